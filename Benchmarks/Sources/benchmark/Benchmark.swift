@@ -1,0 +1,28 @@
+/// Measures Cambium and its peers: in one process, interleaved, each number with a digest of what
+/// was computed.
+///
+///     Options ──▶ suite ──▶ rounds of all contenders ──▶ Measurements ──▶ Table
+@main
+enum Benchmark {
+  static func main() async {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    do {
+      if arguments.first == IterationProbe.argument {
+        return try IterationProbe.answer(arguments)
+      }
+      let options = try Options(arguments)
+      for suite in options.suites { try await run(suite, options) }
+    } catch {
+      ChildProcess.fail("\(error)")
+    }
+  }
+
+  private static func run(_ suite: String, _ options: Options) async throws {
+    let workspace = try Workspace(in: options.directory)
+    defer { workspace.removeAll() }
+    switch suite {
+    case "layout": try LayoutSuite(options, workspace).run()
+    default: try await EngineSuite(options, workspace).run()
+    }
+  }
+}

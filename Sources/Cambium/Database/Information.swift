@@ -1,0 +1,114 @@
+import FoundationEssentials
+import LMDB
+
+/// What a database holds, in numbers.
+public struct Information: Sendable {
+  /// One table of one environment.
+  public struct Table: Sendable {
+    /// `log` or `state`.
+    public let environment: String
+    /// The table's name.
+    public let name: String
+    /// How many entries it has.
+    public let entries: Int
+    /// The bytes of its pages.
+    public let bytes: UInt64
+  }
+
+  /// The format's version.
+  public let format: Int
+  /// The database that writes here; stands in every record.
+  public let origin: UUID
+  /// When the database was created.
+  public let created: Date
+  /// The newest record of the log.
+  public let head: SequenceNumber
+  /// The newest record that the state has folded in; behind the head after a crash, until it is opened for writing.
+  public let applied: SequenceNumber
+  /// When the first and the newest transaction were committed.
+  public let times: (first: Date, last: Date)?
+  /// How many times the state was made anew.
+  public let generation: UInt64
+  /// How many nodes there are at present, removed subtrees that history still holds included.
+  public let nodes: Int
+  /// How many superseded versions history holds.
+  public let versions: Int
+  /// How many names of properties are defined.
+  public let names: Int
+  /// The disk space of the log's file, in bytes.
+  public let logBytes: UInt64
+  /// The disk space of the state's file, in bytes.
+  public let stateBytes: UInt64
+  /// The tables.
+  public let tables: [Table]
+  /// The named consumers and their stored positions.
+  public let consumers: [(name: String, position: SequenceNumber)]
+  /// How long the oldest snapshot of this process has been held.
+  public let oldestSnapshot: Duration?
+}
+
+extension Database {
+  /// Counts what the database holds.
+  ///
+  /// - Throws: ``DatabaseError/corrupt(reason:)``.
+  /// - Complexity: a few lookups, whatever the size.
+  public func information() throws -> Information {
+    try translating {
+      let state = try store.currentState()
+      let transaction = try ReadTransaction(state.environment, tables: [])
+      let reader = StateReader(access: transaction.access, tables: state.tables)
+      let head = try reader.head()
+      return try store.log.read { log in
+        Information(
+          format: Int(store.format.version), origin: store.format.origin,
+          created: Date(microseconds: store.format.created), head: try log.head().sequence,
+          applied: head.applied, times: try log.times(), generation: state.generation,
+          nodes: try reader.access.count(state.tables.tree),
+          versions: try reader.access.count(state.tables.history), names: Int(head.names),
+          logBytes: Files.allocated("\(store.log.environment.path)/data.mdb"),
+          stateBytes: Files.allocated("\(state.environment.path)/data.mdb"),
+          tables: try tables("log", log.access, store.log.environment, LogTables.names)
+            + tables("state", reader.access, state.environment, StateTables.names),
+          consumers: try log.consumers(), oldestSnapshot: store.ages.oldest)
+      }
+    }
+  }
+
+  private func tables(
+    _ environment: String, _ access: Access, _ opened: Environment, _ names: [String]
+  ) throws -> [Information.Table] {
+    try names.map { name in
+      let table = try opened.table(name)
+      return Information.Table(
+        environment: environment, name: name, entries: try access.count(table),
+        bytes: try access.size(table))
+    }
+  }
+}
+
+extension LogReader {
+  fileprivate func times() throws -> (first: Date, last: Date)? {
+    let head = try head()
+    guard head.sequence > .zero else { return nil }
+    let first = try record(.zero.next).time
+    return (Date(microseconds: first), Date(microseconds: head.time))
+  }
+
+  fileprivate func consumers() throws -> [(name: String, position: SequenceNumber)] {
+    let prefix = Array("consumer/".utf8)
+    var consumers: [(name: String, position: SequenceNumber)] = []
+    var cursor = try Cursor(access, tables.meta)
+    var isThere = try prefix.lend { try cursor.seek($0) }
+    while isThere {
+      let key = cursor.withEntry { key, _ in key.array() }
+      guard key.starts(with: prefix) else { break }
+      let position = try cursor.withEntry { _, value in
+        try MetaEntry.open(value, name: key) { try $0.load(UInt64.self, at: 0) }
+      }
+      let name = String(decoding: key[prefix.count...], as: UTF8.self)
+      consumers.append((name, SequenceNumber(position)))
+      isThere = try cursor.next()
+    }
+    return consumers
+  }
+}

@@ -1,0 +1,249 @@
+import FoundationEssentials
+import LMDB
+import Synchronization
+
+/// What one open database directory consists of, and how its parts find each other.
+///
+///     name.cambium/
+///       log/            the log: the only precious part
+///       state-<n>/      generation n of the state, folded from the log
+///       write.lock      where writers of several processes queue
+///       wake            the newest applied sequence number, for observers in other processes
+///
+/// Invariants:
+/// 1. A state is opened only if the log's mark says that it can be trusted: its pages were synced, or
+///    this system has not been started, nor the file system mounted, since they were written.
+/// 2. That mark is durable before the first write to a state.
+/// 3. The state's position never passes the log's head. Checked when a state is opened.
+final class Store: Sendable {
+  let path: String
+  let options: Database.Options
+  let log: Log
+  let format: FormatEntry
+  let lock: FileLock?
+  let feed: ChangeFeed
+  let ages: SnapshotAges
+  let boot = Platform.bootIdentity()
+  let mount: String
+
+  private struct Current {
+    var state: State?
+    /// The log's LMDB transaction at which the state's generation was last compared.
+    var comparedAt: UInt64 = 0
+    var catalog = Catalog()
+    var hasWritten = false
+  }
+
+  private let current = Mutex(Current())
+  /// Positions of consumers that are stored with the next commit.
+  private let positions = Mutex<[String: UInt64]>([:])
+
+  init(path: String, options: Database.Options) throws {
+    self.path = path
+    self.options = options
+    let isReadOnly = options.readOnly || !Files.isWritable(path)
+    mount = Platform.mountIdentity(of: path)
+    log = try Log(
+      at: "\(path)/log", mapSize: options.mapSize, mapSizeMax: options.sizeMax,
+      readOnly: isReadOnly)
+    try log.check()
+    format = try log.read { try $0.format() }
+    lock = isReadOnly ? nil : try FileLock(path: "\(path)/write.lock")
+    feed = try ChangeFeed(applied: .zero, path: isReadOnly ? nil : "\(path)/wake")
+    ages = SnapshotAges(limit: options.snapshotAgeMax, report: options.diagnostics)
+  }
+
+  var isReadOnly: Bool { lock == nil }
+
+  func report(_ diagnostic: Diagnostic) { options.diagnostics?(diagnostic) }
+
+  // MARK: The state
+
+  /// The newest catalog that this process has seen.
+  var catalog: Catalog { current.withLock { $0.catalog } }
+
+  /// Keeps a newer catalog.
+  func remember(_ catalog: Catalog) {
+    current.withLock { if catalog.count > $0.catalog.count { $0.catalog = catalog } }
+  }
+
+  /// The state in use; another process may have published a new generation since.
+  func currentState() throws -> State {
+    let newest = try log.environment.usage().transaction
+    let known = current.withLock { $0.comparedAt == newest ? $0.state : nil }
+    if let known { return known }
+    guard let mark = try log.read({ try $0.stateMark() }) else {
+      throw DatabaseError.corrupt(reason: "the log does not say which state belongs to it")
+    }
+    return try state(of: mark, comparedAt: newest)
+  }
+
+  /// The state of a mark, opened where it is not the one in use.
+  func state(of mark: StateMark, comparedAt transaction: UInt64 = 0) throws -> State {
+    let known = current.withLock { current in
+      guard let state = current.state, state.generation == mark.generation else { return nil as State? }
+      if transaction > 0 { current.comparedAt = transaction }
+      return state
+    }
+    if let known { return known }
+    guard mark.isTrusted(boot: boot, mount: mount) else {
+      throw DatabaseError.closed(reason: "the state must be rebuilt; close and open the database")
+    }
+    return try adopt(mark.generation)
+  }
+
+  /// Opens a generation and makes it the one in use.
+  private func adopt(_ generation: UInt64) throws -> State {
+    try current.withLock { current in
+      if let state = current.state, state.generation == generation { return state }
+      let state = try openState(State.directory(generation), generation)
+      current.state = state
+      current.catalog = Catalog()
+      current.comparedAt = 0
+      return state
+    }
+  }
+
+  func openState(_ name: String, _ generation: UInt64) throws -> State {
+    try State(
+      at: "\(path)/\(name)", generation: generation, mapSize: options.mapSize,
+      mapSizeMax: options.sizeMax, readOnly: isReadOnly)
+  }
+
+  /// Lets go of the state; snapshots that are held keep it open until they end.
+  func releaseState() {
+    current.withLock { current in
+      current.state?.environment.close()
+      current.state = nil
+      current.comparedAt = 0
+    }
+  }
+
+  // MARK: Reading
+
+  /// A snapshot of the present or the past.
+  func snapshot(at moment: Moment) throws -> Snapshot {
+    let state = try currentState()
+    let transaction = try ReadTransaction(state.environment, tables: state.tables.read)
+    let reader = StateReader(access: transaction.access, tables: state.tables)
+    let head = try reader.head()
+    var catalog = catalog
+    if catalog.count < Int(head.names) {
+      try reader.complete(&catalog, count: head.names)
+      remember(catalog)
+    }
+    let sequence = try resolve(moment, applied: head.applied)
+    return Snapshot(
+      consume transaction, state, catalog, self, sequence: sequence,
+      moment: sequence == head.applied ? nil : sequence.rawValue, age: ages.ticket(sequence))
+  }
+
+  private func resolve(_ moment: Moment, applied: SequenceNumber) throws -> SequenceNumber {
+    switch moment {
+    case .now: return applied
+    case .sequence(let sequence):
+      guard sequence <= applied else {
+        throw DatabaseError.noSuchMoment(
+          reason: "transaction \(sequence) is not there; the newest is \(applied)")
+      }
+      return sequence
+    case .time(let date): return min(try log.read { try $0.sequence(at: date) }, applied)
+    }
+  }
+
+  // MARK: Writing
+
+  /// Begins a group of writes; the writer's turn and lock must be held.
+  func beginWriting() throws -> Writing {
+    let (head, mark) = try log.read { (try $0.head(), try $0.stateMark()) }
+    guard var mark else {
+      throw DatabaseError.corrupt(reason: "the log does not say which state belongs to it")
+    }
+    let state = try state(of: mark)
+    if mark.isClean || mark.boot != boot || mark.mount != mount {
+      mark.isClean = false
+      mark.boot = boot
+      mark.mount = mount
+      let writer = try LogWriter(log)
+      try writer.setStateMark(mark)
+      try writer.commit(head: head)
+    }
+    current.withLock { $0.hasWritten = true }
+    if try !state.environment.hasRoom(for: 64 << 20) { try state.environment.growMap(headroom: 128 << 20) }
+    let writing = try Writing(self, state, head: head, catalog: catalog)
+    try catchUp(&writing.projector, to: head.sequence)
+    ages.check()
+    return writing
+  }
+
+  /// Folds in the records that a state has not seen.
+  func catchUp(_ projector: inout Projector, to head: SequenceNumber) throws {
+    guard projector.applied <= head else {
+      throw DatabaseError.corrupt(
+        reason: "the state is ahead of the log (\(projector.applied) of \(head)); rebuild it")
+    }
+    while projector.applied < head {
+      let record = try log.read { try $0.record(projector.applied.next) }
+      try projector.apply(record)
+      projector.hasCaughtUp = true
+    }
+  }
+
+  /// Keeps a consumer's position for the next commit.
+  func keep(_ name: String, _ sequence: SequenceNumber) {
+    positions.withLock { $0["consumer/\(name)"] = sequence.rawValue }
+  }
+
+  /// A consumer's position that is not stored yet.
+  func keptPosition(_ name: String) -> SequenceNumber? {
+    positions.withLock { $0["consumer/\(name)"] }.map { SequenceNumber($0) }
+  }
+
+  var hasKeptPositions: Bool { positions.withLock { !$0.isEmpty } }
+
+  /// Moves the kept positions to a commit; those that the commit sets itself win.
+  func addPositions(to numbers: inout [String: UInt64]) {
+    let kept = positions.withLock { kept in
+      defer { kept.removeAll() }
+      return kept
+    }
+    numbers.merge(kept) { own, _ in own }
+  }
+
+  /// Syncs the state and says so in the log, so that it need not be rebuilt after a system start.
+  func markClean() throws {
+    guard current.withLock({ $0.hasWritten }) else { return }
+    let (head, mark) = try log.read { (try $0.head(), try $0.stateMark()) }
+    guard var mark, !mark.isClean else { return }
+    try state(of: mark).environment.sync()
+    mark.isClean = true
+    let writer = try LogWriter(log)
+    try writer.setStateMark(mark)
+    try writer.commit(head: head)
+  }
+}
+
+extension LogReader {
+  /// The last record at or before a time of day, or zero; by bisection, since times never go back.
+  func sequence(at date: Date) throws -> SequenceNumber {
+    let wanted = date.microseconds
+    var low: UInt64 = 0
+    var high = try head().sequence.rawValue
+    while low < high {
+      let middle = low + (high - low + 1) / 2
+      if try time(of: SequenceNumber(middle)) <= wanted { low = middle } else { high = middle - 1 }
+    }
+    return SequenceNumber(low)
+  }
+
+  /// A record's time, read alone.
+  private func time(of sequence: SequenceNumber) throws -> Int64 {
+    let time = try LogTables.recordKey(sequence, part: 0).lend { key in
+      try access.get(tables.records, key) { try $0.load(Int64.self, at: 26) }
+    }
+    guard let time else {
+      throw DatabaseError.corrupt(reason: "record \(sequence) of the log is missing")
+    }
+    return time
+  }
+}

@@ -1,0 +1,32 @@
+import LMDB
+
+extension DatabaseError {
+  /// What an error of the storage means to an app.
+  init(_ error: StorageError) {
+    let text = error.description
+    switch error.kind {
+    case .diskFull: self = .full(reason: "\(text); free some space and try again")
+    case .mapFull: self = .full(reason: "\(text); raise Options.sizeMax")
+    case .inputOutput, .invalid, .badTransaction, .noAddressSpace: self = .ioFailure(reason: text)
+    case .corrupt: self = .corrupt(reason: text)
+    case .missing: self = .corrupt(reason: text)
+    case .busy: self = .busy(reason: text)
+    case .alreadyOpen: self = .alreadyOpen(path: text)
+    case .closed: self = .closed(reason: text)
+    case .readOnly: self = .readOnly(reason: text)
+    case .unsupported: self = .unsupported(path: "", reason: text)
+    }
+  }
+}
+
+/// Runs what may fail in the storage, and throws the error that an app can act on.
+@inline(__always)
+func translating<R>(_ body: () throws -> R) throws -> R {
+  do {
+    return try body()
+  } catch let error as StorageError {
+    throw DatabaseError(error)
+  } catch let damage as FileDamage {
+    throw DatabaseError(damage.storageError)
+  }
+}

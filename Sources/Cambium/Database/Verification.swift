@@ -1,0 +1,222 @@
+// Proving that what is stored is what was written.
+
+import FoundationEssentials
+import LMDB
+
+/// What a verification has found.
+public struct Verification: Sendable {
+  /// One thing that is not as it should be.
+  public struct Finding: Sendable, Hashable, CustomStringConvertible {
+    /// Where: `log` or `state`.
+    public let part: String
+    /// What is wrong, with the record, page or path.
+    public let description: String
+    /// Whether rebuilding the state mends it.
+    public var isRepairable: Bool { part == "state" }
+  }
+
+  /// What is wrong; empty for a sound database. At most a hundred.
+  public internal(set) var findings: [Finding] = []
+  /// How many records of the log were read.
+  public internal(set) var records: UInt64 = 0
+  /// How many operations they hold.
+  public internal(set) var operations: UInt64 = 0
+  /// How many nodes the present tree has.
+  public internal(set) var nodes: UInt64 = 0
+  /// How many pages of both environments were walked.
+  public internal(set) var pages: UInt64 = 0
+  /// The digest of the canonical dump: BLAKE2b-256 over path, value and modifying transaction of each node.
+  public internal(set) var digest: [UInt8] = []
+
+  /// Whether nothing was found.
+  public var isSound: Bool { findings.isEmpty }
+
+  mutating func add(_ part: String, _ description: String) {
+    if findings.count < 100 { findings.append(Finding(part: part, description: description)) }
+  }
+}
+
+extension Database {
+  /// Checks everything: pages, records, the chain of the log, and that the state is what the log says.
+  ///
+  /// It works on one moment; readers and writers go on meanwhile. The rebuild for comparison happens in a
+  /// temporary directory inside the database's, or beside a read-only one's in `TMPDIR`.
+  ///
+  /// - Parameter progress: Called about ten times a second, on this thread; false cancels.
+  /// - Returns: What was found. Damage is a finding, not an error.
+  /// - Throws: `CancellationError`; ``DatabaseError`` when reading is impossible.
+  /// - Complexity: reads both environments once, and folds the log once, about 2 µs for each operation.
+  public func verify(progress: ProgressHandler? = nil) throws -> Verification {
+    try translating {
+      var verifier = Verifier(store, progress)
+      return try verifier.run()
+    }
+  }
+}
+
+private struct Verifier {
+  private let store: Store
+  private let progress: ProgressHandler?
+  private var result = Verification()
+
+  init(_ store: Store, _ progress: ProgressHandler?) {
+    self.store = store
+    self.progress = progress
+  }
+
+  mutating func run() throws -> Verification {
+    let state = try store.currentState()
+    try walkPages("log", store.log.environment)
+    try walkPages("state", state.environment)
+    guard result.isSound else { return result }
+    let transaction = try ReadTransaction(state.environment, tables: state.tables.read)
+    let reader = StateReader(access: transaction.access, tables: state.tables)
+    let applied = try reader.head().applied
+    try checkLog(upTo: applied)
+    if result.isSound { try compare(reader, applied) }
+    return result
+  }
+
+  private func report(_ phase: String, _ done: UInt64, _ total: UInt64?) throws {
+    if progress?(Progress(phase: phase, done: done, total: total)) == false {
+      throw CancellationError()
+    }
+  }
+
+  // MARK: Pages
+
+  private mutating func walkPages(_ part: String, _ environment: Environment) throws {
+    var attempts = 0
+    while true {
+      let pin = try ReadTransaction(environment, tables: [])
+      attempts += 1
+      do {
+        let walker = try PageWalker(
+          descriptor: try environment.dataDescriptor(), transactionID: pin.access.number)
+        return try walkPages(part, walker)
+      } catch FileDamage.transactionGone where attempts < 100 {
+        // Two commits came between the pin and the look at the meta pages.
+      }
+    }
+  }
+
+  private mutating func walkPages(_ part: String, _ walker: PageWalker) throws {
+    let progress = progress
+    let report = try walker.walk { done, total in
+      progress?(Progress(phase: "pages of the \(part)", done: done, total: total)) ?? true
+    }
+    result.pages += report.used
+    for finding in report.findings { result.add(part, "\(finding)") }
+  }
+
+  // MARK: The log
+
+  private mutating func checkLog(upTo last: SequenceNumber) throws {
+    var link = TransactionRecord.firstLink
+    var clock = HybridClock(rawValue: 0)
+    var sequence = SequenceNumber.zero
+    while sequence < last {
+      sequence = sequence.next
+      if sequence.rawValue % 256 == 0 { try report("records", sequence.rawValue, last.rawValue) }
+      do {
+        let record = try store.log.read { try $0.record(sequence) }
+        try check(record, after: link, clock)
+        (link, clock) = (record.link, record.clock)
+        result.operations += UInt64(record.operationCount)
+        result.records += 1
+      } catch let error as DatabaseError where error.isDamage {
+        return result.add("log", "\(error)")
+      }
+    }
+    let head = try store.log.read { try $0.head() }
+    if head.sequence == sequence && head.link != link {
+      result.add("log", "the head does not end the chain")
+    }
+  }
+
+  private func check(
+    _ record: TransactionRecord, after link: [UInt8], _ clock: HybridClock
+  ) throws {
+    guard record.chained(to: link) == record.link else {
+      throw DatabaseError.corrupt(reason: "the chain breaks at record \(record.sequence)")
+    }
+    guard record.clock.rawValue > clock.rawValue else {
+      throw DatabaseError.corrupt(reason: "the clock goes back at record \(record.sequence)")
+    }
+    var operations = OperationReader(record.operations)
+    var count: UInt32 = 0
+    while try operations.next() != nil { count += 1 }
+    if count != record.operationCount {
+      throw DatabaseError.corrupt(reason: "record \(record.sequence) has \(count) operations")
+    }
+  }
+
+  // MARK: The state
+
+  /// Folds the log into a scratch state and compares every table, then every node.
+  private mutating func compare(_ reader: StateReader, _ applied: SequenceNumber) throws {
+    let directory = "\(store.isReadOnly ? Verifier.temporaryDirectory : store.path)/verify-\(getpid()).tmp"
+    if Files.exists(directory) { try Files.removeDirectory(directory) }
+    try Files.createDirectory(directory)
+    defer { try? Files.removeDirectory(directory) }
+    let scratch = try State(
+      at: directory, generation: 0, mapSize: store.options.mapSize,
+      mapSizeMax: store.options.sizeMax, readOnly: false)
+    try Rebuild(store.log, into: scratch, head: applied, progress).run()
+    let transaction = try ReadTransaction(scratch.environment, tables: [])
+    let rebuilt = StateReader(access: transaction.access, tables: scratch.tables)
+    for name in StateTables.names { try compareTable(name, reader, rebuilt) }
+    try dump(reader)
+  }
+
+  private static var temporaryDirectory: String {
+    unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+  }
+
+  private mutating func compareTable(
+    _ name: String, _ stored: StateReader, _ rebuilt: StateReader
+  ) throws {
+    guard let own = stored.tables[name], let other = rebuilt.tables[name] else { return }
+    var a = try Cursor(stored.access, own)
+    var b = try Cursor(rebuilt.access, other)
+    var isThere = (try a.first(), try b.first())
+    var count: UInt64 = 0
+    while isThere.0 && isThere.1 {
+      let isSame = a.withEntry { key, value in
+        b.withEntry { otherKey, otherValue in key.equals(otherKey) && value.equals(otherValue) }
+      }
+      if !isSame {
+        return result.add("state", "\(name), entry \(count): \(place(name, a)) is not what the log says")
+      }
+      count += 1
+      if count % 4096 == 0 { try report("comparing \(name)", count, nil) }
+      isThere = (try a.next(), try b.next())
+    }
+    if isThere.0 != isThere.1 {
+      result.add("state", "\(name) has \(isThere.0 ? "more" : "fewer") entries than the log says")
+    }
+  }
+
+  /// What an entry of a table is about, for people.
+  private func place(_ name: String, _ cursor: borrowing Cursor) -> String {
+    guard name == "tree" else { return "it" }
+    let key = cursor.withEntry { key, _ in try? Key(key.extracting(droppingFirst: 8)) }
+    return key.map { "the node '\($0)'" } ?? "it"
+  }
+
+  /// The digest of the canonical dump.
+  private mutating func dump(_ reader: StateReader) throws {
+    let snapshot = try store.snapshot(at: .sequence(try reader.head().applied))
+    let digest = Digest()
+    var nodes = try snapshot.root.descendants()
+    while let node = try nodes.next() {
+      result.nodes += 1
+      digest.update(node.path.bytes)
+      digest.update(try node.value?.stored() ?? [])
+      var modified: [UInt8] = []
+      modified.append(bigEndian: try node.modified?.rawValue ?? 0)
+      digest.update(modified)
+    }
+    result.digest = digest.finish()
+  }
+}

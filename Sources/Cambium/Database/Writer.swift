@@ -1,0 +1,217 @@
+import Dispatch
+import LMDB
+import Synchronization
+
+/// One write that waits for its turn, or has it.
+struct WriteJob: @unchecked Sendable {
+  // What makes it Sendable: a queued job comes from the async `write`, whose body is Sendable; the job
+  // of a synchronous `write` never leaves its thread.
+  let id: Int
+  let metadata: [String: String]
+  let expecting: SequenceNumber?
+  let body: (Writing) throws -> Void
+  let finish: (Result<Void, any Error>) -> Void
+}
+
+/// Gives writes their turn. One group runs at a time: whoever has the turn takes what waits, runs each
+/// body, commits once, and resumes all (group commit).
+///
+/// A synchronous write runs on its caller's thread, the others on the writer's own queue. A group begins
+/// and ends in one call, so LMDB's write transaction never changes threads (H7).
+final class Writer: Sendable {
+  private struct Queue {
+    var waiting: [WriteJob] = []
+    var nextID = 0
+    var isScheduled = false
+    var isFlushScheduled = false
+    var isClosed = false
+  }
+
+  /// The most bodies in one group, so that the first does not wait for ever.
+  private static let groupMax = 1024
+
+  private let store: Store
+  private let turn = DispatchSemaphore(value: 1)
+  private let owner = Atomic<UInt>(0)
+  private let queue = Mutex(Queue())
+  private let thread = DispatchQueue(label: "cambium.writer")
+
+  init(_ store: Store) { self.store = store }
+
+  // MARK: Turns
+
+  /// Runs something while no transaction of any process writes.
+  ///
+  /// - Throws: ``DatabaseError/busy(reason:)`` after the timeout, ``DatabaseError/misuse(reason:)`` inside a write.
+  func exclusively<R>(_ body: () throws -> R) throws -> R {
+    guard let lock = store.lock else {
+      throw DatabaseError.readOnly(reason: "\(store.path) is open for reading only")
+    }
+    if queue.withLock({ $0.isClosed }) { throw DatabaseError.closed(reason: "the database is closed") }
+    let me = Platform.threadIdentity()
+    if owner.load(ordering: .relaxed) == me {
+      throw DatabaseError.misuse(
+        reason: "write was called inside write; use the transaction that is open, or its attempt")
+    }
+    let timeout = store.options.busyTimeout
+    guard turn.wait(timeout: .now() + timeout.seconds) == .success else {
+      throw DatabaseError.busy(reason: "another write of this process took longer than \(timeout)")
+    }
+    owner.store(me, ordering: .relaxed)
+    defer {
+      owner.store(0, ordering: .relaxed)
+      turn.signal()
+    }
+    guard try translating({ try lock.lock(timeout: timeout) }) else {
+      throw DatabaseError.busy(reason: "another process has been writing for longer than \(timeout)")
+    }
+    defer { lock.unlock() }
+    return try body()
+  }
+
+  // MARK: Groups
+
+  /// Runs a synchronous write, and what waits with it.
+  func run(_ job: WriteJob) throws {
+    var others: [WriteJob] = []
+    defer { schedule() }
+    try exclusively {
+      others = take(Writer.groupMax - 1)
+      runGroup([job] + others)
+    }
+  }
+
+  private func runGroup(_ jobs: [WriteJob]) {
+    var outcomes: [Result<Void, any Error>] = []
+    do {
+      try translating {
+        let writing = try store.beginWriting()
+        for job in jobs { outcomes.append(Result { try run(job, in: writing) }) }
+        try writing.commit()
+        if let newest = writing.records.last { store.feed.publish(newest.sequence) }
+      }
+      for (job, outcome) in zip(jobs, outcomes) { job.finish(outcome) }
+    } catch {
+      // The group's commit failed, and with it every job that had not failed by itself.
+      for (index, job) in jobs.enumerated() {
+        let own = index < outcomes.count ? outcomes[index] : .success(())
+        if case .failure = own { job.finish(own) } else { job.finish(.failure(error)) }
+      }
+    }
+  }
+
+  private func run(_ job: WriteJob, in writing: Writing) throws {
+    if let failure = writing.groupFailure { throw failure }
+    if let expected = job.expecting, expected != writing.head.sequence {
+      throw DatabaseError.conflict(.root, expected: expected, found: writing.head.sequence)
+    }
+    try translating { try writing.run(job.metadata, job.body) }
+  }
+
+  // MARK: The queue
+
+  /// The number of a job to come.
+  func nextID() -> Int {
+    queue.withLock { queue in
+      queue.nextID += 1
+      return queue.nextID
+    }
+  }
+
+  /// Queues a job.
+  func enqueue(_ job: WriteJob) {
+    let refusal = queue.withLock { queue -> DatabaseError? in
+      if queue.isClosed { return .closed(reason: "the database is closed") }
+      if queue.waiting.count >= store.options.queueLength {
+        return .busy(reason: "\(queue.waiting.count) writes are waiting; Options.queueLength is the limit")
+      }
+      queue.waiting.append(job)
+      return nil
+    }
+    if let refusal { return job.finish(.failure(refusal)) }
+    schedule()
+  }
+
+  /// Takes a job out of the queue, if it has not started.
+  func cancel(_ id: Int) {
+    let job = queue.withLock { queue in
+      queue.waiting.firstIndex { $0.id == id }.map { queue.waiting.remove(at: $0) }
+    }
+    job?.finish(.failure(CancellationError()))
+  }
+
+  private func take(_ count: Int) -> [WriteJob] {
+    queue.withLock { queue in
+      let jobs = Array(queue.waiting.prefix(count))
+      queue.waiting.removeFirst(jobs.count)
+      return jobs
+    }
+  }
+
+  /// Makes sure that the queue is worked off.
+  private func schedule() {
+    let isNeeded = queue.withLock { queue in
+      if queue.isScheduled || queue.waiting.isEmpty { return false }
+      queue.isScheduled = true
+      return true
+    }
+    if isNeeded { thread.async { self.workOff() } }
+  }
+
+  private func workOff() {
+    var jobs: [WriteJob] = []
+    do {
+      try exclusively {
+        jobs = take(Writer.groupMax)
+        if !jobs.isEmpty { runGroup(jobs) }
+      }
+    } catch {
+      for job in take(.max) { job.finish(.failure(error)) }
+    }
+    queue.withLock { $0.isScheduled = false }
+    schedule()
+  }
+
+  // MARK: Consumers' positions
+
+  /// Stores kept positions within a second, unless a commit does so first.
+  func scheduleFlush() {
+    let isNeeded = queue.withLock { queue in
+      if queue.isFlushScheduled || queue.isClosed { return false }
+      queue.isFlushScheduled = true
+      return true
+    }
+    guard isNeeded else { return }
+    thread.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in
+      self?.queue.withLock { $0.isFlushScheduled = false }
+      try? self?.flush()
+    }
+  }
+
+  /// Stores kept positions now.
+  func flush() throws {
+    guard store.hasKeptPositions else { return }
+    try exclusively {
+      try translating { try store.beginWriting().commit() }
+    }
+  }
+
+  // MARK: The end
+
+  /// Refuses further writes, fails those that wait, and lets the running group finish.
+  func close() {
+    let waiting = queue.withLock { queue in
+      queue.isClosed = true
+      defer { queue.waiting.removeAll() }
+      return queue.waiting
+    }
+    for job in waiting { job.finish(.failure(DatabaseError.closed(reason: "the database was closed"))) }
+  }
+}
+
+extension Duration {
+  var seconds: Double {
+    let (seconds, attoseconds) = components
+    return Double(seconds) + Double(attoseconds) / 1e18
+  }
+}

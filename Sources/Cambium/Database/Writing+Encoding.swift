@@ -1,0 +1,54 @@
+// From an app's values to stored ones: names get their numbers, which are defined in the log first.
+
+extension Writing {
+  /// The number of a name, which is defined where it is new.
+  func define(_ name: String) throws -> Catalog.NameID {
+    if let id = projector.memory.catalog.id(of: name) { return id }
+    _ = try Key.checked(name)
+    let id = Catalog.NameID(projector.memory.catalog.count)
+    try issue(.define(id, name))
+    return id
+  }
+
+  /// A value's stored form.
+  ///
+  /// - Throws: ``DatabaseError/badValue(_:reason:)`` naming the path.
+  func stored(_ value: Value, _ path: Path) throws -> [UInt8] {
+    do {
+      let bytes = try value.stored()
+      try Limits.check(bytes.count, path)
+      return bytes
+    } catch DatabaseError.badValue(_, let reason) {
+      throw DatabaseError.badValue(path, reason: reason)
+    }
+  }
+
+  /// What a node holds for a value: a record for a map, a scalar otherwise.
+  func content(_ value: Value, _ path: Path) throws -> Content {
+    guard case .map(let record) = value else {
+      return Content(kind: .scalar, bytes: try stored(value, path))
+    }
+    do {
+      let bytes = try encoder.encode(record) { try define($0) }
+      try Limits.check(bytes.count, path)
+      return Content(kind: .record, bytes: bytes)
+    } catch DatabaseError.badValue(_, let reason) {
+      throw DatabaseError.badValue(path, reason: reason)
+    }
+  }
+
+  /// The record and the property that a path names, if its parent is a record with such a property.
+  func propertyPlace(_ path: Path) throws -> (Path, String)? {
+    if projector.memory.parent?.path.count == path.parentCount,
+      path.bytes.starts(with: projector.memory.parent?.path ?? [])
+    {
+      return nil
+    }
+    guard let key = path.last, let parent = path.parent, !parent.isRoot else { return nil }
+    let name = key.description
+    guard projector.memory.catalog.id(of: name) != nil else { return nil }
+    try use()
+    let snapshot = Snapshot(self, state, store, sequence: sequence)
+    return try snapshot[parent][name] == nil ? nil : (parent, name)
+  }
+}

@@ -1,0 +1,275 @@
+import FoundationEssentials
+import LMDB
+
+/// The writer's open transaction: a group of one or more, committed together.
+///
+/// Each body of the group becomes a transaction record of its own. Bodies run one after the other on the
+/// state's one open transaction. Where one throws, what it did is undone by starting over: the state's
+/// transaction is dropped and the recorded *operations* of the earlier bodies are applied again, never
+/// their closures. The same happens when the map must grow. From the first throw on, the rest of
+/// the group runs in savepoints, so that a group with many failures stays linear.
+///
+/// Invariants:
+/// 1. Every operation in `operations` and `records` has been applied to the projector, in order.
+/// 2. It is used on one thread, between `WriteGroup.run`'s start and its commit; checked by `use`.
+final class Writing: @unchecked Sendable {
+  // What makes it Sendable: invariant 2. It is not shared; `Snapshot` holds one, and asks `reader(for:)`,
+  // which refuses any other thread and any other time.
+
+  let store: Store
+  let state: State
+  var projector: Projector
+  private(set) var head: LogHead
+  private let thread = Platform.threadIdentity()
+
+  /// The sealed records of this group.
+  private(set) var records: [TransactionRecord] = []
+  /// Positions and cursors to store with the group's commit.
+  private(set) var numbers: [String: UInt64] = [:]
+  /// Chunks of blobs to store with the group's commit.
+  private(set) var chunks = BlobChunks()
+
+  // The transaction that is running.
+  private(set) var sequence = SequenceNumber.zero
+  var metadata: [String: String] = [:]
+  private var operations = OperationWriter()
+  private var marks: [(operations: OperationWriter.Mark, numbers: [String: UInt64])] = []
+  private var failure: DatabaseError?
+  /// Why the whole group can only be given up, if it must be.
+  private(set) var groupFailure: (any Error)?
+  private var isRunning = false
+  private var usesSavepoints = false
+  var encoder = RecordEncoder()
+
+  init(_ store: Store, _ state: State, head: LogHead, catalog: Catalog) throws {
+    self.store = store
+    self.state = state
+    self.head = head
+    projector = try Projector(state, catalog: catalog)
+  }
+
+  // MARK: One transaction of the group
+
+  /// Runs a body as the next transaction.
+  ///
+  /// - Throws: What the body throws; then nothing of it is left.
+  func run(_ metadata: [String: String], _ body: (Writing) throws -> Void) throws {
+    self.metadata = metadata
+    sequence = head.sequence.next
+    operations = OperationWriter()
+    failure = nil
+    let before = (numbers, chunks)
+    projector.begin(sequence)
+    if usesSavepoints { try begin() }
+    isRunning = true
+    do {
+      try body(self)
+      isRunning = false
+      if let failure { throw failure }
+      if usesSavepoints { try end() }
+    } catch {
+      isRunning = false
+      (numbers, chunks) = before
+      undo()
+      throw error
+    }
+    if operations.count > 0 { seal() }
+  }
+
+  private func seal() {
+    projector.finish()
+    let time = max(WallClock.microseconds(), head.time)
+    head.clock = head.clock.next(microseconds: time)
+    head.time = time
+    let record = TransactionRecord(
+      sequence: sequence, clock: head.clock, time: time, origin: store.format.origin,
+      metadata: metadata, operations: operations, previous: head.link)
+    head.sequence = sequence
+    head.link = record.link
+    records.append(record)
+  }
+
+  /// Takes back what the running body did.
+  private func undo() {
+    encoder.forget()
+    if usesSavepoints && projector.isUsable {
+      while !marks.isEmpty { rollBack() }
+      return
+    }
+    let isUntouched = operations.count == 0 && projector.isUsable
+    operations = OperationWriter()
+    marks = []
+    if isUntouched { return }
+    usesSavepoints = true
+    do { try translating { try startOver() } } catch {
+      groupFailure = groupFailure ?? error
+    }
+  }
+
+  /// Applies one operation and logs it.
+  ///
+  /// - Throws: ``DatabaseError``; where the storage failed the transaction can only be given up.
+  func issue(_ operation: Operation) throws {
+    try use()
+    do {
+      try projector.apply(operation)
+    } catch let error as StorageError where error.kind == .mapFull {
+      try failing { try grow() }
+      try failing { try projector.apply(operation) }
+    } catch let error as StorageError {
+      projector.isUsable = false
+      throw fail(DatabaseError(error))
+    }
+    operations.write(operation)
+    if operations.bytes.count > Limits.transactionBytesMax {
+      throw fail(
+        .transactionTooLarge(
+          bytes: operations.bytes.count, limit: Limits.transactionBytesMax))
+    }
+  }
+
+  private func failing(_ body: () throws -> Void) throws {
+    do { try translating(body) } catch let error as DatabaseError {
+      projector.isUsable = false
+      throw fail(error)
+    }
+  }
+
+  private func fail(_ error: DatabaseError) -> DatabaseError {
+    failure = error
+    return error
+  }
+
+  /// Checks that the transaction is running, on this thread.
+  func use() throws {
+    guard isRunning, thread == Platform.threadIdentity() else {
+      throw DatabaseError.misuse(reason: "the transaction has ended; read from a snapshot instead")
+    }
+    if let failure { throw failure }
+  }
+
+  /// The view for reading what transaction `sequence` sees, while it runs.
+  func reader(for sequence: SequenceNumber) throws -> StateReader {
+    try use()
+    guard sequence == self.sequence else {
+      throw DatabaseError.misuse(reason: "the transaction has ended; read from a snapshot instead")
+    }
+    return try projector.reader
+  }
+
+  func childCount(_ node: UInt64, for sequence: SequenceNumber) throws -> Int {
+    _ = try reader(for: sequence)
+    return try projector.childCount(node)
+  }
+
+  func catalog(for sequence: SequenceNumber) throws -> Catalog { projector.memory.catalog }
+
+  func setNumber(_ name: String, to number: UInt64) throws {
+    try use()
+    numbers[name] = number
+  }
+
+  func store(_ data: Data) throws -> Blob {
+    try use()
+    return try store.log.read { try chunks.add(data, $0) }
+  }
+
+  // MARK: Savepoints
+
+  /// Begins a savepoint.
+  func begin() throws {
+    try projector.savepoint()
+    marks.append((operations.mark, numbers))
+  }
+
+  /// Keeps what was done since the last savepoint.
+  func end() throws {
+    marks.removeLast()
+    try projector.release()
+  }
+
+  /// Undoes what was done since the last savepoint.
+  func rollBack() {
+    encoder.forget()
+    let mark = marks.removeLast()
+    operations.rewind(to: mark.operations)
+    numbers = mark.numbers
+    projector.rollBack()
+  }
+
+  // MARK: The group's commit
+
+  /// Commits the group: the log durably, then the state. Nothing is stored when the log's commit
+  /// throws, except for `outcomeUnknown`; a failure of the state after it is healed by the next
+  /// transaction.
+  func commit() throws {
+    if let groupFailure { throw groupFailure }
+    store.addPositions(to: &numbers)
+    if records.isEmpty && numbers.isEmpty && chunks.isEmpty {
+      return projector.hasCaughtUp ? try projector.commit() : projector.abort()
+    }
+    try commitLog()
+    do {
+      try projector.commit()
+    } catch {
+      projector.abort()
+      try? heal()
+    }
+    store.remember(projector.memory.catalog)
+  }
+
+  private func commitLog() throws {
+    for _ in 0..<4 {
+      do {
+        let writer = try LogWriter(store.log)
+        try chunks.write(to: writer)
+        for record in records { try writer.append(record) }
+        for (name, number) in numbers { try writer.setNumber(name, to: number) }
+        return try writer.commit(head: head)
+      } catch let error as StorageError where error.kind == .mapFull {
+        let bytes = records.reduce(chunks.byteCount) { $0 + $1.operations.count }
+        try store.log.environment.growMap(headroom: 2 * bytes + (64 << 20))
+      }
+    }
+    throw DatabaseError.full(reason: "the log's map could not grow enough")
+  }
+
+  /// Folds in what is committed after the state's own commit failed, for want of room perhaps.
+  private func heal() throws {
+    try state.environment.growMap(headroom: 1 << 28)
+    projector = try Projector(state, catalog: store.catalog)
+    try store.catchUp(&projector, to: head.sequence)
+    try projector.commit()
+  }
+
+  // MARK: Starting over
+
+  /// Drops the state's transaction, gives the map room, and applies again what was recorded.
+  private func grow() throws {
+    projector.abort()
+    let (mapBytes, _, _) = try state.environment.usage()
+    try state.environment.growMap(headroom: mapBytes)
+    try startOver()
+  }
+
+  /// Applies again what was recorded: the finished bodies, and the running one with its savepoints.
+  private func startOver() throws {
+    let catalog = store.catalog
+    projector.abort()
+    projector = try Projector(state, catalog: catalog)
+    try store.catchUp(
+      &projector, to: SequenceNumber(head.sequence.rawValue - UInt64(records.count)))
+    for record in records { try projector.apply(record) }
+    projector.begin(sequence)
+    var reader = OperationReader(operations.bytes)
+    var applied: UInt32 = 0
+    for mark in marks {
+      while applied < mark.operations.count, let operation = try reader.next() {
+        try projector.apply(operation)
+        applied += 1
+      }
+      try projector.savepoint()
+    }
+    while let operation = try reader.next() { try projector.apply(operation) }
+  }
+}

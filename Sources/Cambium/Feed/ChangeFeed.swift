@@ -1,0 +1,95 @@
+import LMDB
+import Synchronization
+
+/// Tells observers how far the state has come.
+///
+/// The feed carries positions, never changes: an observer pulls what it has not seen from the log.
+/// Nothing is queued for a slow observer, so it delays neither a writer nor another observer.
+///
+/// Commits of other processes arrive through the `wake` file: eight bytes, the newest applied
+/// sequence number, written after each state commit and watched by whoever observes.
+final class ChangeFeed: Sendable {
+  private struct State {
+    var applied: SequenceNumber
+    var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+    var nextID = 0
+    var isClosed = false
+    var watch: FileWatch?
+  }
+
+  private let state: Mutex<State>
+  private let wake: WakeFile?
+
+  /// - Parameter path: The wake file, or nil where the directory cannot be written.
+  init(applied: SequenceNumber, path: String?) throws {
+    state = Mutex(State(applied: applied))
+    wake = try path.map { try WakeFile(path: $0) }
+  }
+
+  /// The newest transaction known to be applied.
+  var applied: SequenceNumber { state.withLock { $0.applied } }
+
+  /// Says that a commit of this process is visible.
+  func publish(_ sequence: SequenceNumber) {
+    wake?.write(sequence.rawValue)
+    advance(to: sequence)
+  }
+
+  /// Takes over what another process has applied.
+  func advance(to sequence: SequenceNumber) {
+    let woken = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+      guard sequence > state.applied else { return [] }
+      state.applied = sequence
+      defer { state.waiting.removeAll() }
+      return Array(state.waiting.values)
+    }
+    for continuation in woken { continuation.resume() }
+  }
+
+  /// Waits until something after `sequence` is applied, the task is cancelled or the database closed.
+  func wait(past sequence: SequenceNumber) async {
+    watch()
+    let id = state.withLock { state in
+      state.nextID += 1
+      return state.nextID
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isReady = state.withLock { state in
+          if state.applied > sequence || state.isClosed || Task.isCancelled { return true }
+          state.waiting[id] = continuation
+          return false
+        }
+        if isReady { continuation.resume() }
+      }
+    } onCancel: {
+      state.withLock { $0.waiting.removeValue(forKey: id) }?.resume()
+    }
+  }
+
+  /// Whether no further commit will come.
+  var isClosed: Bool { state.withLock { $0.isClosed } }
+
+  /// Ends all waiting.
+  func close() {
+    let woken = state.withLock { state in
+      state.isClosed = true
+      state.watch = nil
+      defer { state.waiting.removeAll() }
+      return Array(state.waiting.values)
+    }
+    for continuation in woken { continuation.resume() }
+  }
+
+  /// Starts watching for other processes, once.
+  private func watch() {
+    guard let wake else { return }
+    state.withLock { state in
+      if state.watch != nil || state.isClosed { return }
+      state.watch = FileWatch(wake.path) { [weak self] in
+        if let number = wake.read() { self?.advance(to: SequenceNumber(number)) }
+      }
+    }
+    if let number = wake.read() { advance(to: SequenceNumber(number)) }
+  }
+}

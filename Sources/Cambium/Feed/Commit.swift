@@ -1,0 +1,223 @@
+import FoundationEssentials
+
+/// A node's value before and after a transaction.
+public struct Change: Hashable, Sendable {
+  /// Where the node is; for a move, both places are told.
+  public let path: Path
+  /// What it held before, or nil where it was not there or had no value of its own.
+  public let old: Value?
+  /// What it holds after.
+  public let new: Value?
+}
+
+/// A fact that an application logged.
+public struct Event: Hashable, Sendable {
+  /// Its name.
+  public let name: String
+  /// What came with it.
+  public let payload: Value
+}
+
+/// One committed transaction, as observers see it.
+public struct Commit: Sendable {
+  /// Its place in the log.
+  public let sequence: SequenceNumber
+  /// When it was committed; never before an earlier one.
+  public let time: Date
+  /// The database that wrote it.
+  public let origin: UUID
+  /// Who and why, as given to `write`.
+  public let metadata: [String: String]
+  /// How many operations it has.
+  public let operationCount: Int
+  /// The application's own facts, in order.
+  public let events: [Event]
+
+  private let store: Store
+  private let touched: [Touched]
+
+  /// What changed, in path order.
+  public var changes: Changes { Changes(store: store, sequence: sequence, touched: touched) }
+
+  /// - Parameter under: Only what lies within it counts as touched.
+  init(_ record: TransactionRecord, _ store: Store, under: Path) throws {
+    sequence = record.sequence
+    time = Date(microseconds: record.time)
+    origin = record.origin
+    metadata = record.metadata
+    operationCount = Int(record.operationCount)
+    self.store = store
+    (touched, events) = try Touched.collect(record, under: under)
+  }
+
+  /// Whether nothing within the path asked for was touched, and nothing was told.
+  var isEmpty: Bool { touched.isEmpty && events.isEmpty }
+}
+
+/// A node, or a node with all below it, that a transaction may have changed.
+struct Touched: Sendable {
+  var path: Path
+  var isSubtree: Bool
+
+  /// What a record touches within a path, in path order, each node once.
+  static func collect(
+    _ record: TransactionRecord, under: Path
+  ) throws -> (touched: [Touched], events: [Event]) {
+    var touched: [Touched] = []
+    var events: [Event] = []
+    var operations = OperationReader(record.operations)
+    while let operation = try operations.next() {
+      switch operation {
+      case .set(let path, _), .update(let path, _), .increment(let path, _, _),
+        .append(let path, _, _), .insert(let path, _, _, _), .removeElement(let path, _, _):
+        touched.append(Touched(path: path, isSubtree: false))
+      case .remove(let path), .restore(let path, _):
+        touched.append(Touched(path: path, isSubtree: true))
+      case .move(let source, let destination):
+        touched.append(Touched(path: source, isSubtree: true))
+        touched.append(Touched(path: destination, isSubtree: true))
+      case .define: break
+      case .event(let name, let payload):
+        events.append(Event(name: name, payload: try payload.lend { try Value($0) }))
+      }
+    }
+    return (reduced(touched.compactMap { $0.clipped(to: under) }), under.isRoot ? events : [])
+  }
+
+  /// The part within a path.
+  private func clipped(to under: Path) -> Touched? {
+    if path.isWithin(under) { return self }
+    return isSubtree && under.isWithin(path) ? Touched(path: under, isSubtree: true) : nil
+  }
+
+  /// Sorted, without what is named twice or lies in a subtree that is named.
+  private static func reduced(_ all: [Touched]) -> [Touched] {
+    var reduced: [Touched] = []
+    for next in all.sorted(by: { $0.path < $1.path }) {
+      guard let last = reduced.last else {
+        reduced.append(next)
+        continue
+      }
+      if last.isSubtree && next.path.isWithin(last.path) { continue }
+      if last.path == next.path {
+        reduced[reduced.count - 1].isSubtree = last.isSubtree || next.isSubtree
+      } else {
+        reduced.append(next)
+      }
+    }
+    return reduced
+  }
+}
+
+/// What a transaction changed, in path order, read when asked for.
+///
+/// Nothing is stored for it: the values before and after are read from the tree and its history, as of the
+/// transaction before and of this one.
+public struct Changes: Sendable {
+  let store: Store
+  let sequence: SequenceNumber
+  let touched: [Touched]
+
+  /// Starts a walk.
+  ///
+  /// - Complexity: O(log n) for each change; memory in proportion to the depth.
+  public func makeCursor() -> ChangeCursor { ChangeCursor(self) }
+
+  /// Visits each change.
+  public func forEach(_ body: (Change) throws -> Void) throws {
+    var cursor = makeCursor()
+    while let change = try cursor.next() { try body(change) }
+  }
+
+  /// All changes in an array.
+  public func all() throws -> [Change] {
+    var changes: [Change] = []
+    try forEach { changes.append($0) }
+    return changes
+  }
+}
+
+/// A walk over changes. It renews its snapshot as it goes, so that a slow one does not keep pages alive,
+/// except inside one moved or removed subtree.
+public struct ChangeCursor: ~Copyable {
+  private static let renewal = 256
+
+  private let changes: Changes
+  private var index = 0
+  private var old: Snapshot?
+  private var new: Snapshot?
+  private var subtree: SubtreeChanges?
+
+  init(_ changes: Changes) { self.changes = changes }
+
+  /// The next change, or nil after the last.
+  ///
+  /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/compacted(oldest:)``.
+  public mutating func next() throws -> Change? {
+    while true {
+      if let change = try subtree?.next() { return change }
+      subtree = nil
+      guard index < changes.touched.count else { return nil }
+      let touched = changes.touched[index]
+      if index % ChangeCursor.renewal == 0 { try renew() }
+      index += 1
+      guard let old, let new else { return nil }
+      if touched.isSubtree {
+        subtree = try SubtreeChanges(old[touched.path], new[touched.path])
+      } else if let change = try ChangeCursor.change(old[touched.path], new[touched.path]) {
+        return change
+      }
+    }
+  }
+
+  private mutating func renew() throws {
+    old = try translating {
+      try changes.store.snapshot(at: .sequence(changes.sequence.previous))
+    }
+    new = try translating { try changes.store.snapshot(at: .sequence(changes.sequence)) }
+  }
+
+  static func change(_ old: Node, _ new: Node) throws -> Change? {
+    let (before, after) = (try old.value, try new.value)
+    return before == after ? nil : Change(path: new.path, old: before, new: after)
+  }
+}
+
+/// The differences of one subtree at two moments: both are walked in path order, side by side.
+private struct SubtreeChanges: ~Copyable {
+  private var olds: DescendantCursor
+  private var news: DescendantCursor
+  private var old: Node?
+  private var new: Node?
+  private let newSnapshot: Snapshot
+  private let oldSnapshot: Snapshot
+
+  init(_ old: Node, _ new: Node) throws {
+    var olds = try old.descendants()
+    var news = try new.descendants()
+    (self.old, self.new) = (try olds.next(), try news.next())
+    self.olds = olds
+    self.news = news
+    oldSnapshot = old.snapshot
+    newSnapshot = new.snapshot
+  }
+
+  mutating func next() throws -> Change? {
+    while let path = smallest {
+      let before = old?.path == path ? old : nil
+      let after = new?.path == path ? new : nil
+      if before != nil { old = try olds.next() }
+      if after != nil { new = try news.next() }
+      let change = try ChangeCursor.change(
+        before ?? oldSnapshot[path], after ?? newSnapshot[path])
+      if let change { return change }
+    }
+    return nil
+  }
+
+  private var smallest: Path? {
+    guard let old else { return new?.path }
+    guard let new else { return old.path }
+    return min(old.path, new.path)
+  }
+}

@@ -1,0 +1,130 @@
+// Following the log: without end, or up to a point.
+
+import LMDB
+
+/// The transactions after a position, without end: an observer awaits the next one.
+///
+///     for try await commit in database.changes(after: seen, under: "users") {
+///       try commit.changes.forEach { print($0.path, $0.old, $0.new) }
+///     }
+///
+/// None is left out, none comes twice, and they come in order. Whoever was away asks for the number after
+/// the last one seen. Cancelling the task ends the sequence; closing the database does, too.
+public struct Commits: AsyncSequence, Sendable {
+  /// One transaction.
+  public typealias Element = Commit
+
+  let store: Store
+  let after: SequenceNumber
+  let under: Path
+
+  /// Starts observing.
+  public func makeAsyncIterator() -> Iterator { Iterator(commits: self, position: after) }
+
+  /// Where an observer stands.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate let commits: Commits
+    fileprivate var position: SequenceNumber
+
+    /// The next transaction that touches the path, or nil when the task is cancelled or the database closed.
+    ///
+    /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/compacted(oldest:)``.
+    public mutating func next() async throws -> Commit? {
+      let store = commits.store
+      while !Task.isCancelled && !store.feed.isClosed {
+        guard position < store.feed.applied else {
+          await store.feed.wait(past: position)
+          continue
+        }
+        let commit = try store.commit(position.next, under: commits.under)
+        position = position.next
+        if !commit.isEmpty || commits.under.isRoot { return commit }
+      }
+      return nil
+    }
+  }
+}
+
+/// A walk over transactions of the past, in either direction.
+public struct CommitCursor: ~Copyable {
+  private let store: Store
+  private let under: Path
+  private let isReversed: Bool
+  private var low: UInt64
+  private var high: UInt64
+
+  init(
+    _ store: Store, after: SequenceNumber, upTo: SequenceNumber, under: Path, isReversed: Bool
+  ) {
+    self.store = store
+    self.under = under
+    self.isReversed = isReversed
+    low = after.rawValue + 1
+    high = upTo.rawValue
+  }
+
+  /// The next transaction that touches the path, or nil after the last.
+  ///
+  /// - Throws: ``DatabaseError/corrupt(reason:)`` naming the record.
+  public mutating func next() throws -> Commit? {
+    while low <= high {
+      let sequence = SequenceNumber(isReversed ? high : low)
+      if isReversed { high -= 1 } else { low += 1 }
+      let commit = try store.commit(sequence, under: under)
+      if !commit.isEmpty || under.isRoot { return commit }
+    }
+    return nil
+  }
+}
+
+extension Store {
+  /// A transaction of the past.
+  func commit(_ sequence: SequenceNumber, under: Path) throws -> Commit {
+    try translating {
+      let record = try log.read { try $0.record(sequence) }
+      return try Commit(record, self, under: under)
+    }
+  }
+}
+
+extension Database {
+  /// Observes transactions: those after a position, then each new one, of any process.
+  ///
+  /// - Parameters:
+  ///   - after: The last transaction seen; nil starts with the next one.
+  ///   - under: Only transactions that touch this node or something below it.
+  /// - Complexity: for each transaction, one read of its record; a new one arrives within 1 ms in this process
+  ///   and 50 ms in another.
+  public func changes(after: SequenceNumber? = nil, under: Path = .root) -> Commits {
+    Commits(store: store, after: after ?? store.feed.applied, under: under)
+  }
+
+  /// A transaction of the past.
+  ///
+  /// - Throws: ``DatabaseError/noSuchMoment(reason:)``.
+  public func commit(_ sequence: SequenceNumber) throws -> Commit {
+    let head = try head
+    guard sequence > .zero, sequence <= head else {
+      throw DatabaseError.noSuchMoment(
+        reason: "transaction \(sequence) is not there; there are 1 to \(head)")
+    }
+    return try store.commit(sequence, under: .root)
+  }
+
+  /// Walks transactions of the past.
+  ///
+  /// - Parameters:
+  ///   - after: Those after this one.
+  ///   - upTo: Up to and including this one; the newest by default.
+  ///   - under: Only transactions that touch this node or something below it.
+  ///   - reversed: From the newest to the oldest.
+  /// - Complexity: one read of each record that is passed.
+  public func commits(
+    after: SequenceNumber = .zero, upTo: SequenceNumber? = nil, under: Path = .root,
+    reversed: Bool = false
+  ) throws -> CommitCursor {
+    let head = try head
+    return CommitCursor(
+      store, after: after, upTo: min(upTo ?? head, head), under: under, isReversed: reversed)
+  }
+}

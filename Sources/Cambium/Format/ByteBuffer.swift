@@ -1,0 +1,128 @@
+// Bytes being put together on the hot path: memory that is used again, written without an array's
+// checks for sharing. The one place where Format writes raw memory.
+
+/// Takes bytes one after the other: an array, or a buffer.
+protocol ByteSink: ~Copyable {
+  var count: Int { get }
+  mutating func append(_ byte: UInt8)
+  mutating func append<T: FixedWidthInteger & BitwiseCopyable>(littleEndian value: T)
+  mutating func append<T: FixedWidthInteger & BitwiseCopyable>(bigEndian value: T)
+  mutating func append(utf8 text: String)
+  mutating func append(_ bytes: RawSpan)
+}
+
+extension [UInt8]: ByteSink {
+  mutating func append(utf8 text: String) { append(contentsOf: text.utf8) }
+}
+
+extension ByteSink where Self: ~Copyable {
+  /// Adds the bytes of an array.
+  @inline(__always)
+  mutating func append(array bytes: [UInt8]) { bytes.lend { append($0) } }
+
+  /// Adds the lower 48 bits, little-endian.
+  @inline(__always)
+  mutating func append48(_ value: UInt64) {
+    append(littleEndian: UInt32(truncatingIfNeeded: value))
+    append(littleEndian: UInt16(truncatingIfNeeded: value >> 32))
+  }
+
+  /// Adds a number in groups of seven bits.
+  @inline(__always)
+  mutating func append(varint value: UInt64) {
+    var rest = value
+    while rest >= 0x80 {
+      append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    append(UInt8(truncatingIfNeeded: rest))
+  }
+}
+
+/// A growing stretch of memory with one owner.
+@safe struct ByteBuffer: ~Copyable, ByteSink {
+  private var base: UnsafeMutableRawPointer
+  private var capacity: Int
+  private(set) var count = 0
+
+  init(capacity: Int = 512) {
+    self.capacity = capacity
+    unsafe base = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
+  }
+
+  deinit { unsafe base.deallocate() }
+
+  /// Forgets the content, and keeps the memory.
+  @inline(__always)
+  mutating func clear() { count = 0 }
+
+  @inline(__always)
+  private mutating func makeRoom(_ more: Int) {
+    if count + more > capacity { grow(count + more) }
+  }
+
+  @inline(never)
+  private mutating func grow(_ needed: Int) {
+    let larger = max(capacity * 2, needed)
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
+    unsafe memory.copyMemory(from: base, byteCount: count)
+    unsafe base.deallocate()
+    unsafe base = memory
+    capacity = larger
+  }
+
+  @inline(__always)
+  mutating func append(_ byte: UInt8) {
+    makeRoom(1)
+    unsafe base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+    count += 1
+  }
+
+  @inline(__always)
+  mutating func append<T: FixedWidthInteger & BitwiseCopyable>(littleEndian value: T) {
+    makeRoom(MemoryLayout<T>.size)
+    unsafe base.storeBytes(of: value.littleEndian, toByteOffset: count, as: T.self)
+    count += MemoryLayout<T>.size
+  }
+
+  @inline(__always)
+  mutating func append<T: FixedWidthInteger & BitwiseCopyable>(bigEndian value: T) {
+    makeRoom(MemoryLayout<T>.size)
+    unsafe base.storeBytes(of: value.bigEndian, toByteOffset: count, as: T.self)
+    count += MemoryLayout<T>.size
+  }
+
+  @inline(__always)
+  mutating func append(utf8 text: String) {
+    var text = text
+    text.withUTF8 { unsafe append(UnsafeRawBufferPointer($0).bytes) }
+  }
+
+  @inline(__always)
+  mutating func append(_ bytes: RawSpan) {
+    makeRoom(bytes.byteCount)
+    unsafe bytes.withUnsafeBytes { source in
+      guard let start = source.baseAddress else { return }
+      unsafe (base + count).copyMemory(from: start, byteCount: source.count)
+    }
+    count += bytes.byteCount
+  }
+
+  /// Puts a little-endian number over bytes that were added before.
+  @inline(__always)
+  mutating func store<T: FixedWidthInteger & BitwiseCopyable>(_ value: T, at offset: Int) {
+    precondition(offset >= 0 && offset + MemoryLayout<T>.size <= count, "store outside the buffer")
+    unsafe base.storeBytes(of: value.littleEndian, toByteOffset: offset, as: T.self)
+  }
+
+  /// Lends the bytes.
+  @inline(__always)
+  func lend<R>(_ body: (RawSpan) throws -> R) rethrows -> R {
+    let bytes = unsafe UnsafeRawBufferPointer(start: base, count: count)
+    return try unsafe body(bytes.bytes)
+  }
+
+  /// A copy of the bytes.
+  @inline(__always)
+  func array() -> [UInt8] { lend { $0.array() } }
+}

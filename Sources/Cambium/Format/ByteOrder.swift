@@ -1,0 +1,36 @@
+/// Compares text by its UTF-8 bytes, which is how Cambium orders and equates it. Swift's own `==` and `<`
+/// on strings follow Unicode's canonical equivalence instead.
+enum ByteOrder {
+  /// Less than, equal to or greater than zero, as `a` comes before, with or after `b`.
+  @inline(__always)
+  static func compare(_ a: String, _ b: String) -> Int {
+    var (a, b) = (a, b)
+    return a.withUTF8 { a in
+      b.withUTF8 { b in
+        let common = min(a.count, b.count)
+        var index = 0
+        while index < common {
+          let difference = unsafe Int(a[index]) - Int(b[index])
+          if difference != 0 { return difference }
+          index += 1
+        }
+        return a.count - b.count
+      }
+    }
+  }
+
+  /// Whether two texts are the same bytes.
+  @inline(__always)
+  static func areEqual(_ a: String, _ b: String) -> Bool {
+    haveSameStorage(a, b) || (a.utf8.count == b.utf8.count && compare(a, b) == 0)
+  }
+
+  /// Whether two strings are one and the same: short ones with the same bytes, or longer ones in the same
+  /// memory. Most names that are compared are.
+  @inline(__always)
+  private static func haveSameStorage(_ a: String, _ b: String) -> Bool {
+    let a = unsafe unsafeBitCast(a, to: (UInt64, UInt64).self)
+    let b = unsafe unsafeBitCast(b, to: (UInt64, UInt64).self)
+    return a == b
+  }
+}

@@ -1,0 +1,124 @@
+// Bounds-checked access to stored bytes: the one place where Format reads raw memory.
+// Whatever the bytes say, the answer is a value or an error.
+
+import LMDB
+
+extension RawSpan {
+  /// A little-endian number.
+  @inline(__always)
+  func load<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type, at offset: Int) throws -> T {
+    guard offset >= 0, offset <= byteCount - MemoryLayout<T>.size else { throw damaged("ends early") }
+    return unsafe T(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: T.self))
+  }
+
+  /// A number of 48 bits, little-endian.
+  @inline(__always)
+  func load48(at offset: Int) throws -> UInt64 {
+    UInt64(try load(UInt32.self, at: offset)) | UInt64(try load(UInt16.self, at: offset + 4)) << 32
+  }
+
+  /// Checks that a stretch lies inside; the caller may then `extracting` it.
+  @inline(__always)
+  func check(_ offset: Int, _ count: Int) throws {
+    guard offset >= 0, count >= 0, offset <= byteCount, count <= byteCount - offset else {
+      throw damaged("ends early")
+    }
+  }
+
+  /// A number in groups of seven bits, the lowest first, each but the last with the top bit set.
+  @inline(__always)
+  func varint(at offset: inout Int) throws -> UInt64 {
+    var value: UInt64 = 0
+    var shift: UInt64 = 0
+    while true {
+      let byte = try load(UInt8.self, at: offset)
+      offset += 1
+      if shift == 63 && byte > 1 { throw damaged("has a number that is too large") }
+      value |= UInt64(byte & 0x7F) << shift
+      if byte & 0x80 == 0 { return value }
+      shift += 7
+      if shift > 63 { throw damaged("has a number that is too long") }
+    }
+  }
+
+  /// A count or length that must fit the bytes that are left.
+  @inline(__always)
+  func length(at offset: inout Int) throws -> Int {
+    let value = try varint(at: &offset)
+    guard value <= UInt64(byteCount - offset) else { throw damaged("ends early") }
+    return Int(value)
+  }
+
+  /// A copy of a stretch.
+  func array(_ offset: Int, _ count: Int) throws -> [UInt8] {
+    try check(offset, count)
+    return unsafe extracting(offset..<(offset + count)).withUnsafeBytes { unsafe Array($0) }
+  }
+
+  /// A copy of everything.
+  func array() -> [UInt8] { unsafe withUnsafeBytes { unsafe Array($0) } }
+
+  /// Text in UTF-8.
+  @inline(__always)
+  func string(_ offset: Int, _ count: Int) throws -> String {
+    try check(offset, count)
+    let text = unsafe extracting(offset..<(offset + count)).withUnsafeBytes {
+      unsafe String(validating: $0, as: UTF8.self)
+    }
+    guard let text else { throw damaged("has text that is not UTF-8") }
+    return text
+  }
+
+  /// Whether two stretches are the same bytes.
+  func equals(_ other: RawSpan) -> Bool {
+    guard byteCount == other.byteCount else { return false }
+    return unsafe withUnsafeBytes { a in
+      unsafe other.withUnsafeBytes { b in
+        guard let a = a.baseAddress, let b = b.baseAddress else { return true }
+        return unsafe memcmp(a, b, byteCount) == 0
+      }
+    }
+  }
+
+  private func damaged(_ what: String) -> DatabaseError { .corrupt(reason: "a stored value \(what)") }
+}
+
+extension [UInt8] {
+  /// Lends the bytes.
+  @inline(__always)
+  func lend<R>(_ body: (RawSpan) throws -> R) rethrows -> R {
+    try unsafe withUnsafeBytes { bytes in try unsafe body(bytes.bytes) }
+  }
+
+  /// Whether another array is longer and starts with these bytes.
+  @inline(__always)
+  func isPrefix(of other: [UInt8]) -> Bool {
+    guard count < other.count else { return false }
+    return lend { own in other.lend { $0.extracting(0..<own.byteCount).equals(own) } }
+  }
+
+  /// Adds a little-endian number.
+  @inline(__always)
+  mutating func append<T: FixedWidthInteger & BitwiseCopyable>(littleEndian value: T) {
+    unsafe Swift.withUnsafeBytes(of: value.littleEndian) { unsafe append(contentsOf: $0) }
+  }
+
+  /// Adds a big-endian number, whose bytes sort as the number does.
+  @inline(__always)
+  mutating func append<T: FixedWidthInteger & BitwiseCopyable>(bigEndian value: T) {
+    unsafe Swift.withUnsafeBytes(of: value.bigEndian) { unsafe append(contentsOf: $0) }
+  }
+
+  /// Adds lent bytes.
+  @inline(__always)
+  mutating func append(_ bytes: RawSpan) {
+    unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
+  }
+
+  /// Puts a little-endian number over what is there.
+  mutating func store<T: FixedWidthInteger>(_ value: T, at offset: Int) {
+    for index in 0..<MemoryLayout<T>.size {
+      self[offset + index] = UInt8(truncatingIfNeeded: value >> T(index * 8))
+    }
+  }
+}

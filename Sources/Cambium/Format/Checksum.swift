@@ -1,0 +1,70 @@
+// Checksums against damage (XXH3), and digests against tampering (BLAKE2b).
+
+import CSodium
+import CXXHash
+
+/// A 64-bit checksum. It finds damage; it does not resist an attacker.
+enum Checksum {
+  /// XXH3 of some bytes.
+  @inline(__always)
+  static func of(_ bytes: RawSpan, seed: UInt64 = 0) -> UInt64 {
+    unsafe bytes.withUnsafeBytes {
+      unsafe XXH3_64bits_withSeed($0.baseAddress, $0.count, seed)
+    }
+  }
+}
+
+/// BLAKE2b-256, fed piece by piece.
+@safe struct Digest: ~Copyable {
+  /// The length of a digest in bytes.
+  static let bytesCount = 32
+
+  /// libsodium's state, which must be aligned to 64 bytes.
+  private let state: UnsafeMutableRawPointer
+
+  init() {
+    unsafe state = UnsafeMutableRawPointer.allocate(
+      byteCount: crypto_generichash_statebytes(), alignment: 64)
+    unsafe crypto_generichash_init(OpaquePointer(state), nil, 0, Digest.bytesCount)
+  }
+
+  deinit { unsafe state.deallocate() }
+
+  /// Adds bytes.
+  func update(_ bytes: RawSpan) {
+    unsafe bytes.withUnsafeBytes {
+      _ = unsafe crypto_generichash_update(
+        OpaquePointer(state), $0.baseAddress?.assumingMemoryBound(to: UInt8.self),
+        UInt64($0.count))
+    }
+  }
+
+  /// Adds bytes.
+  func update(_ bytes: [UInt8]) { bytes.lend { update($0) } }
+
+  /// The digest of all that was added; nothing can be added after it.
+  func current() -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: Digest.bytesCount)
+    unsafe crypto_generichash_final(OpaquePointer(state), &digest, digest.count)
+    return digest
+  }
+
+  /// The digest of all that was added.
+  consuming func finish() -> [UInt8] { current() }
+
+  /// The digest of some bytes.
+  static func of(_ bytes: RawSpan) -> [UInt8] {
+    let digest = Digest()
+    digest.update(bytes)
+    return digest.finish()
+  }
+}
+
+/// Random bytes that nobody can predict.
+enum Randomness {
+  static func bytes(_ count: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    unsafe randombytes_buf(&bytes, count)
+    return bytes
+  }
+}

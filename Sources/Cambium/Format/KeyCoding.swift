@@ -1,0 +1,118 @@
+// The stored form of keys (drawn in Key.swift), alone as part of a table's key and in a row as a
+// path. Text is ended by a NUL in a path, and by the end of the bytes otherwise.
+
+import FoundationEssentials
+
+extension Key {
+  /// Adds the stored form as the end of a table's key.
+  @inline(__always)
+  func append(to bytes: inout [UInt8]) {
+    switch self {
+    case .integer(let value):
+      bytes.append(KeyTag.integer)
+      bytes.append(bigEndian: UInt64(bitPattern: value) ^ (1 << 63))
+    case .uuid(let value):
+      bytes.append(KeyTag.uuid)
+      unsafe withUnsafeBytes(of: value.uuid) { unsafe bytes.append(contentsOf: $0) }
+    case .text(let value):
+      bytes.append(KeyTag.text)
+      bytes.append(contentsOf: value.utf8)
+    }
+  }
+
+  /// Adds the stored form as a part of a path.
+  func appendTerminated(to bytes: inout [UInt8]) {
+    append(to: &bytes)
+    if case .text = self { bytes.append(0) }
+  }
+
+  /// Reads a table key's end.
+  init(_ bytes: RawSpan) throws {
+    switch (try bytes.load(UInt8.self, at: 0), bytes.byteCount) {
+    case (KeyTag.integer, 9):
+      let raw = UInt64(bigEndian: try bytes.load(UInt64.self, at: 1).littleEndian)
+      self = .integer(Int64(bitPattern: raw ^ (1 << 63)))
+    case (KeyTag.uuid, 17):
+      self = .uuid(try bytes.uuid(at: 1))
+    case (KeyTag.text, 2...(Key.textBytesMax + 1)):
+      self = .text(try bytes.string(1, bytes.byteCount - 1))
+    default:
+      throw DatabaseError.corrupt(reason: "a stored key is not one")
+    }
+  }
+
+  /// Reads a part of a path that is known to be sound.
+  init(terminatedIn bytes: [UInt8], at offset: inout Int) {
+    let end = Key.end(terminatedIn: bytes, at: offset)
+    let isText = bytes[offset] == KeyTag.text
+    let key = Array(bytes[offset..<(isText ? end - 1 : end)])
+    offset = end
+    do { self = try key.lend { try Key($0) } } catch { preconditionFailure("unsound path: \(error)") }
+  }
+
+  /// Where a part of a path that is known to be sound ends.
+  @inline(__always)
+  static func end(terminatedIn bytes: [UInt8], at offset: Int) -> Int {
+    switch bytes[offset] {
+    case KeyTag.integer: return offset + 9
+    case KeyTag.uuid: return offset + 17
+    default:
+      var end = offset + 1
+      while bytes[end] != 0 { end += 1 }
+      return end + 1
+    }
+  }
+
+  /// A fresh key: a UUID of version 7, so that later ones sort later and inserting appends.
+  ///
+  /// - Complexity: about 0.1 µs; Foundation's `UUID()` takes 2.3 µs on Linux.
+  package static func unique() -> Key { .uuid(UniqueIdentifiers.shared.next()) }
+}
+
+extension RawSpan {
+  func uuid(at offset: Int) throws -> UUID {
+    let bytes = try array(offset, 16)
+    return UUID(
+      uuid: (
+        bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7],
+        bytes[8], bytes[9], bytes[10], bytes[11], bytes[12], bytes[13], bytes[14], bytes[15]
+      ))
+  }
+}
+
+extension Path {
+  /// Takes stored bytes, after checking every key.
+  init(checking bytes: [UInt8]) throws {
+    var offset = 0
+    while offset < bytes.count {
+      let end = try Path.checkedEnd(bytes, offset)
+      let isText = bytes[offset] == KeyTag.text
+      try bytes.lend { _ = try Key($0.extracting(offset..<(isText ? end - 1 : end))) }
+      offset = end
+    }
+    self.init(bytes: bytes)
+  }
+
+  /// The stored forms of its keys, in place: text without its NUL.
+  @inline(__always)
+  func forEachKey(_ body: (_ key: Range<Int>, _ end: Int) throws -> Void) rethrows {
+    var offset = 0
+    while offset < bytes.count {
+      let end = Key.end(terminatedIn: bytes, at: offset)
+      let isText = bytes[offset] == KeyTag.text
+      try body(offset..<(isText ? end - 1 : end), end)
+      offset = end
+    }
+  }
+
+  private static func checkedEnd(_ bytes: [UInt8], _ offset: Int) throws -> Int {
+    let end: Int
+    switch bytes[offset] {
+    case KeyTag.integer: end = offset + 9
+    case KeyTag.uuid: end = offset + 17
+    default: end = (bytes[offset...].firstIndex(of: 0) ?? bytes.count) + 1
+    }
+    guard end <= bytes.count else { throw DatabaseError.corrupt(reason: "a stored path ends early") }
+    return end
+  }
+}

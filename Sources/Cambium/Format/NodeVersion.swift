@@ -1,0 +1,108 @@
+// The stored form of one version of a node, as the tree holds the present one and history the
+// earlier ones.
+//
+//      0  checksum u64        XXH3 of all that follows, seeded with the XXH3 of the tree's key
+//      8  kind u8             0 nothing of its own, 1 scalar, 2 record
+//      9  flags u8            1: node id follows; 2: links follow
+//     10  modified u48        the transaction that made this version
+//     16  node id u64         if flagged: what the children's keys begin with
+//         links               if flagged: length u16, then the levels; see VersionLinks.swift
+//         content             a stored value or record
+//
+// All numbers little-endian.
+
+/// What a node holds of its own.
+enum ContentKind: UInt8 {
+  case none = 0
+  case scalar = 1
+  case record = 2
+}
+
+/// The fields of a version before its content.
+struct NodeHeader {
+  var kind: ContentKind
+  var modified: UInt64
+  /// What the children's keys begin with; 0 where the node never had children.
+  var node: UInt64
+  /// Where the content starts.
+  let contentOffset: Int
+  /// Where the links are.
+  private let linksRange: Range<Int>
+
+  static let fixedCount = 16
+
+  /// Reads a version after checking its checksum.
+  ///
+  /// - Parameter key: The tree's key of the node.
+  @inline(__always)
+  init(_ version: RawSpan, key: RawSpan) throws {
+    let stored = try version.load(UInt64.self, at: 0)
+    guard stored == NodeHeader.checksum(version.extracting(droppingFirst: 8), key) else {
+      throw NodeHeader.damaged(key)
+    }
+    guard let kind = ContentKind(rawValue: try version.load(UInt8.self, at: 8)) else {
+      throw NodeHeader.damaged(key)
+    }
+    let flags = try version.load(UInt8.self, at: 9)
+    self.kind = kind
+    modified = try version.load48(at: 10)
+    node = flags & 1 == 0 ? 0 : try version.load(UInt64.self, at: 16)
+    var offset = NodeHeader.fixedCount + (flags & 1 == 0 ? 0 : 8)
+    if flags & 2 != 0 {
+      let count = Int(try version.load(UInt16.self, at: offset))
+      offset += 2
+      try version.check(offset, count)
+      linksRange = offset..<(offset + count)
+    } else {
+      linksRange = offset..<offset
+    }
+    contentOffset = linksRange.upperBound
+  }
+
+  init(kind: ContentKind, modified: UInt64, node: UInt64 = 0) {
+    self.kind = kind
+    self.modified = modified
+    self.node = node
+    linksRange = 0..<0
+    contentOffset = 0
+  }
+
+  /// Whether earlier versions are linked.
+  var hasLinks: Bool { !linksRange.isEmpty }
+
+  /// The links to earlier versions.
+  func links(_ version: RawSpan) throws -> VersionLinks {
+    try VersionLinks(version.extracting(linksRange))
+  }
+
+  /// The stored form with some content and links, in `bytes`, which is emptied first.
+  @inline(__always)
+  func store(
+    _ content: RawSpan, _ links: VersionLinks? = nil, key: RawSpan, into bytes: inout ByteBuffer
+  ) {
+    let links = links?.stored() ?? []
+    bytes.clear()
+    bytes.append(littleEndian: UInt64(0))
+    bytes.append(kind.rawValue)
+    bytes.append((node == 0 ? 0 : 1) | (links.isEmpty ? 0 : 2))
+    bytes.append48(modified)
+    if node != 0 { bytes.append(littleEndian: node) }
+    if !links.isEmpty {
+      bytes.append(littleEndian: UInt16(links.count))
+      bytes.append(array: links)
+    }
+    bytes.append(content)
+    let sum = bytes.lend { NodeHeader.checksum($0.extracting(droppingFirst: 8), key) }
+    bytes.store(sum, at: 0)
+  }
+
+  @inline(__always)
+  private static func checksum(_ body: RawSpan, _ key: RawSpan) -> UInt64 {
+    Checksum.of(body, seed: Checksum.of(key))
+  }
+
+  private static func damaged(_ key: RawSpan) -> DatabaseError {
+    let text = key.byteCount > 8 ? try? Key(key.extracting(droppingFirst: 8)).description : nil
+    return .corrupt(reason: "the node \(text ?? "?") is not what was stored (its checksum differs)")
+  }
+}

@@ -1,0 +1,231 @@
+// One change inside a transaction, as logged. What had to be decided (ids, times, checks) was
+// decided before; applying an operation needs nothing but the tree it is applied to.
+//
+// Stored: a code, then per code:
+//
+//     01 set             path, kind u8, length, content (a stored value or record)
+//     02 update          path, count, count × (name, length, value; length 0 takes the property out)
+//     03 increment       path, target, length, value
+//     04 append          path, target, length, value
+//     05 insert          path, target, position, length, value
+//     06 removeElement   path, target, position
+//     07 remove          path
+//     08 restore         path, sequence number of the removal
+//     09 move            path, path
+//     0A define          number, length, name
+//     0B event           length, name, length, value
+//
+// Counts, lengths, names, positions and numbers are varints. A target is 0 for the node's own
+// value, or a name plus 1. A path is (how many bytes it shares with the path before it in this
+// transaction, how many follow, those bytes).
+
+/// A stored value or record, and which of them it is.
+struct Content: Equatable, Sendable {
+  var kind: ContentKind
+  var bytes: [UInt8]
+}
+
+/// What an operation on a value is aimed at: a property, or the node's own value.
+typealias Target = Catalog.NameID?
+
+/// One change inside a transaction.
+enum Operation: Equatable, Sendable {
+  case set(Path, Content)
+  case update(Path, [PropertyUpdate])
+  case increment(Path, Target, by: [UInt8])
+  case append(Path, Target, [UInt8])
+  case insert(Path, Target, at: UInt64, [UInt8])
+  case removeElement(Path, Target, at: UInt64)
+  case remove(Path)
+  case restore(Path, removedAt: UInt64)
+  case move(Path, to: Path)
+  case define(Catalog.NameID, String)
+  case event(String, [UInt8])
+
+  /// A property's new stored value, or nil to take it out.
+  struct PropertyUpdate: Equatable, Sendable {
+    var name: Catalog.NameID
+    var value: [UInt8]?
+  }
+}
+
+/// Writes operations one after the other.
+struct OperationWriter {
+  private(set) var bytes: [UInt8] = []
+  private(set) var count: UInt32 = 0
+  private var previous = Path.root
+
+  /// A place to come back to.
+  struct Mark {
+    fileprivate let length: Int
+    let count: UInt32
+    fileprivate let previous: Path
+  }
+
+  var mark: Mark { Mark(length: bytes.count, count: count, previous: previous) }
+
+  /// Forgets what was written after a mark.
+  mutating func rewind(to mark: Mark) {
+    bytes.removeLast(bytes.count - mark.length)
+    count = mark.count
+    previous = mark.previous
+  }
+
+  mutating func write(_ operation: Operation) {
+    count += 1
+    switch operation {
+    case .set(let path, let content):
+      start(1, path)
+      bytes.append(content.kind.rawValue)
+      append(content.bytes)
+    case .update(let path, let updates):
+      start(2, path)
+      bytes.append(varint: UInt64(updates.count))
+      for update in updates {
+        bytes.append(varint: UInt64(update.name))
+        append(update.value ?? [])
+      }
+    case .increment(let path, let target, let value):
+      start(3, path, target)
+      append(value)
+    case .append(let path, let target, let value):
+      start(4, path, target)
+      append(value)
+    case .insert(let path, let target, let position, let value):
+      start(5, path, target)
+      bytes.append(varint: position)
+      append(value)
+    case .removeElement(let path, let target, let position):
+      start(6, path, target)
+      bytes.append(varint: position)
+    case .remove(let path): start(7, path)
+    case .restore(let path, let sequence):
+      start(8, path)
+      bytes.append(varint: sequence)
+    case .move(let source, let destination):
+      start(9, source)
+      append(destination)
+    case .define(let name, let text):
+      bytes.append(10)
+      bytes.append(varint: UInt64(name))
+      append(Array(text.utf8))
+    case .event(let name, let value):
+      bytes.append(11)
+      append(Array(name.utf8))
+      append(value)
+    }
+  }
+
+  private mutating func start(_ code: UInt8, _ path: Path) {
+    bytes.append(code)
+    append(path)
+  }
+
+  private mutating func start(_ code: UInt8, _ path: Path, _ target: Target) {
+    start(code, path)
+    bytes.append(varint: target.map { UInt64($0) + 1 } ?? 0)
+  }
+
+  private mutating func append(_ stored: [UInt8]) {
+    bytes.append(varint: UInt64(stored.count))
+    bytes.append(contentsOf: stored)
+  }
+
+  private mutating func append(_ path: Path) {
+    let limit = min(path.bytes.count, previous.bytes.count)
+    var shared = 0
+    while shared < limit && path.bytes[shared] == previous.bytes[shared] { shared += 1 }
+    bytes.append(varint: UInt64(shared))
+    bytes.append(varint: UInt64(path.bytes.count - shared))
+    bytes.append(contentsOf: path.bytes[shared...])
+    previous = path
+  }
+}
+
+/// Reads operations one after the other.
+struct OperationReader {
+  private let bytes: [UInt8]
+  private var offset = 0
+  private var previous = Path.root
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  /// The next operation, or nil at the end.
+  mutating func next() throws -> Operation? {
+    guard offset < bytes.count else { return nil }
+    let code = bytes[offset]
+    offset += 1
+    switch code {
+    case 1:
+      let path = try path()
+      guard let kind = ContentKind(rawValue: try byte()), kind != .none else { throw damaged() }
+      return .set(path, Content(kind: kind, bytes: try stored()))
+    case 2: return .update(try path(), try updates())
+    case 3: return .increment(try path(), try target(), by: try stored())
+    case 4: return .append(try path(), try target(), try stored())
+    case 5: return .insert(try path(), try target(), at: try varint(), try stored())
+    case 6: return .removeElement(try path(), try target(), at: try varint())
+    case 7: return .remove(try path())
+    case 8: return .restore(try path(), removedAt: try varint())
+    case 9: return .move(try path(), to: try path())
+    case 10: return .define(try nameID(try varint()), try text())
+    case 11: return .event(try text(), try stored())
+    default: throw damaged()
+    }
+  }
+
+  private mutating func byte() throws -> UInt8 {
+    guard offset < bytes.count else { throw damaged() }
+    defer { offset += 1 }
+    return bytes[offset]
+  }
+
+  private mutating func varint() throws -> UInt64 {
+    var offset = offset
+    defer { self.offset = offset }
+    return try bytes.lend { try $0.varint(at: &offset) }
+  }
+
+  private mutating func stored() throws -> [UInt8] {
+    let count = try varint()
+    guard count <= UInt64(bytes.count - offset) else { throw damaged() }
+    defer { offset += Int(count) }
+    return Array(bytes[offset..<(offset + Int(count))])
+  }
+
+  private mutating func text() throws -> String {
+    let utf8 = try stored()
+    return try utf8.lend { try $0.string(0, $0.byteCount) }
+  }
+
+  private mutating func nameID(_ value: UInt64) throws -> Catalog.NameID {
+    guard let name = Catalog.NameID(exactly: value) else { throw damaged() }
+    return name
+  }
+
+  private mutating func target() throws -> Target {
+    let value = try varint()
+    return value == 0 ? nil : try nameID(value - 1)
+  }
+
+  private mutating func updates() throws -> [Operation.PropertyUpdate] {
+    var updates: [Operation.PropertyUpdate] = []
+    for _ in 0..<(try varint()) {
+      let name = try nameID(try varint())
+      let value = try stored()
+      updates.append(.init(name: name, value: value.isEmpty ? nil : value))
+    }
+    return updates
+  }
+
+  private mutating func path() throws -> Path {
+    let shared = try varint()
+    guard shared <= UInt64(previous.bytes.count) else { throw damaged() }
+    previous = try Path(checking: previous.bytes[..<Int(shared)] + stored())
+    return previous
+  }
+
+  private func damaged() -> DatabaseError {
+    .corrupt(reason: "an operation in the log is damaged at byte \(offset)")
+  }
+}

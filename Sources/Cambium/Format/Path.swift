@@ -1,0 +1,164 @@
+/// Where a node is: the keys from the root down.
+///
+/// The text form joins the keys with `/` and escapes as RFC 6901 does: `~1` is a `/` inside a key,
+/// `~0` a `~`. The empty text is the root. Any depth is allowed.
+///
+///     let path: Path = "users/ada/name"
+///     let child = try path.appending("first")
+///
+/// A path holds its keys in their stored form, one after the other, text ended by a NUL. So
+/// comparing the bytes of two paths gives *path order*: a node, then its children in key order,
+/// each followed by its own.
+public struct Path: Hashable, Comparable, Sendable {
+  /// The keys' stored forms, one after the other.
+  let bytes: [UInt8]
+
+  init(bytes: [UInt8]) { self.bytes = bytes }
+
+  /// The path without keys.
+  public static let root = Path(bytes: [])
+
+  /// Reads the text form.
+  ///
+  /// - Parameter text: Keys joined by `/`; one leading `/` is allowed.
+  /// - Throws: ``DatabaseError/badKey(_:reason:)`` naming the first key that cannot be one.
+  public init(_ text: some StringProtocol) throws(DatabaseError) {
+    self.init(keys: try Path.keys(inText: Substring(text)))
+  }
+
+  /// Joins keys.
+  public init(keys: some Sequence<Key>) {
+    var bytes: [UInt8] = []
+    for key in keys { key.appendTerminated(to: &bytes) }
+    self.init(bytes: bytes)
+  }
+
+  private static func keys(inText text: Substring) throws(DatabaseError) -> [Key] {
+    let body = text.utf8.first == UInt8(ascii: "/") ? text.dropFirst() : text
+    if body.isEmpty { return [] }
+    var keys: [Key] = []
+    for part in body.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+      keys.append(try Key(try Path.unescaped(Substring(part))))
+    }
+    return keys
+  }
+
+  private static func unescaped(_ part: Substring) throws(DatabaseError) -> String {
+    guard part.utf8.contains(UInt8(ascii: "~")) else { return String(part) }
+    var text = ""
+    var rest = part.unicodeScalars.makeIterator()
+    while let scalar = rest.next() {
+      guard scalar == "~" else {
+        text.unicodeScalars.append(scalar)
+        continue
+      }
+      switch rest.next() {
+      case "0": text.append("~")
+      case "1": text.append("/")
+      default: throw .badKey(String(part), reason: "after ~ there must be 0 (for ~) or 1 (for /)")
+      }
+    }
+    return text
+  }
+}
+
+extension Path {
+  /// The keys from the root down.
+  ///
+  /// - Complexity: O(depth), and one array.
+  public var keys: [Key] {
+    var keys: [Key] = []
+    var offset = 0
+    while offset < bytes.count { keys.append(Key(terminatedIn: bytes, at: &offset)) }
+    return keys
+  }
+
+  /// Whether this is the root.
+  public var isRoot: Bool { bytes.isEmpty }
+
+  /// How many keys it has.
+  public var depth: Int {
+    var depth = 0
+    var offset = 0
+    while offset < bytes.count {
+      offset = Key.end(terminatedIn: bytes, at: offset)
+      depth += 1
+    }
+    return depth
+  }
+
+  /// The last key, or nil for the root.
+  public var last: Key? {
+    guard !isRoot else { return nil }
+    var offset = lastOffset
+    return Key(terminatedIn: bytes, at: &offset)
+  }
+
+  /// The path without its last key, or nil for the root.
+  public var parent: Path? { isRoot ? nil : Path(bytes: Array(bytes[..<lastOffset])) }
+
+  /// The path of a child.
+  public func appending(_ key: Key) -> Path {
+    var bytes = bytes
+    key.appendTerminated(to: &bytes)
+    return Path(bytes: bytes)
+  }
+
+  /// The path of a descendant.
+  public func appending(_ path: Path) -> Path { Path(bytes: bytes + path.bytes) }
+
+  /// Whether this is `ancestor` or lies below it.
+  public func isWithin(_ ancestor: Path) -> Bool { bytes.starts(with: ancestor.bytes) }
+
+  /// The rest of this path below `ancestor`, or nil where it does not lie within it.
+  public func relative(to ancestor: Path) -> Path? {
+    isWithin(ancestor) ? Path(bytes: Array(bytes[ancestor.bytes.count...])) : nil
+  }
+
+  /// How many bytes the parent's path has.
+  var parentCount: Int { isRoot ? 0 : lastOffset }
+
+  /// Where the last key starts.
+  private var lastOffset: Int {
+    var offset = 0
+    var next = 0
+    while next < bytes.count {
+      offset = next
+      next = Key.end(terminatedIn: bytes, at: next)
+    }
+    return offset
+  }
+
+  /// Path order: a node, then what is below it.
+  public static func < (a: Path, b: Path) -> Bool {
+    a.bytes.lexicographicallyPrecedes(b.bytes)
+  }
+}
+
+extension Path: CustomStringConvertible, ExpressibleByStringLiteral {
+  /// The text form.
+  public var description: String {
+    keys.map { Path.escaped($0.description) }.joined(separator: "/")
+  }
+
+  /// Makes a path from a literal; a bad literal is a programmer's mistake and stops the program.
+  public init(stringLiteral text: String) {
+    do { try self.init(text) } catch { preconditionFailure("\(error)") }
+  }
+
+  /// A key's text as it stands in a path.
+  public static func escaped(_ key: String) -> String {
+    guard key.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else {
+      return key
+    }
+    var text = ""
+    for scalar in key.unicodeScalars {
+      switch scalar {
+      case "~": text += "~0"
+      case "/": text += "~1"
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return text
+  }
+}

@@ -1,0 +1,226 @@
+// The stored form of a record: a sorted table of (name, where its value ends), then the values.
+// Reading one property looks at the table and that value, and allocates nothing.
+//
+//     00 | count u8  | count × (name u16, end u16) | values       small: up to 255 properties, 64 KiB
+//     01 | count u32 | count × (name u32, end u32) | values       large
+//
+// Numbers are little-endian; `end` counts from where the values start; names ascend.
+
+/// The table of one stored record, found and checked against the record's length.
+struct RecordTable {
+  let count: Int
+  private let isLarge: Bool
+  private var tableStart: Int { isLarge ? 5 : 2 }
+  private var valuesStart: Int { tableStart + count * (isLarge ? 8 : 4) }
+
+  @inline(__always)
+  init(_ record: RawSpan) throws {
+    switch try record.load(UInt8.self, at: 0) {
+    case 0:
+      isLarge = false
+      count = Int(try record.load(UInt8.self, at: 1))
+    case 1:
+      isLarge = true
+      count = Int(try record.load(UInt32.self, at: 1))
+    default: throw DatabaseError.corrupt(reason: "a stored record has an unknown form")
+    }
+    guard valuesStart <= record.byteCount else {
+      throw DatabaseError.corrupt(reason: "a stored record ends early")
+    }
+  }
+
+  /// The name at a place in the table.
+  @inline(__always)
+  func name(_ record: RawSpan, _ index: Int) throws -> Catalog.NameID {
+    isLarge
+      ? try record.load(UInt32.self, at: tableStart + index * 8)
+      : UInt32(try record.load(UInt16.self, at: tableStart + index * 4))
+  }
+
+  /// Where the value at a place in the table stands.
+  @inline(__always)
+  func value(_ record: RawSpan, _ index: Int) throws -> Range<Int> {
+    let start = index == 0 ? 0 : try end(record, index - 1)
+    let end = try end(record, index)
+    guard start < end, valuesStart + end <= record.byteCount else {
+      throw DatabaseError.corrupt(reason: "a stored record's table is damaged")
+    }
+    return (valuesStart + start)..<(valuesStart + end)
+  }
+
+  @inline(__always)
+  private func end(_ record: RawSpan, _ index: Int) throws -> Int {
+    isLarge
+      ? Int(try record.load(UInt32.self, at: tableStart + index * 8 + 4))
+      : Int(try record.load(UInt16.self, at: tableStart + index * 4 + 2))
+  }
+
+  /// The place of a name in the table, or nil.
+  @inline(__always)
+  func index(_ record: RawSpan, of wanted: Catalog.NameID) throws -> Int? {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if try name(record, middle) < wanted { low = middle + 1 } else { high = middle }
+    }
+    return try low < count && name(record, low) == wanted ? low : nil
+  }
+
+  /// Where the value of a name stands, or nil.
+  @inline(__always)
+  func find(_ record: RawSpan, _ name: Catalog.NameID) throws -> Range<Int>? {
+    try index(record, of: name).map { try value(record, $0) }
+  }
+}
+
+/// A record being put together: stored values by the number of their name, ascending.
+struct RecordBuilder {
+  private var entries: [(name: Catalog.NameID, value: [UInt8])] = []
+
+  init() {}
+
+  /// Takes a stored record apart.
+  init(_ record: RawSpan) throws {
+    let table = try RecordTable(record)
+    var last: Catalog.NameID?
+    for index in 0..<table.count {
+      let range = try table.value(record, index)
+      let name = try table.name(record, index)
+      guard last.map({ $0 < name }) ?? true else {
+        throw DatabaseError.corrupt(reason: "a stored record's names do not ascend")
+      }
+      last = name
+      entries.append((name, try record.array(range.lowerBound, range.count)))
+    }
+  }
+
+  /// How many properties there are.
+  var count: Int { entries.count }
+
+  /// The stored value of a name; assigning nil takes it out.
+  subscript(name: Catalog.NameID) -> [UInt8]? {
+    get { entries.first { $0.name == name }?.value }
+    set {
+      let index = entries.firstIndex { $0.name >= name } ?? entries.count
+      let found = index < entries.count && entries[index].name == name
+      switch (found, newValue) {
+      case (true, let value?): entries[index].value = value
+      case (false, let value?): entries.insert((name, value), at: index)
+      case (true, nil): entries.remove(at: index)
+      case (false, nil): break
+      }
+    }
+  }
+
+  /// The numbers of the names.
+  var names: [Catalog.NameID] { entries.map(\.name) }
+
+  /// The stored form.
+  func stored() -> [UInt8] {
+    let size = entries.reduce(0) { $0 + $1.value.count }
+    let largest = entries.last?.name ?? 0
+    let isLarge = entries.count > 255 || size > 0xFFFF || largest > 0xFFFF
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(5 + entries.count * 8 + size)
+    bytes.append(isLarge ? 1 : 0)
+    if isLarge { bytes.append(littleEndian: UInt32(entries.count)) } else { bytes.append(UInt8(entries.count)) }
+    var end = 0
+    for entry in entries {
+      end += entry.value.count
+      if isLarge {
+        bytes.append(littleEndian: entry.name)
+        bytes.append(littleEndian: UInt32(end))
+      } else {
+        bytes.append(littleEndian: UInt16(entry.name))
+        bytes.append(littleEndian: UInt16(end))
+      }
+    }
+    for entry in entries { bytes.append(contentsOf: entry.value) }
+    return bytes
+  }
+}
+
+extension Record {
+  /// Reads a stored record.
+  init(stored record: RawSpan, _ catalog: Catalog) throws {
+    let table = try RecordTable(record)
+    var members: [Member] = []
+    members.reserveCapacity(table.count)
+    for index in 0..<table.count {
+      let range = try table.value(record, index)
+      let name = try catalog.name(of: table.name(record, index))
+      members.append(Member(name, try Value(record.extracting(range))))
+    }
+    // Stored in the order in which the names were defined; a record is in the order of their bytes.
+    members.sort { ByteOrder.compare($0.name, $1.name) < 0 }
+    self.init(sorted: members)
+  }
+}
+
+/// Writes whole records, without a buffer per property.
+///
+/// Records of one collection have the same names in the same order. So the encoder remembers the last
+/// record's names and the table that follows from them, and only compares.
+struct RecordEncoder: ~Copyable {
+  private var bytes = ByteBuffer()
+  private var names: [String] = []
+  /// The members' places, by ascending number of their names.
+  private var order: [(id: Catalog.NameID, index: Int)] = []
+
+  /// The stored form.
+  ///
+  /// - Parameter define: Gives the number of a name.
+  mutating func encode(
+    _ record: Record, _ define: (String) throws -> Catalog.NameID
+  ) throws -> [UInt8] {
+    if !isSame(record) { try learn(record, define) }
+    guard order.count <= 255, order.last.map({ $0.id <= 0xFFFF }) ?? true else {
+      return try encodeLarge(record)
+    }
+    bytes.clear()
+    bytes.append(0)
+    bytes.append(UInt8(order.count))
+    for (id, _) in order { bytes.append(littleEndian: UInt32(id)) }
+    let valuesStart = bytes.count
+    var end = 4
+    for (_, index) in order {
+      try record.members[index].value.append(to: &bytes)
+      let length = bytes.count - valuesStart
+      if length > 0xFFFF { return try encodeLarge(record) }
+      bytes.store(UInt16(length), at: end)
+      end += 4
+    }
+    return bytes.array()
+  }
+
+  /// Forgets the names, whose numbers may have been taken back.
+  mutating func forget() { names.removeAll() }
+
+  private func isSame(_ record: Record) -> Bool {
+    guard record.count == names.count else { return false }
+    for index in names.indices
+    where !ByteOrder.areEqual(names[index], record.members[index].name) {
+      return false
+    }
+    return true
+  }
+
+  private mutating func learn(
+    _ record: Record, _ define: (String) throws -> Catalog.NameID
+  ) throws {
+    names.removeAll()
+    order.removeAll()
+    for (index, member) in record.members.enumerated() {
+      order.append((try define(member.name), index))
+    }
+    order.sort { $0.id < $1.id }
+    names = record.members.map(\.name)
+  }
+
+  private func encodeLarge(_ record: Record) throws -> [UInt8] {
+    var builder = RecordBuilder()
+    for (id, index) in order { builder[id] = try record.members[index].value.stored() }
+    return builder.stored()
+  }
+}

@@ -1,0 +1,172 @@
+// A committed transaction, as the log stores it.
+//
+//      0  checksum u64          XXH3 of all that follows
+//      8  format u8             1
+//      9  flags u8              0
+//     10  sequence number u64
+//     18  clock u64             hybrid logical clock: 48 bits of milliseconds, 16 bits of counter
+//     26  time i64              wall clock, microseconds since 1970, never less than the record's before
+//     34  origin 16 bytes       the database that wrote it
+//     50  operation count u32
+//     54  metadata length u32
+//     58  operations length u32
+//     62  metadata              per entry: length (varint), name, length (varint), text; by name
+//         salt 16 bytes         random
+//         operations            see Operation.swift
+//         link 32 bytes         BLAKE2b-256(link before ‖ bytes 8 to the end of the metadata
+//                                           ‖ BLAKE2b-256(salt ‖ operations))
+//
+// All numbers little-endian. The links make the log a chain: changing, removing or reordering a
+// record shows in every later link. Because the link covers only a salted digest of the operations,
+// operations and salt can be erased while the chain still verifies.
+
+import FoundationEssentials
+
+/// One committed transaction.
+struct TransactionRecord: Equatable, Sendable {
+  var sequence: SequenceNumber
+  var clock: HybridClock
+  /// Microseconds since 1970.
+  var time: Int64
+  var origin: UUID
+  var metadata: [String: String]
+  var operationCount: UInt32
+  var operations: [UInt8]
+  var salt: [UInt8]
+  var link: [UInt8]
+
+  static let format: UInt8 = 1
+  private static let fixedCount = 62
+  private static let saltCount = 16
+
+  /// The link before the first record.
+  static let firstLink = [UInt8](repeating: 0, count: Digest.bytesCount)
+
+  /// Seals a transaction: adds it to the chain after `previous`.
+  init(
+    sequence: SequenceNumber, clock: HybridClock, time: Int64, origin: UUID,
+    metadata: [String: String], operations: OperationWriter, previous: [UInt8]
+  ) {
+    self.sequence = sequence
+    self.clock = clock
+    self.time = time
+    self.origin = origin
+    self.metadata = metadata
+    operationCount = operations.count
+    self.operations = operations.bytes
+    salt = Randomness.bytes(TransactionRecord.saltCount)
+    link = []
+    link = chained(to: previous)
+  }
+
+  /// The link that this record has after a given one.
+  func chained(to previous: [UInt8]) -> [UInt8] {
+    let payload = Digest()
+    payload.update(salt)
+    payload.update(operations)
+    let digest = Digest()
+    digest.update(previous)
+    digest.update(header())
+    digest.update(payload.finish())
+    return digest.finish()
+  }
+
+  /// Bytes 8 to the end of the metadata.
+  private func header() -> [UInt8] {
+    let metadata = storedMetadata()
+    var bytes: [UInt8] = [TransactionRecord.format, 0]
+    bytes.append(littleEndian: sequence.rawValue)
+    bytes.append(littleEndian: clock.rawValue)
+    bytes.append(littleEndian: time)
+    unsafe withUnsafeBytes(of: origin.uuid) { unsafe bytes.append(contentsOf: $0) }
+    bytes.append(littleEndian: operationCount)
+    bytes.append(littleEndian: UInt32(metadata.count))
+    bytes.append(littleEndian: UInt32(operations.count))
+    return bytes + metadata
+  }
+
+  private func storedMetadata() -> [UInt8] {
+    var bytes: [UInt8] = []
+    let entries = metadata.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    for text in entries.flatMap({ [$0.key, $0.value] }) {
+      bytes.append(varint: UInt64(text.utf8.count))
+      bytes.append(contentsOf: text.utf8)
+    }
+    return bytes
+  }
+
+  /// The stored form.
+  func stored() -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: 8)
+    bytes.reserveCapacity(TransactionRecord.fixedCount + operations.count + 64)
+    bytes += header()
+    bytes += salt
+    bytes += operations
+    bytes += link
+    let sum = bytes.lend { Checksum.of($0.extracting(droppingFirst: 8)) }
+    bytes.store(sum, at: 0)
+    return bytes
+  }
+}
+
+extension TransactionRecord {
+  /// How long the record is whose first bytes these are.
+  static func count(startingWith bytes: RawSpan) throws -> Int {
+    let metadata = Int(try bytes.load(UInt32.self, at: 54))
+    let operations = Int(try bytes.load(UInt32.self, at: 58))
+    return fixedCount + metadata + saltCount + operations + Digest.bytesCount
+  }
+
+  /// Reads a stored record after checking its checksum; not its place in the chain.
+  init(_ bytes: RawSpan) throws {
+    let count = try TransactionRecord.count(startingWith: bytes)
+    guard count == bytes.byteCount,
+      try bytes.load(UInt64.self, at: 0) == Checksum.of(bytes.extracting(droppingFirst: 8))
+    else { throw DatabaseError.corrupt(reason: "a record of the log is not what was stored") }
+    guard try bytes.load(UInt8.self, at: 8) == TransactionRecord.format,
+      try bytes.load(UInt8.self, at: 9) == 0
+    else { throw DatabaseError.unsupported(path: "", reason: "a record of the log is of a newer format") }
+    sequence = SequenceNumber(try bytes.load(UInt64.self, at: 10))
+    clock = HybridClock(rawValue: try bytes.load(UInt64.self, at: 18))
+    time = try bytes.load(Int64.self, at: 26)
+    origin = try bytes.uuid(at: 34)
+    operationCount = try bytes.load(UInt32.self, at: 50)
+    let metadataCount = Int(try bytes.load(UInt32.self, at: 54))
+    let operationsCount = Int(try bytes.load(UInt32.self, at: 58))
+    var offset = TransactionRecord.fixedCount
+    metadata = try TransactionRecord.metadata(bytes.extracting(offset..<(offset + metadataCount)))
+    offset += metadataCount
+    salt = try bytes.array(offset, TransactionRecord.saltCount)
+    offset += TransactionRecord.saltCount
+    operations = try bytes.array(offset, operationsCount)
+    link = try bytes.array(offset + operationsCount, Digest.bytesCount)
+  }
+
+  private static func metadata(_ bytes: RawSpan) throws -> [String: String] {
+    var metadata: [String: String] = [:]
+    var offset = 0
+    func text() throws -> String {
+      let count = try bytes.length(at: &offset)
+      defer { offset += count }
+      return try bytes.string(offset, count)
+    }
+    while offset < bytes.byteCount {
+      let name = try text()
+      metadata[name] = try text()
+    }
+    return metadata
+  }
+}
+
+/// A clock that never goes back and stays close to the time of day: milliseconds since 1970 above
+/// 16 bits of counter. (Kulkarni et al., "Logical physical clocks", 2014.)
+struct HybridClock: RawRepresentable, Equatable, Sendable {
+  var rawValue: UInt64
+
+  /// The reading after this one at a given time of day. When the time of day has not passed this
+  /// reading's, only the counter goes on, so a clock that was set back does no harm.
+  func next(microseconds: Int64) -> HybridClock {
+    let milliseconds = UInt64(clamping: microseconds / 1000) & (1 << 48 - 1)
+    return HybridClock(rawValue: max(milliseconds << 16, rawValue &+ 1))
+  }
+}

@@ -1,0 +1,57 @@
+import FoundationEssentials
+import LMDB
+import Synchronization
+
+/// Makes UUIDs of version 7 (RFC 9562): 48 bits of milliseconds, then a counter and random bits, so
+/// that each one of this process sorts after the one before.
+///
+///     milliseconds (48) | 7 (4) | counter (12) | 2 (2) | random (62)
+///
+/// A millisecond's counter starts in the lower half; when it is used up, the next millisecond's begins
+/// early (the RFC's method 1).
+final class UniqueIdentifiers: Sendable {
+  static let shared = UniqueIdentifiers()
+
+  private struct State {
+    var milliseconds: UInt64 = 0
+    var counter: UInt64 = 0
+    var random = SystemRandomNumberGenerator()
+  }
+
+  private let state = Mutex(State())
+
+  func next() -> UUID {
+    let now = UInt64(max(0, WallClock.microseconds() / 1000))
+    let (high, low) = state.withLock { state in
+      if now > state.milliseconds {
+        state.milliseconds = now
+        state.counter = state.random.next(upperBound: 0x800 as UInt64)
+      } else {
+        state.counter += 1
+      }
+      if state.counter > 0xFFF {
+        state.milliseconds += 1
+        state.counter = 0
+      }
+      let high = state.milliseconds << 16 | 0x7000 | state.counter
+      return (high, state.random.next() >> 2 | 1 << 63)
+    }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(16)
+    bytes.append(bigEndian: high)
+    bytes.append(bigEndian: low)
+    return bytes.lend { span in
+      do { return try span.uuid(at: 0) } catch { preconditionFailure("sixteen bytes are a UUID") }
+    }
+  }
+}
+
+/// The time of day, as the operating system tells it.
+enum WallClock {
+  /// Microseconds since 1970.
+  static func microseconds() -> Int64 {
+    var time = timespec()
+    _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+  }
+}

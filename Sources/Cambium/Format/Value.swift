@@ -1,0 +1,248 @@
+import FoundationEssentials
+
+/// What a node or a property holds.
+///
+/// Every value comes back exactly as it was stored: NaN keeps its bits, −0.0 its sign, an integer
+/// stays an integer and a double a double. Dates are kept to the microsecond. Equality is that of
+/// the stored bytes, so NaN equals itself, and two texts are equal only when their bytes are.
+public enum Value: Sendable {
+  /// An explicit null, as in JSON; something absent has no value at all.
+  case null
+  /// True or false.
+  case bool(Bool)
+  /// A whole number.
+  case integer(Int64)
+  /// A floating-point number; any bit pattern.
+  case double(Double)
+  /// Text; stored as UTF-8, not normalized.
+  case string(String)
+  /// Bytes; for more than a few hundred KB use a ``Blob``.
+  case data(Data)
+  /// A moment, in microseconds since 1970, UTC.
+  case date(Date)
+  /// A universally unique identifier.
+  case uuid(UUID)
+  /// A decimal number of up to 38 digits.
+  case decimal(Decimal)
+  /// Values in order.
+  case array([Value])
+  /// Values by name. A node whose value is a map is a *record*: its members are properties that can
+  /// be read and changed one by one.
+  case map(Record)
+  /// The path of another node.
+  case reference(Path)
+  /// A large value, stored beside the tree.
+  case blob(Blob)
+
+  /// The largest number of bytes that one stored value or record may take: 1 MiB.
+  public static let bytesMax = 1 << 20
+
+  /// How deep arrays and maps may be nested in one value.
+  public static let nestingMax = 100
+}
+
+/// A large value, by its content: where the same bytes are stored twice, they take space once.
+///
+/// Store one with ``Database/store(_:)`` or ``Transaction/store(_:)``, read it with
+/// ``Snapshot/read(_:_:)``.
+public struct Blob: Hashable, Sendable {
+  /// BLAKE2b-256 of the content, 32 bytes.
+  public let hash: [UInt8]
+  /// The content's length in bytes.
+  public let size: UInt64
+
+  package init(hash: [UInt8], size: UInt64) {
+    self.hash = hash
+    self.size = size
+  }
+}
+
+/// Named values, ordered by the bytes of their names, each name once.
+///
+///     let ada: Record = ["name": "Ada", "born": 1815]
+public struct Record: Sendable {
+  /// A name and what it stands for.
+  public struct Member: Hashable, Sendable {
+    /// The name.
+    public let name: String
+    /// The value.
+    public var value: Value
+
+    package init(_ name: String, _ value: Value) {
+      self.name = name
+      self.value = value
+    }
+
+    /// Compares names and values by their bytes.
+    public static func == (a: Member, b: Member) -> Bool {
+      ByteOrder.areEqual(a.name, b.name) && a.value == b.value
+    }
+  }
+
+  /// The names and values, in order of the names' bytes.
+  public private(set) var members: [Member]
+
+  /// A record without members.
+  public init() { members = [] }
+
+  /// Takes members in any order; of two with one name the later wins.
+  public init(_ members: some Sequence<(name: String, value: Value)>) {
+    self.members = []
+    self.members.reserveCapacity(members.underestimatedCount)
+    for (name, value) in members { add(name, value) }
+  }
+
+  /// Takes members that are in order.
+  package init(sorted members: [Member]) { self.members = members }
+
+  /// Sets a member; appending where the name is larger than all others, as in sorted input.
+  private mutating func add(_ name: String, _ value: Value) {
+    if let last = members.last, ByteOrder.compare(last.name, name) >= 0 {
+      self[name] = value
+    } else {
+      members.append(Member(name, value))
+    }
+  }
+
+  /// The value under a name, or nil where there is none. Assigning nil takes the member out.
+  ///
+  /// - Complexity: O(log n) to read, O(n) to change.
+  public subscript(name: String) -> Value? {
+    get {
+      let (index, found) = position(of: name)
+      return found ? members[index].value : nil
+    }
+    set {
+      let (index, found) = position(of: name)
+      switch (found, newValue) {
+      case (true, let value?): members[index].value = value
+      case (false, let value?): members.insert(Member(name, value), at: index)
+      case (true, nil): members.remove(at: index)
+      case (false, nil): break
+      }
+    }
+  }
+
+  /// How many members there are.
+  public var count: Int { members.count }
+
+  /// Whether there are none.
+  public var isEmpty: Bool { members.isEmpty }
+
+  /// Where a name is, or where it would be inserted.
+  private func position(of name: String) -> (index: Int, found: Bool) {
+    var low = 0
+    var high = members.count
+    while low < high {
+      let middle = (low + high) / 2
+      let order = ByteOrder.compare(members[middle].name, name)
+      if order == 0 { return (middle, true) }
+      if order < 0 { low = middle + 1 } else { high = middle }
+    }
+    return (low, false)
+  }
+}
+
+extension Record: ExpressibleByDictionaryLiteral {
+  /// Makes a record from a literal.
+  public init(dictionaryLiteral elements: (String, Value)...) {
+    self.init(pairs: elements)
+  }
+
+  init(pairs: [(String, Value)]) {
+    members = []
+    members.reserveCapacity(pairs.count)
+    for (name, value) in pairs { add(name, value) }
+  }
+}
+
+extension Record: Hashable {
+  /// Compares names and values by their bytes.
+  public static func == (a: Record, b: Record) -> Bool {
+    a.members == b.members
+  }
+
+  /// Hashes names and values.
+  public func hash(into hasher: inout Hasher) {
+    for member in members {
+      for byte in member.name.utf8 { hasher.combine(byte) }
+      hasher.combine(member.value)
+    }
+  }
+}
+
+extension Value: Hashable {
+  /// Compares the stored bytes.
+  public static func == (a: Value, b: Value) -> Bool {
+    switch (a, b) {
+    case (.null, .null): true
+    case (.bool(let a), .bool(let b)): a == b
+    case (.integer(let a), .integer(let b)): a == b
+    case (.double(let a), .double(let b)): a.bitPattern == b.bitPattern
+    case (.string(let a), .string(let b)): ByteOrder.areEqual(a, b)
+    case (.data(let a), .data(let b)): a == b
+    case (.date(let a), .date(let b)): a.microseconds == b.microseconds
+    case (.uuid(let a), .uuid(let b)): a == b
+    case (.decimal(let a), .decimal(let b)): a == b
+    case (.array(let a), .array(let b)): a == b
+    case (.map(let a), .map(let b)): a == b
+    case (.reference(let a), .reference(let b)): a == b
+    case (.blob(let a), .blob(let b)): a == b
+    default: false
+    }
+  }
+
+  /// Hashes what `==` compares.
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .bool(let value): hasher.combine(value)
+    case .integer(let value): hasher.combine(value)
+    case .double(let value): hasher.combine(value.bitPattern)
+    case .string(let value): for byte in value.utf8 { hasher.combine(byte) }
+    case .data(let value): hasher.combine(value)
+    case .date(let value): hasher.combine(value.microseconds)
+    case .uuid(let value): hasher.combine(value)
+    case .decimal(let value): hasher.combine(value)
+    case .array(let value): hasher.combine(value)
+    case .map(let value): hasher.combine(value)
+    case .reference(let value): hasher.combine(value)
+    case .blob(let value): hasher.combine(value)
+    }
+  }
+}
+
+extension Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+  ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral,
+  ExpressibleByNilLiteral
+{
+  /// Text.
+  public init(stringLiteral value: String) { self = .string(value) }
+  /// A whole number.
+  public init(integerLiteral value: Int64) { self = .integer(value) }
+  /// A floating-point number.
+  public init(floatLiteral value: Double) { self = .double(value) }
+  /// True or false.
+  public init(booleanLiteral value: Bool) { self = .bool(value) }
+  /// Values in order.
+  public init(arrayLiteral elements: Value...) { self = .array(elements) }
+  /// Values by name.
+  public init(dictionaryLiteral elements: (String, Value)...) {
+    self = .map(Record(pairs: elements))
+  }
+  /// An explicit null.
+  public init(nilLiteral: ()) { self = .null }
+}
+
+extension Date {
+  /// Microseconds since 1970, rounded to the nearest; moments beyond ±292,000 years are clamped.
+  package var microseconds: Int64 {
+    let value = (timeIntervalSince1970 * 1_000_000).rounded()
+    if value.isNaN { return 0 }
+    return Int64(exactly: value) ?? (value < 0 ? .min : .max)
+  }
+
+  package init(microseconds: Int64) {
+    self.init(timeIntervalSince1970: Double(microseconds) / 1_000_000)
+  }
+}

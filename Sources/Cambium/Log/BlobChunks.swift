@@ -1,0 +1,148 @@
+// Large values, beside the tree: cut into chunks of 256 KiB, addressed by their content.
+//
+//     key    BLAKE2b-256 of the whole content, 32 bytes | chunk number u32, big-endian
+//     value  checksum u64 (XXH3 of what follows, seeded with that of the key) | form u8 | bytes
+//            form 0: the chunk as it is; form 1: compressed with zstd
+//
+// The same content is stored once, however often it is referred to.
+
+import CZstd
+import FoundationEssentials
+import LMDB
+
+/// Chunks that wait for the next commit.
+struct BlobChunks {
+  /// The content of one chunk before compression.
+  static let chunkBytes = 256 << 10
+  /// What may wait in memory for one commit.
+  static let pendingBytesMax = 256 << 20
+
+  private var pending: [(key: [UInt8], value: [UInt8])] = []
+  private(set) var byteCount = 0
+
+  var isEmpty: Bool { pending.isEmpty }
+
+  /// Adds the content of a blob, unless the log has it.
+  mutating func add(_ data: Data, _ reader: LogReader) throws -> Blob {
+    let bytes = [UInt8](data)
+    let blob = Blob(hash: bytes.lend { Digest.of($0) }, size: UInt64(bytes.count))
+    if try reader.hasBlob(blob) { return blob }
+    bytes.lend { content in
+      for number in 0..<blob.chunkCount {
+        let start = Int(number) * BlobChunks.chunkBytes
+        let end = min(start + BlobChunks.chunkBytes, content.byteCount)
+        add(blob.key(number), content.extracting(start..<end))
+      }
+    }
+    if byteCount > BlobChunks.pendingBytesMax {
+      throw DatabaseError.transactionTooLarge(
+        bytes: byteCount, limit: BlobChunks.pendingBytesMax)
+    }
+    return blob
+  }
+
+  /// Adds one chunk.
+  mutating func add(_ key: [UInt8], _ chunk: RawSpan) {
+    let value = BlobChunk.stored(chunk, key: key)
+    pending.append((key, value))
+    byteCount += value.count
+  }
+
+  /// Writes all to the log's transaction.
+  func write(to writer: borrowing LogWriter) throws {
+    for (key, value) in pending { try writer.putChunk(key, value) }
+  }
+}
+
+extension Blob {
+  /// How many chunks the content has; an empty one has a single empty chunk.
+  var chunkCount: UInt32 {
+    UInt32(clamping: max(1, (size + UInt64(BlobChunks.chunkBytes) - 1) / UInt64(BlobChunks.chunkBytes)))
+  }
+
+  /// The key of a chunk.
+  func key(_ number: UInt32) -> [UInt8] {
+    var key = hash
+    key.append(bigEndian: number)
+    return key
+  }
+}
+
+extension LogReader {
+  /// Whether all of a blob is stored: its last chunk is written with the others, or after them.
+  func hasBlob(_ blob: Blob) throws -> Bool {
+    let key = blob.key(blob.chunkCount - 1)
+    return try key.lend { try access.get(tables.blobs, $0) { _ in true } } ?? false
+  }
+
+  /// A chunk's content.
+  func chunk(_ blob: Blob, _ number: UInt32) throws -> [UInt8] {
+    let key = blob.key(number)
+    let content = try key.lend { span in
+      try access.get(tables.blobs, span) { try BlobChunk.content($0, key: key) }
+    }
+    guard let content else {
+      throw DatabaseError.corrupt(reason: "chunk \(number) of a blob is missing")
+    }
+    return content
+  }
+}
+
+/// The stored form of a chunk.
+enum BlobChunk {
+  static func stored(_ chunk: RawSpan, key: [UInt8]) -> [UInt8] {
+    var value = [UInt8](repeating: 0, count: 8)
+    if let compressed = compressed(chunk) {
+      value.append(1)
+      value += compressed
+    } else {
+      value.append(0)
+      value.append(chunk)
+    }
+    let sum = value.lend { checksum($0.extracting(droppingFirst: 8), key) }
+    value.store(sum, at: 0)
+    return value
+  }
+
+  static func content(_ value: RawSpan, key: [UInt8]) throws -> [UInt8] {
+    let stored = try value.load(UInt64.self, at: 0)
+    let form = try value.load(UInt8.self, at: 8)
+    guard stored == checksum(value.extracting(droppingFirst: 8), key) else {
+      throw DatabaseError.corrupt(reason: "a chunk of a blob is not what was stored")
+    }
+    let bytes = value.extracting(droppingFirst: 9)
+    return form == 0 ? bytes.array() : try decompressed(bytes)
+  }
+
+  private static func checksum(_ body: RawSpan, _ key: [UInt8]) -> UInt64 {
+    Checksum.of(body, seed: key.lend { Checksum.of($0) })
+  }
+
+  /// The chunk compressed, if that makes it smaller.
+  private static func compressed(_ chunk: RawSpan) -> [UInt8]? {
+    guard chunk.byteCount > 64 else { return nil }
+    let room = chunk.byteCount
+    var count = 0
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: room) { buffer, filled in
+      count = unsafe chunk.withUnsafeBytes {
+        unsafe ZSTD_compress(buffer.baseAddress, room, $0.baseAddress, $0.count, 3)
+      }
+      filled = ZSTD_isError(count) == 0 ? count : 0
+    }
+    return ZSTD_isError(count) == 0 && count < chunk.byteCount ? bytes : nil
+  }
+
+  private static func decompressed(_ bytes: RawSpan) throws -> [UInt8] {
+    var count = 0
+    let content = unsafe [UInt8](unsafeUninitializedCapacity: BlobChunks.chunkBytes) { buffer, filled in
+      count = unsafe bytes.withUnsafeBytes {
+        unsafe ZSTD_decompress(buffer.baseAddress, buffer.count, $0.baseAddress, $0.count)
+      }
+      filled = ZSTD_isError(count) == 0 ? count : 0
+    }
+    if ZSTD_isError(count) != 0 {
+      throw DatabaseError.corrupt(reason: "a chunk of a blob cannot be decompressed")
+    }
+    return content
+  }
+}

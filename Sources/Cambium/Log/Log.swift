@@ -1,0 +1,200 @@
+import LMDB
+
+/// The log: every transaction record, in order, in an environment of its own. It is the database;
+/// all else can be folded from it.
+///
+/// Invariants:
+/// 1. Every number from 1 to the head's has exactly one record. Proved by `verify`, which reads them all.
+/// 2. Each record's link follows from the one before. Proved by `verify`; made by `TransactionRecord`.
+/// 3. Every write transaction rewrites the head with its own LMDB number. `LogWriter.commit` does it;
+///    checked when opening.
+final class Log: Sendable {
+  let environment: Environment
+  let tables: LogTables
+
+  /// Opens the log in a directory that exists.
+  ///
+  /// - Parameter mapSize: The address space to reserve at first.
+  init(at path: String, mapSize: Int, mapSizeMax: Int, readOnly: Bool) throws {
+    environment = try Environment(
+      at: path,
+      .init(
+        tables: LogTables.names, mapSize: mapSize, mapSizeMax: mapSizeMax, readOnly: readOnly))
+    tables = try LogTables(environment)
+  }
+
+  /// Lends a short-lived view of the log.
+  func read<R>(_ body: (LogReader) throws -> R) throws -> R {
+    let transaction = try ReadTransaction(environment, tables: [])
+    return try body(LogReader(access: transaction.access, tables: tables))
+  }
+
+  /// Checks format and head.
+  ///
+  /// - Throws: ``DatabaseError/unsupported(path:reason:)``, ``DatabaseError/corrupt(reason:)``.
+  func check() throws {
+    try read { reader in
+      let format = try reader.format()
+      guard format.version == FormatEntry.version else {
+        throw DatabaseError.unsupported(
+          path: environment.path, reason: "its format is \(format.version), known is 1")
+      }
+      let head = try reader.head()
+      guard head.transaction == reader.access.number else {
+        throw DatabaseError.corrupt(
+          reason: "the log's newest page is torn or rolled back: it should be transaction "
+            + "\(head.transaction), and is \(reader.access.number)")
+      }
+    }
+  }
+}
+
+/// The log's tables.
+struct LogTables: Sendable {
+  /// (sequence number u64, part u32), big-endian → a part of a transaction record.
+  let records: Table
+  /// Reserved for compaction: the state that replaces dropped records.
+  let baseline: Table
+  /// Reserved for compaction: sealed stretches of records.
+  let segments: Table
+  /// (content hash, chunk number u32 big-endian) → a chunk of a blob.
+  let blobs: Table
+  /// Name → entry; see LogEntries.swift.
+  let meta: Table
+
+  static let names = ["records", "baseline", "segments", "blobs", "meta"]
+
+  init(_ environment: Environment) throws {
+    records = try environment.table("records")
+    baseline = try environment.table("baseline")
+    segments = try environment.table("segments")
+    blobs = try environment.table("blobs")
+    meta = try environment.table("meta")
+  }
+
+  /// A record may be this long in one entry; a longer one goes on in further parts.
+  static let partBytesMax = 16 << 20
+
+  static func recordKey(_ sequence: SequenceNumber, part: UInt32) -> [UInt8] {
+    var key: [UInt8] = []
+    key.reserveCapacity(12)
+    key.append(bigEndian: sequence.rawValue)
+    key.append(bigEndian: part)
+    return key
+  }
+}
+
+/// A view of the log at one moment.
+struct LogReader {
+  let access: Access
+  let tables: LogTables
+
+  private func entry<R>(_ name: String, _ body: (RawSpan) throws -> R) throws -> R? {
+    let key = Array(name.utf8)
+    return try key.lend { span in
+      try access.get(tables.meta, span) { try MetaEntry.open($0, name: key, body) }
+    }
+  }
+
+  func format() throws -> FormatEntry {
+    guard let format = try entry("format", { try FormatEntry($0) }) else {
+      throw DatabaseError.corrupt(reason: "the log has no format entry")
+    }
+    return format
+  }
+
+  func head() throws -> LogHead { try entry("head") { try LogHead($0) } ?? LogHead() }
+
+  func stateMark() throws -> StateMark? { try entry("state") { try StateMark($0) } }
+
+  /// A number stored under a name: a consumer's position or a cursor.
+  func number(_ name: String) throws -> UInt64? { try entry(name) { try $0.load(UInt64.self, at: 0) } }
+
+  /// The record of a sequence number, with its checksum checked.
+  ///
+  /// - Throws: ``DatabaseError/corrupt(reason:)`` naming the number when it is missing or damaged.
+  func record(_ sequence: SequenceNumber) throws -> TransactionRecord {
+    do {
+      let bytes = try storedRecord(sequence)
+      let record = try bytes.lend { try TransactionRecord($0) }
+      if record.sequence == sequence { return record }
+      throw DatabaseError.corrupt(reason: "it says that it is \(record.sequence)")
+    } catch DatabaseError.corrupt(let reason) {
+      throw DatabaseError.corrupt(reason: "record \(sequence) of the log: \(reason)")
+    }
+  }
+
+  /// The bytes of a record, its parts joined.
+  func storedRecord(_ sequence: SequenceNumber) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    var part: UInt32 = 0
+    repeat {
+      let found: Void? = try LogTables.recordKey(sequence, part: part).lend { key in
+        try access.get(tables.records, key) { bytes.append($0) }
+      }
+      if found == nil { throw DatabaseError.corrupt(reason: "part \(part) is missing") }
+      part += 1
+    } while try bytes.lend({ try TransactionRecord.count(startingWith: $0) }) > bytes.count
+    return bytes
+  }
+}
+
+/// The log's open write transaction.
+struct LogWriter: ~Copyable {
+  private var transaction: WriteTransaction
+  private let tables: LogTables
+
+  init(_ log: Log) throws {
+    transaction = try WriteTransaction(log.environment)
+    tables = log.tables
+  }
+
+  var reader: LogReader { LogReader(access: transaction.access, tables: tables) }
+
+  /// Appends a record, which must be the one after the newest.
+  func append(_ record: TransactionRecord) throws {
+    let bytes = record.stored()
+    var part: UInt32 = 0
+    var offset = 0
+    while offset < bytes.count {
+      let end = min(offset + LogTables.partBytesMax, bytes.count)
+      try LogTables.recordKey(record.sequence, part: part).lend { key in
+        try bytes.lend {
+          try transaction.put(tables.records, key, $0.extracting(offset..<end), .append)
+        }
+      }
+      offset = end
+      part += 1
+    }
+  }
+
+  private func put(_ name: String, _ value: [UInt8]) throws {
+    let key = Array(name.utf8)
+    try key.lend { keySpan in
+      try MetaEntry.seal(value, name: key).lend { try transaction.put(tables.meta, keySpan, $0) }
+    }
+  }
+
+  func setFormat(_ format: FormatEntry) throws { try put("format", format.stored()) }
+
+  func setStateMark(_ mark: StateMark) throws { try put("state", mark.stored()) }
+
+  func setNumber(_ name: String, to number: UInt64) throws {
+    var bytes: [UInt8] = []
+    bytes.append(littleEndian: number)
+    try put(name, bytes)
+  }
+
+  /// Stores a chunk of a blob.
+  func putChunk(_ key: [UInt8], _ chunk: [UInt8]) throws {
+    try key.lend { key in try chunk.lend { try transaction.put(tables.blobs, key, $0) } }
+  }
+
+  /// Writes the head and commits durably.
+  consuming func commit(head: LogHead) throws {
+    var head = head
+    head.transaction = transaction.access.number
+    try put("head", head.stored())
+    try transaction.commit()
+  }
+}

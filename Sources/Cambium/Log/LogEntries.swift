@@ -1,0 +1,149 @@
+// The entries of the log's `meta` table: small, checksummed, rewritten as a whole.
+//
+//     format      "CAMBIUM" 00 | format version u32 | origin 16 bytes | created i64 (microseconds)
+//     head        sequence u64 | clock u64 | time i64 | LMDB transaction u64 | link 32 bytes
+//     state       generation u64 | clean u8 | length, boot identity | length, mount identity
+//     consumer/…  position u64
+//     cursor/…    number u64
+//
+// Each value ends with its XXH3, seeded with that of its name. Numbers are little-endian.
+
+import FoundationEssentials
+
+/// What a database directory says about itself.
+struct FormatEntry: Equatable, Sendable {
+  static let version: UInt32 = 1
+  private static let magic = Array("CAMBIUM\0".utf8)
+
+  var version = FormatEntry.version
+  /// The database that writes here; stands in every record.
+  var origin: UUID
+  /// Microseconds since 1970.
+  var created: Int64
+
+  init(origin: UUID, created: Int64) {
+    self.origin = origin
+    self.created = created
+  }
+
+  init(_ bytes: RawSpan) throws {
+    guard try bytes.array(0, 8) == FormatEntry.magic else {
+      throw DatabaseError.corrupt(reason: "the log's format entry is not one of Cambium's")
+    }
+    version = try bytes.load(UInt32.self, at: 8)
+    origin = try bytes.uuid(at: 12)
+    created = try bytes.load(Int64.self, at: 28)
+  }
+
+  func stored() -> [UInt8] {
+    var bytes = FormatEntry.magic
+    bytes.append(littleEndian: version)
+    unsafe withUnsafeBytes(of: origin.uuid) { unsafe bytes.append(contentsOf: $0) }
+    bytes.append(littleEndian: created)
+    return bytes
+  }
+}
+
+/// The newest record, and LMDB's number of the transaction that wrote this entry. Every write to the
+/// log's environment rewrites it, so a number that differs from LMDB's own betrays a torn meta page (H6).
+struct LogHead: Equatable, Sendable {
+  var sequence = SequenceNumber.zero
+  var clock = HybridClock(rawValue: 0)
+  var time: Int64 = 0
+  var transaction: UInt64 = 0
+  var link = TransactionRecord.firstLink
+
+  init() {}
+
+  init(_ bytes: RawSpan) throws {
+    sequence = SequenceNumber(try bytes.load(UInt64.self, at: 0))
+    clock = HybridClock(rawValue: try bytes.load(UInt64.self, at: 8))
+    time = try bytes.load(Int64.self, at: 16)
+    transaction = try bytes.load(UInt64.self, at: 24)
+    link = try bytes.array(32, Digest.bytesCount)
+  }
+
+  func stored() -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(littleEndian: sequence.rawValue)
+    bytes.append(littleEndian: clock.rawValue)
+    bytes.append(littleEndian: time)
+    bytes.append(littleEndian: transaction)
+    return bytes + link
+  }
+}
+
+/// Which state belongs to the log, and whether it can be trusted (see <doc:ErrorsAndRecovery>).
+struct StateMark: Equatable, Sendable {
+  /// The number in the state directory's name.
+  var generation: UInt64
+  /// Whether the state was synced after its last write.
+  var isClean: Bool
+  /// The system start during which the state is written.
+  var boot: String
+  /// The mount during which the state is written.
+  var mount: String
+
+  /// Whether the state's pages are all on disk, or still in this system's memory.
+  func isTrusted(boot: String, mount: String) -> Bool {
+    isClean || (self.boot == boot && self.mount == mount)
+  }
+
+  init(generation: UInt64, isClean: Bool, boot: String, mount: String) {
+    self.generation = generation
+    self.isClean = isClean
+    self.boot = boot
+    self.mount = mount
+  }
+
+  init(_ bytes: RawSpan) throws {
+    generation = try bytes.load(UInt64.self, at: 0)
+    isClean = try bytes.load(UInt8.self, at: 8) == 1
+    var offset = 9
+    let bootCount = try bytes.length(at: &offset)
+    boot = try bytes.string(offset, bootCount)
+    offset += bootCount
+    let mountCount = try bytes.length(at: &offset)
+    mount = try bytes.string(offset, mountCount)
+  }
+
+  func stored() -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(littleEndian: generation)
+    bytes.append(isClean ? 1 : 0)
+    bytes.append(varint: UInt64(boot.utf8.count))
+    bytes.append(contentsOf: boot.utf8)
+    bytes.append(varint: UInt64(mount.utf8.count))
+    bytes.append(contentsOf: mount.utf8)
+    return bytes
+  }
+}
+
+/// Adds and checks the checksum that ends an entry of a `meta` table.
+enum MetaEntry {
+  /// An entry's stored form.
+  static func seal(_ value: [UInt8], name: [UInt8]) -> [UInt8] {
+    var sealed = value
+    sealed.append(littleEndian: checksum(value, name))
+    return sealed
+  }
+
+  /// Lends an entry's value after checking it.
+  static func open<R>(
+    _ sealed: RawSpan, name: [UInt8], _ body: (RawSpan) throws -> R
+  ) throws -> R {
+    let count = sealed.byteCount - 8
+    try sealed.check(0, max(count, 0))
+    let value = sealed.extracting(0..<max(count, 0))
+    let stored = try sealed.load(UInt64.self, at: count)
+    guard stored == Checksum.of(value, seed: name.lend { Checksum.of($0) }) else {
+      let text = String(decoding: name, as: UTF8.self)
+      throw DatabaseError.corrupt(reason: "the entry '\(text)' is not what was stored")
+    }
+    return try body(value)
+  }
+
+  private static func checksum(_ value: [UInt8], _ name: [UInt8]) -> UInt64 {
+    value.lend { Checksum.of($0, seed: name.lend { Checksum.of($0) }) }
+  }
+}

@@ -1,0 +1,171 @@
+// Reading the tree as of a past moment.
+//
+// As of S, a node is its present version if that was made at or before S; else the newest earlier
+// version that was, found through its links in O(log versions) entries; else what its place held
+// before a later removal. A link says at which transaction its version was replaced, so the search
+// takes the oldest one that was still in place after S, and goes on in what that version took along.
+
+import LMDB
+
+extension StateReader {
+  /// Lends a node's version as of a moment.
+  ///
+  /// - Parameters:
+  ///   - key: The tree's key.
+  ///   - moment: The moment, or nil for the present.
+  ///   - body: Takes the version's header and its whole bytes.
+  /// - Returns: nil where there was no such node.
+  @inline(__always)
+  func version<R>(
+    _ key: RawSpan, asOf moment: UInt64?, _ body: (NodeHeader, RawSpan) throws -> R
+  ) throws -> R? {
+    guard let moment else {
+      return try access.get(tables.tree, key) { try body(NodeHeader($0, key: key), $0) }
+    }
+    return try pastVersion(key, moment, body)
+  }
+
+  /// What a version says about the search: it is the one, or it is too young, and where to go on.
+  private enum Step<R> {
+    case found(R)
+    case earlier(HistoryLink?)
+  }
+
+  private func pastVersion<R>(
+    _ key: RawSpan, _ moment: UInt64, _ body: (NodeHeader, RawSpan) throws -> R
+  ) throws -> R? {
+    let present = try access.get(tables.tree, key) { try step(key, moment, $0, body) }
+    if let found = try follow(present ?? .earlier(nil), key, moment, body) { return found }
+    guard let removal = try removal(key, after: moment) else { return nil }
+    return try follow(.earlier(removal), key, moment, body)
+  }
+
+  private func step<R>(
+    _ key: RawSpan, _ moment: UInt64, _ version: RawSpan,
+    _ body: (NodeHeader, RawSpan) throws -> R
+  ) throws -> Step<R> {
+    let header = try NodeHeader(version, key: key)
+    if header.modified <= moment { return .found(try body(header, version)) }
+    return .earlier(header.hasLinks ? try header.links(version).oldest(after: moment) : nil)
+  }
+
+  private func follow<R>(
+    _ start: Step<R>, _ key: RawSpan, _ moment: UInt64,
+    _ body: (NodeHeader, RawSpan) throws -> R
+  ) throws -> R? {
+    var current = start
+    var bound = UInt64.max
+    while true {
+      switch current {
+      case .found(let result): return result
+      case .earlier(nil): return nil
+      case .earlier(let link?):
+        // An entry names only older ones, so this ends whatever the bytes say.
+        guard link.sequence < bound else { throw HistoryDamage.loop }
+        bound = link.sequence
+        current = try historyVersion(link, key) { try step(key, moment, $0, body) }
+      }
+    }
+  }
+
+  /// Lends a superseded version of the node with a given tree key.
+  func historyVersion<R>(
+    _ link: HistoryLink, _ key: RawSpan, _ body: (RawSpan) throws -> R
+  ) throws -> R {
+    let found = try HistoryEntry.key(link).lend { entryKey in
+      try access.get(tables.history, entryKey) { entry in
+        let (stored, version) = try HistoryEntry.parts(entry)
+        guard entry.extracting(stored).equals(key) else { throw HistoryDamage.wrongNode(link) }
+        return try body(entry.extracting(version))
+      }
+    }
+    guard let found else { throw HistoryDamage.missing(link) }
+    return found
+  }
+
+  /// The first removal of a node after a moment.
+  func removal(_ key: RawSpan, after moment: UInt64) throws -> HistoryLink? {
+    try firstRemoval(key, after: moment)?.link
+  }
+
+  /// The first removal of a node after a moment, and whether it was moved away.
+  func firstRemoval(
+    _ key: RawSpan, after moment: UInt64
+  ) throws -> (link: HistoryLink, isMove: Bool)? {
+    var bound = key.array()
+    bound.append(0)
+    let prefixCount = bound.count
+    bound.append(bigEndian: moment + 1)
+    var cursor = try Cursor(access, tables.removals)
+    guard try bound.lend({ try cursor.seek($0) }) else { return nil }
+    return try cursor.withEntry { found, value -> (link: HistoryLink, isMove: Bool)? in
+      guard found.byteCount == bound.count,
+        bound.lend({ $0.extracting(0..<prefixCount).equals(found.extracting(0..<prefixCount)) })
+      else { return nil }
+      return try HistoryEntry.removal(found, value)
+    }
+  }
+}
+
+/// What history's table and the removals hold.
+enum HistoryEntry {
+  /// The key of a superseded version.
+  static func key(_ link: HistoryLink) -> [UInt8] {
+    var key: [UInt8] = []
+    key.reserveCapacity(12)
+    key.append(bigEndian: link.sequence)
+    key.append(bigEndian: link.index)
+    return key
+  }
+
+  /// An entry: length of the tree's key u16, key, version.
+  static func stored(_ treeKey: [UInt8], _ version: RawSpan) -> [UInt8] {
+    var entry: [UInt8] = []
+    entry.reserveCapacity(2 + treeKey.count + version.byteCount)
+    entry.append(littleEndian: UInt16(treeKey.count))
+    entry.append(contentsOf: treeKey)
+    entry.append(version)
+    return entry
+  }
+
+  /// Where an entry holds the tree's key and the version.
+  static func parts(_ entry: RawSpan) throws -> (key: Range<Int>, version: Range<Int>) {
+    let count = Int(try entry.load(UInt16.self, at: 0))
+    try entry.check(2, count)
+    return (2..<(2 + count), (2 + count)..<entry.byteCount)
+  }
+
+  /// What an entry of the removals stands for: index u32, then 1 where the node was moved away.
+  static func removal(_ key: RawSpan, _ value: RawSpan) throws -> (link: HistoryLink, isMove: Bool) {
+    let raw = try key.load(UInt64.self, at: key.byteCount - 8)
+    let link = HistoryLink(
+      sequence: UInt64(bigEndian: raw.littleEndian), index: try value.load(UInt32.self, at: 0))
+    return (link, try value.load(UInt8.self, at: 4) == 1)
+  }
+
+  /// The entry of a removal.
+  static func removal(
+    _ treeKey: [UInt8], _ link: HistoryLink, isMove: Bool
+  ) -> (key: [UInt8], value: [UInt8]) {
+    var key = treeKey
+    key.append(0)
+    key.append(bigEndian: link.sequence)
+    var value: [UInt8] = []
+    value.append(littleEndian: link.index)
+    value.append(isMove ? 1 : 0)
+    return (key, value)
+  }
+}
+
+/// How history can be damaged.
+enum HistoryDamage {
+  static let loop = DatabaseError.corrupt(reason: "a node's versions are linked in a circle")
+
+  static func missing(_ link: HistoryLink) -> DatabaseError {
+    .corrupt(reason: "the version replaced by \(link.sequence) (\(link.index)) is missing")
+  }
+
+  static func wrongNode(_ link: HistoryLink) -> DatabaseError {
+    .corrupt(reason: "the version replaced by \(link.sequence) (\(link.index)) is another node's")
+  }
+}

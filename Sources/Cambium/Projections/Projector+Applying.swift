@@ -1,0 +1,287 @@
+// What each operation does to the tree. Every function checks first and writes then.
+
+import FoundationEssentials
+import LMDB
+
+extension Projector {
+  /// Folds one operation in.
+  ///
+  /// - Throws: ``DatabaseError`` for what cannot be done, with nothing changed; a storage error with the
+  ///   transaction unusable.
+  mutating func apply(_ operation: Operation) throws {
+    switch operation {
+    case .set(let path, let content): try set(path, content)
+    case .update(let path, let updates): try update(path, updates)
+    case .increment(let path, let target, let step):
+      try change(path, target) { try Arithmetic.sum($0, step, path) }
+    case .append(let path, let target, let element):
+      try change(path, target) { try ArrayCoding.inserting(element, at: nil, into: $0, path) }
+    case .insert(let path, let target, let position, let element):
+      try change(path, target) { try ArrayCoding.inserting(element, at: position, into: $0, path) }
+    case .removeElement(let path, let target, let position):
+      try change(path, target) { try ArrayCoding.removing(at: position, from: $0, path) }
+    case .remove(let path): try remove(path)
+    case .restore(let path, let sequence): try restore(path, removedAt: sequence)
+    case .move(let source, let destination): try move(source, to: destination)
+    case .define(let id, let name): try define(id, name)
+    case .event: break
+    }
+  }
+
+  private mutating func set(_ path: Path, _ content: Content) throws {
+    try locateForWriting(path)
+    let header = try loadOld()
+    if let header, content.kind == .record {
+      try checkNoChild(path, header.node, try content.bytes.lend { try RecordBuilder($0).names })
+    }
+    try replace(header, with: content)
+  }
+
+  private mutating func update(_ path: Path, _ updates: [Operation.PropertyUpdate]) throws {
+    let header = try loadExisting(path)
+    var record = try record(header, path)
+    for update in updates { record[update.name] = update.value }
+    try checkNoChild(path, header.node, updates.lazy.filter { $0.value != nil }.map(\.name))
+    try replaceRecord(header, record, path)
+  }
+
+  /// Changes one stored value in place: a property's, or the node's own.
+  private mutating func change(
+    _ path: Path, _ target: Target, _ transform: ([UInt8]?) throws -> [UInt8]
+  ) throws {
+    guard let name = target else { return try changeScalar(path, transform) }
+    let header = try loadExisting(path)
+    var record = try record(header, path)
+    let isNew = record[name] == nil
+    record[name] = try transform(record[name])
+    if isNew { try checkNoChild(path, header.node, [name]) }
+    try replaceRecord(header, record, path)
+  }
+
+  private mutating func changeScalar(_ path: Path, _ transform: ([UInt8]?) throws -> [UInt8]) throws {
+    let found = try locate(path, creating: false) == nil ? nil : try loadOld()
+    if let found, found.kind == .record {
+      throw DatabaseError.badValue(path, reason: "it is a record; name the property to change")
+    }
+    var present: [UInt8]?
+    if let found, found.kind == .scalar { present = oldContent(found) }
+    let bytes = try transform(present)
+    try Limits.check(bytes.count, path)
+    try locateForWriting(path)
+    try replace(try loadOld(), with: Content(kind: .scalar, bytes: bytes))
+  }
+
+  /// Aims at a path, makes missing ancestors, and drops what is known about the node as a parent.
+  private mutating func locateForWriting(_ path: Path) throws { try locate(path, creating: true) }
+
+  private mutating func loadExisting(_ path: Path) throws -> NodeHeader {
+    guard try locate(path, creating: false) != nil, let header = try loadOld() else {
+      throw DatabaseError.notFound(path, reason: "there is no node; set it first")
+    }
+    return header
+  }
+
+  /// The record in `old`; a node without a value of its own counts as an empty one.
+  private func record(_ header: NodeHeader, _ path: Path) throws -> RecordBuilder {
+    switch header.kind {
+    case .record:
+      return try old.lend { try RecordBuilder($0.extracting(droppingFirst: header.contentOffset)) }
+    case .none: return RecordBuilder()
+    case .scalar: throw DatabaseError.badValue(path, reason: "it holds a single value, no properties")
+    }
+  }
+
+  private mutating func replaceRecord(_ header: NodeHeader, _ record: RecordBuilder, _ path: Path) throws {
+    let bytes = record.stored()
+    try Limits.check(bytes.count, path)
+    try replace(header, with: Content(kind: .record, bytes: bytes))
+  }
+}
+
+// MARK: Subtrees
+
+extension Projector {
+  /// Takes the node at a path out of its place; descendants keep their parent's id.
+  private mutating func remove(_ path: Path) throws {
+    try removeEntry(try loadExisting(path))
+  }
+
+  private mutating func removeEntry(_ header: NodeHeader, isMove: Bool = false) throws {
+    memory.parent = nil
+    var links = try oldLinks(header)
+    if header.modified != memory.sequence { try supersede(header, &links) }
+    // A node made in this transaction leaves nothing behind.
+    if let link = links.newest {
+      let entry = HistoryEntry.removal(treeKey, link, isMove: isMove)
+      try put(tables.removals, entry.key, entry.value)
+    }
+    try delete(tables.tree, treeKey)
+    count(-1)
+  }
+
+  private mutating func restore(_ path: Path, removedAt sequence: UInt64) throws {
+    guard try locate(path, creating: false) != nil else {
+      throw DatabaseError.notFound(path, reason: "its parent is not there; restore that first")
+    }
+    guard try loadOld() == nil else {
+      throw DatabaseError.exists(path, reason: "a node has taken the place of the removed one")
+    }
+    let (header, content) = try removedVersion(path, sequence)
+    memory.parent = nil
+    count(+1)
+    try write(
+      NodeHeader(kind: header.kind, modified: memory.sequence, node: header.node), content: content)
+  }
+
+  /// What was removed from `treeKey` in an earlier transaction.
+  private mutating func removedVersion(
+    _ path: Path, _ sequence: UInt64
+  ) throws -> (NodeHeader, content: [UInt8]) {
+    let reader = try reader
+    return try treeKey.lend { key in
+      guard sequence > 0, sequence < memory.sequence,
+        let (link, isMove) = try reader.firstRemoval(key, after: sequence - 1),
+        link.sequence == sequence, !isMove
+      else {
+        throw DatabaseError.notFound(path, reason: "transaction \(sequence) did not remove it")
+      }
+      let (header, content) = try reader.historyVersion(link, key) { version in
+        let header = try NodeHeader(version, key: key)
+        return (header, version.extracting(droppingFirst: header.contentOffset).array())
+      }
+      try checkNotRestored(key, header.node, after: sequence, path)
+      return (header, content)
+    }
+  }
+
+  /// Refuses to restore a subtree that came back since and went again: it must not be in two places.
+  private func checkNotRestored(
+    _ key: RawSpan, _ node: UInt64, after sequence: UInt64, _ path: Path
+  ) throws {
+    if node == 0 { return }
+    let reader = try reader
+    var last = sequence
+    while let (link, _) = try reader.firstRemoval(key, after: last) {
+      let later = try reader.historyVersion(link, key) { try NodeHeader($0, key: key).node }
+      if later == node {
+        throw DatabaseError.notFound(
+          path, reason: "it was restored since; transaction \(link.sequence) took it away again")
+      }
+      last = link.sequence
+    }
+  }
+
+  private mutating func move(_ source: Path, to destination: Path) throws {
+    if destination.isWithin(source) {
+      throw DatabaseError.badValue(destination, reason: "a node cannot be moved into itself")
+    }
+    if try locate(destination, creating: false) != nil, try loadOld() != nil {
+      throw DatabaseError.exists(destination, reason: "there is a node already; remove it first")
+    }
+    _ = try loadExisting(source)
+    try locate(destination, creating: true)
+    let header = try loadExisting(source)
+    let content = oldContent(header)
+    try removeEntry(header, isMove: true)
+    try locate(destination, creating: true)
+    count(+1)
+    try write(
+      NodeHeader(kind: header.kind, modified: memory.sequence, node: header.node), content: content)
+  }
+
+  private mutating func define(_ id: Catalog.NameID, _ name: String) throws {
+    try memory.catalog.define(name, as: id)
+    let key = StateReader.nameKey(id)
+    try put(tables.meta, key, MetaEntry.seal(Array(name.utf8), name: key))
+  }
+}
+
+/// How large things may be.
+enum Limits {
+  /// The operations of one transaction, in bytes.
+  static let transactionBytesMax = 64 << 20
+
+  static func check(_ count: Int, _ path: Path) throws {
+    if count > Value.bytesMax {
+      throw DatabaseError.badValue(
+        path, reason: "it takes \(count) bytes; \(Value.bytesMax) is the limit, store a blob instead")
+    }
+  }
+}
+
+// MARK: Stored numbers and arrays
+
+/// Adds stored numbers.
+enum Arithmetic {
+  /// The stored sum; something absent counts as zero, and a double makes the sum a double.
+  static func sum(_ stored: [UInt8]?, _ step: [UInt8], _ path: Path) throws -> [UInt8] {
+    let step = try step.lend { try Value($0) }
+    let start = try stored.map { try $0.lend { try Value($0) } } ?? .integer(0)
+    switch (start, step) {
+    case (.integer(let a), .integer(let b)):
+      let (sum, overflow) = a.addingReportingOverflow(b)
+      if overflow { throw DatabaseError.badValue(path, reason: "the sum does not fit 64 bits") }
+      return try Value.integer(sum).stored()
+    case (.double(let a), .double(let b)): return try Value.double(a + b).stored()
+    case (.integer(let a), .double(let b)): return try Value.double(Double(a) + b).stored()
+    case (.double(let a), .integer(let b)): return try Value.double(a + Double(b)).stored()
+    default: throw DatabaseError.badValue(path, reason: "only numbers can be incremented, by numbers")
+    }
+  }
+}
+
+/// Changes stored arrays.
+enum ArrayCoding {
+  /// The array with an element put in, at the end where `position` is nil; absent counts as empty.
+  static func inserting(
+    _ element: [UInt8], at position: UInt64?, into stored: [UInt8]?, _ path: Path
+  ) throws -> [UInt8] {
+    var elements = try elements(stored ?? [ValueTag.array], path)
+    let index = position ?? UInt64(elements.count)
+    guard index <= UInt64(elements.count) else {
+      throw DatabaseError.notFound(
+        path, reason: "position \(index) is outside the array of \(elements.count)")
+    }
+    elements.insert(element, at: Int(index))
+    return joined(elements)
+  }
+
+  /// The array with an element taken out.
+  static func removing(
+    at position: UInt64, from stored: [UInt8]?, _ path: Path
+  ) throws -> [UInt8] {
+    guard let stored else { throw DatabaseError.notFound(path, reason: "there is no array") }
+    var elements = try elements(stored, path)
+    guard position < UInt64(elements.count) else {
+      throw DatabaseError.notFound(
+        path, reason: "position \(position) is outside the array of \(elements.count)")
+    }
+    elements.remove(at: Int(position))
+    return joined(elements)
+  }
+
+  private static func elements(_ stored: [UInt8], _ path: Path) throws -> [[UInt8]] {
+    guard stored.first == ValueTag.array else {
+      throw DatabaseError.badValue(path, reason: "it is not an array")
+    }
+    return try stored.lend { bytes in
+      var elements: [[UInt8]] = []
+      var offset = 1
+      while offset < bytes.byteCount {
+        let count = try bytes.length(at: &offset)
+        elements.append(try bytes.array(offset, count))
+        offset += count
+      }
+      return elements
+    }
+  }
+
+  private static func joined(_ elements: [[UInt8]]) -> [UInt8] {
+    var bytes = [ValueTag.array]
+    for element in elements {
+      bytes.append(varint: UInt64(element.count))
+      bytes.append(contentsOf: element)
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,363 @@
+import LMDB
+
+/// Folds operations into the state: the one `apply` that live commits, recovery and rebuild share.
+///
+/// It owns the state's write transaction. Each operation checks before it writes, so one that throws a
+/// ``DatabaseError`` for bad input has changed nothing.
+///
+/// Invariants:
+/// 1. The state after a record depends only on the state before and the record. Proved by `verify`,
+///    which rebuilds and compares every table.
+/// 2. A node has at most one version per transaction: a second change replaces the first.
+/// 3. Node ids are given in order and never used again.
+struct Projector: ~Copyable {
+  let tables: StateTables
+  private var transaction: WriteTransaction?
+  /// The transaction's view, as of the last savepoint.
+  private var access: Access?
+  /// Whether the storage has not failed in this transaction.
+  var isUsable = true
+  /// Whether records were folded in that were in the log before.
+  var hasCaughtUp = false
+
+  /// What goes back when a savepoint is undone.
+  struct Memory {
+    var head: StateHead
+    var catalog: Catalog
+    /// The record that is being folded in.
+    var sequence: UInt64 = 0
+    /// How many versions this record has put into history.
+    var superseded: UInt32 = 0
+    /// Changes of child counts that are not in the table yet.
+    var counts = ChildCounts()
+    /// The parent that was resolved last: its path's bytes and its node id.
+    var parent: (path: [UInt8], node: UInt64)?
+  }
+
+  var memory: Memory
+  private var savepoints: [Memory] = []
+
+  // Buffers that are used again for each operation.
+  var treeKey: [UInt8] = []
+  /// The node id that `treeKey` begins with.
+  private var treeParent = StateHead.root
+  var value = ByteBuffer()
+  var old: [UInt8] = []
+
+  /// Begins; the catalog may be older than the state.
+  init(_ state: State, catalog: Catalog) throws {
+    tables = state.tables
+    let transaction = try WriteTransaction(state.environment)
+    let reader = StateReader(access: transaction.access, tables: state.tables)
+    let head = try reader.head()
+    var catalog = catalog
+    try reader.complete(&catalog, count: head.names)
+    memory = Memory(head: head, catalog: catalog)
+    access = transaction.access
+    self.transaction = consume transaction
+  }
+
+  /// The position: the newest record that is folded in.
+  var applied: SequenceNumber { memory.head.applied }
+
+  /// The view that sees what was written.
+  var reader: StateReader {
+    get throws {
+      guard let access else {
+        throw DatabaseError.misuse(reason: "the transaction has ended")
+      }
+      return StateReader(access: access, tables: tables)
+    }
+  }
+
+  /// Starts folding in a record.
+  mutating func begin(_ sequence: SequenceNumber) {
+    memory.sequence = sequence.rawValue
+    memory.superseded = 0
+  }
+
+  /// Ends folding in a record.
+  mutating func finish() { memory.head.applied = SequenceNumber(memory.sequence) }
+
+  /// Folds in a whole record.
+  mutating func apply(_ record: TransactionRecord) throws {
+    begin(record.sequence)
+    var operations = OperationReader(record.operations)
+    while let operation = try operations.next() { try apply(operation) }
+    finish()
+  }
+
+  /// Begins a savepoint.
+  mutating func savepoint() throws {
+    access = try transaction?.savepoint()
+    savepoints.append(memory)
+  }
+
+  /// Keeps what was done since the last savepoint.
+  mutating func release() throws {
+    savepoints.removeLast()
+    access = try transaction?.release()
+  }
+
+  /// Undoes what was done since the last savepoint.
+  mutating func rollBack() {
+    memory = savepoints.removeLast()
+    access = transaction?.rollBack()
+  }
+
+  /// Writes counts and position, and makes all visible.
+  mutating func commit() throws {
+    try flushCounts()
+    memory.head.names = UInt32(memory.catalog.count)
+    try put(tables.meta, StateHead.name, MetaEntry.seal(memory.head.stored(), name: StateHead.name))
+    access = nil
+    try transaction.take()?.commit()
+  }
+
+  /// Drops all that was not committed.
+  mutating func abort() {
+    access = nil
+    _ = transaction.take()
+  }
+
+  private mutating func flushCounts() throws {
+    for (node, change) in memory.counts.take() where change != 0 {
+      var key: [UInt8] = []
+      key.append(bigEndian: node)
+      let count = Int64(try reader.childCount(node)) + change
+      var bytes: [UInt8] = []
+      bytes.append(littleEndian: UInt64(max(count, 0)))
+      if count > 0 { try put(tables.counts, key, bytes) } else { try delete(tables.counts, key) }
+    }
+  }
+
+  /// How many children a node has, with the changes that are not in the table yet.
+  func childCount(_ node: UInt64) throws -> Int {
+    try reader.childCount(node) + Int(memory.counts[node])
+  }
+
+  @inline(__always)
+  mutating func put(_ table: Table, _ key: [UInt8], _ value: [UInt8], _ mode: PutMode = .replace) throws {
+    try key.lend { key in try value.lend { try transaction?.put(table, key, $0, mode) } }
+  }
+
+  @inline(__always)
+  mutating func putValue(_ table: Table, _ key: [UInt8]) throws {
+    try key.lend { key in try value.lend { try transaction?.put(table, key, $0) } }
+  }
+
+  mutating func delete(_ table: Table, _ key: [UInt8]) throws {
+    try key.lend { _ = try transaction?.delete(table, $0) }
+  }
+}
+
+// MARK: Places in the tree
+
+extension Projector {
+  /// Aims `treeKey` at a path.
+  ///
+  /// - Parameter creating: Whether missing ancestors are made.
+  /// - Returns: The parent's node id, or nil where an ancestor is missing.
+  @discardableResult
+  mutating func locate(_ path: Path, creating: Bool) throws -> UInt64? {
+    let bytes = path.bytes
+    guard !bytes.isEmpty else {
+      throw DatabaseError.badValue(.root, reason: "the root holds no value of its own; choose a child")
+    }
+    var start = 0
+    var end = Key.end(terminatedIn: bytes, at: 0)
+    var parent = StateHead.root
+    if let known = memory.parent, known.path.isPrefix(of: bytes) {
+      start = known.path.count
+      end = Key.end(terminatedIn: bytes, at: start)
+      parent = known.node
+    }
+    while end < bytes.count {
+      aim(parent, bytes, start, end)
+      let next = Key.end(terminatedIn: bytes, at: end)
+      guard let node = try descend(bytes, next: end..<next, creating: creating) else { return nil }
+      (start, end, parent) = (end, next, node.id)
+      if node.isPlain { memory.parent = (Array(bytes[..<start]), parent) }
+    }
+    aim(parent, bytes, start, end)
+    return parent
+  }
+
+  /// Sets `treeKey` to a parent and one part of a path.
+  private mutating func aim(_ parent: UInt64, _ path: [UInt8], _ start: Int, _ end: Int) {
+    treeParent = parent
+    treeKey.removeAll(keepingCapacity: true)
+    treeKey.append(bigEndian: parent)
+    treeKey.append(contentsOf: path[start..<(path[start] == KeyTag.text ? end - 1 : end)])
+  }
+
+  /// The node id of the node at `treeKey`, which is given one, or made, where that is wanted.
+  private mutating func descend(
+    _ path: [UInt8], next: Range<Int>, creating: Bool
+  ) throws -> (id: UInt64, isPlain: Bool)? {
+    guard let header = try loadOld() else {
+      return creating ? (try makeContainer(), true) : nil
+    }
+    if header.kind == .record { try checkNoProperty(header, path, next) }
+    if header.node != 0 { return (header.node, header.kind != .record) }
+    guard creating else { return nil }
+    var changed = header
+    changed.node = takeNode()
+    try writeOld(header, as: changed)
+    return (changed.node, header.kind != .record)
+  }
+
+  private mutating func takeNode() -> UInt64 {
+    defer { memory.head.nextNode += 1 }
+    return memory.head.nextNode
+  }
+
+  private mutating func makeContainer() throws -> UInt64 {
+    let node = takeNode()
+    count(+1)
+    try write(NodeHeader(kind: .none, modified: memory.sequence, node: node), content: [])
+    return node
+  }
+
+  /// Refuses a child whose name is a property of the record in `old`.
+  private func checkNoProperty(_ header: NodeHeader, _ path: [UInt8], _ next: Range<Int>) throws {
+    var offset = next.lowerBound
+    let name = Key(terminatedIn: path, at: &offset).description
+    guard let id = memory.catalog.id(of: name) else { return }
+    let isTaken = try old.lend { old in
+      let record = old.extracting(droppingFirst: header.contentOffset)
+      return try RecordTable(record).find(record, id) != nil
+    }
+    if isTaken {
+      throw DatabaseError.exists(
+        Path(bytes: Array(path[..<next.upperBound])),
+        reason: "it is a property of a record, so it cannot be a child or have children")
+    }
+  }
+
+  /// Refuses a record one of whose properties is named like a child of the node.
+  func checkNoChild(_ path: Path, _ node: UInt64, _ names: some Sequence<Catalog.NameID>) throws {
+    if node == 0 { return }
+    for id in names {
+      let name = try Key(try memory.catalog.name(of: id))
+      var key: [UInt8] = []
+      key.append(bigEndian: node)
+      name.append(to: &key)
+      let reader = try reader
+      let isTaken = try key.lend { try reader.access.get(tables.tree, $0) { _ in true } } ?? false
+      if isTaken {
+        throw DatabaseError.exists(
+          path.appending(name), reason: "it is a child, so it cannot be a property as well")
+      }
+    }
+  }
+
+  /// Counts a child of the parent in `treeKey`.
+  mutating func count(_ change: Int64) {
+    memory.counts.add(change, to: treeParent)
+  }
+}
+
+// MARK: Versions
+
+extension Projector {
+  /// Copies the present version at `treeKey` into `old`.
+  ///
+  /// - Returns: Its header, or nil where there is no node.
+  @inline(__always)
+  mutating func loadOld() throws -> NodeHeader? {
+    let (access, table) = (try reader.access, tables.tree)
+    let key = treeKey
+    var version: [UInt8] = []
+    swap(&version, &old)
+    defer { swap(&version, &old) }
+    return try key.lend { key in
+      try access.get(table, key) { bytes in
+        version.removeAll(keepingCapacity: true)
+        version.append(bytes)
+        return try NodeHeader(bytes, key: key)
+      }
+    }
+  }
+
+  /// The content of the version in `old`.
+  func oldContent(_ header: NodeHeader) -> [UInt8] { Array(old[header.contentOffset...]) }
+
+  /// The links of the version in `old`.
+  func oldLinks(_ header: NodeHeader) throws -> VersionLinks {
+    header.hasLinks ? try old.lend { try header.links($0) } : VersionLinks()
+  }
+
+  /// Writes a version at `treeKey`.
+  @inline(__always)
+  mutating func write(
+    _ header: NodeHeader, content: [UInt8], _ links: VersionLinks? = nil
+  ) throws {
+    let key = treeKey
+    content.lend { content in
+      key.lend { header.store(content, links, key: $0, into: &value) }
+    }
+    try putValue(tables.tree, key)
+  }
+
+  /// Writes the content of `old` again, under a changed header.
+  private mutating func writeOld(_ header: NodeHeader, as changed: NodeHeader) throws {
+    try write(changed, content: oldContent(header), try oldLinks(header))
+  }
+
+  /// Writes new content at `treeKey`, over the version in `old` if there is one.
+  mutating func replace(_ header: NodeHeader?, with content: Content) throws {
+    guard let header else {
+      count(+1)
+      return try write(
+        NodeHeader(kind: content.kind, modified: memory.sequence), content: content.bytes)
+    }
+    if content.kind == .record { memory.parent = nil }
+    var links = try oldLinks(header)
+    if header.modified != memory.sequence { try supersede(header, &links) }
+    let changed = NodeHeader(kind: content.kind, modified: memory.sequence, node: header.node)
+    try write(changed, content: content.bytes, links)
+  }
+
+  /// Puts the version in `old` into history, and its link into the directory.
+  mutating func supersede(_ header: NodeHeader, _ links: inout VersionLinks) throws {
+    let link = HistoryLink(sequence: memory.sequence, index: memory.superseded)
+    let taken = links.add(link)
+    let (version, key) = (old, treeKey)
+    version.lend { version in
+      let content = version.extracting(droppingFirst: header.contentOffset)
+      key.lend { header.store(content, taken, key: $0, into: &value) }
+    }
+    let entry = value.lend { HistoryEntry.stored(key, $0) }
+    try put(tables.history, HistoryEntry.key(link), entry, .append)
+    memory.superseded += 1
+  }
+}
+
+/// Changes of child counts, with the last parent's at hand: most changes in a row are under one.
+struct ChildCounts {
+  private var changes: [UInt64: Int64] = [:]
+  private var last: (node: UInt64, change: Int64) = (0, 0)
+
+  subscript(node: UInt64) -> Int64 {
+    (changes[node] ?? 0) + (node == last.node ? last.change : 0)
+  }
+
+  @inline(__always)
+  mutating func add(_ change: Int64, to node: UInt64) {
+    if node != last.node { settle(node) }
+    last.change += change
+  }
+
+  private mutating func settle(_ node: UInt64) {
+    if last.change != 0 { changes[last.node, default: 0] += last.change }
+    last = (node, 0)
+  }
+
+  /// Gives all changes away.
+  mutating func take() -> [UInt64: Int64] {
+    settle(0)
+    defer { changes.removeAll(keepingCapacity: true) }
+    return changes
+  }
+}

@@ -1,0 +1,64 @@
+import LMDB
+
+/// Folds the whole log into a fresh state, in transactions of bounded size.
+struct Rebuild {
+  private let log: Log
+  private let state: State
+  private let head: SequenceNumber
+  private let progress: ProgressHandler?
+  /// A transaction of the state ends after so many bytes of operations.
+  private static let stepBytes = 16 << 20
+
+  init(
+    _ log: Log, into state: State, head: SequenceNumber, _ progress: ProgressHandler?
+  ) {
+    self.log = log
+    self.state = state
+    self.head = head
+    self.progress = progress
+  }
+
+  func run() throws {
+    var catalog = Catalog()
+    var next = SequenceNumber.zero.next
+    var link = TransactionRecord.firstLink
+    var reported = ContinuousClock.now
+    while next <= head {
+      if ContinuousClock.now - reported > .milliseconds(100) {
+        reported = .now
+        try report(next)
+      }
+      try step(&catalog, &next, &link)
+    }
+    try report(head.next)
+  }
+
+  private func report(_ next: SequenceNumber) throws {
+    let done = Progress(phase: "rebuild", done: next.rawValue - 1, total: head.rawValue)
+    if progress?(done) == false { throw CancellationError() }
+  }
+
+  /// Folds in records until there are enough bytes for one transaction.
+  private func step(
+    _ catalog: inout Catalog, _ next: inout SequenceNumber, _ link: inout [UInt8]
+  ) throws {
+    if try !state.environment.hasRoom(for: Rebuild.stepBytes * 64) {
+      try state.environment.growMap(headroom: Rebuild.stepBytes * 64)
+    }
+    var projector = try Projector(state, catalog: catalog)
+    let start = ContinuousClock.now
+    var bytes = 0
+    while next <= head, bytes < Rebuild.stepBytes, ContinuousClock.now - start < .milliseconds(200) {
+      let record = try log.read { try $0.record(next) }
+      guard record.chained(to: link) == record.link else {
+        throw DatabaseError.corrupt(reason: "the chain of the log breaks at record \(next)")
+      }
+      try projector.apply(record)
+      bytes += record.operations.count + 256
+      link = record.link
+      next = next.next
+    }
+    try projector.commit()
+    catalog = projector.memory.catalog
+  }
+}

@@ -1,0 +1,149 @@
+import LMDB
+
+/// One generation of the state: all that is folded from the log, in an environment that no commit
+/// waits for. It can be dropped and made again.
+final class State: Sendable {
+  let environment: Environment
+  let tables: StateTables
+  let generation: UInt64
+
+  /// Opens a generation's directory, which exists.
+  init(
+    at path: String, generation: UInt64, mapSize: Int, mapSizeMax: Int, readOnly: Bool
+  ) throws {
+    environment = try Environment(
+      at: path,
+      .init(
+        tables: StateTables.names, mapSize: mapSize, mapSizeMax: mapSizeMax, synced: false,
+        readOnly: readOnly))
+    tables = try StateTables(environment)
+    self.generation = generation
+  }
+
+  /// The name of a generation's directory.
+  static func directory(_ generation: UInt64) -> String { "state-\(generation)" }
+}
+
+/// The state's tables.
+struct StateTables: Sendable {
+  /// (parent id u64, key) → the present version of a node; see NodeVersion.swift.
+  let tree: Table
+  /// Node id → how many children it has at present.
+  let counts: Table
+  /// (sequence number u64, index u32), big-endian → a superseded version with its tree key.
+  let history: Table
+  /// (tree key, 0, sequence number u64 big-endian) → where in history the removed version is.
+  let removals: Table
+  /// Reserved for indexes.
+  let index: Table
+  /// Reserved for views.
+  let views: Table
+  /// `head`, and the names of the catalog.
+  let meta: Table
+
+  static let names = ["tree", "counts", "history", "removals", "index", "views", "meta"]
+
+  init(_ environment: Environment) throws {
+    tree = try environment.table("tree")
+    counts = try environment.table("counts")
+    history = try environment.table("history")
+    removals = try environment.table("removals")
+    index = try environment.table("index")
+    views = try environment.table("views")
+    meta = try environment.table("meta")
+  }
+
+  /// A table by its name.
+  subscript(name: String) -> Table? {
+    switch name {
+    case "tree": tree
+    case "counts": counts
+    case "history": history
+    case "removals": removals
+    case "index": index
+    case "views": views
+    case "meta": meta
+    default: nil
+    }
+  }
+
+  /// What readers touch.
+  var read: [Table] { [tree, counts, history, removals, meta] }
+}
+
+/// How far the state has folded the log, and its counters.
+struct StateHead: Equatable, Sendable {
+  /// The newest record that is folded in: the state's position.
+  var applied = SequenceNumber.zero
+  /// The next node id; ids are never used again. 1 is the root's.
+  var nextNode: UInt64 = StateHead.root + 1
+  /// How many names the catalog has.
+  var names: UInt32 = 0
+
+  /// The root's node id.
+  static let root: UInt64 = 1
+  static let name = Array("head".utf8)
+
+  init() {}
+
+  init(_ bytes: RawSpan) throws {
+    applied = SequenceNumber(try bytes.load(UInt64.self, at: 0))
+    nextNode = try bytes.load(UInt64.self, at: 8)
+    names = try bytes.load(UInt32.self, at: 16)
+  }
+
+  func stored() -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(littleEndian: applied.rawValue)
+    bytes.append(littleEndian: nextNode)
+    bytes.append(littleEndian: names)
+    return bytes
+  }
+}
+
+/// Looks things up in the state at one moment.
+struct StateReader {
+  let access: Access
+  let tables: StateTables
+
+  /// The state's position and counters.
+  func head() throws -> StateHead {
+    try StateHead.name.lend { key in
+      try access.get(tables.meta, key) {
+        try MetaEntry.open($0, name: StateHead.name) { try StateHead($0) }
+      }
+    } ?? StateHead()
+  }
+
+  /// Brings a catalog up to this state.
+  func complete(_ catalog: inout Catalog, count: UInt32) throws {
+    while catalog.count < Int(count) {
+      let id = Catalog.NameID(catalog.count)
+      let key = StateReader.nameKey(id)
+      let name = try key.lend { span in
+        try access.get(tables.meta, span) {
+          try MetaEntry.open($0, name: key) { try $0.string(0, $0.byteCount) }
+        }
+      }
+      guard let name else { throw DatabaseError.corrupt(reason: "the name \(id) is missing") }
+      try catalog.define(name, as: id)
+    }
+  }
+
+  /// The key of a name in the state's `meta` table.
+  static func nameKey(_ id: Catalog.NameID) -> [UInt8] {
+    var key = Array("name/".utf8)
+    key.append(bigEndian: id)
+    return key
+  }
+
+  /// How many children a node has at present.
+  func childCount(_ node: UInt64) throws -> Int {
+    var key: [UInt8] = []
+    key.append(bigEndian: node)
+    let count = try key.lend { key in
+      try access.get(tables.counts, key) { try $0.load(UInt64.self, at: 0) }
+    }
+    return Int(clamping: count ?? 0)
+  }
+}

@@ -1,0 +1,142 @@
+import LMDB
+
+/// Walks the children of one node in key order, forward or backward, present or past.
+///
+/// At present the children lie side by side in the tree. In the past they are those, and the ones
+/// removed since, each read as of the moment.
+struct ChildWalk: ~Copyable {
+  private let reader: StateReader
+  private let prefix: [UInt8]
+  private let moment: UInt64?
+  private let isReversed: Bool
+  private var present: Cursor
+  private var removals: Cursor?
+  /// The tree key that was visited last, or the bound to start from.
+  private var place: [UInt8]
+  private var hasStarted = false
+  /// Whether what is walked may change in between, so that each step searches its place anew.
+  private let isLive: Bool
+
+  /// - Parameters:
+  ///   - node: The parent's node id.
+  ///   - from: The first key to visit, if it is there.
+  init(
+    _ reader: StateReader, node: UInt64, moment: UInt64?, from: Key? = nil,
+    isReversed: Bool = false, isLive: Bool = false
+  ) throws {
+    let present = try Cursor(reader.access, reader.tables.tree)
+    let removals = moment == nil ? nil : try Cursor(reader.access, reader.tables.removals)
+    self.present = present
+    self.removals = removals
+    self.reader = reader
+    self.moment = moment
+    self.isReversed = isReversed
+    self.isLive = isLive
+    prefix = ChildWalk.prefix(node)
+    place = ChildWalk.start(prefix, node, from, isReversed)
+  }
+
+  /// What the tree's keys of a node's children begin with.
+  private static func prefix(_ node: UInt64) -> [UInt8] {
+    var prefix: [UInt8] = []
+    prefix.append(bigEndian: node)
+    return prefix
+  }
+
+  /// What follows a tree key in a bound behind all its removals, whose keys are the tree key, 0 and
+  /// eight bytes.
+  private static let pastRemovals: [UInt8] = [0] + [UInt8](repeating: 255, count: 9)
+
+  /// The bound from which the walk starts: inclusive forward, exclusive backward.
+  private static func start(
+    _ prefix: [UInt8], _ node: UInt64, _ from: Key?, _ isReversed: Bool
+  ) -> [UInt8] {
+    var bound = prefix
+    if let from {
+      from.append(to: &bound)
+      if isReversed { bound += pastRemovals }
+    } else if isReversed {
+      bound.removeAll()
+      bound.append(bigEndian: node + 1)
+    }
+    return bound
+  }
+
+  /// Visits the next child.
+  ///
+  /// - Parameter body: Takes the tree's key, the version's header, and its whole bytes.
+  /// - Returns: What `body` returned, or nil at the end.
+  @inline(__always)
+  mutating func next<R>(
+    _ body: (_ key: RawSpan, _ header: NodeHeader, _ version: RawSpan) throws -> R
+  ) throws -> R? {
+    if moment != nil { return try nextInPast(body) }
+    guard try stepPresent() else { return nil }
+    if isLive { place = present.withEntry { key, _ in key.array() } }
+    return try present.withEntry { key, version in
+      guard hasPrefix(key) else { return nil }
+      return try body(key, NodeHeader(version, key: key), version)
+    }
+  }
+
+  @inline(__always)
+  private mutating func stepPresent() throws -> Bool {
+    if hasStarted && !isLive { return isReversed ? try present.previous() : try present.next() }
+    if isLive && hasStarted && !isReversed { place.append(0) }
+    hasStarted = true
+    if isLive { present = try Cursor(reader.access, reader.tables.tree) }
+    let place = place
+    return try place.lend { isReversed ? try present.seekBefore($0) : try present.seek($0) }
+  }
+
+  @inline(__always)
+  private func hasPrefix(_ key: RawSpan) -> Bool {
+    key.byteCount > 8 && prefix.lend { $0.equals(key.extracting(0..<8)) }
+  }
+
+  // MARK: The past
+
+  private mutating func nextInPast<R>(
+    _ body: (RawSpan, NodeHeader, RawSpan) throws -> R
+  ) throws -> R? {
+    while let candidate = try candidate() {
+      place = candidate
+      hasStarted = true
+      let found = try candidate.lend { key in
+        try reader.version(key, asOf: moment) { try body(key, $0, $1) }
+      }
+      if let found { return found }
+    }
+    return nil
+  }
+
+  /// The next tree key that has a present node or a removed one.
+  private mutating func candidate() throws -> [UInt8]? {
+    let a = try presentCandidate()
+    let b = try removedCandidate()
+    guard let a else { return b }
+    guard let b else { return a }
+    return a.lexicographicallyPrecedes(b) != isReversed ? a : b
+  }
+
+  private mutating func presentCandidate() throws -> [UInt8]? {
+    var bound = place
+    if hasStarted && !isReversed { bound.append(0) }
+    let found = try bound.lend { isReversed ? try present.seekBefore($0) : try present.seek($0) }
+    guard found else { return nil }
+    return present.withEntry { key, _ in hasPrefix(key) ? key.array() : nil }
+  }
+
+  private mutating func removedCandidate() throws -> [UInt8]? {
+    var bound = place
+    if hasStarted && !isReversed { bound += ChildWalk.pastRemovals }
+    let found = try bound.lend {
+      isReversed ? try removals?.seekBefore($0) ?? false : try removals?.seek($0) ?? false
+    }
+    guard found else { return nil }
+    return removals?.withEntry { key, _ in
+      hasPrefix(key) && key.byteCount > 17
+        ? key.extracting(0..<(key.byteCount - 9)).array() : nil
+    } ?? nil
+  }
+}

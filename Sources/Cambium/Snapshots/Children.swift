@@ -1,0 +1,111 @@
+/// The children of a node, in key order: a description that reads nothing until it is walked.
+///
+///     var newest = snapshot["flights"].children.reversed().limit(10).makeCursor()
+///     while let flight = try newest.next() { print(flight.path) }
+public struct Children: Sendable {
+  let node: Node
+  private var first: Key?
+  private var most = Int.max
+  private var isReversed = false
+
+  init(node: Node) { self.node = node }
+
+  /// Starts at a key, which need not exist: at or after it, or at or before it when reversed.
+  public func from(_ key: Key) -> Children {
+    var copy = self
+    copy.first = key
+    return copy
+  }
+
+  /// Ends after so many children.
+  public func limit(_ count: Int) -> Children {
+    var copy = self
+    copy.most = max(count, 0)
+    return copy
+  }
+
+  /// Walks from the last key to the first.
+  public func reversed() -> Children {
+    var copy = self
+    copy.isReversed.toggle()
+    return copy
+  }
+
+  /// Starts a walk.
+  ///
+  /// - Throws: ``DatabaseError/corrupt(reason:)``.
+  /// - Complexity: O(log n), then 30 to 60 ns a child; memory does not depend on how many there are.
+  public func makeCursor() throws -> ChildCursor {
+    try ChildCursor(node, from: first, most: most, isReversed: isReversed)
+  }
+
+  /// Visits each child.
+  public func forEach(_ body: (Node) throws -> Void) throws {
+    var cursor = try makeCursor()
+    while let child = try cursor.next() { try body(child) }
+  }
+
+  /// Visits each child's key and one property, without making nodes: the quickest scan.
+  ///
+  /// - Parameter body: Takes the value, or nil for a child without that property.
+  public func forEach(_ property: String, _ body: (Value?) throws -> Void) throws {
+    let id = try node.snapshot.nameID(property)
+    var cursor = try makeCursor()
+    while let value = try cursor.next(property: id) { try body(value) }
+  }
+
+  /// All children in an array.
+  public func all() throws -> [Node] {
+    var nodes: [Node] = []
+    try forEach { nodes.append($0) }
+    return nodes
+  }
+}
+
+/// A walk over children.
+public struct ChildCursor: ~Copyable {
+  private var walk: ChildWalk?
+  private let snapshot: Snapshot
+  private let base: Path
+  private var left: Int
+
+  init(_ node: Node, from: Key?, most: Int, isReversed: Bool) throws {
+    snapshot = node.snapshot
+    base = node.path
+    left = most
+    guard let id = try node.nodeID() else {
+      walk = nil
+      return
+    }
+    walk = try ChildWalk(
+      snapshot.reader, node: id, moment: snapshot.moment, from: from, isReversed: isReversed,
+      isLive: snapshot.isLive)
+  }
+
+  /// The next child, or nil after the last.
+  ///
+  /// - Throws: ``DatabaseError/corrupt(reason:)``.
+  public mutating func next() throws -> Node? {
+    guard left > 0 else { return nil }
+    left -= 1
+    if snapshot.isLive { _ = try snapshot.reader }
+    let (snapshot, base) = (snapshot, base)
+    return try walk?.next { key, header, version in
+      Node(
+        snapshot, base: base, key: try Key(key.extracting(droppingFirst: 8)),
+        version: snapshot.isLive ? nil : StoredVersion(version, header))
+    }
+  }
+
+  /// The next child's property, nil inside where it has none.
+  mutating func next(property id: Catalog.NameID?) throws -> Value?? {
+    guard left > 0 else { return nil }
+    left -= 1
+    if snapshot.isLive { _ = try snapshot.reader }
+    return try walk?.next { _, header, version -> Value? in
+      guard let id, header.kind == .record else { return nil }
+      let record = version.extracting(droppingFirst: header.contentOffset)
+      return try RecordTable(record).find(record, id).map { try Value(record.extracting($0)) }
+    } ?? nil
+  }
+}

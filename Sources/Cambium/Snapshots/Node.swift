@@ -1,0 +1,132 @@
+/// A place in the tree, read through a snapshot.
+///
+/// Making one reads nothing. Each question goes to the memory map, touches pages in proportion to
+/// the depth, and decodes only what was asked for.
+///
+///     let ada = snapshot["users/ada"]
+///     print(try ada["name"], try ada.childCount)
+///
+/// A property of a record can be addressed like a child: `users/ada/name` is either.
+public struct Node: Sendable {
+  let snapshot: Snapshot
+  /// The node's path, or its parent's where `ownKey` is set: a child costs no new path.
+  private let base: Path
+  private let ownKey: Key?
+  private let version: StoredVersion?
+
+  init(_ snapshot: Snapshot, base: Path, key: Key?, version: StoredVersion?) {
+    self.snapshot = snapshot
+    self.base = base
+    ownKey = key
+    self.version = version
+  }
+
+  /// Where the node is.
+  public var path: Path { ownKey.map { base.appending($0) } ?? base }
+
+  /// The node's key, or nil for the root.
+  public var key: Key? { ownKey ?? base.last }
+
+  /// The node of a child.
+  public func child(_ key: Key) -> Node {
+    Node(snapshot, base: path, key: key, version: nil)
+  }
+
+  /// Whether there is a node here (or a property of a record).
+  ///
+  /// - Throws: ``DatabaseError/corrupt(reason:)`` when stored bytes are damaged, as all reading does.
+  public var exists: Bool {
+    get throws {
+      if path.isRoot { return true }
+      return try lookUp { _, _ in true } ?? (propertyOfParent() != nil)
+    }
+  }
+
+  /// What the node holds: a single value, or a record as `.map`; nil where there is no node, or one
+  /// that only has children.
+  public var value: Value? {
+    get throws {
+      if let found = try lookUp({ try content($0, $1) }) { return found }
+      return try propertyOfParent()
+    }
+  }
+
+  /// A property of the node's record, without decoding the others; nil where there is none.
+  public subscript(property: String) -> Value? {
+    get throws {
+      guard let id = try snapshot.nameID(property) else { return nil }
+      return try self.property(id)
+    }
+  }
+
+  /// The transaction that last changed the node's own value, or nil where there is no node.
+  public var modified: SequenceNumber? {
+    get throws { try lookUp { header, _ in SequenceNumber(header.modified) } }
+  }
+
+  /// The children, in key order.
+  public var children: Children { Children(node: self) }
+
+  /// How many children there are.
+  ///
+  /// - Complexity: O(1) at present; in the past, or in a subtree that has been removed since, they are
+  ///   walked.
+  public var childCount: Int {
+    get throws {
+      guard let id = try nodeID() else { return 0 }
+      if snapshot.moment == nil { return try snapshot.childCount(id) }
+      var count = 0
+      try children.forEach { _ in count += 1 }
+      return count
+    }
+  }
+}
+
+extension Node {
+  /// Lends the node's version.
+  @inline(__always)
+  func lookUp<R>(_ body: (NodeHeader, RawSpan) throws -> R) throws -> R? {
+    if let version { return try version.lend(body) }
+    guard let key = ownKey else { return try lookUpByPath(body) }
+    guard let parent = try snapshot.node(at: base) else { return nil }
+    let reader = try snapshot.reader
+    return try key.lendTreeKey(parent: parent) {
+      try reader.version($0, asOf: snapshot.moment, body)
+    }
+  }
+
+  private func lookUpByPath<R>(_ body: (NodeHeader, RawSpan) throws -> R) throws -> R? {
+    guard let parent = base.parent, let key = base.last else { return nil }
+    return try Node(snapshot, base: parent, key: key, version: nil).lookUp(body)
+  }
+
+  /// What the children's keys begin with, or nil where there never were any.
+  func nodeID() throws -> UInt64? {
+    if let version { return version.header.node == 0 ? nil : version.header.node }
+    return try snapshot.node(at: path)
+  }
+
+  @inline(__always)
+  func property(_ id: Catalog.NameID) throws -> Value? {
+    try lookUp { header, version in
+      guard header.kind == .record else { return nil }
+      let record = version.extracting(droppingFirst: header.contentOffset)
+      return try RecordTable(record).find(record, id).map { try Value(record.extracting($0)) }
+    } ?? nil
+  }
+
+  private func content(_ header: NodeHeader, _ version: RawSpan) throws -> Value? {
+    let content = version.extracting(droppingFirst: header.contentOffset)
+    switch header.kind {
+    case .none: return nil
+    case .scalar: return try Value(content)
+    case .record: return .map(try Record(stored: content, snapshot.names))
+    }
+  }
+
+  /// The value of the parent's property that has this node's key as its name.
+  private func propertyOfParent() throws -> Value? {
+    guard let key, let parent = path.parent, !parent.isRoot else { return nil }
+    return try snapshot[parent][key.description]
+  }
+}

@@ -1,0 +1,123 @@
+import FoundationEssentials
+import LMDB
+import Synchronization
+
+/// A moment to read at.
+public enum Moment: Hashable, Sendable {
+  /// The newest transaction.
+  case now
+  /// Right after a transaction.
+  case sequence(SequenceNumber)
+  /// Right after the last transaction at or before a time of day.
+  case time(Date)
+}
+
+/// The whole database at one moment, present or past, which never changes.
+///
+///     let before = try database.snapshot(at: .sequence(41))
+///     print(try before["users/ada/name"].value)
+///
+/// Any thread may read it, several at once. While it lives its pages cannot be used again, so the
+/// file grows under later writes: let it go soon. One held for longer than
+/// ``Database/Options/snapshotAgeMax`` is reported.
+public final class Snapshot: Sendable {
+  /// The last transaction that this snapshot sees.
+  public let sequence: SequenceNumber
+
+  /// The moment as the tree's versions know it, or nil for the newest.
+  let moment: UInt64?
+  let store: Store?
+  private let state: State
+  private let catalog: Catalog
+  private let access: Access?
+  /// Keeps the pages that `access` looks at.
+  private let transaction: ReadTransaction?
+  private let writing: Writing?
+  private let age: SnapshotAges.Ticket?
+  /// The node id of the path that was resolved last.
+  private let resolved = Mutex<(path: Path, node: UInt64)?>(nil)
+
+  /// A reader's snapshot.
+  init(
+    _ transaction: consuming ReadTransaction, _ state: State, _ catalog: Catalog, _ store: Store,
+    sequence: SequenceNumber, moment: UInt64?, age: SnapshotAges.Ticket?
+  ) {
+    access = transaction.access
+    self.transaction = consume transaction
+    self.state = state
+    self.catalog = catalog
+    self.store = store
+    self.sequence = sequence
+    self.moment = moment
+    self.age = age
+    writing = nil
+  }
+
+  /// What an open write transaction sees.
+  init(_ writing: Writing, _ state: State, _ store: Store, sequence: SequenceNumber) {
+    self.writing = writing
+    self.state = state
+    self.store = store
+    self.sequence = sequence
+    catalog = Catalog()
+    access = nil
+    transaction = nil
+    moment = nil
+    age = nil
+  }
+
+  /// The node at a path. Nothing is read until the node is asked.
+  public subscript(path: Path) -> Node { Node(self, base: path, key: nil, version: nil) }
+
+  /// The node above all others.
+  public var root: Node { self[.root] }
+
+  /// Whether what is read may change, because it is an open write transaction.
+  var isLive: Bool { writing != nil }
+
+  var reader: StateReader {
+    @inline(__always)
+    get throws {
+      if let access { return StateReader(access: access, tables: state.tables) }
+      guard let writing else { throw DatabaseError.closed(reason: "the snapshot has ended") }
+      return try writing.reader(for: sequence)
+    }
+  }
+
+  /// The names, as this snapshot knows them.
+  var names: Catalog {
+    get throws { try writing.map { try $0.catalog(for: sequence) } ?? catalog }
+  }
+
+  /// The number of a property's name, or nil where no record has ever had it.
+  @inline(__always)
+  func nameID(_ name: String) throws -> Catalog.NameID? {
+    if writing == nil { return catalog.id(of: name) }
+    return try names.id(of: name)
+  }
+
+  /// How many children a node has at present.
+  func childCount(_ node: UInt64) throws -> Int {
+    if let writing { return try writing.childCount(node, for: sequence) }
+    return try reader.childCount(node)
+  }
+
+  /// The node id of the node at a path, or nil where it is not there or never had children.
+  func node(at path: Path) throws -> UInt64? {
+    if path.isRoot { return StateHead.root }
+    if !isLive, let node = resolved.withLock({ $0?.path == path ? $0?.node : nil }) { return node }
+    let reader = try reader
+    var node = StateHead.root
+    var offset = 0
+    while offset < path.bytes.count {
+      let key = Key(terminatedIn: path.bytes, at: &offset)
+      let next = try key.lendTreeKey(parent: node) {
+        try reader.version($0, asOf: moment) { header, _ in header.node }
+      }
+      guard let next, next != 0 else { return nil }
+      node = next
+    }
+    if !isLive { resolved.withLock { $0 = (path, node) } }
+    return node
+  }
+}

@@ -1,0 +1,368 @@
+import CLMDB
+import Synchronization
+
+/// One LMDB file with its tables: opens it safely, and lends transactions.
+///
+/// Invariants, by hazard of RELIABILITY.md §2:
+/// 1. Flags are `MDB_NOTLS`, and `MDB_NOSYNC` only for a file that can be derived anew (H1). Checked
+///    with `mdb_env_get_flags` after opening.
+/// 2. A file is open once per process (H9). The registry below holds every open directory's identity.
+/// 3. A damaged, truncated or foreign file never reaches LMDB (H3): ``FileCheck`` reads it first.
+/// 4. All tables are opened here, once, and keep their handles for ever (H25).
+/// 5. After an I/O error, a panic, a fork or a replaced file no transaction begins (H10, H11, H22).
+/// 6. The map is resized, and the environment closed, only while no transaction lives in this process
+///    (H13); ``Gate``.
+@safe package final class Environment: @unchecked Sendable {
+  // What makes it Sendable: LMDB's environment handle may be used from any thread; everything
+  // mutable here is behind a Mutex or an Atomic.
+
+  /// How to open an environment.
+  package struct Options: Sendable {
+    /// The tables, created where missing unless `readOnly`.
+    package var tables: [String]
+    /// Address space to reserve at first, in bytes; grows by doubling.
+    package var mapSize: Int
+    /// The most that the map may grow to, in bytes.
+    package var mapSizeMax: Int
+    /// Whether a commit waits for the disk. False only where the content can be derived anew.
+    package var synced: Bool
+    /// Whether writing is refused.
+    package var readOnly: Bool
+
+    package init(
+      tables: [String], mapSize: Int = 1 << 38, mapSizeMax: Int = 1 << 42, synced: Bool = true,
+      readOnly: Bool = false
+    ) {
+      self.tables = tables
+      self.mapSize = mapSize
+      self.mapSizeMax = mapSizeMax
+      self.synced = synced
+      self.readOnly = readOnly
+    }
+  }
+
+  /// The directory that holds `data.mdb` and `lock.mdb`.
+  package let path: String
+  /// Whether writing is refused.
+  package let isReadOnly: Bool
+
+  let handle: OpaquePointer
+  let gate = Gate()
+  private let mapSizeMax: Int
+  private let identity: Files.Identity
+  private let files: [(path: String, identity: Files.Identity)]
+  private let process = getpid()
+  private let poison = Mutex<StorageError?>(nil)
+  private let tables: [String: Table]
+  private let commits = Atomic<Int>(0)
+  private let isClosed = Atomic<Bool>(false)
+  let idleReaders = Mutex<[ReaderHandle]>([])
+
+  /// Opens the environment in a directory that exists.
+  ///
+  /// - Throws: ``StorageError``: `.missing`, `.corrupt`, `.alreadyOpen`, `.unsupported`, `.readOnly`.
+  package init(at path: String, _ options: Options) throws {
+    try Environment.checkLibrary()
+    guard let identity = Files.identity(of: path) else {
+      throw StorageError(.missing, "there is no directory \(path)")
+    }
+    try Registry.shared.add(identity, path)
+    do {
+      unsafe (handle, tables) = try Environment.open(path, options)
+    } catch {
+      Registry.shared.remove(identity)
+      throw error
+    }
+    self.path = path
+    self.identity = identity
+    isReadOnly = options.readOnly
+    mapSizeMax = options.mapSizeMax
+    files = ["data.mdb", "lock.mdb"].compactMap { name in
+      Files.identity(of: "\(path)/\(name)").map { ("\(path)/\(name)", $0) }
+    }
+    clearStaleReaders()
+  }
+
+  deinit { if !isClosed.load(ordering: .relaxed) { release() } }
+
+  /// Closes now, unless a transaction of this process is still open: then it closes when the last
+  /// reference goes. Nothing can begin afterwards.
+  package func close() {
+    _ = try? gate.exclusively(timeout: .milliseconds(100)) { () throws(StorageError) in
+      if isClosed.exchange(true, ordering: .relaxed) { return }
+      release()
+    }
+  }
+
+  private func release() {
+    discardIdleReaders()
+    unsafe mdb_env_close(handle)
+    Registry.shared.remove(identity)
+  }
+
+  /// The table of a name given when opening.
+  package func table(_ name: String) throws(StorageError) -> Table {
+    guard let table = tables[name] else { throw StorageError(.invalid, "no table \(name)") }
+    return table
+  }
+}
+
+extension Environment {
+  /// LMDB 0.9.26 to 0.9.31 destroy a mutex that other processes use (ITS 9278, 10095).
+  private static func checkLibrary() throws(StorageError) {
+    var major: Int32 = 0
+    var minor: Int32 = 0
+    var patch: Int32 = 0
+    _ = unsafe mdb_version(&major, &minor, &patch)
+    guard major == 0, minor == 9, !(26...31).contains(patch) else {
+      throw StorageError(
+        .unsupported, "LMDB \(major).\(minor).\(patch) is not supported; 0.9.24 is what is tested")
+    }
+  }
+
+  private static func open(
+    _ path: String, _ options: Options
+  ) throws -> (OpaquePointer, [String: Table]) {
+    let file = "\(path)/data.mdb"
+    if Files.exists(file) { try FileCheck.check(file) }
+    let handle = try unsafe reserveMapAndOpen(path, options)
+    do {
+      return unsafe (handle, try openTables(options, handle))
+    } catch {
+      unsafe mdb_env_close(handle)
+      throw error
+    }
+  }
+
+  /// Opens with the largest map that the address space allows: a sanitizer, valgrind or a limit may
+  /// refuse the first wish (H15).
+  private static func reserveMapAndOpen(
+    _ path: String, _ options: Options
+  ) throws(StorageError) -> OpaquePointer {
+    var size = options.mapSize
+    while true {
+      do {
+        return try unsafe open(path, options, mapSize: size)
+      } catch {
+        guard error.kind == .noAddressSpace, size > 1 << 26 else { throw error }
+        size /= 2
+      }
+    }
+  }
+
+  private static func open(
+    _ path: String, _ options: Options, mapSize: Int
+  ) throws(StorageError) -> OpaquePointer {
+    var created: OpaquePointer?
+    try check(unsafe mdb_env_create(&created), "preparing \(path)")
+    guard let handle = unsafe created else { throw StorageError(.invalid, "no environment") }
+    do {
+      try check(unsafe mdb_env_set_maxdbs(handle, 64), "setting the number of tables")
+      try check(unsafe mdb_env_set_maxreaders(handle, 1024), "setting the number of readers")
+      try check(unsafe mdb_env_set_mapsize(handle, mapSize), "reserving \(mapSize) bytes")
+      var flags = UInt32(MDB_NOTLS)
+      if !options.synced { flags |= UInt32(MDB_NOSYNC) }
+      if options.readOnly { flags |= UInt32(MDB_RDONLY) }
+      try check(unsafe mdb_env_open(handle, path, flags, 0o644), "opening \(path)")
+      try unsafe checkFlags(handle, flags, path)
+      return unsafe handle
+    } catch {
+      unsafe mdb_env_close(handle)
+      throw error
+    }
+  }
+
+  private static func checkFlags(
+    _ handle: OpaquePointer, _ flags: UInt32, _ path: String
+  ) throws(StorageError) {
+    var actual: UInt32 = 0
+    try check(unsafe mdb_env_get_flags(handle, &actual), "reading the flags of \(path)")
+    let forbidden = UInt32(MDB_WRITEMAP | MDB_MAPASYNC | MDB_NOLOCK | MDB_NOMETASYNC)
+    guard actual & forbidden == 0, (actual ^ flags) & UInt32(MDB_NOSYNC | MDB_NOTLS) == 0 else {
+      throw StorageError(.invalid, "\(path) opened with flags \(actual) instead of \(flags)")
+    }
+  }
+
+  private static func openTables(
+    _ options: Options, _ environment: OpaquePointer
+  ) throws(StorageError) -> [String: Table] {
+    var transaction: OpaquePointer?
+    let mode = options.readOnly ? UInt32(MDB_RDONLY) : 0
+    try check(unsafe mdb_txn_begin(environment, nil, mode, &transaction), "opening tables")
+    var tables: [String: Table] = [:]
+    for name in options.tables {
+      var index: UInt32 = 0
+      let code = unsafe mdb_dbi_open(
+        transaction, name, options.readOnly ? 0 : UInt32(MDB_CREATE), &index)
+      guard code == MDB_SUCCESS else {
+        unsafe mdb_txn_abort(transaction)
+        if code == MDB_NOTFOUND { throw StorageError(.corrupt, "the table \(name) is missing") }
+        throw StorageError(code: code, while: "opening the table \(name)")
+      }
+      tables[name] = Table(index: index)
+    }
+    try check(unsafe mdb_txn_commit(transaction), "opening tables")
+    return tables
+  }
+
+  /// Goes through the gate; every use of the handle is between this and `gate.leave`.
+  func enter() throws(StorageError) {
+    gate.enter()
+    if isClosed.load(ordering: .relaxed) {
+      gate.leave()
+      throw StorageError(.closed, "\(path) is closed")
+    }
+  }
+
+  private func whileOpen<R>(
+    _ body: () throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    try enter()
+    defer { gate.leave() }
+    return try body()
+  }
+
+  /// Says why no transaction can begin, if there is a reason.
+  func checkUsable(forWriting: Bool) throws(StorageError) {
+    guard getpid() == process else {
+      throw StorageError(
+        .closed, "this process was forked from the one that opened \(path); open it again here")
+    }
+    if forWriting {
+      if isReadOnly { throw StorageError(.readOnly, "\(path) is open for reading only") }
+      if let error = poison.withLock({ $0 }) {
+        throw StorageError(.closed, "\(path) failed before (\(error)); close and open it again")
+      }
+      for file in files where Files.identity(of: file.path) != file.identity {
+        let error = StorageError(.closed, "\(file.path) was replaced or removed while open")
+        poison(error)
+        throw error
+      }
+    }
+  }
+
+  /// Refuses all further writing; reading goes on.
+  package func poison(_ error: StorageError) {
+    poison.withLock { if $0 == nil { $0 = error } }
+  }
+
+  /// Whether writing is refused until the environment is opened again.
+  package var isPoisoned: Bool { poison.withLock { $0 != nil } }
+
+  /// Notes what a failed call means for the environment, and says disk full where LMDB says EIO (H23).
+  func diagnosed(_ error: StorageError) -> StorageError {
+    guard error.kind == .inputOutput || error.kind == .corrupt else { return error }
+    poison(error)
+    if error.kind == .inputOutput, let free = Files.freeBytes(at: path), free < 1 << 16 {
+      return StorageError(.diskFull, error.description)
+    }
+    return error
+  }
+}
+
+extension Environment {
+  /// Frees the slots of readers whose process died, so that their pages can be used again (H17).
+  package func clearStaleReaders() {
+    var dead: Int32 = 0
+    _ = unsafe mdb_reader_check(handle, &dead)
+  }
+
+  /// Counts a commit; every thousandth looks for dead readers.
+  func committed() {
+    if commits.wrappingAdd(1, ordering: .relaxed).newValue % 1000 == 0 { clearStaleReaders() }
+  }
+
+  /// The map's size, the pages in use, the page size and the newest transaction's id.
+  package func usage() throws(StorageError) -> (
+    mapBytes: Int, usedBytes: Int, transaction: UInt64
+  ) {
+    try whileOpen {
+      var info = unsafe MDB_envinfo()
+      unsafe mdb_env_info(handle, &info)
+      let used = unsafe (info.me_last_pgno + 1) * FileCheck.pageSize
+      return unsafe (info.me_mapsize, used, UInt64(info.me_last_txnid))
+    }
+  }
+
+  /// Doubles the map until `headroom` bytes are free in it (H12).
+  ///
+  /// - Throws: `.mapFull` at the configured maximum, `.busy` when transactions of this process are
+  ///   still open after two seconds.
+  package func growMap(headroom: Int) throws(StorageError) {
+    let (size, used, _) = try usage()
+    var wanted = size
+    while wanted - used < headroom {
+      guard wanted <= mapSizeMax / 2 else {
+        throw StorageError(.mapFull, "\(path) has reached its maximum of \(mapSizeMax) bytes")
+      }
+      wanted *= 2
+    }
+    if wanted == size { return }
+    try resize(to: wanted)
+  }
+
+  /// Whether `headroom` bytes of the map are free.
+  package func hasRoom(for headroom: Int) throws(StorageError) -> Bool {
+    let (size, used, _) = try usage()
+    return size - used >= headroom
+  }
+
+  /// Takes over the size that another process has given the map (H14), or a new one.
+  func resize(to size: Int) throws(StorageError) {
+    let done: Void? = try gate.exclusively(timeout: .seconds(2)) { () throws(StorageError) in
+      if isClosed.load(ordering: .relaxed) { return }
+      discardIdleReaders()
+      try check(unsafe mdb_env_set_mapsize(handle, size), "resizing the map of \(path)")
+    }
+    if done == nil {
+      throw StorageError(.busy, "the map must grow, but a snapshot has been held for too long")
+    }
+  }
+
+  private func discardIdleReaders() {
+    idleReaders.withLock {
+      for reader in $0 { unsafe mdb_txn_abort(reader.handle) }
+      $0.removeAll()
+    }
+  }
+
+  /// Writes everything out, for an environment that is not synced by its commits.
+  package func sync() throws(StorageError) {
+    try whileOpen { () throws(StorageError) in
+      try check(unsafe mdb_env_sync(handle, 1), "syncing \(path)")
+    }
+  }
+
+  /// The descriptor of `data.mdb`, for reading pages; never close it.
+  package func dataDescriptor() throws(StorageError) -> Int32 {
+    var descriptor: Int32 = -1
+    try check(unsafe mdb_env_get_fd(handle, &descriptor), "reading \(path)")
+    return descriptor
+  }
+}
+
+/// A table's handle, valid as long as its environment.
+package struct Table: Sendable, Hashable {
+  let index: UInt32
+}
+
+/// A reader's slot, ready to be used again.
+@safe struct ReaderHandle: @unchecked Sendable {
+  // What makes it Sendable: with MDB_NOTLS a reader belongs to no thread; the pool hands it to one
+  // owner at a time.
+  let handle: OpaquePointer
+}
+
+/// The directories that this process has open. Opening one twice would drop its locks (H9).
+private final class Registry: Sendable {
+  static let shared = Registry()
+  private let open = Mutex<Set<Files.Identity>>([])
+
+  func add(_ identity: Files.Identity, _ path: String) throws(StorageError) {
+    guard open.withLock({ $0.insert(identity).inserted }) else {
+      throw StorageError(.alreadyOpen, "\(path) is open in this process already")
+    }
+  }
+
+  func remove(_ identity: Files.Identity) { _ = open.withLock { $0.remove(identity) } }
+}

@@ -1,0 +1,197 @@
+/// The few calls on files that durability needs, with errors that name the path.
+package enum Files {
+  /// A file's place on its device, which stays the same while the file does.
+  package struct Identity: Hashable, Sendable {
+    let device: UInt64
+    let inode: UInt64
+  }
+
+  /// Which file is at a path, or nil where there is none.
+  package static func identity(of path: String) -> Identity? {
+    var info = stat()
+    guard unsafe stat(path, &info) == 0 else { return nil }
+    return Identity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino))
+  }
+
+  /// Whether there is anything at a path.
+  package static func exists(_ path: String) -> Bool { identity(of: path) != nil }
+
+  /// Whether there is a directory at a path.
+  package static func isDirectory(_ path: String) -> Bool {
+    var info = stat()
+    return unsafe stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
+  }
+
+  /// Whether this process may create files in a directory.
+  package static func isWritable(_ path: String) -> Bool { unsafe access(path, W_OK) == 0 }
+
+  /// A file's length in bytes, or 0 where there is none.
+  package static func size(of path: String) -> UInt64 {
+    var info = stat()
+    return unsafe stat(path, &info) == 0 ? UInt64(info.st_size) : 0
+  }
+
+  /// The disk blocks that a file takes, in bytes; sparse files take less than their size.
+  package static func allocated(_ path: String) -> UInt64 {
+    var info = stat()
+    return unsafe stat(path, &info) == 0 ? UInt64(info.st_blocks) * 512 : 0
+  }
+
+  /// Free bytes on the file system of a path.
+  package static func freeBytes(at path: String) -> UInt64? {
+    var info = statvfs()
+    guard unsafe statvfs(path, &info) == 0 else { return nil }
+    return UInt64(info.f_bavail) * UInt64(info.f_frsize)
+  }
+
+  /// The names in a directory, without `.` and `..`, sorted.
+  package static func names(in path: String) throws(StorageError) -> [String] {
+    guard let directory = unsafe opendir(path) else { throw failure("listing \(path)") }
+    defer { unsafe closedir(directory) }
+    var names: [String] = []
+    while let entry = unsafe readdir(directory) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+        unsafe String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  /// Creates a directory; its parent must be there.
+  package static func createDirectory(_ path: String) throws(StorageError) {
+    guard unsafe mkdir(path, 0o755) == 0 else { throw failure("creating \(path)") }
+  }
+
+  /// Removes a directory and the files in it, one level of directories deep.
+  package static func removeDirectory(_ path: String) throws(StorageError) {
+    for name in try names(in: path) {
+      let child = "\(path)/\(name)"
+      if isDirectory(child) {
+        try removeDirectory(child)
+      } else if unsafe unlink(child) != 0 {
+        throw failure("removing \(child)")
+      }
+    }
+    guard unsafe rmdir(path) == 0 else { throw failure("removing \(path)") }
+  }
+
+  /// Renames within one file system; what was at `target` must not exist.
+  package static func rename(_ source: String, to target: String) throws(StorageError) {
+    if exists(target) { throw StorageError(code: EEXIST, while: "renaming \(source) to \(target)") }
+    guard Platform.renameFile(source, target) == 0 else {
+      throw failure("renaming \(source) to \(target)")
+    }
+  }
+
+  /// Makes a file's content, or a directory's entries, durable.
+  package static func sync(_ path: String) throws(StorageError) {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure("opening \(path) to sync it") }
+    defer { close(descriptor) }
+    guard Platform.flush(descriptor) == 0 else { throw failure("syncing \(path)") }
+  }
+
+  /// The directory that holds a path.
+  package static func parent(of path: String) -> String {
+    var trimmed = Substring(path)
+    while trimmed.count > 1, trimmed.last == "/" { trimmed.removeLast() }
+    guard let slash = trimmed.lastIndex(of: "/") else { return "." }
+    return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
+  }
+
+  static func failure(_ doing: String) -> StorageError { StorageError(code: errno, while: doing) }
+}
+
+extension Platform {
+  /// `rename(2)`, under a name that does not collide with ours.
+  static func renameFile(_ source: String, _ target: String) -> Int32 {
+    unsafe rename(source, target)
+  }
+}
+
+/// An advisory lock on a file of its own, held by one process (and one holder in it) at a time.
+///
+/// LMDB's own writer lock cannot time out; this one can, so writers queue here first. It is a
+/// `flock`, which belongs to the open file: closing other descriptors does not drop it.
+package final class FileLock: Sendable {
+  private let descriptor: Int32
+
+  /// Opens the lock's file, creating it where it is missing.
+  package init(path: String) throws(StorageError) {
+    descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+    if descriptor < 0 { throw Files.failure("opening \(path)") }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Takes the lock, or gives up after `timeout`. `flock` cannot wait with a limit, so this asks
+  /// again in growing steps of 50 µs to 5 ms.
+  ///
+  /// - Returns: Whether the lock was taken.
+  package func lock(timeout: Duration) throws(StorageError) -> Bool {
+    var deadline: ContinuousClock.Instant?
+    var pause: UInt32 = 50
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      if errno == EINTR { continue }
+      guard errno == EWOULDBLOCK else { throw Files.failure("locking for writing") }
+      let now = ContinuousClock.now
+      let end = deadline ?? now + timeout
+      deadline = end
+      if now >= end { return false }
+      usleep(pause)
+      pause = min(pause * 2, 5000)
+    }
+    return true
+  }
+
+  /// Gives the lock back.
+  package func unlock() { _ = flock(descriptor, LOCK_UN) }
+}
+
+/// A file without a name, which the system removes when it is closed.
+package final class TemporaryFile: Sendable {
+  private let descriptor: Int32
+
+  /// Creates one in a directory.
+  package init(in directory: String) throws(StorageError) {
+    let path = "\(directory)/spool-\(getpid())-\(UInt64.random(in: 0...UInt64.max)).tmp"
+    descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    if descriptor < 0 { throw Files.failure("creating a temporary file in \(directory)") }
+    _ = unsafe unlink(path)
+  }
+
+  deinit { close(descriptor) }
+
+  /// Adds bytes at the end.
+  package func append(_ bytes: [UInt8]) throws(StorageError) {
+    var offset = 0
+    while offset < bytes.count {
+      let count = unsafe bytes.withUnsafeBytes { buffer in
+        unsafe write(descriptor, buffer.baseAddress.map { unsafe $0 + offset }, buffer.count - offset)
+      }
+      if count < 0 && errno == EINTR { continue }
+      if count < 0 { throw Files.failure("writing a temporary file") }
+      offset += count
+    }
+  }
+
+  /// Reads up to `count` bytes.
+  package func read(at offset: UInt64, count: Int) throws(StorageError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var filled = 0
+    while filled < count {
+      let read = unsafe bytes.withUnsafeMutableBytes { buffer in
+        unsafe pread(
+          descriptor, buffer.baseAddress.map { unsafe $0 + filled }, count - filled,
+          off_t(offset) + off_t(filled))
+      }
+      if read < 0 && errno == EINTR { continue }
+      if read < 0 { throw Files.failure("reading a temporary file") }
+      if read == 0 { break }
+      filled += read
+    }
+    bytes.removeLast(count - filled)
+    return bytes
+  }
+}

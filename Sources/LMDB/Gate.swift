@@ -1,0 +1,58 @@
+import Synchronization
+
+/// Keeps every transaction of this process out while the map is resized.
+///
+/// LMDB moves the map under live readers without complaint (RELIABILITY H13). So each transaction
+/// is inside the gate for its whole life, and a resize waits until nobody is.
+final class Gate: Sendable {
+  private struct State {
+    var inside = 0
+    var closed = false
+  }
+
+  private let state = Mutex(State())
+
+  /// Goes in; waits while a resize is under way.
+  func enter() {
+    while !tryEnter() { usleep(100) }
+  }
+
+  private func tryEnter() -> Bool {
+    state.withLock {
+      if $0.closed { return false }
+      $0.inside += 1
+      return true
+    }
+  }
+
+  /// Comes out.
+  func leave() { state.withLock { $0.inside -= 1 } }
+
+  /// Runs `body` while nobody is inside.
+  ///
+  /// - Returns: nil when someone was still inside after `timeout`; `body` has not run then.
+  func exclusively<R>(
+    timeout: Duration, _ body: () throws(StorageError) -> R
+  ) throws(StorageError) -> R? {
+    guard close() else { return nil }
+    defer { state.withLock { $0.closed = false } }
+    let end = ContinuousClock.now + timeout
+    while state.withLock({ $0.inside }) > 0 {
+      if ContinuousClock.now >= end { return nil }
+      usleep(200)
+    }
+    return try body()
+  }
+
+  private func close() -> Bool {
+    while true {
+      let taken = state.withLock {
+        if $0.closed { return false }
+        $0.closed = true
+        return true
+      }
+      if taken { return true }
+      usleep(200)
+    }
+  }
+}

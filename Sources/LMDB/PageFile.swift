@@ -1,0 +1,143 @@
+/// Why a file was refused, sorted by what can be done about it.
+package enum FileDamage: Error, Equatable, Sendable {
+  /// The operating system did not let us read; `code` is its errno. Recovery: see `reason`.
+  case unreadable(code: Int32, reason: String)
+
+  /// This is no LMDB data file at all. Recovery: check the path.
+  case notEnvironment(reason: String)
+
+  /// LMDB wrote it, but a version, machine or use that we do not read. Recovery: open it there.
+  case unsupported(reason: String)
+
+  /// The bytes are not what LMDB wrote. Recovery: restore a backup.
+  case damaged(page: UInt64?, reason: String)
+
+  /// The meta page of the transaction has been written over since.
+  ///
+  /// Recovery: begin a new read transaction, and ask for that one.
+  case transactionGone(UInt64)
+
+  init(_ fault: PageFault) {
+    self =
+      fault.code == 0
+      ? .damaged(page: fault.page, reason: fault.reason)
+      : .unreadable(code: fault.code, reason: "page \(fault.page): \(fault.reason)")
+  }
+}
+
+extension FileDamage: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .unreadable(_, let reason): "the data file cannot be read: \(reason)"
+    case .notEnvironment(let reason): "this is not a data file of LMDB: \(reason)"
+    case .unsupported(let reason): "the data file is of an unsupported kind: \(reason)"
+    case .damaged(let page?, let reason): "the data file is damaged: page \(page): \(reason)"
+    case .damaged(nil, let reason): "the data file is damaged: \(reason)"
+    case .transactionGone(let id): "no meta page of transaction \(id) is left"
+    }
+  }
+}
+
+/// Reads pages of a data file with `pread`.
+///
+/// Nothing is mapped and nothing is trusted: a short or damaged file gives an error, where LMDB's
+/// memory map would give a signal. The descriptor's own position does not move.
+///
+/// Opening and closing `data.mdb` in a process that has the environment open is safe: closing a
+/// descriptor drops the process's POSIX locks on the file it belongs to, and LMDB locks only
+/// `lock.mdb`. For that reason nothing here ever opens `lock.mdb`.
+struct PageFile {
+  let descriptor: CInt
+
+  /// A directory, fifo or device is refused.
+  init(descriptor: CInt) throws(FileDamage) {
+    self.descriptor = descriptor
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw .unreadable("fstat") }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw .notEnvironment(reason: "it is not a regular file")
+    }
+  }
+
+  /// Opens so that a fifo or device at the path cannot block; ``close()`` it after use.
+  init(path: String) throws(FileDamage) {
+    let descriptor = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .unreadable(path) }
+    do {
+      try self.init(descriptor: descriptor)
+    } catch {
+      Platform.closeFile(descriptor)
+      throw error
+    }
+  }
+
+  func close() { Platform.closeFile(descriptor) }
+
+  /// The number of whole pages that are in the file now.
+  func pageCount() throws(FileDamage) -> UInt64 {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw .unreadable("fstat") }
+    return UInt64(clamping: status.st_size) / UInt64(PageFormat.pageSize)
+  }
+
+  /// Reads a page, or its first `count` bytes.
+  func page(_ number: UInt64, count: Int = PageFormat.pageSize) throws(PageFault) -> RawPage {
+    let (place, overflow) = number.multipliedReportingOverflow(by: UInt64(PageFormat.pageSize))
+    guard !overflow, let offset = off_t(exactly: place) else {
+      throw PageFault(page: number, reason: "no file has so many pages")
+    }
+    var failure: PageFault?
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { space, filled in
+      let buffer = UnsafeMutableRawBufferPointer(space)
+      while filled < count {
+        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+        let read = unsafe pread(descriptor, rest.baseAddress, rest.count, offset &+ off_t(filled))
+        if read < 0 && errno == EINTR { continue }
+        guard read > 0 else {
+          failure = read == 0 ? .afterEnd(number) : .unreadable(number, code: errno)
+          return
+        }
+        filled += read
+      }
+    }
+    if let failure { throw failure }
+    return RawPage(number: number, bytes: bytes)
+  }
+}
+
+extension FileDamage {
+  /// The operating system's last refusal on this thread.
+  fileprivate static func unreadable(_ subject: String) -> FileDamage {
+    let code = errno
+    return .unreadable(code: code, reason: "\(subject): \(systemMessage(code))")
+  }
+
+  /// The same, as the rest of this module says it.
+  package var storageError: StorageError {
+    switch self {
+    case .unreadable(let code, _):
+      StorageError(StorageError(code: code, while: "").kind, description)
+    case .notEnvironment: StorageError(.missing, description)
+    case .unsupported: StorageError(.unsupported, description)
+    case .damaged: StorageError(.corrupt, description)
+    case .transactionGone: StorageError(.busy, description)
+    }
+  }
+}
+
+extension Platform {
+  /// `close(2)`, under a name that does not collide with ours.
+  fileprivate static func closeFile(_ descriptor: CInt) { _ = close(descriptor) }
+}
+
+extension PageFault {
+  fileprivate static func afterEnd(_ page: UInt64) -> PageFault {
+    PageFault(page: page, reason: "the file ends inside or before it")
+  }
+
+  fileprivate static func unreadable(_ page: UInt64, code: CInt) -> PageFault {
+    PageFault(page: page, reason: systemMessage(code), code: code)
+  }
+}
+
+private func systemMessage(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }

@@ -1,0 +1,72 @@
+import CLMDB
+
+/// What LMDB or the operating system answered instead of doing what was asked.
+package struct StorageError: Error, Equatable, CustomStringConvertible {
+  /// What a caller can do about it.
+  package enum Kind: Sendable {
+    /// No space on the disk. The transaction is rolled back, the environment stays usable.
+    case diskFull
+    /// The map is full; the transaction must be aborted, the map grown, the work done again.
+    case mapFull
+    /// The transaction became unusable through an earlier error.
+    case badTransaction
+    /// Reading or writing failed; the environment is poisoned until it is opened again.
+    case inputOutput
+    /// The file's structure is damaged; the environment is poisoned.
+    case corrupt
+    /// No file, or not one of LMDB's.
+    case missing
+    /// Another process or thread holds what is needed.
+    case busy
+    /// The directory is open in this process already.
+    case alreadyOpen
+    /// The environment was closed, poisoned, forked or its files were replaced.
+    case closed
+    /// The directory or file does not allow writing.
+    case readOnly
+    /// The library or the file is of a version that is not supported.
+    case unsupported
+    /// The address space has no room for the map; a smaller one may fit.
+    case noAddressSpace
+    /// A key, value or call that LMDB does not take: a mistake in the program.
+    case invalid
+  }
+
+  /// What a caller can do about it.
+  package let kind: Kind
+  /// The sentence for people: what was being done, and what went wrong.
+  package let description: String
+
+  package init(_ kind: Kind, _ description: String) {
+    self.kind = kind
+    self.description = description
+  }
+
+  /// Wraps a result code of LMDB or errno.
+  package init(code: Int32, while doing: String) {
+    let text = unsafe mdb_strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
+    self.init(Self.kind(of: code), "\(doing): \(text)")
+  }
+
+  private static func kind(of code: Int32) -> Kind {
+    switch code {
+    case ENOSPC, EFBIG, EDQUOT: .diskFull
+    case MDB_MAP_FULL: .mapFull
+    case MDB_BAD_TXN, MDB_TXN_FULL: .badTransaction
+    case EIO, MDB_PANIC: .inputOutput
+    case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_CURSOR_FULL, MDB_PAGE_FULL, MDB_BAD_DBI: .corrupt
+    case ENOENT, MDB_INVALID, ENOTDIR: .missing
+    case MDB_READERS_FULL, EAGAIN, EBUSY: .busy
+    case EROFS, EACCES, EPERM: .readOnly
+    case ENOMEM, EINVAL: .noAddressSpace
+    case MDB_VERSION_MISMATCH, MDB_INCOMPATIBLE: .unsupported
+    default: .invalid
+    }
+  }
+}
+
+/// Throws unless the code says success.
+@inline(__always)
+func check(_ code: Int32, _ doing: @autoclosure () -> String) throws(StorageError) {
+  if code != MDB_SUCCESS { throw StorageError(code: code, while: doing()) }
+}

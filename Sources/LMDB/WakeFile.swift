@@ -1,0 +1,50 @@
+import Dispatch
+
+/// Eight bytes in a file that tell other processes how far the state has come.
+package final class WakeFile: Sendable {
+  package let path: String
+  private let descriptor: Int32
+
+  /// Opens the file, creating it where it is missing.
+  package init(path: String) throws(StorageError) {
+    self.path = path
+    descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+    if descriptor < 0 { throw Files.failure("opening \(path)") }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Writes a number. A failure is no harm: observers look again at the next one.
+  package func write(_ number: UInt64) {
+    var bytes = number.littleEndian
+    _ = unsafe pwrite(descriptor, &bytes, 8, 0)
+  }
+
+  /// The number that was written last, or nil before the first.
+  package func read() -> UInt64? {
+    var bytes: UInt64 = 0
+    return unsafe pread(descriptor, &bytes, 8, 0) == 8 ? UInt64(littleEndian: bytes) : nil
+  }
+}
+
+/// Calls back after a file was written, by any process; ends when it is released.
+package final class FileWatch: @unchecked Sendable {
+  // What makes it Sendable: the source is set once, and Dispatch lets any thread cancel it.
+  private let source: any DispatchSourceProtocol
+
+  package init(_ path: String, _ changed: @escaping @Sendable () -> Void) {
+    let queue = DispatchQueue(label: "cambium.watch")
+    if let source = Platform.watch(path, on: queue, changed) {
+      self.source = source
+    } else {
+      // Where the system cannot watch: look every 50 ms.
+      let timer = DispatchSource.makeTimerSource(queue: queue)
+      timer.setEventHandler(handler: changed)
+      timer.schedule(deadline: .now(), repeating: .milliseconds(50))
+      timer.resume()
+      source = timer
+    }
+  }
+
+  deinit { source.cancel() }
+}

@@ -1,0 +1,11 @@
+/// The table of commands, in the order of the overview. Parsing, help, and what else is generated
+/// read nothing but this.
+enum Commands {
+  static let all: [Command] = [
+    InfoCommand.command, LogCommand.command, ShowCommand.command, GetCommand.command,
+    TreeCommand.command, HistoryCommand.command, TailCommand.command,
+    ImportCommand.command, ExportCommand.command, VerifyCommand.command, ReplayCommand.command,
+    PutCommand.command, PatchCommand.command, DeleteCommand.command,
+    HelpCommand.command, VersionCommand.command,
+  ]
+}

@@ -1,0 +1,65 @@
+/// The operands and options that mean the same in every command.
+extension Operand {
+  static let database = Operand(
+    "DB", .database, "the database's directory; else $CAMBIUM_DB, else . if it holds a database",
+    isOptional: true)
+  static let path = Operand("PATH", .path, "the node, as in users/ada")
+  static let moment = Operand("REV", .moment, "the moment; see cambium help moments")
+
+  /// The part of the tree that a command is limited to.
+  static func subtree(_ help: String) -> Operand { Operand("PATH", .path, help, isOptional: true) }
+}
+
+extension Option {
+  static let help = Option(flag: "help", letter: "h", "everything about the command; -h is shorter")
+  static let quiet = Option(flag: "quiet", letter: "q", "print nothing but errors")
+  static let noPager = Option(flag: "no-pager", "do not page the output on a terminal")
+  static let color = Option(
+    "color", "WHEN", .choice(["auto", "always", "never"]), "when to use colours", fallback: "auto")
+  static let progress = Option(
+    "progress", "WHEN", .choice(["auto", "always", "never", "json"]),
+    "when to show progress on standard error; json is a line a second", fallback: "auto")
+  static let wait = Option(
+    "wait", "DURATION", .span, "how long to wait for another writer", fallback: "5s")
+
+  static let at = Option("at", "REV", .moment, "as it was then; see cambium help moments")
+  static let since = Option(
+    "since", letter: "S", "REV", .moment, "only what came after this moment")
+  static let until = Option(
+    "until", letter: "U", "REV", .moment, "only what came up to this moment")
+  static let limit = Option("limit", letter: "n", "N", .number(0...Int.max), "only the newest N")
+  static let reverse = Option(flag: "reverse", letter: "r", "newest first")
+
+  /// Who made a change and why, and on what condition: every command that changes has them.
+  static let change: [Option] = [.actor, .reason, .ifSequence, .wait]
+  static let actor = Option("actor", "NAME", .text, "who makes the change, kept with it")
+  static let reason = Option("reason", "TEXT", .text, "why, kept with the change")
+  static let ifSequence = Option(
+    "if-seq", "N", .number(0...Int.max), "only if transaction N is still the newest")
+
+  /// `--output` with the formats that a command knows, the default first, and `--json`.
+  static func output(_ formats: OutputFormat...) -> [Option] {
+    let names = formats.map(\.rawValue)
+    var options = [
+      Option(
+        "output", letter: "o", "FORMAT", .choice(names),
+        "the form of what is printed; json means JSON lines",
+        fallback: names.first)
+    ]
+    if names.contains("json") && names.count > 1 {
+      options.append(
+        Option(flag: "json", "the same as -o json", meaning: ("output", "json")))
+    }
+    return options
+  }
+}
+
+/// How results are rendered; never what they are.
+enum OutputFormat: String, Sendable {
+  /// For people.
+  case short
+  /// JSON lines: one value a line.
+  case json
+  /// RFC 4180, with a header.
+  case csv
+}

@@ -1,0 +1,146 @@
+import Cambium
+
+extension Failure {
+  /// The failure that an error thrown by a command amounts to.
+  ///
+  /// - Parameters:
+  ///   - error: What was thrown.
+  ///   - database: The database that the command works on; hints name it.
+  init(_ error: any Error, database: String?) {
+    switch error {
+    case let failure as Failure: self = failure
+    case let error as DatabaseError:
+      let hint = error.hint(NextCommand(database: database))
+      self.init(error.exit, error.code, error.message, hint: hint)
+    case let error as InputError:
+      self.init(.negative, "bad_input", "\(error)", hint: error.hint)
+    case let error as GitError: self.init(error.exit, "git", "\(error)", hint: error.hint)
+    case let error as ChildProcessError:
+      self.init(.inputOutput, "child_process", "\(error)", hint: error.hint)
+    case is CancellationError: self = .stopped()
+    default: self.init(.negative, "failed", "\(error)")
+    }
+  }
+}
+
+/// The commands that hints name, written for the database at hand.
+private struct NextCommand {
+  let database: String?
+
+  func callAsFunction(_ name: String, _ operands: String...) -> String {
+    let words = [name, database.map(Shell.quoted) ?? "DB"] + operands.map(Shell.quoted)
+    return "`cambium \(words.joined(separator: " "))`"
+  }
+
+  func tree(above path: Path) -> String {
+    let parent = path.parent ?? .root
+    return parent.isRoot ? self("tree") : self("tree", parent.description)
+  }
+}
+
+extension DatabaseError {
+  fileprivate var exit: ExitCode {
+    switch self {
+    case .badKey, .badValue, .exists, .conflict, .misuse, .transactionTooLarge, .compacted: .refused
+    case .notFound, .noSuchMoment, .noDatabase: .missing
+    case .busy, .alreadyOpen: .busy
+    case .unsupported: .unsupported
+    case .readOnly, .full, .ioFailure, .outcomeUnknown, .closed: .inputOutput
+    case .corrupt: .corrupt
+    }
+  }
+
+  /// The name of the case for programs.
+  fileprivate var code: String {
+    switch self {
+    case .badKey: "bad_key"
+    case .badValue: "bad_value"
+    case .notFound: "not_found"
+    case .exists: "exists"
+    case .conflict: "conflict"
+    case .misuse: "misuse"
+    case .transactionTooLarge: "transaction_too_large"
+    case .busy: "busy"
+    case .alreadyOpen: "already_open"
+    case .noSuchMoment: "no_such_moment"
+    case .compacted: "compacted"
+    case .noDatabase: "no_database"
+    case .unsupported: "unsupported"
+    case .readOnly: "read_only"
+    case .full: "full"
+    case .corrupt: "corrupt"
+    case .ioFailure: "io_failure"
+    case .outcomeUnknown: "outcome_unknown"
+    case .closed: "closed"
+    }
+  }
+
+  fileprivate var message: String {
+    switch self {
+    case .badKey(let key, let reason): "“\(key)” cannot be a key: \(reason)"
+    case .badValue(let path, let reason): "\(path.name) cannot hold this value: \(reason)"
+    case .notFound(let path, let reason): "nothing at \(path.name): \(reason)"
+    case .exists(let path, let reason): "\(path.name) is taken: \(reason)"
+    case .conflict(let path, let expected, let found):
+      "\(path.name) was expected at transaction \(expected), but \(found) changed it"
+    case .misuse(let reason): reason
+    case .transactionTooLarge(let bytes, let limit):
+      "the transaction has \(Quantity.bytes(bytes)), and the limit is \(Quantity.bytes(limit))"
+    case .busy(let reason): "the database is busy: \(reason)"
+    case .alreadyOpen(let path): "\(path) is open already"
+    case .noSuchMoment(let reason): "no such moment: \(reason)"
+    case .compacted(let oldest): "the history before transaction \(oldest) was compacted away"
+    case .noDatabase(let path): "no database at \(path)"
+    case .unsupported(let path, let reason): "\(path) cannot be opened: \(reason)"
+    case .readOnly(let reason): "the database can only be read: \(reason)"
+    case .full(let reason): "no space left: \(reason)"
+    case .corrupt(let reason): "the database is damaged: \(reason)"
+    case .ioFailure(let reason): "the disk failed: \(reason)"
+    case .outcomeUnknown(let sequence):
+      "the disk failed while transaction \(sequence) was committed"
+    case .closed(let reason): "the database was closed: \(reason)"
+    }
+  }
+
+  fileprivate func hint(_ cambium: NextCommand) -> String? {
+    switch self {
+    case .badKey: "in a path, ~1 stands for a / inside a key and ~0 for a ~"
+    case .badValue, .alreadyOpen: nil
+    case .notFound(let path, _): "\(cambium.tree(above: path)) shows what is there"
+    case .exists(let path, _):
+      "choose another path, or remove what is there: \(cambium("delete", path.description))"
+    case .conflict(_, _, let found):
+      "see what it did with \(cambium("show", found.description)), then decide again"
+    case .misuse: "this is a mistake in cambium; please report it"
+    case .transactionTooLarge: "split it; an import takes a smaller --batch"
+    case .busy: "wait longer for the other writer, for example with --wait 1min"
+    case .noSuchMoment: "\(cambium("info")) says which moments there are"
+    case .compacted(let oldest): "the oldest moment left is @\(oldest)"
+    case .noDatabase: "check the path; `cambium import` and `cambium put` create databases"
+    case .unsupported: "open it with the version of cambium that wrote it"
+    case .readOnly: "check who owns the directory and its files, and their permissions"
+    case .full: "make room and run it again; this transaction was not stored"
+    case .corrupt:
+      "\(cambium("verify")) says where; where only the state is, \(cambium("replay")) rebuilds it"
+    case .ioFailure: "check the disk and the permissions, then run it again"
+    case .outcomeUnknown(let sequence):
+      "check the disk; \(cambium("show", sequence.description)) tells whether it was stored"
+    case .closed: "run it again"
+    }
+  }
+}
+
+extension GitError {
+  fileprivate var exit: ExitCode {
+    switch self {
+    case .noRepository, .noCommit: .missing
+    case .notInHistory, .badPath: .negative
+    case .noObject, .badOutput: .inputOutput
+    }
+  }
+}
+
+extension Path {
+  /// The path as messages name it.
+  fileprivate var name: String { isRoot ? "the root" : description }
+}

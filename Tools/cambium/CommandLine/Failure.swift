@@ -1,0 +1,99 @@
+import FoundationEssentials
+
+/// Why a command did not do what was asked, as the user is told: what is wrong, and what to do.
+///
+///     cambium: error: log has no option --snce
+///       usage: cambium log [OPTIONS] [DB] [PATH]
+///       hint: did you mean --since?
+///
+/// A failure without a message ends the process silently with its exit code.
+struct Failure: Error, Equatable {
+  /// Text with a mark under the place that could not be read.
+  struct Excerpt: Equatable {
+    let text: String
+    /// The place, in bytes of UTF-8 from the start.
+    let offset: Int
+  }
+
+  let exit: ExitCode
+  /// A stable name for programs, in snake case.
+  let code: String
+  let message: String?
+  var excerpt: Excerpt?
+  var usage: String?
+  var hint: String?
+
+  init(_ exit: ExitCode, _ code: String, _ message: String, hint: String? = nil) {
+    self.exit = exit
+    self.code = code
+    self.message = message
+    self.hint = hint
+  }
+
+  private init(silent exit: ExitCode) {
+    self.exit = exit
+    code = "silent"
+    message = nil
+  }
+
+  /// Ends the process with an exit code and nothing more to say.
+  static func silent(_ exit: ExitCode) -> Failure { Failure(silent: exit) }
+
+  /// The user pressed Ctrl-C, and the command stopped at a safe point. `resume` is the command line
+  /// that continues, where one can.
+  static func stopped(resume: String? = nil) -> Failure {
+    guard let resume else { return silent(Signals.isTerminated ? .terminated : .interrupted) }
+    return Failure(
+      .partial, "interrupted", "interrupted; what was committed is kept",
+      hint: "to continue, run: \(resume)")
+  }
+
+  /// The operating system refused something; `errno` as it stood after the call.
+  static func system(_ action: String, errno: Int32) -> Failure {
+    Failure(.inputOutput, "io_failure", "\(action): \(System.message(errno))")
+  }
+}
+
+extension Failure {
+  /// What stands on standard error, each line ended.
+  var text: String {
+    guard let message else { return "" }
+    var lines = ["cambium: error: \(Terminal.escaped(message))"]
+    if let excerpt {
+      let before = String(decoding: excerpt.text.utf8.prefix(excerpt.offset), as: UTF8.self)
+      let column = Terminal.displayWidth(Terminal.escaped(before))
+      lines.append("    \(Terminal.escaped(excerpt.text))")
+      lines.append("    \(String(repeating: " ", count: column))^")
+    }
+    if let usage { lines.append("  usage: \(usage)") }
+    if let hint { lines.append("  hint: \(Terminal.escaped(hint))") }
+    return lines.map { $0 + "\n" }.joined()
+  }
+
+  /// The line for programs, which follows the text when the output is JSON.
+  var json: String {
+    guard let message else { return "" }
+    var members = [("code", code), ("message", message)]
+    if let hint { members.append(("hint", hint)) }
+    let body = members.map { "\(JSONText.quoted($0)):\(JSONText.quoted($1))" }
+    return "{\"error\":{\(body.joined(separator: ","))}}\n"
+  }
+}
+
+/// How a word is written so that a shell reads it as one.
+enum Shell {
+  /// The word itself where it is plain, else in single quotes.
+  static func quoted(_ word: String) -> String {
+    let plain = word.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+      default: "_-./:=@%+,".utf8.contains(byte)
+      }
+    }
+    if plain && !word.isEmpty { return word }
+    return "'"
+      + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
+      + "'"
+  }
+}

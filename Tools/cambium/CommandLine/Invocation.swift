@@ -1,0 +1,180 @@
+import Cambium
+import FoundationEssentials
+
+/// A command line that was understood: the command, and every operand and option read.
+struct Invocation: Sendable {
+  let command: Command
+  /// The directory of the database; empty for a command that takes none.
+  let database: String
+  /// What was given or falls back, by an operand's name or by an option's with two dashes.
+  private let arguments: [String: [Argument]]
+
+  init(command: Command, database: String, arguments: [String: [Argument]]) {
+    self.command = command
+    self.database = database
+    self.arguments = arguments
+  }
+
+  /// An option's value, or its fallback, or nil.
+  subscript(option: Option) -> Argument? { all(option).last }
+
+  /// An operand, or nil where it may be left out and was.
+  subscript(operand: Operand) -> Argument? { all(operand).first }
+
+  /// The value of an option that always has one: it is required, or falls back.
+  func value(_ option: Option) -> Argument {
+    guard let value = self[option] else { preconditionFailure("--\(option.name) is optional") }
+    return value
+  }
+
+  /// An operand that cannot be left out.
+  func value(_ operand: Operand) -> Argument {
+    guard let value = self[operand] else { preconditionFailure("\(operand.name) is optional") }
+    return value
+  }
+
+  /// Every value of an option that repeats.
+  func all(_ option: Option) -> [Argument] {
+    precondition(
+      command.allOptions.contains { $0.name == option.name },
+      "\(command.name) declares no option --\(option.name)")
+    return arguments["--" + option.name] ?? []
+  }
+
+  /// Every value of an operand that repeats.
+  func all(_ operand: Operand) -> [Argument] {
+    precondition(
+      command.operands.contains { $0.name == operand.name },
+      "\(command.name) declares no operand \(operand.name)")
+    return arguments[operand.name] ?? []
+  }
+
+  /// Whether an option was given, or falls back to a value.
+  func has(_ option: Option) -> Bool { !all(option).isEmpty }
+}
+
+/// What the conventions ask for; for a command that does not declare one, its fallback.
+extension Invocation {
+  var format: OutputFormat { OutputFormat(rawValue: word("output", else: "short")) ?? .short }
+  var color: String { word(Option.color.name, else: "auto") }
+  var progress: String { isQuiet ? "never" : word(Option.progress.name, else: "never") }
+  var isQuiet: Bool { arguments["--" + Option.quiet.name] != nil }
+  var isPaged: Bool {
+    command.options.contains { $0.name == Option.noPager.name }
+      && arguments["--" + Option.noPager.name] == nil && format == .short
+  }
+
+  private func word(_ name: String, else fallback: String) -> String {
+    arguments["--" + name]?.last?.text ?? fallback
+  }
+}
+
+/// An operand or an option's value, as its ``Kind`` says. Asking for another kind than the declared
+/// one is a mistake in the command and traps.
+struct Argument: Equatable, Sendable {
+  /// What was read from the text.
+  enum Reading: Equatable, Sendable {
+    case text
+    case number(Int)
+    case path(Path)
+    case moment(PointInTime)
+    case duration(Duration)
+  }
+
+  /// As it was given.
+  let text: String
+  let reading: Reading
+
+  var number: Int {
+    guard case .number(let number) = reading else { mismatch("number") }
+    return number
+  }
+
+  var path: Path {
+    guard case .path(let path) = reading else { mismatch("path") }
+    return path
+  }
+
+  var moment: PointInTime {
+    guard case .moment(let moment) = reading else { mismatch("moment") }
+    return moment
+  }
+
+  var duration: Duration {
+    guard case .duration(let duration) = reading else { mismatch("span") }
+    return duration
+  }
+
+  private func mismatch(_ kind: String) -> Never {
+    preconditionFailure("“\(text)” was not declared as a \(kind)")
+  }
+}
+
+/// What a command line means depends on where and when it is read.
+struct Surroundings: Sendable {
+  var environment: [String: String]
+  var now: Date
+  var zone: Zone
+  var holdsDatabase: @Sendable (String) -> Bool
+
+  /// Those of the process.
+  static func current() -> Surroundings {
+    Surroundings(
+      environment: ProcessInfo.processInfo.environment, now: Date(), zone: .system,
+      holdsDatabase: { FileManager.default.fileExists(atPath: $0 + "/log/data.mdb") })
+  }
+
+  /// The database where none is named.
+  var defaultDatabase: String? {
+    if let named = environment["CAMBIUM_DB"], !named.isEmpty { return named }
+    return holdsDatabase(".") ? "." : nil
+  }
+
+  /// Whether a word can only mean a database.
+  func looksLikeDatabase(_ word: String) -> Bool {
+    let name = word.hasSuffix("/") ? word.dropLast() : word[...]
+    return name.hasSuffix(".cambium") || holdsDatabase(word)
+  }
+}
+
+extension Kind {
+  /// Reads a text; `label` says in a message which: `--depth` or `PATH`.
+  func read(_ text: String, _ label: String, _ here: Surroundings) throws(Failure) -> Argument {
+    do {
+      return Argument(text: text, reading: try reading(text, here))
+    } catch let error as GrammarError {
+      throw Failure(unreadable: error, label)
+    } catch let error as DatabaseError {
+      let failure = Failure(error, database: nil)
+      throw Failure(
+        .usage, "usage", "\(label): \(failure.message ?? "")", hint: failure.hint)
+    } catch {
+      throw Failure(.usage, "usage", "\(label): \(error)")
+    }
+  }
+
+  private func reading(_ text: String, _ here: Surroundings) throws -> Argument.Reading {
+    switch self {
+    case .text, .file, .database, .subject: return .text
+    case .path: return .path(try Path(text))
+    case .moment: return .moment(try PointInTime(text, now: here.now, zone: here.zone))
+    case .span: return .duration(try TimeSpan.duration(text))
+    case .choice(let names):
+      if names.contains(text) { return .text }
+      let list = names.joined(separator: ", ")
+      throw GrammarError(text: text, offset: 0, reason: "it is one of \(list)")
+    case .number(let range):
+      if let number = Int(text), range.contains(number) { return .number(number) }
+      let upper = range.upperBound == .max ? "up" : "to \(range.upperBound)"
+      throw GrammarError(
+        text: text, offset: 0, reason: "it is a whole number from \(range.lowerBound) \(upper)")
+    }
+  }
+}
+
+extension Failure {
+  fileprivate init(unreadable error: GrammarError, _ label: String) {
+    self.init(.usage, "usage", "\(label) cannot be “\(error.text)”: \(error.reason)")
+    excerpt = Excerpt(text: error.text, offset: error.offset)
+  }
+}

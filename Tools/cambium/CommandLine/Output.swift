@@ -1,0 +1,76 @@
+/// Standard output: buffered, and every failed write is an error.
+///
+/// The entry point opens one, hands it to the command and finishes it; a command that follows
+/// something flushes after each piece of news.
+final class Output {
+  /// Whether a person reads it, directly or through a pager.
+  let isTerminal: Bool
+  let style: Style
+  /// How many columns it has.
+  let columns: Int
+
+  private let descriptor: Int32
+  private let startPager: () -> Pager?
+  private var pager: Pager?
+  private var isStarted = false
+  private let limit: Int
+  private var buffer: [UInt8] = []
+
+  /// An output to a descriptor, or to the pager that is started when there is something to show.
+  init(
+    _ descriptor: Int32 = System.standardOutput, color: String = "auto",
+    environment: [String: String] = [:], startPager: @escaping () -> Pager? = { nil }
+  ) {
+    isTerminal = System.isTerminal(descriptor)
+    style = Style(choice: color, isTerminal: isTerminal, environment: environment)
+    columns = Terminal.columns(descriptor, environment: environment)
+    self.descriptor = descriptor
+    self.startPager = startPager
+    limit = isTerminal ? 4 << 10 : 64 << 10
+    buffer.reserveCapacity(limit)
+  }
+
+  /// Appends text as it is.
+  ///
+  /// - Throws: ``Failure``, for earlier text too; a silent one where the reader went away.
+  func write(_ text: String) throws {
+    buffer.append(contentsOf: text.utf8)
+    if buffer.count >= limit { try flush() }
+  }
+
+  /// Appends bytes as they are.
+  func write(bytes: some Sequence<UInt8>) throws {
+    buffer.append(contentsOf: bytes)
+    if buffer.count >= limit { try flush() }
+  }
+
+  /// Appends text and a line feed.
+  func line(_ text: String = "") throws {
+    buffer.append(contentsOf: text.utf8)
+    try write("\n")
+  }
+
+  /// Text from the database as it may be shown here: escaped where a terminal would obey it.
+  func shown(_ text: String) -> String { isTerminal ? Terminal.escaped(text) : text }
+
+  /// Hands over what is buffered.
+  func flush() throws {
+    if buffer.isEmpty { return }
+    defer { buffer.removeAll(keepingCapacity: true) }
+    if !isStarted { pager = startPager() }
+    isStarted = true
+    let failure = System.write(buffer, to: pager?.descriptor ?? descriptor)
+    if failure == 0 { return }
+    if failure != System.brokenPipe {
+      throw Failure.system("standard output cannot be written", errno: failure)
+    }
+    throw Failure.silent(pager == nil ? .brokenPipe : .success)
+  }
+
+  /// Flushes, and waits until the user has left the pager.
+  func finish() throws {
+    let flushed = Result { try flush() }
+    try pager?.wait()
+    try flushed.get()
+  }
+}

@@ -1,0 +1,61 @@
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// What the process does about signals.
+///
+/// A handler only stores into an atomic or ends the process, which is all that is safe in one.
+/// Signals that are not wanted get a handler that does nothing instead of `SIG_IGN`, because a
+/// process started from here (git, a pager) would inherit the latter.
+enum Signals {
+  /// From here on a write to a closed pipe, or beyond the limit for files, is an error of the call
+  /// instead of the end of the process; and SIGUSR1 asks for a line of progress.
+  static func install() {
+    handle(SIGPIPE) { _ in }
+    handle(SIGXFSZ) { _ in }
+    touchGlobals()
+    handle(SIGUSR1) { _ in wantsProgress.store(true, ordering: .relaxed) }
+  }
+
+  /// From here on the first Ctrl-C (or SIGTERM) only sets ``isInterrupted``; the second ends the
+  /// process at once.
+  static func deferInterrupts() {
+    for signal in [SIGINT, SIGTERM] {
+      handle(signal) { signal in
+        if interruption.exchange(signal, ordering: .relaxed) != 0 { _exit(128 + signal) }
+      }
+    }
+  }
+
+  /// Leaves Ctrl-C to the pager, which shares the terminal; when it quits, writing to it fails.
+  static func leaveInterruptsToPager() { handle(SIGINT) { _ in } }
+
+  /// Whether the user asked to stop: long work polls this where it can stop safely.
+  static var isInterrupted: Bool { interruption.load(ordering: .relaxed) != 0 }
+
+  /// Whether it was SIGTERM that asked.
+  static var isTerminated: Bool { interruption.load(ordering: .relaxed) == SIGTERM }
+
+  /// Whether SIGUSR1 arrived since this was last asked.
+  static func takeProgressRequest() -> Bool {
+    wantsProgress.load(ordering: .relaxed) && wantsProgress.exchange(false, ordering: .relaxed)
+  }
+
+  /// A global is made under a lock when it is first used, which must not be in a handler.
+  private static func touchGlobals() {
+    _ = wantsProgress.load(ordering: .relaxed)
+    _ = interruption.load(ordering: .relaxed)
+  }
+
+  private static func handle(_ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void) {
+    _ = signal(number, handler)
+  }
+}
+
+/// The signal that asked to stop; zero before.
+private let interruption = Atomic<Int32>(0)
+private let wantsProgress = Atomic<Bool>(false)

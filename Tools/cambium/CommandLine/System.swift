@@ -1,0 +1,120 @@
+import FoundationEssentials
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// What the command line asks of the operating system.
+enum System {
+  static let standardInput = STDIN_FILENO
+  static let standardOutput = STDOUT_FILENO
+  static let standardError = STDERR_FILENO
+  static let brokenPipe = EPIPE
+
+  /// The text for an error number.
+  static func message(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }
+
+  static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+
+  /// The columns of the terminal, or nil where there is none or it does not say.
+  static func columns(_ descriptor: Int32) -> Int? {
+    var size = winsize()
+    guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+      return nil
+    }
+    return Int(size.ws_col)
+  }
+
+  /// Writes all bytes, waiting where the descriptor does not block.
+  ///
+  /// - Returns: Zero, or the error number.
+  static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+    unsafe bytes.withUnsafeBytes { buffer in
+      var rest = unsafe buffer[...]
+      while unsafe !rest.isEmpty {
+        let count = unsafe systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: rest))
+        if count >= 0 {
+          unsafe rest = rest.dropFirst(count)
+        } else if errno == EAGAIN {
+          var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+          unsafe _ = poll(&ready, 1, -1)
+        } else if errno != EINTR {
+          return errno
+        }
+      }
+      return 0
+    }
+  }
+
+  /// Writes a message to standard error; there is nobody to tell where that fails.
+  static func complain(_ text: String) {
+    if !text.isEmpty { _ = write(Array(text.utf8), to: standardError) }
+  }
+
+  /// Opens what is closed of the three standard descriptors on `/dev/null`. Otherwise the
+  /// database's file could become descriptor 1, and the output would be written into it.
+  static func claimStandardDescriptors() {
+    for descriptor in standardInput...standardError where fcntl(descriptor, F_GETFD) == -1 {
+      _ = unsafe open("/dev/null", O_RDWR)
+    }
+  }
+
+  /// How far the system's clocks are ahead of UTC, in seconds, as `TZ` or the setting says.
+  static func localOffset(at secondsSince1970: Int) -> Int {
+    var seconds = time_t(secondsSince1970)
+    var parts = unsafe tm()
+    guard unsafe localtime_r(&seconds, &parts) != nil else { return 0 }
+    return unsafe Int(parts.tm_gmtoff)
+  }
+
+  /// The arguments after the program's name.
+  ///
+  /// - Throws: Where one is not UTF-8, which would otherwise be repaired and name another file.
+  static func arguments() throws(Failure) -> [String] {
+    var arguments: [String] = []
+    for index in 1..<max(1, Int(CommandLine.argc)) {
+      guard let bytes = unsafe CommandLine.unsafeArgv[index] else { break }
+      guard let text = unsafe String(validatingCString: bytes) else {
+        throw Failure(.usage, "usage", "argument \(index) is not UTF-8")
+      }
+      arguments.append(text)
+    }
+    return arguments
+  }
+
+  /// Ends the process.
+  static func exit(_ code: ExitCode) -> Never { systemExit(code.rawValue) }
+}
+
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+  unsafe write(descriptor, bytes.baseAddress, bytes.count)
+}
+
+private func systemExit(_ code: Int32) -> Never { exit(code) }
+
+/// The Gregorian calendar, as the C library computes it.
+extension CivilTime {
+  /// What clocks of UTC show so many seconds after 1970 began.
+  init(seconds: Int) {
+    var seconds = time_t(seconds)
+    var parts = unsafe tm()
+    unsafe _ = gmtime_r(&seconds, &parts)
+    unsafe self.init(
+      year: Int(parts.tm_year) + 1900, month: Int(parts.tm_mon) + 1, day: Int(parts.tm_mday),
+      hour: Int(parts.tm_hour), minute: Int(parts.tm_min), second: Int(parts.tm_sec))
+  }
+
+  /// Seconds since 1970, were this UTC; a day that the month does not have counts into the next.
+  var seconds: Int {
+    var parts = unsafe tm()
+    unsafe parts.tm_year = Int32(year - 1900)
+    unsafe parts.tm_mon = Int32(month - 1)
+    unsafe parts.tm_mday = Int32(day)
+    unsafe parts.tm_hour = Int32(hour)
+    unsafe parts.tm_min = Int32(minute)
+    unsafe parts.tm_sec = Int32(second)
+    return unsafe timegm(&parts)
+  }
+}

@@ -1,0 +1,20 @@
+/// `cambium delete`: removes a node and what is below it.
+enum DeleteCommand {
+  static let command = Command(
+    name: "delete", group: .change,
+    summary: "removes a node and all below it",
+    discussion: """
+      The past stays: `cambium get --at` still finds what was there. Exits with 3 where there is
+      nothing to remove.
+      """,
+    operands: [.database, .path],
+    options: Option.change + [.quiet] + Option.output(.short, .json) + [.color],
+    examples: [
+      .init("cambium delete team.cambium users/ada --reason 'left the team'", "with the reason")
+    ],
+    run: run)
+
+  static func run(_ invocation: Invocation, _ output: Output) throws {
+    throw Failure.unfinished("delete")
+  }
+}

@@ -1,0 +1,120 @@
+import Cambium
+
+/// `cambium export`: a subtree as a stream of JSON lines or CSV.
+enum ExportCommand {
+  static let path = Operand.subtree("only this node and what is below it; else everything")
+
+  static let null = Option("null", "TEXT", .text, "what CSV has for an absent value")
+  static let columns = Option(
+    "columns", "COLUMN[,COLUMN…]", .text, "the CSV columns and their order; else all, by name")
+
+  static let command = Command(
+    name: "export", group: .keep,
+    summary: "writes nodes as JSON lines or CSV",
+    discussion: """
+      JSON has one line for each node with a value, in path order:
+
+        {"path": "users/ada", "value": {"born": 1815, "name": "Ada"}}
+
+      CSV is for a collection: PATH is a node whose children are records, and each becomes a row.
+      Either is streamed, so that a database of any size can be exported, and all of it is from
+      one moment.
+      """,
+    operands: [.database, path],
+    options: [.at, columns, null] + Option.output(.json, .csv) + [.progress, .quiet, .color],
+    examples: [
+      .init("cambium export air.cambium > air.jsonl", "everything"),
+      .init(
+        "cambium export air.cambium flights --at yesterday -o csv > flights.csv",
+        "a table as it was"),
+    ],
+    stopsSafely: true, run: run)
+
+  static func run(_ invocation: Invocation, _ output: Output) throws {
+    let bar = ProgressBar(invocation, unit: "nodes")
+    defer { bar.finish() }
+    let database = try OpenDatabase.forReading(invocation)
+    let snapshot = try database.snapshot(
+      at: .sequence(try OpenDatabase.sequence(invocation[.at]?.moment, in: database)))
+    let node = snapshot[invocation[path]?.path ?? .root]
+    guard try node.exists else {
+      throw Failure(
+        .missing, "no_node", "there is no node \(node.path)",
+        hint: "`cambium tree \(Shell.quoted(invocation.database))` shows what there is")
+    }
+    if invocation.format == .csv {
+      try exportCSV(node, invocation, output, bar)
+    } else {
+      try exportJSON(node, output, bar)
+    }
+  }
+
+  private static func exportJSON(_ node: Node, _ output: Output, _ bar: ProgressBar) throws {
+    var nodes = try node.descendants()
+    var line: [UInt8] = []
+    var count: UInt64 = 0
+    while let node = try nodes.next() {
+      count += 1
+      if count % 4096 == 0, !bar.update("export", count) { throw Failure.stopped() }
+      guard let value = try node.value else { continue }
+      line.removeAll(keepingCapacity: true)
+      line += Array("{\"path\": ".utf8)
+      JSONText.append(node.path.description, to: &line)
+      line += Array(", \"value\": ".utf8)
+      JSONWriter.append(value, to: &line)
+      line += Array("}\n".utf8)
+      try output.write(bytes: line)
+    }
+  }
+
+  // MARK: CSV
+
+  /// Looks at all records for their columns first, then writes them; both from one snapshot.
+  private static func exportCSV(
+    _ node: Node, _ invocation: Invocation, _ output: Output, _ bar: ProgressBar
+  ) throws {
+    var survey = CSVSurvey()
+    try forEachRecord(of: node, bar, "columns") { survey.note($0) }
+    let writer = CSVWriter(
+      columns: try chosen(invocation[columns]?.text, from: survey.columns),
+      absent: try ImportCommand.absentMark(invocation[null]?.text))
+    var bytes: [UInt8] = []
+    writer.appendHeader(to: &bytes)
+    try output.write(bytes: bytes)
+    try forEachRecord(of: node, bar, "export") { record in
+      bytes.removeAll(keepingCapacity: true)
+      writer.append(record, to: &bytes)
+      try output.write(bytes: bytes)
+    }
+  }
+
+  private static func chosen(_ list: String?, from columns: [CSVColumn]) throws -> [CSVColumn] {
+    guard let list else { return columns }
+    return try list.split(separator: ",").map { name in
+      if let column = columns.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
+        return column
+      }
+      throw Failure(
+        .usage, "no_column", "no record has the property \(JSONText.quoted(name))",
+        hint: "there are \(columns.map(\.name).joined(separator: ", "))")
+    }
+  }
+
+  private static func forEachRecord(
+    of node: Node, _ bar: ProgressBar, _ phase: String, _ body: (Record) throws -> Void
+  ) throws {
+    var count: UInt64 = 0
+    try node.children.forEach { child in
+      count += 1
+      if count % 4096 == 0, !bar.update(phase, count) { throw Failure.stopped() }
+      switch try child.value {
+      case .map(let record)?: try body(record)
+      case nil: break
+      default:
+        throw Failure(
+          .usage, "no_record", "\(child.path) is no record, so it cannot be a row",
+          hint: "export it with -o json")
+      }
+    }
+  }
+}

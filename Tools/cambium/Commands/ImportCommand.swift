@@ -1,0 +1,222 @@
+import Cambium
+import Foundation
+
+/// `cambium import`: files and git histories become transactions.
+enum ImportCommand {
+  static let file = Operand(
+    "FILE", .file, "a .csv, .jsonl or .json file, or - for standard input", isOptional: true)
+  static let into = Option(
+    "into", "PATH", .path, "the node that gets what is imported", isRequired: true)
+  static let key = Option(
+    "key", "COLUMN[,COLUMN…]", .text,
+    "the columns whose values make the key; else keys are made in order of time")
+  static let batch = Option(
+    "batch", "N", .number(1...1_000_000), "how many rows make a transaction", fallback: "1000")
+  static let format = Option(
+    "format", "FORMAT", .choice(["csv", "jsonl", "json"]),
+    "what the input is, where its name does not tell")
+  static let text = Option("text", "COLUMN", .text, "keep a column as text", repeats: true)
+  static let null = Option(
+    "null", "TEXT", .text, "a CSV field with this text, such as NA, is absent, as an empty one is")
+  static let records = Option(
+    flag: "records", "let a JSON object that holds only scalars become a record instead of children"
+  )
+  static let git = Option(
+    "git", "REPOSITORY", .file, "import the history of a git repository instead of a file")
+  static let revision = Option(
+    "rev", "REVISION", .text, "the newest git commit to import", fallback: "HEAD")
+  static let contents = Option(flag: "contents", "import the contents of git's files too")
+  static let skipInvalid = Option(
+    flag: "skip-invalid", "leave out git paths that are not UTF-8, instead of stopping")
+
+  static let command = Command(
+    name: "import", group: .keep,
+    summary: "reads a CSV or JSON file, or the history of a git repository",
+    discussion: """
+      Creates the database where there is none. Every batch is one transaction: all of it or
+      nothing. An import that was interrupted continues after its last complete batch when it is
+      run again with the same arguments.
+
+      CSV is that of RFC 4180 with a header. The type of a column is inferred from all its values:
+      integer, number, boolean, ISO date, else text. An empty field is absent, not empty text. Bad
+      input ends the import with its line and column; the batches before it are kept.
+
+      With --git, the first-parent history becomes one transaction per commit, oldest first, with
+      the metadata commit, author, email, date and subject. A file is a node with the properties
+      mode, blob and size, and with --contents its contents.
+      """,
+    operands: [.database, file],
+    options: [
+      into, key, batch, format, text, null, records, git, revision, contents, skipInvalid,
+      .wait, .progress, .quiet, .color,
+    ] + Option.output(.short, .json),
+    examples: [
+      .init(
+        "cambium import air.cambium flights.csv --into flights",
+        "a table, under keys in order of time"),
+      .init(
+        "cambium import air.cambium weather.csv --into weather --key origin,time_hour",
+        "a table whose rows have names"),
+      .init(
+        "zcat log.jsonl.gz | cambium import air.cambium - --format jsonl --into log",
+        "standard input"),
+      .init(
+        "cambium import src.cambium --git . --into repo --contents", "a git repository's history"),
+    ],
+    stopsSafely: true, run: run)
+
+  static func run(_ invocation: Invocation, _ output: Output) throws {
+    let isGit = invocation.has(git)
+    guard isGit != (invocation[file] != nil) else {
+      throw Failure(
+        .usage, "usage", isGit ? "import takes a FILE or --git, not both" : "there is no input",
+        hint: "name a FILE, - for standard input, or --git REPOSITORY")
+    }
+    var options = Database.Options()
+    options.busyTimeout = invocation.value(.wait).duration
+    let bar = ProgressBar(invocation, unit: isGit ? "commits" : "bytes")
+    defer { bar.finish() }
+    // What cannot be read must not leave an empty database behind.
+    if isGit {
+      try importGit(invocation, options, output, bar)
+    } else {
+      try importRows(invocation, options, output, bar)
+    }
+  }
+
+  // MARK: Git
+
+  private static func importGit(
+    _ invocation: Invocation, _ options: Database.Options, _ output: Output, _ bar: ProgressBar
+  ) throws {
+    let job = GitImport(
+      repository: try GitRepository(path: invocation.value(git).text),
+      into: invocation.value(into).path, revision: invocation.value(revision).text,
+      withContents: invocation.has(contents), skipInvalid: invocation.has(skipInvalid))
+    _ = try job.repository.commit(job.revision)
+    let database = try Database(at: invocation.database, options: options) {
+      bar.update($0.phase, $0.done, of: $0.total)
+    }
+    defer { try? database.close() }
+    let start = ContinuousClock.now
+    let report = try job.run(database, bar)
+    bar.finish()
+    if report.skipped > 0 {
+      System.complain("cambium: left out \(report.skipped) changes of paths that are not UTF-8\n")
+    }
+    if invocation.isQuiet { return }
+    let rate = Quantity.rate(report.commits, since: start)
+    if invocation.format == .json {
+      try output.line(
+        "{\"commits\":\(report.commits),\"changes\":\(report.changes),\"head\":\(try database.head)}")
+    } else {
+      try output.line(
+        "imported \(report.commits) commits with \(report.changes) changes, \(rate) commits/s")
+    }
+  }
+
+  // MARK: Files
+
+  private static func importRows(
+    _ invocation: Invocation, _ options: Database.Options, _ output: Output, _ bar: ProgressBar
+  ) throws {
+    let name = invocation[file]?.text ?? "-"
+    let form = try inputForm(invocation, name)
+    let source = name == "-" ? try ByteSource.standardInput() : try ByteSource(path: name)
+    let size = source.size
+    let database = try Database(at: invocation.database, options: options) {
+      bar.update($0.phase, $0.done, of: $0.total)
+    }
+    defer { try? database.close() }
+    let rows = try RowImport(
+      database, into: invocation.value(into).path, batch: invocation.value(batch).number,
+      identity: identity(invocation, name, form, size),
+      metadata: ["import": name == "-" ? "standard input" : name])
+    let start = ContinuousClock.now
+    do {
+      try run(form, source, rows, invocation, bar)
+    } catch {
+      bar.finish()
+      throw kept(error, rows, invocation)
+    }
+    bar.finish()
+    if !invocation.isQuiet { try report(rows, start, invocation, output) }
+  }
+
+  private static func run(
+    _ form: String, _ source: consuming ByteSource, _ rows: RowImport, _ invocation: Invocation,
+    _ bar: ProgressBar
+  ) throws {
+    let rowKey = RowKey(invocation[key]?.text)
+    let json = JSONImport(key: rowKey, makesRecords: invocation.has(records))
+    switch form {
+    case "csv":
+      let mark = try absentMark(invocation[null]?.text)
+      let csv = CSVImport(key: rowKey, text: invocation.all(text).map(\.text), absent: mark)
+      try csv.run(source, rows, bar)
+    case "jsonl": try json.runLines(source, rows, bar)
+    default: try json.runDocument(source, rows, bar)
+    }
+  }
+
+  /// `csv`, `jsonl` or `json`, from the option or the file's name.
+  private static func inputForm(_ invocation: Invocation, _ name: String) throws -> String {
+    if let form = invocation[format]?.text { return form }
+    for form in ["csv", "jsonl", "json"] where name.lowercased().hasSuffix("." + form) {
+      return form
+    }
+    throw Failure(
+      .usage, "usage", "\(name) does not say what it holds",
+      hint: "add --format csv, --format jsonl or --format json")
+  }
+
+  /// What stands for an absent field.
+  static func absentMark(_ text: String?) throws -> AbsentMark {
+    guard let text else { return .none }
+    if let mark = AbsentMark(text) { return mark }
+    throw Failure(
+      .usage, "usage", "--null cannot be \(JSONText.quoted(text))",
+      hint: "choose a text without commas, quotes and line ends, such as NA")
+  }
+
+  /// Two imports with the same words are the same one: the second continues the first.
+  private static func identity(
+    _ invocation: Invocation, _ name: String, _ form: String, _ size: UInt64
+  ) -> [String] {
+    let path = name == "-" ? "-" : URL(filePath: name).standardizedFileURL.path
+    return [path, String(size), form, invocation.value(into).text]
+      + [invocation[key]?.text ?? "", invocation.value(batch).text, invocation[null]?.text ?? ""]
+      + invocation.all(text).map(\.text) + [invocation.has(records) ? "records" : ""]
+  }
+
+  /// The failure, with what is kept in spite of it.
+  private static func kept(
+    _ error: any Error, _ rows: RowImport, _ invocation: Invocation
+  ) -> Failure {
+    var failure = Failure(error, database: invocation.database)
+    if failure.message == nil {
+      let words = (try? System.arguments()) ?? []
+      failure = .stopped(resume: "cambium " + words.map(Shell.quoted).joined(separator: " "))
+    }
+    let kept =
+      rows.committed == 0
+      ? "nothing was imported" : "the \(rows.committed) rows before this batch are kept"
+    let advice = failure.exit == .partial ? "" : "; mend it and run the same command again"
+    failure.hint = [failure.hint, kept + advice].compactMap { $0 }.joined(separator: "; ")
+    return failure
+  }
+
+  private static func report(
+    _ rows: RowImport, _ start: ContinuousClock.Instant, _ invocation: Invocation, _ output: Output
+  ) throws {
+    let new = rows.committed - rows.resumed
+    if invocation.format == .json {
+      return try output.line(
+        "{\"rows\":\(new),\"transactions\":\(rows.transactions),\"resumed\":\(rows.resumed)}")
+    }
+    if rows.resumed > 0 { try output.line("continued after \(rows.resumed) rows") }
+    let rate = Quantity.rate(Int(clamping: new), since: start)
+    try output.line(
+      "imported \(new) rows in \(rows.transactions) transactions, \(rate) rows/s")
+  }
+}

@@ -1,0 +1,221 @@
+import Cambium
+import FoundationEssentials
+
+/// JSON becomes nodes, streamed: a member of an object becomes a child, an array a value.
+///
+/// | input | becomes |
+/// |---|---|
+/// | each line of `.jsonl`, each element of a document's array | a child of the node, named by its key |
+/// | a member of an object | a child, named by the member |
+/// | an object that holds only scalars, with `--records` | a record |
+/// | a scalar, an array, an empty object | a value |
+struct JSONImport {
+  /// An object with more members or bytes than these becomes children even with `--records`.
+  static let recordMembersMax = 64
+  static let recordBytesMax = 2 << 10
+
+  let key: RowKey
+  let makesRecords: Bool
+
+  /// Imports a value from each line.
+  func runLines(_ source: consuming ByteSource, _ rows: RowImport, _ bar: ProgressBar) throws {
+    var reader = try JSONReader(source, form: .lines, isTyped: true)
+    try runElements(&reader, rows, bar, isEnd: { $0 == nil })
+  }
+
+  /// Imports a document: an array's elements as rows, an object's members as children.
+  func runDocument(_ source: consuming ByteSource, _ rows: RowImport, _ bar: ProgressBar) throws {
+    var reader = try JSONReader(source, isTyped: true)
+    guard let first = try reader.next() else { return }
+    switch first {
+    case .beginArray: try runElements(&reader, rows, bar, isEnd: { $0 == .endArray })
+    case .beginObject: try runMembers(&reader, rows, bar)
+    default:
+      let value = try reader.value(from: first)
+      if !rows.isDone(0) { try rows.add([(rows.into, value)]) }
+      try rows.finish()
+    }
+    _ = try reader.next()
+  }
+
+  private func tell(_ bar: ProgressBar, _ reader: borrowing JSONReader) {
+    let progress = reader.progress
+    bar.update("import", progress.done, of: progress.total)
+  }
+
+  // MARK: Rows
+
+  private func runElements(
+    _ reader: inout JSONReader, _ rows: RowImport, _ bar: ProgressBar,
+    isEnd: (JSONEvent?) -> Bool
+  ) throws {
+    var row: UInt64 = 0
+    while true {
+      let event = try reader.next()
+      guard !isEnd(event), let event else { break }
+      if row % 1024 == 0 { tell(bar, reader) }
+      let offset = reader.eventOffset
+      let value = try reader.value(from: event)
+      if !rows.isDone(row) {
+        do {
+          try rows.add(nodes(of: value, at: rows.into.appending(try rowKey(value))))
+        } catch DatabaseError.badKey(_, let reason) {
+          throw reader.error(at: offset, "expected a key, but \(reason)")
+        } catch let missing as MissingKey {
+          throw reader.error(at: offset, "expected a scalar \(missing.column) for the key")
+        }
+      }
+      row += 1
+    }
+    try rows.finish()
+  }
+
+  private struct MissingKey: Error { let column: String }
+
+  private func rowKey(_ value: Value) throws -> Key {
+    try key.key { column in
+      guard case .map(let record) = value, let member = record[column],
+        let text = JSONImport.keyText(member)
+      else { throw MissingKey(column: column) }
+      return text
+    }
+  }
+
+  private static func keyText(_ value: Value) -> String? {
+    switch value {
+    case .string(let text): text
+    case .integer(let number): String(number)
+    case .uuid(let id): id.uuidString.lowercased()
+    case .bool(let flag): flag ? "true" : "false"
+    case .double, .decimal, .date: JSONWriter.text(value)
+    case .null, .data, .array, .map, .reference, .blob: nil
+    }
+  }
+
+  /// What a whole value sets: itself, or its members, each at its own place.
+  private func nodes(of value: Value, at path: Path) throws -> [RowImport.Node] {
+    var nodes: [RowImport.Node] = []
+    var rest = [(path, value)]
+    while let (path, value) = rest.popLast() {
+      guard case .map(let record) = value, !record.isEmpty, !isRecord(record) else {
+        nodes.append((path, value))
+        continue
+      }
+      for member in record.members.reversed() {
+        rest.append((path.appending(try Key(member.name)), member.value))
+      }
+    }
+    return nodes
+  }
+
+  private func isRecord(_ record: Record) -> Bool {
+    guard makesRecords, record.count <= JSONImport.recordMembersMax else { return false }
+    var bytes = 0
+    for member in record.members {
+      switch member.value {
+      case .map, .array: return false
+      case .string(let text): bytes += text.utf8.count
+      case .data(let data): bytes += data.count
+      default: bytes += 9
+      }
+      bytes += member.name.utf8.count
+    }
+    return bytes <= JSONImport.recordBytesMax
+  }
+
+  // MARK: A document's object
+
+  /// Walks the objects of a document without holding them: only their paths, one per level.
+  private func runMembers(
+    _ reader: inout JSONReader, _ rows: RowImport, _ bar: ProgressBar
+  ) throws {
+    var walk = MemberWalk(import: self, rows: rows)
+    var count = 0
+    while let event = try reader.next() {
+      count += 1
+      if count % 1024 == 0 { tell(bar, reader) }
+      do {
+        if try !walk.step(event, &reader) { break }
+      } catch DatabaseError.badKey(_, let reason) {
+        throw reader.error(at: reader.eventOffset, "expected a name that can be a key, but \(reason)")
+      }
+    }
+    try rows.finish()
+  }
+
+  private struct MemberWalk {
+    let `import`: JSONImport
+    let rows: RowImport
+    private var row: UInt64 = 0
+    private var levels: [Path]
+    private var name: Key?
+    /// The scalars of the innermost object so far, while it may become a record.
+    private var collected: Record? = Record()
+
+    init(import: JSONImport, rows: RowImport) {
+      self.import = `import`
+      self.rows = rows
+      levels = [rows.into]
+    }
+
+    /// Takes an event; false after the end of the outermost object.
+    mutating func step(_ event: JSONEvent, _ reader: inout JSONReader) throws -> Bool {
+      switch event {
+      case .name(let text): name = try Key(text)
+      case .beginObject:
+        try spill()
+        levels.append(place)
+        collected = Record()
+      case .endObject:
+        try close()
+        levels.removeLast()
+        return !levels.isEmpty
+      case .beginArray, .endArray, .scalar:
+        let value = try reader.value(from: event)
+        try take(value)
+      }
+      return true
+    }
+
+    private var place: Path {
+      let parent = levels.last ?? rows.into
+      return name.map { parent.appending($0) } ?? parent
+    }
+
+    private mutating func take(_ value: Value) throws {
+      guard let name, var record = collected else { return try put([(place, value)]) }
+      record[name.description] = value
+      collected = record
+      let isDocument = levels.count == 1
+      if isDocument || !`import`.isRecord(record) { try spill() }
+    }
+
+    /// Gives up on a record: what was collected becomes children.
+    private mutating func spill() throws {
+      guard let record = collected, let parent = levels.last else { return }
+      collected = nil
+      for member in record.members {
+        try put([(parent.appending(try Key(member.name)), member.value)])
+      }
+    }
+
+    /// Ends an object: what is still collected is all of it.
+    private mutating func close() throws {
+      guard let record = collected, let path = levels.last, levels.count > 1 else {
+        return try spill()
+      }
+      collected = nil
+      if record.isEmpty || `import`.isRecord(record) {
+        try put([(path, .map(record))])
+      } else {
+        collected = record
+        try spill()
+      }
+    }
+
+    private mutating func put(_ nodes: [RowImport.Node]) throws {
+      if !rows.isDone(row) { try rows.add(nodes) }
+      row += 1
+    }
+  }
+}

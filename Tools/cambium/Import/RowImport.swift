@@ -1,0 +1,115 @@
+import Cambium
+
+/// Rows of an input become transactions, a batch at a time, so that an interrupted import can go on
+/// where it was: the number of rows done is committed with each batch.
+///
+/// A row is what the input counts: a CSV record, a JSON line, or one value of a JSON document. It may set
+/// several nodes.
+final class RowImport {
+  /// What a row sets.
+  typealias Node = (path: Path, value: Value)
+
+  let into: Path
+  private let database: Database
+  private let batch: Int
+  private let metadata: [String: String]
+  /// Under this name the database keeps how many rows are done.
+  private let cursor: String
+  private var waiting: [Node] = []
+  private var waitingRows: UInt64 = 0
+  /// How many rows are committed, those of earlier runs included.
+  private(set) var committed: UInt64
+  /// How many rows an interrupted run had committed.
+  let resumed: UInt64
+  private(set) var transactions = 0
+
+  /// - Parameter identity: What makes two imports the same one: run again, it continues.
+  init(
+    _ database: Database, into: Path, batch: Int, identity: [String], metadata: [String: String]
+  ) throws {
+    self.database = database
+    self.into = into
+    self.batch = batch
+    self.metadata = metadata
+    cursor = "import/" + RowImport.fingerprint(identity)
+    committed = try database.cursor(cursor) ?? 0
+    resumed = committed
+  }
+
+  /// Whether a row was committed by an earlier run.
+  func isDone(_ row: UInt64) -> Bool { row < resumed }
+
+  /// Takes a row; every `batch` of them are committed.
+  ///
+  /// - Throws: ``Failure`` after Ctrl-C, once the batch is committed.
+  func add(_ nodes: [Node]) throws {
+    waiting += nodes
+    waitingRows += 1
+    if waitingRows >= batch {
+      try commit(isLast: false)
+      if Signals.isInterrupted { throw Failure.stopped() }
+    }
+  }
+
+  /// Commits what is left, and forgets the position: run again, the import starts anew.
+  func finish() throws {
+    if waitingRows > 0 || committed > 0 { try commit(isLast: true) }
+  }
+
+  private func commit(isLast: Bool) throws {
+    let done = committed + waitingRows
+    let (nodes, cursor) = (waiting, cursor)
+    try database.write(metadata: metadata) { tx in
+      for node in nodes { try tx.set(node.path, to: node.value) }
+      try tx.saveCursor(cursor, isLast ? 0 : done)
+    }
+    if !nodes.isEmpty { transactions += 1 }
+    committed = done
+    waiting.removeAll(keepingCapacity: true)
+    waitingRows = 0
+  }
+
+  /// A short name for some words (FNV-1a, 64 bits).
+  private static func fingerprint(_ words: [String]) -> String {
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for byte in words.joined(separator: "\u{0}").utf8 {
+      hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3
+    }
+    return String(hash, radix: 16)
+  }
+}
+
+/// The key of a row, from some of its members.
+struct RowKey: Sendable {
+  /// The members whose values make the key; none for a key in order of time.
+  let columns: [String]
+
+  /// - Parameter list: `COLUMN[,COLUMN…]`, or nil.
+  init(_ list: String?) {
+    columns = list.map { $0.split(separator: ",").map(String.init) } ?? []
+  }
+
+  /// The key that a row's values make: one value as it is written; several joined by commas, with `%` and `,`
+  /// in them written as `%25` and `%2C`, so that different values never make the same key.
+  ///
+  /// - Parameter text: Gives the text of a column, or throws where the row has none.
+  func key(_ text: (String) throws -> String) throws -> Key {
+    switch columns.count {
+    case 0: return Key.unique()
+    case 1: return try Key(try text(columns[0]))
+    default: return try Key(try columns.map { RowKey.escaped(try text($0)) }.joined(separator: ","))
+    }
+  }
+
+  private static func escaped(_ text: String) -> String {
+    var escaped = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "%": escaped += "%25"
+      case ",": escaped += "%2C"
+      default: escaped.unicodeScalars.append(scalar)
+      }
+    }
+    return escaped
+  }
+}
