@@ -35,6 +35,7 @@ let package = Package(
       name: "CambiumTests", dependencies: ["Cambium"], resources: [.copy("Fixtures")],
       swiftSettings: settings),
     .testTarget(
-      name: "CambiumToolTests", dependencies: ["CambiumTool"], swiftSettings: settings),
+      name: "CambiumToolTests", dependencies: ["CambiumTool"], resources: [.copy("Fixtures")],
+      swiftSettings: settings),
   ]
 )

@@ -4,14 +4,15 @@ import Synchronization
 /// One LMDB file with its tables: opens it safely, and lends transactions.
 ///
 /// Invariants, by hazard of RELIABILITY.md §2:
-/// 1. Flags are `MDB_NOTLS`, and `MDB_NOSYNC` only for a file that can be derived anew (H1). Checked
-///    with `mdb_env_get_flags` after opening.
-/// 2. A file is open once per process (H9). The registry below holds every open directory's identity.
+/// 1. Flags are `MDB_NOTLS`, and `MDB_NOSYNC` only for a file that can be derived anew (H1).
+///    Checked with `mdb_env_get_flags` after opening.
+/// 2. A file is open once per process (H9). The registry below holds every open directory's
+///    identity.
 /// 3. A damaged, truncated or foreign file never reaches LMDB (H3): ``FileCheck`` reads it first.
 /// 4. All tables are opened here, once, and keep their handles for ever (H25).
 /// 5. After an I/O error, a panic, a fork or a replaced file no transaction begins (H10, H11, H22).
-/// 6. The map is resized, and the environment closed, only while no transaction lives in this process
-///    (H13); ``Gate``.
+/// 6. The map is resized, and the environment closed, only while no transaction lives in this
+///    process (H13); ``Gate``.
 @safe package final class Environment: @unchecked Sendable {
   // What makes it Sendable: LMDB's environment handle may be used from any thread; everything
   // mutable here is behind a Mutex or an Atomic.
@@ -28,6 +29,9 @@ import Synchronization
     package var synced: Bool
     /// Whether writing is refused.
     package var readOnly: Bool
+    /// Whether a file system is accepted on which memory maps and locks of several machines
+    /// disagree.
+    package var acceptsNetworkFileSystem = false
 
     package init(
       tables: [String], mapSize: Int = 1 << 38, mapSizeMax: Int = 1 << 42, synced: Bool = true,
@@ -60,7 +64,8 @@ import Synchronization
 
   /// Opens the environment in a directory that exists.
   ///
-  /// - Throws: ``StorageError``: `.missing`, `.corrupt`, `.alreadyOpen`, `.unsupported`, `.readOnly`.
+  /// - Throws: ``StorageError``: `.missing`, `.corrupt`, `.alreadyOpen`, `.unsupported`,
+  ///   `.readOnly`.
   package init(at path: String, _ options: Options) throws {
     try Environment.checkLibrary()
     guard let identity = Files.identity(of: path) else {
@@ -123,6 +128,10 @@ extension Environment {
   private static func open(
     _ path: String, _ options: Options
   ) throws -> (OpaquePointer, [String: Table]) {
+    if !options.acceptsNetworkFileSystem, let name = Platform.networkFileSystem(of: path) {
+      throw StorageError(
+        .unsupported, "\(path) is on \(name), where locks and maps cannot be relied on")
+    }
     let file = "\(path)/data.mdb"
     if Files.exists(file) { try FileCheck.check(file) }
     let handle = try unsafe reserveMapAndOpen(path, options)
@@ -249,7 +258,8 @@ extension Environment {
   /// Whether writing is refused until the environment is opened again.
   package var isPoisoned: Bool { poison.withLock { $0 != nil } }
 
-  /// Notes what a failed call means for the environment, and says disk full where LMDB says EIO (H23).
+  /// Notes what a failed call means for the environment, and says disk full where LMDB says EIO
+  /// (H23).
   func diagnosed(_ error: StorageError) -> StorageError {
     guard error.kind == .inputOutput || error.kind == .corrupt else { return error }
     poison(error)

@@ -8,7 +8,8 @@
 /// the end of the file and gave back were never written (about one commit in a hundred when tables
 /// shrink and grow). Only then is the free list read too, which must hold every missing page.
 ///
-/// Another process may commit meanwhile. A check that fails while the meta pages change is repeated.
+/// Another process may commit meanwhile. A check that fails while the meta pages change is
+/// repeated.
 package enum FileCheck {
   /// The page size that a file must have.
   package static let pageSize = PageFormat.pageSize

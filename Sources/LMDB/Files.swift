@@ -168,7 +168,8 @@ package final class TemporaryFile: Sendable {
     var offset = 0
     while offset < bytes.count {
       let count = unsafe bytes.withUnsafeBytes { buffer in
-        unsafe write(descriptor, buffer.baseAddress.map { unsafe $0 + offset }, buffer.count - offset)
+        unsafe write(
+          descriptor, buffer.baseAddress.map { unsafe $0 + offset }, buffer.count - offset)
       }
       if count < 0 && errno == EINTR { continue }
       if count < 0 { throw Files.failure("writing a temporary file") }

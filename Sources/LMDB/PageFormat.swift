@@ -1,8 +1,9 @@
 // LMDB 0.9's data file on a 64-bit little-endian machine: the parts of it that can be checked.
 //
 //   page 0 and 1   meta pages; transaction n writes page n & 1, after all pages it refers to
-//   page           number u64 | pad u16 | flags u16 | lower u16 | upper u16 | …     header: 16 bytes
-//   overflow run   number u64 | pad u16 | flags u16 | pages u32 | data over all pages of the run
+//   page           number u64 | pad u16 | flags u16 | lower u16 | upper u16 | …     header: 16
+//   bytes overflow run   number u64 | pad u16 | flags u16 | pages u32 | data over all pages of the
+//   run
 //
 //   branch, leaf   header | offset u16 of each node, in key order … lower
 //                         | unused | upper … nodes without gaps, in any order … end of the page

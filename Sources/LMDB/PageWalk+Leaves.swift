@@ -1,3 +1,5 @@
+// What the walk does with the entries of a leaf.
+
 extension PageWalk {
   /// Follows what a leaf's node refers to: an overflow run, a table, or the pages it sets free.
   mutating func visitLeaf(
@@ -56,7 +58,8 @@ extension PageWalk {
 }
 
 extension PageWalk {
-  /// Reads an entry of the free list: its pages, descending, from the leaf or from its overflow run.
+  /// Reads an entry of the free list: its pages, descending, from the leaf or from its overflow
+  /// run.
   private mutating func readFreePages(
     _ node: PageNode, of page: RawPage, start run: UInt64?
   ) throws(PageFault) {

@@ -1,9 +1,9 @@
 /// Reads every page that a transaction can reach, and says what LMDB could not have written.
 ///
 /// LMDB has no checksums and trusts its pages: one wrong bit in a page's structure can abort the
-/// process, end it with a signal, or let it loop. This walk reads with `pread`, trusts nothing, reads
-/// no page twice, and therefore ends. What it finds sound, LMDB can read and write safely. It cannot
-/// see damage inside keys and values; that is for the checksums of whoever stored them.
+/// process, end it with a signal, or let it loop. This walk reads with `pread`, trusts nothing,
+/// reads no page twice, and therefore ends. What it finds sound, LMDB can read and write safely. It
+/// cannot see damage inside keys and values; that is for the checksums of whoever stored them.
 ///
 /// It keeps two bits per page of the file, and a page per level of the tree.
 ///

@@ -1,5 +1,6 @@
 // Where Linux and macOS differ. Everything else in the project is the same on both.
 
+import CLMDB
 import Dispatch
 
 #if canImport(Glibc)
@@ -37,6 +38,22 @@ package enum Platform {
       var info = statfs()
       guard unsafe statfs(path, &info) == 0 else { return "unknown" }
       return "\(info.f_fsid.val.0)-\(info.f_fsid.val.1)"
+    #endif
+  }
+
+  /// The name of the file system of a path, if it is one that shares files between machines or
+  /// through another process (H20).
+  static func networkFileSystem(of path: String) -> String? {
+    var info = statfs()
+    guard unsafe statfs(path, &info) == 0 else { return nil }
+    #if canImport(Glibc)
+      let names: [UInt32: String] = [
+        0x6969: "NFS", 0x517B: "SMB", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB2",
+        0x6573_5546: "FUSE", 0x0102_1997: "9p", 0x0BD0_0BD0: "Lustre", 0x00C3_6400: "Ceph",
+      ]
+      return names[UInt32(truncatingIfNeeded: info.f_type)]
+    #else
+      return info.f_flags & UInt32(MNT_LOCAL) == 0 ? "a network file system" : nil
     #endif
   }
 

@@ -54,7 +54,8 @@ package let keyBytesMax = 511
 extension MDB_val {
   @inline(__always)
   init(_ bytes: UnsafeRawBufferPointer) {
-    unsafe self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+    unsafe self.init(
+      mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
   }
 
   /// Lends the bytes in the map; they are valid until the transaction ends or writes.
@@ -154,7 +155,11 @@ package enum PutMode: Sendable {
   }
 
   deinit {
-    for unsafe handle in unsafe stack.reversed() { unsafe mdb_txn_abort(handle) }
+    var open = unsafe stack.count
+    while open > 0 {
+      open -= 1
+      unsafe mdb_txn_abort(stack[open])
+    }
     environment.gate.leave()
   }
 
@@ -189,10 +194,13 @@ package enum PutMode: Sendable {
         var key = unsafe MDB_val(keyBytes)
         var value = unsafe MDB_val(valueBytes)
         return unsafe mdb_put(
-          stack[stack.count - 1], table.index, &key, &value, mode == .append ? UInt32(MDB_APPEND) : 0)
+          stack[stack.count - 1], table.index, &key, &value,
+          mode == .append ? UInt32(MDB_APPEND) : 0)
       }
     }
-    if code != MDB_SUCCESS { throw environment.diagnosed(StorageError(code: code, while: "writing")) }
+    if code != MDB_SUCCESS {
+      throw environment.diagnosed(StorageError(code: code, while: "writing"))
+    }
   }
 
   /// Removes an entry.
@@ -206,14 +214,17 @@ package enum PutMode: Sendable {
       return unsafe mdb_del(stack[stack.count - 1], table.index, &key, nil)
     }
     if code == MDB_NOTFOUND { return false }
-    if code != MDB_SUCCESS { throw environment.diagnosed(StorageError(code: code, while: "deleting")) }
+    if code != MDB_SUCCESS {
+      throw environment.diagnosed(StorageError(code: code, while: "deleting"))
+    }
     return true
   }
 
   @inline(__always)
   private func checkKey(_ key: RawSpan) throws {
     guard key.byteCount > 0, key.byteCount <= keyBytesMax else {
-      throw StorageError(.invalid, "a key of \(key.byteCount) bytes; 1 to \(keyBytesMax) are allowed")
+      throw StorageError(
+        .invalid, "a key of \(key.byteCount) bytes; 1 to \(keyBytesMax) are allowed")
     }
     assert(thread == Platform.threadIdentity(), "a write transaction left its thread")
   }
@@ -260,8 +271,8 @@ package enum PutMode: Sendable {
 
   /// Makes the changes visible, and durable where the environment is synced.
   ///
-  /// - Throws: ``StorageError``. After `.diskFull` nothing was stored; after `.inputOutput` the outcome
-  ///   is unknown and the environment is poisoned.
+  /// - Throws: ``StorageError``. After `.diskFull` nothing was stored; after `.inputOutput` the
+  ///   outcome is unknown and the environment is poisoned.
   package consuming func commit() throws {
     precondition(savepoints == 0, "commit inside a savepoint")
     let code = unsafe mdb_txn_commit(stack.removeLast())

@@ -1,3 +1,4 @@
+import Cambium
 import Foundation
 import Testing
 
@@ -136,7 +137,7 @@ import Testing
         default:
           .date(
             Date(
-              microseconds: Int.random(
+              microseconds: Int64.random(
                 in: -60_000_000_000_000_000...250_000_000_000_000_000, using: &random)))
         }
       let zone = Zone.fixed(Int.random(in: -12...14, using: &random) * 3600)

@@ -3,9 +3,8 @@ import Synchronization
 
 /// Runs work that blocks its thread for a caller that must not block.
 enum BlockingWork {
-  /// Runs `body` on a thread of its own.
-  ///
-  /// - Parameter body: Takes a function that says whether the calling task was cancelled.
+  /// Runs `body` on a thread of its own. It takes a function that says whether the calling task was
+  /// cancelled.
   static func run<R: Sendable>(
     _ body: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws -> R
   ) async throws -> R {

@@ -1,21 +1,31 @@
+// Storing and reading large values.
+
 import FoundationEssentials
 import LMDB
 
 extension Database {
-  /// Stores a blob from memory.
+  /// Stores a blob from memory, durably and without a transaction of its own.
   ///
-  /// - Returns: What to refer to it with: `tx.set(path, to: .blob(blob))`. A blob that nothing refers to is
-  ///   kept, too.
+  /// - Parameter data: The content.
+  /// - Returns: What to refer to it with: `tx.set(path, to: .blob(blob))`. A blob that nothing
+  ///   refers to is kept, too.
+  /// - Throws: As ``store(_:)-((BlobWriter)->Void)``.
   public func store(_ data: Data) throws -> Blob { try store { try $0.append(data) } }
 
-  /// Stores a blob piece by piece, in constant memory: the content goes to a temporary file first, since its
-  /// address is known only at the end.
+  /// Stores a blob piece by piece, in constant memory: the content goes to a temporary file first,
+  /// since its address is known only at the end.
   ///
   ///     let film = try database.store { writer in
   ///       while let piece = try input.read() { try writer.append(piece) }
   ///     }
   ///
-  /// - Throws: What `body` throws; ``DatabaseError/full(reason:)``. Nothing can be seen of it then.
+  /// - Parameter body: Writes the content, on the calling thread, without holding up other writers.
+  /// - Returns: As ``store(_:)-(Data)``.
+  /// - Throws: What `body` throws; ``DatabaseError/full(reason:)``,
+  ///   ``DatabaseError/busy(reason:)``, ``DatabaseError/misuse(reason:)`` inside a write. Nothing
+  ///   can be seen of it then.
+  /// - Complexity: one flush for about 16 MiB; nothing but reading where the content is stored
+  ///   already.
   public func store(_ body: (inout BlobWriter) throws -> Void) throws -> Blob {
     try translating {
       var spool = try BlobWriter(directory: path)
@@ -50,7 +60,7 @@ extension Store {
   }
 }
 
-/// Takes a blob's content piece by piece.
+/// Takes a blob's content piece by piece, into a temporary file beside the database's.
 public struct BlobWriter: ~Copyable {
   private let file: TemporaryFile
   private let digest = Digest()
@@ -58,8 +68,9 @@ public struct BlobWriter: ~Copyable {
 
   init(directory: String) throws { file = try TemporaryFile(in: directory) }
 
-  /// Adds bytes.
+  /// Adds bytes; pieces of any size make the same blob.
   ///
+  /// - Parameter data: What comes next.
   /// - Throws: ``DatabaseError/full(reason:)``.
   public mutating func append(_ data: Data) throws {
     let bytes = [UInt8](data)
@@ -82,7 +93,10 @@ extension Snapshot {
   /// - Parameters:
   ///   - blob: What a value held.
   ///   - body: Takes up to 256 KiB at a time, in order.
-  /// - Throws: What `body` throws; ``DatabaseError/corrupt(reason:)`` when a chunk is missing or damaged.
+  /// - Throws: What `body` throws; ``DatabaseError/corrupt(reason:)`` when a chunk is missing or
+  ///   damaged, ``DatabaseError/closed(reason:)`` after the database was closed.
+  /// - Complexity: one lookup and, where it was stored compressed, one decompression for each
+  ///   chunk; memory for one.
   public func read(_ blob: Blob, _ body: (Data) throws -> Void) throws {
     try translating {
       guard let store else { return }

@@ -1,15 +1,20 @@
+// Making a new database out of a log.
+
 import LMDB
 
 extension Database {
-  /// Makes a new database with the same log, up to a point.
+  /// Makes a new database with the same log, up to a point. Named consumers are not taken over.
   ///
   /// - Parameters:
   ///   - path: Where; nothing may be there. It appears only when it is complete and durable.
   ///   - until: The last transaction to take over; all by default.
   ///   - progress: Called about ten times a second, on this thread; false cancels.
   /// - Throws: ``DatabaseError/corrupt(reason:)`` naming the record where this log is damaged,
-  ///   ``DatabaseError/exists(_:reason:)``-like I/O errors for the path, `CancellationError`. Nothing is left then.
-  /// - Complexity: copies the records up to there and all blobs; the new state is folded when it is opened.
+  ///   ``DatabaseError/misuse(reason:)`` where something is at the path,
+  ///   ``DatabaseError/noDatabase(path:)`` where its parent is missing,
+  ///   ``DatabaseError/full(reason:)``, `CancellationError`. Nothing is left then.
+  /// - Complexity: copies the records up to there and all blobs; the new state is folded when it is
+  ///   opened.
   public func replay(
     to path: String, until: SequenceNumber? = nil, progress: ProgressHandler? = nil
   ) throws {
@@ -61,7 +66,8 @@ private struct LogCopy {
     while head.sequence < last, bytes < LogCopy.stepBytes {
       let record = try source.read { try $0.record(head.sequence.next) }
       guard record.chained(to: head.link) == record.link else {
-        throw DatabaseError.corrupt(reason: "the chain of the log breaks at record \(record.sequence)")
+        throw DatabaseError.corrupt(
+          reason: "the chain of the log breaks at record \(record.sequence)")
       }
       try writer.append(record)
       head.sequence = record.sequence

@@ -17,19 +17,23 @@ public final class Database: Sendable {
   public struct Options: Sendable {
     /// Whether a missing database is created.
     public var createIfMissing = true
-    /// Whether writing is refused. A directory that cannot be written is opened so anyway.
+    /// Whether writing is refused. A directory that cannot be written is opened so anyway. Where
+    /// the state is behind the log then, what is read is the moment that it has reached.
     public var readOnly = false
     /// How long a write waits for other writers before it throws ``DatabaseError/busy(reason:)``.
     public var busyTimeout = Duration.seconds(5)
-    /// How many async writes may wait.
+    /// How many async writes may wait; one more throws ``DatabaseError/busy(reason:)``.
     public var queueLength = 4096
-    /// How long a snapshot may be held before it is reported.
+    /// How long a snapshot may be held before it is reported, once, when a write begins.
     public var snapshotAgeMax = Duration.seconds(30)
-    /// The address space to reserve at first for each of log and state, in bytes; grows by itself. Where
-    /// the system refuses, less is taken.
+    /// The address space to reserve at first for each of log and state, in bytes; grows by itself.
+    /// Where the system refuses, less is taken.
     public var mapSize = 1 << 38
     /// The most bytes that log and state may each grow to.
     public var sizeMax = 1 << 42
+    /// Whether a network or FUSE file system is accepted, where several machines must not use the
+    /// database at the same time, and durability is what that file system makes of it.
+    public var acceptsNetworkFileSystem = false
     /// Takes what an app may want to log; called on the thread that noticed it.
     public var diagnostics: (@Sendable (Diagnostic) -> Void)?
 
@@ -49,9 +53,10 @@ public final class Database: Sendable {
   ///   - path: The directory, by custom `name.cambium`.
   ///   - options: How.
   ///   - progress: Called during a rebuild about ten times a second, on this thread; false cancels.
-  /// - Throws: ``DatabaseError``: `noDatabase`, `unsupported`, `alreadyOpen`, `corrupt`, `readOnly`, and
-  ///   `CancellationError` when `progress` said so. Nothing is changed then.
-  /// - Complexity: under 1 ms whatever the size; a rebuild takes about 2 µs for each operation of the log.
+  /// - Throws: ``DatabaseError``: `noDatabase`, `unsupported`, `alreadyOpen`, `corrupt`,
+  ///   `readOnly`, and `CancellationError` when `progress` said so. Nothing is changed then.
+  /// - Complexity: under 1 ms whatever the size once the first pages are in memory; a rebuild takes
+  ///   2 to 3 µs for each operation of the log.
   public init(
     at path: String, options: Options = Options(), progress: ProgressHandler? = nil
   ) throws {
@@ -68,6 +73,7 @@ public final class Database: Sendable {
   ///   - path: The directory.
   ///   - options: How.
   ///   - progress: As in ``init(at:options:progress:)``, on another thread.
+  /// - Returns: The database.
   /// - Throws: As ``init(at:options:progress:)``.
   public static func open(
     at path: String, options: Options = Options(), progress: ProgressHandler? = nil
@@ -81,10 +87,12 @@ public final class Database: Sendable {
 
   /// Ends all use: syncs the state, so that opening after a system start needs no rebuild.
   ///
-  /// Writes that wait fail, observers end, snapshots that are held stay readable until they go.
+  /// Writes that wait fail with ``DatabaseError/closed(reason:)`` and observers end. Snapshots that
+  /// are held stay readable, except for blobs; until they go, the directory cannot be opened again
+  /// in this process. A second call does nothing.
   ///
-  /// - Throws: ``DatabaseError`` when the last sync fails; the database is closed anyway, and nothing
-  ///   that was committed is lost.
+  /// - Throws: ``DatabaseError`` when the last sync fails; the database is closed anyway, and
+  ///   nothing that was committed is lost.
   public func close() throws {
     if store.feed.isClosed { return }
     store.feed.close()
@@ -98,7 +106,8 @@ public final class Database: Sendable {
     try writer.exclusively { try translating { try store.markClean() } }
   }
 
-  /// The newest transaction that can be seen.
+  /// The newest transaction that can be seen, of any process; zero in an empty database. Reading it
+  /// throws as ``snapshot(at:)`` does.
   public var head: SequenceNumber { get throws { try read { $0.sequence } } }
 
   // MARK: Writing
@@ -109,13 +118,14 @@ public final class Database: Sendable {
   ///
   /// - Parameters:
   ///   - metadata: Stored with the transaction: who, why, from where.
-  ///   - expecting: The head that the caller saw; any write since makes this one fail.
+  ///   - expecting: The head that the caller saw; any write since makes this one fail with
+  ///     ``DatabaseError/conflict(_:expected:found:)``.
   ///   - body: Makes the changes, on the calling thread. It must not call `write` again.
   /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, or ``DatabaseError``. Either way nothing was stored, except after
-  ///   ``DatabaseError/outcomeUnknown(_:)``.
-  /// - Complexity: O(*k* log *n*) for *k* changes in a database of *n* nodes, plus one durable flush
-  ///   (0.1 to 10 ms); put many small changes into one call.
+  /// - Throws: What `body` throws, or ``DatabaseError``. Either way nothing was stored, except
+  ///   after ``DatabaseError/outcomeUnknown(_:)``.
+  /// - Complexity: O(*k* log *n*) for *k* changes in a database of *n* nodes, plus one durable
+  ///   flush (0.1 to 10 ms); put many small changes into one call.
   @discardableResult
   public func write<R>(
     metadata: [String: String] = [:], expecting: SequenceNumber? = nil,
@@ -141,10 +151,12 @@ public final class Database: Sendable {
   /// - Parameters:
   ///   - metadata: Stored with the transaction.
   ///   - expecting: The head that the caller saw.
-  ///   - body: Makes the changes, on another thread.
+  ///   - body: Makes the changes, on another thread. It is not async: the writer waits for it.
   /// - Returns: What `body` returns.
-  /// - Throws: As the synchronous `write`; `CancellationError` when the task was cancelled before the
-  ///   body started.
+  /// - Throws: As the synchronous `write`; `CancellationError` when the task was cancelled before
+  ///   the body started, ``DatabaseError/busy(reason:)`` at once when ``Options/queueLength``
+  ///   writes wait.
+  /// - Complexity: as the synchronous `write`, with the flush shared by up to 1,024 bodies.
   @discardableResult
   public func write<R: Sendable>(
     metadata: [String: String] = [:], expecting: SequenceNumber? = nil,
@@ -172,22 +184,35 @@ public final class Database: Sendable {
   ///
   /// - Parameters:
   ///   - moment: When; now by default.
-  ///   - body: Reads; what it returns must not keep the snapshot.
-  /// - Throws: What `body` throws; ``DatabaseError/noSuchMoment(reason:)``.
-  /// - Complexity: under 1 µs to begin at present; a time of day costs O(log n) lookups in the log.
+  ///   - body: Reads, on the calling thread. What it returns should not hold the snapshot or a node
+  ///     of it, which would keep its pages alive.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws; ``DatabaseError/noSuchMoment(reason:)``,
+  ///   ``DatabaseError/closed(reason:)``, ``DatabaseError/busy(reason:)`` when 1,024 readers are
+  ///   there.
+  /// - Complexity: about 1 µs to begin; a time of day costs O(log n) lookups in the log besides.
   public func read<R>(at moment: Moment = .now, _ body: (Snapshot) throws -> R) throws -> R {
     try translating { try body(try snapshot(at: moment)) }
   }
 
   /// Holds a snapshot; let it go soon.
   ///
-  /// - Throws: ``DatabaseError/noSuchMoment(reason:)``, ``DatabaseError/closed(reason:)``.
+  /// - Parameter moment: When; now by default. A time before the first transaction is the empty
+  ///   database.
+  /// - Returns: The snapshot, which any thread may read.
+  /// - Throws: As ``read(at:_:)``.
+  /// - Complexity: as ``read(at:_:)``.
   public func snapshot(at moment: Moment = .now) throws -> Snapshot {
     if store.feed.isClosed { throw DatabaseError.closed(reason: "the database is closed") }
     return try translating { try store.snapshot(at: moment) }
   }
 
   /// The last transaction at or before a time of day; zero before the first.
+  ///
+  /// - Parameter date: The time, by the clock of whoever wrote; recorded times never go back.
+  /// - Returns: Its number.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``.
+  /// - Complexity: O(log n) lookups in the log.
   public func sequence(at date: Date) throws -> SequenceNumber {
     try translating { try store.log.read { try $0.sequence(at: date) } }
   }
@@ -200,7 +225,8 @@ public final class Database: Sendable {
 
 /// Holds what an async write's body returned until its commit.
 private final class WriteResult<R>: @unchecked Sendable {
-  // What makes it Sendable: the writer sets it before it calls `finish`, and nobody reads it before.
+  // What makes it Sendable: the writer sets it before it calls `finish`, and nobody reads it
+  // before.
   var value: R?
 
   func get() -> Result<R, any Error> {

@@ -46,8 +46,8 @@ public enum DatabaseError: Error, Equatable, Sendable {
   /// There is no database at the path. Recovery: check the path, or allow creation.
   case noDatabase(path: String)
 
-  /// The directory holds something else, or a format this version does not know. Recovery: open it with
-  /// the version that wrote it.
+  /// The directory holds something else, or a format this version does not know. Recovery: open it
+  /// with the version that wrote it.
   case unsupported(path: String, reason: String)
 
   /// The database is open for reading only. Recovery: open it for writing.
@@ -58,15 +58,15 @@ public enum DatabaseError: Error, Equatable, Sendable {
 
   // MARK: Close and open again
 
-  /// Stored bytes are not what was written. Recovery: `cambium verify` says where; restore a backup,
-  /// or rebuild if only the state is damaged.
+  /// Stored bytes are not what was written. Recovery: `cambium verify` says where; restore a
+  /// backup, or rebuild if only the state is damaged.
   case corrupt(reason: String)
 
   /// The operating system failed to read or write. Recovery: close, check the disk, open again.
   case ioFailure(reason: String)
 
-  /// The commit's write failed half-way: the transaction may or may not be stored. Recovery: close and open
-  /// again; the head's sequence number tells.
+  /// The commit's write failed half-way: the transaction may or may not be stored. Recovery: close
+  /// and open again; the head's sequence number tells.
   case outcomeUnknown(SequenceNumber)
 
   /// The handle can no longer be used: it was closed, its process forked, or its files were

@@ -19,9 +19,9 @@ public enum Diagnostic: Sendable, CustomStringConvertible {
 
 /// How far a long job has come.
 public struct Progress: Sendable {
-  /// What is being done, such as `rebuild`.
+  /// What is being done, such as `rebuild`, `copy` or `records`.
   public let phase: String
-  /// How much is done.
+  /// How much is done: records, pages or entries, by the phase.
   public let done: UInt64
   /// How much there is to do, where that is known.
   public let total: UInt64?
@@ -34,7 +34,8 @@ public struct Progress: Sendable {
   }
 }
 
-/// Takes progress, and says whether to go on.
+/// Takes progress, and says whether to go on. It is called on the thread that works, and what it
+/// takes time for is added to the work.
 public typealias ProgressHandler = @Sendable (Progress) -> Bool
 
 /// The snapshots that are held, so that one held too long is reported, once.

@@ -23,13 +23,15 @@ public struct Information: Sendable {
   public let created: Date
   /// The newest record of the log.
   public let head: SequenceNumber
-  /// The newest record that the state has folded in; behind the head after a crash, until it is opened for writing.
+  /// The newest record that the state has folded in; behind the head after a crash, until it is
+  /// opened for writing.
   public let applied: SequenceNumber
   /// When the first and the newest transaction were committed.
   public let times: (first: Date, last: Date)?
-  /// How many times the state was made anew.
+  /// Which state this is: 1 for the first, one more each time that it was made anew.
   public let generation: UInt64
-  /// How many nodes there are at present, removed subtrees that history still holds included.
+  /// How many entries the tree has: the present nodes, and those below removed ones, which history
+  /// still holds.
   public let nodes: Int
   /// How many superseded versions history holds.
   public let versions: Int
@@ -50,7 +52,8 @@ public struct Information: Sendable {
 extension Database {
   /// Counts what the database holds.
   ///
-  /// - Throws: ``DatabaseError/corrupt(reason:)``.
+  /// - Returns: The numbers of one moment of each environment.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``.
   /// - Complexity: a few lookups, whatever the size.
   public func information() throws -> Information {
     try translating {

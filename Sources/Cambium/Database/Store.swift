@@ -11,8 +11,8 @@ import Synchronization
 ///       wake            the newest applied sequence number, for observers in other processes
 ///
 /// Invariants:
-/// 1. A state is opened only if the log's mark says that it can be trusted: its pages were synced, or
-///    this system has not been started, nor the file system mounted, since they were written.
+/// 1. A state is opened only if the log's mark says that it can be trusted: its pages were synced,
+///    or this system has not been started, nor the file system mounted, since they were written.
 /// 2. That mark is durable before the first write to a state.
 /// 3. The state's position never passes the log's head. Checked when a state is opened.
 final class Store: Sendable {
@@ -44,8 +44,7 @@ final class Store: Sendable {
     let isReadOnly = options.readOnly || !Files.isWritable(path)
     mount = Platform.mountIdentity(of: path)
     log = try Log(
-      at: "\(path)/log", mapSize: options.mapSize, mapSizeMax: options.sizeMax,
-      readOnly: isReadOnly)
+      at: "\(path)/log", options.environment(readOnly: isReadOnly))
     try log.check()
     format = try log.read { try $0.format() }
     lock = isReadOnly ? nil : try FileLock(path: "\(path)/write.lock")
@@ -81,7 +80,9 @@ final class Store: Sendable {
   /// The state of a mark, opened where it is not the one in use.
   func state(of mark: StateMark, comparedAt transaction: UInt64 = 0) throws -> State {
     let known = current.withLock { current in
-      guard let state = current.state, state.generation == mark.generation else { return nil as State? }
+      guard let state = current.state, state.generation == mark.generation else {
+        return nil as State?
+      }
       if transaction > 0 { current.comparedAt = transaction }
       return state
     }
@@ -106,8 +107,7 @@ final class Store: Sendable {
 
   func openState(_ name: String, _ generation: UInt64) throws -> State {
     try State(
-      at: "\(path)/\(name)", generation: generation, mapSize: options.mapSize,
-      mapSizeMax: options.sizeMax, readOnly: isReadOnly)
+      at: "\(path)/\(name)", generation: generation, options.environment(readOnly: isReadOnly))
   }
 
   /// Lets go of the state; snapshots that are held keep it open until they end.
@@ -123,7 +123,17 @@ final class Store: Sendable {
 
   /// A snapshot of the present or the past.
   func snapshot(at moment: Moment) throws -> Snapshot {
-    let state = try currentState()
+    for _ in 0..<8 {
+      do {
+        return try snapshot(of: try currentState(), at: moment)
+      } catch let error as StorageError where error.kind == .closed && !feed.isClosed {
+        // A rebuild has put a new generation in the place of the one that was just looked up.
+      }
+    }
+    return try snapshot(of: try currentState(), at: moment)
+  }
+
+  private func snapshot(of state: State, at moment: Moment) throws -> Snapshot {
     let transaction = try ReadTransaction(state.environment, tables: state.tables.read)
     let reader = StateReader(access: transaction.access, tables: state.tables)
     let head = try reader.head()
@@ -169,7 +179,9 @@ final class Store: Sendable {
       try writer.commit(head: head)
     }
     current.withLock { $0.hasWritten = true }
-    if try !state.environment.hasRoom(for: 64 << 20) { try state.environment.growMap(headroom: 128 << 20) }
+    if try !state.environment.hasRoom(for: 64 << 20) {
+      try state.environment.growMap(headroom: 128 << 20)
+    }
     let writing = try Writing(self, state, head: head, catalog: catalog)
     try catchUp(&writing.projector, to: head.sequence)
     ages.check()
@@ -220,6 +232,16 @@ final class Store: Sendable {
     let writer = try LogWriter(log)
     try writer.setStateMark(mark)
     try writer.commit(head: head)
+  }
+}
+
+extension Database.Options {
+  /// What both environments are opened with.
+  func environment(readOnly: Bool) -> Environment.Options {
+    var options = Environment.Options(
+      tables: [], mapSize: mapSize, mapSizeMax: sizeMax, readOnly: readOnly)
+    options.acceptsNetworkFileSystem = acceptsNetworkFileSystem
+    return options
   }
 }
 

@@ -2,9 +2,10 @@ import FoundationEssentials
 
 /// What a write may do: changes that are stored together, or not at all.
 ///
-/// It exists only inside ``Database/write(metadata:expecting:_:)``. Every change is checked and
-/// applied at once, so reading through it shows it; an error of one call changes nothing and leaves the
-/// transaction as it was, unless the storage failed.
+/// It exists only inside the body of `write` of ``Database``, on the thread that runs the body.
+/// Every change is checked and applied at once, so reading through it shows it. An error of one
+/// call changes nothing and leaves the transaction as it was; after an error of the storage, or a
+/// transaction that has grown too large, every further call throws the same.
 ///
 ///     try database.write(metadata: ["who": "ada"]) { tx in
 ///       try tx.set("users/ada", to: ["name": "Ada", "born": 1815])
@@ -15,10 +16,11 @@ public struct Transaction: ~Copyable {
 
   init(_ writing: Writing) { self.writing = writing }
 
-  /// The number that this transaction gets when it is committed.
+  /// The number that this transaction gets when it is committed, if it has an operation.
   public var sequence: SequenceNumber { writing.sequence }
 
-  /// The node at a path, with what this transaction has done so far.
+  /// The node at a path, with what this transaction has done so far. Asking it after the
+  /// transaction has ended throws ``DatabaseError/misuse(reason:)``.
   public subscript(path: Path) -> Node {
     Snapshot(writing, writing.state, writing.store, sequence: writing.sequence)[path]
   }
@@ -28,13 +30,15 @@ public struct Transaction: ~Copyable {
   /// Creates a node, or replaces its value; its children stay. Missing ancestors are made.
   ///
   /// - Parameters:
-  ///   - path: Where. A path that names a property of a record changes that property.
+  ///   - path: Where. A path that names a property of a record changes that property, unless the
+  ///     value is a map.
   ///   - value: What. A map is stored as a record.
-  /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a value that is too large or nests too deep,
-  ///   ``DatabaseError/exists(_:reason:)`` when a child and a property would have one name.
+  /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a value that is too large or nests too
+  ///   deep, ``DatabaseError/exists(_:reason:)`` when a child and a property would have one name.
   /// - Complexity: one descent of the tree per level, and 0.5 to 3 µs.
   public func set(_ path: Path, to value: Value) throws {
-    if case .map = value {} else if let (record, property) = try propertyPlace(path) {
+    if case .map = value {
+    } else if let (record, property) = try propertyPlace(path) {
       return try update(record, [(property, value)])
     }
     try writing.issue(.set(path, try writing.content(value, path)))
@@ -44,8 +48,12 @@ public struct Transaction: ~Copyable {
   ///
   /// - Parameters:
   ///   - path: A record, or a node without a value of its own, which becomes one.
-  ///   - properties: New values by name; nil takes the property out.
-  /// - Throws: ``DatabaseError/notFound(_:reason:)`` where there is no node.
+  ///   - properties: New values by name; nil takes the property out. Of two with one name the later
+  ///     wins.
+  /// - Throws: ``DatabaseError/notFound(_:reason:)`` where there is no node,
+  ///   ``DatabaseError/badValue(_:reason:)`` where it holds a single value or the record would be
+  ///   too large, ``DatabaseError/exists(_:reason:)`` where a child has the name.
+  /// - Complexity: as ``set(_:to:)``; the record is written anew, however few properties change.
   public func update(_ path: Path, _ properties: KeyValuePairs<String, Value?>) throws {
     try update(path, properties.map { ($0.key, $0.value) })
   }
@@ -54,7 +62,8 @@ public struct Transaction: ~Copyable {
     var updates: [Operation.PropertyUpdate] = []
     for (name, value) in properties {
       updates.append(
-        .init(name: try writing.define(name), value: try value.map { try writing.stored($0, path) }))
+        .init(name: try writing.define(name), value: try value.map { try writing.stored($0, path) })
+      )
     }
     try writing.issue(.update(path, updates))
   }
@@ -62,23 +71,37 @@ public struct Transaction: ~Copyable {
   /// Adds to a number without reading it; what is absent counts as zero.
   ///
   /// - Parameters:
-  ///   - path: The node.
+  ///   - path: The node. To change a property, name its record here.
   ///   - property: The property, or nil for the node's own value.
-  ///   - step: An integer or a double.
+  ///   - step: An integer or a double; where either is a double, so is the sum.
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for something that is no number, or a sum that
-  ///   does not fit 64 bits.
+  ///   does not fit 64 bits; ``DatabaseError/notFound(_:reason:)`` for a property of no node.
   public func increment(_ path: Path, _ property: String? = nil, by step: Value) throws {
     try writing.issue(.increment(path, try target(property), by: try writing.stored(step, path)))
   }
 
-  /// Adds an element at the end of an array; an absent one is made.
+  /// Adds an element at the end of an array; an absent array is made.
+  ///
+  /// - Parameters:
+  ///   - element: What to add.
+  ///   - path: The node.
+  ///   - property: The property that holds the array, or nil for the node's own value.
+  /// - Throws: ``DatabaseError/badValue(_:reason:)`` for something that is no array, or one that
+  ///   would be too large; ``DatabaseError/notFound(_:reason:)`` for a property of no node.
+  /// - Complexity: the log gets the element alone; the array, at most 1 MiB, is written anew.
   public func append(_ element: Value, to path: Path, _ property: String? = nil) throws {
     try writing.issue(.append(path, try target(property), try writing.stored(element, path)))
   }
 
   /// Puts an element into an array before the one at `position`.
   ///
-  /// - Throws: ``DatabaseError/notFound(_:reason:)`` for a position outside the array.
+  /// - Parameters:
+  ///   - element: What to put in.
+  ///   - position: From 0 up to the number of elements, which is the end.
+  ///   - path: The node.
+  ///   - property: The property that holds the array, or nil for the node's own value.
+  /// - Throws: ``DatabaseError/notFound(_:reason:)`` for a position outside the array, otherwise as
+  ///   ``append(_:to:_:)``.
   public func insert(
     _ element: Value, at position: Int, into path: Path, _ property: String? = nil
   ) throws {
@@ -88,9 +111,14 @@ public struct Transaction: ~Copyable {
         try writing.stored(element, path)))
   }
 
-  /// Takes an element out of an array.
+  /// Takes an element out of an array; those behind it move up.
   ///
-  /// - Throws: ``DatabaseError/notFound(_:reason:)`` for a position outside the array.
+  /// - Parameters:
+  ///   - position: From 0.
+  ///   - path: The node.
+  ///   - property: The property that holds the array, or nil for the node's own value.
+  /// - Throws: ``DatabaseError/notFound(_:reason:)`` for a position outside the array or where
+  ///   there is none, ``DatabaseError/badValue(_:reason:)`` for something that is no array.
   public func removeElement(at position: Int, from path: Path, _ property: String? = nil) throws {
     try writing.issue(
       .removeElement(path, try target(property), at: try checked(position, path)))
@@ -98,9 +126,14 @@ public struct Transaction: ~Copyable {
 
   // MARK: Nodes
 
-  /// Removes a node with all below it.
+  /// Removes a node with all below it, or a property of a record.
   ///
+  /// History keeps what was there; ``restore(_:removedAt:)`` puts it back.
+  ///
+  /// - Parameter path: The node, or the property.
   /// - Returns: Whether there was one.
+  /// - Throws: ``DatabaseError/badValue(_:reason:)`` for the root,
+  ///   ``DatabaseError/misuse(reason:)`` after the transaction has ended.
   /// - Complexity: one entry, however large the subtree.
   @discardableResult
   public func remove(_ path: Path) throws -> Bool {
@@ -118,15 +151,22 @@ public struct Transaction: ~Copyable {
   /// - Parameters:
   ///   - path: Where it was; its parent must be there, its place free.
   ///   - sequence: The transaction that removed it.
-  /// - Throws: ``DatabaseError/notFound(_:reason:)``, ``DatabaseError/exists(_:reason:)``.
+  /// - Throws: ``DatabaseError/notFound(_:reason:)`` where the parent is missing, or that
+  ///   transaction removed nothing there (moving is no removal);
+  ///   ``DatabaseError/exists(_:reason:)`` where something has taken the place.
+  /// - Complexity: one entry, however large the subtree.
   public func restore(_ path: Path, removedAt sequence: SequenceNumber) throws {
     try writing.issue(.restore(path, removedAt: sequence.rawValue))
   }
 
   /// Moves a node with all below it. Missing ancestors of the destination are made.
   ///
-  /// - Throws: ``DatabaseError/notFound(_:reason:)``, ``DatabaseError/exists(_:reason:)`` when the
-  ///   destination is taken.
+  /// - Parameters:
+  ///   - source: Where it is.
+  ///   - destination: Where it goes, under a key of its own there.
+  /// - Throws: ``DatabaseError/notFound(_:reason:)`` where there is no node,
+  ///   ``DatabaseError/exists(_:reason:)`` when the destination is taken,
+  ///   ``DatabaseError/badValue(_:reason:)`` for a destination inside the node.
   /// - Complexity: two entries, however large the subtree.
   public func move(_ source: Path, to destination: Path) throws {
     try writing.issue(.move(source, to: destination))
@@ -134,23 +174,41 @@ public struct Transaction: ~Copyable {
 
   // MARK: The transaction itself
 
-  /// Adds names of properties to the catalog ahead of their first use.
+  /// Adds names of properties to the catalog ahead of their first use, so that their numbers are
+  /// small and in a chosen order. Any other use of a new name defines it as well.
+  ///
+  /// - Parameter names: Those that are known already are passed over.
+  /// - Throws: ``DatabaseError/badKey(_:reason:)`` for a name that cannot be a key.
   public func define(_ names: String...) throws {
     for name in names { _ = try writing.define(name) }
   }
 
-  /// Logs a fact of the application's own: it touches no node, and reaches the feed.
+  /// Logs a fact of the application's own: it touches no node, and reaches observers in
+  /// ``Commit/events``.
+  ///
+  /// - Parameters:
+  ///   - name: What happened.
+  ///   - payload: What belongs to it.
+  /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a payload that is too large or nests too
+  ///   deep.
   public func event(_ name: String, _ payload: Value = .null) throws {
     try writing.issue(.event(name, try writing.stored(payload, .root)))
   }
 
-  /// Adds to the transaction's metadata: who, why.
+  /// Adds to the transaction's metadata: who, why. A failed ``attempt(_:)`` does not take it back.
+  ///
+  /// - Parameters:
+  ///   - name: What it is; a text that is there already under it is replaced.
+  ///   - text: What it says.
   public func annotate(_ name: String, _ text: String) { writing.metadata[name] = text }
 
-  /// Goes on only if a node was last changed by a given transaction.
+  /// Goes on only if a node's own value was last changed by a given transaction.
   ///
-  /// - Parameter sequence: What the caller saw; zero for no node.
-  /// - Throws: ``DatabaseError/conflict(_:expected:found:)``.
+  /// - Parameters:
+  ///   - path: The node; for a property, its record.
+  ///   - sequence: What the caller saw in ``Node/modified``; zero for no node.
+  /// - Throws: ``DatabaseError/conflict(_:expected:found:)``; unless the body catches it, nothing
+  ///   is stored.
   public func expect(_ path: Path, at sequence: SequenceNumber) throws {
     let found = try self[path].modified ?? .zero
     if found != sequence { throw DatabaseError.conflict(path, expected: sequence, found: found) }
@@ -158,7 +216,12 @@ public struct Transaction: ~Copyable {
 
   /// Runs a part that may fail: if it throws, what it did is undone, and the rest stays.
   ///
+  ///     try? tx.attempt { try tx.move("drafts/7", to: "letters/7") }
+  ///
+  /// - Parameter body: Uses the transaction; it may attempt parts of its own.
+  /// - Returns: What `body` returns.
   /// - Throws: What `body` throws.
+  /// - Complexity: one nested transaction of LMDB.
   public func attempt<R>(_ body: () throws -> R) throws -> R {
     try writing.use()
     try translating { try writing.begin() }
@@ -175,11 +238,20 @@ public struct Transaction: ~Copyable {
 
   /// Stores bytes as a blob with this transaction; refer to it with ``Value/blob(_:)``.
   ///
+  /// - Parameter data: The content.
+  /// - Returns: Its address.
+  /// - Throws: ``DatabaseError/transactionTooLarge(bytes:limit:)`` over 256 MiB of chunks.
   /// - Complexity: the bytes stay in memory until the commit; for large ones use
-  ///   ``Database/store(_:)-(_)`` before the transaction.
+  ///   ``Database/store(_:)-((BlobWriter)->Void)`` before the transaction.
   public func store(_ data: Data) throws -> Blob { try translating { try writing.store(data) } }
 
-  /// Stores a consumer's position with this transaction, so that it moves exactly when the changes do.
+  /// Stores a consumer's position with this transaction, so that it moves exactly when the changes
+  /// do.
+  ///
+  /// - Parameters:
+  ///   - consumer: The consumer's name.
+  ///   - sequence: The last transaction that was taken care of.
+  /// - Throws: ``DatabaseError/misuse(reason:)`` after the transaction has ended.
   public func advance(_ consumer: String, to sequence: SequenceNumber) throws {
     try writing.setNumber("consumer/\(consumer)", to: sequence.rawValue)
   }

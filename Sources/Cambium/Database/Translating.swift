@@ -1,3 +1,5 @@
+// From errors of the storage to errors that an app can act on.
+
 import LMDB
 
 extension DatabaseError {

@@ -4,8 +4,8 @@ import Synchronization
 
 /// One write that waits for its turn, or has it.
 struct WriteJob: @unchecked Sendable {
-  // What makes it Sendable: a queued job comes from the async `write`, whose body is Sendable; the job
-  // of a synchronous `write` never leaves its thread.
+  // What makes it Sendable: a queued job comes from the async `write`, whose body is Sendable; the
+  // job of a synchronous `write` never leaves its thread.
   let id: Int
   let metadata: [String: String]
   let expecting: SequenceNumber?
@@ -13,11 +13,11 @@ struct WriteJob: @unchecked Sendable {
   let finish: (Result<Void, any Error>) -> Void
 }
 
-/// Gives writes their turn. One group runs at a time: whoever has the turn takes what waits, runs each
-/// body, commits once, and resumes all (group commit).
+/// Gives writes their turn. One group runs at a time: whoever has the turn takes what waits, runs
+/// each body, commits once, and resumes all (group commit).
 ///
-/// A synchronous write runs on its caller's thread, the others on the writer's own queue. A group begins
-/// and ends in one call, so LMDB's write transaction never changes threads (H7).
+/// A synchronous write runs on its caller's thread, the others on the writer's own queue. A group
+/// begins and ends in one call, so LMDB's write transaction never changes threads (H7).
 final class Writer: Sendable {
   private struct Queue {
     var waiting: [WriteJob] = []
@@ -25,6 +25,8 @@ final class Writer: Sendable {
     var isScheduled = false
     var isFlushScheduled = false
     var isClosed = false
+    /// How many bodies the last group of the queue had, and how long it took.
+    var last = (count: 0, duration: Duration.zero)
   }
 
   /// The most bodies in one group, so that the first does not wait for ever.
@@ -42,12 +44,15 @@ final class Writer: Sendable {
 
   /// Runs something while no transaction of any process writes.
   ///
-  /// - Throws: ``DatabaseError/busy(reason:)`` after the timeout, ``DatabaseError/misuse(reason:)`` inside a write.
+  /// - Throws: ``DatabaseError/busy(reason:)`` after the timeout, ``DatabaseError/misuse(reason:)``
+  ///   inside a write.
   func exclusively<R>(_ body: () throws -> R) throws -> R {
     guard let lock = store.lock else {
       throw DatabaseError.readOnly(reason: "\(store.path) is open for reading only")
     }
-    if queue.withLock({ $0.isClosed }) { throw DatabaseError.closed(reason: "the database is closed") }
+    if queue.withLock({ $0.isClosed }) {
+      throw DatabaseError.closed(reason: "the database is closed")
+    }
     let me = Platform.threadIdentity()
     if owner.load(ordering: .relaxed) == me {
       throw DatabaseError.misuse(
@@ -63,7 +68,8 @@ final class Writer: Sendable {
       turn.signal()
     }
     guard try translating({ try lock.lock(timeout: timeout) }) else {
-      throw DatabaseError.busy(reason: "another process has been writing for longer than \(timeout)")
+      throw DatabaseError.busy(
+        reason: "another process has been writing for longer than \(timeout)")
     }
     defer { lock.unlock() }
     return try body()
@@ -123,7 +129,8 @@ final class Writer: Sendable {
     let refusal = queue.withLock { queue -> DatabaseError? in
       if queue.isClosed { return .closed(reason: "the database is closed") }
       if queue.waiting.count >= store.options.queueLength {
-        return .busy(reason: "\(queue.waiting.count) writes are waiting; Options.queueLength is the limit")
+        return .busy(
+          reason: "\(queue.waiting.count) writes are waiting; Options.queueLength is the limit")
       }
       queue.waiting.append(job)
       return nil
@@ -159,17 +166,30 @@ final class Writer: Sendable {
   }
 
   private func workOff() {
-    var jobs: [WriteJob] = []
+    gather()
+    let start = ContinuousClock.now
     do {
       try exclusively {
-        jobs = take(Writer.groupMax)
+        let jobs = take(Writer.groupMax)
         if !jobs.isEmpty { runGroup(jobs) }
+        queue.withLock { $0.last = (jobs.count, .now - start) }
       }
     } catch {
       for job in take(.max) { job.finish(.failure(error)) }
     }
     queue.withLock { $0.isScheduled = false }
     schedule()
+  }
+
+  /// Lets as many writes come together as in the group before, whose callers have just been resumed
+  /// and often write again; for at most half as long as that group took. Without it groups are
+  /// alternately small and large, and each small one costs a flush of its own.
+  private func gather() {
+    let (count, duration) = queue.withLock { $0.last }
+    let end = ContinuousClock.now + duration / 2
+    while queue.withLock({ $0.waiting.count }) < count, ContinuousClock.now < end {
+      sched_yield()
+    }
   }
 
   // MARK: Consumers' positions
@@ -205,7 +225,9 @@ final class Writer: Sendable {
       defer { queue.waiting.removeAll() }
       return queue.waiting
     }
-    for job in waiting { job.finish(.failure(DatabaseError.closed(reason: "the database was closed"))) }
+    for job in waiting {
+      job.finish(.failure(DatabaseError.closed(reason: "the database was closed")))
+    }
   }
 }
 

@@ -3,18 +3,19 @@ import LMDB
 
 /// The writer's open transaction: a group of one or more, committed together.
 ///
-/// Each body of the group becomes a transaction record of its own. Bodies run one after the other on the
-/// state's one open transaction. Where one throws, what it did is undone by starting over: the state's
-/// transaction is dropped and the recorded *operations* of the earlier bodies are applied again, never
-/// their closures. The same happens when the map must grow. From the first throw on, the rest of
-/// the group runs in savepoints, so that a group with many failures stays linear.
+/// Each body of the group becomes a transaction record of its own. Bodies run one after the other
+/// on the state's one open transaction. Where one throws, what it did is undone by starting over:
+/// the state's transaction is dropped and the recorded *operations* of the earlier bodies are
+/// applied again, never their closures. The same happens when the map must grow. From the first
+/// throw on, the rest of the group runs in savepoints, so that a group with many failures stays
+/// linear.
 ///
 /// Invariants:
 /// 1. Every operation in `operations` and `records` has been applied to the projector, in order.
 /// 2. It is used on one thread, between `WriteGroup.run`'s start and its commit; checked by `use`.
 final class Writing: @unchecked Sendable {
-  // What makes it Sendable: invariant 2. It is not shared; `Snapshot` holds one, and asks `reader(for:)`,
-  // which refuses any other thread and any other time.
+  // What makes it Sendable: invariant 2. It is not shared; `Snapshot` holds one, and asks
+  // `reader(for:)`, which refuses any other thread and any other time.
 
   let store: Store
   let state: State

@@ -20,7 +20,7 @@ final class ChangeFeed: Sendable {
   private let state: Mutex<State>
   private let wake: WakeFile?
 
-  /// - Parameter path: The wake file, or nil where the directory cannot be written.
+  /// `path` is the wake file's, or nil where the directory cannot be written.
   init(applied: SequenceNumber, path: String?) throws {
     state = Mutex(State(applied: applied))
     wake = try path.map { try WakeFile(path: $0) }
@@ -46,7 +46,8 @@ final class ChangeFeed: Sendable {
     for continuation in woken { continuation.resume() }
   }
 
-  /// Waits until something after `sequence` is applied, the task is cancelled or the database closed.
+  /// Waits until something after `sequence` is applied, the task is cancelled or the database
+  /// closed.
   func wait(past sequence: SequenceNumber) async {
     watch()
     let id = state.withLock { state in

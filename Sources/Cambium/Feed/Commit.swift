@@ -10,7 +10,7 @@ public struct Change: Hashable, Sendable {
   public let new: Value?
 }
 
-/// A fact that an application logged.
+/// A fact that an application logged with ``Transaction/event(_:_:)``.
 public struct Event: Hashable, Sendable {
   /// Its name.
   public let name: String
@@ -28,9 +28,9 @@ public struct Commit: Sendable {
   public let origin: UUID
   /// Who and why, as given to `write`.
   public let metadata: [String: String]
-  /// How many operations it has.
+  /// How many operations it has, definitions of names included.
   public let operationCount: Int
-  /// The application's own facts, in order.
+  /// The application's own facts, in order; none where only a part of the tree was asked for.
   public let events: [Event]
 
   private let store: Store
@@ -39,7 +39,7 @@ public struct Commit: Sendable {
   /// What changed, in path order.
   public var changes: Changes { Changes(store: store, sequence: sequence, touched: touched) }
 
-  /// - Parameter under: Only what lies within it counts as touched.
+  /// Only what lies within `under` counts as touched.
   init(_ record: TransactionRecord, _ store: Store, under: Path) throws {
     sequence = record.sequence
     time = Date(microseconds: record.time)
@@ -111,8 +111,8 @@ struct Touched: Sendable {
 
 /// What a transaction changed, in path order, read when asked for.
 ///
-/// Nothing is stored for it: the values before and after are read from the tree and its history, as of the
-/// transaction before and of this one.
+/// Nothing is stored for it: the values before and after are read from the tree and its history, as
+/// of the transaction before and of this one.
 public struct Changes: Sendable {
   let store: Store
   let sequence: SequenceNumber
@@ -120,16 +120,24 @@ public struct Changes: Sendable {
 
   /// Starts a walk.
   ///
+  /// - Returns: The walk, at its start; nothing is read yet.
   /// - Complexity: O(log n) for each change; memory in proportion to the depth.
   public func makeCursor() -> ChangeCursor { ChangeCursor(self) }
 
   /// Visits each change.
+  ///
+  /// - Parameter body: Takes the change; throwing ends the walk.
+  /// - Throws: What `body` throws; as ``ChangeCursor/next()``.
   public func forEach(_ body: (Change) throws -> Void) throws {
     var cursor = makeCursor()
     while let change = try cursor.next() { try body(change) }
   }
 
-  /// All changes in an array.
+  /// All changes in an array. Use ``forEach(_:)`` or a cursor for transactions that may be large.
+  ///
+  /// - Returns: The changes, with both values of each.
+  /// - Throws: As ``ChangeCursor/next()``.
+  /// - Complexity: O(n) memory for n changes.
   public func all() throws -> [Change] {
     var changes: [Change] = []
     try forEach { changes.append($0) }
@@ -137,8 +145,8 @@ public struct Changes: Sendable {
   }
 }
 
-/// A walk over changes. It renews its snapshot as it goes, so that a slow one does not keep pages alive,
-/// except inside one moved or removed subtree.
+/// A walk over changes. It renews its snapshot as it goes, so that a slow one does not keep pages
+/// alive, except inside one moved or removed subtree.
 public struct ChangeCursor: ~Copyable {
   private static let renewal = 256
 
@@ -152,7 +160,8 @@ public struct ChangeCursor: ~Copyable {
 
   /// The next change, or nil after the last.
   ///
-  /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/compacted(oldest:)``.
+  /// - Returns: The change; a node whose value is what it was is passed over.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``.
   public mutating func next() throws -> Change? {
     while true {
       if let change = try subtree?.next() { return change }

@@ -8,8 +8,8 @@ import LMDB
 ///       try commit.changes.forEach { print($0.path, $0.old, $0.new) }
 ///     }
 ///
-/// None is left out, none comes twice, and they come in order. Whoever was away asks for the number after
-/// the last one seen. Cancelling the task ends the sequence; closing the database does, too.
+/// None is left out, none comes twice, and they come in order. Whoever was away asks for the number
+/// after the last one seen. Cancelling the task ends the sequence; closing the database does, too.
 public struct Commits: AsyncSequence, Sendable {
   /// One transaction.
   public typealias Element = Commit
@@ -18,7 +18,7 @@ public struct Commits: AsyncSequence, Sendable {
   let after: SequenceNumber
   let under: Path
 
-  /// Starts observing.
+  /// Starts observing; several iterators of one value go their own ways.
   public func makeAsyncIterator() -> Iterator { Iterator(commits: self, position: after) }
 
   /// Where an observer stands.
@@ -26,9 +26,12 @@ public struct Commits: AsyncSequence, Sendable {
     fileprivate let commits: Commits
     fileprivate var position: SequenceNumber
 
-    /// The next transaction that touches the path, or nil when the task is cancelled or the database closed.
+    /// The next transaction that touches the path, or nil when the task is cancelled or the
+    /// database closed. It awaits a transaction that is not there yet; reading one takes the
+    /// calling thread.
     ///
-    /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/compacted(oldest:)``.
+    /// - Returns: The transaction.
+    /// - Throws: ``DatabaseError/corrupt(reason:)``; the position stays before that record.
     public mutating func next() async throws -> Commit? {
       let store = commits.store
       while !Task.isCancelled && !store.feed.isClosed {
@@ -45,7 +48,8 @@ public struct Commits: AsyncSequence, Sendable {
   }
 }
 
-/// A walk over transactions of the past, in either direction.
+/// A walk over transactions of the past, in either direction. It holds no snapshot, so it may be
+/// slow.
 public struct CommitCursor: ~Copyable {
   private let store: Store
   private let under: Path
@@ -65,7 +69,9 @@ public struct CommitCursor: ~Copyable {
 
   /// The next transaction that touches the path, or nil after the last.
   ///
-  /// - Throws: ``DatabaseError/corrupt(reason:)`` naming the record.
+  /// - Returns: The transaction.
+  /// - Throws: ``DatabaseError/corrupt(reason:)`` naming the record; the next call passes it over.
+  /// - Complexity: one read of each record that is passed.
   public mutating func next() throws -> Commit? {
     while low <= high {
       let sequence = SequenceNumber(isReversed ? high : low)
@@ -91,17 +97,22 @@ extension Database {
   /// Observes transactions: those after a position, then each new one, of any process.
   ///
   /// - Parameters:
-  ///   - after: The last transaction seen; nil starts with the next one.
-  ///   - under: Only transactions that touch this node or something below it.
-  /// - Complexity: for each transaction, one read of its record; a new one arrives within 1 ms in this process
-  ///   and 50 ms in another.
+  ///   - after: The last transaction seen; nil starts with the next one, zero with the first.
+  ///   - under: Only transactions that touch this node or something below it, or that remove, move
+  ///     or restore a subtree in which it lies. A property is no node here. ``Commit/changes`` are
+  ///     limited to it, and an application's events come only with the root.
+  /// - Returns: A sequence without end.
+  /// - Complexity: for each transaction, one read of its record; a new one arrives within 1 ms in
+  ///   this process and 50 ms in another.
   public func changes(after: SequenceNumber? = nil, under: Path = .root) -> Commits {
-    Commits(store: store, after: after ?? store.feed.applied, under: under)
+    Commits(store: store, after: after ?? (try? head) ?? store.feed.applied, under: under)
   }
 
   /// A transaction of the past.
   ///
-  /// - Throws: ``DatabaseError/noSuchMoment(reason:)``.
+  /// - Parameter sequence: From 1 up to the ``head``.
+  /// - Returns: The transaction, with what it changed to be read on demand.
+  /// - Throws: ``DatabaseError/noSuchMoment(reason:)``, ``DatabaseError/corrupt(reason:)``.
   public func commit(_ sequence: SequenceNumber) throws -> Commit {
     let head = try head
     guard sequence > .zero, sequence <= head else {
@@ -116,8 +127,11 @@ extension Database {
   /// - Parameters:
   ///   - after: Those after this one.
   ///   - upTo: Up to and including this one; the newest by default.
-  ///   - under: Only transactions that touch this node or something below it.
+  ///   - under: Only transactions that touch this node or something below it, as in
+  ///     ``changes(after:under:)``.
   ///   - reversed: From the newest to the oldest.
+  /// - Returns: The walk.
+  /// - Throws: As ``snapshot(at:)``.
   /// - Complexity: one read of each record that is passed.
   public func commits(
     after: SequenceNumber = .zero, upTo: SequenceNumber? = nil, under: Path = .root,

@@ -3,12 +3,12 @@
 ///     let mailer = database.consumer("mailer")
 ///     for try await commit in try mailer.commits() {
 ///       send(commit)
-///       mailer.advance(to: commit.sequence)
+///       try mailer.advance(to: commit.sequence)
 ///     }
 ///
-/// A crash after `send` and before the position is stored makes the commit come again: *at least once*.
-/// Where the work is itself a write to this database, store the position in the same transaction, with
-/// ``Transaction/advance(_:to:)``, and it is done *exactly once*.
+/// A crash after `send` and before the position is stored makes the commit come again: *at least
+/// once*. Where the work is itself a write to this database, store the position in the same
+/// transaction, with ``Transaction/advance(_:to:)``, and it is done *exactly once*.
 public struct Consumer: Sendable {
   /// The name under which the position is stored.
   public let name: String
@@ -20,22 +20,32 @@ public struct Consumer: Sendable {
   }
 
   /// The last transaction that was taken care of; zero for a new consumer.
+  ///
+  /// - Returns: What this process has advanced to, stored or not; else what is stored.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``.
   public func position() throws -> SequenceNumber {
     if let kept = database.store.keptPosition(name) { return kept }
-    let stored = try translating { try database.store.log.read { try $0.number("consumer/\(name)") } }
+    let stored = try translating {
+      try database.store.log.read { try $0.number("consumer/\(name)") }
+    }
     return SequenceNumber(stored ?? 0)
   }
 
   /// The transactions after the position, without end.
   ///
   /// - Parameter under: Only those that touch this node or something below it.
+  /// - Returns: A sequence without end, as of ``Database/changes(after:under:)``.
+  /// - Throws: As ``position()``.
   public func commits(under: Path = .root) throws -> Commits {
     database.changes(after: try position(), under: under)
   }
 
-  /// Moves the position. It is stored with the next commit, or within a second.
+  /// Moves the position. It is stored with the next commit of this process, or within a second.
   ///
+  /// - Parameter sequence: The last transaction that was taken care of. A smaller one than before
+  ///   makes those after it come again.
   /// - Throws: ``DatabaseError/readOnly(reason:)``.
+  /// - Complexity: nothing but a note in memory; storing it alone costs one flush.
   public func advance(to sequence: SequenceNumber) throws {
     if database.store.isReadOnly {
       throw DatabaseError.readOnly(reason: "\(database.path) is open for reading only")
@@ -48,6 +58,8 @@ public struct Consumer: Sendable {
 extension Database {
   /// A consumer, whether it has been used before or not.
   ///
-  /// - Parameter name: Anything that is not empty; the name is the consumer's identity.
+  /// - Parameter name: The consumer's identity, at most 502 bytes of UTF-8. One consumer should
+  ///   have one process that advances it.
+  /// - Returns: The consumer.
   public func consumer(_ name: String) -> Consumer { Consumer(name: name, database: self) }
 }

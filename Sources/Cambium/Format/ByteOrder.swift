@@ -1,5 +1,5 @@
-/// Compares text by its UTF-8 bytes, which is how Cambium orders and equates it. Swift's own `==` and `<`
-/// on strings follow Unicode's canonical equivalence instead.
+/// Compares text by its UTF-8 bytes, which is how Cambium orders and equates it. Swift's own `==`
+/// and `<` on strings follow Unicode's canonical equivalence instead.
 enum ByteOrder {
   /// Less than, equal to or greater than zero, as `a` comes before, with or after `b`.
   @inline(__always)
@@ -25,8 +25,8 @@ enum ByteOrder {
     haveSameStorage(a, b) || (a.utf8.count == b.utf8.count && compare(a, b) == 0)
   }
 
-  /// Whether two strings are one and the same: short ones with the same bytes, or longer ones in the same
-  /// memory. Most names that are compared are.
+  /// Whether two strings are one and the same: short ones with the same bytes, or longer ones in
+  /// the same memory. Most names that are compared are.
   @inline(__always)
   private static func haveSameStorage(_ a: String, _ b: String) -> Bool {
     let a = unsafe unsafeBitCast(a, to: (UInt64, UInt64).self)

@@ -7,7 +7,9 @@ extension RawSpan {
   /// A little-endian number.
   @inline(__always)
   func load<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type, at offset: Int) throws -> T {
-    guard offset >= 0, offset <= byteCount - MemoryLayout<T>.size else { throw damaged("ends early") }
+    guard offset >= 0, offset <= byteCount - MemoryLayout<T>.size else {
+      throw damaged("ends early")
+    }
     return unsafe T(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: T.self))
   }
 
@@ -80,7 +82,9 @@ extension RawSpan {
     }
   }
 
-  private func damaged(_ what: String) -> DatabaseError { .corrupt(reason: "a stored value \(what)") }
+  private func damaged(_ what: String) -> DatabaseError {
+    .corrupt(reason: "a stored value \(what)")
+  }
 }
 
 extension [UInt8] {

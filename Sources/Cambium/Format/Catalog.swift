@@ -56,8 +56,5 @@ struct Catalog: Sendable {
     slots[slot] = id + 1
   }
 
-  private static func hash(_ name: String) -> UInt64 {
-    var name = name
-    return name.withUTF8 { unsafe Checksum.of(UnsafeRawBufferPointer($0).bytes) }
-  }
+  private static func hash(_ name: String) -> UInt64 { Checksum.of(text: name) }
 }

@@ -5,6 +5,12 @@ import CXXHash
 
 /// A 64-bit checksum. It finds damage; it does not resist an attacker.
 enum Checksum {
+  /// XXH3 of a text's UTF-8.
+  static func of(text: String) -> UInt64 {
+    var text = text
+    return text.withUTF8 { unsafe of(UnsafeRawBufferPointer($0).bytes) }
+  }
+
   /// XXH3 of some bytes.
   @inline(__always)
   static func of(_ bytes: RawSpan, seed: UInt64 = 0) -> UInt64 {

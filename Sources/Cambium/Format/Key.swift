@@ -2,10 +2,10 @@ import FoundationEssentials
 
 /// A node's name among its siblings: an integer, a UUID, or other text.
 ///
-/// Text that reads as a canonical integer (`42`, `-5`) or as a canonical UUID (lower case) *is* that integer
-/// or UUID, so that every text names exactly one key, and integers sort by value. Keys are ordered
-/// integers first, then UUIDs, then text by its UTF-8 bytes. Two texts are equal when their bytes
-/// are: nothing is normalized.
+/// Text that reads as a canonical integer (`42`, `-5`) or as a canonical UUID (lower case) *is*
+/// that integer or UUID, so that every text names exactly one key, and integers sort by value. Keys
+/// are ordered integers first, then UUIDs, then text by its UTF-8 bytes. Two texts are equal when
+/// their bytes are: nothing is normalized.
 ///
 /// Stored form, in key order (see <doc:FileFormat>):
 ///
@@ -25,7 +25,8 @@ public enum Key: Sendable {
 
   /// Reads a key as it is written, without escapes.
   ///
-  /// - Parameter text: `42` becomes an integer, a lower-case UUID becomes that UUID, anything else is text.
+  /// - Parameter text: `42` becomes an integer, a lower-case UUID becomes that UUID, anything else
+  ///   is text.
   /// - Throws: ``DatabaseError/badKey(_:reason:)`` when it is empty, too long or holds U+0000.
   public init(_ text: some StringProtocol) throws(DatabaseError) {
     if let integer = Key.canonicalInteger(text.utf8) {

@@ -13,7 +13,7 @@ extension Key {
       bytes.append(bigEndian: UInt64(bitPattern: value) ^ (1 << 63))
     case .uuid(let value):
       bytes.append(KeyTag.uuid)
-      unsafe withUnsafeBytes(of: value.uuid) { unsafe bytes.append(contentsOf: $0) }
+      bytes.append(uuid: value)
     case .text(let value):
       bytes.append(KeyTag.text)
       bytes.append(contentsOf: value.utf8)
@@ -47,7 +47,9 @@ extension Key {
     let isText = bytes[offset] == KeyTag.text
     let key = Array(bytes[offset..<(isText ? end - 1 : end)])
     offset = end
-    do { self = try key.lend { try Key($0) } } catch { preconditionFailure("unsound path: \(error)") }
+    do { self = try key.lend { try Key($0) } } catch {
+      preconditionFailure("unsound path: \(error)")
+    }
   }
 
   /// Where a part of a path that is known to be sound ends.
@@ -65,11 +67,19 @@ extension Key {
 
   /// A fresh key: a UUID of version 7, so that later ones sort later and inserting appends.
   ///
-  /// - Complexity: about 0.1 µs; Foundation's `UUID()` takes 2.3 µs on Linux.
+  /// - Complexity: about 0.5 µs; Foundation's `UUID()` takes 3 µs on Linux.
   package static func unique() -> Key { .uuid(UniqueIdentifiers.shared.next()) }
 }
 
+extension ByteSink where Self: ~Copyable {
+  /// Adds a UUID's 16 bytes.
+  mutating func append(uuid: UUID) {
+    unsafe withUnsafeBytes(of: uuid.uuid) { unsafe append($0.bytes) }
+  }
+}
+
 extension RawSpan {
+  /// Sixteen bytes as a UUID.
   func uuid(at offset: Int) throws -> UUID {
     let bytes = try array(offset, 16)
     return UUID(
@@ -112,7 +122,9 @@ extension Path {
     case KeyTag.uuid: end = offset + 17
     default: end = (bytes[offset...].firstIndex(of: 0) ?? bytes.count) + 1
     }
-    guard end <= bytes.count else { throw DatabaseError.corrupt(reason: "a stored path ends early") }
+    guard end <= bytes.count else {
+      throw DatabaseError.corrupt(reason: "a stored path ends early")
+    }
     return end
   }
 }

@@ -31,9 +31,7 @@ struct NodeHeader {
 
   static let fixedCount = 16
 
-  /// Reads a version after checking its checksum.
-  ///
-  /// - Parameter key: The tree's key of the node.
+  /// Reads a version after checking its checksum, which depends on the tree's key of the node.
   @inline(__always)
   init(_ version: RawSpan, key: RawSpan) throws {
     let stored = try version.load(UInt64.self, at: 0)

@@ -4,7 +4,7 @@
 // Stored: a code, then per code:
 //
 //     01 set             path, kind u8, length, content (a stored value or record)
-//     02 update          path, count, count × (name, length, value; length 0 takes the property out)
+//     02 update          path, count, count × (name, length, value); length 0 takes the name out
 //     03 increment       path, target, length, value
 //     04 append          path, target, length, value
 //     05 insert          path, target, position, length, value

@@ -26,7 +26,7 @@ public struct Path: Hashable, Comparable, Sendable {
     self.init(keys: try Path.keys(inText: Substring(text)))
   }
 
-  /// Joins keys.
+  /// Joins keys, from the root down.
   public init(keys: some Sequence<Key>) {
     var bytes: [UInt8] = []
     for key in keys { key.appendTerminated(to: &bytes) }
@@ -34,7 +34,8 @@ public struct Path: Hashable, Comparable, Sendable {
   }
 
   private static func keys(inText text: Substring) throws(DatabaseError) -> [Key] {
-    let body = text.utf8.first == UInt8(ascii: "/") ? text.dropFirst() : text
+    let isRooted = text.utf8.first == UInt8(ascii: "/")
+    let body = isRooted ? Substring(text.unicodeScalars.dropFirst()) : text
     if body.isEmpty { return [] }
     var keys: [Key] = []
     for part in body.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
@@ -76,7 +77,7 @@ extension Path {
   /// Whether this is the root.
   public var isRoot: Bool { bytes.isEmpty }
 
-  /// How many keys it has.
+  /// How many keys it has; zero for the root.
   public var depth: Int {
     var depth = 0
     var offset = 0
@@ -146,7 +147,10 @@ extension Path: CustomStringConvertible, ExpressibleByStringLiteral {
     do { try self.init(text) } catch { preconditionFailure("\(error)") }
   }
 
-  /// A key's text as it stands in a path.
+  /// A key's text as it stands in a path, with `~0` for `~` and `~1` for `/`.
+  ///
+  /// - Parameter key: The text without escapes.
+  /// - Returns: The text with them.
   public static func escaped(_ key: String) -> String {
     guard key.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else {
       return key

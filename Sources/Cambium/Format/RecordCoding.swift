@@ -1,8 +1,8 @@
 // The stored form of a record: a sorted table of (name, where its value ends), then the values.
 // Reading one property looks at the table and that value, and allocates nothing.
 //
-//     00 | count u8  | count × (name u16, end u16) | values       small: up to 255 properties, 64 KiB
-//     01 | count u32 | count × (name u32, end u32) | values       large
+//     00 | count u8  | count × (name u16, end u16) | values    small: to 255 properties, 64 KiB
+//     01 | count u32 | count × (name u32, end u32) | values    large
 //
 // Numbers are little-endian; `end` counts from where the values start; names ascend.
 
@@ -124,7 +124,11 @@ struct RecordBuilder {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(5 + entries.count * 8 + size)
     bytes.append(isLarge ? 1 : 0)
-    if isLarge { bytes.append(littleEndian: UInt32(entries.count)) } else { bytes.append(UInt8(entries.count)) }
+    if isLarge {
+      bytes.append(littleEndian: UInt32(entries.count))
+    } else {
+      bytes.append(UInt8(entries.count))
+    }
     var end = 0
     for entry in entries {
       end += entry.value.count
@@ -160,17 +164,15 @@ extension Record {
 
 /// Writes whole records, without a buffer per property.
 ///
-/// Records of one collection have the same names in the same order. So the encoder remembers the last
-/// record's names and the table that follows from them, and only compares.
+/// Records of one collection have the same names in the same order. So the encoder remembers the
+/// last record's names and the table that follows from them, and only compares.
 struct RecordEncoder: ~Copyable {
   private var bytes = ByteBuffer()
   private var names: [String] = []
   /// The members' places, by ascending number of their names.
   private var order: [(id: Catalog.NameID, index: Int)] = []
 
-  /// The stored form.
-  ///
-  /// - Parameter define: Gives the number of a name.
+  /// The stored form; `define` gives the number of a name.
   mutating func encode(
     _ record: Record, _ define: (String) throws -> Catalog.NameID
   ) throws -> [UInt8] {
@@ -195,7 +197,10 @@ struct RecordEncoder: ~Copyable {
   }
 
   /// Forgets the names, whose numbers may have been taken back.
-  mutating func forget() { names.removeAll() }
+  mutating func forget() {
+    names.removeAll()
+    order.removeAll()
+  }
 
   private func isSame(_ record: Record) -> Bool {
     guard record.count == names.count else { return false }
@@ -209,12 +214,9 @@ struct RecordEncoder: ~Copyable {
   private mutating func learn(
     _ record: Record, _ define: (String) throws -> Catalog.NameID
   ) throws {
-    names.removeAll()
-    order.removeAll()
-    for (index, member) in record.members.enumerated() {
-      order.append((try define(member.name), index))
-    }
-    order.sort { $0.id < $1.id }
+    forget()
+    let numbered = try record.members.enumerated().map { (id: try define($1.name), index: $0) }
+    order = numbered.sorted { $0.id < $1.id }
     names = record.members.map(\.name)
   }
 

@@ -25,7 +25,7 @@ public struct SequenceNumber: RawRepresentable, Hashable, Comparable, Sendable,
   /// The number of the transaction before this one; zero stays zero.
   public var previous: SequenceNumber { SequenceNumber(rawValue == 0 ? 0 : rawValue - 1) }
 
-  /// Orders by age.
+  /// Orders by age: the older is the smaller.
   public static func < (a: SequenceNumber, b: SequenceNumber) -> Bool { a.rawValue < b.rawValue }
 
   /// The number in decimal.

@@ -78,7 +78,7 @@ struct TransactionRecord: Equatable, Sendable {
     bytes.append(littleEndian: sequence.rawValue)
     bytes.append(littleEndian: clock.rawValue)
     bytes.append(littleEndian: time)
-    unsafe withUnsafeBytes(of: origin.uuid) { unsafe bytes.append(contentsOf: $0) }
+    bytes.append(uuid: origin)
     bytes.append(littleEndian: operationCount)
     bytes.append(littleEndian: UInt32(metadata.count))
     bytes.append(littleEndian: UInt32(operations.count))
@@ -125,7 +125,9 @@ extension TransactionRecord {
     else { throw DatabaseError.corrupt(reason: "a record of the log is not what was stored") }
     guard try bytes.load(UInt8.self, at: 8) == TransactionRecord.format,
       try bytes.load(UInt8.self, at: 9) == 0
-    else { throw DatabaseError.unsupported(path: "", reason: "a record of the log is of a newer format") }
+    else {
+      throw DatabaseError.unsupported(path: "", reason: "a record of the log is of a newer format")
+    }
     sequence = SequenceNumber(try bytes.load(UInt64.self, at: 10))
     clock = HybridClock(rawValue: try bytes.load(UInt64.self, at: 18))
     time = try bytes.load(Int64.self, at: 26)

@@ -7,8 +7,8 @@ import Synchronization
 ///
 ///     milliseconds (48) | 7 (4) | counter (12) | 2 (2) | random (62)
 ///
-/// A millisecond's counter starts in the lower half; when it is used up, the next millisecond's begins
-/// early (the RFC's method 1).
+/// A millisecond's counter starts in the lower half; when it is used up, the next millisecond's
+/// begins early (the RFC's method 1).
 final class UniqueIdentifiers: Sendable {
   static let shared = UniqueIdentifiers()
 

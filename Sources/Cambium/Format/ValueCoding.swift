@@ -1,7 +1,7 @@
 // The stored form of values: a tag, then the payload. How long it is, the container says.
 //
 //     00 null   01 false   02 true
-//     03 integer, 1 byte   04 2 bytes   05 4 bytes   06 8 bytes     little-endian, the shortest that fits
+//     03 integer, 1 byte   04 2 bytes   05 4 bytes   06 8 bytes    little-endian, the shortest
 //     07 double            8 bytes, IEEE 754, little-endian
 //     08 string            UTF-8
 //     09 data              bytes
@@ -59,7 +59,7 @@ extension Value {
       bytes.append(littleEndian: value.microseconds)
     case .uuid(let value):
       bytes.append(ValueTag.uuid)
-      unsafe withUnsafeBytes(of: value.uuid) { unsafe bytes.append($0.bytes) }
+      bytes.append(uuid: value)
     case .decimal(let value): Value.append(decimal: value, to: &bytes)
     case .array(let elements): try Value.append(elements, to: &bytes, depth: depth)
     case .map(let record): try Value.append(record, to: &bytes, depth: depth)
@@ -222,9 +222,10 @@ extension RawSpan {
     if flags == 2 { return .nan }
     var digits: UInt128 = 0
     for byte in try array(offset + 2, count - 2).reversed() { digits = digits << 8 | UInt128(byte) }
-    guard let significand = Decimal(string: String(digits)) else {
+    // Read as text, since a significand of its own would lose its zeros to an exponent that has no room.
+    guard let value = Decimal(string: "\(flags == 1 ? "-" : "")\(digits)e\(exponent)") else {
       throw DatabaseError.corrupt(reason: "a stored decimal is not one")
     }
-    return Decimal(sign: flags == 1 ? .minus : .plus, exponent: exponent, significand: significand)
+    return value
   }
 }

@@ -1,17 +1,19 @@
 // How a node's present version finds the earlier ones: a directory that spills.
 //
-// A link names an entry of history: the transaction that replaced the version, and the entry's place
-// among those that this transaction replaced. The present version holds links in levels, at most
-// eight in each. A version that is replaced goes into history, and a link to it into level 0. Once
-// level 0 is full, the next version that is replaced takes level 0's links along into its own entry,
-// and the link to it goes into level 1; when that is full, its links are taken along, too, and so on.
+// A link names an entry of history: the transaction that replaced the version, and the entry's
+// place among those that this transaction replaced. The present version holds links in levels, at
+// most eight in each. A version that is replaced goes into history, and a link to it into level 0.
+// Once level 0 is full, the next version that is replaced takes level 0's links along into its own
+// entry, and the link to it goes into level 1; when that is full, its links are taken along, too,
+// and so on.
 //
 //     present   level 1: 9  18          level 0: 19 20 21
 //     history   … 9 (takes along 1…8) … 18 (takes along 10…17) 19 20 21
 //
-// So any of n versions is read through O(log₉ n) entries, an update reads none, and an entry names
-// only older ones: history can be cut anywhere. Stored: per level, the lowest first, count u8, then
-// per link, the oldest first, sequence u48 and index u32, little-endian.
+// A version that is removed takes all of its links along. So any of n versions is read through
+// O(log₉ n) entries, an update reads none, and an entry names only older ones: history can be cut
+// anywhere. Stored: per level, the lowest first, count u8, then per link, the oldest first,
+// sequence u48 and index u32, little-endian.
 
 /// Names a superseded version: an entry of history.
 struct HistoryLink: Equatable {
@@ -84,7 +86,4 @@ struct VersionLinks: Equatable {
     }
     return nil
   }
-
-  /// The link to the version that was replaced last.
-  var newest: HistoryLink? { levels.first { !$0.isEmpty }?.last }
 }

@@ -57,7 +57,8 @@ struct BlobChunks {
 extension Blob {
   /// How many chunks the content has; an empty one has a single empty chunk.
   var chunkCount: UInt32 {
-    UInt32(clamping: max(1, (size + UInt64(BlobChunks.chunkBytes) - 1) / UInt64(BlobChunks.chunkBytes)))
+    UInt32(
+      clamping: max(1, (size + UInt64(BlobChunks.chunkBytes) - 1) / UInt64(BlobChunks.chunkBytes)))
   }
 
   /// The key of a chunk.
@@ -134,7 +135,8 @@ enum BlobChunk {
 
   private static func decompressed(_ bytes: RawSpan) throws -> [UInt8] {
     var count = 0
-    let content = unsafe [UInt8](unsafeUninitializedCapacity: BlobChunks.chunkBytes) { buffer, filled in
+    let content = unsafe [UInt8](unsafeUninitializedCapacity: BlobChunks.chunkBytes) {
+      buffer, filled in
       count = unsafe bytes.withUnsafeBytes {
         unsafe ZSTD_decompress(buffer.baseAddress, buffer.count, $0.baseAddress, $0.count)
       }

@@ -4,22 +4,23 @@ import LMDB
 /// all else can be folded from it.
 ///
 /// Invariants:
-/// 1. Every number from 1 to the head's has exactly one record. Proved by `verify`, which reads them all.
-/// 2. Each record's link follows from the one before. Proved by `verify`; made by `TransactionRecord`.
-/// 3. Every write transaction rewrites the head with its own LMDB number. `LogWriter.commit` does it;
-///    checked when opening.
+/// 1. Every number from 1 to the head's has exactly one record. Proved by `verify`, which reads
+///    them all.
+/// 2. Each record's link follows from the one before. Proved by `verify`; made by
+///    `TransactionRecord`.
+/// 3. Every write transaction rewrites the head with its own LMDB number. `LogWriter.commit` does
+///    it; checked when opening.
 final class Log: Sendable {
   let environment: Environment
   let tables: LogTables
 
-  /// Opens the log in a directory that exists.
-  ///
-  /// - Parameter mapSize: The address space to reserve at first.
-  init(at path: String, mapSize: Int, mapSizeMax: Int, readOnly: Bool) throws {
-    environment = try Environment(
-      at: path,
-      .init(
-        tables: LogTables.names, mapSize: mapSize, mapSizeMax: mapSizeMax, readOnly: readOnly))
+  /// Opens the log in a directory that exists. The options' tables and whether they are synced are
+  /// for the log to say.
+  init(at path: String, _ options: Environment.Options) throws {
+    var options = options
+    options.tables = LogTables.names
+    options.synced = true
+    environment = try Environment(at: path, options)
     tables = try LogTables(environment)
   }
 
@@ -108,7 +109,9 @@ struct LogReader {
   func stateMark() throws -> StateMark? { try entry("state") { try StateMark($0) } }
 
   /// A number stored under a name: a consumer's position or a cursor.
-  func number(_ name: String) throws -> UInt64? { try entry(name) { try $0.load(UInt64.self, at: 0) } }
+  func number(_ name: String) throws -> UInt64? {
+    try entry(name) { try $0.load(UInt64.self, at: 0) }
+  }
 
   /// The record of a sequence number, with its checksum checked.
   ///

@@ -38,14 +38,15 @@ struct FormatEntry: Equatable, Sendable {
   func stored() -> [UInt8] {
     var bytes = FormatEntry.magic
     bytes.append(littleEndian: version)
-    unsafe withUnsafeBytes(of: origin.uuid) { unsafe bytes.append(contentsOf: $0) }
+    bytes.append(uuid: origin)
     bytes.append(littleEndian: created)
     return bytes
   }
 }
 
-/// The newest record, and LMDB's number of the transaction that wrote this entry. Every write to the
-/// log's environment rewrites it, so a number that differs from LMDB's own betrays a torn meta page (H6).
+/// The newest record, and LMDB's number of the transaction that wrote this entry. Every write to
+/// the log's environment rewrites it, so a number that differs from LMDB's own betrays a torn meta
+/// page (H6).
 struct LogHead: Equatable, Sendable {
   var sequence = SequenceNumber.zero
   var clock = HybridClock(rawValue: 0)

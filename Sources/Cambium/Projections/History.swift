@@ -3,7 +3,8 @@
 // As of S, a node is its present version if that was made at or before S; else the newest earlier
 // version that was, found through its links in O(log versions) entries; else what its place held
 // before a later removal. A link says at which transaction its version was replaced, so the search
-// takes the oldest one that was still in place after S, and goes on in what that version took along.
+// takes the oldest one that was still in place after S, and goes on in what that version took
+// along.
 
 import LMDB
 
@@ -15,6 +16,7 @@ extension StateReader {
   ///   - moment: The moment, or nil for the present.
   ///   - body: Takes the version's header and its whole bytes.
   /// - Returns: nil where there was no such node.
+  /// - Throws: What `body` throws; ``DatabaseError/corrupt(reason:)``.
   @inline(__always)
   func version<R>(
     _ key: RawSpan, asOf moment: UInt64?, _ body: (NodeHeader, RawSpan) throws -> R
@@ -54,15 +56,17 @@ extension StateReader {
     _ body: (NodeHeader, RawSpan) throws -> R
   ) throws -> R? {
     var current = start
-    var bound = UInt64.max
+    var bound = HistoryLink(sequence: .max, index: 0)
     while true {
       switch current {
       case .found(let result): return result
       case .earlier(nil): return nil
       case .earlier(let link?):
         // An entry names only older ones, so this ends whatever the bytes say.
-        guard link.sequence < bound else { throw HistoryDamage.loop }
-        bound = link.sequence
+        guard (link.sequence, link.index) < (bound.sequence, bound.index) else {
+          throw HistoryDamage.loop
+        }
+        bound = link
         current = try historyVersion(link, key) { try step(key, moment, $0, body) }
       }
     }
@@ -136,7 +140,8 @@ enum HistoryEntry {
   }
 
   /// What an entry of the removals stands for: index u32, then 1 where the node was moved away.
-  static func removal(_ key: RawSpan, _ value: RawSpan) throws -> (link: HistoryLink, isMove: Bool) {
+  static func removal(_ key: RawSpan, _ value: RawSpan) throws -> (link: HistoryLink, isMove: Bool)
+  {
     let raw = try key.load(UInt64.self, at: key.byteCount - 8)
     let link = HistoryLink(
       sequence: UInt64(bigEndian: raw.littleEndian), index: try value.load(UInt32.self, at: 0))

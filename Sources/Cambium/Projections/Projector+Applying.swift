@@ -6,8 +6,8 @@ import LMDB
 extension Projector {
   /// Folds one operation in.
   ///
-  /// - Throws: ``DatabaseError`` for what cannot be done, with nothing changed; a storage error with the
-  ///   transaction unusable.
+  /// - Throws: ``DatabaseError`` for what cannot be done, with nothing changed; a storage error
+  ///   with the transaction unusable.
   mutating func apply(_ operation: Operation) throws {
     switch operation {
     case .set(let path, let content): try set(path, content)
@@ -58,7 +58,8 @@ extension Projector {
     try replaceRecord(header, record, path)
   }
 
-  private mutating func changeScalar(_ path: Path, _ transform: ([UInt8]?) throws -> [UInt8]) throws {
+  private mutating func changeScalar(_ path: Path, _ transform: ([UInt8]?) throws -> [UInt8]) throws
+  {
     let found = try locate(path, creating: false) == nil ? nil : try loadOld()
     if let found, found.kind == .record {
       throw DatabaseError.badValue(path, reason: "it is a record; name the property to change")
@@ -87,11 +88,14 @@ extension Projector {
     case .record:
       return try old.lend { try RecordBuilder($0.extracting(droppingFirst: header.contentOffset)) }
     case .none: return RecordBuilder()
-    case .scalar: throw DatabaseError.badValue(path, reason: "it holds a single value, no properties")
+    case .scalar:
+      throw DatabaseError.badValue(path, reason: "it holds a single value, no properties")
     }
   }
 
-  private mutating func replaceRecord(_ header: NodeHeader, _ record: RecordBuilder, _ path: Path) throws {
+  private mutating func replaceRecord(_ header: NodeHeader, _ record: RecordBuilder, _ path: Path)
+    throws
+  {
     let bytes = record.stored()
     try Limits.check(bytes.count, path)
     try replace(header, with: Content(kind: .record, bytes: bytes))
@@ -108,10 +112,10 @@ extension Projector {
 
   private mutating func removeEntry(_ header: NodeHeader, isMove: Bool = false) throws {
     memory.parent = nil
-    var links = try oldLinks(header)
-    if header.modified != memory.sequence { try supersede(header, &links) }
     // A node made in this transaction leaves nothing behind.
-    if let link = links.newest {
+    if header.modified != memory.sequence || header.hasLinks {
+      // No later version will hold the links, so the removed one takes all of them along.
+      let link = try putIntoHistory(header, try oldLinks(header))
       let entry = HistoryEntry.removal(treeKey, link, isMove: isMove)
       try put(tables.removals, entry.key, entry.value)
     }
@@ -154,7 +158,8 @@ extension Projector {
     }
   }
 
-  /// Refuses to restore a subtree that came back since and went again: it must not be in two places.
+  /// Refuses to restore a subtree that came back since and went again: it must not be in two
+  /// places.
   private func checkNotRestored(
     _ key: RawSpan, _ node: UInt64, after sequence: UInt64, _ path: Path
   ) throws {
@@ -204,7 +209,8 @@ enum Limits {
   static func check(_ count: Int, _ path: Path) throws {
     if count > Value.bytesMax {
       throw DatabaseError.badValue(
-        path, reason: "it takes \(count) bytes; \(Value.bytesMax) is the limit, store a blob instead")
+        path,
+        reason: "it takes \(count) bytes; \(Value.bytesMax) is the limit, store a blob instead")
     }
   }
 }
@@ -225,7 +231,8 @@ enum Arithmetic {
     case (.double(let a), .double(let b)): return try Value.double(a + b).stored()
     case (.integer(let a), .double(let b)): return try Value.double(Double(a) + b).stored()
     case (.double(let a), .integer(let b)): return try Value.double(a + Double(b)).stored()
-    default: throw DatabaseError.badValue(path, reason: "only numbers can be incremented, by numbers")
+    default:
+      throw DatabaseError.badValue(path, reason: "only numbers can be incremented, by numbers")
     }
   }
 }

@@ -2,8 +2,8 @@ import LMDB
 
 /// Folds operations into the state: the one `apply` that live commits, recovery and rebuild share.
 ///
-/// It owns the state's write transaction. Each operation checks before it writes, so one that throws a
-/// ``DatabaseError`` for bad input has changed nothing.
+/// It owns the state's write transaction. Each operation checks before it writes, so one that
+/// throws a ``DatabaseError`` for bad input has changed nothing.
 ///
 /// Invariants:
 /// 1. The state after a record depends only on the state before and the record. Proved by `verify`,
@@ -137,7 +137,9 @@ struct Projector: ~Copyable {
   }
 
   @inline(__always)
-  mutating func put(_ table: Table, _ key: [UInt8], _ value: [UInt8], _ mode: PutMode = .replace) throws {
+  mutating func put(_ table: Table, _ key: [UInt8], _ value: [UInt8], _ mode: PutMode = .replace)
+    throws
+  {
     try key.lend { key in try value.lend { try transaction?.put(table, key, $0, mode) } }
   }
 
@@ -156,13 +158,17 @@ struct Projector: ~Copyable {
 extension Projector {
   /// Aims `treeKey` at a path.
   ///
-  /// - Parameter creating: Whether missing ancestors are made.
+  /// - Parameters:
+  ///   - path: The path of a node, there or not; not the root.
+  ///   - creating: Whether missing ancestors are made.
   /// - Returns: The parent's node id, or nil where an ancestor is missing.
+  /// - Throws: ``DatabaseError/exists(_:reason:)`` where the path leads through a property.
   @discardableResult
   mutating func locate(_ path: Path, creating: Bool) throws -> UInt64? {
     let bytes = path.bytes
     guard !bytes.isEmpty else {
-      throw DatabaseError.badValue(.root, reason: "the root holds no value of its own; choose a child")
+      throw DatabaseError.badValue(
+        .root, reason: "the root holds no value of its own; choose a child")
     }
     var start = 0
     var end = Key.end(terminatedIn: bytes, at: 0)
@@ -320,9 +326,15 @@ extension Projector {
   }
 
   /// Puts the version in `old` into history, and its link into the directory.
-  mutating func supersede(_ header: NodeHeader, _ links: inout VersionLinks) throws {
+  private mutating func supersede(_ header: NodeHeader, _ links: inout VersionLinks) throws {
+    let taken = links.add(HistoryLink(sequence: memory.sequence, index: memory.superseded))
+    try putIntoHistory(header, taken)
+  }
+
+  /// Puts the version in `old` into history, with the links that it takes along.
+  @discardableResult
+  mutating func putIntoHistory(_ header: NodeHeader, _ taken: VersionLinks) throws -> HistoryLink {
     let link = HistoryLink(sequence: memory.sequence, index: memory.superseded)
-    let taken = links.add(link)
     let (version, key) = (old, treeKey)
     version.lend { version in
       let content = version.extracting(droppingFirst: header.contentOffset)
@@ -331,6 +343,7 @@ extension Projector {
     let entry = value.lend { HistoryEntry.stored(key, $0) }
     try put(tables.history, HistoryEntry.key(link), entry, .append)
     memory.superseded += 1
+    return link
   }
 }
 

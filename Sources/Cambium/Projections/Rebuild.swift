@@ -48,7 +48,8 @@ struct Rebuild {
     var projector = try Projector(state, catalog: catalog)
     let start = ContinuousClock.now
     var bytes = 0
-    while next <= head, bytes < Rebuild.stepBytes, ContinuousClock.now - start < .milliseconds(200) {
+    while next <= head, bytes < Rebuild.stepBytes, ContinuousClock.now - start < .milliseconds(200)
+    {
       let record = try log.read { try $0.record(next) }
       guard record.chained(to: link) == record.link else {
         throw DatabaseError.corrupt(reason: "the chain of the log breaks at record \(next)")

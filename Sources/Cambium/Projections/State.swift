@@ -8,14 +8,11 @@ final class State: Sendable {
   let generation: UInt64
 
   /// Opens a generation's directory, which exists.
-  init(
-    at path: String, generation: UInt64, mapSize: Int, mapSizeMax: Int, readOnly: Bool
-  ) throws {
-    environment = try Environment(
-      at: path,
-      .init(
-        tables: StateTables.names, mapSize: mapSize, mapSizeMax: mapSizeMax, synced: false,
-        readOnly: readOnly))
+  init(at path: String, generation: UInt64, _ options: Environment.Options) throws {
+    var options = options
+    options.tables = StateTables.names
+    options.synced = false
+    environment = try Environment(at: path, options)
     tables = try StateTables(environment)
     self.generation = generation
   }

@@ -17,9 +17,7 @@ struct ChildWalk: ~Copyable {
   /// Whether what is walked may change in between, so that each step searches its place anew.
   private let isLive: Bool
 
-  /// - Parameters:
-  ///   - node: The parent's node id.
-  ///   - from: The first key to visit, if it is there.
+  /// Starts a walk over what hangs on a node id; at `from`, if that is there.
   init(
     _ reader: StateReader, node: UInt64, moment: UInt64?, from: Key? = nil,
     isReversed: Bool = false, isLive: Bool = false
@@ -66,6 +64,7 @@ struct ChildWalk: ~Copyable {
   ///
   /// - Parameter body: Takes the tree's key, the version's header, and its whole bytes.
   /// - Returns: What `body` returned, or nil at the end.
+  /// - Throws: What `body` throws; ``DatabaseError/corrupt(reason:)``.
   @inline(__always)
   mutating func next<R>(
     _ body: (_ key: RawSpan, _ header: NodeHeader, _ version: RawSpan) throws -> R

@@ -10,21 +10,22 @@ public struct Children: Sendable {
 
   init(node: Node) { self.node = node }
 
-  /// Starts at a key, which need not exist: at or after it, or at or before it when reversed.
+  /// Starts at a key, which need not exist: at or after it, or at or before it when reversed. The
+  /// key is part of the walk, so to go on behind the last one seen, skip it.
   public func from(_ key: Key) -> Children {
     var copy = self
     copy.first = key
     return copy
   }
 
-  /// Ends after so many children.
+  /// Ends after so many children; less than zero counts as none.
   public func limit(_ count: Int) -> Children {
     var copy = self
     copy.most = max(count, 0)
     return copy
   }
 
-  /// Walks from the last key to the first.
+  /// Walks from the last key to the first; twice is forward again.
   public func reversed() -> Children {
     var copy = self
     copy.isReversed.toggle()
@@ -33,13 +34,18 @@ public struct Children: Sendable {
 
   /// Starts a walk.
   ///
+  /// - Returns: The walk, which holds the snapshot.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
-  /// - Complexity: O(log n), then 30 to 60 ns a child; memory does not depend on how many there are.
+  /// - Complexity: O(log n), then about 0.1 µs a child at present; in the past two or more lookups
+  ///   a child. Memory does not depend on how many there are.
   public func makeCursor() throws -> ChildCursor {
     try ChildCursor(node, from: first, most: most, isReversed: isReversed)
   }
 
   /// Visits each child.
+  ///
+  /// - Parameter body: Takes the child; throwing ends the walk.
+  /// - Throws: What `body` throws; ``DatabaseError/corrupt(reason:)``.
   public func forEach(_ body: (Node) throws -> Void) throws {
     var cursor = try makeCursor()
     while let child = try cursor.next() { try body(child) }
@@ -47,14 +53,21 @@ public struct Children: Sendable {
 
   /// Visits each child's key and one property, without making nodes: the quickest scan.
   ///
-  /// - Parameter body: Takes the value, or nil for a child without that property.
+  /// - Parameters:
+  ///   - property: Its name.
+  ///   - body: Takes the value, or nil for a child without that property.
+  /// - Throws: What `body` throws; ``DatabaseError/corrupt(reason:)``.
   public func forEach(_ property: String, _ body: (Value?) throws -> Void) throws {
     let id = try node.snapshot.nameID(property)
     var cursor = try makeCursor()
     while let value = try cursor.next(property: id) { try body(value) }
   }
 
-  /// All children in an array.
+  /// All children in an array. Use ``forEach(_:)`` or a cursor where there may be many.
+  ///
+  /// - Returns: The children, each holding the snapshot.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``.
+  /// - Complexity: O(n) time and memory.
   public func all() throws -> [Node] {
     var nodes: [Node] = []
     try forEach { nodes.append($0) }
@@ -62,7 +75,7 @@ public struct Children: Sendable {
   }
 }
 
-/// A walk over children.
+/// A walk over children, on one thread. It holds its snapshot.
 public struct ChildCursor: ~Copyable {
   private var walk: ChildWalk?
   private let snapshot: Snapshot
@@ -84,6 +97,8 @@ public struct ChildCursor: ~Copyable {
 
   /// The next child, or nil after the last.
   ///
+  /// - Returns: The child. Except in a transaction it is found already: asking it for its value
+  ///   looks nothing up.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   public mutating func next() throws -> Node? {
     guard left > 0 else { return nil }

@@ -1,14 +1,20 @@
+// Walking a subtree in path order.
+
 extension Node {
   /// Walks the node and all below it, in path order.
   ///
-  /// - Parameter includingSelf: Whether the node itself comes first, if it exists.
+  /// - Parameter includingSelf: Whether the node itself comes first, if it exists. The root, which
+  ///   has no value, never does.
+  /// - Returns: The walk, which holds the snapshot.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``.
   /// - Complexity: memory in proportion to the depth, not to the number of nodes.
   public func descendants(includingSelf: Bool = true) throws -> DescendantCursor {
     try DescendantCursor(self, includingSelf: includingSelf)
   }
 }
 
-/// A walk over a subtree in path order: a node, then its children, each followed by its own.
+/// A walk over a subtree in path order, on one thread: a node, then its children, each followed by
+/// its own.
 public struct DescendantCursor: ~Copyable {
   /// One level of the way down: a walk in a box, since an array cannot hold what cannot be copied.
   private final class Level {

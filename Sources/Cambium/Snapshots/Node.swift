@@ -27,14 +27,15 @@ public struct Node: Sendable {
   /// The node's key, or nil for the root.
   public var key: Key? { ownKey ?? base.last }
 
-  /// The node of a child.
+  /// The node of a child, there or not. Nothing is read.
   public func child(_ key: Key) -> Node {
     Node(snapshot, base: path, key: key, version: nil)
   }
 
   /// Whether there is a node here (or a property of a record).
   ///
-  /// - Throws: ``DatabaseError/corrupt(reason:)`` when stored bytes are damaged, as all reading does.
+  /// - Throws: ``DatabaseError/corrupt(reason:)`` when stored bytes are damaged, as all reading
+  ///   does.
   public var exists: Bool {
     get throws {
       if path.isRoot { return true }
@@ -59,18 +60,19 @@ public struct Node: Sendable {
     }
   }
 
-  /// The transaction that last changed the node's own value, or nil where there is no node.
+  /// The transaction that last changed the node's own value, or nil where there is no node. A
+  /// property has none of its own; ask its record.
   public var modified: SequenceNumber? {
     get throws { try lookUp { header, _ in SequenceNumber(header.modified) } }
   }
 
-  /// The children, in key order.
+  /// The children, in key order: nodes of their own, not properties. Nothing is read yet.
   public var children: Children { Children(node: self) }
 
-  /// How many children there are.
+  /// How many children there are, not counting properties.
   ///
-  /// - Complexity: O(1) at present; in the past, or in a subtree that has been removed since, they are
-  ///   walked.
+  /// - Complexity: O(1) at present; in the past, or in a subtree that has been removed since, they
+  ///   are walked.
   public var childCount: Int {
     get throws {
       guard let id = try nodeID() else { return 0 }

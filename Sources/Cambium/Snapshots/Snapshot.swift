@@ -66,10 +66,10 @@ public final class Snapshot: Sendable {
     age = nil
   }
 
-  /// The node at a path. Nothing is read until the node is asked.
+  /// The node at a path, there or not. Nothing is read until the node is asked.
   public subscript(path: Path) -> Node { Node(self, base: path, key: nil, version: nil) }
 
-  /// The node above all others.
+  /// The node above all others, which has children and no value.
   public var root: Node { self[.root] }
 
   /// Whether what is read may change, because it is an open write transaction.

@@ -3,8 +3,8 @@
 
 import FoundationEssentials
 
-/// The bytes of one version. They stay valid and unchanged as long as the snapshot lives, which pins
-/// its pages; whoever keeps one keeps the snapshot as well.
+/// The bytes of one version. They stay valid and unchanged as long as the snapshot lives, which
+/// pins its pages; whoever keeps one keeps the snapshot as well.
 @safe struct StoredVersion: @unchecked Sendable {
   // What makes it Sendable: the bytes are never written while a snapshot can see them.
   private let start: UnsafeRawPointer
@@ -47,7 +47,8 @@ extension Key {
         count = 25
       case .text(let text):
         unsafe buffer[8] = KeyTag.text
-        // A key built by hand may be too long; none that long is stored, so a part of it finds nothing.
+        // A key built by hand may be too long; none that long is stored, so a part of it finds
+        // nothing.
         var end = 9
         for byte in text.utf8.prefix(Key.textBytesMax) {
           unsafe buffer[end] = byte

@@ -1,3 +1,4 @@
+import Cambium
 import FoundationEssentials
 
 /// A moment of a database as users write it: for REV, `--at`, `--since` and `--until` alike.
@@ -43,7 +44,7 @@ extension Date {
   /// `2026-11-20T13:03:05Z`, with as many digits after the second as it needs.
   var machineText: String {
     var bytes: [UInt8] = []
-    DateText.append(moment: Int64(wholeMicroseconds), to: &bytes)
+    DateText.append(moment: microseconds, to: &bytes)
     return String(decoding: bytes, as: UTF8.self)
   }
 }
@@ -161,7 +162,7 @@ extension MomentParser {
   }
 
   private func now(plus microseconds: Int) -> Date {
-    Date(microseconds: now.wholeMicroseconds + microseconds)
+    Date(microseconds: now.microseconds + Int64(microseconds))
   }
 }
 

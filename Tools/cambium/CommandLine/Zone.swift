@@ -1,3 +1,4 @@
+import Cambium
 import FoundationEssentials
 
 /// A time zone: how far its clocks are ahead of UTC at a moment.
@@ -21,14 +22,14 @@ struct Zone: Sendable {
     let before = local - offset(local - 86_400)
     let after = local - offset(local + 86_400)
     let exact = [before, after].first { local - offset($0) == $0 }
-    return Date(microseconds: (exact ?? before) * 1_000_000 + civil.microsecond)
+    return Date(microseconds: Int64((exact ?? before) * 1_000_000 + civil.microsecond))
   }
 
   /// What the zone's clocks show at a moment.
   func civil(_ date: Date) -> CivilTime {
-    let seconds = date.wholeSeconds
+    let (seconds, microsecond) = date.parts
     var civil = CivilTime(seconds: seconds + offset(seconds))
-    civil.microsecond = date.wholeMicroseconds - seconds * 1_000_000
+    civil.microsecond = microsecond
     return civil
   }
 
@@ -42,7 +43,7 @@ struct Zone: Sendable {
 
   /// `2026-11-20 14:03:05 +01:00`.
   func textWithOffset(_ date: Date) -> String {
-    let minutes = offset(date.wholeSeconds) / 60
+    let minutes = offset(date.parts.seconds) / 60
     let sign = minutes < 0 ? "-" : "+"
     return "\(text(date)) \(sign)\(padded(abs(minutes) / 60)):\(padded(abs(minutes) % 60))"
   }
@@ -65,19 +66,11 @@ struct CivilTime: Hashable, Sendable {
 }
 
 extension Date {
-  /// Microseconds since 1970, rounded to the nearest; beyond 285,000 years it is clamped.
-  var wholeMicroseconds: Int {
-    let exact = (timeIntervalSince1970 * 1_000_000).rounded()
-    return exact.isNaN ? 0 : Int(min(max(exact, -9e18), 9e18))
+  /// Whole seconds since 1970, rounded down, and the microseconds after them.
+  fileprivate var parts: (seconds: Int, microsecond: Int) {
+    let (seconds, rest) = Int(microseconds).quotientAndRemainder(dividingBy: 1_000_000)
+    return rest < 0 ? (seconds - 1, rest + 1_000_000) : (seconds, rest)
   }
-
-  /// Seconds since 1970, rounded down.
-  var wholeSeconds: Int {
-    let (seconds, rest) = wholeMicroseconds.quotientAndRemainder(dividingBy: 1_000_000)
-    return rest < 0 ? seconds - 1 : seconds
-  }
-
-  init(microseconds: Int) { self.init(timeIntervalSince1970: Double(microseconds) / 1_000_000) }
 }
 
 private func padded(_ number: Int, _ width: Int = 2) -> String {

@@ -1,7 +1,7 @@
 import Cambium
 
-/// A CSV file becomes a collection of records: the types of its columns are found in a first pass over
-/// all of it, and the records are written in a second.
+/// A CSV file becomes a collection of records: the types of its columns are found in a first pass
+/// over all of it, and the records are written in a second.
 struct CSVImport {
   let key: RowKey
   /// The columns that stay text whatever they look like.
@@ -42,7 +42,9 @@ struct CSVImport {
     do {
       return try key.key { name in
         let column = try Self.column(name, reader)
-        if reader.row.isAbsent(column) { throw reader.error(column, expected: "a value for the key") }
+        if reader.row.isAbsent(column) {
+          throw reader.error(column, expected: "a value for the key")
+        }
         return reader.row.text(column)
       }
     } catch DatabaseError.badKey(_, let reason) {

@@ -3,8 +3,9 @@ import FoundationEssentials
 
 /// The first-parent history of a git repository becomes one transaction per commit, oldest first.
 ///
-/// A file is a node with the properties `mode`, `blob` and `size`, and `contents` where asked for. The commit
-/// that was imported last is found through a cursor, so that running again takes what is new.
+/// A file is a node with the properties `mode`, `blob` and `size`, and `contents` where asked for.
+/// The commit that was imported last is found through a cursor, so that running again takes what is
+/// new.
 struct GitImport {
   let repository: GitRepository
   let into: Path
@@ -37,7 +38,9 @@ struct GitImport {
       report.commits += 1
       report.changes += plan.steps.count
       report.skipped += plan.skipped.count
-      if !bar.update("import", UInt64(report.commits), of: UInt64(total)) { throw Failure.stopped() }
+      if !bar.update("import", UInt64(report.commits), of: UInt64(total)) {
+        throw Failure.stopped()
+      }
     }
     return report
   }

@@ -5,7 +5,8 @@ import FoundationEssentials
 ///
 /// | input | becomes |
 /// |---|---|
-/// | each line of `.jsonl`, each element of a document's array | a child of the node, named by its key |
+/// | each line of `.jsonl`, each element of a document's array | a child of the node, named by its
+/// key |
 /// | a member of an object | a child, named by the member |
 /// | an object that holds only scalars, with `--records` | a record |
 /// | a scalar, an array, an empty object | a value |
@@ -137,7 +138,8 @@ struct JSONImport {
       do {
         if try !walk.step(event, &reader) { break }
       } catch DatabaseError.badKey(_, let reason) {
-        throw reader.error(at: reader.eventOffset, "expected a name that can be a key, but \(reason)")
+        throw reader.error(
+          at: reader.eventOffset, "expected a name that can be a key, but \(reason)")
       }
     }
     try rows.finish()

@@ -3,8 +3,8 @@ import Cambium
 /// Rows of an input become transactions, a batch at a time, so that an interrupted import can go on
 /// where it was: the number of rows done is committed with each batch.
 ///
-/// A row is what the input counts: a CSV record, a JSON line, or one value of a JSON document. It may set
-/// several nodes.
+/// A row is what the input counts: a CSV record, a JSON line, or one value of a JSON document. It
+/// may set several nodes.
 final class RowImport {
   /// What a row sets.
   typealias Node = (path: Path, value: Value)
@@ -89,8 +89,9 @@ struct RowKey: Sendable {
     columns = list.map { $0.split(separator: ",").map(String.init) } ?? []
   }
 
-  /// The key that a row's values make: one value as it is written; several joined by commas, with `%` and `,`
-  /// in them written as `%25` and `%2C`, so that different values never make the same key.
+  /// The key that a row's values make: one value as it is written; several joined by commas, with
+  /// `%` and `,` in them written as `%25` and `%2C`, so that different values never make the same
+  /// key.
   ///
   /// - Parameter text: Gives the text of a column, or throws where the row has none.
   func key(_ text: (String) throws -> String) throws -> Key {

@@ -3,10 +3,10 @@
 ///     buffer   │ consumed │ position … end: still wanted │ free │
 ///              └ origin: where this byte stands in the input
 ///
-/// A reader looks at `buffer[position..<end]`. Where that ends too early, it calls ``more()``, which
-/// drops what was consumed, moves the rest to the front, and reads on; a rest that fills the buffer
-/// doubles it, so whoever calls must have a limit. Lines are counted when bytes are dropped and when
-/// somebody asks for a place, so knowing them costs a reader nothing.
+/// A reader looks at `buffer[position..<end]`. Where that ends too early, it calls ``more()``,
+/// which drops what was consumed, moves the rest to the front, and reads on; a rest that fills the
+/// buffer doubles it, so whoever calls must have a limit. Lines are counted when bytes are dropped
+/// and when somebody asks for a place, so knowing them costs a reader nothing.
 ///
 /// Invariants:
 /// 1. `position` ≤ `end` ≤ `buffer.count`. ``more()`` and ``rewind()`` keep it; a reader moves
@@ -38,14 +38,16 @@ struct ByteSource: ~Copyable {
     case memory([UInt8])
   }
 
-  /// Opens a file. A pipe or a device is copied to a temporary file first, since readers read twice.
+  /// Opens a file. A pipe or a device is copied to a temporary file first, since readers read
+  /// twice.
   ///
   /// - Throws: ``InputError`` when it does not exist, is a folder, or may not be read.
   init(path: String, bufferBytes: Int = bufferBytes) throws(InputError) {
     self.init(try InputFile(path: path), name: path, bufferBytes: bufferBytes)
   }
 
-  /// Takes standard input, from where it stands. Unless it is a file, it is copied to a temporary file.
+  /// Takes standard input, from where it stands. Unless it is a file, it is copied to a temporary
+  /// file.
   static func standardInput() throws(InputError) -> ByteSource {
     let name = "standard input"
     return ByteSource(try InputFile(sharing: 0, name: name), name: name, bufferBytes: bufferBytes)
@@ -103,8 +105,8 @@ extension ByteSource {
     InputError(input: name, place: place(at: index), reason: reason, hint: hint)
   }
 
-  /// Makes an error about a byte that may have been dropped. The input is read again up to there, so nothing
-  /// can follow but ``rewind()``.
+  /// Makes an error about a byte that may have been dropped. The input is read again up to there,
+  /// so nothing can follow but ``rewind()``.
   mutating func error(atOffset offset: UInt64, _ reason: String, hint: String? = nil) -> InputError
   {
     do {

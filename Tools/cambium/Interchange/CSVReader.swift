@@ -8,7 +8,8 @@
 /// - A field without quotes and without bytes is absent, and so is one that reads as the `absent`
 ///   mark, such as `NA`. In quotes either is text: `""` is the empty text.
 /// - Otherwise quotes mean nothing: `"12"` may be an integer.
-/// - An empty line is passed over, unless the header names a single column: there it is an absent field.
+/// - An empty line is passed over, unless the header names a single column: there it is an absent
+///   field.
 struct CSVReader: ~Copyable {
   /// How long a record may be. A missing quote makes the rest of a file one record.
   static let recordBytesMax = 16 << 20
@@ -83,8 +84,8 @@ extension CSVReader {
     source.error(at: recordStart, reason, hint: hint)
   }
 
-  /// An error about a record of which only the offset was kept. The input is read again up to there, so that
-  /// afterwards the reader can only be rewound.
+  /// An error about a record of which only the offset was kept. The input is read again up to
+  /// there, so that afterwards the reader can only be rewound.
   mutating func error(at offset: UInt64, _ reason: String, hint: String? = nil) -> InputError {
     source.error(atOffset: offset, reason, hint: hint)
   }

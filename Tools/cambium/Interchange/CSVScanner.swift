@@ -5,8 +5,8 @@
 //     plain  = any bytes but , " CR LF, perhaps none
 //     quoted = " any bytes, a quote doubled "
 //
-// A scan is a function of the bytes alone: where they end too early it says so, and is repeated once
-// there are more. Nothing is copied.
+// A scan is a function of the bytes alone: where they end too early it says so, and is repeated
+// once there are more. Nothing is copied.
 
 /// Where a field's bytes are, without the quotes around it.
 struct CSVExtent {
@@ -122,8 +122,8 @@ struct CSVScanner {
     }
   }
 
-  /// Scans the record that starts at `start`. Bytes up to `end` are input; `isLast` says whether it ends
-  /// there.
+  /// Scans the record that starts at `start`. Bytes up to `end` are input; `isLast` says whether it
+  /// ends there.
   mutating func scan(_ bytes: Span<UInt8>, from start: Int, to end: Int, isLast: Bool) -> Outcome {
     fields.removeAll(keepingCapacity: true)
     (count, surplus, seen, index) = (0, nil, 0, start)

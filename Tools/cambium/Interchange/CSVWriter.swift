@@ -8,15 +8,17 @@ import FoundationEssentials
 /// | absent, null | nothing, or the mark for it |
 /// | bool | `true`, `false` |
 /// | integer | `42` |
-/// | double | the shortest digits that give it again, with a point or an exponent: `12.0`; `nan`, `inf`, `-inf` |
+/// | double | the shortest digits that give it again, with a point or an exponent: `12.0`; `nan`,
+/// `inf`, `-inf` |
 /// | string | the text; the empty one, and one like the mark, in quotes |
-/// | date | `2013-01-01T10:00:00Z`, with a fraction where it has one; `2013-01-01` in a column of days |
+/// | date | `2013-01-01T10:00:00Z`, with a fraction where it has one; `2013-01-01` in a column of
+/// days |
 /// | data | base64 |
 /// | UUID, decimal, reference | as text |
 /// | array, map, blob | as JSON text |
 ///
-/// A field is put in quotes only where it must be. ``CSVReader`` and ``ColumnTypes`` read a column of one
-/// type back as it was, except a text column that reads like another type: that one must be
+/// A field is put in quotes only where it must be. ``CSVReader`` and ``ColumnTypes`` read a column
+/// of one type back as it was, except a text column that reads like another type: that one must be
 /// declared text.
 struct CSVWriter: Sendable {
   /// The properties that are written, in this order; others are left out.

@@ -12,27 +12,32 @@ enum ColumnType: String, Sendable {
 ///     try reader.rewind()
 ///     while try reader.next() { let record = try types.record(reader) }
 ///
-/// A column has the first of these types that all its fields allow, apart from absent ones. Each asks that
-/// the value be written as the same field again, or as one that means the same:
+/// A column has the first of these types that all its fields allow, apart from absent ones. Each
+/// asks that the value be written as the same field again, or as one that means the same:
 ///
 /// | Type | Fields | Written as |
 /// |---|---|---|
-/// | integer | `0`, `-5`, `42`: within 64 bits, no zero before other digits, no `+`, no `-0` | the same |
-/// | number | integers, decimals and exponents as JSON has them, also mixed; `nan`, `inf`, `-inf`. Not if a double would lose a digit | the shortest digits that give the same double, with a point or an exponent: `41` as `41.0`, `1.50` as `1.5` |
+/// | integer | `0`, `-5`, `42`: within 64 bits, no zero before other digits, no `+`, no `-0` | the
+/// same |
+/// | number | integers, decimals and exponents as JSON has them, also mixed; `nan`, `inf`, `-inf`.
+/// Not if a double would lose a digit | the shortest digits that give the same double, with a point
+/// or an exponent: `41` as `41.0`, `1.50` as `1.5` |
 /// | boolean | `true`, `false`, in capitals too | `true`, `false` |
-/// | date | all `2013-01-01`, or all `2013-01-01T10:00:00Z` with at most six digits of a fraction | the same, less zeros at the fraction's end |
+/// | date | all `2013-01-01`, or all `2013-01-01T10:00:00Z` with at most six digits of a fraction |
+/// the same, less zeros at the fraction's end |
 /// | text | anything | the same |
 ///
 /// So `007`, `+1`, `1.`, `.5`, 20 digits, and dates with an offset or without a zone, make a column
-/// text. A column can be declared to be a date: then every form of `DateText` is one, and is written as a
-/// moment in UTC. An empty field in quotes is an empty text in a text column, and absent in others.
+/// text. A column can be declared to be a date: then every form of `DateText` is one, and is
+/// written as a moment in UTC. An empty field in quotes is an empty text in a text column, and
+/// absent in others.
 struct ColumnTypes: Sendable {
   /// A column and its type.
   struct Column: Equatable, Sendable {
     let name: String
     let type: ColumnType
-    /// The one text that keeps the column from another type, if there is one: perhaps a mark for what is
-    /// absent, such as `NA`.
+    /// The one text that keeps the column from another type, if there is one: perhaps a mark for
+    /// what is absent, such as `NA`.
     let obstacle: String?
   }
 
@@ -49,8 +54,8 @@ struct ColumnTypes: Sendable {
   ///   - reader: Stands before the first record, and afterwards at the end.
   ///   - declared: Types that are given, by column.
   ///   - observe: Is called every few thousand records, for a progress bar.
-  /// - Throws: ``InputError`` for bad CSV, a field that has not its declared type, or a declared column that is
-  ///   not there.
+  /// - Throws: ``InputError`` for bad CSV, a field that has not its declared type, or a declared
+  ///   column that is not there.
   init(
     of reader: inout CSVReader, declared: [String: ColumnType] = [:],
     observe: (borrowing CSVReader) throws -> Void = { _ in }

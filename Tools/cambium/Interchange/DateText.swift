@@ -8,7 +8,8 @@
 //     +12013-01-01T…, -0001-01-01T…       years outside 0000 to 9999 have a sign
 //
 // A value keeps the moment and nothing else, so only the first three are read back from what is
-// written. The last fraction digits beyond the microsecond would be lost too: seven digits are no date.
+// written. The last fraction digits beyond the microsecond would be lost too: seven digits are no
+// date.
 
 enum DateText {
   /// How a date is written.
@@ -90,8 +91,8 @@ enum DateText {
     output.append(contentsOf: text)
   }
 
-  /// Days since 1970 for a date (H. Hinnant, chrono-compatible low-level date algorithms, 2013): years
-  /// begin in March, so that the leap day comes last.
+  /// Days since 1970 for a date (H. Hinnant, chrono-compatible low-level date algorithms, 2013):
+  /// years begin in March, so that the leap day comes last.
   static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
     let year = month <= 2 ? year - 1 : year
     let era = (year >= 0 ? year : year - 399) / 400

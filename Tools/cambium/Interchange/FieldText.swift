@@ -47,7 +47,8 @@ extension FieldTypes {
 
 /// Reads fields as values.
 enum FieldText {
-  /// Whether a text is certainly an integer that fits 64 bits and a double: the quick look at most fields.
+  /// Whether a text is certainly an integer that fits 64 bits and a double: the quick look at most
+  /// fields.
   static func isShortInteger(_ bytes: Span<UInt8>) -> Bool {
     guard bytes.count > 0, bytes.count <= 15 else { return false }
     var index = bytes[0] == ASCII.minus ? 1 : 0

@@ -7,7 +7,8 @@ struct Place: Equatable, Sendable {
   /// How many bytes of the input come before it.
   var offset: UInt64 = 0
 
-  /// The place after some bytes. Characters are counted by their first byte, so that bad UTF-8 counts too.
+  /// The place after some bytes. Characters are counted by their first byte, so that bad UTF-8
+  /// counts too.
   func advanced(over bytes: Span<UInt8>) -> Place {
     var place = self
     place.offset += UInt64(bytes.count)

@@ -19,17 +19,18 @@ enum JSONEvent: Equatable {
 ///
 /// What RFC 8259 leaves open:
 /// - A document is one value. In lines (`.jsonl`), each line is one; empty lines are passed over.
-/// - A number without point and exponent is an integer, within 64 bits, or else an error. `-0` and all
-///   others are doubles; too large a number is an error, and so is one that is nearly but not 0.
-/// - A name twice in one object is an error. Names are compared by a hash of 64 bits: eight to thirty
-///   bytes are kept for each member of the objects that are open.
+/// - A number without point and exponent is an integer, within 64 bits, or else an error. `-0` and
+///   all others are doubles; too large a number is an error, and so is one that is nearly but not
+///   0.
+/// - A name twice in one object is an error. Names are compared by a hash of 64 bits: eight to
+///   thirty bytes are kept for each member of the objects that are open.
 /// - A byte order mark is passed over. Nesting ends at 512, a text or line at 16 MiB.
 ///
 /// A typed reader also reads what ``JSONTypes`` adds, as ``JSONWriter`` writes it.
 ///
 /// Invariants:
-/// 1. The containers up to `depth` are open; those above are kept for reuse. Only `open` and `close`
-///    change it.
+/// 1. The containers up to `depth` are open; those above are kept for reuse. Only `open` and
+///    `close` change it.
 struct JSONReader: ~Copyable {
   /// How deep arrays and objects may be nested.
   static let nestingMax = 512
@@ -96,8 +97,8 @@ struct JSONReader: ~Copyable {
     (depth, expectation) = (0, .start)
   }
 
-  /// An error about a place of which only the offset was kept. The input is read again up to there, so that
-  /// afterwards the reader can only be rewound.
+  /// An error about a place of which only the offset was kept. The input is read again up to there,
+  /// so that afterwards the reader can only be rewound.
   mutating func error(at offset: UInt64, _ reason: String, hint: String? = nil) -> InputError {
     tokens.error(at: offset, reason, hint: hint)
   }

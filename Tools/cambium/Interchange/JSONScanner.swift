@@ -4,8 +4,8 @@
 //           / "…"              a text, checked for control characters and UTF-8; escapes come later
 //           / letters, digits, + - .      a word: number, true, false, null, or a mistake
 //
-// A scan is a function of the bytes alone: where they end too early it says so, and is repeated once
-// there are more. Nothing is copied.
+// A scan is a function of the bytes alone: where they end too early it says so, and is repeated
+// once there are more. Nothing is copied.
 
 /// A piece of JSON.
 struct JSONToken: Equatable {
@@ -54,8 +54,8 @@ enum JSONScanner {
     return index
   }
 
-  /// Scans the token that starts at `start`, which is before `end` and no space. `isLast` says whether the
-  /// input ends at `end`.
+  /// Scans the token that starts at `start`, which is before `end` and no space. `isLast` says
+  /// whether the input ends at `end`.
   static func scan(_ bytes: Span<UInt8>, _ start: Int, _ end: Int, isLast: Bool) -> Outcome {
     switch bytes[start] {
     case ASCII.quote: return scanText(bytes, start, end, isLast: isLast)

@@ -7,8 +7,9 @@ enum JSONText {
     return String(decoding: output, as: UTF8.self)
   }
 
-  /// Adds a text in quotes. Besides what JSON asks for, everything is escaped that could change how a
-  /// terminal shows the rest: all control characters, and those that turn the direction of writing.
+  /// Adds a text in quotes. Besides what JSON asks for, everything is escaped that could change how
+  /// a terminal shows the rest: all control characters, and those that turn the direction of
+  /// writing.
   static func append(_ text: some StringProtocol, to output: inout [UInt8]) {
     output.append(ASCII.quote)
     let bytes = text.utf8

@@ -1,8 +1,9 @@
-/// Reads JSON token by token: the scanner's tokens out of a source, with the limits on their length.
+/// Reads JSON token by token: the scanner's tokens out of a source, with the limits on their
+/// length.
 ///
 /// Invariants:
-/// 1. The token that ``peek()`` gave stays where it is in the source's buffer until it is consumed: nothing
-///    is read on meanwhile.
+/// 1. The token that ``peek()`` gave stays where it is in the source's buffer until it is consumed:
+///    nothing is read on meanwhile.
 struct JSONTokens: ~Copyable {
   /// How long a text, a number or a line may be.
   static let bytesMax = 16 << 20
@@ -157,8 +158,8 @@ extension JSONTokens {
     return source.error(at: index, "expected \(expected), found \(found)", hint: hint)
   }
 
-  /// An error about a place of which only the offset was kept. The input is read again up to there, so that
-  /// afterwards it can only be rewound.
+  /// An error about a place of which only the offset was kept. The input is read again up to there,
+  /// so that afterwards it can only be rewound.
   mutating func error(at offset: UInt64, _ reason: String, hint: String? = nil) -> InputError {
     peeked = nil
     return source.error(atOffset: offset, reason, hint: hint)

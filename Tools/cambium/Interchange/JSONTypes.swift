@@ -7,9 +7,11 @@ import FoundationEssentials
 /// |---|---|
 /// | null, bool, string, array | as in JSON |
 /// | integer, −2⁵³ to 2⁵³ | `42`; never a point or an exponent |
-/// | integer, other | `{"$integer": "9223372036854775807"}`, since other tools read numbers as doubles |
+/// | integer, other | `{"$integer": "9223372036854775807"}`, since other tools read numbers as
+/// doubles |
 /// | double | `12.0`, `1e-05`, `-0.0`: always a point or an exponent |
-/// | double, not finite | `{"$double": "inf"}`, `"-inf"`, `"nan"`, or the bits of another NaN: `"0x7ff8000000000001"` |
+/// | double, not finite | `{"$double": "inf"}`, `"-inf"`, `"nan"`, or the bits of another NaN:
+/// `"0x7ff8000000000001"` |
 /// | data | `{"$data": "3q2+7w=="}`, base64 |
 /// | date | `{"$date": "2013-01-01T10:00:00.25Z"}` |
 /// | UUID | `{"$uuid": "0190163d-8694-739b-aea5-966c26f8ad91"}` |
@@ -18,9 +20,9 @@ import FoundationEssentials
 /// | blob | `{"$blob": "<64 hexadecimal digits>", "size": 1048576}` |
 /// | map | an object; a name that starts with `$` gets one more `$` in front |
 ///
-/// Whatever value is written, reading gives the same value again. A name with one `$` that is not in
-/// the table is an error when types are read, so that the table can grow. A reader that is not typed
-/// takes all names as they are.
+/// Whatever value is written, reading gives the same value again. A name with one `$` that is not
+/// in the table is an error when types are read, so that the table can grow. A reader that is not
+/// typed takes all names as they are.
 enum JSONTypes {
   /// The largest integer that every JSON reader keeps.
   static let integerMax: Int64 = 1 << 53

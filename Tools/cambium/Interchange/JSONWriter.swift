@@ -5,7 +5,8 @@ import FoundationEssentials
 enum JSONWriter {
   /// Adds a value, without spaces.
   ///
-  /// It calls itself for what is inside, so not deeper than values nest: `Value.nestingMax` at most.
+  /// It calls itself for what is inside, so not deeper than values nest: `Value.nestingMax` at
+  /// most.
   static func append(_ value: Value, to output: inout [UInt8]) {
     switch value {
     case .null: output.append(contentsOf: "null".utf8)

@@ -96,9 +96,9 @@ extension NumberText {
 
   /// The nearest double; infinite where the number is too large.
   ///
-  /// Up to 2⁵³ times or through a power of ten that a double holds exactly, one rounding is the correct
-  /// rounding (W. Clinger, How to read floating point numbers accurately, 1990); the rest is left to
-  /// the standard library.
+  /// Up to 2⁵³ times or through a power of ten that a double holds exactly, one rounding is the
+  /// correct rounding (W. Clinger, How to read floating point numbers accurately, 1990); the rest
+  /// is left to the standard library.
   func double(_ bytes: Span<UInt8>) -> Double {
     guard !isCut, digits <= 1 << 53, abs(exponent) < NumberText.powers.count else {
       return Double(String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)) ?? .nan
@@ -151,8 +151,8 @@ extension NumberText {
     1e18, 1e19, 1e20, 1e21, 1e22,
   ]
 
-  /// Adds a finite double in the shortest form that reads back as the same, always with a point or an
-  /// exponent, so that it stays a double: `12.0`, `-0.0`, `1e-05`.
+  /// Adds a finite double in the shortest form that reads back as the same, always with a point or
+  /// an exponent, so that it stays a double: `12.0`, `-0.0`, `1e-05`.
   static func append(_ value: Double, to output: inout [UInt8]) {
     output.append(contentsOf: value.description.utf8)
   }

@@ -1,0 +1,153 @@
+// Goal: every value comes back exactly, down to the bits. Method: the borders of each type, and random
+// values from a seed, stored and read again; compared by `areExactlyEqual`, not by the engine's `==`.
+
+import FoundationEssentials
+import Testing
+
+@testable import Cambium
+
+@Suite("A stored value")
+struct ValueRoundTripTests {
+  /// Stores a value, reads it, and expects the same; returns the stored form.
+  @discardableResult
+  static func roundTrip(
+    _ value: Value, _ note: String = "", location: SourceLocation = #_sourceLocation
+  ) throws -> [UInt8] {
+    let bytes = try value.stored()
+    let back = try Value.decoded(bytes)
+    #expect(
+      areExactlyEqual(back, value), "\(value) came back as \(back) \(note)",
+      sourceLocation: location)
+    #expect(back == value, "\(value) is not \(back) \(note)", sourceLocation: location)
+    #expect(back.hashValue == value.hashValue, "\(value) \(note)", sourceLocation: location)
+    #expect(try back.stored() == bytes, "\(value) \(note)", sourceLocation: location)
+    return bytes
+  }
+
+  @Test("comes back exactly", arguments: FormatSeeds.first(20))
+  func comesBack(seed: UInt64) throws {
+    var random = FormatRandom(seed: seed)
+    for index in 0..<400 {
+      try Self.roundTrip(random.value(), "(seed \(seed), value \(index))")
+    }
+  }
+
+  @Test("is equal to another only when their bytes are", arguments: FormatSeeds.first(4))
+  func equality(seed: UInt64) throws {
+    var random = FormatRandom(seed: 1_000 + seed)
+    let values = (0..<150).map { _ in random.value(depth: 1) }
+    let bytes = try values.map { try $0.stored() }
+    for a in values.indices {
+      for b in values.indices {
+        let isSame = bytes[a] == bytes[b]
+        #expect((values[a] == values[b]) == isSame, "\(values[a]), \(values[b]), seed \(seed)")
+      }
+    }
+  }
+
+  @Test("is an integer in the fewest bytes", arguments: FormatRandom.integerBorders)
+  func integers(_ number: Int64) throws {
+    let bytes = try Self.roundTrip(.integer(number))
+    let widths: [Int: ClosedRange<Int64>] = [
+      1: -128...127, 2: -32_768...32_767, 4: -2_147_483_648...2_147_483_647,
+    ]
+    let width = widths.keys.sorted().first { widths[$0]?.contains(number) == true }
+    #expect(bytes.count == 1 + (width ?? 8))
+  }
+
+  @Test("keeps each bit of a double", arguments: FormatRandom.doublePatterns)
+  func doubles(_ pattern: UInt64) throws {
+    let bytes = try Self.roundTrip(.double(Double(bitPattern: pattern)))
+    #expect(bytes.count == 9)
+  }
+
+  @Test("tells an integer from a double, and the kinds of nothing apart")
+  func kindsStayApart() throws {
+    let values: [Value] = [
+      .integer(1), .double(1), .bool(true), .string("1"), .decimal(1), .null, .string(""),
+      .data(Data()), .array([]), .map([:]), .reference(.root), .array([.null]), .map(["": .null]),
+      .double(0), .double(-0.0), .integer(0), .bool(false), .data(Data("1".utf8)),
+    ]
+    for (index, value) in values.enumerated() {
+      try Self.roundTrip(value)
+      #expect(values.firstIndex(of: value) == index, "\(value) equals an earlier one")
+    }
+    #expect(Set(values).count == values.count)
+  }
+
+  @Test("does not normalize text")
+  func text() throws {
+    let pairs = [("\u{E9}", "e\u{301}"), ("\u{212B}", "\u{C5}"), ("\u{AC00}", "\u{1100}\u{1161}")]
+    for (a, b) in pairs {
+      #expect(a == b, "Swift's own comparison has changed")
+      #expect(try Self.roundTrip(.string(a)) != Self.roundTrip(.string(b)))
+      #expect(Value.string(a) != .string(b))
+      let both = Record([(name: a, value: .integer(1)), (name: b, value: .integer(2))])
+      #expect(both.count == 2)
+      try Self.roundTrip(.map(both))
+    }
+    for text in ["", "\u{0}", "a\u{0}b", "\r\n", "\u{FEFF}", "\u{FFFF}", "\u{10FFFF}", "🇩🇪"] {
+      try Self.roundTrip(.string(text))
+    }
+    try Self.roundTrip(.string(String(repeating: "\u{0}é", count: 100_000)))
+  }
+
+  @Test("keeps bytes of any content")
+  func data() throws {
+    try Self.roundTrip(.data(Data()))
+    try Self.roundTrip(.data(Data(0...255)))
+    try Self.roundTrip(.data(Data(repeating: 0, count: 70_000)))
+    let slice = Data(0...255)[100..<120]
+    try Self.roundTrip(.data(slice))
+  }
+
+  @Test("keeps UUIDs, references and blobs")
+  func references() throws {
+    for byte in [0, 1, 0x7F, 0x80, 0xFF] as [UInt8] {
+      let uuid = try [UInt8](repeating: byte, count: 16).lend { try $0.uuid(at: 0) }
+      try Self.roundTrip(.uuid(uuid))
+      try Self.roundTrip(.blob(Blob(hash: [UInt8](repeating: byte, count: 32), size: .max)))
+    }
+    let deep = Path(keys: (0..<10_000).map { Key.integer(Int64($0)) })
+    for path in [.root, "a", "a/-1/~0~1", deep] as [Path] { try Self.roundTrip(.reference(path)) }
+  }
+}
+
+// MARK: Nesting
+
+extension ValueRoundTripTests {
+  /// Arrays and maps by turns, so many of them around a number.
+  static func nested(_ depth: Int) -> Value {
+    (0..<depth).reduce(.integer(7)) { inner, level in
+      level.isMultiple(of: 2) ? .array([inner]) : .map(["in": inner])
+    }
+  }
+
+  @Test("nests down to the limit, and not one deeper")
+  func nesting() throws {
+    for depth in [0, 1, 2, 99, Value.nestingMax] { try Self.roundTrip(Self.nested(depth)) }
+    for depth in [Value.nestingMax + 1, 150, 5_000] {
+      let error = #expect(throws: DatabaseError.self) { try Self.nested(depth).stored() }
+      guard case .badValue(_, let reason)? = error else {
+        Issue.record("\(depth) deep: \(error.map { "\($0)" } ?? "nothing")")
+        continue
+      }
+      #expect(reason.contains("100 deep") && reason.contains("child nodes"))
+    }
+  }
+
+  @Test("that nests too deep is damage, not a trap")
+  func storedNesting() throws {
+    for levels in [101, 200, 3_000] {
+      var bytes: [UInt8] = [ValueTag.null]
+      for _ in 0..<levels {
+        var outer: [UInt8] = [ValueTag.array]
+        outer.append(varint: UInt64(bytes.count))
+        bytes = outer + bytes
+      }
+      #expect(throws: DatabaseError.corrupt(reason: "a stored value nests too deep")) {
+        try Value.decoded(bytes)
+      }
+    }
+  }
+}

@@ -1,0 +1,195 @@
+import Testing
+
+@testable import Cambium
+
+@Suite("A subtree")
+struct SubtreeTests {
+  /// How many entries the tables have that a removal could touch.
+  private static func entries(_ database: Database) throws -> [String: Int] {
+    var entries: [String: Int] = [:]
+    for table in try database.information().tables where table.environment == "state" {
+      entries[table.name] = table.entries
+    }
+    return entries
+  }
+
+  @Test("of 100,000 nodes is removed, restored and moved by touching an entry or two")
+  func constant() throws {
+    let count = 100_000
+    try withDatabase { database in
+      try addChildren(count, to: "big", in: database)
+      try database.write { tx in try tx.set("big/0/0/0", to: "deep") }
+      let full = try SubtreeTests.entries(database)
+
+      let removal = try database.write { tx in
+        try tx.remove("big")
+        return tx.sequence
+      }
+      #expect(
+        try SubtreeTests.entries(database)
+          == full.merging(["tree": -1, "history": 1, "removals": 1]) { $0 + $1 })
+      #expect(try database.read { try $0["big"].childCount } == 0)
+      #expect(try database.read { try $0["big/0/0/0"].exists } == false)
+      #expect(try database.read(at: .sequence(removal.previous)) { try $0["big/0/0/0"].value } == "deep")
+
+      try database.write { tx in try tx.restore("big", removedAt: removal) }
+      #expect(
+        try SubtreeTests.entries(database)
+          == full.merging(["history": 1, "removals": 1]) { $0 + $1 })
+      #expect(try database.read { try $0["big"].childCount } == count)
+      #expect(try database.read { try $0["big/0/0/0"].value } == "deep")
+
+      try database.write { tx in try tx.move("big", to: "new") }
+      #expect(
+        try SubtreeTests.entries(database)
+          == full.merging(["history": 2, "removals": 2]) { $0 + $1 })
+      #expect(try database.read { try $0["new"].childCount } == count)
+      #expect(try database.read { try $0["big"].exists } == false)
+    }
+  }
+
+  @Test("comes back once, and only where its parent is")
+  func restoredOnce() throws {
+    try withDatabase { database in
+      try database.write { tx in try tx.set("a/x/y", to: 1) }
+      try database.write { tx in try tx.remove("a/x") }
+      try database.write { tx in try tx.restore("a/x", removedAt: 2) }
+      expectRefused(.exists, database, .restore("a/x", removedAt: 2))
+      try database.write { tx in try tx.move("a/x", to: "b") }
+      expectRefused(.notFound, database, .restore("a/x", removedAt: 2))
+      try database.write { tx in try tx.remove("b") }
+      expectRefused(.notFound, database, .restore("a/x", removedAt: 2))
+      try database.write { tx in try tx.remove("a") }
+      expectRefused(.notFound, database, .restore("a/x", removedAt: 2))
+      try database.write { tx in try tx.restore("b", removedAt: 5) }
+      #expect(try database.read { try $0.root.rows().map(\.path) } == ["b", "b/y"])
+    }
+  }
+
+  @Test("comes back once also when it is moved away in the transaction that restores it")
+  func restoredAndMovedAtOnce() throws {
+    try withDatabase { database in
+      try database.write { tx in try tx.set("a/x/y", to: 1) }
+      try database.write { tx in try tx.remove("a/x") }
+      try database.write { tx in
+        try tx.restore("a/x", removedAt: 2)
+        try tx.move("a/x", to: "b")
+        #expect(throws: DatabaseError.self) { try tx.restore("a/x", removedAt: 2) }
+      }
+      expectRefused(.notFound, database, .restore("a/x", removedAt: 2))
+      #expect(try database.read { try $0.root.rows().map(\.path) } == ["a", "b", "b/y"])
+    }
+  }
+
+  @Test("comes back as it was when it was removed, with what its last transaction did to it")
+  func restoredAsRemoved() throws {
+    try withDatabase { database in
+      try database.write { tx in
+        try tx.set("x", to: ["name": 1])
+        try tx.set("x/child", to: 1)
+        try tx.set("leaf", to: 1)
+      }
+      try database.write { tx in
+        try tx.update("x", ["name": nil, "other": 2])
+        try tx.set("x/name", to: "a child now")
+        try tx.set("x/child", to: 2)
+        try tx.remove("x")
+        try tx.set("leaf", to: 2)
+        try tx.set("leaf/new", to: 3)
+        try tx.remove("leaf")
+      }
+      try database.write { tx in
+        try tx.restore("x", removedAt: 2)
+        try tx.restore("leaf", removedAt: 2)
+      }
+      let snapshot = try database.snapshot()
+      #expect(try snapshot["x"].value == ["other": 2])
+      #expect(try snapshot["x/name"].value == "a child now")
+      #expect(try snapshot["x/child"].value == 2)
+      #expect(try snapshot["leaf"].value == 2)
+      #expect(try snapshot["leaf/new"].value == 3)
+    }
+  }
+
+  @Test("follows its parent: it is restored where that was moved to")
+  func restoredUnderMovedParent() throws {
+    try withDatabase { database in
+      try database.write { tx in try tx.set("a/x/y", to: 1) }
+      try database.write { tx in try tx.remove("a/x") }
+      try database.write { tx in
+        try tx.move("a", to: "b")
+        try tx.set("a/other", to: 1)
+      }
+      expectRefused(.notFound, database, .restore("a/x", removedAt: 2))
+      try database.write { tx in try tx.restore("b/x", removedAt: 2) }
+      #expect(try database.read { try $0["b/x/y"].value } == 1)
+    }
+  }
+
+  @Test("that came and went in one transaction leaves nothing")
+  func passing() throws {
+    try withDatabase { database in
+      try database.write { tx in try tx.set("old", to: 1) }
+      let before = try SubtreeTests.entries(database)
+      try database.write { tx in
+        try tx.set("new/below", to: 1)
+        try tx.move("new", to: "newer")
+        try tx.remove("newer")
+      }
+      var after = try SubtreeTests.entries(database)
+      after["counts"] = before["counts"]
+      #expect(after == before)
+      expectRefused(.notFound, database, .restore("newer", removedAt: 2))
+    }
+  }
+
+  @Test("that moved is told by the feed at both places, node by node")
+  func feed() throws {
+    try withDatabase { database in
+      try database.write { tx in
+        try tx.set("a/x", to: 1)
+        try tx.set("a/y/z", to: 2)
+      }
+      try database.write { tx in
+        try tx.set("a/x", to: 5)
+        try tx.move("a", to: "b")
+        try tx.remove("b/y")
+      }
+      #expect(
+        try database.commit(2).changes.all() == [
+          Change(path: "a/x", old: 1, new: nil), Change(path: "a/y/z", old: 2, new: nil),
+          Change(path: "b/x", old: nil, new: 5),
+        ])
+      var under = try database.commits(under: "b/x")
+      let commit = try under.next()
+      #expect(commit?.sequence == 2)
+      #expect(try commit?.changes.all() == [Change(path: "b/x", old: nil, new: 5)])
+      #expect(try under.next()?.sequence == nil)
+    }
+  }
+
+  @Test("is told when a child takes the place of a property with the same value")
+  func propertyBecomesChild() throws {
+    try withDatabase { database in
+      try database.write { tx in try tx.set("a", to: ["b": 1]) }
+      try database.write { tx in
+        try tx.update("a", ["b": nil])
+        try tx.set("a/b", to: 1)
+      }
+      #expect(
+        try database.commit(2).changes.all() == [
+          Change(path: "a", old: ["b": 1], new: [:]), Change(path: "a/b", old: nil, new: 1),
+        ])
+    }
+  }
+
+  private func expectRefused(
+    _ refusal: Refusal, _ database: Database, _ call: Call,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let error = #expect(throws: DatabaseError.self, sourceLocation: sourceLocation) {
+      try database.write { tx in _ = try call.perform(tx) }
+    }
+    #expect(error.flatMap { Refusal($0) } == refusal, sourceLocation: sourceLocation)
+  }
+}

@@ -1,0 +1,77 @@
+import Testing
+
+@testable import Cambium
+
+/// What can be read of one node, for comparing the database with the model.
+struct Row: Equatable, CustomStringConvertible {
+  var path: Path
+  var value: Value?
+  var modified: SequenceNumber?
+  var childCount: Int
+
+  var description: String {
+    let text = value.map { "\($0)" } ?? "nothing"
+    return "\(path): \(text), modified by \(modified ?? 0), \(childCount) children"
+  }
+}
+
+extension [Path: Tree.Node] {
+  /// All nodes in path order.
+  var rows: [Row] {
+    var counts: [Path: Int] = [:]
+    for path in keys { counts[path.parent ?? .root, default: 0] += 1 }
+    return keys.sorted().map { path in
+      Row(
+        path: path, value: self[path]?.value, modified: self[path]?.modified,
+        childCount: counts[path] ?? 0)
+    }
+  }
+
+  /// The keys of a node's children, in order.
+  func childKeys(of parent: Path) -> [Cambium.Key] {
+    let depth = parent.depth + 1
+    var found: [Cambium.Key] = []
+    for path in keys where path.isWithin(parent) && path.depth == depth {
+      if let key = path.last { found.append(key) }
+    }
+    return found.sorted()
+  }
+}
+
+extension Node {
+  /// What can be read of it, as of a node reached by walking.
+  func row() throws -> Row {
+    Row(path: path, value: try value, modified: try modified, childCount: try childCount)
+  }
+
+  /// The rows of all nodes below it.
+  func rows() throws -> [Row] {
+    var rows: [Row] = []
+    var nodes = try descendants(includingSelf: false)
+    while let node = try nodes.next() { rows.append(try node.row()) }
+    return rows
+  }
+}
+
+/// Compares two lists and reports the first place where they differ.
+func expectSame<Element: Equatable>(
+  _ found: [Element], _ expected: [Element], _ what: @autoclosure () -> String,
+  sourceLocation: SourceLocation = #_sourceLocation
+) {
+  if found == expected { return }
+  let index =
+    zip(found, expected).enumerated().first { $0.element.0 != $0.element.1 }?.offset
+    ?? min(found.count, expected.count)
+  let one = index < found.count ? "\(found[index])" : "nothing"
+  let other = index < expected.count ? "\(expected[index])" : "nothing"
+  Issue.record(
+    "\(what()): at \(index) there is \(one), and should be \(other)", sourceLocation: sourceLocation)
+}
+
+/// Compares all that can be read under a node by walking.
+func expectSame(
+  _ root: Node, _ nodes: [Path: Tree.Node], _ what: @autoclosure () -> String,
+  sourceLocation: SourceLocation = #_sourceLocation
+) throws {
+  expectSame(try root.rows(), nodes.rows, what(), sourceLocation: sourceLocation)
+}

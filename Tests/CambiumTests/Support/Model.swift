@@ -1,0 +1,212 @@
+@testable import Cambium
+
+/// What a database should hold, present and past, as plainly as it can be said: for every moment a
+/// dictionary from paths to nodes, kept whole.
+struct Model: Sendable {
+  /// One committed transaction.
+  struct Moment: Sendable {
+    /// The nodes right after it.
+    var nodes: [Path: Tree.Node]
+    /// How many operations it logged.
+    var operationCount: Int
+    /// The events it logged.
+    var events: [Event]
+  }
+
+  /// The moments by sequence number; the first is the empty database.
+  private(set) var moments = [Moment(nodes: [:], operationCount: 0, events: [])]
+  /// The present, with what the open transaction has done.
+  var tree = Tree()
+  /// The present without it.
+  private var committed = Tree()
+
+  var head: SequenceNumber { SequenceNumber(UInt64(moments.count - 1)) }
+
+  /// The nodes at a moment.
+  func nodes(at sequence: SequenceNumber) -> [Path: Tree.Node] {
+    moments[Int(sequence.rawValue)].nodes
+  }
+
+  mutating func begin() {
+    tree = committed
+    tree.sequence = head.next
+    tree.operationCount = 0
+    tree.events = []
+  }
+
+  /// Keeps what was done; a transaction without an operation is none.
+  mutating func commit() {
+    committed = tree
+    if tree.operationCount == 0 { return }
+    moments.append(
+      Moment(nodes: tree.nodes, operationCount: tree.operationCount, events: tree.events))
+  }
+
+  mutating func abort() { tree = committed }
+
+  /// What a transaction changed, in path order.
+  func changes(of sequence: SequenceNumber) -> [Change] {
+    let (old, new) = (nodes(at: sequence.previous), nodes(at: sequence))
+    var changes: [Change] = []
+    for path in Set(old.keys).union(new.keys) {
+      let (before, after) = (old[path]?.value, new[path]?.value)
+      if before != after { changes.append(Change(path: path, old: before, new: after)) }
+    }
+    return changes.sorted { $0.path < $1.path }
+  }
+}
+
+/// The tree at one moment, and what a transaction may do to it.
+struct Tree: Sendable {
+  struct Node: Sendable {
+    /// A map is a record; nil for a node that only has children.
+    var value: Value?
+    /// The transaction that last changed `value`.
+    var modified: SequenceNumber
+    /// The transaction that put the node where it is.
+    var placed: SequenceNumber
+    /// Whose children its children are: given with the first child, it stays when the node moves.
+    var family: Int?
+  }
+
+  /// Where a node was: under a certain parent, wherever that is now.
+  struct Place: Hashable {
+    var family: Int
+    var key: Key
+  }
+
+  /// What left a place, and all that was below it, by relative path.
+  struct Removal {
+    var sequence: SequenceNumber
+    var isMove: Bool
+    var node: Node
+    var below: [Path: Node]
+  }
+
+  var nodes: [Path: Node] = [:]
+  var sequence = SequenceNumber.zero
+  var operationCount = 0
+  var events: [Event] = []
+  /// The names of properties that are defined.
+  var names: Set<String> = []
+  private var removals: [Place: [Removal]] = [:]
+  private var families = rootFamily
+
+  private static let rootFamily = 0
+
+  mutating func newFamily() -> Int {
+    families += 1
+    return families
+  }
+}
+
+// MARK: Places
+
+extension Tree {
+  /// Checks that a node may be at a path.
+  ///
+  /// - Returns: The family that it belongs to, or nil where its parent is missing or without children.
+  @discardableResult
+  func family(around path: Path) throws(Refusal) -> Int? {
+    guard !path.isRoot else { throw .badValue }
+    let keys = path.keys
+    var family: Int? = Tree.rootFamily
+    var ancestor = Path.root
+    for (key, next) in zip(keys, keys.dropFirst()) {
+      ancestor = ancestor.appending(key)
+      guard let node = nodes[ancestor] else { return nil }
+      if node.record?[next.description] != nil { throw .exists }
+      guard node.family != nil else { return nil }
+      family = node.family
+    }
+    return family
+  }
+
+  /// The node at a path, which must be there.
+  func existing(_ path: Path) throws(Refusal) -> Node {
+    try family(around: path)
+    guard let node = nodes[path] else { throw .notFound }
+    return node
+  }
+
+  /// The record and the name of its property that a path means, where it means one.
+  func property(_ path: Path) -> (record: Path, name: String)? {
+    guard let key = path.last, let parent = path.parent else { return nil }
+    return nodes[parent]?.record?[key.description].map { _ in (parent, key.description) }
+  }
+
+  /// What reading a path gives: a node's value, or a property's.
+  func value(_ path: Path) -> Value? {
+    if let node = nodes[path], node.value != nil { return node.value }
+    return property(path).flatMap { nodes[$0.record]?.record?[$0.name] }
+  }
+
+  func refuseChild(of path: Path, named names: some Sequence<String>) throws(Refusal) {
+    for name in names {
+      guard let key = try? Key(name) else { continue }
+      if nodes[path.appending(key)] != nil { throw .exists }
+    }
+  }
+
+  mutating func makeAncestors(of path: Path) {
+    var ancestor = Path.root
+    for key in path.keys.dropLast() {
+      ancestor = ancestor.appending(key)
+      if nodes[ancestor] == nil {
+        nodes[ancestor] = Node(modified: sequence, placed: sequence)
+      }
+      if nodes[ancestor]?.family == nil {
+        let family = newFamily()
+        nodes[ancestor]?.family = family
+      }
+    }
+  }
+}
+
+// MARK: Removals
+
+extension Tree {
+  /// Takes a node with all below it out of its place, and remembers it.
+  mutating func detach(_ path: Path, isMove: Bool) throws(Refusal) -> Removal {
+    let node = try existing(path)
+    var below: [Path: Node] = [:]
+    for (other, node) in nodes where other != path {
+      if let rest = other.relative(to: path) { below[rest] = node }
+    }
+    for rest in below.keys { nodes[path.appending(rest)] = nil }
+    nodes[path] = nil
+    return Removal(sequence: sequence, isMove: isMove, node: node, below: below)
+  }
+
+  /// Remembers a removal, unless the node came in the same transaction.
+  mutating func remember(_ removal: Removal, from path: Path, _ family: Int?) {
+    guard removal.node.placed < sequence, let family, let key = path.last else { return }
+    removals[Place(family: family, key: key), default: []].append(removal)
+  }
+
+  mutating func attach(_ removal: Removal, at path: Path) {
+    for (rest, node) in removal.below { nodes[path.appending(rest)] = node }
+    nodes[path] = Node(
+      value: removal.node.value, modified: sequence, placed: sequence, family: removal.node.family)
+  }
+
+  /// What a transaction removed from a path, if it may come back.
+  func removal(_ path: Path, at wanted: SequenceNumber) throws(Refusal) -> Removal {
+    guard let family = try family(around: path) else { throw .notFound }
+    if nodes[path] != nil { throw .exists }
+    let past = path.last.flatMap { removals[Place(family: family, key: $0)] } ?? []
+    guard wanted < sequence, let removal = past.first(where: { $0.sequence == wanted }),
+      !removal.isMove
+    else { throw .notFound }
+    if let family = removal.node.family {
+      let isBack = past.contains { $0.sequence > wanted && $0.node.family == family }
+      if isBack || nodes.values.contains(where: { $0.family == family }) { throw .notFound }
+    }
+    return removal
+  }
+}
+
+extension Tree.Node {
+  /// The record that the node holds.
+  var record: Record? { if case .map(let record)? = value { record } else { nil } }
+}

@@ -1,0 +1,203 @@
+import Testing
+
+@testable import Cambium
+
+/// Does the same to a database and to the model, call by call, and compares what each says.
+final class RandomHistory: @unchecked Sendable {
+  // What makes it Sendable: it is used by one body at a time, as the writer runs them, and between the
+  // writes by the test, which waits for them.
+
+  /// What a body throws to undo itself.
+  private struct Abandoned: Error {}
+
+  let database: Database
+  private(set) var model = Model()
+  private(set) var calls: RandomCalls
+  /// How many calls were made.
+  private(set) var callCount = 0
+  /// How many of them were refused.
+  private(set) var refusalCount = 0
+  private let callsMax: Int
+
+  /// - Parameter callsMax: The most calls in one transaction.
+  init(_ database: Database, seed: UInt64, callsMax: Int) {
+    self.database = database
+    self.callsMax = callsMax
+    calls = RandomCalls(seed: seed)
+  }
+
+  // MARK: Writing
+
+  /// Makes so many calls, in transactions of random size, alone and in groups.
+  func run(calls count: Int) async throws {
+    let end = callCount + count
+    while callCount < end {
+      if calls.random.oneIn(4) {
+        try await writeGroup(1 + calls.random.below(12))
+      } else {
+        try writeAlone()
+      }
+    }
+  }
+
+  private func writeAlone() throws {
+    do { try database.write { tx in try self.body(tx) } } catch is Abandoned {}
+    #expect(try database.head == model.head)
+  }
+
+  private func writeGroup(_ count: Int) async throws {
+    let outcomes = try await database.writeTogether(count) { tx in try self.body(tx) }
+    for case .failure(let error) in outcomes where !(error is Abandoned) { throw error }
+    #expect(try database.head == model.head)
+  }
+
+  /// One transaction.
+  private func body(_ tx: borrowing Transaction) throws {
+    model.begin()
+    do {
+      try makeCalls(tx, nesting: 0)
+      if calls.random.oneIn(10) { try expectSame(tx[.root], model.tree.nodes, "inside \(tx.sequence)") }
+      if calls.random.oneIn(8) { throw Abandoned() }
+    } catch {
+      model.abort()
+      throw error
+    }
+    model.commit()
+  }
+
+  private func makeCalls(_ tx: borrowing Transaction, nesting: Int) throws {
+    for _ in 0..<(1 + calls.random.below(callsMax)) {
+      if nesting < 3 && calls.random.oneIn(12) {
+        try attempt(tx, nesting: nesting + 1)
+      } else {
+        try makeCall(tx)
+      }
+    }
+  }
+
+  private func attempt(_ tx: borrowing Transaction, nesting: Int) throws {
+    let mark = model.tree
+    do {
+      try tx.attempt {
+        try makeCalls(tx, nesting: nesting)
+        if calls.random.oneIn(2) { throw Abandoned() }
+      }
+    } catch is Abandoned {
+      model.tree = mark
+    }
+  }
+
+  private func makeCall(_ tx: borrowing Transaction) throws {
+    let call = calls.next(in: tx.sequence)
+    callCount += 1
+    let expected = Result { () throws(Refusal) in try model.tree.apply(call) }
+    let found = try outcome { try call.perform(tx) }
+    if case .failure = expected { refusalCount += 1 }
+    if found != expected { Issue.record("\(call) in \(tx.sequence): \(found), not \(expected)") }
+    if let path = call.path, callCount % 4 == 0 { try expectSameNode(tx[path], model.tree.nodes) }
+  }
+
+  private func outcome(_ body: () throws -> Bool) throws -> Result<Bool, Refusal> {
+    do { return .success(try body()) } catch {
+      guard let refusal = Refusal(error) else { throw error }
+      return .failure(refusal)
+    }
+  }
+
+  // MARK: Comparing
+
+  /// Compares everything at one moment, and a few walks over children.
+  func compare(at sequence: SequenceNumber) throws {
+    let snapshot = try database.snapshot(at: .sequence(sequence))
+    let nodes = model.nodes(at: sequence)
+    try expectSame(snapshot.root, nodes, "transaction \(sequence)")
+    for _ in 0..<4 {
+      let path = calls.path()
+      try expectSameNode(snapshot[path], nodes)
+      try compareChildren(snapshot[path], nodes)
+    }
+    try compareChildren(snapshot.root, nodes)
+  }
+
+  /// Compares random moments of the past, and the present.
+  func compareMoments(_ count: Int) throws {
+    for _ in 0..<count {
+      try compare(at: SequenceNumber(UInt64(calls.random.below(model.moments.count))))
+    }
+    try compare(at: model.head)
+  }
+
+  private func compareChildren(_ node: Node, _ nodes: [Path: Tree.Node]) throws {
+    let keys = nodes.childKeys(of: node.path)
+    let (from, limit) = (calls.key(), calls.random.below(5))
+    expectSame(try node.children.keys(), keys, "\(node.path)")
+    expectSame(try node.children.reversed().keys(), keys.reversed(), "\(node.path) reversed")
+    expectSame(
+      try node.children.from(from).limit(limit).keys(), keys.filter { $0 >= from }.prefix(limit).map { $0 },
+      "\(node.path) from \(from), \(limit)")
+    expectSame(
+      try node.children.from(from).reversed().keys(), keys.filter { $0 <= from }.reversed(),
+      "\(node.path) from \(from) reversed")
+  }
+
+  private func expectSameNode(_ node: Node, _ nodes: [Path: Tree.Node]) throws {
+    if node.path.isRoot { return }
+    var tree = Tree()
+    tree.nodes = nodes
+    let path = node.path
+    let isSame =
+      try node.value == tree.value(path) && node.modified == nodes[path]?.modified
+      && node.exists == (nodes[path] != nil || tree.property(path) != nil)
+      && node["name"] == nodes[path]?.record?["name"]
+      && node.childCount == nodes.childKeys(of: path).count
+    if !isSame { Issue.record("\(path) reads as \(try node.row())") }
+  }
+
+  /// Compares what the feed tells of every transaction.
+  func compareFeed() throws {
+    var commits = try database.commits()
+    var count = 0
+    while let commit = try commits.next() {
+      let expected = model.moments[Int(commit.sequence.rawValue)]
+      count += 1
+      expectSame([commit.sequence], [SequenceNumber(UInt64(count))], "the order")
+      expectSame([commit.operationCount], [expected.operationCount], "operations of \(commit.sequence)")
+      expectSame(commit.events, expected.events, "events of \(commit.sequence)")
+      expectSame(
+        try commit.changes.all(), model.changes(of: commit.sequence), "changes of \(commit.sequence)")
+    }
+    #expect(count == model.moments.count - 1)
+  }
+}
+
+extension Children {
+  /// The keys of the children that a walk visits.
+  func keys() throws -> [Key] { try all().compactMap(\.key) }
+}
+
+extension Database {
+  /// Runs a body several times, all in one group.
+  ///
+  /// - Returns: How each ended.
+  func writeTogether(
+    _ count: Int, _ body: @escaping @Sendable (borrowing Transaction) throws -> Void
+  ) async throws -> [Result<Void, any Error>] {
+    try await withThrowingTaskGroup(of: Result<Void, any Error>.self) { group in
+      try writer.exclusively {
+        // Nothing runs before this turn ends; then all that waits runs as one group.
+        for _ in 0..<count {
+          let (outcomes, outcome) = AsyncStream<Result<Void, any Error>>.makeStream()
+          writer.enqueue(
+            WriteJob(
+              id: writer.nextID(), metadata: [:], expecting: nil, body: { try body(Transaction($0)) },
+              finish: { outcome.yield($0) }))
+          group.addTask {
+            for await outcome in outcomes { return outcome }
+            throw CancellationError()
+          }
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+  }
+}

@@ -1,0 +1,170 @@
+@testable import Cambium
+
+// What each call does to the tree. Every function checks first and changes then, as the database must.
+
+extension Tree {
+  /// Does what a call says.
+  ///
+  /// - Returns: What the call returns.
+  mutating func apply(_ call: Call) throws(Refusal) -> Bool {
+    switch call {
+    case .set(let path, let value): try set(path, value)
+    case .update(let path, let updates): try update(path, updates)
+    case .increment(let path, let property, let step):
+      try change(path, property) { (old) throws(Refusal) in try sum(old ?? 0, step) }
+    case .append(let element, let path, let property):
+      try change(path, property) { (old) throws(Refusal) in
+        .array(try elements(old ?? []) + [element])
+      }
+    case .insert(let element, let position, let path, let property):
+      try insert(element, position, path, property)
+    case .removeElement(let position, let path, let property):
+      try removeElement(position, path, property)
+    case .remove(let path): return try remove(path)
+    case .restore(let path, let sequence):
+      attach(try removal(path, at: sequence), at: path)
+      operationCount += 1
+    case .move(let source, let destination): try move(source, to: destination)
+    case .define(let name): define([name])
+    case .event(let name, let payload):
+      events.append(Event(name: name, payload: payload))
+      operationCount += 1
+    case .expect(let path, let sequence):
+      if nodes[path]?.modified ?? .zero != sequence { throw .conflict }
+    }
+    return true
+  }
+
+  private mutating func define(_ names: some Sequence<String>) {
+    for name in names where self.names.insert(name).inserted { operationCount += 1 }
+  }
+
+  private mutating func set(_ path: Path, _ value: Value) throws(Refusal) {
+    if case .map(let record) = value {
+      define(record.members.map(\.name))
+      try family(around: path)
+      try refuseChild(of: path, named: record.members.map(\.name))
+    } else if let (record, name) = property(path) {
+      return try update(record, [(name, value)])
+    }
+    try replace(path, value)
+  }
+
+  private mutating func replace(_ path: Path, _ value: Value) throws(Refusal) {
+    try family(around: path)
+    makeAncestors(of: path)
+    let old = nodes[path]
+    nodes[path] = Node(
+      value: value, modified: sequence, placed: old?.placed ?? sequence, family: old?.family)
+    operationCount += 1
+  }
+
+  private mutating func update(
+    _ path: Path, _ updates: [(String, Value?)]
+  ) throws(Refusal) {
+    define(updates.map(\.0))
+    var record = try record(path)
+    for (name, value) in updates { record[name] = value }
+    try refuseChild(of: path, named: updates.filter { $0.1 != nil }.map(\.0))
+    try replace(path, .map(record))
+  }
+
+  /// The record of a node; one without a value counts as an empty record.
+  private func record(_ path: Path) throws(Refusal) -> Record {
+    switch try existing(path).value {
+    case nil: return Record()
+    case .map(let record)?: return record
+    default: throw .badValue
+    }
+  }
+
+  /// Changes a property, or the node's own value, which may be absent.
+  private mutating func change(
+    _ path: Path, _ property: String?, _ transform: (Value?) throws(Refusal) -> Value
+  ) throws(Refusal) {
+    guard let property else {
+      try family(around: path)
+      if nodes[path]?.record != nil { throw .badValue }
+      return try replace(path, try transform(nodes[path]?.value))
+    }
+    define([property])
+    var record = try record(path)
+    let isNew = record[property] == nil
+    record[property] = try transform(record[property])
+    if isNew { try refuseChild(of: path, named: [property]) }
+    try replace(path, .map(record))
+  }
+
+  // MARK: Arrays
+
+  private mutating func insert(
+    _ element: Value, _ position: Int, _ path: Path, _ property: String?
+  ) throws(Refusal) {
+    try change(path, property) { (old) throws(Refusal) in
+      var elements = try elements(old ?? [])
+      guard (0...elements.count).contains(position) else { throw .notFound }
+      elements.insert(element, at: position)
+      return .array(elements)
+    }
+  }
+
+  private mutating func removeElement(
+    _ position: Int, _ path: Path, _ property: String?
+  ) throws(Refusal) {
+    try change(path, property) { (old) throws(Refusal) in
+      guard let old else { throw .notFound }
+      var elements = try elements(old)
+      guard elements.indices.contains(position) else { throw .notFound }
+      elements.remove(at: position)
+      return .array(elements)
+    }
+  }
+
+  // MARK: Subtrees
+
+  private mutating func remove(_ path: Path) throws(Refusal) -> Bool {
+    if let (record, name) = property(path) {
+      try update(record, [(name, nil)])
+      return true
+    }
+    if path.isRoot { throw .badValue }
+    guard nodes[path] != nil else { return false }
+    let family = try family(around: path)
+    remember(try detach(path, isMove: false), from: path, family)
+    operationCount += 1
+    return true
+  }
+
+  private mutating func move(_ source: Path, to destination: Path) throws(Refusal) {
+    if destination.isWithin(source) { throw .badValue }
+    try family(around: destination)
+    if nodes[destination] != nil { throw .exists }
+    _ = try existing(source)
+    makeAncestors(of: destination)
+    let family = try family(around: source)
+    let removal = try detach(source, isMove: true)
+    remember(removal, from: source, family)
+    attach(removal, at: destination)
+    operationCount += 1
+  }
+}
+
+/// The elements of an array.
+private func elements(_ value: Value) throws(Refusal) -> [Value] {
+  guard case .array(let elements) = value else { throw .badValue }
+  return elements
+}
+
+/// The sum of two numbers; a double makes it a double.
+private func sum(_ a: Value, _ b: Value) throws(Refusal) -> Value {
+  switch (a, b) {
+  case (.integer(let a), .integer(let b)):
+    let (sum, overflow) = a.addingReportingOverflow(b)
+    if overflow { throw .badValue }
+    return .integer(sum)
+  case (.double(let a), .double(let b)): return .double(a + b)
+  case (.integer(let a), .double(let b)): return .double(Double(a) + b)
+  case (.double(let a), .integer(let b)): return .double(a + Double(b))
+  default: throw .badValue
+  }
+}
