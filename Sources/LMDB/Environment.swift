@@ -3,7 +3,7 @@ import Synchronization
 
 /// One LMDB file with its tables: opens it safely, and lends transactions.
 ///
-/// Invariants, by hazard of RELIABILITY.md §2:
+/// Invariants, by hazard (H1 to H29, listed in the Architecture article):
 /// 1. Flags are `MDB_NOTLS`, and `MDB_NOSYNC` only for a file that can be derived anew (H1).
 ///    Checked with `mdb_env_get_flags` after opening.
 /// 2. A file is open once per process (H9). The registry below holds every open directory's
@@ -232,7 +232,7 @@ extension Environment {
   }
 
   /// Says why no transaction can begin, if there is a reason.
-  func checkUsable(forWriting: Bool) throws(StorageError) {
+  package func checkUsable(forWriting: Bool) throws(StorageError) {
     guard getpid() == process else {
       throw StorageError(
         .closed, "this process was forked from the one that opened \(path); open it again here")

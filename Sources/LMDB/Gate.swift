@@ -2,7 +2,7 @@ import Synchronization
 
 /// Keeps every transaction of this process out while the map is resized.
 ///
-/// LMDB moves the map under live readers without complaint (RELIABILITY H13). So each transaction
+/// LMDB moves the map under live readers without complaint (hazard H13). So each transaction
 /// is inside the gate for its whole life, and a resize waits until nobody is.
 final class Gate: Sendable {
   private struct State {

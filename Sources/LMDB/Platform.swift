@@ -57,6 +57,12 @@ package enum Platform {
     #endif
   }
 
+  /// Whether the process is alive whose number is in a name such as `verify-123.tmp`.
+  package static func isRunning(processIn name: String) -> Bool {
+    guard let number = Int32(name.filter(\.isNumber)) else { return false }
+    return kill(number, 0) == 0 || errno == EPERM
+  }
+
   /// A number that differs for each thread that is alive.
   package static func threadIdentity() -> UInt {
     #if canImport(Glibc)

@@ -76,8 +76,10 @@ extension MDB_val {
 
   /// Begins one: under 0.2 µs when a slot is free.
   ///
-  /// - Parameter tables: The tables that will be read; resolving them here makes reading free of
-  ///   side effects, and so safe on several threads.
+  /// - Parameters:
+  ///   - environment: Where to read.
+  ///   - tables: The tables that will be read; resolving them here makes reading free of side
+  ///     effects, and so safe on several threads.
   /// - Throws: ``StorageError``: `.busy` when all 1,024 slots are taken, `.closed`.
   package init(_ environment: Environment, tables: [Table]) throws {
     try environment.checkUsable(forWriting: false)

@@ -30,7 +30,8 @@ struct SubtreeTests {
           == full.merging(["tree": -1, "history": 1, "removals": 1]) { $0 + $1 })
       #expect(try database.read { try $0["big"].childCount } == 0)
       #expect(try database.read { try $0["big/0/0/0"].exists } == false)
-      #expect(try database.read(at: .sequence(removal.previous)) { try $0["big/0/0/0"].value } == "deep")
+      #expect(
+        try database.read(at: .sequence(removal.previous)) { try $0["big/0/0/0"].value } == "deep")
 
       try database.write { tx in try tx.restore("big", removedAt: removal) }
       #expect(

@@ -228,7 +228,11 @@ struct SavepointTests {
           throw Abandoned()
         }
         #expect(try tx[.root].rows().isEmpty)
-        let result = try tx.attempt { try tx.attempt { try tx.increment("n", by: 1); return 5 } }
+        let result = try tx.attempt {
+          try tx.attempt {
+            try tx.increment("n", by: 1); return 5
+          }
+        }
         #expect(result == 5)
       }
       #expect(try database.read { try $0.root.rows().map(\.path) } == ["n"])

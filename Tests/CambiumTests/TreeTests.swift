@@ -148,10 +148,10 @@ struct TreeTests {
         try tx.append(2, to: "list")
         try tx.append("x", to: "list")
         try tx.insert(1, at: 0, into: "list")
-        try tx.insert([nil], at: 3, into: "list")
-        #expect(try tx["list"].value == [1, 2, "x", [nil]])
+        try tx.insert([.null], at: 3, into: "list")
+        #expect(try tx["list"].value == [1, 2, "x", [.null]])
         try tx.removeElement(at: 2, from: "list")
-        #expect(try tx["list"].value == [1, 2, [nil]])
+        #expect(try tx["list"].value == [1, 2, [.null]])
         try tx.set("container/child", to: 0)
         try tx.append(1, to: "container", "list")
         #expect(try tx["container"].value == ["list": [1]])
@@ -198,7 +198,8 @@ struct LargeTreeTests {
       #expect(try !moved[path].exists)
       try database.write { tx in try tx.remove("moved") }
       #expect(try database.commit(3).changes.all().map(\.old) == ["bottom"])
-      try LargeTreeTests.expectChain(try database.snapshot(at: .sequence(1)).root, LargeTreeTests.depth)
+      try LargeTreeTests.expectChain(
+        try database.snapshot(at: .sequence(1)).root, LargeTreeTests.depth)
       try database.write { tx in try tx.restore("moved", removedAt: 3) }
       try LargeTreeTests.expectChain(try database.snapshot()["moved"], LargeTreeTests.depth - 1)
     }

@@ -33,7 +33,8 @@ struct WriteQueueTests {
   ///
   /// - Returns: The tasks; those of which the queue is full have been refused.
   private func fillQueue(
-    of database: Database, by surplus: Int, failing: @escaping @Sendable (Int) -> Bool = { _ in false }
+    of database: Database, by surplus: Int,
+    failing: @escaping @Sendable (Int) -> Bool = { _ in false }
   ) async throws -> [Task<SequenceNumber, any Error>] {
     let (refusals, refusal) = AsyncStream<Void>.makeStream()
     let tasks = (0..<(database.store.options.queueLength + surplus)).map { index in

@@ -17,11 +17,13 @@ struct FlightsInterchangeTests {
       ("planes", "text integer text text text integer integer integer text"),
       (
         "weather",
-        "text integer integer integer integer number number number integer number number number number number date"
+        "text integer integer integer integer number number number integer number number integer "
+          + "number integer date"
       ),
       (
         "flights",
-        "integer integer integer integer integer integer integer integer integer text integer text text text integer integer integer integer date"
+        "integer integer integer integer integer integer integer integer integer text integer "
+          + "text text text integer integer integer integer date"
       ),
     ])
   func roundTrip(_ table: String, _ types: String) throws {

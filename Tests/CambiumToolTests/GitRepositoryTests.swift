@@ -29,7 +29,7 @@ struct GitRepositoryTests {
     try withRepositories { folder, head in
       let names = [
         "source.git", "source.git/", "it's a clone", "it's a clone/", "it's a clone/.git",
-        "it's a clone/.git/", "second", "second/.git",
+        "it's a clone/.git/", "second", "second/.git", "second/.git/",
       ]
       for name in names {
         let repository = try GitRepository(path: "\(folder)/\(name)")

@@ -10,7 +10,10 @@ extension Database {
       guard options.createIfMissing, !options.readOnly else {
         throw DatabaseError.noDatabase(path: path)
       }
-      try create(path, options)
+      do { try create(path, options) } catch {
+        // Another process may have created it in the meantime.
+        guard Files.exists("\(path)/log/data.mdb") else { throw error }
+      }
     }
     guard Files.isDirectory(path) else {
       throw DatabaseError.unsupported(path: path, reason: "it is a file; a database is a directory")
@@ -66,6 +69,7 @@ extension Database {
       }
       try rebuild(because: reason, progress)
     }
+    try sweepLeftovers()
     try bringUpToDate()
   }
 
@@ -93,17 +97,23 @@ extension Database {
     }
   }
 
+  /// Removes what a crash left half-made. Only the holder of the writer's lock makes such
+  /// directories, except for `verify`, whose names say which process is at work.
+  private func sweepLeftovers() throws {
+    guard !store.isReadOnly, try Files.names(in: path).contains(where: { $0.hasSuffix(".tmp") })
+    else { return }
+    try writer.exclusively {
+      let mark = try store.log.read { try $0.stateMark() }
+      try sweep(except: mark?.generation)
+    }
+  }
+
   private func bringUpToDate() throws {
     let head = try store.log.read { try $0.head().sequence }
     let applied = try store.snapshot(at: .now).sequence
     store.feed.advance(to: applied)
     guard applied < head else { return }
-    if store.isReadOnly {
-      store.report(
-        .stateRebuilt(
-          reason: "not done: it is \(head.rawValue - applied.rawValue) behind, read-only"))
-      return
-    }
+    if store.isReadOnly { return store.report(.stateBehind(applied: applied, head: head)) }
     try writer.exclusively { try store.beginWriting().commit() }
     store.feed.publish(try store.snapshot(at: .now).sequence)
   }
@@ -132,9 +142,14 @@ extension Database {
       try sweep(except: mark?.generation)
       let temporary = "\(State.directory(generation)).tmp"
       try Files.createDirectory("\(path)/\(temporary)")
-      let state = try store.openState(temporary, generation)
-      try Rebuild(store.log, into: state, head: head.sequence, progress).run()
-      state.environment.close()
+      do {
+        let state = try store.openState(temporary, generation)
+        defer { state.environment.close() }
+        try Rebuild(store.log, into: state, head: head.sequence, progress).run()
+      } catch {
+        try? Files.removeDirectory("\(path)/\(temporary)")
+        throw error
+      }
       try Files.rename("\(path)/\(temporary)", to: "\(path)/\(State.directory(generation))")
       let writer = try LogWriter(store.log)
       try writer.setStateMark(
@@ -149,9 +164,12 @@ extension Database {
 
   /// Removes states that are not in use, and what a crash left half-made.
   private func sweep(except generation: UInt64?) throws {
-    for name in try Files.names(in: path) where name.hasPrefix("state-") {
-      if let generation, name == State.directory(generation) { continue }
-      try Files.removeDirectory("\(path)/\(name)")
+    for name in try Files.names(in: path) {
+      let isOwn = name == generation.map { State.directory($0) }
+      let isAbandoned = name.hasPrefix("verify-") && !Platform.isRunning(processIn: name)
+      if name.hasPrefix("state-") && !isOwn || isAbandoned {
+        try Files.removeDirectory("\(path)/\(name)")
+      }
     }
   }
 }

@@ -100,7 +100,7 @@ private struct LogCopy {
 
 extension LogReader {
   /// Stored chunks of blobs in order of their keys, after their checksums were checked.
-  fileprivate func chunks(
+  func chunks(
     after key: [UInt8], bytes: Int
   ) throws -> [(key: [UInt8], value: [UInt8])] {
     var chunks: [(key: [UInt8], value: [UInt8])] = []

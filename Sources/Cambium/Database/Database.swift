@@ -60,8 +60,10 @@ public final class Database: Sendable {
   public init(
     at path: String, options: Options = Options(), progress: ProgressHandler? = nil
   ) throws {
-    store = try translating { try Database.openStore(path, options) }
+    let store = try naming(path) { try Database.openStore(path, options) }
+    self.store = store
     writer = Writer(store)
+    store.feed.setLook { [weak store] in try? store?.snapshot(at: .now).sequence }
     try translating { try prepareState(progress) }
   }
 

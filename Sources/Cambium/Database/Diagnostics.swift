@@ -7,11 +7,18 @@ public enum Diagnostic: Sendable, CustomStringConvertible {
   /// The state was made anew from the log.
   case stateRebuilt(reason: String)
 
+  /// The state has not seen the newest records of the log, and cannot be brought up to date, because
+  /// the database is open for reading only.
+  case stateBehind(applied: SequenceNumber, head: SequenceNumber)
+
   /// The sentence for a log.
   public var description: String {
     switch self {
     case .snapshotHeld(let sequence, let age):
-      "a snapshot of transaction \(sequence) has been held for \(age); let it go so that space can be used again"
+      "a snapshot of transaction \(sequence) has been held for \(age); "
+        + "let it go so that space can be used again"
+    case .stateBehind(let applied, let head):
+      "what can be read ends at transaction \(applied) of \(head): the directory cannot be written"
     case .stateRebuilt(let reason): "the state was rebuilt from the log: \(reason)"
     }
   }

@@ -213,13 +213,17 @@ final class Store: Sendable {
 
   var hasKeptPositions: Bool { positions.withLock { !$0.isEmpty } }
 
-  /// Moves the kept positions to a commit; those that the commit sets itself win.
-  func addPositions(to numbers: inout [String: UInt64]) {
-    let kept = positions.withLock { kept in
+  /// Takes the kept positions, for a commit.
+  func takePositions() -> [String: UInt64] {
+    positions.withLock { kept in
       defer { kept.removeAll() }
       return kept
     }
-    numbers.merge(kept) { own, _ in own }
+  }
+
+  /// Keeps positions again whose commit failed, unless they have moved on.
+  func putBack(_ positions: [String: UInt64]) {
+    self.positions.withLock { $0.merge(positions) { newer, _ in newer } }
   }
 
   /// Syncs the state and says so in the log, so that it need not be rebuilt after a system start.

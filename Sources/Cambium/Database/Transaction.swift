@@ -37,8 +37,7 @@ public struct Transaction: ~Copyable {
   ///   deep, ``DatabaseError/exists(_:reason:)`` when a child and a property would have one name.
   /// - Complexity: one descent of the tree per level, and 0.5 to 3 µs.
   public func set(_ path: Path, to value: Value) throws {
-    if case .map = value {
-    } else if let (record, property) = try propertyPlace(path) {
+    if let (record, property) = try propertyPlace(path) {
       return try update(record, [(property, value)])
     }
     try writing.issue(.set(path, try writing.content(value, path)))
@@ -90,7 +89,8 @@ public struct Transaction: ~Copyable {
   ///   would be too large; ``DatabaseError/notFound(_:reason:)`` for a property of no node.
   /// - Complexity: the log gets the element alone; the array, at most 1 MiB, is written anew.
   public func append(_ element: Value, to path: Path, _ property: String? = nil) throws {
-    try writing.issue(.append(path, try target(property), try writing.stored(element, path)))
+    try writing.issue(
+      .append(path, try target(property), try writing.stored(element, path, depth: 1)))
   }
 
   /// Puts an element into an array before the one at `position`.
@@ -108,7 +108,7 @@ public struct Transaction: ~Copyable {
     try writing.issue(
       .insert(
         path, try target(property), at: try checked(position, path),
-        try writing.stored(element, path)))
+        try writing.stored(element, path, depth: 1)))
   }
 
   /// Takes an element out of an array; those behind it move up.
@@ -253,6 +253,7 @@ public struct Transaction: ~Copyable {
   ///   - sequence: The last transaction that was taken care of.
   /// - Throws: ``DatabaseError/misuse(reason:)`` after the transaction has ended.
   public func advance(_ consumer: String, to sequence: SequenceNumber) throws {
+    try Consumer.check(consumer)
     try writing.setNumber("consumer/\(consumer)", to: sequence.rawValue)
   }
 

@@ -32,3 +32,14 @@ func translating<R>(_ body: () throws -> R) throws -> R {
     throw DatabaseError(damage.storageError)
   }
 }
+
+/// Runs what opens a database, and names the database in the errors that say which.
+func naming<R>(_ path: String, _ body: () throws -> R) throws -> R {
+  do {
+    return try translating(body)
+  } catch DatabaseError.alreadyOpen {
+    throw DatabaseError.alreadyOpen(path: path)
+  } catch DatabaseError.unsupported(_, let reason) {
+    throw DatabaseError.unsupported(path: path, reason: reason)
+  }
+}

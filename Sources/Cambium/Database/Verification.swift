@@ -78,6 +78,7 @@ private struct Verifier {
     let reader = StateReader(access: transaction.access, tables: state.tables)
     let applied = try reader.head().applied
     try checkLog(upTo: applied)
+    try checkBlobs()
     if result.isSound { try compare(reader, applied) }
     return result
   }
@@ -138,6 +139,35 @@ private struct Verifier {
       result.add("log", "the head does not end the chain")
     }
   }
+
+  /// Reads every chunk, and checks each blob against the hash that is its address.
+  private mutating func checkBlobs() throws {
+    var last: [UInt8] = []
+    var hash: [UInt8] = []
+    var digest = Digest()
+    do {
+      while true {
+        let chunks = try store.log.read { try $0.chunks(after: last, bytes: 16 << 20) }
+        for chunk in chunks {
+          if Array(chunk.key.prefix(Digest.bytesCount)) != hash {
+            if !hash.isEmpty && digest.current() != hash { throw Verifier.badBlob }
+            hash = Array(chunk.key.prefix(Digest.bytesCount))
+            digest = Digest()
+          }
+          digest.update(try chunk.value.lend { try BlobChunk.content($0, key: chunk.key) })
+        }
+        guard let newest = chunks.last else { break }
+        last = newest.key
+        try report("blobs", 0, nil)
+      }
+      if !hash.isEmpty && digest.current() != hash { throw Verifier.badBlob }
+    } catch let error as DatabaseError where error.isDamage {
+      result.add("log", "\(error)")
+    }
+  }
+
+  private static let badBlob = DatabaseError.corrupt(
+    reason: "a blob's content is not what its address says, or a chunk is missing")
 
   private func check(
     _ record: TransactionRecord, after link: [UInt8], _ clock: HybridClock

@@ -50,6 +50,8 @@ final class Writer: Sendable {
     guard let lock = store.lock else {
       throw DatabaseError.readOnly(reason: "\(store.path) is open for reading only")
     }
+    // Before the lock, which a forked child shares with its parent.
+    try translating { try store.log.environment.checkUsable(forWriting: true) }
     if queue.withLock({ $0.isClosed }) {
       throw DatabaseError.closed(reason: "the database is closed")
     }
@@ -94,7 +96,9 @@ final class Writer: Sendable {
         let writing = try store.beginWriting()
         for job in jobs { outcomes.append(Result { try run(job, in: writing) }) }
         try writing.commit()
-        if let newest = writing.records.last { store.feed.publish(newest.sequence) }
+        if writing.isApplied, let newest = writing.records.last {
+          store.feed.publish(newest.sequence)
+        }
       }
       for (job, outcome) in zip(jobs, outcomes) { job.finish(outcome) }
     } catch {

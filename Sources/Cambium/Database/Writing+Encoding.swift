@@ -13,9 +13,10 @@ extension Writing {
   /// A value's stored form.
   ///
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` naming the path.
-  func stored(_ value: Value, _ path: Path) throws -> [UInt8] {
+  func stored(_ value: Value, _ path: Path, depth: Int = 0) throws -> [UInt8] {
     do {
-      let bytes = try value.stored()
+      var bytes: [UInt8] = []
+      try value.append(to: &bytes, depth: depth)
       try Limits.check(bytes.count, path)
       return bytes
     } catch DatabaseError.badValue(_, let reason) {

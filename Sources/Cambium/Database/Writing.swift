@@ -34,10 +34,20 @@ final class Writing: @unchecked Sendable {
   private(set) var sequence = SequenceNumber.zero
   var metadata: [String: String] = [:]
   private var operations = OperationWriter()
-  private var marks: [(operations: OperationWriter.Mark, numbers: [String: UInt64])] = []
+  private var marks: [Mark] = []
+
+  /// A savepoint: what to go back to.
+  private struct Mark {
+    let operations: OperationWriter.Mark
+    let numbers: [String: UInt64]
+    let metadata: [String: String]
+    let chunks: BlobChunks
+  }
   private var failure: DatabaseError?
   /// Why the whole group can only be given up, if it must be.
   private(set) var groupFailure: (any Error)?
+  /// Whether what was committed can be seen: the state's commit succeeded, too.
+  private(set) var isApplied = false
   private var isRunning = false
   private var usesSavepoints = false
   var encoder = RecordEncoder()
@@ -112,6 +122,7 @@ final class Writing: @unchecked Sendable {
   /// - Throws: ``DatabaseError``; where the storage failed the transaction can only be given up.
   func issue(_ operation: Operation) throws {
     try use()
+    try operation.checkPaths()
     do {
       try projector.apply(operation)
     } catch let error as StorageError where error.kind == .mapFull {
@@ -163,7 +174,10 @@ final class Writing: @unchecked Sendable {
     return try projector.childCount(node)
   }
 
-  func catalog(for sequence: SequenceNumber) throws -> Catalog { projector.memory.catalog }
+  func catalog(for sequence: SequenceNumber) throws -> Catalog {
+    _ = try reader(for: sequence)
+    return projector.memory.catalog
+  }
 
   func setNumber(_ name: String, to number: UInt64) throws {
     try use()
@@ -180,7 +194,8 @@ final class Writing: @unchecked Sendable {
   /// Begins a savepoint.
   func begin() throws {
     try projector.savepoint()
-    marks.append((operations.mark, numbers))
+    marks.append(
+      Mark(operations: operations.mark, numbers: numbers, metadata: metadata, chunks: chunks))
   }
 
   /// Keeps what was done since the last savepoint.
@@ -194,7 +209,7 @@ final class Writing: @unchecked Sendable {
     encoder.forget()
     let mark = marks.removeLast()
     operations.rewind(to: mark.operations)
-    numbers = mark.numbers
+    (numbers, metadata, chunks) = (mark.numbers, mark.metadata, mark.chunks)
     projector.rollBack()
   }
 
@@ -205,16 +220,27 @@ final class Writing: @unchecked Sendable {
   /// transaction.
   func commit() throws {
     if let groupFailure { throw groupFailure }
-    store.addPositions(to: &numbers)
+    let kept = store.takePositions()
+    do {
+      numbers.merge(kept) { own, _ in own }
+      try commitAll()
+    } catch {
+      store.putBack(kept)
+      throw error
+    }
+  }
+
+  private func commitAll() throws {
     if records.isEmpty && numbers.isEmpty && chunks.isEmpty {
       return projector.hasCaughtUp ? try projector.commit() : projector.abort()
     }
     try commitLog()
     do {
       try projector.commit()
+      isApplied = true
     } catch {
       projector.abort()
-      try? heal()
+      isApplied = (try? heal()) != nil
     }
     store.remember(projector.memory.catalog)
   }
@@ -226,13 +252,21 @@ final class Writing: @unchecked Sendable {
         try chunks.write(to: writer)
         for record in records { try writer.append(record) }
         for (name, number) in numbers { try writer.setNumber(name, to: number) }
-        return try writer.commit(head: head)
+        return try commit(writer)
       } catch let error as StorageError where error.kind == .mapFull {
         let bytes = records.reduce(chunks.byteCount) { $0 + $1.operations.count }
         try store.log.environment.growMap(headroom: 2 * bytes + (64 << 20))
       }
     }
     throw DatabaseError.full(reason: "the log's map could not grow enough")
+  }
+
+  private func commit(_ writer: consuming LogWriter) throws {
+    do {
+      try writer.commit(head: head)
+    } catch let error as StorageError where error.kind == .inputOutput {
+      throw DatabaseError.outcomeUnknown(head.sequence)
+    }
   }
 
   /// Folds in what is committed after the state's own commit failed, for want of room perhaps.

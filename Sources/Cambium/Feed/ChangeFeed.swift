@@ -15,6 +15,8 @@ final class ChangeFeed: Sendable {
     var nextID = 0
     var isClosed = false
     var watch: FileWatch?
+    /// Says how far the state has really come; the wake file is only a signal.
+    var look: (@Sendable () -> SequenceNumber?)?
   }
 
   private let state: Mutex<State>
@@ -76,6 +78,7 @@ final class ChangeFeed: Sendable {
     let woken = state.withLock { state in
       state.isClosed = true
       state.watch = nil
+      state.look = nil
       defer { state.waiting.removeAll() }
       return Array(state.waiting.values)
     }
@@ -87,10 +90,17 @@ final class ChangeFeed: Sendable {
     guard let wake else { return }
     state.withLock { state in
       if state.watch != nil || state.isClosed { return }
-      state.watch = FileWatch(wake.path) { [weak self] in
-        if let number = wake.read() { self?.advance(to: SequenceNumber(number)) }
-      }
+      state.watch = FileWatch(wake.path) { [weak self] in self?.lookAgain() }
     }
-    if let number = wake.read() { advance(to: SequenceNumber(number)) }
+    lookAgain()
+  }
+
+  private func lookAgain() {
+    if let newest = state.withLock({ $0.look })?() { advance(to: newest) }
+  }
+
+  /// Says how to find out how far the state has come.
+  func setLook(_ look: @escaping @Sendable () -> SequenceNumber?) {
+    state.withLock { $0.look = look }
   }
 }

@@ -187,7 +187,7 @@ public struct ChangeCursor: ~Copyable {
   }
 
   static func change(_ old: Node, _ new: Node) throws -> Change? {
-    let (before, after) = (try old.value, try new.value)
+    let (before, after) = (try old.ownValue, try new.ownValue)
     return before == after ? nil : Change(path: new.path, old: before, new: after)
   }
 }

@@ -63,8 +63,9 @@ public struct CommitCursor: ~Copyable {
     self.store = store
     self.under = under
     self.isReversed = isReversed
-    low = after.rawValue + 1
-    high = upTo.rawValue
+    let isEmpty = upTo <= after
+    low = isEmpty ? 1 : after.rawValue + 1
+    high = isEmpty ? 0 : upTo.rawValue
   }
 
   /// The next transaction that touches the path, or nil after the last.

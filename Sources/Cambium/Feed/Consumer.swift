@@ -14,6 +14,17 @@ public struct Consumer: Sendable {
   public let name: String
   private let database: Database
 
+  /// The longest name, in bytes of UTF-8.
+  private static let nameBytesMax = 400
+
+  /// Refuses a name under which no position can be stored.
+  static func check(_ name: String) throws {
+    if name.isEmpty || name.utf8.count > nameBytesMax {
+      throw DatabaseError.badKey(
+        name, reason: "a consumer's name has 1 to \(nameBytesMax) bytes, this one \(name.utf8.count)")
+    }
+  }
+
   init(name: String, database: Database) {
     self.name = name
     self.database = database
@@ -50,6 +61,7 @@ public struct Consumer: Sendable {
     if database.store.isReadOnly {
       throw DatabaseError.readOnly(reason: "\(database.path) is open for reading only")
     }
+    try Consumer.check(name)
     database.store.keep(name, sequence)
     database.writer.scheduleFlush()
   }

@@ -132,6 +132,8 @@ extension Key: CustomStringConvertible, ExpressibleByStringLiteral, ExpressibleB
 
 /// The first byte of a stored key, which is also the order of the kinds.
 enum KeyTag {
+  /// What no key can be; only in paths, never stored.
+  static let invalid: UInt8 = 0
   static let integer: UInt8 = 1
   static let uuid: UInt8 = 2
   static let text: UInt8 = 3

@@ -21,9 +21,19 @@ extension Key {
   }
 
   /// Adds the stored form as a part of a path.
+  ///
+  /// Text made by hand, as in `Key.text("42")`, becomes the key that it reads as. What no key can be
+  /// gets a tag of its own, under which nothing is ever stored; writing such a path is an error.
   func appendTerminated(to bytes: inout [UInt8]) {
-    append(to: &bytes)
-    if case .text = self { bytes.append(0) }
+    guard case .text(let text) = self else { return append(to: &bytes) }
+    if let key = try? Key(text) {
+      key.append(to: &bytes)
+      if case .text = key { bytes.append(0) }
+    } else {
+      bytes.append(KeyTag.invalid)
+      bytes.append(contentsOf: text.utf8.lazy.filter { $0 != 0 })
+      bytes.append(0)
+    }
   }
 
   /// Reads a table key's end.
@@ -44,9 +54,13 @@ extension Key {
   /// Reads a part of a path that is known to be sound.
   init(terminatedIn bytes: [UInt8], at offset: inout Int) {
     let end = Key.end(terminatedIn: bytes, at: offset)
-    let isText = bytes[offset] == KeyTag.text
-    let key = Array(bytes[offset..<(isText ? end - 1 : end)])
+    let tag = bytes[offset]
+    let key = Array(bytes[offset..<(tag == KeyTag.text ? end - 1 : end)])
     offset = end
+    if tag == KeyTag.invalid {
+      self = .text(String(decoding: key.dropFirst().dropLast(), as: UTF8.self))
+      return
+    }
     do { self = try key.lend { try Key($0) } } catch {
       preconditionFailure("unsound path: \(error)")
     }

@@ -42,6 +42,20 @@ enum Operation: Equatable, Sendable {
   case define(Catalog.NameID, String)
   case event(String, [UInt8])
 
+  /// Refuses keys that cannot be ones.
+  func checkPaths() throws {
+    switch self {
+    case .set(let path, _), .update(let path, _), .increment(let path, _, _),
+      .append(let path, _, _), .insert(let path, _, _, _), .removeElement(let path, _, _),
+      .remove(let path), .restore(let path, _):
+      try path.checkKeys()
+    case .move(let source, let destination):
+      try source.checkKeys()
+      try destination.checkKeys()
+    case .define, .event: break
+    }
+  }
+
   /// A property's new stored value, or nil to take it out.
   struct PropertyUpdate: Equatable, Sendable {
     var name: Catalog.NameID

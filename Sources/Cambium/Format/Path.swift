@@ -116,6 +116,22 @@ extension Path {
     isWithin(ancestor) ? Path(bytes: Array(bytes[ancestor.bytes.count...])) : nil
   }
 
+  /// Refuses a path with a key that cannot be one.
+  ///
+  /// - Throws: ``DatabaseError/badKey(_:reason:)`` naming the key.
+  func checkKeys() throws {
+    var offset = 0
+    while offset < bytes.count {
+      let start = offset
+      offset = Key.end(terminatedIn: bytes, at: offset)
+      if bytes[start] == KeyTag.invalid {
+        let text = String(decoding: bytes[(start + 1)..<(offset - 1)], as: UTF8.self)
+        _ = try Key(text)
+        throw DatabaseError.badKey(text, reason: "it holds the character U+0000")
+      }
+    }
+  }
+
   /// How many bytes the parent's path has.
   var parentCount: Int { isRoot ? 0 : lastOffset }
 

@@ -5,7 +5,7 @@
 //      9  flags u8              0
 //     10  sequence number u64
 //     18  clock u64             hybrid logical clock: 48 bits of milliseconds, 16 bits of counter
-//     26  time i64              wall clock, microseconds since 1970, never less than the record's before
+//     26  time i64              wall clock, microseconds since 1970; never less than before
 //     34  origin 16 bytes       the database that wrote it
 //     50  operation count u32
 //     54  metadata length u32

@@ -110,7 +110,7 @@ public struct Record: Sendable {
   public subscript(name: String) -> Value? {
     get {
       let (index, found) = position(of: name)
-      return found ? members[index].value : nil
+      return found ? members[index].value : Value?.none  // a bare nil would be .null
     }
     set {
       let (index, found) = position(of: name)
@@ -213,8 +213,7 @@ extension Value: Hashable {
 }
 
 extension Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
-  ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral,
-  ExpressibleByNilLiteral
+  ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
   /// Text.
   public init(stringLiteral value: String) { self = .string(value) }
@@ -230,19 +229,30 @@ extension Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Expres
   public init(dictionaryLiteral elements: (String, Value)...) {
     self = .map(Record(pairs: elements))
   }
-  /// An explicit null.
-  public init(nilLiteral: ()) { self = .null }
 }
 
 extension Date {
+  /// From 1970 to 2001, where `Date` counts from.
+  private static let referenceMicroseconds: Int64 = 978_307_200_000_000
+
   /// Microseconds since 1970, rounded to the nearest; moments beyond ±292,000 years are clamped.
   package var microseconds: Int64 {
-    let value = (timeIntervalSince1970 * 1_000_000).rounded()
-    if value.isNaN { return 0 }
-    return Int64(exactly: value) ?? (value < 0 ? .min : .max)
+    // Whole seconds and the rest apart, on the basis that `Date` itself has: a product of all of it
+    // would round, and the moment would not come back.
+    let time = timeIntervalSinceReferenceDate
+    if time.isNaN { return 0 }
+    let whole = time.rounded(.down)
+    guard abs(whole) < 9e12 else { return time < 0 ? .min : .max }
+    let rest = Int64(((time - whole) * 1_000_000).rounded())
+    return Int64(whole) * 1_000_000 + rest + Date.referenceMicroseconds
   }
 
   package init(microseconds: Int64) {
-    self.init(timeIntervalSince1970: Double(microseconds) / 1_000_000)
+    let (time, overflow) = microseconds.subtractingReportingOverflow(Date.referenceMicroseconds)
+    let (quotient, remainder) = (overflow ? .min : time).quotientAndRemainder(dividingBy: 1_000_000)
+    let isBefore = remainder < 0
+    let seconds = Double(isBefore ? quotient - 1 : quotient)
+    let rest = Double(isBefore ? remainder + 1_000_000 : remainder) / 1_000_000
+    self.init(timeIntervalSinceReferenceDate: seconds + rest)
   }
 }

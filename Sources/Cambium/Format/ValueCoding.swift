@@ -7,7 +7,7 @@
 //     09 data              bytes
 //     0A date              microseconds since 1970, 8 bytes, little-endian
 //     0B UUID              16 bytes
-//     0C decimal           sign and kind (bit 0 negative, bit 1 not a number), exponent (1 byte, signed),
+//     0C decimal           1 byte: bit 0 negative, bit 1 not a number; exponent (1 byte, signed);
 //                          then the digits as a whole number, little-endian, without leading zeros
 //     0D array             per element: length (varint), value
 //     0E map               per member, by name: length (varint), name, length (varint), value
@@ -222,7 +222,8 @@ extension RawSpan {
     if flags == 2 { return .nan }
     var digits: UInt128 = 0
     for byte in try array(offset + 2, count - 2).reversed() { digits = digits << 8 | UInt128(byte) }
-    // Read as text, since a significand of its own would lose its zeros to an exponent that has no room.
+    // Read as text, since a significand of its own would lose its zeros to an exponent without
+    // room.
     guard let value = Decimal(string: "\(flags == 1 ? "-" : "")\(digits)e\(exponent)") else {
       throw DatabaseError.corrupt(reason: "a stored decimal is not one")
     }

@@ -112,8 +112,9 @@ extension Projector {
 
   private mutating func removeEntry(_ header: NodeHeader, isMove: Bool = false) throws {
     memory.parent = nil
-    // A node made in this transaction leaves nothing behind.
-    if header.modified != memory.sequence || header.hasLinks {
+    // A node made in this transaction leaves nothing behind, unless it had children: they are found
+    // through it when history is cut, and a restored one must not be restored twice.
+    if header.modified != memory.sequence || header.hasLinks || header.node != 0 {
       // No later version will hold the links, so the removed one takes all of them along.
       let link = try putIntoHistory(header, try oldLinks(header))
       let entry = HistoryEntry.removal(treeKey, link, isMove: isMove)
@@ -151,6 +152,10 @@ extension Projector {
       }
       let (header, content) = try reader.historyVersion(link, key) { version in
         let header = try NodeHeader(version, key: key)
+        if header.modified == sequence && !header.hasLinks {
+          throw DatabaseError.notFound(
+            path, reason: "transaction \(sequence) made it and removed it again")
+        }
         return (header, version.extracting(droppingFirst: header.contentOffset).array())
       }
       try checkNotRestored(key, header.node, after: sequence, path)

@@ -14,13 +14,11 @@ struct ChildWalk: ~Copyable {
   /// The tree key that was visited last, or the bound to start from.
   private var place: [UInt8]
   private var hasStarted = false
-  /// Whether what is walked may change in between, so that each step searches its place anew.
-  private let isLive: Bool
 
   /// Starts a walk over what hangs on a node id; at `from`, if that is there.
   init(
     _ reader: StateReader, node: UInt64, moment: UInt64?, from: Key? = nil,
-    isReversed: Bool = false, isLive: Bool = false
+    isReversed: Bool = false
   ) throws {
     let present = try Cursor(reader.access, reader.tables.tree)
     let removals = moment == nil ? nil : try Cursor(reader.access, reader.tables.removals)
@@ -29,7 +27,6 @@ struct ChildWalk: ~Copyable {
     self.reader = reader
     self.moment = moment
     self.isReversed = isReversed
-    self.isLive = isLive
     prefix = ChildWalk.prefix(node)
     place = ChildWalk.start(prefix, node, from, isReversed)
   }
@@ -71,7 +68,6 @@ struct ChildWalk: ~Copyable {
   ) throws -> R? {
     if moment != nil { return try nextInPast(body) }
     guard try stepPresent() else { return nil }
-    if isLive { place = present.withEntry { key, _ in key.array() } }
     return try present.withEntry { key, version in
       guard hasPrefix(key) else { return nil }
       return try body(key, NodeHeader(version, key: key), version)
@@ -80,10 +76,8 @@ struct ChildWalk: ~Copyable {
 
   @inline(__always)
   private mutating func stepPresent() throws -> Bool {
-    if hasStarted && !isLive { return isReversed ? try present.previous() : try present.next() }
-    if isLive && hasStarted && !isReversed { place.append(0) }
+    if hasStarted { return isReversed ? try present.previous() : try present.next() }
     hasStarted = true
-    if isLive { present = try Cursor(reader.access, reader.tables.tree) }
     let place = place
     return try place.lend { isReversed ? try present.seekBefore($0) : try present.seek($0) }
   }

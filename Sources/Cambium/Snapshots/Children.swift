@@ -77,35 +77,31 @@ public struct Children: Sendable {
 
 /// A walk over children, on one thread. It holds its snapshot.
 public struct ChildCursor: ~Copyable {
-  private var walk: ChildWalk?
+  private let parent: Node
   private let snapshot: Snapshot
   private let base: Path
   private var left: Int
+  private var steps: ChildSteps
 
   init(_ node: Node, from: Key?, most: Int, isReversed: Bool) throws {
+    let id = try node.nodeID()
+    let steps = try ChildSteps(node.snapshot, id, from: from, isReversed: isReversed)
+    self.steps = steps
     snapshot = node.snapshot
+    parent = node
     base = node.path
     left = most
-    guard let id = try node.nodeID() else {
-      walk = nil
-      return
-    }
-    walk = try ChildWalk(
-      snapshot.reader, node: id, moment: snapshot.moment, from: from, isReversed: isReversed,
-      isLive: snapshot.isLive)
   }
 
   /// The next child, or nil after the last.
   ///
-  /// - Returns: The child. Except in a transaction it is found already: asking it for its value
-  ///   looks nothing up.
+  /// - Returns: A node that answers from what the walk has found, without another lookup.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   public mutating func next() throws -> Node? {
     guard left > 0 else { return nil }
     left -= 1
-    if snapshot.isLive { _ = try snapshot.reader }
     let (snapshot, base) = (snapshot, base)
-    return try walk?.next { key, header, version in
+    return try steps.next { key, header, version in
       Node(
         snapshot, base: base, key: try Key(key.extracting(droppingFirst: 8)),
         version: snapshot.isLive ? nil : StoredVersion(version, header))
@@ -116,11 +112,65 @@ public struct ChildCursor: ~Copyable {
   mutating func next(property id: Catalog.NameID?) throws -> Value?? {
     guard left > 0 else { return nil }
     left -= 1
-    if snapshot.isLive { _ = try snapshot.reader }
-    return try walk?.next { _, header, version -> Value? in
+    return try steps.next { _, header, version -> Value? in
       guard let id, header.kind == .record else { return nil }
       let record = version.extracting(droppingFirst: header.contentOffset)
       return try RecordTable(record).find(record, id).map { try Value(record.extracting($0)) }
     } ?? nil
+  }
+}
+
+/// Steps through the children of a node id: by one walk over a snapshot; in an open transaction by a
+/// search for each step, since the body may have written, or opened a savepoint, in between.
+struct ChildSteps: ~Copyable {
+  private let snapshot: Snapshot
+  private let node: UInt64?
+  private let isReversed: Bool
+  private var walk: ChildWalk?
+  /// In an open transaction: the key to look for, and whether it was visited.
+  private var place: (key: Key?, isVisited: Bool)
+
+  init(_ snapshot: Snapshot, _ node: UInt64?, from: Key? = nil, isReversed: Bool = false) throws {
+    var walk: ChildWalk?
+    if let node, !snapshot.isLive {
+      walk = try ChildWalk(
+        snapshot.reader, node: node, moment: snapshot.moment, from: from, isReversed: isReversed)
+    }
+    self.walk = walk
+    self.snapshot = snapshot
+    self.node = node
+    self.isReversed = isReversed
+    place = (from, false)
+  }
+
+  /// Visits the next child; arguments as in ``ChildWalk/next(_:)``.
+  @inline(__always)
+  mutating func next<R>(
+    _ body: (_ key: RawSpan, _ header: NodeHeader, _ version: RawSpan) throws -> R
+  ) throws -> R? {
+    if snapshot.isLive { return try nextLive(body) }
+    return try walk?.next(body)
+  }
+
+  private mutating func nextLive<R>(
+    _ body: (RawSpan, NodeHeader, RawSpan) throws -> R
+  ) throws -> R? {
+    let reader = try snapshot.reader
+    guard let node else { return nil }
+    let last = place
+    var walk = try ChildWalk(
+      reader, node: node, moment: nil, from: last.key, isReversed: isReversed)
+    while true {
+      var found: Key?
+      let result = try walk.next { key, header, version -> R? in
+        let child = try Key(key.extracting(droppingFirst: 8))
+        if last.isVisited && child == last.key { return nil }
+        found = child
+        return try body(key, header, version)
+      }
+      guard let result else { return nil }
+      if let found { place = (found, true) }
+      if let result { return result }
+    }
   }
 }

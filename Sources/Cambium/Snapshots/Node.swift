@@ -52,6 +52,11 @@ public struct Node: Sendable {
     }
   }
 
+  /// What the node itself holds: a property of the parent's record does not count.
+  var ownValue: Value? {
+    get throws { try lookUp { try content($0, $1) } ?? nil }
+  }
+
   /// A property of the node's record, without decoding the others; nil where there is none.
   public subscript(property: String) -> Value? {
     get throws {

@@ -11,8 +11,10 @@ struct PathTests {
   func text() throws {
     let uuid = "0192f0c1-2d3e-7f40-8abc-def012345678"
     let cases: [(String, [Key])] = [
-      ("", []), ("/", []), ("a", ["a"]), ("/a", ["a"]), ("users/ada/name", ["users", "ada", "name"]),
-      ("/users/42/-7", ["users", 42, -7]), ("a/\(uuid)", ["a", try Key(uuid)]), ("a b/ ", ["a b", " "]),
+      ("", []), ("/", []), ("a", ["a"]), ("/a", ["a"]),
+      ("users/ada/name", ["users", "ada", "name"]),
+      ("/users/42/-7", ["users", 42, -7]), ("a/\(uuid)", ["a", try Key(uuid)]),
+      ("a b/ ", ["a b", " "]),
     ]
     for (text, keys) in cases {
       #expect(try Path(text).keys == keys)

@@ -115,7 +115,7 @@ extension Tree {
     for (key, next) in zip(keys, keys.dropFirst()) {
       ancestor = ancestor.appending(key)
       guard let node = nodes[ancestor] else { return nil }
-      if node.record?[next.description] != nil { throw .exists }
+      if node.has(next.description) { throw .exists }
       guard node.family != nil else { return nil }
       family = node.family
     }
@@ -132,12 +132,12 @@ extension Tree {
   /// The record and the name of its property that a path means, where it means one.
   func property(_ path: Path) -> (record: Path, name: String)? {
     guard let key = path.last, let parent = path.parent else { return nil }
-    return nodes[parent]?.record?[key.description].map { _ in (parent, key.description) }
+    return nodes[parent]?.has(key.description) == true ? (parent, key.description) : nil
   }
 
   /// What reading a path gives: a node's value, or a property's.
   func value(_ path: Path) -> Value? {
-    if let node = nodes[path], node.value != nil { return node.value }
+    if let value = nodes[path]?.value { return value }
     return property(path).flatMap { nodes[$0.record]?.record?[$0.name] }
   }
 
@@ -209,4 +209,7 @@ extension Tree {
 extension Tree.Node {
   /// The record that the node holds.
   var record: Record? { if case .map(let record)? = value { record } else { nil } }
+
+  /// Whether the node is a record with a certain property.
+  func has(_ name: String) -> Bool { record?.members.contains { $0.name == name } ?? false }
 }

@@ -37,7 +37,9 @@ final class Place: Sendable {
   func fill(_ count: Int64) throws {
     try use { database in
       for number in 0..<count {
-        try database.write { tx in try tx.set("n/\(number + 1)", to: .integer(number + 1)) }
+        try database.write { tx in
+          try tx.set(Path(keys: ["n", .integer(number + 1)]), to: .integer(number + 1))
+        }
       }
     }
   }
@@ -69,6 +71,78 @@ final class Place: Sendable {
   /// A path beside the database.
   func beside(_ name: String) -> String { "\(directory.path)/\(name)" }
 
+  // MARK: Changing what is stored
+
+  /// Changes the closed database's log behind its back, as a crash or a bad disk might.
+  ///
+  /// - Parameter keepingHead: Whether the head stays as it is, which makes it look torn.
+  func editLog(
+    keepingHead: Bool = false, _ body: (borrowing WriteTransaction, LogTables) throws -> Void
+  ) throws {
+    let log = try Log(at: "\(path)/log", .init(tables: [], mapSize: 1 << 30))
+    let transaction = try WriteTransaction(log.environment)
+    var head = try log.read { try $0.head() }
+    head.transaction = transaction.access.number
+    if !keepingHead {
+      try transaction.put(log.tables.meta, "head", MetaEntry.seal(head.stored(), name: "head"))
+    }
+    try body(transaction, log.tables)
+    try transaction.commit()
+    log.environment.close()
+  }
+
+  /// Changes the closed database's state behind its back.
+  func editState(_ body: (borrowing WriteTransaction, StateTables) throws -> Void) throws {
+    let state = try State(
+      at: Files.parent(of: self.state), generation: 0, .init(tables: [], mapSize: 1 << 30))
+    let transaction = try WriteTransaction(state.environment)
+    try body(transaction, state.tables)
+    try transaction.commit()
+    state.environment.close()
+  }
+
+  /// The log's mark of the state, while the database is closed.
+  var mark: StateMark? {
+    get throws {
+      let log = try Log(at: "\(path)/log", .init(tables: [], mapSize: 1 << 30))
+      defer { log.environment.close() }
+      return try log.read { try $0.stateMark() }
+    }
+  }
+
+  /// Changes the log's mark of the state.
+  func setMark(_ change: (inout StateMark) -> Void) throws {
+    var mark = try #require(try mark)
+    change(&mark)
+    try editLog { try $0.put($1.meta, "state", MetaEntry.seal(mark.stored(), name: "state")) }
+  }
+
+  /// Makes the state look like one that was in use when the system stopped.
+  func distrust() throws {
+    try setMark {
+      $0.isClean = false
+      $0.boot = "another"
+    }
+  }
+
+  /// Appends a record to the closed database's log, and not to its state.
+  func appendToLog(_ node: Path, _ value: Value) throws {
+    let log = try Log(at: "\(path)/log", .init(tables: [], mapSize: 1 << 30))
+    try log.append(node, value)
+    log.environment.close()
+  }
+
+  /// Flips a bit of a record in the closed database's log.
+  func damageRecord(_ sequence: SequenceNumber) throws {
+    try editLog { transaction, tables in
+      let key = LogTables.recordKey(sequence, part: 0)
+      let stored = try key.lend { try transaction.access.get(tables.records, $0) { $0.array() } }
+      var record = try #require(stored)
+      record[record.count / 2] ^= 4
+      try key.lend { key in try record.lend { try transaction.put(tables.records, key, $0) } }
+    }
+  }
+
   /// Every file below the database's directory, with its size and modification time.
   func listing() throws -> [String] {
     let files = FileManager.default
@@ -76,6 +150,41 @@ final class Place: Sendable {
       let attributes = try files.attributesOfItem(atPath: "\(path)/\(name)")
       return "\(name) \(attributes[.size] ?? 0) \(attributes[.modificationDate] ?? 0)"
     }
+  }
+}
+
+extension Database {
+  /// Appends a record to the log alone, as a crash between the two commits leaves it.
+  func appendToLog(_ node: Path, _ value: Value) throws { try store.log.append(node, value) }
+}
+
+extension Log {
+  fileprivate func append(_ node: Path, _ value: Value) throws {
+    var (head, format) = try read { (try $0.head(), try $0.format()) }
+    var operations = OperationWriter()
+    operations.write(.set(node, Content(kind: .scalar, bytes: try value.stored())))
+    head.time += 1
+    head.clock = head.clock.next(microseconds: head.time)
+    let record = TransactionRecord(
+      sequence: head.sequence.next, clock: head.clock, time: head.time, origin: format.origin,
+      metadata: [:], operations: operations, previous: head.link)
+    head.sequence = record.sequence
+    head.link = record.link
+    let writer = try LogWriter(self)
+    try writer.append(record)
+    try writer.commit(head: head)
+  }
+}
+
+extension WriteTransaction {
+  func put(_ table: Table, _ key: String, _ value: [UInt8]) throws {
+    try Array(key.utf8).lend { key in try value.lend { try put(table, key, $0) } }
+  }
+}
+
+extension MetaEntry {
+  static func seal(_ value: [UInt8], name: String) -> [UInt8] {
+    seal(value, name: Array(name.utf8))
   }
 }
 
@@ -92,5 +201,3 @@ final class Heard: Sendable {
     }
   }
 }
-
-extension Path: @retroactive ExpressibleByStringInterpolation {}

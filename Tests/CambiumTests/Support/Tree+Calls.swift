@@ -89,9 +89,8 @@ extension Tree {
     }
     define([property])
     var record = try record(path)
-    let isNew = record[property] == nil
     record[property] = try transform(record[property])
-    if isNew { try refuseChild(of: path, named: [property]) }
+    try refuseChild(of: path, named: [property])
     try replace(path, .map(record))
   }
 
@@ -100,6 +99,7 @@ extension Tree {
   private mutating func insert(
     _ element: Value, _ position: Int, _ path: Path, _ property: String?
   ) throws(Refusal) {
+    try refuse(negative: position, property)
     try change(path, property) { (old) throws(Refusal) in
       var elements = try elements(old ?? [])
       guard (0...elements.count).contains(position) else { throw .notFound }
@@ -111,6 +111,7 @@ extension Tree {
   private mutating func removeElement(
     _ position: Int, _ path: Path, _ property: String?
   ) throws(Refusal) {
+    try refuse(negative: position, property)
     try change(path, property) { (old) throws(Refusal) in
       guard let old else { throw .notFound }
       var elements = try elements(old)
@@ -118,6 +119,12 @@ extension Tree {
       elements.remove(at: position)
       return .array(elements)
     }
+  }
+
+  private mutating func refuse(negative position: Int, _ property: String?) throws(Refusal) {
+    if position >= 0 { return }
+    if let property { define([property]) }
+    throw .notFound
   }
 
   // MARK: Subtrees

@@ -30,7 +30,7 @@ final class ChildProcess {
   private var unsent: [UInt8] = []
   private var sentCount = 0
   private var inputEnds = false
-  private var errorBytes: [UInt8] = []
+  private(set) var errorBytes: [UInt8] = []
   private var isFinished = false
 
   /// How much of the standard error is kept.

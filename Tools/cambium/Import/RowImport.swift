@@ -23,7 +23,7 @@ final class RowImport {
   let resumed: UInt64
   private(set) var transactions = 0
 
-  /// - Parameter identity: What makes two imports the same one: run again, it continues.
+  /// Starts, or goes on: two imports of one identity are the same.
   init(
     _ database: Database, into: Path, batch: Int, identity: [String], metadata: [String: String]
   ) throws {
@@ -89,11 +89,14 @@ struct RowKey: Sendable {
     columns = list.map { $0.split(separator: ",").map(String.init) } ?? []
   }
 
-  /// The key that a row's values make: one value as it is written; several joined by commas, with
-  /// `%` and `,` in them written as `%25` and `%2C`, so that different values never make the same
-  /// key.
+  /// The key that a row's values make.
+  ///
+  /// One value makes it as it is written; several are joined by commas, with `%` and `,` in them
+  /// written as `%25` and `%2C`, so that different values never make the same key.
   ///
   /// - Parameter text: Gives the text of a column, or throws where the row has none.
+  /// - Returns: The key; a fresh one, in order of time, where there are no columns.
+  /// - Throws: What `text` throws; `DatabaseError.badKey` for what no key can be.
   func key(_ text: (String) throws -> String) throws -> Key {
     switch columns.count {
     case 0: return Key.unique()

@@ -11,7 +11,7 @@
 /// - An empty line is passed over, unless the header names a single column: there it is an absent
 ///   field.
 struct CSVReader: ~Copyable {
-  /// How long a record may be. A missing quote makes the rest of a file one record.
+  /// How long a record may be: a missing quote makes the rest of a file one record.
   static let recordBytesMax = 16 << 20
   /// How many columns there may be.
   static let columnsMax = 16_384
@@ -21,6 +21,7 @@ struct CSVReader: ~Copyable {
   private var source: ByteSource
   private var scanner = CSVScanner(fieldsMax: columnsMax)
   private let absent: AbsentMark
+  private let recordBytesMax: Int
   private var recordStart = 0
   /// How many bytes of the input come before the record.
   private(set) var recordOffset: UInt64 = 0
@@ -30,10 +31,14 @@ struct CSVReader: ~Copyable {
   /// - Parameters:
   ///   - source: The input.
   ///   - absent: What stands for an absent field, besides nothing.
+  ///   - recordBytesMax: How long a record may be.
   /// - Throws: ``InputError`` when there is no header, or it has empty or equal names.
-  init(_ source: consuming ByteSource, absent: AbsentMark = .none) throws(InputError) {
+  init(
+    _ source: consuming ByteSource, absent: AbsentMark = .none, recordBytesMax: Int = recordBytesMax
+  ) throws(InputError) {
     self.source = source
     self.absent = absent
+    self.recordBytesMax = recordBytesMax
     header = try readHeader()
     scanner.fieldsMax = header.count
   }
@@ -133,9 +138,10 @@ extension CSVReader {
   }
 
   private func checkLength(_ count: Int) throws(InputError) {
-    guard count > CSVReader.recordBytesMax else { return }
+    guard count > recordBytesMax else { return }
     throw source.error(
-      at: source.position, "expected a record of at most 16 MiB, found a longer one",
+      at: source.position,
+      "expected a record of at most \(InputError.amount(recordBytesMax)), found a longer one",
       hint: "is the quote that closes a field missing?")
   }
 

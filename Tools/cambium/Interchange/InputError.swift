@@ -62,6 +62,11 @@ extension InputError: CustomStringConvertible {
     }
   }
 
+  /// A number of bytes as a message shows it.
+  static func amount(_ bytes: Int) -> String {
+    bytes % (1 << 20) == 0 ? "\(bytes >> 20) MiB" : "\(bytes) bytes"
+  }
+
   private static let excerptBytesMax = 40
 
   /// A name whose control characters cannot reach the terminal.

@@ -51,11 +51,12 @@ struct JSONReader: ~Copyable {
   private var containers: [Container] = []
   private var depth = 0
 
-  /// Starts to read.
+  /// Starts to read; a text, a number or a line may have `bytesMax` bytes.
   init(
-    _ source: consuming ByteSource, form: JSONTokens.Form = .document, isTyped: Bool = false
+    _ source: consuming ByteSource, form: JSONTokens.Form = .document, isTyped: Bool = false,
+    bytesMax: Int = JSONTokens.bytesMax
   ) throws(InputError) {
-    tokens = try JSONTokens(source, form: form)
+    tokens = try JSONTokens(source, form: form, bytesMax: bytesMax)
     self.isTyped = isTyped
   }
 

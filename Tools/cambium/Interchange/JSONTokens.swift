@@ -5,20 +5,22 @@
 /// 1. The token that ``peek()`` gave stays where it is in the source's buffer until it is consumed:
 ///    nothing is read on meanwhile.
 struct JSONTokens: ~Copyable {
-  /// How long a text, a number or a line may be.
+  /// How long a text, a number or a line may be, unless something else is said.
   static let bytesMax = 16 << 20
 
   /// How values stand in the input.
   enum Form { case document, lines }
 
   let form: Form
+  private let bytesMax: Int
   private var source: ByteSource
   private var peeked: JSONToken?
   private var lineStart: UInt64 = 0
 
-  init(_ source: consuming ByteSource, form: Form) throws(InputError) {
+  init(_ source: consuming ByteSource, form: Form, bytesMax: Int) throws(InputError) {
     self.source = source
     self.form = form
+    self.bytesMax = bytesMax
     try self.source.skipByteOrderMark()
   }
 
@@ -74,14 +76,16 @@ struct JSONTokens: ~Copyable {
   }
 
   private func checkLength(upTo end: Int) throws(InputError) {
-    if end - source.position > JSONTokens.bytesMax {
+    if end - source.position > bytesMax {
       throw source.error(
-        at: source.position, "expected at most 16 MiB for one text or number, found more")
+        at: source.position,
+        "expected a text or number of at most \(InputError.amount(bytesMax)), found a longer one")
     }
     let lineBytes = source.offset - lineStart + UInt64(end - source.position)
-    if form == .lines && lineBytes > UInt64(JSONTokens.bytesMax) {
+    if form == .lines && lineBytes > UInt64(bytesMax) {
       throw source.error(
-        at: source.position, "expected a line of at most 16 MiB, found a longer one",
+        at: source.position,
+        "expected a line of at most \(InputError.amount(bytesMax)), found a longer one",
         hint: "use --format json for one large document")
     }
   }
