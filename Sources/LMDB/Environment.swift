@@ -261,11 +261,12 @@ extension Environment {
   /// Notes what a failed call means for the environment, and says disk full where LMDB says EIO
   /// (H23).
   func diagnosed(_ error: StorageError) -> StorageError {
-    guard error.kind == .inputOutput || error.kind == .corrupt else { return error }
-    poison(error)
-    if error.kind == .inputOutput, let free = Files.freeBytes(at: path), free < 1 << 16 {
+    guard [.inputOutput, .uncertain, .corrupt].contains(error.kind) else { return error }
+    // LMDB calls a write that was cut short EIO. Nothing of it is in the file's tree.
+    if error.kind == .inputOutput, Files.isFull("\(path)/data.mdb") {
       return StorageError(.diskFull, error.description)
     }
+    poison(error)
     return error
   }
 }
@@ -275,6 +276,19 @@ extension Environment {
   package func clearStaleReaders() {
     var dead: Int32 = 0
     _ = unsafe mdb_reader_check(handle, &dead)
+  }
+
+  /// What a failed commit means. Until the meta page is written nothing is stored; when that write fails,
+  /// LMDB refuses all that follows, and only the file can tell (H22).
+  func diagnosed(commit code: Int32) -> StorageError {
+    let error = StorageError(code: code, while: "committing")
+    guard error.kind == .inputOutput else { return diagnosed(error) }
+    var probe: OpaquePointer?
+    if unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &probe) == MDB_PANIC {
+      return diagnosed(StorageError(.uncertain, error.description))
+    }
+    unsafe mdb_txn_abort(probe)
+    return diagnosed(error)
   }
 
   /// Counts a commit; every thousandth looks for dead readers.

@@ -44,6 +44,14 @@ package enum Files {
     return UInt64(info.f_bavail) * UInt64(info.f_frsize)
   }
 
+  /// Whether a file cannot grow: its file system is full, or it has reached the limit for files.
+  static func isFull(_ path: String) -> Bool {
+    if let free = freeBytes(at: path), free < 1 << 16 { return true }
+    var limit = rlimit()
+    guard unsafe getrlimit(Platform.fileSizeLimit, &limit) == 0 else { return false }
+    return UInt64(limit.rlim_cur) < .max - (1 << 20) && size(of: path) + (1 << 20) > limit.rlim_cur
+  }
+
   /// The names in a directory, without `.` and `..`, sorted.
   package static func names(in path: String) throws(StorageError) -> [String] {
     guard let directory = unsafe opendir(path) else { throw failure("listing \(path)") }

@@ -57,6 +57,13 @@ package enum Platform {
     #endif
   }
 
+  /// The limit for the size of files, as `getrlimit` names it.
+  #if canImport(Glibc)
+    static let fileSizeLimit = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+  #else
+    static let fileSizeLimit = RLIMIT_FSIZE
+  #endif
+
   /// Whether the process is alive whose number is in a name such as `verify-123.tmp`.
   package static func isRunning(processIn name: String) -> Bool {
     guard let number = Int32(name.filter(\.isNumber)) else { return false }

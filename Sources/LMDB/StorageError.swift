@@ -12,6 +12,8 @@ package struct StorageError: Error, Equatable, CustomStringConvertible {
     case badTransaction
     /// Reading or writing failed; the environment is poisoned until it is opened again.
     case inputOutput
+    /// Writing the page that makes a commit valid failed: whether it is, only opening again can tell.
+    case uncertain
     /// The file's structure is damaged; the environment is poisoned.
     case corrupt
     /// No file, or not one of LMDB's.
@@ -54,8 +56,10 @@ package struct StorageError: Error, Equatable, CustomStringConvertible {
     case MDB_MAP_FULL: .mapFull
     case MDB_BAD_TXN, MDB_TXN_FULL: .badTransaction
     case EIO, MDB_PANIC: .inputOutput
-    case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_CURSOR_FULL, MDB_PAGE_FULL, MDB_BAD_DBI: .corrupt
-    case ENOENT, MDB_INVALID, ENOTDIR: .missing
+    case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_CURSOR_FULL, MDB_PAGE_FULL, MDB_BAD_DBI,
+      MDB_INVALID:
+      .corrupt
+    case ENOENT, ENOTDIR: .missing
     case MDB_READERS_FULL, EAGAIN, EBUSY: .busy
     case EROFS, EACCES, EPERM: .readOnly
     case ENOMEM, EINVAL: .noAddressSpace

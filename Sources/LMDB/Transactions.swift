@@ -279,7 +279,7 @@ package enum PutMode: Sendable {
     precondition(savepoints == 0, "commit inside a savepoint")
     let code = unsafe mdb_txn_commit(stack.removeLast())
     if code != MDB_SUCCESS {
-      throw environment.diagnosed(StorageError(code: code, while: "committing"))
+      throw environment.diagnosed(commit: code)
     }
     environment.committed()
   }

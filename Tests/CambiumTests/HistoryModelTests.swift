@@ -20,7 +20,7 @@ struct HistoryModelTests {
       for sequence in 0...history.model.head.rawValue {
         try history.compare(at: SequenceNumber(sequence))
       }
-      try history.compareFeed()
+      try await history.compareFeed()
       try compareRebuilt(history)
     }
   }
@@ -36,7 +36,7 @@ struct HistoryModelTests {
         try await history.run(calls: 2_400)
         try history.compareMoments(20)
       }
-      try history.compareFeed()
+      try await history.compareFeed()
       try compareRebuilt(history)
       #expect(history.refusalCount > history.callCount / 10)
       #expect(history.refusalCount < history.callCount * 9 / 10)

@@ -36,6 +36,7 @@ final class EditedLog: Sendable {
   }
 
   /// Opens the database for a test, and closes it again.
+  @discardableResult
   func open<R>(_ body: (Database) throws -> R) throws -> R {
     let database = try Database(at: path)
     let result = try body(database)

@@ -19,8 +19,8 @@ struct SnapshotTests {
         try await history.run(calls: 500)
       }
       #expect(present.sequence == head)
-      try expectSame(present.root, history.model.nodes(at: head), "the present that is held")
-      try expectSame(past.root, history.model.nodes(at: middle), "the past that is held")
+      try requireSame(present.root, history.model.nodes(at: head), "the present that is held")
+      try requireSame(past.root, history.model.nodes(at: middle), "the past that is held")
       #expect(try node.keys() == keys)
       try history.compareMoments(5)
     }

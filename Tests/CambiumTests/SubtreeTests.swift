@@ -18,7 +18,10 @@ struct SubtreeTests {
     let count = 100_000
     try withDatabase { database in
       try addChildren(count, to: "big", in: database)
-      try database.write { tx in try tx.set("big/0/0/0", to: "deep") }
+      try database.write { tx in
+        try tx.set("big/0/0/0", to: "deep")
+        try tx.set("other", to: 1)
+      }
       let full = try SubtreeTests.entries(database)
 
       let removal = try database.write { tx in
@@ -75,10 +78,26 @@ struct SubtreeTests {
       try database.write { tx in
         try tx.restore("a/x", removedAt: 2)
         try tx.move("a/x", to: "b")
-        #expect(throws: DatabaseError.self) { try tx.restore("a/x", removedAt: 2) }
+        let error = #expect(throws: DatabaseError.self) { try tx.restore("a/x", removedAt: 2) }
+        #expect(error.flatMap { Refusal($0) } == .notFound)
       }
       expectRefused(.notFound, database, .restore("a/x", removedAt: 2))
       #expect(try database.read { try $0.root.rows().map(\.path) } == ["a", "b", "b/y"])
+    }
+  }
+
+  @Test("comes back after one transaction has restored and removed it")
+  func restoredAndRemovedAtOnce() throws {
+    try withDatabase { database in
+      try database.write { tx in try tx.set("a/x/y", to: 1) }
+      try database.write { tx in try tx.remove("a/x") }
+      try database.write { tx in
+        try tx.restore("a/x", removedAt: 2)
+        try tx.remove("a/x")
+        try tx.set("other", to: 1)
+      }
+      try database.write { tx in try tx.restore("a/x", removedAt: 2) }
+      #expect(try database.read { try $0["a/x/y"].value } == 1)
     }
   }
 
@@ -127,20 +146,33 @@ struct SubtreeTests {
     }
   }
 
-  @Test("that came and went in one transaction leaves nothing")
+  @Test("that came and went in one transaction cannot come back, and nobody is told of it")
   func passing() throws {
     try withDatabase { database in
       try database.write { tx in try tx.set("old", to: 1) }
-      let before = try SubtreeTests.entries(database)
       try database.write { tx in
         try tx.set("new/below", to: 1)
         try tx.move("new", to: "newer")
         try tx.remove("newer")
       }
-      var after = try SubtreeTests.entries(database)
-      after["counts"] = before["counts"]
-      #expect(after == before)
+      #expect(try database.commit(2).changes.all() == [])
       expectRefused(.notFound, database, .restore("newer", removedAt: 2))
+    }
+  }
+
+  @Test("can be read in the past and restored after its place was taken and left again at once")
+  func placeTakenAndLeft() throws {
+    try withDatabase { database in
+      try database.write { tx in try tx.set("x/old", to: 1) }
+      try database.write { tx in
+        try tx.remove("x")
+        try tx.set("x/new", to: 2)
+        try tx.remove("x")
+      }
+      let past = try database.snapshot(at: .sequence(1))
+      #expect(try past.root.rows().map(\.path) == ["x", "x/old"])
+      try database.write { tx in try tx.restore("x", removedAt: 2) }
+      #expect(try database.snapshot().root.rows().map(\.path) == ["x", "x/old"])
     }
   }
 

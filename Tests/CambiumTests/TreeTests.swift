@@ -97,7 +97,7 @@ struct TreeTests {
         for (call, refusal) in TreeTests.illegal {
           let error = #expect(throws: DatabaseError.self) { _ = try call.perform(tx) }
           #expect(error.flatMap { Refusal($0) } == refusal, "\(call)")
-          expectSame(try tx[.root].rows(), before, "after \(call)")
+          try requireSame(tx[.root].rows(), before, "after \(call)")
         }
       }
       #expect(try database.head == 3)

@@ -25,7 +25,7 @@ struct ChildProcessTests {
 
   @Test("passes more input and output than any pipe holds")
   func passesMuch() throws {
-    let bytes = (0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7) }
+    let bytes = (0..<5_000_000).map { UInt8(truncatingIfNeeded: ($0 &* $0) >> 7) }
     let process = try ChildProcess("cat", [], environment: environment, takesInput: true)
     process.send(bytes)
     #expect(try process.readAll() == bytes)

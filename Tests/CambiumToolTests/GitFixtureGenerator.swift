@@ -10,13 +10,13 @@
 /// Method: a plain model of the tree beside each commit, so that every change can be made.
 struct GitFixtureGenerator {
   var idLength = 40
-  private var random: Random
+  private var random: SplitMix
   private var stream: [UInt8] = []
   private var marks = 0
   private let names: [[UInt8]]
 
   init(seed: UInt64, invalidPaths: Bool) {
-    random = Random(state: seed)
+    random = SplitMix(seed: seed)
     let invalid: [[UInt8]] = [[0xff], [0x61, 0xc3], [0xc3, 0x28, 0x62], [0xed, 0xa0, 0x80]]
     names = GitFixtureGenerator.names.map { Array($0.utf8) } + (invalidPaths ? invalid : [])
   }
@@ -46,19 +46,6 @@ struct GitFixtureGenerator {
       }
       paths.append(path)
       modes[path] = mode
-    }
-  }
-
-  /// SplitMix64.
-  private struct Random: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var bits = state
-      bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-      return bits ^ (bits >> 31)
     }
   }
 }

@@ -122,7 +122,7 @@ struct GitObjectsTests {
     try GitFixture.withFolder { folder in
       let fixture = try GitFixture.make(stream: [], in: folder)
       let blobs = try [0, 3, 3_000_000].map { size in
-        let content = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+        let content = (0..<size).map { UInt8(truncatingIfNeeded: ($0 &* 31) >> 3) }
         let id = try fixture.git(["hash-object", "-w", "--stdin"], input: content)
         return String(decoding: id.prefix(40), as: UTF8.self)
       }

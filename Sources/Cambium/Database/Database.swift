@@ -60,6 +60,8 @@ public final class Database: Sendable {
   public init(
     at path: String, options: Options = Options(), progress: ProgressHandler? = nil
   ) throws {
+    var path = path
+    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
     let store = try naming(path) { try Database.openStore(path, options) }
     self.store = store
     writer = Writer(store)

@@ -96,6 +96,7 @@ final class Store: Sendable {
   /// Opens a generation and makes it the one in use.
   private func adopt(_ generation: UInt64) throws -> State {
     try current.withLock { current in
+      if feed.isClosed { throw DatabaseError.closed(reason: "the database is closed") }
       if let state = current.state, state.generation == generation { return state }
       let state = try openState(State.directory(generation), generation)
       current.state = state

@@ -37,7 +37,8 @@ public struct Transaction: ~Copyable {
   ///   deep, ``DatabaseError/exists(_:reason:)`` when a child and a property would have one name.
   /// - Complexity: one descent of the tree per level, and 0.5 to 3 µs.
   public func set(_ path: Path, to value: Value) throws {
-    if let (record, property) = try propertyPlace(path) {
+    // A record is a node's, so it does not become a property.
+    if !value.isMap, let (record, property) = try propertyPlace(path) {
       return try update(record, [(property, value)])
     }
     try writing.issue(.set(path, try writing.content(value, path)))
@@ -57,7 +58,7 @@ public struct Transaction: ~Copyable {
     try update(path, properties.map { ($0.key, $0.value) })
   }
 
-  func update(_ path: Path, _ properties: [(String, Value?)]) throws {
+  package func update(_ path: Path, _ properties: [(String, Value?)]) throws {
     var updates: [Operation.PropertyUpdate] = []
     for (name, value) in properties {
       updates.append(

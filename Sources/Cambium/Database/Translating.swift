@@ -9,9 +9,8 @@ extension DatabaseError {
     switch error.kind {
     case .diskFull: self = .full(reason: "\(text); free some space and try again")
     case .mapFull: self = .full(reason: "\(text); raise Options.sizeMax")
-    case .inputOutput, .invalid, .badTransaction, .noAddressSpace: self = .ioFailure(reason: text)
+    case .inputOutput, .uncertain, .missing, .invalid, .badTransaction, .noAddressSpace: self = .ioFailure(reason: text)
     case .corrupt: self = .corrupt(reason: text)
-    case .missing: self = .corrupt(reason: text)
     case .busy: self = .busy(reason: text)
     case .alreadyOpen: self = .alreadyOpen(path: text)
     case .closed: self = .closed(reason: text)

@@ -126,7 +126,8 @@ private struct Verifier {
       if sequence.rawValue % 256 == 0 { try report("records", sequence.rawValue, last.rawValue) }
       do {
         let record = try store.log.read { try $0.record(sequence) }
-        try check(record, after: link, clock)
+        try checkChain(record, after: link, clock)
+        try checkOperations(record)
         (link, clock) = (record.link, record.clock)
         result.operations += UInt64(record.operationCount)
         result.records += 1
@@ -169,7 +170,7 @@ private struct Verifier {
   private static let badBlob = DatabaseError.corrupt(
     reason: "a blob's content is not what its address says, or a chunk is missing")
 
-  private func check(
+  private func checkChain(
     _ record: TransactionRecord, after link: [UInt8], _ clock: HybridClock
   ) throws {
     guard record.chained(to: link) == record.link else {
@@ -178,11 +179,20 @@ private struct Verifier {
     guard record.clock.rawValue > clock.rawValue else {
       throw DatabaseError.corrupt(reason: "the clock goes back at record \(record.sequence)")
     }
+  }
+
+  private func checkOperations(_ record: TransactionRecord) throws {
     var operations = OperationReader(record.operations)
     var count: UInt32 = 0
-    while try operations.next() != nil { count += 1 }
+    do {
+      while try operations.next() != nil { count += 1 }
+    } catch DatabaseError.corrupt(let reason) {
+      throw DatabaseError.corrupt(reason: "record \(record.sequence) of the log: \(reason)")
+    }
     if count != record.operationCount {
-      throw DatabaseError.corrupt(reason: "record \(record.sequence) has \(count) operations")
+      throw DatabaseError.corrupt(
+        reason: "record \(record.sequence) of the log has \(count) operations, and says "
+          + "\(record.operationCount)")
     }
   }
 
@@ -201,7 +211,7 @@ private struct Verifier {
     let transaction = try ReadTransaction(scratch.environment, tables: [])
     let rebuilt = StateReader(access: transaction.access, tables: scratch.tables)
     for name in StateTables.names { try compareTable(name, reader, rebuilt) }
-    try dump(reader)
+    if result.isSound { try dump(reader) }
   }
 
   private static var temporaryDirectory: String {
@@ -248,7 +258,10 @@ private struct Verifier {
     while let node = try nodes.next() {
       result.nodes += 1
       digest.update(node.path.bytes)
-      digest.update(try node.value?.stored() ?? [])
+      var value: [UInt8] = []
+      // A property may nest as deep as a value by itself, so the record around it does not count.
+      try node.value?.append(to: &value, depth: -1)
+      digest.update(value)
       var modified: [UInt8] = []
       modified.append(bigEndian: try node.modified?.rawValue ?? 0)
       digest.update(modified)

@@ -264,7 +264,7 @@ final class Writing: @unchecked Sendable {
   private func commit(_ writer: consuming LogWriter) throws {
     do {
       try writer.commit(head: head)
-    } catch let error as StorageError where error.kind == .inputOutput {
+    } catch let error as StorageError where error.kind == .uncertain {
       throw DatabaseError.outcomeUnknown(head.sequence)
     }
   }

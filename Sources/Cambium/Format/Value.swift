@@ -34,6 +34,9 @@ public enum Value: Sendable {
   /// A large value, stored beside the tree.
   case blob(Blob)
 
+  /// Whether it is a map, which a node holds as a record.
+  var isMap: Bool { if case .map = self { true } else { false } }
+
   /// The largest number of bytes that one stored value or record may take: 1 MiB.
   public static let bytesMax = 1 << 20
 

@@ -88,25 +88,23 @@ extension StateReader {
   }
 
   /// The first removal of a node after a moment.
-  func removal(_ key: RawSpan, after moment: UInt64) throws -> HistoryLink? {
-    try firstRemoval(key, after: moment)?.link
+  private func removal(_ key: RawSpan, after moment: UInt64) throws -> HistoryLink? {
+    try removal(key, from: HistoryLink(sequence: moment + 1, index: 0))?.link
   }
 
-  /// The first removal of a node after a moment, and whether it was moved away.
-  func firstRemoval(
-    _ key: RawSpan, after moment: UInt64
+  /// The first removal of a node at or after a place in history, and whether it was moved away.
+  func removal(
+    _ key: RawSpan, from place: HistoryLink
   ) throws -> (link: HistoryLink, isMove: Bool)? {
-    var bound = key.array()
-    bound.append(0)
-    let prefixCount = bound.count
-    bound.append(bigEndian: moment + 1)
+    let bound = HistoryEntry.removalKey(key.array(), place)
+    let prefixCount = key.byteCount + 1
     var cursor = try Cursor(access, tables.removals)
     guard try bound.lend({ try cursor.seek($0) }) else { return nil }
     return try cursor.withEntry { found, value -> (link: HistoryLink, isMove: Bool)? in
       guard found.byteCount == bound.count,
         bound.lend({ $0.extracting(0..<prefixCount).equals(found.extracting(0..<prefixCount)) })
       else { return nil }
-      return try HistoryEntry.removal(found, value)
+      return (try HistoryEntry.link(endOf: found), try value.load(UInt8.self, at: 0) == 1)
     }
   }
 }
@@ -139,26 +137,26 @@ enum HistoryEntry {
     return (2..<(2 + count), (2 + count)..<entry.byteCount)
   }
 
-  /// What an entry of the removals stands for: index u32, then 1 where the node was moved away.
-  static func removal(_ key: RawSpan, _ value: RawSpan) throws -> (link: HistoryLink, isMove: Bool)
-  {
-    let raw = try key.load(UInt64.self, at: key.byteCount - 8)
-    let link = HistoryLink(
-      sequence: UInt64(bigEndian: raw.littleEndian), index: try value.load(UInt32.self, at: 0))
-    return (link, try value.load(UInt8.self, at: 4) == 1)
-  }
+  /// How many bytes a removal's key has after the tree's key: 0, sequence number u64, index u32.
+  static let removalSuffixCount = 13
 
-  /// The entry of a removal.
-  static func removal(
-    _ treeKey: [UInt8], _ link: HistoryLink, isMove: Bool
-  ) -> (key: [UInt8], value: [UInt8]) {
+  /// The key of a removal: the tree's key, 0, and the entry of history that holds what was removed.
+  static func removalKey(_ treeKey: [UInt8], _ link: HistoryLink) -> [UInt8] {
     var key = treeKey
+    key.reserveCapacity(key.count + removalSuffixCount)
     key.append(0)
     key.append(bigEndian: link.sequence)
-    var value: [UInt8] = []
-    value.append(littleEndian: link.index)
-    value.append(isMove ? 1 : 0)
-    return (key, value)
+    key.append(bigEndian: link.index)
+    return key
+  }
+
+  /// The entry of history at the end of a removal's key.
+  static func link(endOf key: RawSpan) throws -> HistoryLink {
+    let sequence = try key.load(UInt64.self, at: key.byteCount - 12)
+    let index = try key.load(UInt32.self, at: key.byteCount - 4)
+    return HistoryLink(
+      sequence: UInt64(bigEndian: sequence.littleEndian),
+      index: UInt32(bigEndian: index.littleEndian))
   }
 }
 

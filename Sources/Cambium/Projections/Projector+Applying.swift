@@ -117,8 +117,7 @@ extension Projector {
     if header.modified != memory.sequence || header.hasLinks || header.node != 0 {
       // No later version will hold the links, so the removed one takes all of them along.
       let link = try putIntoHistory(header, try oldLinks(header))
-      let entry = HistoryEntry.removal(treeKey, link, isMove: isMove)
-      try put(tables.removals, entry.key, entry.value)
+      try put(tables.removals, HistoryEntry.removalKey(treeKey, link), [isMove ? 1 : 0])
     }
     try delete(tables.tree, treeKey)
     count(-1)
@@ -139,45 +138,55 @@ extension Projector {
   }
 
   /// What was removed from `treeKey` in an earlier transaction.
-  private mutating func removedVersion(
+  private func removedVersion(
     _ path: Path, _ sequence: UInt64
   ) throws -> (NodeHeader, content: [UInt8]) {
     let reader = try reader
+    var place = HistoryLink(sequence: sequence, index: 0)
     return try treeKey.lend { key in
-      guard sequence > 0, sequence < memory.sequence,
-        let (link, isMove) = try reader.firstRemoval(key, after: sequence - 1),
-        link.sequence == sequence, !isMove
-      else {
-        throw DatabaseError.notFound(path, reason: "transaction \(sequence) did not remove it")
-      }
-      let (header, content) = try reader.historyVersion(link, key) { version in
-        let header = try NodeHeader(version, key: key)
-        if header.modified == sequence && !header.hasLinks {
-          throw DatabaseError.notFound(
-            path, reason: "transaction \(sequence) made it and removed it again")
+      while sequence > 0, sequence < memory.sequence,
+        let (link, isMove) = try reader.removal(key, from: place), link.sequence == sequence
+      {
+        place.index = link.index + 1
+        let found = try isMove ? nil : removedVersion(link, key, reader)
+        if let (header, content) = found {
+          try checkNotRestored(key, header.node, after: link, path)
+          return (header, content)
         }
-        return (header, version.extracting(droppingFirst: header.contentOffset).array())
       }
-      try checkNotRestored(key, header.node, after: sequence, path)
-      return (header, content)
+      throw DatabaseError.notFound(path, reason: "transaction \(sequence) did not remove it")
     }
   }
 
-  /// Refuses to restore a subtree that came back since and went again: it must not be in two
-  /// places.
+  /// What an entry of history holds, unless the transaction that removed it had made it.
+  private func removedVersion(
+    _ link: HistoryLink, _ key: RawSpan, _ reader: StateReader
+  ) throws -> (NodeHeader, content: [UInt8])? {
+    try reader.historyVersion(link, key) { version in
+      let header = try NodeHeader(version, key: key)
+      if header.modified == link.sequence && !header.hasLinks { return nil }
+      return (header, version.extracting(droppingFirst: header.contentOffset).array())
+    }
+  }
+
+  /// Refuses to restore a subtree that came back since and went again: it must not be in two places.
   private func checkNotRestored(
-    _ key: RawSpan, _ node: UInt64, after sequence: UInt64, _ path: Path
+    _ key: RawSpan, _ node: UInt64, after link: HistoryLink, _ path: Path
   ) throws {
     if node == 0 { return }
     let reader = try reader
-    var last = sequence
-    while let (link, _) = try reader.firstRemoval(key, after: last) {
-      let later = try reader.historyVersion(link, key) { try NodeHeader($0, key: key).node }
-      if later == node {
+    var place = link
+    while true {
+      place.index += 1
+      guard let (link, isMove) = try reader.removal(key, from: place) else { return }
+      let later = try reader.historyVersion(link, key) { try NodeHeader($0, key: key) }
+      // What came back and was removed in one transaction is as it was before.
+      let isVain = !isMove && later.modified == link.sequence && !later.hasLinks
+      if later.node == node && !isVain {
         throw DatabaseError.notFound(
           path, reason: "it was restored since; transaction \(link.sequence) took it away again")
       }
-      last = link.sequence
+      place = link
     }
   }
 

@@ -23,6 +23,8 @@ struct Rebuild {
     var next = SequenceNumber.zero.next
     var link = TransactionRecord.firstLink
     var reported = ContinuousClock.now
+    // An empty log has a state, too: one without entries but its head.
+    if head == .zero { try step(&catalog, &next, &link) }
     while next <= head {
       if ContinuousClock.now - reported > .milliseconds(100) {
         reported = .now

@@ -38,9 +38,9 @@ struct ChildWalk: ~Copyable {
     return prefix
   }
 
-  /// What follows a tree key in a bound behind all its removals, whose keys are the tree key, 0 and
-  /// eight bytes.
-  private static let pastRemovals: [UInt8] = [0] + [UInt8](repeating: 255, count: 9)
+  /// What follows a tree key in a bound behind all its removals.
+  private static let pastRemovals: [UInt8] =
+    [0] + [UInt8](repeating: 255, count: HistoryEntry.removalSuffixCount)
 
   /// The bound from which the walk starts: inclusive forward, exclusive backward.
   private static func start(
@@ -128,8 +128,8 @@ struct ChildWalk: ~Copyable {
     }
     guard found else { return nil }
     return removals?.withEntry { key, _ in
-      hasPrefix(key) && key.byteCount > 17
-        ? key.extracting(0..<(key.byteCount - 9)).array() : nil
+      hasPrefix(key) && key.byteCount > 8 + HistoryEntry.removalSuffixCount
+        ? key.extracting(0..<(key.byteCount - HistoryEntry.removalSuffixCount)).array() : nil
     } ?? nil
   }
 }

@@ -21,10 +21,6 @@ struct DatabaseValueTests {
     }
   }
 
-  private static func isRecord(_ value: Value) -> Bool {
-    if case .map = value { true } else { false }
-  }
-
   /// A value as it may stand in a node of its own: a map's names must be keys.
   private static func canStandAlone(_ value: Value) -> Bool {
     guard case .map(let record) = value else { return true }
@@ -39,7 +35,7 @@ struct DatabaseValueTests {
       try tx.set(path("properties", index), to: ["before": 1, "value": value, "zafter": 2])
       try tx.update(path("properties", index), ["updated": value])
       // A map would be a record of its own, which cannot be in a property's place.
-      if !isRecord(value) {
+      if !value.isMap {
         try tx.set(path("properties", index).appending(Key.text("before")), to: value)
       }
       try tx.append(value, to: "array")
@@ -51,7 +47,7 @@ struct DatabaseValueTests {
   /// Reads every copy of the values, and compares.
   private static func expect(_ values: [Value], in snapshot: Snapshot, _ what: String) throws {
     for (index, value) in values.enumerated() {
-      let names = isRecord(value) ? ["value", "updated"] : ["before", "value", "updated"]
+      let names = value.isMap ? ["value", "updated"] : ["before", "value", "updated"]
       var found = try names.map { try snapshot[path("properties", index)][$0] }
       found.append(try snapshot[path("properties", index).appending(Key.text("value"))].value)
       if canStandAlone(value) { found.append(try snapshot[path("own", index)].value) }

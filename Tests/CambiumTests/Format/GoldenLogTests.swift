@@ -141,6 +141,45 @@ struct GoldenLogTests {
   }
 }
 
+// MARK: The article
+
+extension GoldenLogTests {
+  /// The first record of the worked example in the article on the file format.
+  private static let example = [UInt8](
+    hex: """
+      c02c90b491aa292f
+      01 00 0100000000000000 00003d2b1affa101 13e7387ecc600600 7604bed3837d67295f9b0df501fef40d
+      03000000 08000000 30000000
+      03 77686f 03 616461
+      673df42b5b95fe550f5e141c5e3a7c14
+      0a 00 04 626f726e    0a 01 04 6e616d65
+      01 00 0c 03 7573657273 00 03 616461 00    02 11 00 02 0000 0300 0100 0700 04 1707 08 416461
+      09f35d7a10326b5ce47eaa35cb85232a b33210845687e16609299f7d1189d337
+      """)
+
+  @Test("reads the example of its article")
+  func example() throws {
+    let record = try Self.example.lend { try TransactionRecord($0) }
+    #expect(record.sequence == 1 && record.metadata == ["who": "ada"])
+    #expect(record.time == 1_795_281_267_517_203 && record.operationCount == 3)
+    #expect(record.clock.rawValue == 1_795_281_267_517 << 16)
+    #expect(record.chained(to: TransactionRecord.firstLink) == record.link)
+    var reader = OperationReader(record.operations)
+    #expect(try reader.next() == .define(0, "born"))
+    #expect(try reader.next() == .define(1, "name"))
+    guard case .set("users/ada", let content)? = try reader.next() else {
+      Issue.record("the third operation is no set of users/ada")
+      return
+    }
+    var catalog = Catalog()
+    try catalog.define("born", as: 0)
+    try catalog.define("name", as: 1)
+    let ada = try content.bytes.lend { try Record(stored: $0, catalog) }
+    #expect(content.kind == .record && ada == ["name": "Ada", "born": 1815])
+    #expect(try reader.next() == nil)
+  }
+}
+
 // MARK: Other entries
 
 extension GoldenLogTests {

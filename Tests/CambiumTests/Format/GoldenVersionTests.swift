@@ -145,9 +145,10 @@ struct GoldenStateTests {
     #expect(HistoryEntry.key(link).hex == [UInt8](hex: "0000000000000102 00000003").hex)
     let entry = [UInt8]([0xEE]).lend { HistoryEntry.stored(GoldenVersionTests.treeKey, $0) }
     #expect(entry.hex == [UInt8](hex: "0A00 0000000000000001 0361 EE").hex)
-    let removal = HistoryEntry.removal(GoldenVersionTests.treeKey, link, isMove: true)
-    #expect(removal.key.hex == [UInt8](hex: "0000000000000001 0361 00 0000000000000102").hex)
-    #expect(removal.value.hex == [UInt8](hex: "03000000 01").hex)
+    let removal = HistoryEntry.removalKey(GoldenVersionTests.treeKey, link)
+    let expected = [UInt8](hex: "0000000000000001 0361 00 0000000000000102 00000003")
+    #expect(removal.hex == expected.hex)
+    #expect(try expected.lend { try HistoryEntry.link(endOf: $0) } == link)
   }
 
   @Test("of its meta table carry checksums")

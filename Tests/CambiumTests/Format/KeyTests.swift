@@ -178,3 +178,50 @@ extension KeyTests {
     }
   }
 }
+
+// MARK: Keys made by hand
+
+extension KeyTests {
+  @Test("made by hand of a text that reads as another is that other in a path")
+  func canonical() throws {
+    let uuid = "0192f0c1-2d3e-7f40-8abc-def012345678"
+    for text in ["42", "-5", uuid, "plain"] {
+      #expect(Path(keys: [.text(text), "x"]) == Path(keys: [try Key(text), "x"]))
+    }
+  }
+
+  @Test("made by hand that cannot be one is refused by name, and harms nothing")
+  func handmade() throws {
+    let long = String(repeating: "x", count: 481)
+    try withDatabase { database in
+      try database.write { tx in try tx.set("a/b", to: 1) }
+      for (text, name) in [("", ""), ("a\u{0}b", "ab"), ("\u{0}", ""), (long, long)] {
+        let bad = Key.text(text)
+        for path in [Path(keys: [bad]), Path(keys: ["a", bad]), Path(keys: [bad, "a", 1])] {
+          #expect(path.depth == path.keys.count && path.parent?.depth == path.depth - 1)
+          try expectRefused(path, name, database)
+        }
+      }
+      #expect(try database.head == 1)
+    }
+  }
+
+  private func expectRefused(_ path: Path, _ name: String, _ database: Database) throws {
+    let writes: [(borrowing Transaction) throws -> Void] = [
+      { try $0.set(path, to: 1) }, { try $0.set(path, to: ["p": 1]) },
+      { try $0.increment(path, by: 1) },
+      { try $0.append(1, to: path) }, { try $0.move("a/b", to: path) },
+    ]
+    for write in writes {
+      let error = #expect(throws: DatabaseError.self) { try database.write { try write($0) } }
+      guard case .badKey(name, _)? = error else {
+        Issue.record("\(error.map { "\($0)" } ?? "no error") for \(path.bytes)")
+        continue
+      }
+    }
+    let node = try database.snapshot()[path]
+    #expect(try node.exists == false)
+    #expect(try node.value == nil)
+    #expect(try node.children.all().isEmpty)
+  }
+}

@@ -113,6 +113,56 @@ struct ValueRoundTripTests {
   }
 }
 
+// MARK: Dates
+
+extension ValueRoundTripTests {
+  @Test("keeps each microsecond that a date can hold", arguments: FormatSeeds.first(3))
+  func dates(seed: UInt64) throws {
+    var random = FormatRandom(seed: seed)
+    // A double, counting seconds from 2001, has room for microseconds in the years 1729 to 2273.
+    let range: ClosedRange<Int64> = -7_600_000_000_000_000...9_500_000_000_000_000
+    let borders = [
+      0, 1, -1, 999_999, 1_000_000, -999_999, -1_000_000, range.lowerBound, range.upperBound,
+    ]
+    for time in borders + (0..<5_000).map({ _ in Int64.random(in: range, using: &random) }) {
+      let date = Date(microseconds: time)
+      guard date.microseconds == time else {
+        Issue.record("\(time) became \(date.microseconds), seed \(seed)")
+        continue
+      }
+      try Self.roundTrip(.date(date), "(seed \(seed))")
+    }
+  }
+
+  @Test("is the date nearest to any, and then stays that", arguments: FormatSeeds.first(3))
+  func anyDates(seed: UInt64) throws {
+    var random = FormatRandom(seed: 100 + seed)
+    for _ in 0..<5_000 {
+      let time = Double(Int64(bitPattern: random.next()) >> Int64(1 + random.below(60))) / 1_000_003
+      let date = Date(timeIntervalSinceReferenceDate: time)
+      let back = try Value.decoded(Value.date(date).stored())
+      #expect(back == .date(date), "\(time), seed \(seed)")
+      guard case .date(let again) = back else { continue }
+      #expect(abs(again.timeIntervalSinceReferenceDate - time) <= 0.5e-6 + time.ulp, "\(time)")
+      try Self.roundTrip(back, "(seed \(seed))")
+    }
+  }
+
+  @Test("is clamped where a date is beyond all time")
+  func endlessDates() throws {
+    let ends: [(Double, Int64)] = [
+      (.infinity, .max), (-.infinity, .min), (1e300, .max), (-1e300, .min), (.nan, 0),
+    ]
+    for (time, microseconds) in ends {
+      let date = Date(timeIntervalSinceReferenceDate: time)
+      #expect(date.microseconds == microseconds)
+      let back = try Value.decoded(Value.date(date).stored())
+      #expect(back == .date(date), "\(time)")
+    }
+    for time in [Int64.min, .min + 1, .max, .max - 1] { _ = Date(microseconds: time).microseconds }
+  }
+}
+
 // MARK: Nesting
 
 extension ValueRoundTripTests {

@@ -41,7 +41,8 @@ enum Call: Sendable {
   /// The node that the call is about, if there is one.
   var path: Path? {
     switch self {
-    case .set(let path, _), .update(let path, _), .increment(let path, _, _), .append(_, let path, _),
+    case .set(let path, _), .update(let path, _), .increment(let path, _, _),
+      .append(_, let path, _),
       .insert(_, _, let path, _), .removeElement(_, let path, _), .remove(let path),
       .restore(let path, _), .move(_, let path), .expect(let path, _):
       path

@@ -1,5 +1,3 @@
-import Testing
-
 @testable import Cambium
 
 /// What can be read of one node, for comparing the database with the model.
@@ -53,25 +51,29 @@ extension Node {
   }
 }
 
-/// Compares two lists and reports the first place where they differ.
-func expectSame<Element: Equatable>(
-  _ found: [Element], _ expected: [Element], _ what: @autoclosure () -> String,
-  sourceLocation: SourceLocation = #_sourceLocation
-) {
+/// Where the database differs from the model. It ends the history, since all that follows differs, too.
+struct Divergence: Error, CustomStringConvertible {
+  var description: String
+
+  init(_ description: String) { self.description = description }
+}
+
+/// Compares two lists and names the first place where they differ.
+func requireSame<Element: Equatable>(
+  _ found: [Element], _ expected: [Element], _ what: @autoclosure () -> String
+) throws {
   if found == expected { return }
   let index =
     zip(found, expected).enumerated().first { $0.element.0 != $0.element.1 }?.offset
     ?? min(found.count, expected.count)
   let one = index < found.count ? "\(found[index])" : "nothing"
   let other = index < expected.count ? "\(expected[index])" : "nothing"
-  Issue.record(
-    "\(what()): at \(index) there is \(one), and should be \(other)", sourceLocation: sourceLocation)
+  throw Divergence("\(what()): at \(index) there is \(one), and should be \(other)")
 }
 
 /// Compares all that can be read under a node by walking.
-func expectSame(
-  _ root: Node, _ nodes: [Path: Tree.Node], _ what: @autoclosure () -> String,
-  sourceLocation: SourceLocation = #_sourceLocation
+func requireSame(
+  _ root: Node, _ nodes: [Path: Tree.Node], _ what: @autoclosure () -> String
 ) throws {
-  expectSame(try root.rows(), nodes.rows, what(), sourceLocation: sourceLocation)
+  try requireSame(try root.rows(), nodes.rows, what())
 }

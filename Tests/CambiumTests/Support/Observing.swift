@@ -37,11 +37,11 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) a
   }
 }
 
-/// Asks until something is so, for at most ten seconds.
+/// Asks until something is so, for ten seconds unless told otherwise.
 ///
 /// - Returns: Whether it came to be so.
-func eventually(_ condition: () throws -> Bool) async throws -> Bool {
-  for _ in 0..<1000 {
+func eventually(seconds: Int = 10, _ condition: () throws -> Bool) async throws -> Bool {
+  for _ in 0..<(100 * seconds) {
     if try condition() { return true }
     try await Task.sleep(for: .milliseconds(10))
   }

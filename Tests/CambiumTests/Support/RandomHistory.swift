@@ -1,5 +1,3 @@
-import Testing
-
 @testable import Cambium
 
 /// Does the same to a database and to the model, call by call, and compares what each says.
@@ -19,7 +17,7 @@ final class RandomHistory: @unchecked Sendable {
   private(set) var refusalCount = 0
   private let callsMax: Int
 
-  /// - Parameter callsMax: The most calls in one transaction.
+  /// Begins with an empty database; `callsMax` is the most calls in one transaction.
   init(_ database: Database, seed: UInt64, callsMax: Int) {
     self.database = database
     self.callsMax = callsMax
@@ -42,21 +40,25 @@ final class RandomHistory: @unchecked Sendable {
 
   private func writeAlone() throws {
     do { try database.write { tx in try self.body(tx) } } catch is Abandoned {}
-    #expect(try database.head == model.head)
+    try compareHead()
   }
 
   private func writeGroup(_ count: Int) async throws {
     let outcomes = try await database.writeTogether(count) { tx in try self.body(tx) }
     for case .failure(let error) in outcomes where !(error is Abandoned) { throw error }
-    #expect(try database.head == model.head)
+    try compareHead()
   }
+
+  private func compareHead() throws { try requireSame([database.head], [model.head], "the head") }
 
   /// One transaction.
   private func body(_ tx: borrowing Transaction) throws {
     model.begin()
     do {
       try makeCalls(tx, nesting: 0)
-      if calls.random.oneIn(10) { try expectSame(tx[.root], model.tree.nodes, "inside \(tx.sequence)") }
+      if calls.random.oneIn(10) {
+        try requireSame(tx[.root], model.tree.nodes, "inside \(tx.sequence)")
+      }
       if calls.random.oneIn(8) { throw Abandoned() }
     } catch {
       model.abort()
@@ -93,8 +95,10 @@ final class RandomHistory: @unchecked Sendable {
     let expected = Result { () throws(Refusal) in try model.tree.apply(call) }
     let found = try outcome { try call.perform(tx) }
     if case .failure = expected { refusalCount += 1 }
-    if found != expected { Issue.record("\(call) in \(tx.sequence): \(found), not \(expected)") }
-    if let path = call.path, callCount % 4 == 0 { try expectSameNode(tx[path], model.tree.nodes) }
+    if found != expected {
+      throw Divergence("call \(callCount), in \(tx.sequence), \(call): \(found), not \(expected)")
+    }
+    if let path = call.path, callCount % 4 == 0 { try compareNode(tx[path], model.tree.nodes) }
   }
 
   private func outcome(_ body: () throws -> Bool) throws -> Result<Bool, Refusal> {
@@ -110,10 +114,10 @@ final class RandomHistory: @unchecked Sendable {
   func compare(at sequence: SequenceNumber) throws {
     let snapshot = try database.snapshot(at: .sequence(sequence))
     let nodes = model.nodes(at: sequence)
-    try expectSame(snapshot.root, nodes, "transaction \(sequence)")
+    try requireSame(snapshot.root, nodes, "transaction \(sequence)")
     for _ in 0..<4 {
       let path = calls.path()
-      try expectSameNode(snapshot[path], nodes)
+      try compareNode(snapshot[path], nodes)
       try compareChildren(snapshot[path], nodes)
     }
     try compareChildren(snapshot.root, nodes)
@@ -130,17 +134,18 @@ final class RandomHistory: @unchecked Sendable {
   private func compareChildren(_ node: Node, _ nodes: [Path: Tree.Node]) throws {
     let keys = nodes.childKeys(of: node.path)
     let (from, limit) = (calls.key(), calls.random.below(5))
-    expectSame(try node.children.keys(), keys, "\(node.path)")
-    expectSame(try node.children.reversed().keys(), keys.reversed(), "\(node.path) reversed")
-    expectSame(
-      try node.children.from(from).limit(limit).keys(), keys.filter { $0 >= from }.prefix(limit).map { $0 },
-      "\(node.path) from \(from), \(limit)")
-    expectSame(
-      try node.children.from(from).reversed().keys(), keys.filter { $0 <= from }.reversed(),
-      "\(node.path) from \(from) reversed")
+    let (children, path) = (node.children, node.path)
+    try requireSame(children.keys(), keys, "children of \(path)")
+    try requireSame(children.reversed().keys(), keys.reversed(), "children of \(path), reversed")
+    try requireSame(
+      children.from(from).limit(limit).keys(), Array(keys.filter { $0 >= from }.prefix(limit)),
+      "\(limit) children of \(path) from \(from)")
+    try requireSame(
+      children.from(from).reversed().keys(), keys.filter { $0 <= from }.reversed(),
+      "children of \(path) from \(from), reversed")
   }
 
-  private func expectSameNode(_ node: Node, _ nodes: [Path: Tree.Node]) throws {
+  private func compareNode(_ node: Node, _ nodes: [Path: Tree.Node]) throws {
     if node.path.isRoot { return }
     var tree = Tree()
     tree.nodes = nodes
@@ -150,23 +155,30 @@ final class RandomHistory: @unchecked Sendable {
       && node.exists == (nodes[path] != nil || tree.property(path) != nil)
       && node["name"] == nodes[path]?.record?["name"]
       && node.childCount == nodes.childKeys(of: path).count
-    if !isSame { Issue.record("\(path) reads as \(try node.row())") }
+    if !isSame { throw Divergence("\(path) reads as \(try node.row())") }
   }
 
-  /// Compares what the feed tells of every transaction.
-  func compareFeed() throws {
+  /// Compares what the feed tells of every transaction, to one who walks and to one who observes.
+  func compareFeed() async throws {
     var commits = try database.commits()
-    var count = 0
-    while let commit = try commits.next() {
-      let expected = model.moments[Int(commit.sequence.rawValue)]
-      count += 1
-      expectSame([commit.sequence], [SequenceNumber(UInt64(count))], "the order")
-      expectSame([commit.operationCount], [expected.operationCount], "operations of \(commit.sequence)")
-      expectSame(commit.events, expected.events, "events of \(commit.sequence)")
-      expectSame(
-        try commit.changes.all(), model.changes(of: commit.sequence), "changes of \(commit.sequence)")
+    var last = SequenceNumber.zero
+    for try await observed in database.changes(after: last) {
+      guard let commit = try commits.next() else { throw Divergence("\(last) ends the feed") }
+      last = last.next
+      try requireSame([commit.sequence, observed.sequence], [last, last], "the order")
+      try compare(commit)
+      try requireSame(observed.changes.all(), commit.changes.all(), "what is observed of \(last)")
+      if last == model.head { break }
     }
-    #expect(count == model.moments.count - 1)
+  }
+
+  private func compare(_ commit: Commit) throws {
+    let sequence = commit.sequence
+    let expected = model.moments[Int(sequence.rawValue)]
+    try requireSame(
+      [commit.operationCount], [expected.operationCount], "operations of \(sequence)")
+    try requireSame(commit.events, expected.events, "events of \(sequence)")
+    try requireSame(commit.changes.all(), model.changes(of: sequence), "changes of \(sequence)")
   }
 }
 
@@ -189,7 +201,8 @@ extension Database {
           let (outcomes, outcome) = AsyncStream<Result<Void, any Error>>.makeStream()
           writer.enqueue(
             WriteJob(
-              id: writer.nextID(), metadata: [:], expecting: nil, body: { try body(Transaction($0)) },
+              id: writer.nextID(), metadata: [:], expecting: nil,
+              body: { try body(Transaction($0)) },
               finish: { outcome.yield($0) }))
           group.addTask {
             for await outcome in outcomes { return outcome }

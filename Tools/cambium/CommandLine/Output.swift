@@ -53,6 +53,12 @@ final class Output {
   /// Text from the database as it may be shown here: escaped where a terminal would obey it.
   func shown(_ text: String) -> String { isTerminal ? Terminal.escaped(text) : text }
 
+  /// Tells whether nobody reads standard output any more, without writing to it.
+  var isAbandoned: @Sendable () -> Bool {
+    let descriptor = descriptor
+    return { System.isReaderGone(descriptor) }
+  }
+
   /// Hands over what is buffered.
   func flush() throws {
     if buffer.isEmpty { return }

@@ -36,6 +36,16 @@ enum Quantity {
     return (total < 3600 ? parts.dropFirst() : parts[...]).joined(separator: ":")
   }
 
+  /// A time that something took: `0.012 s`, `4.2 s`, `03:25`.
+  static func seconds(_ time: Duration) -> String {
+    let seconds = time.seconds
+    if seconds >= 60 { return Quantity.time(seconds: seconds) }
+    let thousandths = Int((max(0, seconds) * 1000).rounded())
+    if seconds >= 1 { return "\(thousandths / 1000).\(thousandths / 100 % 10) s" }
+    let digits = String(String(1000 + min(thousandths, 999)).dropFirst())
+    return "0.\(digits) s"
+  }
+
   /// One decimal and the unit that leaves at most three digits before it.
   private static func scaled(_ number: Double, space: String = "") -> String {
     var value = number / 1000

@@ -31,6 +31,14 @@ enum Signals {
     }
   }
 
+  /// From here on Ctrl-C ends the process at once again.
+  ///
+  /// - Throws: ``Failure``, where the user has pressed it in between.
+  static func stopDeferring() throws(Failure) {
+    for number in [SIGINT, SIGTERM] { _ = signal(number, SIG_DFL) }
+    if isInterrupted { throw Failure.stopped() }
+  }
+
   /// Leaves Ctrl-C to the pager, which shares the terminal; when it quits, writing to it fails.
   static func leaveInterruptsToPager() { handle(SIGINT) { _ in } }
 

@@ -27,6 +27,12 @@ enum System {
     return Int(size.ws_col)
   }
 
+  /// Whether nobody can read any more what is written: a pipe's reader has gone, or a terminal has.
+  static func isReaderGone(_ descriptor: Int32) -> Bool {
+    var state = pollfd(fd: descriptor, events: 0, revents: 0)
+    return unsafe poll(&state, 1, 0) > 0 && Int32(state.revents) & (POLLERR | POLLHUP) != 0
+  }
+
   /// Writes all bytes, waiting where the descriptor does not block.
   ///
   /// - Returns: Zero, or the error number.

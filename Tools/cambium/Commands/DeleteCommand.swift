@@ -1,3 +1,5 @@
+import Cambium
+
 /// `cambium delete`: removes a node and what is below it.
 enum DeleteCommand {
   static let command = Command(
@@ -15,6 +17,10 @@ enum DeleteCommand {
     run: run)
 
   static func run(_ invocation: Invocation, _ output: Output) throws {
-    throw Failure.unfinished("delete")
+    let path = invocation.value(.path).path
+    try Changing.run(invocation, output) { tx in
+      if try tx.remove(path) { return }
+      throw try MissingNode.failure(path, below: tx[.root], invocation.database)
+    }
   }
 }

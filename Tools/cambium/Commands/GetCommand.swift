@@ -1,13 +1,18 @@
+import Cambium
+import FoundationEssentials
+
 /// `cambium get`: the value of one node.
 enum GetCommand {
   static let command = Command(
     name: "get", group: .look,
     summary: "prints the value of a node",
     discussion: """
-      A property of a record has a path too: users/ada/name. Exits with 3 where there is nothing.
+      A record is printed as names and values, anything else as it is: text, and the bytes of data
+      and blobs, can be sent to a file. A property of a record has a path too: users/ada/name.
+      JSON tells all types apart. Exits with 3 where there is nothing.
       """,
     operands: [.database, .path],
-    options: [.at] + Option.output(.short, .json) + [.color],
+    options: [.at] + Option.output(.short, .json) + [.wait, .color],
     examples: [
       .init("cambium get air.cambium airlines/UA", "as it is"),
       .init("cambium get air.cambium weather/JFK --at \"2 hours ago\"", "as it was"),
@@ -15,6 +20,83 @@ enum GetCommand {
     run: run)
 
   static func run(_ invocation: Invocation, _ output: Output) throws {
-    throw Failure.unfinished("get")
+    let database = try OpenDatabase.forReading(invocation)
+    defer { try? database.close() }
+    let snapshot = try OpenDatabase.snapshot(invocation[.at]?.moment, of: database)
+    let node = snapshot[invocation.value(.path).path]
+    guard try node.exists else {
+      throw try MissingNode.failure(
+        node.path, below: snapshot.root, invocation.database,
+        at: invocation.has(.at) ? snapshot.sequence : nil)
+    }
+    guard let value = try node.value else {
+      return try tellChildren(of: node, invocation, output)
+    }
+    if invocation.format == .json { return try output.line(JSONWriter.text(value)) }
+    switch value {
+    case .map(let record): try write(record, output)
+    case .string(let text): try write(text, output)
+    case .data(let data): try write([data], output)
+    case .blob(let blob): try write(blob, snapshot, output)
+    default: try output.line(ValueText.whole(value))
+    }
   }
+
+  /// A node without a value of its own has nothing to print, so it says what it has.
+  private static func tellChildren(
+    of node: Node, _ invocation: Invocation, _ output: Output
+  ) throws {
+    let count = try node.childCount
+    let name = node.path.isRoot ? "the root" : Terminal.escaped(node.path.description)
+    let text =
+      "\(name) has no value of its own, and \(Quantity.count(count)) "
+      + (count == 1 ? "child" : "children")
+    if invocation.format == .json {
+      throw Failure(.negative, "no_value", text, hint: "`cambium export` writes what is below it")
+    }
+    try output.line(text)
+  }
+
+  private static func write(_ record: Record, _ output: Output) throws {
+    try output.table(
+      record.members.map { (name: Terminal.escaped($0.name), text: ValueText.whole($0.value)) })
+  }
+
+  /// Text is written as it is; a terminal gets it line by line, with what could control it escaped.
+  private static func write(_ text: String, _ output: Output) throws {
+    let ending = text.utf8.last == ASCII.lineFeed ? "" : "\n"
+    guard output.isTerminal else { return try output.write(text + ending) }
+    let lines = text.utf8.split(separator: ASCII.lineFeed, omittingEmptySubsequences: false)
+    try output.write(
+      lines.map { Terminal.escaped(String(Substring($0))) }.joined(separator: "\n") + ending)
+  }
+
+  private static func write(_ blob: Blob, _ snapshot: Snapshot, _ output: Output) throws {
+    if !output.isTerminal { return try snapshot.read(blob) { try output.write(bytes: $0) } }
+    var pieces: [Data] = []
+    var count = 0
+    try snapshot.read(blob) { piece in
+      count += piece.count
+      if count <= shownBytesMax { pieces.append(piece) }
+    }
+    if count <= shownBytesMax { return try write(pieces, output) }
+    try output.line(ValueText.whole(.blob(blob)))
+  }
+
+  /// Bytes are written as they are; a terminal gets them only where they are text.
+  private static func write(_ pieces: [Data], _ output: Output) throws {
+    if !output.isTerminal {
+      for piece in pieces { try output.write(bytes: piece) }
+      return
+    }
+    let bytes = pieces.flatMap { Array($0) }
+    if let text = String(validating: bytes, as: UTF8.self) {
+      try write(text, output)
+    } else {
+      try output.line("\(Quantity.bytes(bytes.count)) that are no text; send them to a file")
+    }
+  }
+
+  /// A blob of more bytes is not shown on a terminal.
+  private static let shownBytesMax = 4 << 20
 }

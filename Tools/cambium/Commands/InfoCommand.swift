@@ -1,3 +1,6 @@
+import Cambium
+import FoundationEssentials
+
 /// `cambium info`: what a database holds, and how large it is.
 enum InfoCommand {
   static let command = Command(
@@ -5,11 +8,111 @@ enum InfoCommand {
     summary: "says what a database holds: transactions, nodes, bytes, consumers",
     discussion: "Reads a few pages, whatever the size of the database.",
     operands: [.database],
-    options: Option.output(.short, .json) + [.color],
+    options: Option.output(.short, .json) + [.wait, .color],
     examples: [.init("cambium info air.cambium", "an overview")],
     run: run)
 
   static func run(_ invocation: Invocation, _ output: Output) throws {
-    throw Failure.unfinished("info")
+    let database = try OpenDatabase.forReading(invocation)
+    defer { try? database.close() }
+    let information = try database.information()
+    if invocation.format == .json { return try output.line(json(information, database.path)) }
+    try output.line(StyledLine(Terminal.escaped(database.path), .heading))
+    try output.table(overview(information), indent: 2)
+    for part in ["log", "state"] {
+      try output.line()
+      try writeTables(information.tables.filter { $0.environment == part }, of: part, output)
+    }
+  }
+
+  // MARK: For people
+
+  private static func overview(_ information: Information) -> [(name: String, text: String)] {
+    let head = information.head
+    let behind =
+      information.applied < head ? ", of which the state has \(information.applied)" : ""
+    var entries = [
+      ("transactions", Quantity.count(head.rawValue) + behind),
+      ("nodes", "\(Quantity.count(information.nodes)), those below removed ones included"),
+      ("versions", "\(Quantity.count(information.versions)) that were replaced or removed"),
+      ("properties", "\(Quantity.count(information.names)) names"),
+    ]
+    if let times = information.times {
+      let zone = Zone.system
+      entries.append(
+        (
+          "recorded",
+          "\(zone.textWithOffset(times.first)) to \(zone.textWithOffset(times.last))"
+        ))
+    }
+    entries += [
+      ("created", Zone.system.textWithOffset(information.created)),
+      ("origin", information.origin.uuidString.lowercased()),
+      ("format", "\(information.format)"),
+      ("log", Quantity.bytes(information.logBytes)),
+      ("state", "\(Quantity.bytes(information.stateBytes)), generation \(information.generation)"),
+    ]
+    for consumer in information.consumers {
+      let left = head.rawValue - min(head.rawValue, consumer.position.rawValue)
+      let lag = left == 0 ? "" : ", \(Quantity.count(left)) behind"
+      entries.append(
+        ("consumer", "\(Terminal.escaped(consumer.name)) at \(consumer.position)\(lag)"))
+    }
+    return entries.map { (name: $0, text: $1) }
+  }
+
+  private static func writeTables(
+    _ tables: [Information.Table], of part: String, _ output: Output
+  ) throws {
+    var head = StyledLine("  " + Terminal.padded(part, to: 12), .heading)
+    head.add(Terminal.padded("entries", to: 14, leading: true), .metadata)
+    head.add(Terminal.padded("bytes", to: 12, leading: true), .metadata)
+    try output.line(head)
+    for table in tables where table.entries > 0 {
+      let entries = Terminal.padded(Quantity.count(table.entries), to: 14, leading: true)
+      let bytes = Terminal.padded(Quantity.bytes(table.bytes), to: 12, leading: true)
+      try output.line("  \(Terminal.padded(table.name, to: 12))\(entries)\(bytes)")
+    }
+  }
+
+  // MARK: For programs
+
+  private static func json(_ information: Information, _ path: String) -> JSONLine {
+    var line = JSONLine()
+    line.add("path", path)
+    line.add("format", information.format)
+    line.add("origin", information.origin.uuidString.lowercased())
+    line.add("created", information.created)
+    line.add("head", information.head.rawValue)
+    line.add("applied", information.applied.rawValue)
+    if let times = information.times {
+      line.add("first", times.first)
+      line.add("last", times.last)
+    }
+    line.add("generation", information.generation)
+    line.add("nodes", information.nodes)
+    line.add("versions", information.versions)
+    line.add("names", information.names)
+    line.add("logBytes", information.logBytes)
+    line.add("stateBytes", information.stateBytes)
+    line.add("tables", information.tables.map(json))
+    line.add("consumers", information.consumers.map { json($0.name, $0.position) })
+    return line
+  }
+
+  private static func json(_ table: Information.Table) -> JSONLine {
+    var line = JSONLine()
+    line.add("environment", table.environment)
+    line.add("name", table.name)
+    line.add("entries", table.entries)
+    line.add("bytes", table.bytes)
+    return line
+  }
+
+  private static func json(_ consumer: String, _ position: SequenceNumber) -> JSONLine {
+    var line = JSONLine()
+    line.add("name", consumer)
+    line.add("position", position.rawValue)
+    return line
   }
 }

@@ -1,3 +1,5 @@
+import Cambium
+
 /// `cambium log`: the transactions, newest last.
 enum LogCommand {
   static let path = Operand.subtree("only transactions that changed this node or one below it")
@@ -6,12 +8,13 @@ enum LogCommand {
     name: "log", group: .look,
     summary: "lists transactions, newest last",
     discussion: """
-      Each has its sequence number, the time it was recorded, its metadata, and how many
-      operations it made. `cambium show` tells what they changed.
+      Each has its sequence number, the time it was recorded, how many operations it made, who made
+      it and why, the rest of its metadata, and the names of its events after a `!`. `cambium show`
+      tells what it changed.
       """,
     operands: [.database, path],
     options: [.limit, .reverse, .since, .until] + Option.output(.short, .json, .csv) + [
-      .noPager, .color,
+      .wait, .noPager, .color,
     ],
     examples: [
       .init("cambium log air.cambium -n 5", "the newest five"),
@@ -23,6 +26,51 @@ enum LogCommand {
     run: run)
 
   static func run(_ invocation: Invocation, _ output: Output) throws {
-    throw Failure.unfinished("log")
+    let database = try OpenDatabase.forReading(invocation)
+    defer { try? database.close() }
+    var stretch = try LogStretch(
+      database, under: invocation[path]?.path ?? .root, since: invocation[.since]?.moment,
+      until: invocation[.until]?.moment)
+    if let count = invocation[.limit]?.number { try stretch.keepNewest(count) }
+    let tell = try teller(invocation, output, upTo: stretch.upTo)
+    var isEmpty = true
+    try stretch.forEach(reversed: invocation.has(.reverse)) { commit in
+      isEmpty = false
+      try tell(commit)
+    }
+    if isEmpty && invocation.format == .short {
+      System.complain("cambium: \(try reasonForNothing(stretch.under, database))\n")
+    }
+  }
+
+  /// Why no transaction is listed, as a sentence.
+  private static func reasonForNothing(_ path: Path, _ database: Database) throws -> String {
+    let node = try database.snapshot()[path]
+    if try !path.isRoot && node.exists && node.modified == nil {
+      let name = Terminal.escaped(path.description)
+      return "\(name) is a property; `cambium history` lists its changes"
+    }
+    return "no transaction matches"
+  }
+
+  /// What writes a transaction in the format that is asked for.
+  private static func teller(
+    _ invocation: Invocation, _ output: Output, upTo newest: SequenceNumber
+  ) throws -> (Commit) throws -> Void {
+    switch invocation.format {
+    case .json: return { try output.line(CommitText.json($0)) }
+    case .csv:
+      var bytes: [UInt8] = []
+      CommitText.csv.appendHeader(to: &bytes)
+      try output.write(bytes: bytes)
+      return { commit in
+        bytes.removeAll(keepingCapacity: true)
+        CommitText.csv.append(CommitText.record(commit), to: &bytes)
+        try output.write(bytes: bytes)
+      }
+    case .short:
+      let text = CommitText(upTo: newest)
+      return { try output.line(text.line($0)) }
+    }
   }
 }

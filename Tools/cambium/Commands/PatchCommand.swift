@@ -1,3 +1,5 @@
+import Cambium
+
 /// `cambium patch`: changes some properties of a record.
 enum PatchCommand {
   static let changes = Operand(
@@ -7,7 +9,10 @@ enum PatchCommand {
   static let command = Command(
     name: "patch", group: .change,
     summary: "changes some properties of a record",
-    discussion: "As in RFC 7396, a property that is null is taken out, and those not named stay.",
+    discussion: """
+      As in RFC 7396, a property that is null is taken out, those not named stay, and an object
+      changes the members of the object that is there in the same way.
+      """,
     operands: [.database, .path, changes],
     options: Option.change + [.quiet] + Option.output(.short, .json) + [.color],
     examples: [
@@ -21,6 +26,39 @@ enum PatchCommand {
     run: run)
 
   static func run(_ invocation: Invocation, _ output: Output) throws {
-    throw Failure.unfinished("patch")
+    let value = try Changing.json(changes, invocation)
+    guard case .map(let patch) = value, !patch.isEmpty else {
+      throw Failure(
+        .usage, "usage", "\(changes.name) must be a JSON object that names a property",
+        hint: "`cambium put` sets a node's whole value")
+    }
+    let path = invocation.value(.path).path
+    try Changing.run(invocation, output) { tx in
+      guard try tx[path].exists else {
+        throw try MissingNode.failure(path, below: tx[.root], invocation.database)
+      }
+      let node = tx[path]
+      let updates = try patch.members.map { member in
+        (member.name, try merged(node[member.name], member.value))
+      }
+      try tx.update(path, updates)
+    }
+  }
+
+  /// What a value becomes by a patch, or nil where the patch takes it out (RFC 7396).
+  ///
+  /// It calls itself for what is inside, so not deeper than values nest.
+  static func merged(_ old: Value?, _ patch: Value) -> Value? {
+    switch patch {
+    case .null: return nil
+    case .map(let changes):
+      var record = Record()
+      if case .map(let old)? = old { record = old }
+      for member in changes.members {
+        record[member.name] = merged(record[member.name], member.value)
+      }
+      return .map(record)
+    default: return patch
+    }
   }
 }

@@ -1,20 +1,25 @@
+import Cambium
+
 /// `cambium put`: sets the value of a node.
 enum PutCommand {
   static let value = Operand(
     "VALUE", .text, "the value as JSON, or - to read it from standard input")
   static let text = Option(flag: "text", "VALUE is text, not JSON")
+  static let create = Option(flag: "create", "create the database where there is none")
 
   static let command = Command(
     name: "put", group: .change,
     summary: "sets the value of a node",
     discussion: """
-      Creates the node, and the database where there is none. A JSON object becomes a record and
-      replaces all properties; `cambium patch` changes some.
+      Creates the node, and with --create the database where there is none. A JSON object becomes a
+      record and replaces all properties; `cambium patch` changes some. Types that JSON lacks are
+      written as in {"$date": "2013-01-01"}; `cambium get -o json` shows them all.
       """,
     operands: [.database, .path, value],
-    options: [text] + Option.change + [.quiet] + Option.output(.short, .json) + [.color],
+    options: [text, create] + Option.change + [.quiet] + Option.output(.short, .json) + [.color],
     examples: [
       .init("cambium put team.cambium users/ada '{\"name\": \"Ada\", \"born\": 1815}'", "a record"),
+      .init("cambium put --create new.cambium visits 0", "the first node of a new database"),
       .init(
         "cambium put team.cambium motto --text 'Festina lente' --actor anna --reason typo",
         "text, with who and why"),
@@ -22,6 +27,13 @@ enum PutCommand {
     run: run)
 
   static func run(_ invocation: Invocation, _ output: Output) throws {
-    throw Failure.unfinished("put")
+    let value =
+      invocation.has(text)
+      ? Value.string(try Changing.text(value, invocation))
+      : try Changing.json(value, invocation, hint: "for text, add --text")
+    let path = invocation.value(.path).path
+    try Changing.run(invocation, output, creating: invocation.has(create)) { tx in
+      try tx.set(path, to: value)
+    }
   }
 }

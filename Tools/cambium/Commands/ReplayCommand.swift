@@ -1,3 +1,6 @@
+import Cambium
+import FoundationEssentials
+
 /// `cambium replay`: folds the log again, in place or into a new database.
 enum ReplayCommand {
   static let target = Option("to", "NEWDB", .file, "make a new database from the log instead")
@@ -10,7 +13,7 @@ enum ReplayCommand {
     discussion: """
       Only the log is precious; the tree, its history and all else is made from it. Without --to,
       the state is dropped and made again. With --to, a new database gets the same log, up to
-      --until, and this one is only read.
+      --until, and this one is only read. Ctrl-C leaves everything as it was.
       """,
     operands: [.database],
     options: [target, until, .wait, .progress, .quiet] + Option.output(.short, .json) + [.color],
@@ -23,6 +26,120 @@ enum ReplayCommand {
     stopsSafely: true, run: run)
 
   static func run(_ invocation: Invocation, _ output: Output) throws {
-    throw Failure.unfinished("replay")
+    if let path = invocation[target]?.text {
+      try replay(to: path, invocation, output)
+    } else if invocation.has(until) {
+      throw Failure(
+        .usage, "usage", "--until is for a new database, and --to is missing",
+        hint: "the past is not taken from a database: make another with --to NEWDB")
+    } else {
+      try replayInPlace(invocation, output)
+    }
+  }
+
+  // MARK: In place
+
+  private static func replayInPlace(_ invocation: Invocation, _ output: Output) throws {
+    let start = ContinuousClock.now
+    let (database, isRebuilt) = try OpenDatabase.forReplaying(invocation)
+    defer { try? database.close() }
+    let bar = ProgressBar(invocation, unit: "transactions")
+    defer { bar.finish() }
+    // Where the state was missing or damaged, opening has made it.
+    if !isRebuilt {
+      try database.rebuild { bar.update($0.phase, $0.done, of: $0.total) }
+    }
+    let time = ContinuousClock.now - start
+    let count = try operationCount(of: database, bar)
+    bar.finish()
+    try report(
+      Result(
+        verb: "replayed", database: database.path, transactions: try database.head,
+        operations: count, time: time), invocation, output)
+  }
+
+  /// How many operations the log has.
+  private static func operationCount(of database: Database, _ bar: ProgressBar) throws -> Int {
+    var count = 0
+    let head = try database.head
+    var commits = try database.commits()
+    while let commit = try commits.next() {
+      count += commit.operationCount
+      if !bar.update("count", commit.sequence.rawValue, of: head.rawValue) {
+        throw Failure.stopped()
+      }
+    }
+    return count
+  }
+
+  // MARK: Into a new database
+
+  private static func replay(
+    to path: String, _ invocation: Invocation, _ output: Output
+  ) throws {
+    try checkTarget(path)
+    let start = ContinuousClock.now
+    let bar = ProgressBar(invocation, unit: "transactions")
+    defer { bar.finish() }
+    let source = try OpenDatabase.forReading(invocation)
+    defer { try? source.close() }
+    let last = try OpenDatabase.recordedSequence(invocation[until]?.moment, in: source)
+    try source.replay(to: path, until: last) { bar.update($0.phase, $0.done, of: $0.total) }
+    var options = Database.Options()
+    options.createIfMissing = false
+    let copy = try Database(at: path, options: options) {
+      bar.update($0.phase, $0.done, of: $0.total)
+    }
+    defer { try? copy.close() }
+    let time = ContinuousClock.now - start
+    let count = try operationCount(of: copy, bar)
+    bar.finish()
+    try report(
+      Result(
+        verb: "made", database: path, transactions: try copy.head, operations: count, time: time),
+      invocation, output)
+  }
+
+  private static func checkTarget(_ path: String) throws {
+    let files = FileManager.default
+    if files.fileExists(atPath: path) {
+      throw Failure(
+        .refused, "exists", "\(path) exists already", hint: "choose another name for NEWDB")
+    }
+    let parent = URL(filePath: path).deletingLastPathComponent().path
+    if !files.fileExists(atPath: parent) {
+      throw Failure(
+        .missing, "no_folder", "the folder \(parent) does not exist", hint: "make it first")
+    }
+  }
+
+  // MARK: The report
+
+  private struct Result {
+    let verb: String
+    let database: String
+    let transactions: SequenceNumber
+    let operations: Int
+    let time: Duration
+  }
+
+  private static func report(
+    _ result: Result, _ invocation: Invocation, _ output: Output
+  ) throws {
+    if invocation.isQuiet { return }
+    if invocation.format == .json {
+      var line = JSONLine()
+      line.add("database", result.database)
+      line.add("transactions", result.transactions.rawValue)
+      line.add("operations", result.operations)
+      line.add("seconds", .double(result.time.seconds))
+      return try output.line(line)
+    }
+    let rate = Quantity.short(Double(result.operations) / max(result.time.seconds, 1e-6))
+    try output.line(
+      "\(result.verb) \(Terminal.escaped(result.database)): "
+        + "\(Quantity.count(result.transactions.rawValue)) transactions, "
+        + "\(Quantity.count(result.operations)) operations in \(Quantity.seconds(result.time)), "
+        + "\(rate) operations/s")
   }
 }

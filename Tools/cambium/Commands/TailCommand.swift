@@ -1,3 +1,7 @@
+import Cambium
+import FoundationEssentials
+import Synchronization
+
 /// `cambium tail`: transactions as they are committed, in any process.
 enum TailCommand {
   static let path = Operand.subtree("only transactions that changed this node or one below it")
@@ -8,16 +12,108 @@ enum TailCommand {
   static let command = Command(
     name: "tail", group: .look,
     summary: "follows the transactions as they are committed",
-    discussion: "Runs until Ctrl-C. None is left out, and none comes twice.",
+    discussion: """
+      Runs until Ctrl-C. None is left out, and none comes twice. Each comes with its first 20
+      changes; JSON has all of them, a line for each transaction.
+      """,
     operands: [.database, path],
-    options: [recent] + Option.output(.short, .json) + [.color],
+    options: [recent] + Option.output(.short, .json) + [.wait, .color],
     examples: [
       .init("cambium tail air.cambium weather", "what happens below a node"),
       .init("cambium tail air.cambium -n 0 --json | jq .sequence", "for programs, from now on"),
     ],
-    run: run)
+    stopsSafely: true, run: run)
 
   static func run(_ invocation: Invocation, _ output: Output) async throws {
-    throw Failure.unfinished("tail")
+    let database = try OpenDatabase.forReading(invocation)
+    defer { try? database.close() }
+    let teller = Teller(
+      output: output, isJSON: invocation.format == .json, database: invocation.database)
+    let head = try database.head
+    let under = invocation[path]?.path ?? .root
+    var recent = try LogStretch(database, under: under, until: .sequence(head.rawValue))
+    try recent.keepNewest(invocation.value(Self.recent).number)
+    try recent.forEach { commit in
+      if Signals.isInterrupted { throw Failure.stopped() }
+      try teller.tell(commit)
+    }
+    try output.flush()
+    if !FileManager.default.isWritableFile(atPath: database.path) {
+      System.complain(
+        "cambium: \(Terminal.escaped(database.path)) cannot be written, so nothing new is seen\n")
+    }
+    try await follow(database.changes(after: head, under: under), of: database, teller)
+  }
+
+  /// Tells each transaction as it comes, until the user or the reader of the output has enough.
+  private static func follow(
+    _ commits: Commits, of database: Database, _ teller: Teller
+  ) async throws {
+    let isAbandoned = teller.output.isAbandoned
+    let turn = Turn()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        while !Signals.isInterrupted && !isAbandoned() {
+          try await Task.sleep(for: .milliseconds(100))
+        }
+        // This ends the loop below, after what it is just telling.
+        try turn.take { try database.close() }
+      }
+      for try await commit in commits {
+        try turn.take {
+          try teller.tell(commit)
+          try teller.output.flush()
+        }
+      }
+      group.cancelAll()
+    }
+    throw Signals.isInterrupted ? Failure.stopped() : Failure.silent(.brokenPipe)
+  }
+
+  /// Lets one thing happen at a time.
+  private final class Turn: Sendable {
+    private let mutex = Mutex(())
+
+    func take(_ body: () throws -> Void) rethrows { try mutex.withLock { _ in try body() } }
+  }
+
+  /// Writes transactions with their changes.
+  private struct Teller {
+    private static let changesMax = 20
+
+    let output: Output
+    let isJSON: Bool
+    let database: String
+
+    func tell(_ commit: Commit) throws {
+      if isJSON { try tellJSON(commit) } else { try tellShort(commit) }
+    }
+
+    private func tellShort(_ commit: Commit) throws {
+      try output.line(CommitText().line(commit))
+      let text = ChangeText(output: output, indent: 2)
+      var changes = commit.changes.makeCursor()
+      for _ in 0..<Teller.changesMax {
+        guard let change = try changes.next() else { return }
+        try text.write(change)
+      }
+      if try changes.next() != nil {
+        let command = "cambium show \(Shell.quoted(database)) \(commit.sequence)"
+        try output.line(StyledLine("  … more: `\(command)` shows all", .metadata))
+      }
+    }
+
+    /// Streams the changes, of which there may be very many.
+    private func tellJSON(_ commit: Commit) throws {
+      try output.write(bytes: CommitText.json(commit).unfinished)
+      try output.write(",\"changes\":[")
+      var isFirst = true
+      try commit.changes.forEach { change in
+        if !isFirst { try output.write(",") }
+        isFirst = false
+        try output.write(bytes: ChangeText.json(change).object)
+      }
+      try output.write("]}\n")
+    }
   }
 }

@@ -1,17 +1,25 @@
+import Cambium
+import FoundationEssentials
+
 /// `cambium tree`: the nodes below one, drawn as a tree.
 enum TreeCommand {
   static let path = Operand.subtree("the node to start at; else the root")
   static let depth = Option("depth", "N", .number(0...Int.max), "how many levels to show")
+  static let limit = Option(
+    "limit", "N", .number(0...Int.max),
+    "how many children of a node to show; else 20, and in JSON all")
+  static let ascii = Option(flag: "ascii", "draw with the characters of ASCII")
 
   static let command = Command(
     name: "tree", group: .look,
     summary: "draws the nodes below one",
     discussion: """
-      Where a node has more children than there is room for, it says how many are left out;
-      `cambium export` writes all.
+      A node stands with its value, cut where it is long, and the number of its children. Where it
+      has more children than --limit, the rest is only counted; `cambium export` writes all. JSON
+      has a line for each node, in path order, also for those without a value of their own.
       """,
     operands: [.database, path],
-    options: [depth, .at] + Option.output(.short, .json) + [.noPager, .color],
+    options: [depth, limit, .at, ascii] + Option.output(.short, .json) + [.wait, .noPager, .color],
     examples: [
       .init("cambium tree air.cambium --depth 1", "the collections"),
       .init("cambium tree src.cambium repo/Sources --at HEAD~10", "a subtree ten transactions ago"),
@@ -19,6 +27,82 @@ enum TreeCommand {
     run: run)
 
   static func run(_ invocation: Invocation, _ output: Output) throws {
-    throw Failure.unfinished("tree")
+    let database = try OpenDatabase.forReading(invocation)
+    defer { try? database.close() }
+    let snapshot = try OpenDatabase.snapshot(invocation[.at]?.moment, of: database)
+    let node = snapshot[invocation[path]?.path ?? .root]
+    guard try node.exists else {
+      throw try MissingNode.failure(
+        node.path, below: snapshot.root, invocation.database,
+        at: invocation.has(.at) ? snapshot.sequence : nil)
+    }
+    if invocation.format == .json { return try writeJSON(node, invocation, output) }
+    let isPast = try snapshot.sequence < database.head
+    try draw(node, isPast: isPast, invocation, output)
+  }
+
+  private static func walk(
+    _ invocation: Invocation, _ marks: TreeWalk.Marks, childrenMax: Int
+  ) -> TreeWalk {
+    TreeWalk(
+      marks: marks, depthMax: invocation[depth]?.number ?? .max,
+      childrenMax: invocation[limit]?.number ?? childrenMax)
+  }
+
+  private static func writeJSON(
+    _ node: Node, _ invocation: Invocation, _ output: Output
+  ) throws {
+    try walk(invocation, .none, childrenMax: .max).forEach(from: node) { _, node in
+      var line = JSONLine()
+      line.add("path", node.path.description)
+      line.add("value", ifPresent: try node.value)
+      line.add("children", try node.childCount)
+      try output.line(line)
+    } cut: { _, _, _ in
+    }
+  }
+
+  private static func draw(
+    _ start: Node, isPast: Bool, _ invocation: Invocation, _ output: Output
+  ) throws {
+    let marks =
+      invocation.has(ascii)
+      ? .ascii : TreeWalk.Marks.fitting(ProcessInfo.processInfo.environment)
+    try walk(invocation, marks, childrenMax: 20).forEach(from: start) { prefix, node in
+      var line = StyledLine(prefix)
+      line.add(name(of: node, isFirst: prefix.isEmpty, invocation), prefix.isEmpty ? .heading : nil)
+      try addValue(of: node, to: &line, marks, output)
+      let tally = try ChildTally(node, isPast: isPast)
+      if tally.number > 0 { line.add("  \(tally.text)", .metadata) }
+      try output.line(line)
+    } cut: { prefix, node, drawn in
+      let left = try ChildTally(node, isPast: isPast).left(after: drawn)
+      var line = StyledLine(prefix)
+      line.add("\(marks.more) \(left) more", .metadata)
+      try output.line(line)
+    }
+  }
+
+  /// The first node has its whole path, or the database's name for the root; others have their key.
+  private static func name(of node: Node, isFirst: Bool, _ invocation: Invocation) -> String {
+    guard isFirst else {
+      return node.key.map { Terminal.escaped(Path.escaped($0.description)) } ?? ""
+    }
+    return Terminal.escaped(node.path.isRoot ? invocation.database : node.path.description)
+  }
+
+  private static func addValue(
+    of node: Node, to line: inout StyledLine, _ marks: TreeWalk.Marks, _ output: Output
+  ) throws {
+    switch try node.value {
+    case nil: break
+    case .map(let record)?:
+      for item in ValueText.properties(record) {
+        line.add("  ")
+        if line.width + item.width > output.columns { return line.add(marks.more, .metadata) }
+        line.add(item)
+      }
+    case let value?: line.add("  \(ValueText.short(value))")
+    }
   }
 }

@@ -1,19 +1,116 @@
+import Cambium
+
 /// `cambium verify`: whether every stored byte is what was written.
 enum VerifyCommand {
   static let command = Command(
     name: "verify", group: .keep,
     summary: "checks every checksum, and that the log gives this state",
     discussion: """
-      Reads the whole log and the whole state, and folds the log again in a scratch place to
-      compare. Exits with 0 where all is sound, and with 4 where something is damaged, after
-      saying what and where.
+      Reads all pages, the whole log and the whole state, and folds the log again in a scratch place
+      to compare. The digest is that of all nodes: databases with the same history have the same.
+      Exits with 0 where all is sound, and with 4 where something is damaged, after saying what and
+      where.
       """,
     operands: [.database],
-    options: [.progress, .quiet] + Option.output(.short, .json) + [.color],
+    options: [.wait, .progress, .quiet] + Option.output(.short, .json) + [.color],
     examples: [.init("cambium verify air.cambium", "check everything")],
     stopsSafely: true, run: run)
 
   static func run(_ invocation: Invocation, _ output: Output) throws {
-    throw Failure.unfinished("verify")
+    let start = ContinuousClock.now
+    let verification: Verification
+    do {
+      verification = try verify(invocation)
+    } catch DatabaseError.corrupt(let reason) {
+      // So much is damaged that not everything could be looked at.
+      let name = Shell.quoted(invocation.database)
+      throw Failure(
+        .corrupt, "corrupt", "\(invocation.database) is damaged: \(reason)",
+        hint: "`cambium replay \(name)` mends the state, and changes nothing if the log is damaged")
+    }
+    if invocation.format == .json {
+      try output.line(json(verification))
+    } else if !invocation.isQuiet {
+      try write(verification, ContinuousClock.now - start, invocation, output)
+    }
+    if !verification.isSound { throw failure(verification, invocation) }
+  }
+
+  private static func verify(_ invocation: Invocation) throws -> Verification {
+    let database = try OpenDatabase.forReading(invocation)
+    defer { try? database.close() }
+    let bar = ProgressBar(invocation, unit: "")
+    defer { bar.finish() }
+    return try database.verify { bar.update($0.phase, $0.done, of: $0.total) }
+  }
+
+  private static func write(
+    _ verification: Verification, _ time: Duration, _ invocation: Invocation, _ output: Output
+  ) throws {
+    let isSound = verification.isSound
+    var line = StyledLine(Terminal.escaped(invocation.database), .heading)
+    line.add(isSound ? " is sound" : " is damaged", isSound ? .inserted : .deleted)
+    try output.line(line)
+    try output.table(entries(verification, time), indent: 2)
+    for finding in verification.findings {
+      var line = StyledLine("  ✗ \(finding.part)", .deleted)
+      line.add("  \(Terminal.escaped(finding.description))")
+      try output.line(line.text(output.style))
+    }
+  }
+
+  /// What was read; of a damaged database only the parts that were reached.
+  private static func entries(
+    _ verification: Verification, _ time: Duration
+  ) -> [(name: String, text: String)] {
+    let counts = [
+      ("pages", verification.pages), ("records", verification.records),
+      ("operations", verification.operations), ("nodes", verification.nodes),
+    ].filter { $0.1 > 0 || verification.isSound }
+    let width = counts.map { Quantity.count($0.1).utf8.count }.max() ?? 0
+    var entries = counts.map { name, count in
+      (name: name, text: Terminal.padded(Quantity.count(count), to: width, leading: true))
+    }
+    if verification.isSound {
+      entries.append((name: "digest", text: ValueText.hexadecimal(verification.digest)))
+    }
+    entries.append((name: "time", text: Quantity.seconds(time)))
+    return entries
+  }
+
+  private static func failure(
+    _ verification: Verification, _ invocation: Invocation
+  ) -> Failure {
+    let findings = verification.findings
+    let name = Shell.quoted(invocation.database)
+    let isRepairable = findings.allSatisfy(\.isRepairable)
+    return Failure(
+      .corrupt, "corrupt",
+      findings.count == 1
+        ? "\(findings[0].part): \(findings[0])" : "\(findings.count) things are damaged",
+      hint: isRepairable
+        ? "`cambium replay \(name)` makes the state again from the log"
+        : "restore a backup, or rescue what is before the damage with "
+          + "`cambium replay \(name) --to NEWDB --until REV`")
+  }
+
+  private static func json(_ verification: Verification) -> JSONLine {
+    var line = JSONLine()
+    line.add("sound", verification.isSound)
+    line.add("pages", verification.pages)
+    line.add("records", verification.records)
+    line.add("operations", verification.operations)
+    line.add("nodes", verification.nodes)
+    if verification.isSound { line.add("digest", ValueText.hexadecimal(verification.digest)) }
+    line.add(
+      "findings",
+      verification.findings.map { finding in
+        var line = JSONLine()
+        line.add("part", finding.part)
+        line.add("description", finding.description)
+        line.add("repairable", finding.isRepairable)
+        return line
+      })
+    return line
   }
 }

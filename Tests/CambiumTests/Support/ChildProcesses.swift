@@ -1,0 +1,51 @@
+import Cambium
+import Dispatch
+import FoundationEssentials
+import LMDB
+import Testing
+
+/// Files by which processes tell each other where they are.
+enum Signal {
+  static func send(_ path: String) throws { try Data().write(to: URL(filePath: path)) }
+
+  /// Waits for a file, at most half a minute, and blocks the thread meanwhile: for other processes.
+  static func wait(for path: String) throws {
+    for _ in 0..<30_000 where !Files.exists(path) { usleep(1000) }
+    try #require(Files.exists(path), "nobody has made \(path)")
+  }
+
+  /// Waits for a file, at most half a minute.
+  static func arrival(of path: String) async throws {
+    let isThere = try await eventually(seconds: 30) { Files.exists(path) }
+    try #require(isThere, "nobody has made \(path)")
+  }
+}
+
+extension Database {
+  /// The synchronous `write`, for bodies that may wait.
+  @discardableResult
+  func commit<R>(_ body: (borrowing Transaction) throws -> R) throws -> R { try write(body) }
+}
+
+/// Ends this process a moment later, as the system would.
+func killAfter(milliseconds: Int) {
+  DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) {
+    kill(getpid(), SIGKILL)
+  }
+}
+
+/// The largest file that this process may write, which stands in for a full disk.
+enum FileSizeLimit {
+  static func set(_ bytes: UInt64?) throws {
+    _ = signal(SIGXFSZ, SIG_IGN)
+    var limit = rlimit()
+    #if canImport(Glibc)
+      let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+    #else
+      let resource = RLIMIT_FSIZE
+    #endif
+    try #require(unsafe getrlimit(resource, &limit) == 0)
+    limit.rlim_cur = bytes.map { rlim_t($0) } ?? limit.rlim_max
+    try #require(unsafe setrlimit(resource, &limit) == 0)
+  }
+}

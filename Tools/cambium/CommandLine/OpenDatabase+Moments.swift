@@ -1,0 +1,67 @@
+// What the moments that users write mean for a database: which transaction is the last one seen.
+
+import Cambium
+import FoundationEssentials
+
+extension OpenDatabase {
+  /// The last transaction at or before a moment; the newest where none is given.
+  ///
+  /// - Throws: Where there is no such transaction, ``DatabaseError/noSuchMoment(reason:)``. A time
+  ///   before the first one gives zero, the empty database.
+  static func sequence(
+    _ moment: PointInTime?, in database: Database
+  ) throws -> SequenceNumber {
+    let head = try database.head
+    switch moment {
+    case nil: return head
+    case .sequence(let number)?:
+      if number <= head.rawValue { return SequenceNumber(number) }
+      throw DatabaseError.noSuchMoment(reason: "\(number) is not there; \(newest(head))")
+    case .head(let back)?:
+      if back <= head.rawValue { return SequenceNumber(head.rawValue - UInt64(back)) }
+      throw DatabaseError.noSuchMoment(reason: "HEAD~\(back) would be too early; \(newest(head))")
+    case .date(let date)?: return min(try database.sequence(at: date), head)
+    case .tag(let name)?:
+      throw Failure(
+        .missing, "no_tag", "there is no tag “\(name)”: this version of cambium keeps none",
+        hint: "name the moment by its number or its time; see `cambium help moments`")
+    }
+  }
+
+  /// As ``sequence(_:in:)``, for a moment at which there must have been something: a time before
+  /// the first transaction is an error as well.
+  static func recordedSequence(
+    _ moment: PointInTime?, in database: Database
+  ) throws -> SequenceNumber {
+    let sequence = try sequence(moment, in: database)
+    guard case .date(let date)? = moment, sequence == .zero, try database.head > .zero else {
+      return sequence
+    }
+    let first = try database.commit(.zero.next).time
+    throw DatabaseError.noSuchMoment(
+      reason: "\(Zone.system.text(date)) is before the first transaction, which is of "
+        + Zone.system.text(first))
+  }
+
+  /// The database as it was at a moment; as it is where none is given.
+  ///
+  /// - Throws: As ``recordedSequence(_:in:)``.
+  static func snapshot(_ moment: PointInTime?, of database: Database) throws -> Snapshot {
+    guard let moment else { return try database.snapshot() }
+    return try database.snapshot(at: .sequence(try recordedSequence(moment, in: database)))
+  }
+
+  /// A transaction, by a moment at or after it.
+  ///
+  /// - Throws: As ``sequence(_:in:)``, and where there is no transaction at or before the moment.
+  static func commit(_ moment: PointInTime, of database: Database) throws -> Commit {
+    let sequence = try sequence(moment, in: database)
+    if sequence > .zero { return try database.commit(sequence) }
+    throw DatabaseError.noSuchMoment(
+      reason: "no transaction is at or before \(moment); \(newest(try database.head))")
+  }
+
+  private static func newest(_ head: SequenceNumber) -> String {
+    head == .zero ? "there are no transactions yet" : "the newest transaction is \(head)"
+  }
+}

@@ -1,0 +1,90 @@
+import Cambium
+
+/// What `put`, `patch` and `delete` share: one transaction, with who made it and why, on condition
+/// that nobody wrote in between.
+enum Changing {
+  /// Makes the change, and prints the number of its transaction. What `body` throws undoes all.
+  static func run(
+    _ invocation: Invocation, _ output: Output, creating: Bool = false,
+    _ body: (borrowing Transaction) throws -> Void
+  ) throws {
+    let database = try OpenDatabase.forWriting(invocation, creating: creating)
+    defer { try? database.close() }
+    let sequence = try write(invocation, database, body)
+    if invocation.isQuiet { return }
+    if invocation.format == .json {
+      var line = JSONLine()
+      line.add("sequence", sequence.rawValue)
+      try output.line(line)
+    } else {
+      try output.line("tx \(sequence)")
+    }
+  }
+
+  private static func write(
+    _ invocation: Invocation, _ database: Database,
+    _ body: (borrowing Transaction) throws -> Void
+  ) throws -> SequenceNumber {
+    let expected = invocation[.ifSequence].map { SequenceNumber(UInt64($0.number)) }
+    do {
+      return try database.write(metadata: metadata(invocation), expecting: expected) { tx in
+        try body(tx)
+        return tx.sequence
+      }
+    } catch DatabaseError.conflict(.root, let expected, let found) {
+      let name = Shell.quoted(invocation.database)
+      throw Failure(
+        .refused, "conflict", "transaction \(expected) is not the newest: \(found) is",
+        hint:
+          "`cambium log \(name) --since \(expected)` says what was done since; then decide again"
+      )
+    }
+  }
+
+  private static func metadata(_ invocation: Invocation) -> [String: String] {
+    var metadata: [String: String] = [:]
+    metadata["actor"] = invocation[.actor]?.text
+    metadata["reason"] = invocation[.reason]?.text
+    return metadata
+  }
+
+  // MARK: Values from the command line
+
+  /// Reads an operand that is JSON, or `-` for JSON from standard input.
+  static func json(
+    _ operand: Operand, _ invocation: Invocation, hint: String? = nil
+  ) throws -> Value {
+    let text = invocation.value(operand).text
+    if text == "-" {
+      var reader = try JSONReader(ByteSource.standardInput(), isTyped: true)
+      let value = try reader.value() ?? .null
+      _ = try reader.next()
+      return value
+    }
+    do {
+      return try JSONReader.value(of: text, name: operand.name)
+    } catch {
+      var failure = Failure(
+        .usage, "usage", "\(operand.name) is not JSON: \(error.reason)", hint: hint ?? error.hint)
+      if let place = error.place {
+        failure.excerpt = Failure.Excerpt(text: text, offset: Int(place.offset))
+      }
+      throw failure
+    }
+  }
+
+  /// Reads an operand that is text, or `-` for text from standard input, taken to the last byte.
+  static func text(_ operand: Operand, _ invocation: Invocation) throws -> String {
+    let text = invocation.value(operand).text
+    if text != "-" { return text }
+    var source = try ByteSource.standardInput()
+    // One byte more than a value may have tells the database that it is too long.
+    while !source.isAtEnd, source.end - source.position <= Value.bytesMax { try source.more() }
+    let bytes = source.buffer[source.position..<source.end]
+    if let text = String(validating: bytes, as: UTF8.self) { return text }
+    let index = UTF8Text.firstInvalidIndex(in: source.buffer.span, source.position..<source.end)
+    throw source.error(
+      at: index ?? source.position, "expected UTF-8",
+      hint: "import binary data as base64: {\"$data\": …}")
+  }
+}

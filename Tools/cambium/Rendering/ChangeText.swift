@@ -1,0 +1,99 @@
+import Cambium
+
+/// Changes as the commands tell them.
+///
+///     + users/bob  name Bob  born 1980
+///     ~ users/ada  born 1815 → 1816  +email "ada@example.org"  -draft
+///     - users/eve  name Eve
+struct ChangeText {
+  let output: Output
+  /// How far the lines are indented.
+  var indent = 0
+
+  /// Writes a change for people.
+  func write(_ change: Change) throws {
+    try write(Terminal.escaped(change.path.description), from: change.old, to: change.new)
+  }
+
+  /// Writes what a version changed, for people.
+  func write(_ version: NodeHistory.Version) throws {
+    let (old, new) = (version.old, version.new)
+    if old.isThere && new.isThere && old.value == new.value {
+      var line = StyledLine(spaces: indent)
+      line.add("=", .metadata)
+      return try output.line(line)
+    }
+    if old.value != nil || new.value != nil {
+      return try write("", from: old.value, to: new.value)
+    }
+    var line = StyledLine(spaces: indent)
+    line.add(new.isThere ? "+" : "-", new.isThere ? .inserted : .deleted)
+    line.add("  no value of its own", .metadata)
+    try output.line(line)
+  }
+
+  /// Writes how a value has changed, under a name or none.
+  func write(_ name: String, from old: Value?, to new: Value?) throws {
+    let (mark, role): (String, Role) =
+      switch (old, new) {
+      case (nil, _): ("+", .inserted)
+      case (_, nil): ("-", .deleted)
+      default: ("~", .updated)
+      }
+    var head = StyledLine(spaces: indent)
+    head.add(name.isEmpty ? mark : "\(mark) \(name)", role)
+    let items = ChangeText.items(from: old, to: new)
+    for line in StyledLine.filled(head, items, columns: output.columns) {
+      try output.line(line.text(output.style))
+    }
+  }
+
+  private static func items(from old: Value?, to new: Value?) -> [StyledLine] {
+    switch (old, new) {
+    case (.map(let old)?, .map(let new)?): return items(from: old, to: new)
+    case (let old?, let new?): return [arrow("", old, new)]
+    case (.map(let record)?, nil), (nil, .map(let record)?):
+      return ValueText.properties(record)
+    case (let value?, nil), (nil, let value?): return [StyledLine(ValueText.short(value))]
+    case (nil, nil): return [StyledLine("no value of its own", .metadata)]
+    }
+  }
+
+  /// The properties that differ; both records are walked in order of their names.
+  private static func items(from old: Record, to new: Record) -> [StyledLine] {
+    var items: [StyledLine] = []
+    for member in old.members {
+      let name = Terminal.escaped(member.name)
+      switch new[member.name] {
+      case nil: items.append(StyledLine("-\(name)", .deleted))
+      case let value? where value != member.value:
+        items.append(arrow(name + " ", member.value, value))
+      default: break
+      }
+    }
+    for member in new.members where old[member.name] == nil {
+      var item = StyledLine("+\(Terminal.escaped(member.name)) ", .inserted)
+      item.add(ValueText.short(member.value))
+      items.append(item)
+    }
+    return items
+  }
+
+  private static func arrow(_ name: String, _ old: Value, _ new: Value) -> StyledLine {
+    var item = StyledLine(name, .metadata)
+    item.add(ValueText.short(old) + " ")
+    item.add("→", .updated)
+    item.add(" " + ValueText.short(new))
+    return item
+  }
+
+  /// A change as a line of JSON. A value that was not there has no member.
+  static func json(_ change: Change, _ sequence: SequenceNumber? = nil) -> JSONLine {
+    var line = JSONLine()
+    if let sequence { line.add("sequence", sequence.rawValue) }
+    line.add("path", change.path.description)
+    line.add("old", ifPresent: change.old)
+    line.add("new", ifPresent: change.new)
+    return line
+  }
+}

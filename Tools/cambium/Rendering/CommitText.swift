@@ -1,0 +1,118 @@
+import Cambium
+import FoundationEssentials
+
+/// Transactions as the commands tell them: a line or a heading for people, JSON, CSV.
+///
+///     tx 12  2026-11-21 10:00:00  3 operations  anna  "refund #8812"  ticket=77
+struct CommitText {
+  /// The metadata that says who, and that says why; the first of each that is there stands in
+  /// front.
+  private static let who = ["actor", "author", "who", "user"]
+  private static let why = ["reason", "subject", "why", "message"]
+
+  /// How many columns the sequence numbers take.
+  private let digits: Int
+
+  /// - Parameter newest: The largest sequence number to come, so that the lines are aligned.
+  init(upTo newest: SequenceNumber = .zero) { digits = newest.description.utf8.count }
+
+  // MARK: For people
+
+  /// A transaction in one line.
+  func line(_ commit: Commit, withCount: Bool = true) -> StyledLine {
+    let sequence = Terminal.padded(commit.sequence.description, to: digits, leading: true)
+    var line = StyledLine("tx \(sequence)", .heading)
+    line.add("  \(Zone.system.text(commit.time))")
+    if withCount {
+      let count = Terminal.padded(Quantity.count(commit.operationCount), to: 5, leading: true)
+      let isOne = commit.operationCount == 1
+      line.add("  \(count) \(isOne ? "operation" : "operations")", .metadata)
+      if isOne && !(commit.metadata.isEmpty && commit.events.isEmpty) { line.add(" ") }
+    }
+    addMetadata(commit.metadata, to: &line)
+    for event in commit.events { line.add("  ! \(Terminal.escaped(event.name))", .updated) }
+    return line
+  }
+
+  private func addMetadata(_ metadata: [String: String], to line: inout StyledLine) {
+    var rest = metadata
+    if let who = CommitText.take(CommitText.who, from: &rest) {
+      line.add("  \(Terminal.escaped(who))")
+    }
+    if let why = CommitText.take(CommitText.why, from: &rest) {
+      line.add("  \(JSONText.quoted(why))")
+    }
+    for (name, text) in rest.sorted(by: { $0.key < $1.key }) {
+      line.add("  \(Terminal.escaped(name))=\(ValueText.short(.string(text)))", .metadata)
+    }
+  }
+
+  private static func take(_ names: [String], from metadata: inout [String: String]) -> String? {
+    guard let name = names.first(where: { metadata[$0] != nil }) else { return nil }
+    return metadata.removeValue(forKey: name)
+  }
+
+  /// All that is known of a transaction besides its changes.
+  static func heading(_ commit: Commit, _ output: Output) throws {
+    try output.line(StyledLine("tx \(commit.sequence)", .heading))
+    var entries = [
+      ("time", exactText(commit.time)),
+      ("origin", commit.origin.uuidString.lowercased()),
+      ("operations", Quantity.count(commit.operationCount)),
+    ]
+    for (name, text) in commit.metadata.sorted(by: { $0.key < $1.key }) {
+      entries.append((Terminal.escaped(name), Terminal.escaped(text)))
+    }
+    for event in commit.events {
+      let payload = event.payload == .null ? "" : " " + ValueText.short(event.payload, columns: 200)
+      entries.append(("event", Terminal.escaped(event.name) + payload))
+    }
+    try output.table(entries.map { (name: $0, text: $1) })
+  }
+
+  /// `2026-11-20 14:03:05.123456 +01:00`
+  private static func exactText(_ time: Date) -> String {
+    let digits = String(1_000_000 + Zone.utc.civil(time).microsecond).dropFirst()
+    let words = Zone.system.textWithOffset(time).split(separator: " ")
+    return "\(words[0]) \(words[1]).\(digits) \(words[2])"
+  }
+
+  // MARK: For programs
+
+  /// What a transaction's line of JSON starts with.
+  static func json(_ commit: Commit) -> JSONLine {
+    var line = JSONLine()
+    line.add("sequence", commit.sequence.rawValue)
+    line.add("time", commit.time)
+    line.add("origin", commit.origin.uuidString.lowercased())
+    line.add("metadata", commit.metadata)
+    line.add("operations", commit.operationCount)
+    if !commit.events.isEmpty { line.add("events", commit.events.map(json)) }
+    return line
+  }
+
+  private static func json(_ event: Event) -> JSONLine {
+    var line = JSONLine()
+    line.add("name", event.name)
+    line.add("payload", event.payload)
+    return line
+  }
+
+  /// The CSV of transactions.
+  static let csv = CSVWriter(
+    columns: ["sequence", "time", "origin", "operations", "metadata"].map { CSVColumn(name: $0) })
+
+  /// What ``csv`` writes of a transaction.
+  static func record(_ commit: Commit) -> Record {
+    [
+      "sequence": .integer(Int64(clamping: commit.sequence.rawValue)), "time": .date(commit.time),
+      "origin": .uuid(commit.origin), "operations": .integer(Int64(commit.operationCount)),
+      "metadata": .map(metadata(commit)),
+    ]
+  }
+
+  /// A transaction's metadata as a value.
+  static func metadata(_ commit: Commit) -> Record {
+    Record(commit.metadata.map { (name: $0.key, value: .string($0.value)) })
+  }
+}

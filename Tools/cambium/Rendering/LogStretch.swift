@@ -1,0 +1,43 @@
+import Cambium
+
+/// The transactions that a command tells about: a stretch of the log, or those of it that touch a
+/// part of the tree.
+struct LogStretch {
+  let database: Database
+  let under: Path
+  /// The stretch starts with the transaction after this one.
+  private(set) var after: SequenceNumber
+  let upTo: SequenceNumber
+
+  /// What came after `since`, up to and including `until`.
+  init(
+    _ database: Database, under: Path, since: PointInTime? = nil, until: PointInTime? = nil
+  ) throws {
+    self.database = database
+    self.under = under
+    after = try since.map { try OpenDatabase.sequence($0, in: database) } ?? .zero
+    upTo = try OpenDatabase.sequence(until, in: database)
+  }
+
+  /// Leaves only the newest transactions; memory does not depend on their number.
+  mutating func keepNewest(_ count: Int) throws {
+    guard !under.isRoot, count > 0 else {
+      let most = UInt64(clamping: count)
+      if upTo.rawValue >= most { after = max(after, SequenceNumber(upTo.rawValue - most)) }
+      return
+    }
+    var left = count
+    var commits = try database.commits(after: after, upTo: upTo, under: under, reversed: true)
+    while left > 0, let commit = try commits.next() {
+      left -= 1
+      if left == 0 { after = commit.sequence.previous }
+    }
+  }
+
+  /// Visits each transaction, the oldest first, or the newest.
+  func forEach(reversed: Bool = false, _ body: (Commit) throws -> Void) throws {
+    var commits = try database.commits(
+      after: after, upTo: upTo, under: under, reversed: reversed)
+    while let commit = try commits.next() { try body(commit) }
+  }
+}

@@ -1,0 +1,49 @@
+import Cambium
+
+/// What to say of a path where nothing is: which part of it is missing, and what was probably
+/// meant.
+enum MissingNode {
+  /// More names than these are not looked through.
+  private static let namesMax = 1000
+
+  /// The failure, for a path where `root` has nothing below it, as of a moment if the past was
+  /// asked for.
+  static func failure(
+    _ path: Path, below root: Node, _ database: String, at moment: SequenceNumber? = nil
+  ) throws -> Failure {
+    var parent = root
+    var missing = path.last
+    for key in path.keys {
+      missing = key
+      let child = parent.child(key)
+      guard try child.exists else { break }
+      parent = child
+    }
+    let time = moment.map { " after transaction \($0)" } ?? ""
+    return Failure(
+      .missing, "not_found", "nothing is at \(path.isRoot ? "the root" : path.description)\(time)",
+      hint: try hint(parent, missing, database))
+  }
+
+  private static func hint(_ parent: Node, _ missing: Key?, _ database: String) throws -> String {
+    let names = try names(below: parent)
+    let name = missing?.description ?? ""
+    if let nearest = Suggestion.nearest(to: name, in: names), let key = try? Key(nearest) {
+      return "did you mean \(parent.path.appending(key))?"
+    }
+    if names.isEmpty && parent.path.isRoot { return "the database has no nodes" }
+    let operands = parent.path.isRoot ? [database] : [database, parent.path.description]
+    let words = operands.map(Shell.quoted).joined(separator: " ")
+    return "`cambium tree --depth 1 \(words)` shows what is there"
+  }
+
+  /// Children and properties.
+  private static func names(below node: Node) throws -> [String] {
+    var names: [String] = []
+    if case .map(let record)? = try node.value { names = record.members.map(\.name) }
+    try node.children.limit(namesMax).forEach { child in
+      if let key = child.key { names.append(key.description) }
+    }
+    return names
+  }
+}

@@ -1,0 +1,116 @@
+import Cambium
+
+/// Visits a node and those below it in path order, down to some depth, and of each node only the
+/// first children. Memory is in proportion to the depth: each level is a walk, one child ahead.
+struct TreeWalk {
+  /// The characters of the lines that lead to a node.
+  struct Marks {
+    let branch: String
+    let last: String
+    let line: String
+    let blank: String
+    let more: String
+
+    static let unicode = Marks(
+      branch: "├── ", last: "└── ", line: "│   ", blank: "    ", more: "…")
+    static let ascii = Marks(
+      branch: "|-- ", last: "`-- ", line: "|   ", blank: "    ", more: "...")
+    static let none = Marks(branch: "", last: "", line: "", blank: "", more: "")
+
+    /// Those that the locale can show. Where none is set, nothing says that it cannot.
+    static func fitting(_ environment: [String: String]) -> Marks {
+      let names = ["LC_ALL", "LC_CTYPE", "LANG"]
+      let locale = names.compactMap { environment[$0] }.first { !$0.isEmpty }?.lowercased()
+      guard let locale else { return .unicode }
+      return locale.contains("utf-8") || locale.contains("utf8") ? .unicode : .ascii
+    }
+  }
+
+  let marks: Marks
+  /// How many levels below the first node are visited.
+  let depthMax: Int
+  /// How many children of each node are visited.
+  let childrenMax: Int
+
+  /// One level on the way down: a class, since an array cannot hold what cannot be copied.
+  private final class Level {
+    let parent: Node
+    let prefix: String
+    private var cursor: ChildCursor
+    private(set) var next: Node?
+    private(set) var visited = 0
+
+    init(_ parent: Node, prefix: String) throws {
+      self.parent = parent
+      self.prefix = prefix
+      var cursor = try parent.children.makeCursor()
+      next = try cursor.next()
+      self.cursor = cursor
+    }
+
+    /// Takes the next child.
+    func take() throws -> Node? {
+      let taken = next
+      visited += 1
+      next = try cursor.next()
+      return taken
+    }
+  }
+
+  /// Visits the node and those below it.
+  ///
+  /// `visit` takes what leads to a node, and the node. `cut` is called where a node has more
+  /// children than are visited; it takes what leads there, the node, and how many were.
+  func forEach(
+    from node: Node, visit: (String, Node) throws -> Void,
+    cut: (String, Node, Int) throws -> Void
+  ) throws {
+    try visit("", node)
+    var levels = depthMax > 0 ? [try Level(node, prefix: "")] : []
+    while let level = levels.last {
+      if level.next != nil && level.visited == childrenMax {
+        try cut(level.prefix + marks.last, level.parent, level.visited)
+        levels.removeLast()
+        continue
+      }
+      guard let child = try level.take() else {
+        levels.removeLast()
+        continue
+      }
+      let isLast = level.next == nil
+      try visit(level.prefix + (isLast ? marks.last : marks.branch), child)
+      if levels.count < depthMax {
+        levels.append(
+          try Level(child, prefix: level.prefix + (isLast ? marks.blank : marks.line)))
+      }
+    }
+  }
+}
+
+/// How many children a node has. In the past they must be walked, so many are not counted to the
+/// end.
+struct ChildTally {
+  private static let walkedMax = 10_000
+
+  let number: Int
+  private let isAtLeast: Bool
+
+  /// Counts; `isPast` says that the node is of a past moment.
+  init(_ node: Node, isPast: Bool) throws {
+    guard isPast else {
+      (number, isAtLeast) = (try node.childCount, false)
+      return
+    }
+    var walked = 0
+    try node.children.limit(ChildTally.walkedMax).forEach { _ in walked += 1 }
+    (number, isAtLeast) = (walked, walked == ChildTally.walkedMax)
+  }
+
+  /// `16 children`
+  var text: String { "\(left(after: 0)) \(number == 1 ? "child" : "children")" }
+
+  /// How many are left after some.
+  func left(after count: Int) -> String {
+    Quantity.count(max(0, number - count)) + (isAtLeast ? "+" : "")
+  }
+}
