@@ -1,5 +1,5 @@
-// Goal: records of any size come back, and the moment of any time is found. Method: logs written record by
-// record, read whole and by bisection, against what was written.
+// Goal: records of any size come back, and the moment of any time is found. Method: logs written
+// record by record, read whole and by bisection, against what was written.
 
 import FoundationEssentials
 import LMDB

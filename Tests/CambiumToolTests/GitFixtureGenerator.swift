@@ -118,7 +118,8 @@ extension GitFixtureGenerator {
   private mutating func edit(_ tree: inout Tree) {
     guard !tree.paths.isEmpty else { return put(newPath(), in: &tree) }
     let path = tree.paths[roll(tree.paths.count)]
-    let kind = tree.paths.count > 150 ? 10 + roll(2) : roll(12)
+    // The last two remove: all that is done to a large tree, and not done to a small one.
+    let kind = tree.paths.count > 150 ? 10 + roll(2) : roll(tree.paths.count < 50 ? 10 : 12)
     switch kind {
     case 0, 1, 2, 3: put(newPath(), in: &tree)
     case 4: put(path, mode: tree.modes[path], in: &tree)

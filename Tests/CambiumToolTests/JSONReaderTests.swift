@@ -24,7 +24,7 @@ struct JSONReaderTests {
       ("\"\"", ""), ("\"aé😀\"", "aé😀"),
       (#""\"\\\/\b\f\n\r\t\u0041\u00e9\ud83d\ude00\u0000""#, "\"\\/\u{8}\u{C}\n\r\tAé😀\0"),
       ("[]", []), ("[1,[2,\"x\"],{}]", [1, [2, "x"], [:]]), ("{}", [:]),
-      ("{ \"b\" : 1 , \"a\" : { \"c\" : null } }", ["a": ["c": nil], "b": 1]), ("\u{FEFF}[1]", [1]),
+      ("{ \"b\" : 1 , \"a\" : { \"c\" : null } }", ["a": ["c": .null], "b": 1]), ("\u{FEFF}[1]", [1]),
       ("{\"$date\":\"x\",\"$$\":1}", ["$date": "x", "$$": 1]),
     ] as [(String, Value)])
   func accepts(_ input: String, _ expected: Value) throws {

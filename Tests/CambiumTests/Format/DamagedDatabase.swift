@@ -198,7 +198,7 @@ extension DamagedDatabase {
 
   /// Opens, reads and verifies.
   private func use(_ path: String, _ difference: Difference?, _ what: String) throws -> Verdict {
-    let heard = Heard()
+    let heard = ToldDiagnostics()
     var options = Database.Options()
     options.diagnostics = { heard.add("\($0)") }
     let database = try Database(at: path, options: options)
@@ -241,7 +241,7 @@ extension DamagedDatabase {
 }
 
 /// What a database reports, from any thread.
-private final class Heard: Sendable {
+private final class ToldDiagnostics: Sendable {
   private let texts = Mutex<[String]>([])
 
   var isEmpty: Bool { texts.withLock { $0.isEmpty } }

@@ -1,6 +1,7 @@
-// Goal: a wrong byte in a database's files is refused, found by `verify`, or harmless; it never ends the
-// process, and no value that has a checksum is ever read wrong. Method: one byte at a time of a small closed
-// database is changed; what LMDB then lends is compared with what it should, which tells what must be noticed.
+// Goal: a wrong byte in a database's files is refused, found by `verify`, or harmless; it never
+// ends the process, and no value that has a checksum is ever read wrong. Method: one byte at a
+// time of a small closed database is changed; what LMDB then lends is compared with what it
+// should, which tells what must be noticed.
 
 import Testing
 

@@ -1,6 +1,6 @@
-// Goal: a value comes back from a database exactly as it went in, wherever it stands, now, in the past,
-// after opening again and after a rebuild. Method: random values from a seed, as a node's own value,
-// as a property, as an element of an array, and in an event.
+// Goal: a value comes back from a database exactly as it went in, wherever it stands, now, in the
+// past, after opening again and after a rebuild. Method: random values from a seed, as a node's
+// own value, as a property, as an element of an array, and in an event.
 
 import FoundationEssentials
 import Testing
@@ -156,8 +156,8 @@ struct DatabaseValueTests {
     _ fits: Bool, location: SourceLocation = #_sourceLocation, _ body: () throws -> Void
   ) throws {
     if fits { return try body() }
-    let error = #expect(throws: DatabaseError.self, sourceLocation: location, performing: body)
-    if case .badValue? = error { return }
+    let error = caught(body)
+    if case DatabaseError.badValue? = error { return }
     Issue.record("\(error.map { "\($0)" } ?? "no error")", sourceLocation: location)
   }
 }

@@ -1,5 +1,5 @@
-// Goal and method as in GoldenValueTests.swift: operations, transaction records, the log's own entries and
-// the chunks of blobs. Checksums and digests were computed with other implementations.
+// Goal and method as in GoldenValueTests.swift: operations, transaction records, the log's own
+// entries and the chunks of blobs. Checksums and digests were computed with other implementations.
 
 import FoundationEssentials
 import Testing

@@ -1,5 +1,6 @@
-// Goal: what is written today is read for ever. Method: the bytes of each kind of value, key, path and
-// record, written out by hand from the file format, must be what is stored, and must be read as that.
+// Goal: what is written today is read for ever. Method: the bytes of each kind of value, key, path
+// and record, written out by hand from the file format, must be what is stored, and must be read
+// as that.
 
 import FoundationEssentials
 import Testing

@@ -1,5 +1,6 @@
-// Goal and method as in GoldenValueTests.swift: the versions of nodes, their links, and the entries of
-// the state's other tables. Checksums were computed with another implementation of XXH3.
+// Goal and method as in GoldenValueTests.swift: the versions of nodes, their links, and the
+// entries of the state's other tables. Checksums were computed with another implementation of
+// XXH3.
 
 import Testing
 

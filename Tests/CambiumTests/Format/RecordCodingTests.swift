@@ -1,5 +1,6 @@
-// Goal: a stored record holds what it was made of, however it is made and read. Method: the borders between
-// its two forms, and random records from a seed, read as a whole, by property, and taken apart.
+// Goal: a stored record holds what it was made of, however it is made and read. Method: the
+// borders between its two forms, and random records from a seed, read as a whole, by property, and
+// taken apart.
 
 import FoundationEssentials
 import Testing

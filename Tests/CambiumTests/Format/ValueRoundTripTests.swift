@@ -1,5 +1,6 @@
-// Goal: every value comes back exactly, down to the bits. Method: the borders of each type, and random
-// values from a seed, stored and read again; compared by `areExactlyEqual`, not by the engine's `==`.
+// Goal: every value comes back exactly, down to the bits. Method: the borders of each type, and
+// random values from a seed, stored and read again; compared by `areExactlyEqual`, not by the
+// engine's `==`.
 
 import FoundationEssentials
 import Testing
@@ -99,6 +100,46 @@ struct ValueRoundTripTests {
     try Self.roundTrip(.data(Data(repeating: 0, count: 70_000)))
     let slice = Data(0...255)[100..<120]
     try Self.roundTrip(.data(slice))
+  }
+
+  @Test(
+    "keeps decimals to the last digit and the last zero",
+    arguments: [
+      "0", "-0", "0e5", "0e-128", "1", "-1", "10", "1000", "1e127", "1000e127", "-1000e127",
+      "99e126",
+      "1e-128", "-15e-128", "1000e-128", "0.1", "-123.4500", "1e-38",
+      "12345678901234567890123456789012345678", "99999999999999999999999999999999999999e89",
+      "-0.99999999999999999999999999999999999999", "12345678901234567890123456789012345678e-128",
+      "340282366920938463463374607431768211455", "340282366920938463463374607431768211455e127",
+      "123456789012345678901234567890123456780e120", "18446744073709551616", "-4294967296.5",
+    ])
+  func decimals(_ text: String) throws {
+    let decimal = try #require(Decimal(string: text))
+    #expect(!decimal.isNaN)
+    try Self.roundTrip(.decimal(decimal))
+    try Self.roundTrip(.decimal(-decimal))
+  }
+
+  @Test("keeps decimals that were computed, and what is none", arguments: FormatSeeds.first(3))
+  func computedDecimals(seed: UInt64) throws {
+    var random = FormatRandom(seed: 200 + seed)
+    for decimal in [.nan, .greatestFiniteMagnitude, .leastNonzeroMagnitude] as [Decimal] {
+      try Self.roundTrip(.decimal(decimal))
+    }
+    // Small exponents, since Foundation's own arithmetic traps where one leaves its eight bits.
+    for _ in 0..<2_000 {
+      var decimal = Decimal(random.below(1_000_000)) / Decimal(1 + random.below(1_000))
+      for _ in 0..<3 {
+        let other = Decimal(1 + random.below(1_000_000)) / 100
+        switch random.below(4) {
+        case 0: decimal += other
+        case 1: decimal -= other
+        case 2: decimal *= other
+        default: decimal /= other
+        }
+      }
+      try Self.roundTrip(.decimal(decimal), "(seed \(seed))")
+    }
   }
 
   @Test("keeps UUIDs, references and blobs")

@@ -1,5 +1,5 @@
-// Goal: the links find the version of every moment, through few entries. Method: histories with gaps from a
-// seed, searched as the tree does, against the list of all versions.
+// Goal: the links find the version of every moment, through few entries. Method: histories with
+// gaps from a seed, searched as the tree does, against the list of all versions.
 
 import Testing
 

@@ -1,22 +1,23 @@
 import Cambium
 import Dispatch
 import FoundationEssentials
-import LMDB
 import Testing
+
+@testable import LMDB
 
 /// Files by which processes tell each other where they are.
 enum Signal {
   static func send(_ path: String) throws { try Data().write(to: URL(filePath: path)) }
 
-  /// Waits for a file, at most half a minute, and blocks the thread meanwhile: for other processes.
+  /// Waits for a file, at most a minute, and blocks the thread meanwhile: for other processes.
   static func wait(for path: String) throws {
-    for _ in 0..<30_000 where !Files.exists(path) { usleep(1000) }
+    for _ in 0..<60_000 where !Files.exists(path) { usleep(1000) }
     try #require(Files.exists(path), "nobody has made \(path)")
   }
 
-  /// Waits for a file, at most half a minute.
+  /// Waits for a file, at most a minute.
   static func arrival(of path: String) async throws {
-    let isThere = try await eventually(seconds: 30) { Files.exists(path) }
+    let isThere = try await eventually(seconds: 60) { Files.exists(path) }
     try #require(isThere, "nobody has made \(path)")
   }
 }
@@ -39,13 +40,8 @@ enum FileSizeLimit {
   static func set(_ bytes: UInt64?) throws {
     _ = signal(SIGXFSZ, SIG_IGN)
     var limit = rlimit()
-    #if canImport(Glibc)
-      let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
-    #else
-      let resource = RLIMIT_FSIZE
-    #endif
-    try #require(unsafe getrlimit(resource, &limit) == 0)
+    try #require(unsafe getrlimit(Platform.fileSizeLimit, &limit) == 0)
     limit.rlim_cur = bytes.map { rlim_t($0) } ?? limit.rlim_max
-    try #require(unsafe setrlimit(resource, &limit) == 0)
+    try #require(unsafe setrlimit(Platform.fileSizeLimit, &limit) == 0)
   }
 }

@@ -6,6 +6,8 @@ import FoundationEssentials
 /// meet: places are taken, removed, made anew, moved to, restored, and refused.
 struct RandomCalls {
   var random: SeededGenerator
+  /// Whether long values are common.
+  var isBulky = false
   /// Paths of late, so that calls come back to them.
   private var recent: [Path] = []
   /// Paths from which something was removed, and when.
@@ -87,13 +89,18 @@ struct RandomCalls {
     case 2, 3: return .integer(Int64(truncatingIfNeeded: random.next() >> UInt64(random.below(64))))
     case 4: return .double(random.oneIn(5) ? -.nan : Double(random.below(1000)) / 8)
     case 5: return .string(String(repeating: "häy", count: random.below(8)))
-    case 6: return .data(Data(repeating: 7, count: random.oneIn(40) ? 5000 : random.below(30)))
+    case 6: return .data(data())
     case 7: return .date(Date(timeIntervalSince1970: Double(random.below(1 << 30))))
     case 8: return .decimal(Decimal(random.below(1 << 40)) / 100)
     case 9: return .reference(Path(keys: [key(), key()]))
     case 10, 11: return .array((0..<random.below(4)).map { _ in value(depth: depth + 1) })
     default: return .map(Record(members(depth: depth + 1)))
     }
+  }
+
+  /// Mostly short, sometimes longer than a page.
+  private mutating func data() -> Data {
+    Data(repeating: 7, count: random.oneIn(isBulky ? 3 : 40) ? 5_000 : random.below(30))
   }
 
   private mutating func members(depth: Int) -> [(name: String, value: Value)] {

@@ -10,7 +10,7 @@ final class RandomHistory: @unchecked Sendable {
 
   let database: Database
   private(set) var model = Model()
-  private(set) var calls: RandomCalls
+  var calls: RandomCalls
   /// How many calls were made.
   private(set) var callCount = 0
   /// How many of them were refused.
@@ -31,25 +31,28 @@ final class RandomHistory: @unchecked Sendable {
     let end = callCount + count
     while callCount < end {
       if calls.random.oneIn(4) {
-        try await writeGroup(1 + calls.random.below(12))
+        let count = 1 + calls.random.below(12)
+        try check(try await database.writeTogether(count) { tx in try self.body(tx) })
       } else {
-        try writeAlone()
+        try check([Result { try database.write { tx in try self.body(tx) } }])
       }
     }
   }
 
-  private func writeAlone() throws {
-    do { try database.write { tx in try self.body(tx) } } catch is Abandoned {}
-    try compareHead()
+  /// Makes so many calls, in groups of random size, and lets the state's map run full in them.
+  func runInSmallMap(calls count: Int) throws {
+    let end = callCount + count
+    while callCount < end {
+      let count = 1 + calls.random.below(12)
+      try check(try database.writeInSmallMap(count) { tx in try self.body(tx) })
+    }
   }
 
-  private func writeGroup(_ count: Int) async throws {
-    let outcomes = try await database.writeTogether(count) { tx in try self.body(tx) }
+  /// Lets pass what bodies throw to undo themselves, and compares the head.
+  private func check(_ outcomes: [Result<Void, any Error>]) throws {
     for case .failure(let error) in outcomes where !(error is Abandoned) { throw error }
-    try compareHead()
+    try requireSame([database.head], [model.head], "the head")
   }
-
-  private func compareHead() throws { try requireSame([database.head], [model.head], "the head") }
 
   /// One transaction.
   private func body(_ tx: borrowing Transaction) throws {
@@ -185,32 +188,4 @@ final class RandomHistory: @unchecked Sendable {
 extension Children {
   /// The keys of the children that a walk visits.
   func keys() throws -> [Key] { try all().compactMap(\.key) }
-}
-
-extension Database {
-  /// Runs a body several times, all in one group.
-  ///
-  /// - Returns: How each ended.
-  func writeTogether(
-    _ count: Int, _ body: @escaping @Sendable (borrowing Transaction) throws -> Void
-  ) async throws -> [Result<Void, any Error>] {
-    try await withThrowingTaskGroup(of: Result<Void, any Error>.self) { group in
-      try writer.exclusively {
-        // Nothing runs before this turn ends; then all that waits runs as one group.
-        for _ in 0..<count {
-          let (outcomes, outcome) = AsyncStream<Result<Void, any Error>>.makeStream()
-          writer.enqueue(
-            WriteJob(
-              id: writer.nextID(), metadata: [:], expecting: nil,
-              body: { try body(Transaction($0)) },
-              finish: { outcome.yield($0) }))
-          group.addTask {
-            for await outcome in outcomes { return outcome }
-            throw CancellationError()
-          }
-        }
-      }
-      return try await group.reduce(into: []) { $0.append($1) }
-    }
-  }
 }

@@ -1,0 +1,62 @@
+// Goal: that the map of the state is full in the middle of a body goes unnoticed. The database gives
+// it room and applies the recorded operations again, those of the group's earlier bodies, too.
+// Method: the map begins at its smallest, and random histories are run in groups that do not make
+// room before they begin, so that the map runs full at random places: in bodies, in savepoints, after
+// bodies that threw, in the commit.
+
+import FoundationEssentials
+import LMDB
+import Testing
+
+@testable import Cambium
+
+@Suite("A map that is too small")
+struct MapGrowthTests {
+  /// The size of the state's map in bytes.
+  private func mapBytes(_ database: Database) throws -> Int {
+    try database.store.currentState().environment.usage().mapBytes
+  }
+
+  @Test(
+    "grows inside bodies and savepoints, and the database is as the model is",
+    arguments: SeededGenerator.seeds(6, 7, 8, 9))
+  func insideGroups(seed: UInt64) async throws {
+    print("seed \(seed)")
+    try await withDatabase({ $0.mapSize = 1 << 17 }) { database in
+      let history = RandomHistory(database, seed: seed, callsMax: 20)
+      history.calls.isBulky = true
+      var growths = 0
+      for _ in 0..<15 {
+        let before = try mapBytes(database)
+        try history.runInSmallMap(calls: 200)
+        if try mapBytes(database) > before { growths += 1 }
+      }
+      #expect(growths > 1)
+      try history.compareMoments(20)
+      try await history.compareFeed()
+    }
+  }
+
+  @Test("grows during a walk over children, which goes on")
+  func insideWalk() throws {
+    try withDatabase({ $0.mapSize = 1 << 17 }) { database in
+      let large = Value.data(Data(count: 10_000))
+      _ = try database.writeInSmallMap(1) { tx in
+        for number in 0..<1_000 { try tx.set(Path("a/\(number)"), to: 0) }
+      }
+      let before = try mapBytes(database)
+      var count: Int64 = 0
+      let outcomes = try database.writeInSmallMap(1) { tx in
+        try tx["a"].children.forEach { child in
+          #expect(child.key == .integer(count))
+          try tx.attempt { try tx.set(child.path, to: large) }
+          count += 1
+        }
+      }
+      for outcome in outcomes { try outcome.get() }
+      #expect(count == 1_000)
+      #expect(try mapBytes(database) > before)
+      #expect(try database.read { try $0["a/999"].value } == large)
+    }
+  }
+}

@@ -1,0 +1,48 @@
+@testable import Cambium
+
+extension Database {
+  /// Runs a body several times, all in one group.
+  ///
+  /// - Returns: How each ended.
+  func writeTogether(
+    _ count: Int, _ body: @escaping @Sendable (borrowing Transaction) throws -> Void
+  ) async throws -> [Result<Void, any Error>] {
+    try await withThrowingTaskGroup(of: Result<Void, any Error>.self) { group in
+      try writer.exclusively {
+        // Nothing runs before this turn ends; then all that waits runs as one group.
+        for _ in 0..<count {
+          let (outcomes, outcome) = AsyncStream<Result<Void, any Error>>.makeStream()
+          writer.enqueue(
+            WriteJob(
+              id: writer.nextID(), metadata: [:], expecting: nil,
+              body: { try body(Transaction($0)) },
+              finish: { outcome.yield($0) }))
+          group.addTask {
+            for await outcome in outcomes { return outcome }
+            throw CancellationError()
+          }
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+  }
+
+  /// Runs a body several times in one group, as the writer does, but without giving the state's map
+  /// room before.
+  ///
+  /// - Returns: How each ended.
+  func writeInSmallMap(
+    _ count: Int, _ body: (borrowing Transaction) throws -> Void
+  ) throws -> [Result<Void, any Error>] {
+    try writer.exclusively {
+      let head = try store.log.read { try $0.head() }
+      let writing = try Writing(store, store.currentState(), head: head, catalog: store.catalog)
+      let outcomes = (0..<count).map { _ in
+        Result { try writing.run([:]) { try body(Transaction($0)) } }
+      }
+      try writing.commit()
+      if let newest = writing.records.last { store.feed.publish(newest.sequence) }
+      return outcomes
+    }
+  }
+}
