@@ -52,14 +52,17 @@ import Synchronization
 
   let handle: OpaquePointer
   let gate = Gate()
-  private let mapSizeMax: Int
+  let mapSizeMax: Int
   private let identity: Files.Identity
   private let files: [(path: String, identity: Files.Identity)]
   private let process = getpid()
   private let poison = Mutex<StorageError?>(nil)
   private let tables: [String: Table]
-  private let commits = Atomic<Int>(0)
-  private let isClosed = Atomic<Bool>(false)
+  let commits = Atomic<Int>(0)
+  /// Nothing begins any more.
+  let isClosed = Atomic<Bool>(false)
+  /// LMDB's handle is gone.
+  private let isReleased = Atomic<Bool>(false)
   let idleReaders = Mutex<[ReaderHandle]>([])
 
   /// Opens the environment in a directory that exists.
@@ -88,18 +91,17 @@ import Synchronization
     clearStaleReaders()
   }
 
-  deinit { if !isClosed.load(ordering: .relaxed) { release() } }
+  deinit { release() }
 
   /// Closes now, unless a transaction of this process is still open: then it closes when the last
   /// reference goes. Nothing can begin afterwards.
   package func close() {
-    _ = try? gate.exclusively(timeout: .milliseconds(100)) { () throws(StorageError) in
-      if isClosed.exchange(true, ordering: .relaxed) { return }
-      release()
-    }
+    isClosed.store(true, ordering: .relaxed)
+    _ = try? gate.exclusively(timeout: .milliseconds(100)) { () throws(StorageError) in release() }
   }
 
   private func release() {
+    if isReleased.exchange(true, ordering: .relaxed) { return }
     discardIdleReaders()
     unsafe mdb_env_close(handle)
     Registry.shared.remove(identity)
@@ -192,20 +194,33 @@ extension Environment {
     }
   }
 
+  /// Opens the tables: by a reader where they are all there, since a writer would wait for another
+  /// process's writer without a limit.
   private static func openTables(
     _ options: Options, _ environment: OpaquePointer
   ) throws(StorageError) -> [String: Table] {
+    if let tables = try unsafe openTables(options.tables, environment, creating: false) {
+      return tables
+    }
+    if options.readOnly { throw StorageError(.corrupt, "a table is missing") }
+    return try unsafe openTables(options.tables, environment, creating: true) ?? [:]
+  }
+
+  /// - Returns: nil where a table is missing.
+  private static func openTables(
+    _ names: [String], _ environment: OpaquePointer, creating: Bool
+  ) throws(StorageError) -> [String: Table]? {
     var transaction: OpaquePointer?
-    let mode = options.readOnly ? UInt32(MDB_RDONLY) : 0
+    let mode = creating ? 0 : UInt32(MDB_RDONLY)
     try check(unsafe mdb_txn_begin(environment, nil, mode, &transaction), "opening tables")
     var tables: [String: Table] = [:]
-    for name in options.tables {
+    for name in names {
       var index: UInt32 = 0
       let code = unsafe mdb_dbi_open(
-        transaction, name, options.readOnly ? 0 : UInt32(MDB_CREATE), &index)
+        transaction, name, creating ? UInt32(MDB_CREATE) : 0, &index)
       guard code == MDB_SUCCESS else {
         unsafe mdb_txn_abort(transaction)
-        if code == MDB_NOTFOUND { throw StorageError(.corrupt, "the table \(name) is missing") }
+        if code == MDB_NOTFOUND { return nil }
         throw StorageError(code: code, while: "opening the table \(name)")
       }
       tables[name] = Table(index: index)
@@ -223,7 +238,7 @@ extension Environment {
     }
   }
 
-  private func whileOpen<R>(
+  func whileOpen<R>(
     _ body: () throws(StorageError) -> R
   ) throws(StorageError) -> R {
     try enter()
@@ -268,100 +283,6 @@ extension Environment {
     }
     poison(error)
     return error
-  }
-}
-
-extension Environment {
-  /// Frees the slots of readers whose process died, so that their pages can be used again (H17).
-  package func clearStaleReaders() {
-    var dead: Int32 = 0
-    _ = unsafe mdb_reader_check(handle, &dead)
-  }
-
-  /// What a failed commit means. Until the meta page is written nothing is stored; when that write fails,
-  /// LMDB refuses all that follows, and only the file can tell (H22).
-  func diagnosed(commit code: Int32) -> StorageError {
-    let error = StorageError(code: code, while: "committing")
-    guard error.kind == .inputOutput else { return diagnosed(error) }
-    var probe: OpaquePointer?
-    if unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &probe) == MDB_PANIC {
-      return diagnosed(StorageError(.uncertain, error.description))
-    }
-    unsafe mdb_txn_abort(probe)
-    return diagnosed(error)
-  }
-
-  /// Counts a commit; every thousandth looks for dead readers.
-  func committed() {
-    if commits.wrappingAdd(1, ordering: .relaxed).newValue % 1000 == 0 { clearStaleReaders() }
-  }
-
-  /// The map's size, the pages in use, the page size and the newest transaction's id.
-  package func usage() throws(StorageError) -> (
-    mapBytes: Int, usedBytes: Int, transaction: UInt64
-  ) {
-    try whileOpen {
-      var info = unsafe MDB_envinfo()
-      unsafe mdb_env_info(handle, &info)
-      let used = unsafe (info.me_last_pgno + 1) * FileCheck.pageSize
-      return unsafe (info.me_mapsize, used, UInt64(info.me_last_txnid))
-    }
-  }
-
-  /// Doubles the map until `headroom` bytes are free in it (H12).
-  ///
-  /// - Throws: `.mapFull` at the configured maximum, `.busy` when transactions of this process are
-  ///   still open after two seconds.
-  package func growMap(headroom: Int) throws(StorageError) {
-    let (size, used, _) = try usage()
-    var wanted = size
-    while wanted - used < headroom {
-      guard wanted <= mapSizeMax / 2 else {
-        throw StorageError(.mapFull, "\(path) has reached its maximum of \(mapSizeMax) bytes")
-      }
-      wanted *= 2
-    }
-    if wanted == size { return }
-    try resize(to: wanted)
-  }
-
-  /// Whether `headroom` bytes of the map are free.
-  package func hasRoom(for headroom: Int) throws(StorageError) -> Bool {
-    let (size, used, _) = try usage()
-    return size - used >= headroom
-  }
-
-  /// Takes over the size that another process has given the map (H14), or a new one.
-  func resize(to size: Int) throws(StorageError) {
-    let done: Void? = try gate.exclusively(timeout: .seconds(2)) { () throws(StorageError) in
-      if isClosed.load(ordering: .relaxed) { return }
-      discardIdleReaders()
-      try check(unsafe mdb_env_set_mapsize(handle, size), "resizing the map of \(path)")
-    }
-    if done == nil {
-      throw StorageError(.busy, "the map must grow, but a snapshot has been held for too long")
-    }
-  }
-
-  private func discardIdleReaders() {
-    idleReaders.withLock {
-      for reader in $0 { unsafe mdb_txn_abort(reader.handle) }
-      $0.removeAll()
-    }
-  }
-
-  /// Writes everything out, for an environment that is not synced by its commits.
-  package func sync() throws(StorageError) {
-    try whileOpen { () throws(StorageError) in
-      try check(unsafe mdb_env_sync(handle, 1), "syncing \(path)")
-    }
-  }
-
-  /// The descriptor of `data.mdb`, for reading pages; never close it.
-  package func dataDescriptor() throws(StorageError) -> Int32 {
-    var descriptor: Int32 = -1
-    try check(unsafe mdb_env_get_fd(handle, &descriptor), "reading \(path)")
-    return descriptor
   }
 }
 

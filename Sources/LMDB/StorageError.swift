@@ -12,7 +12,8 @@ package struct StorageError: Error, Equatable, CustomStringConvertible {
     case badTransaction
     /// Reading or writing failed; the environment is poisoned until it is opened again.
     case inputOutput
-    /// Writing the page that makes a commit valid failed: whether it is, only opening again can tell.
+    /// Writing the page that makes a commit valid failed: whether it is, only opening again can
+    /// tell.
     case uncertain
     /// The file's structure is damaged; the environment is poisoned.
     case corrupt

@@ -111,7 +111,7 @@ struct ConsumerTests {
 
     init(_ database: Database) { self.database = database }
 
-    /// - Parameter crash: Called inside the write after so many steps.
+    /// Calls `crash` inside the write after so many steps.
     func run(_ steps: Int, crash: @escaping @Sendable () -> Void) async throws {
       let consumer = database.consumer("sum")
       var step = 0

@@ -1,7 +1,9 @@
 // A process that is killed, at any moment, loses nothing that was acknowledged.
 //
-// A child writes, notes each write that returned in a file, and is killed by a timer of its own. Then the
-// database must open without a rebuild, hold every acknowledged transaction, be sound, and be a prefix
+// A child writes, notes each write that returned in a file, and is killed by a timer of its own.
+// Then the
+// database must open without a rebuild, hold every acknowledged transaction, be sound, and be a
+// prefix
 // of what the child would have written.
 
 import FoundationEssentials

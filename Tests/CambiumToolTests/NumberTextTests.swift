@@ -1,4 +1,5 @@
-// Goal: numbers are read as the nearest double, and the test for exactness neither lets a digit go nor
+// Goal: numbers are read as the nearest double, and the test for exactness neither lets a digit go
+// nor
 // refuses a double that was written out. Method: random doubles in the shortest and in the 17-digit
 // form; random decimals against the standard library.
 

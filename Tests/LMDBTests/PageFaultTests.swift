@@ -2,7 +2,8 @@ import LMDB
 import Testing
 
 /// Goal: no damage crashes or hangs the walker, and what it passes LMDB survives.
-/// Method: sound files with one random fault (or many), from a seed. Where the walker finds nothing,
+/// Method: sound files with one random fault (or many), from a seed. Where the walker finds
+/// nothing,
 /// LMDB itself reads every byte and then writes, in this process: if it died, so would the test.
 @Suite("The page walker on damaged files")
 struct PageFaultTests {

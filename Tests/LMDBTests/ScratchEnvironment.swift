@@ -207,7 +207,8 @@ extension ScratchEnvironment {
 
 /// The seeds of a random test, which the runner prints with it.
 ///
-/// `CAMBIUM_TEST_SCALE` multiplies their number, for a nightly run; `CAMBIUM_TEST_SEED` is the first.
+/// `CAMBIUM_TEST_SCALE` multiplies their number, for a nightly run; `CAMBIUM_TEST_SEED` is the
+/// first.
 enum Seeds {
   static func first(_ count: Int) -> Range<Int> {
     let start = setting("CAMBIUM_TEST_SEED") ?? 0

@@ -7,7 +7,8 @@ public enum Diagnostic: Sendable, CustomStringConvertible {
   /// The state was made anew from the log.
   case stateRebuilt(reason: String)
 
-  /// The state has not seen the newest records of the log, and cannot be brought up to date, because
+  /// The state has not seen the newest records of the log, and cannot be brought up to date,
+  /// because
   /// the database is open for reading only.
   case stateBehind(applied: SequenceNumber, head: SequenceNumber)
 

@@ -9,13 +9,25 @@ extension DatabaseError {
     switch error.kind {
     case .diskFull: self = .full(reason: "\(text); free some space and try again")
     case .mapFull: self = .full(reason: "\(text); raise Options.sizeMax")
-    case .inputOutput, .uncertain, .missing, .invalid, .badTransaction, .noAddressSpace: self = .ioFailure(reason: text)
+    case .inputOutput, .uncertain, .missing, .invalid, .badTransaction, .noAddressSpace:
+      self = .ioFailure(reason: text)
     case .corrupt: self = .corrupt(reason: text)
     case .busy: self = .busy(reason: text)
     case .alreadyOpen: self = .alreadyOpen(path: text)
     case .closed: self = .closed(reason: text)
     case .readOnly: self = .readOnly(reason: text)
     case .unsupported: self = .unsupported(path: "", reason: text)
+    }
+  }
+}
+
+extension DatabaseError {
+  /// What a file that LMDB must not be given means to an app.
+  init(_ damage: FileDamage) {
+    switch damage {
+    case .unreadable: self = .ioFailure(reason: "\(damage)")
+    case .unsupported: self = .unsupported(path: "", reason: "\(damage)")
+    case .notEnvironment, .damaged, .transactionGone: self = .corrupt(reason: "\(damage)")
     }
   }
 }
@@ -28,7 +40,7 @@ func translating<R>(_ body: () throws -> R) throws -> R {
   } catch let error as StorageError {
     throw DatabaseError(error)
   } catch let damage as FileDamage {
-    throw DatabaseError(damage.storageError)
+    throw DatabaseError(damage)
   }
 }
 

@@ -78,6 +78,7 @@ private struct Verifier {
     let reader = StateReader(access: transaction.access, tables: state.tables)
     let applied = try reader.head().applied
     try checkLog(upTo: applied)
+    try checkEntries()
     try checkBlobs()
     if result.isSound { try compare(reader, applied) }
     return result
@@ -138,6 +139,15 @@ private struct Verifier {
     let head = try store.log.read { try $0.head() }
     if head.sequence == sequence && head.link != link {
       result.add("log", "the head does not end the chain")
+    }
+  }
+
+  /// Checks the entries of the log's meta table: positions and cursors as well as its head.
+  private mutating func checkEntries() throws {
+    do {
+      try store.log.read { try $0.checkEntries() }
+    } catch let error as DatabaseError where error.isDamage {
+      result.add("log", "\(error)")
     }
   }
 

@@ -21,7 +21,8 @@ public struct Consumer: Sendable {
   static func check(_ name: String) throws {
     if name.isEmpty || name.utf8.count > nameBytesMax {
       throw DatabaseError.badKey(
-        name, reason: "a consumer's name has 1 to \(nameBytesMax) bytes, this one \(name.utf8.count)")
+        name,
+        reason: "a consumer's name has 1 to \(nameBytesMax) bytes, this one \(name.utf8.count)")
     }
   }
 

@@ -22,7 +22,8 @@ extension Key {
 
   /// Adds the stored form as a part of a path.
   ///
-  /// Text made by hand, as in `Key.text("42")`, becomes the key that it reads as. What no key can be
+  /// Text made by hand, as in `Key.text("42")`, becomes the key that it reads as. What no key can
+  /// be
   /// gets a tag of its own, under which nothing is ever stored; writing such a path is an error.
   func appendTerminated(to bytes: inout [UInt8]) {
     guard case .text(let text) = self else { return append(to: &bytes) }

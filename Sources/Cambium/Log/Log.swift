@@ -113,6 +113,16 @@ struct LogReader {
     try entry(name) { try $0.load(UInt64.self, at: 0) }
   }
 
+  /// Checks every entry of the meta table.
+  func checkEntries() throws {
+    var cursor = try Cursor(access, tables.meta)
+    var isThere = try cursor.first()
+    while isThere {
+      try cursor.withEntry { key, value in try MetaEntry.open(value, name: key.array()) { _ in } }
+      isThere = try cursor.next()
+    }
+  }
+
   /// The record of a sequence number, with its checksum checked.
   ///
   /// - Throws: ``DatabaseError/corrupt(reason:)`` naming the number when it is missing or damaged.

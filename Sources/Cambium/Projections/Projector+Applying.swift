@@ -169,7 +169,8 @@ extension Projector {
     }
   }
 
-  /// Refuses to restore a subtree that came back since and went again: it must not be in two places.
+  /// Refuses to restore a subtree that came back since and went again: it must not be in two
+  /// places.
   private func checkNotRestored(
     _ key: RawSpan, _ node: UInt64, after link: HistoryLink, _ path: Path
   ) throws {

@@ -29,7 +29,8 @@ struct StateTables: Sendable {
   let counts: Table
   /// (sequence number u64, index u32), big-endian → a superseded version with its tree key.
   let history: Table
-  /// (tree key, 0, sequence number u64, index u32), big-endian: which entry of history holds a removed
+  /// (tree key, 0, sequence number u64, index u32), big-endian: which entry of history holds a
+  /// removed
   /// version → 1 if it was moved away, else 0.
   let removals: Table
   /// Reserved for indexes.

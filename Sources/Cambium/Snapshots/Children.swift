@@ -120,7 +120,8 @@ public struct ChildCursor: ~Copyable {
   }
 }
 
-/// Steps through the children of a node id: by one walk over a snapshot; in an open transaction by a
+/// Steps through the children of a node id: by one walk over a snapshot; in an open transaction by
+/// a
 /// search for each step, since the body may have written, or opened a savepoint, in between.
 struct ChildSteps: ~Copyable {
   private let snapshot: Snapshot

@@ -46,7 +46,9 @@ extension Key {
         unsafe buffer.storeBytes(of: value.uuid, toByteOffset: 9, as: type(of: value.uuid))
         count = 25
       case .text(let text):
-        if let key = try? Key(text), key != self { return try key.lendTreeKey(parent: parent, body) }
+        if let key = try? Key(text), key != self {
+          return try key.lendTreeKey(parent: parent, body)
+        }
         unsafe buffer[8] = KeyTag.text
         // A key built by hand may be too long; none that long is stored, so a part of it finds
         // nothing.

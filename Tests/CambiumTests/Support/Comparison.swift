@@ -51,7 +51,8 @@ extension Node {
   }
 }
 
-/// Where the database differs from the model. It ends the history, since all that follows differs, too.
+/// Where the database differs from the model. It ends the history, since all that follows differs,
+/// too.
 struct Divergence: Error, CustomStringConvertible {
   var description: String
 

@@ -1,3 +1,5 @@
+// Writes that are certain to be committed as one group.
+
 @testable import Cambium
 
 extension Database {

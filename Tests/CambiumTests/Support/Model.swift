@@ -105,7 +105,8 @@ struct Tree: Sendable {
 extension Tree {
   /// Checks that a node may be at a path.
   ///
-  /// - Returns: The family that it belongs to, or nil where its parent is missing or without children.
+  /// - Returns: The family that it belongs to, or nil where its parent is missing or without
+  ///   children.
   @discardableResult
   func family(around path: Path) throws(Refusal) -> Int? {
     guard !path.isRoot else { throw .badValue }

@@ -75,7 +75,7 @@ final class Place: Sendable {
 
   /// Changes the closed database's log behind its back, as a crash or a bad disk might.
   ///
-  /// - Parameter keepingHead: Whether the head stays as it is, which makes it look torn.
+  /// Where `keepingHead` is set the head stays as it is, which makes it look torn.
   func editLog(
     keepingHead: Bool = false, _ body: (borrowing WriteTransaction, LogTables) throws -> Void
   ) throws {

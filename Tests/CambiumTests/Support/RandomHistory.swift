@@ -2,7 +2,8 @@
 
 /// Does the same to a database and to the model, call by call, and compares what each says.
 final class RandomHistory: @unchecked Sendable {
-  // What makes it Sendable: it is used by one body at a time, as the writer runs them, and between the
+  // What makes it Sendable: it is used by one body at a time, as the writer runs them, and between
+  // the
   // writes by the test, which waits for them.
 
   /// What a body throws to undo itself.

@@ -14,7 +14,8 @@ struct SeededGenerator: RandomNumberGenerator {
     return bits ^ (bits >> 31)
   }
 
-  /// The seeds of a random test: `defaults`, or the one that the environment's `CAMBIUM_SEED` names.
+  /// The seeds of a random test: `defaults`, or the one that the environment's `CAMBIUM_SEED`
+  /// names.
   static func seeds(_ defaults: UInt64...) -> [UInt64] {
     let wish = ProcessInfo.processInfo.environment["CAMBIUM_SEED"].flatMap { UInt64($0) }
     return wish.map { [$0] } ?? defaults

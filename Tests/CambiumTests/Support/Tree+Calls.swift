@@ -1,6 +1,7 @@
 @testable import Cambium
 
-// What each call does to the tree. Every function checks first and changes then, as the database must.
+// What each call does to the tree. Every function checks first and changes then, as the database
+// must.
 
 extension Tree {
   /// Does what a call says.

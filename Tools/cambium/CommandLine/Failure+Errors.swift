@@ -1,3 +1,5 @@
+// From errors of the engine and of inputs to what the user is told.
+
 import Cambium
 
 extension Failure {
@@ -116,7 +118,8 @@ extension DatabaseError {
     case .busy: "wait longer for the other writer, for example with --wait 1min"
     case .noSuchMoment: "\(cambium("info")) says which moments there are"
     case .compacted(let oldest): "the oldest moment left is @\(oldest)"
-    case .noDatabase: "check the path; `cambium import` creates databases, and so does `cambium put --create`"
+    case .noDatabase:
+      "check the path; `cambium import` creates databases, and so does `cambium put --create`"
     case .unsupported: "open it with the version of cambium that wrote it"
     case .readOnly: "check who owns the directory and its files, and their permissions"
     case .full: "make room and run it again; this transaction was not stored"

@@ -108,7 +108,8 @@ enum ImportCommand {
     let rate = Quantity.rate(report.commits, since: start)
     if invocation.format == .json {
       try output.line(
-        "{\"commits\":\(report.commits),\"changes\":\(report.changes),\"head\":\(try database.head)}"
+        "{\"commits\":\(report.commits),\"changes\":\(report.changes),"
+          + "\"head\":\(try database.head)}"
       )
     } else {
       try output.line(

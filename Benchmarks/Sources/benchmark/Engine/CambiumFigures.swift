@@ -1,6 +1,7 @@
 import Cambium
 
-/// What has no peer: rebuilding the state, opening a large database, iterating it in constant memory.
+/// What has no peer: rebuilding the state, opening a large database, iterating it in constant
+/// memory.
 struct CambiumFigures {
   private let options: Options
   private let workspace: Workspace

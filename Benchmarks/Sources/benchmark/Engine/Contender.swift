@@ -26,7 +26,8 @@ protocol Contender: AnyObject {
 
 /// A contender that can have many writers waiting at once.
 protocol AwaitingContender: Contender {
-  /// Stores items under the keys from `first` on, each in a transaction of its own, from so many tasks.
+  /// Stores items under the keys from `first` on, each in a transaction of its own, from so many
+  /// tasks.
   func store(_ items: ArraySlice<Item>, from first: Int, writers: Int) async throws
 }
 

