@@ -121,34 +121,56 @@ extension Platform {
 /// An advisory lock on a file of its own, held by one process (and one holder in it) at a time.
 ///
 /// LMDB's own writer lock cannot time out; this one can, so writers queue here first. It is a
-/// `flock`, which belongs to the open file: closing other descriptors does not drop it.
+/// `flock`, which belongs to the open file: closing other descriptors does not drop it. Since
+/// `flock`
+/// cannot wait with a limit, those who wait ask again and again; they say so by a shared lock on a
+/// second file, and whoever wants the lock anew steps back for them first.
 package final class FileLock: Sendable {
   private let descriptor: Int32
+  private let waiting: Int32
 
-  /// Opens the lock's file, creating it where it is missing.
+  /// Opens the lock's files, creating them where they are missing.
   package init(path: String) throws(StorageError) {
     descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-    if descriptor < 0 { throw Files.failure("opening \(path)") }
+    waiting = unsafe open(path + ".wait", O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+    if descriptor < 0 || waiting < 0 { throw Files.failure("opening \(path)") }
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    close(descriptor)
+    close(waiting)
+  }
 
-  /// Takes the lock, or gives up after `timeout`. `flock` cannot wait with a limit, so this asks
-  /// again in growing steps of 50 µs to 5 ms.
+  /// Takes the lock, or gives up after `timeout`.
   ///
   /// - Returns: Whether the lock was taken.
   package func lock(timeout: Duration) throws(StorageError) -> Bool {
-    var deadline: ContinuousClock.Instant?
-    var pause: UInt32 = 50
+    stepBack()
+    if try attempt() { return true }
+    _ = flock(waiting, LOCK_SH)
+    defer { _ = flock(waiting, LOCK_UN) }
+    let end = ContinuousClock.now + timeout
+    while ContinuousClock.now < end {
+      usleep(100)
+      if try attempt() { return true }
+    }
+    return false
+  }
+
+  /// Lets others go first who are waiting.
+  private func stepBack() {
+    if flock(waiting, LOCK_EX | LOCK_NB) == 0 {
+      _ = flock(waiting, LOCK_UN)
+    } else {
+      usleep(400)
+    }
+  }
+
+  private func attempt() throws(StorageError) -> Bool {
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       if errno == EINTR { continue }
       guard errno == EWOULDBLOCK else { throw Files.failure("locking for writing") }
-      let now = ContinuousClock.now
-      let end = deadline ?? now + timeout
-      deadline = end
-      if now >= end { return false }
-      usleep(pause)
-      pause = min(pause * 2, 5000)
+      return false
     }
     return true
   }

@@ -165,7 +165,7 @@ struct BlobTests {
       }
       #expect(try chunks(database) == 0)
       let names = try Files.names(in: database.path)
-      #expect(names == ["log", "state-1", "wake", "write.lock"])
+      #expect(names == ["log", "state-1", "wake", "write.lock", "write.lock.wait"])
     }
   }
 

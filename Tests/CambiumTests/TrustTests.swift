@@ -45,7 +45,7 @@ struct TrustTests {
     #expect(
       generation == 1 + UInt64(heard.rebuilds.count), sourceLocation: sourceLocation)
     #expect(
-      try place.names == ["log", "state-\(generation)", "wake", "write.lock"],
+      try place.names == ["log", "state-\(generation)", "wake", "write.lock", "write.lock.wait"],
       sourceLocation: sourceLocation)
     return heard.rebuilds
   }

@@ -149,13 +149,7 @@ struct TwoProcessTests {
         try Signal.send(place.beside("opened \(isReadOnly)"))
       }
       let isOpened = try await eventually { Files.exists(place.beside("opened \(isReadOnly)")) }
-      if isReadOnly {
-        #expect(isOpened)
-      } else {
-        withKnownIssue("tables are opened in a write transaction, which waits for the other's") {
-          #expect(isOpened)
-        }
-      }
+      #expect(isOpened)
       if !isOpened { try Signal.send(signals.done) }
       await opened
     }

@@ -107,6 +107,7 @@ public final class Database: Sendable {
     }
     if store.isReadOnly { return }
     try writer.flush()
+    guard store.hasWritten else { return }
     try writer.exclusively { try translating { try store.markClean() } }
   }
 

@@ -227,9 +227,11 @@ final class Store: Sendable {
     self.positions.withLock { $0.merge(positions) { newer, _ in newer } }
   }
 
+  /// Whether this process has written to the state since it opened it.
+  var hasWritten: Bool { current.withLock { $0.hasWritten } }
+
   /// Syncs the state and says so in the log, so that it need not be rebuilt after a system start.
   func markClean() throws {
-    guard current.withLock({ $0.hasWritten }) else { return }
     let (head, mark) = try log.read { (try $0.head(), try $0.stateMark()) }
     guard var mark, !mark.isClean else { return }
     try state(of: mark).environment.sync()

@@ -118,7 +118,9 @@ struct LogReader {
     var cursor = try Cursor(access, tables.meta)
     var isThere = try cursor.first()
     while isThere {
-      try cursor.withEntry { key, value in try MetaEntry.open(value, name: key.array()) { _ in } }
+      try cursor.withEntry { key, value in
+        try MetaEntry.open(value, name: key.array()) { _ in }
+      }
       isThere = try cursor.next()
     }
   }

@@ -208,7 +208,9 @@ extension DamagedDatabase {
     let isMended = !heard.isEmpty
     if difference == nil || isMended {
       #expect(text == self.text, "\(what): a false alarm")
-      #expect(findings == [], "\(what): a false alarm")
+      // An entry of the log whose name was damaged stays where it is, and verify goes on to say so.
+      let isLeftover = isMended && difference?.table == "meta" && what.hasPrefix("log")
+      #expect(findings == [] || isLeftover, "\(what): a false alarm")
       return isMended ? .mended : .harmless
     }
     #expect(findings != [], "\(what): verify finds nothing")
