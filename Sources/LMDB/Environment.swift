@@ -54,7 +54,7 @@ import Synchronization
   let gate = Gate()
   let mapSizeMax: Int
   private let identity: Files.Identity
-  private let files: [(path: String, identity: Files.Identity)]
+  private let files: OpenFiles
   private let process = getpid()
   private let poison = Mutex<StorageError?>(nil)
   private let tables: [String: Table]
@@ -85,9 +85,7 @@ import Synchronization
     self.identity = identity
     isReadOnly = options.readOnly
     mapSizeMax = options.mapSizeMax
-    files = ["data.mdb", "lock.mdb"].compactMap { name in
-      Files.identity(of: "\(path)/\(name)").map { ("\(path)/\(name)", $0) }
-    }
+    files = OpenFiles(["data.mdb", "lock.mdb"], in: path)
     clearStaleReaders()
   }
 
@@ -257,8 +255,8 @@ extension Environment {
       if let error = poison.withLock({ $0 }) {
         throw StorageError(.closed, "\(path) failed before (\(error)); close and open it again")
       }
-      for file in files where Files.identity(of: file.path) != file.identity {
-        let error = StorageError(.closed, "\(file.path) was replaced or removed while open")
+      if let file = files.replaced() {
+        let error = StorageError(.closed, "\(file) was replaced or removed while open")
         poison(error)
         throw error
       }

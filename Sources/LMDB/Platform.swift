@@ -79,6 +79,18 @@ package enum Platform {
     #endif
   }
 
+  /// When an open file or directory was last changed, in nanoseconds since 1970; 0 if unknown.
+  static func changeTime(of descriptor: Int32) -> Int64 {
+    var info = stat()
+    guard unsafe fstat(descriptor, &info) == 0 else { return 0 }
+    #if canImport(Glibc)
+      let time = info.st_ctim
+    #else
+      let time = info.st_ctimespec
+    #endif
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+
   /// Makes what was written to a file durable.
   static func flush(_ descriptor: Int32) -> Int32 {
     #if canImport(Glibc)

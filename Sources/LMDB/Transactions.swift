@@ -129,6 +129,30 @@ extension MDB_val {
   }
 }
 
+/// A writer's cursor on the table where it looked something up last, for reading and writing near
+/// that place. LMDB keeps it right through all writes, and frees it with the transaction.
+@safe private final class NearCursor {
+  private var handle: OpaquePointer?
+  private var table: UInt32 = 0
+
+  /// The cursor, if it is on this table.
+  @inline(__always)
+  func cursor(on table: Table) -> OpaquePointer? {
+    self.table == table.index ? unsafe handle : nil
+  }
+
+  func open(in transaction: OpaquePointer, on table: Table) -> Int32 {
+    close()
+    self.table = table.index
+    return unsafe mdb_cursor_open(transaction, table.index, &handle)
+  }
+
+  func close() {
+    if let open = unsafe handle { unsafe mdb_cursor_close(open) }
+    unsafe handle = nil
+  }
+}
+
 /// How a put treats what is there.
 package enum PutMode: Sendable {
   /// Replaces.
@@ -148,6 +172,7 @@ package enum PutMode: Sendable {
   private let environment: Environment
   private var stack: [OpaquePointer]
   private let thread = Platform.threadIdentity()
+  private let near = NearCursor()
 
   /// Begins; waits for another process's writer without a limit, so hold a ``FileLock`` first.
   package init(_ environment: Environment) throws {
@@ -183,6 +208,38 @@ package enum PutMode: Sendable {
   /// The view for looking up, which sees what was written; it changes with each savepoint.
   package var access: Access { unsafe Access(handle: stack[stack.count - 1]) }
 
+  /// Looks a key up that may be written next, or is near the last one: within the same page that
+  /// costs a search of the page, not a descent from the root, and so does `put` of that key.
+  ///
+  /// - Complexity: 0.1 to 0.7 µs.
+  @inline(__always)
+  package func get<R>(
+    _ table: Table, _ key: RawSpan, _ body: (RawSpan) throws -> R
+  ) throws -> R? {
+    guard let cursor = unsafe try cursor(on: table) else { return try access.get(table, key, body) }
+    try checkKey(key)
+    var found = unsafe MDB_val()
+    let code = unsafe key.withUnsafeBytes { bytes in
+      var wanted = unsafe MDB_val(bytes)
+      return unsafe mdb_cursor_get(cursor, &wanted, &found, MDB_SET)
+    }
+    if code == MDB_NOTFOUND { return nil }
+    if code != MDB_SUCCESS { throw StorageError(code: code, while: "reading") }
+    return try unsafe found.lend(body)
+  }
+
+  /// The cursor on a table, made where needed; nil inside a savepoint.
+  @inline(__always)
+  private func cursor(on table: Table) throws -> OpaquePointer? {
+    if let cursor = unsafe near.cursor(on: table) { return unsafe cursor }
+    guard unsafe stack.count == 1 else { return nil }
+    let code = unsafe near.open(in: stack[0], on: table)
+    if code != MDB_SUCCESS {
+      throw environment.diagnosed(StorageError(code: code, while: "opening a cursor"))
+    }
+    return unsafe near.cursor(on: table)
+  }
+
   /// Writes an entry.
   ///
   /// - Throws: ``StorageError``; `.mapFull` makes the whole transaction unusable.
@@ -195,6 +252,9 @@ package enum PutMode: Sendable {
       unsafe value.withUnsafeBytes { valueBytes in
         var key = unsafe MDB_val(keyBytes)
         var value = unsafe MDB_val(valueBytes)
+        if mode == .replace, let cursor = unsafe near.cursor(on: table) {
+          return unsafe mdb_cursor_put(cursor, &key, &value, 0)
+        }
         return unsafe mdb_put(
           stack[stack.count - 1], table.index, &key, &value,
           mode == .append ? UInt32(MDB_APPEND) : 0)
@@ -211,6 +271,7 @@ package enum PutMode: Sendable {
   @discardableResult
   package func delete(_ table: Table, _ key: RawSpan) throws -> Bool {
     try checkKey(key)
+    near.close()  // rather than rely on where a deletion leaves it
     let code = unsafe key.withUnsafeBytes { bytes in
       var key = unsafe MDB_val(bytes)
       return unsafe mdb_del(stack[stack.count - 1], table.index, &key, nil)
@@ -236,6 +297,7 @@ package enum PutMode: Sendable {
   /// - Returns: The view from now on.
   @discardableResult
   package mutating func savepoint() throws -> Access {
+    near.close()
     var handle: OpaquePointer?
     let code = unsafe mdb_txn_begin(environment.handle, stack[stack.count - 1], 0, &handle)
     guard code == MDB_SUCCESS, let handle = unsafe handle else {

@@ -37,6 +37,8 @@ final class Store: Sendable {
   private let current = Mutex(Current())
   /// Positions of consumers that are stored with the next commit.
   private let positions = Mutex<[String: UInt64]>([:])
+  /// How many bytes of operations the last transaction had: the next is often alike.
+  let recentBytes = Atomic<Int>(0)
 
   init(path: String, options: Database.Options) throws {
     self.path = path

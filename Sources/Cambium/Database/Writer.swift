@@ -51,7 +51,7 @@ final class Writer: Sendable {
       throw DatabaseError.readOnly(reason: "\(store.path) is open for reading only")
     }
     // Before the lock, which a forked child shares with its parent.
-    try translating { try store.log.environment.checkUsable(forWriting: true) }
+    try translating { try store.log.environment.checkUsable(forWriting: false) }
     if queue.withLock({ $0.isClosed }) {
       throw DatabaseError.closed(reason: "the database is closed")
     }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LMDB
+import Synchronization
 
 /// The writer's open transaction: a group of one or more, committed together.
 ///
@@ -67,7 +68,7 @@ final class Writing: @unchecked Sendable {
   func run(_ metadata: [String: String], _ body: (Writing) throws -> Void) throws {
     self.metadata = metadata
     sequence = head.sequence.next
-    operations = OperationWriter()
+    operations = OperationWriter(expecting: store.recentBytes.load(ordering: .relaxed))
     failure = nil
     let before = (numbers, chunks)
     projector.begin(sequence)
@@ -95,6 +96,7 @@ final class Writing: @unchecked Sendable {
     let record = TransactionRecord(
       sequence: sequence, clock: head.clock, time: time, origin: store.format.origin,
       metadata: metadata, operations: operations, previous: head.link)
+    store.recentBytes.store(min(operations.bytes.count, 1 << 20), ordering: .relaxed)
     head.sequence = sequence
     head.link = record.link
     records.append(record)

@@ -94,8 +94,10 @@ extension ByteSink where Self: ~Copyable {
 
   @inline(__always)
   mutating func append(utf8 text: String) {
-    var text = text
-    text.withUTF8 { unsafe append(UnsafeRawBufferPointer($0).bytes) }
+    let isDone: Void? = unsafe text.utf8.withContiguousStorageIfAvailable {
+      unsafe append(UnsafeRawBufferPointer($0).bytes)
+    }
+    if isDone == nil { append(array: Array(text.utf8)) }
   }
 
   @inline(__always)

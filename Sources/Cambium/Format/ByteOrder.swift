@@ -28,7 +28,7 @@ enum ByteOrder {
   /// Whether two strings are one and the same: short ones with the same bytes, or longer ones in
   /// the same memory. Most names that are compared are.
   @inline(__always)
-  private static func haveSameStorage(_ a: String, _ b: String) -> Bool {
+  static func haveSameStorage(_ a: String, _ b: String) -> Bool {
     let a = unsafe unsafeBitCast(a, to: (UInt64, UInt64).self)
     let b = unsafe unsafeBitCast(b, to: (UInt64, UInt64).self)
     return a == b

@@ -9,6 +9,8 @@ struct Catalog: Sendable {
 
   private(set) var names: [String] = []
   private var hashes: [UInt64] = []
+  /// The first eight bytes of each name, which settle most comparisons.
+  private var beginnings: [UInt64] = []
   /// Open addressing: a name's number plus one, or 0 for a free slot. At most half full.
   private var slots = [UInt32](repeating: 0, count: 16)
 
@@ -35,6 +37,14 @@ struct Catalog: Sendable {
     return names[Int(id)]
   }
 
+  /// Whether one name's bytes come before another's; both are defined.
+  @inline(__always)
+  func areInOrder(_ a: NameID, _ b: NameID) -> Bool {
+    let (first, second) = (beginnings[Int(a)], beginnings[Int(b)])
+    return first == second
+      ? ByteOrder.compare(names[Int(a)], names[Int(b)]) < 0 : first < second
+  }
+
   /// Takes a new name; it must be the next one.
   mutating func define(_ name: String, as id: NameID) throws {
     guard Int(id) == names.count, self.id(of: name) == nil else {
@@ -42,6 +52,7 @@ struct Catalog: Sendable {
     }
     names.append(name)
     hashes.append(Catalog.hash(name))
+    beginnings.append(Catalog.beginning(name))
     if names.count * 2 > slots.count { grow() } else { insert(id) }
   }
 
@@ -54,6 +65,13 @@ struct Catalog: Sendable {
     var slot = Int(truncatingIfNeeded: hashes[Int(id)]) & (slots.count - 1)
     while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
     slots[slot] = id + 1
+  }
+
+  /// The first eight bytes as a number that orders as they do; a shorter name ends in zeros.
+  private static func beginning(_ name: String) -> UInt64 {
+    var number: UInt64 = 0
+    for byte in name.utf8.prefix(8) { number = number << 8 | UInt64(byte) }
+    return number << UInt64(8 * (8 - min(name.utf8.count, 8)))
   }
 
   private static func hash(_ name: String) -> UInt64 { Checksum.of(text: name) }

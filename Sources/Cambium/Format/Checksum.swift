@@ -28,7 +28,11 @@ enum Checksum {
   /// libsodium's state, which must be aligned to 64 bytes.
   private let state: UnsafeMutableRawPointer
 
+  /// Lets libsodium choose the fastest code for this processor; without it, it takes the slowest.
+  private static let isReady = sodium_init() >= 0
+
   init() {
+    _ = Digest.isReady
     unsafe state = UnsafeMutableRawPointer.allocate(
       byteCount: crypto_generichash_statebytes(), alignment: 64)
     unsafe crypto_generichash_init(OpaquePointer(state), nil, 0, Digest.bytesCount)

@@ -20,6 +20,16 @@ extension Key {
     }
   }
 
+  /// How many bytes the stored form takes at most, with the end that text has in a path.
+  @inline(__always)
+  var bytesMax: Int {
+    switch self {
+    case .integer: 9
+    case .uuid: 17
+    case .text(let text): text.utf8.count + 2
+    }
+  }
+
   /// Adds the stored form as a part of a path.
   ///
   /// Text made by hand, as in `Key.text("42")`, becomes the key that it reads as. What no key can

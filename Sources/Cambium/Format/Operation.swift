@@ -69,6 +69,9 @@ struct OperationWriter {
   private(set) var count: UInt32 = 0
   private var previous = Path.root
 
+  /// Makes room for as many bytes as are expected.
+  init(expecting bytesCount: Int = 0) { bytes.reserveCapacity(bytesCount) }
+
   /// A place to come back to.
   struct Mark {
     fileprivate let length: Int
@@ -146,12 +149,12 @@ struct OperationWriter {
   }
 
   private mutating func append(_ path: Path) {
-    let limit = min(path.bytes.count, previous.bytes.count)
-    var shared = 0
-    while shared < limit && path.bytes[shared] == previous.bytes[shared] { shared += 1 }
-    bytes.append(varint: UInt64(shared))
-    bytes.append(varint: UInt64(path.bytes.count - shared))
-    bytes.append(contentsOf: path.bytes[shared...])
+    path.bytes.lend { own in
+      let shared = previous.bytes.lend { own.sharedPrefix(with: $0) }
+      bytes.append(varint: UInt64(shared))
+      bytes.append(varint: UInt64(own.byteCount - shared))
+      bytes.append(own.extracting(droppingFirst: shared))
+    }
     previous = path
   }
 }

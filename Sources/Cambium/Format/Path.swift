@@ -100,7 +100,9 @@ extension Path {
 
   /// The path of a child.
   public func appending(_ key: Key) -> Path {
-    var bytes = bytes
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(self.bytes.count + key.bytesMax)
+    bytes.append(contentsOf: self.bytes)
     key.appendTerminated(to: &bytes)
     return Path(bytes: bytes)
   }

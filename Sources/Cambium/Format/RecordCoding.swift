@@ -149,16 +149,19 @@ extension Record {
   /// Reads a stored record.
   init(stored record: RawSpan, _ catalog: Catalog) throws {
     let table = try RecordTable(record)
-    var members: [Member] = []
-    members.reserveCapacity(table.count)
+    var pairs: [(String, Value)] = []
+    pairs.reserveCapacity(table.count)
+    // Stored in the order in which the names were defined, which need not be that of their bytes.
+    var (ascends, last) = (true, Catalog.NameID(0))
     for index in 0..<table.count {
       let range = try table.value(record, index)
-      let name = try catalog.name(of: table.name(record, index))
-      members.append(Member(name, try Value(record.extracting(range))))
+      let id = try table.name(record, index)
+      let name = try catalog.name(of: id)
+      ascends = ascends && (index == 0 || catalog.areInOrder(last, id))
+      last = id
+      pairs.append((name, try Value(record.extracting(range))))
     }
-    // Stored in the order in which the names were defined; a record is in the order of their bytes.
-    members.sort { ByteOrder.compare($0.name, $1.name) < 0 }
-    self.init(sorted: members)
+    if ascends { self.init(sorted: pairs) } else { self.init(pairs: pairs) }
   }
 }
 
@@ -185,15 +188,18 @@ struct RecordEncoder: ~Copyable {
     bytes.append(UInt8(order.count))
     for (id, _) in order { bytes.append(littleEndian: UInt32(id)) }
     let valuesStart = bytes.count
-    var end = 4
-    for (_, index) in order {
-      try record.members[index].value.append(to: &bytes)
-      let length = bytes.count - valuesStart
-      if length > 0xFFFF { return try encodeLarge(record) }
-      bytes.store(UInt16(length), at: end)
-      end += 4
+    let fits = try unsafe record.pairs.withUnsafeBufferPointer { pairs in
+      var end = 4
+      for (_, index) in order {
+        try unsafe pairs.value(index).pointee.append(to: &bytes)
+        let length = bytes.count - valuesStart
+        if length > 0xFFFF { return false }
+        bytes.store(UInt16(length), at: end)
+        end += 4
+      }
+      return true
     }
-    return bytes.array()
+    return fits ? bytes.array() : try encodeLarge(record)
   }
 
   /// Forgets the names, whose numbers may have been taken back.
@@ -204,25 +210,29 @@ struct RecordEncoder: ~Copyable {
 
   private func isSame(_ record: Record) -> Bool {
     guard record.count == names.count else { return false }
-    for index in names.indices
-    where !ByteOrder.areEqual(names[index], record.members[index].name) {
-      return false
+    return unsafe record.pairs.withUnsafeBufferPointer { pairs in
+      unsafe names.withUnsafeBufferPointer { names in
+        for index in names.indices
+        where unsafe !ByteOrder.areEqual(names[index], pairs.name(index)) {
+          return false
+        }
+        return true
+      }
     }
-    return true
   }
 
   private mutating func learn(
     _ record: Record, _ define: (String) throws -> Catalog.NameID
   ) throws {
     forget()
-    let numbered = try record.members.enumerated().map { (id: try define($1.name), index: $0) }
+    let numbered = try record.pairs.enumerated().map { (id: try define($1.0), index: $0) }
     order = numbered.sorted { $0.id < $1.id }
-    names = record.members.map(\.name)
+    names = record.pairs.map(\.0)
   }
 
   private func encodeLarge(_ record: Record) throws -> [UInt8] {
     var builder = RecordBuilder()
-    for (id, index) in order { builder[id] = try record.members[index].value.stored() }
+    for (id, index) in order { builder[id] = try record.pairs[index].1.stored() }
     return builder.stored()
   }
 }

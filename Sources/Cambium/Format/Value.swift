@@ -83,27 +83,55 @@ public struct Record: Sendable {
   }
 
   /// The names and values, in order of the names' bytes.
-  public private(set) var members: [Member]
+  public struct Members: RandomAccessCollection, Sendable {
+    fileprivate let pairs: [(String, Value)]
+
+    /// The first place: 0.
+    public var startIndex: Int { 0 }
+    /// The place behind the last.
+    public var endIndex: Int { pairs.count }
+
+    /// The member at a place.
+    public subscript(index: Int) -> Member { Member(pairs[index].0, pairs[index].1) }
+  }
+
+  /// In order of the names' bytes; as pairs, so that those of a literal are kept and not copied.
+  private(set) var pairs: [(String, Value)]
+
+  /// The names and values, in order of the names' bytes.
+  public var members: Members { Members(pairs: pairs) }
 
   /// A record without members.
-  public init() { members = [] }
+  public init() { pairs = [] }
 
   /// Takes members in any order; of two with one name the later wins.
   public init(_ members: some Sequence<(name: String, value: Value)>) {
-    self.members = []
-    self.members.reserveCapacity(members.underestimatedCount)
-    for (name, value) in members { add(name, value) }
+    self.init(pairs: members.map { ($0.name, $0.value) })
   }
 
   /// Takes members that are in order.
-  package init(sorted members: [Member]) { self.members = members }
+  package init(sorted members: [Member]) { pairs = members.map { ($0.name, $0.value) } }
 
-  /// Sets a member; appending where the name is larger than all others, as in sorted input.
-  private mutating func add(_ name: String, _ value: Value) {
-    if let last = members.last, ByteOrder.compare(last.name, name) >= 0 {
-      self[name] = value
-    } else {
-      members.append(Member(name, value))
+  /// Takes pairs that are in order.
+  init(sorted pairs: [(String, Value)]) { self.pairs = pairs }
+
+  /// Takes pairs in any order; of two with one name the later wins.
+  init(pairs: [(String, Value)]) {
+    self.pairs = pairs
+    if Record.ascend(pairs) { return }
+    self.pairs = []
+    self.pairs.reserveCapacity(pairs.count)
+    for (name, value) in pairs { self[name] = value }
+  }
+
+  private static func ascend(_ pairs: [(String, Value)]) -> Bool {
+    unsafe pairs.withUnsafeBufferPointer { pairs in
+      var index = 1
+      while index < pairs.count {
+        if unsafe ByteOrder.compare(pairs.name(index - 1), pairs.name(index)) >= 0 { return false }
+        index += 1
+      }
+      return true
     }
   }
 
@@ -113,36 +141,61 @@ public struct Record: Sendable {
   public subscript(name: String) -> Value? {
     get {
       let (index, found) = position(of: name)
-      return found ? members[index].value : Value?.none  // a bare nil would be .null
+      return found ? pairs[index].1 : Value?.none  // a bare nil would be .null
     }
     set {
       let (index, found) = position(of: name)
       switch (found, newValue) {
-      case (true, let value?): members[index].value = value
-      case (false, let value?): members.insert(Member(name, value), at: index)
-      case (true, nil): members.remove(at: index)
+      case (true, let value?): pairs[index].1 = value
+      case (false, let value?): pairs.insert((name, value), at: index)
+      case (true, nil): pairs.remove(at: index)
       case (false, nil): break
       }
     }
   }
 
   /// How many members there are.
-  public var count: Int { members.count }
+  public var count: Int { pairs.count }
 
   /// Whether there are none.
-  public var isEmpty: Bool { members.isEmpty }
+  public var isEmpty: Bool { pairs.isEmpty }
 
   /// Where a name is, or where it would be inserted.
   private func position(of name: String) -> (index: Int, found: Bool) {
-    var low = 0
-    var high = members.count
-    while low < high {
-      let middle = (low + high) / 2
-      let order = ByteOrder.compare(members[middle].name, name)
-      if order == 0 { return (middle, true) }
-      if order < 0 { low = middle + 1 } else { high = middle }
+    unsafe pairs.withUnsafeBufferPointer { pairs in
+      // In small records, as most are, finding the same string again is faster than halving.
+      if pairs.count <= 16 {
+        for index in pairs.indices
+        where unsafe ByteOrder.haveSameStorage(pairs.name(index), name) {
+          return (index, true)
+        }
+      }
+      var low = 0
+      var high = pairs.count
+      while low < high {
+        let middle = (low + high) / 2
+        let order = unsafe ByteOrder.compare(pairs.name(middle), name)
+        if order == 0 { return (middle, true) }
+        if order < 0 { low = middle + 1 } else { high = middle }
+      }
+      return (low, false)
     }
-    return (low, false)
+  }
+}
+
+/// One half of a pair, where it stands: through the pair, both halves would be copied, with their
+/// reference counts.
+extension UnsafeBufferPointer<(String, Value)> {
+  @inline(__always)
+  func name(_ index: Int) -> String {
+    unsafe UnsafeRawPointer(baseAddress! + index).assumingMemoryBound(to: String.self).pointee
+  }
+
+  @inline(__always)
+  func value(_ index: Int) -> UnsafePointer<Value> {
+    let offset = MemoryLayout<(String, Value)>.offset(of: \.1)!
+    return unsafe (UnsafeRawPointer(baseAddress! + index) + offset)
+      .assumingMemoryBound(to: Value.self)
   }
 }
 
@@ -151,18 +204,12 @@ extension Record: ExpressibleByDictionaryLiteral {
   public init(dictionaryLiteral elements: (String, Value)...) {
     self.init(pairs: elements)
   }
-
-  init(pairs: [(String, Value)]) {
-    members = []
-    members.reserveCapacity(pairs.count)
-    for (name, value) in pairs { add(name, value) }
-  }
 }
 
 extension Record: Hashable {
   /// Compares names and values by their bytes.
   public static func == (a: Record, b: Record) -> Bool {
-    a.members == b.members
+    a.members.elementsEqual(b.members)
   }
 
   /// Hashes names and values.

@@ -111,10 +111,10 @@ extension Value {
     try checkNesting(depth)
     bytes.append(ValueTag.map)
     var scratch: [UInt8] = []
-    for member in record.members {
-      bytes.append(varint: UInt64(member.name.utf8.count))
-      bytes.append(utf8: member.name)
-      try member.value.append(to: &scratch, depth: depth + 1)
+    for (name, value) in record.pairs {
+      bytes.append(varint: UInt64(name.utf8.count))
+      bytes.append(utf8: name)
+      try value.append(to: &scratch, depth: depth + 1)
       bytes.append(varint: UInt64(scratch.count))
       bytes.append(array: scratch)
       scratch.removeAll(keepingCapacity: true)

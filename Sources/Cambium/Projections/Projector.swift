@@ -272,18 +272,17 @@ extension Projector {
   /// - Returns: Its header, or nil where there is no node.
   @inline(__always)
   mutating func loadOld() throws -> NodeHeader? {
-    let (access, table) = (try reader.access, tables.tree)
-    let key = treeKey
+    let (table, key) = (tables.tree, treeKey)
     var version: [UInt8] = []
     swap(&version, &old)
     defer { swap(&version, &old) }
     return try key.lend { key in
-      try access.get(table, key) { bytes in
+      try transaction?.get(table, key) { bytes in
         version.removeAll(keepingCapacity: true)
         version.append(bytes)
         return try NodeHeader(bytes, key: key)
       }
-    }
+    } ?? nil
   }
 
   /// The content of the version in `old`.

@@ -96,10 +96,8 @@ extension Node {
     if let version { return try version.lend(body) }
     guard let key = ownKey else { return try lookUpByPath(body) }
     guard let parent = try snapshot.node(at: base) else { return nil }
-    let reader = try snapshot.reader
-    return try key.lendTreeKey(parent: parent) {
-      try reader.version($0, asOf: snapshot.moment, body)
-    }
+    let (reader, moment) = (try snapshot.reader, snapshot.moment)
+    return try key.lendTreeKey(parent: parent) { try reader.version($0, asOf: moment, body) }
   }
 
   private func lookUpByPath<R>(_ body: (NodeHeader, RawSpan) throws -> R) throws -> R? {

@@ -1,0 +1,41 @@
+import Synchronization
+
+/// Notices that a file of an open environment was replaced or removed, before the next write (H10).
+///
+/// Looking a file up by its path costs 3 µs, which every commit would pay several times. A
+/// directory's time changes whenever one of its entries does, and it is read in a tenth of that. So
+/// the paths are looked up only after the directory has changed.
+final class OpenFiles: Sendable {
+  private let directory: Int32
+  private let files: [(path: String, identity: Files.Identity)]
+  /// The directory's time when the files were last seen in place; 0 while that is unknown.
+  private let seen = Atomic<Int64>(0)
+
+  /// Remembers which files have these names in a directory.
+  init(_ names: [String], in path: String) {
+    directory = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    files = names.compactMap { name in
+      Files.identity(of: "\(path)/\(name)").map { ("\(path)/\(name)", $0) }
+    }
+  }
+
+  deinit { if directory >= 0 { close(directory) } }
+
+  /// The path of a file that is not in its place any more, or nil.
+  func replaced() -> String? {
+    let time = Platform.changeTime(of: directory)
+    if time != 0, time == seen.load(ordering: .relaxed) { return nil }
+    for file in files where Files.identity(of: file.path) != file.identity { return file.path }
+    // Times are as coarse as a tick of the system, so a young one may hide a second change.
+    if WallTime.nanoseconds() - time > 1_000_000_000 { seen.store(time, ordering: .relaxed) }
+    return nil
+  }
+}
+
+private enum WallTime {
+  static func nanoseconds() -> Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+}
