@@ -29,7 +29,7 @@ enum Checksum {
   private let state: UnsafeMutableRawPointer
 
   /// Lets libsodium choose the fastest code for this processor; without it, it takes the slowest.
-  private static let isReady = sodium_init() >= 0
+  private static let isReady = sodium_init()
 
   init() {
     _ = Digest.isReady

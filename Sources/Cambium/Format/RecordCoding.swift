@@ -179,7 +179,7 @@ struct RecordEncoder: ~Copyable {
   mutating func encode(
     _ record: Record, _ define: (String) throws -> Catalog.NameID
   ) throws -> [UInt8] {
-    if !isSame(record) { try learn(record, define) }
+    if !record.pairs.lend({ $0.have(names) }) { try learn(record, define) }
     guard order.count <= 255, order.last.map({ $0.id <= 0xFFFF }) ?? true else {
       return try encodeLarge(record)
     }
@@ -188,10 +188,10 @@ struct RecordEncoder: ~Copyable {
     bytes.append(UInt8(order.count))
     for (id, _) in order { bytes.append(littleEndian: UInt32(id)) }
     let valuesStart = bytes.count
-    let fits = try unsafe record.pairs.withUnsafeBufferPointer { pairs in
+    let fits = try record.pairs.lend { pairs in
       var end = 4
       for (_, index) in order {
-        try unsafe pairs.value(index).pointee.append(to: &bytes)
+        try pairs.appendValue(index, to: &bytes)
         let length = bytes.count - valuesStart
         if length > 0xFFFF { return false }
         bytes.store(UInt16(length), at: end)
@@ -206,19 +206,6 @@ struct RecordEncoder: ~Copyable {
   mutating func forget() {
     names.removeAll()
     order.removeAll()
-  }
-
-  private func isSame(_ record: Record) -> Bool {
-    guard record.count == names.count else { return false }
-    return unsafe record.pairs.withUnsafeBufferPointer { pairs in
-      unsafe names.withUnsafeBufferPointer { names in
-        for index in names.indices
-        where unsafe !ByteOrder.areEqual(names[index], pairs.name(index)) {
-          return false
-        }
-        return true
-      }
-    }
   }
 
   private mutating func learn(

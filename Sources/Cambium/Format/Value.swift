@@ -118,21 +118,10 @@ public struct Record: Sendable {
   /// Takes pairs in any order; of two with one name the later wins.
   init(pairs: [(String, Value)]) {
     self.pairs = pairs
-    if Record.ascend(pairs) { return }
+    if pairs.lend({ $0.areSorted }) { return }
     self.pairs = []
     self.pairs.reserveCapacity(pairs.count)
     for (name, value) in pairs { self[name] = value }
-  }
-
-  private static func ascend(_ pairs: [(String, Value)]) -> Bool {
-    unsafe pairs.withUnsafeBufferPointer { pairs in
-      var index = 1
-      while index < pairs.count {
-        if unsafe ByteOrder.compare(pairs.name(index - 1), pairs.name(index)) >= 0 { return false }
-        index += 1
-      }
-      return true
-    }
   }
 
   /// The value under a name, or nil where there is none. Assigning nil takes the member out.
@@ -140,11 +129,11 @@ public struct Record: Sendable {
   /// - Complexity: O(log n) to read, O(n) to change.
   public subscript(name: String) -> Value? {
     get {
-      let (index, found) = position(of: name)
+      let (index, found) = pairs.lend { $0.position(of: name) }
       return found ? pairs[index].1 : Value?.none  // a bare nil would be .null
     }
     set {
-      let (index, found) = position(of: name)
+      let (index, found) = pairs.lend { $0.position(of: name) }
       switch (found, newValue) {
       case (true, let value?): pairs[index].1 = value
       case (false, let value?): pairs.insert((name, value), at: index)
@@ -159,44 +148,6 @@ public struct Record: Sendable {
 
   /// Whether there are none.
   public var isEmpty: Bool { pairs.isEmpty }
-
-  /// Where a name is, or where it would be inserted.
-  private func position(of name: String) -> (index: Int, found: Bool) {
-    unsafe pairs.withUnsafeBufferPointer { pairs in
-      // In small records, as most are, finding the same string again is faster than halving.
-      if pairs.count <= 16 {
-        for index in pairs.indices
-        where unsafe ByteOrder.haveSameStorage(pairs.name(index), name) {
-          return (index, true)
-        }
-      }
-      var low = 0
-      var high = pairs.count
-      while low < high {
-        let middle = (low + high) / 2
-        let order = unsafe ByteOrder.compare(pairs.name(middle), name)
-        if order == 0 { return (middle, true) }
-        if order < 0 { low = middle + 1 } else { high = middle }
-      }
-      return (low, false)
-    }
-  }
-}
-
-/// One half of a pair, where it stands: through the pair, both halves would be copied, with their
-/// reference counts.
-extension UnsafeBufferPointer<(String, Value)> {
-  @inline(__always)
-  func name(_ index: Int) -> String {
-    unsafe UnsafeRawPointer(baseAddress! + index).assumingMemoryBound(to: String.self).pointee
-  }
-
-  @inline(__always)
-  func value(_ index: Int) -> UnsafePointer<Value> {
-    let offset = MemoryLayout<(String, Value)>.offset(of: \.1)!
-    return unsafe (UnsafeRawPointer(baseAddress! + index) + offset)
-      .assumingMemoryBound(to: Value.self)
-  }
 }
 
 extension Record: ExpressibleByDictionaryLiteral {
