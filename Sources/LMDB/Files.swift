@@ -92,6 +92,38 @@ package enum Files {
     }
   }
 
+  /// Copies a file's bytes; `target` must not exist.
+  package static func copy(_ source: String, to target: String) throws(StorageError) {
+    let input = unsafe open(source, O_RDONLY | O_CLOEXEC)
+    guard input >= 0 else { throw failure("opening \(source)") }
+    defer { close(input) }
+    let output = unsafe open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+    guard output >= 0 else { throw failure("creating \(target)") }
+    defer { close(output) }
+    var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    while true {
+      let count = unsafe read(input, &buffer, buffer.count)
+      if count < 0 && errno == EINTR { continue }
+      if count < 0 { throw failure("reading \(source)") }
+      if count == 0 { return }
+      try writeAll(buffer[..<count], to: output, target)
+    }
+  }
+
+  private static func writeAll(
+    _ bytes: ArraySlice<UInt8>, to descriptor: Int32, _ path: String
+  ) throws(StorageError) {
+    var rest = bytes
+    while !rest.isEmpty {
+      let count = unsafe rest.withUnsafeBytes {
+        unsafe write(descriptor, $0.baseAddress, $0.count)
+      }
+      if count < 0 && errno == EINTR { continue }
+      if count < 0 { throw failure("writing \(path)") }
+      rest = rest.dropFirst(count)
+    }
+  }
+
   /// Makes a file's content, or a directory's entries, durable.
   package static func sync(_ path: String) throws(StorageError) {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)

@@ -141,19 +141,14 @@ extension Database {
       let generation = (mark?.generation ?? 0) + 1
       try sweep(except: mark?.generation)
       let temporary = "\(State.directory(generation)).tmp"
-      try Files.createDirectory("\(path)/\(temporary)")
-      do {
-        let state = try store.openState(temporary, generation)
-        defer { state.environment.close() }
-        try Rebuild(store.log, into: state, head: head.sequence, progress).run()
-      } catch {
-        try? Files.removeDirectory("\(path)/\(temporary)")
-        throw error
-      }
+      let isRecovery = reason != nil
+      try fill(temporary, generation, upTo: head.sequence, fromCheckpoint: isRecovery, progress)
       try Files.rename("\(path)/\(temporary)", to: "\(path)/\(State.directory(generation))")
       let writer = try LogWriter(store.log)
       try writer.setStateMark(
         StateMark(generation: generation, isClean: false, boot: store.boot, mount: store.mount))
+      // Who asks for a rebuild may distrust what was folded before, and the checkpoint with it.
+      if !isRecovery { try writer.setCheckpoint(nil) }
       try writer.commit(head: head)
       store.releaseState()
       try sweep(except: generation)
@@ -162,12 +157,51 @@ extension Database {
     store.feed.publish(try store.snapshot(at: .now).sequence)
   }
 
+  /// Makes a state in a directory of its own: from the checkpoint where there is one that can be
+  /// read, otherwise from nothing.
+  private func fill(
+    _ directory: String, _ generation: UInt64, upTo head: SequenceNumber, fromCheckpoint: Bool,
+    _ progress: ProgressHandler?
+  ) throws {
+    if fromCheckpoint, let checkpoint = try Checkpoint.newest(store) {
+      do {
+        return try fill(directory, generation, upTo: head, from: checkpoint, progress)
+      } catch let error as CancellationError {
+        throw error
+      } catch {
+        store.report(
+          .checkpointFailed("the one of \(checkpoint.mark.sequence) is of no use: \(error)"))
+      }
+    }
+    try fill(directory, generation, upTo: head, from: nil, progress)
+  }
+
+  private func fill(
+    _ directory: String, _ generation: UInt64, upTo head: SequenceNumber, from: Checkpoint?,
+    _ progress: ProgressHandler?
+  ) throws {
+    try Files.createDirectory("\(path)/\(directory)")
+    do {
+      try from?.copy(into: "\(path)/\(directory)")
+      let state = try store.openState(directory, generation)
+      defer { state.environment.close() }
+      try Rebuild(store.log, into: state, head: head, progress).run()
+    } catch {
+      try? Files.removeDirectory("\(path)/\(directory)")
+      throw error
+    }
+  }
+
   /// Removes states that are not in use, and what a crash left half-made.
   private func sweep(except generation: UInt64?) throws {
+    let checkpoint = try Checkpoint.newest(store).map { Checkpoint.directory($0.mark.sequence) }
     for name in try Files.names(in: path) {
-      let isOwn = name == generation.map { State.directory($0) }
-      let isAbandoned = name.hasPrefix("verify-") && !Platform.isRunning(processIn: name)
-      if name.hasPrefix("state-") && !isOwn || isAbandoned {
+      let isUsed = name == generation.map { State.directory($0) } || name == checkpoint
+      let isCheckpoint = name.hasPrefix("checkpoint-")
+      // What a process is at has its number in the name; anything else is made under the lock.
+      let isOfProcess = name.hasPrefix("verify-") || isCheckpoint && name.hasSuffix(".tmp")
+      let isOurs = name.hasPrefix("state-") || isCheckpoint
+      if isOfProcess ? !Platform.isRunning(processIn: name) : isOurs && !isUsed {
         try Files.removeDirectory("\(path)/\(name)")
       }
     }

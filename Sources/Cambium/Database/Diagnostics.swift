@@ -6,6 +6,9 @@ public enum Diagnostic: Sendable, CustomStringConvertible {
   case snapshotHeld(SequenceNumber, age: Duration)
   /// The state was made anew from the log.
   case stateRebuilt(reason: String)
+  /// No checkpoint could be made, so a recovery after a crash of the system takes longer. It is
+  /// tried again with a later commit.
+  case checkpointFailed(String)
 
   /// The state has not seen the newest records of the log, and cannot be brought up to date,
   /// because
@@ -20,6 +23,7 @@ public enum Diagnostic: Sendable, CustomStringConvertible {
         + "let it go so that space can be used again"
     case .stateBehind(let applied, let head):
       "what can be read ends at transaction \(applied) of \(head): the directory cannot be written"
+    case .checkpointFailed(let reason): "no checkpoint could be made: \(reason)"
     case .stateRebuilt(let reason): "the state was rebuilt from the log: \(reason)"
     }
   }

@@ -229,6 +229,22 @@ final class Store: Sendable {
     self.positions.withLock { $0.merge(positions) { newer, _ in newer } }
   }
 
+  /// Gives a finished copy of the state its name, and says in the log that it can be trusted; the
+  /// writer's turn and lock must be held.
+  func publish(_ mark: CheckpointMark, from temporary: String) throws {
+    let (head, old) = try log.read { (try $0.head(), try $0.checkpoint()) }
+    guard mark.sequence <= head.sequence, old?.sequence != mark.sequence else { return }
+    let checkpoint = Checkpoint(store: self, mark: mark)
+    // Not named in the log, so a crash left it.
+    if Files.exists(checkpoint.path) { try Files.removeDirectory(checkpoint.path) }
+    try Files.rename(temporary, to: checkpoint.path)
+    try Files.sync(path)
+    let writer = try LogWriter(log)
+    try writer.setCheckpoint(mark)
+    try writer.commit(head: head)
+    if let old { try Files.removeDirectory(Checkpoint(store: self, mark: old).path) }
+  }
+
   /// Whether this process has written to the state since it opened it.
   var hasWritten: Bool { current.withLock { $0.hasWritten } }
 

@@ -33,6 +33,7 @@ final class Writer: Sendable {
   private static let groupMax = 1024
 
   private let store: Store
+  let checkpointer = Checkpointer()
   private let turn = DispatchSemaphore(value: 1)
   private let owner = Atomic<UInt>(0)
   private let queue = Mutex(Queue())
@@ -98,6 +99,7 @@ final class Writer: Sendable {
         try writing.commit()
         if writing.isApplied, let newest = writing.records.last {
           store.feed.publish(newest.sequence)
+          checkpointer.consider(store) { [weak self] in try self?.exclusively($0) }
         }
       }
       for (job, outcome) in zip(jobs, outcomes) { job.finish(outcome) }

@@ -108,6 +108,10 @@ struct LogReader {
 
   func stateMark() throws -> StateMark? { try entry("state") { try StateMark($0) } }
 
+  func checkpoint() throws -> CheckpointMark? {
+    try entry("checkpoint") { try CheckpointMark($0) }
+  }
+
   /// A number stored under a name: a consumer's position or a cursor.
   func number(_ name: String) throws -> UInt64? {
     try entry(name) { try $0.load(UInt64.self, at: 0) }
@@ -193,6 +197,12 @@ struct LogWriter: ~Copyable {
   func setFormat(_ format: FormatEntry) throws { try put("format", format.stored()) }
 
   func setStateMark(_ mark: StateMark) throws { try put("state", mark.stored()) }
+
+  /// Names the checkpoint; nil takes the name out.
+  func setCheckpoint(_ mark: CheckpointMark?) throws {
+    if let mark { return try put("checkpoint", mark.stored()) }
+    try Array("checkpoint".utf8).lend { _ = try transaction.delete(tables.meta, $0) }
+  }
 
   func setNumber(_ name: String, to number: UInt64) throws {
     var bytes: [UInt8] = []

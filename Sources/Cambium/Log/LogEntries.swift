@@ -3,6 +3,7 @@
 //     format      "CAMBIUM" 00 | format version u32 | origin 16 bytes | created i64 (microseconds)
 //     head        sequence u64 | clock u64 | time i64 | LMDB transaction u64 | link 32 bytes
 //     state       generation u64 | clean u8 | length, boot identity | length, mount identity
+//     checkpoint  sequence u64 | bytes of the log u64
 //     consumer/…  position u64
 //     cursor/…    number u64
 //
@@ -116,6 +117,31 @@ struct StateMark: Equatable, Sendable {
     bytes.append(contentsOf: boot.utf8)
     bytes.append(varint: UInt64(mount.utf8.count))
     bytes.append(contentsOf: mount.utf8)
+    return bytes
+  }
+}
+
+/// Which copy of the state a recovery can start from.
+struct CheckpointMark: Equatable, Sendable {
+  /// The newest record that the copy has folded; it is in the directory's name.
+  var sequence: SequenceNumber
+  /// How large the log was then, in bytes.
+  var logBytes: UInt64
+
+  init(sequence: SequenceNumber, logBytes: UInt64) {
+    self.sequence = sequence
+    self.logBytes = logBytes
+  }
+
+  init(_ bytes: RawSpan) throws {
+    sequence = SequenceNumber(try bytes.load(UInt64.self, at: 0))
+    logBytes = try bytes.load(UInt64.self, at: 8)
+  }
+
+  func stored() -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(littleEndian: sequence.rawValue)
+    bytes.append(littleEndian: logBytes)
     return bytes
   }
 }

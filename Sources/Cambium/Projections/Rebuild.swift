@@ -1,6 +1,7 @@
 import LMDB
 
-/// Folds the whole log into a fresh state, in transactions of bounded size.
+/// Folds the log into a state that is being made, in transactions of bounded size: all of it into an
+/// empty one, or what came after a checkpoint.
 struct Rebuild {
   private let log: Log
   private let state: State
@@ -19,9 +20,11 @@ struct Rebuild {
   }
 
   func run() throws {
-    var catalog = Catalog()
-    var next = SequenceNumber.zero.next
-    var link = TransactionRecord.firstLink
+    var (catalog, applied) = try start()
+    var next = applied.next
+    var link =
+      applied == .zero
+      ? TransactionRecord.firstLink : try log.read { try $0.record(applied).link }
     var reported = ContinuousClock.now
     // An empty log has a state, too: one without entries but its head.
     if head == .zero { try step(&catalog, &next, &link) }
@@ -33,6 +36,20 @@ struct Rebuild {
       try step(&catalog, &next, &link)
     }
     try report(head.next)
+  }
+
+  /// What the state holds already.
+  private func start() throws -> (catalog: Catalog, applied: SequenceNumber) {
+    let transaction = try ReadTransaction(state.environment, tables: [])
+    let reader = StateReader(access: transaction.access, tables: state.tables)
+    let head = try reader.head()
+    var catalog = Catalog()
+    try reader.complete(&catalog, count: head.names)
+    guard head.applied <= self.head else {
+      throw DatabaseError.corrupt(
+        reason: "a checkpoint of transaction \(head.applied) is ahead of the log")
+    }
+    return (catalog, head.applied)
   }
 
   private func report(_ next: SequenceNumber) throws {

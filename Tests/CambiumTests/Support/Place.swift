@@ -200,4 +200,11 @@ final class Heard: Sendable {
       all.compactMap { if case .stateRebuilt(let reason) = $0 { reason } else { nil } }
     }
   }
+
+  /// Why no checkpoint could be made or used, each time.
+  var failures: [String] {
+    all.withLock { all in
+      all.compactMap { if case .checkpointFailed(let reason) = $0 { reason } else { nil } }
+    }
+  }
 }

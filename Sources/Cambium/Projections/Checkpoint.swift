@@ -1,0 +1,128 @@
+import Dispatch
+import LMDB
+import Synchronization
+
+/// A synced copy of the state, so that after a crash of the system only what the log got since is
+/// folded again, and not all of it.
+///
+///     state ──copied, synced──▶ checkpoint-<process>.tmp ──renamed──▶ checkpoint-<n>
+///                                                                       │
+///     log's meta: "checkpoint" names it, and nothing else is trusted ◀──┘
+///
+/// A crash before the name is in the log leaves a directory that the next opening sweeps; a crash
+/// after it leaves the checkpoint before, which is swept as well.
+struct Checkpoint {
+  let store: Store
+  let mark: CheckpointMark
+
+  /// The newest one, or nil.
+  static func newest(_ store: Store) throws -> Checkpoint? {
+    guard let mark = try store.log.read({ try $0.checkpoint() }) else { return nil }
+    return Checkpoint(store: store, mark: mark)
+  }
+
+  static func directory(_ sequence: SequenceNumber) -> String { "checkpoint-\(sequence)" }
+
+  /// The name of a checkpoint in the making, which tells who is at it.
+  static var temporary: String { "checkpoint-\(getpid()).tmp" }
+
+  var path: String { "\(store.path)/\(Checkpoint.directory(mark.sequence))" }
+
+  /// Copies it to where a new generation of the state is made.
+  ///
+  /// - Parameter directory: An empty directory.
+  /// - Throws: ``StorageError``.
+  func copy(into directory: String) throws {
+    try Files.copy("\(path)/data.mdb", to: "\(directory)/data.mdb")
+  }
+}
+
+/// When a checkpoint is due: when the log has grown by as much as takes about two seconds to fold
+/// anew, and by enough of the state's size that copying it stays a small part of all writing.
+struct CheckpointPolicy {
+  /// The log's growth that makes one due, in bytes.
+  let growth: Int
+
+  func isDue(logBytes: Int, stateBytes: Int, last: CheckpointMark?) -> Bool {
+    logBytes - Int(clamping: last?.logBytes ?? 0) >= max(growth, stateBytes / 4)
+  }
+}
+
+/// Makes checkpoints in the background, one at a time.
+final class Checkpointer: Sendable {
+  private let isBusy = Atomic<Bool>(false)
+  private let running = Mutex<EnvironmentCopy?>(nil)
+  private let isClosed = Atomic<Bool>(false)
+  private let queue = DispatchQueue(label: "cambium.checkpoint", qos: .utility)
+
+  /// Makes a checkpoint if one is due; returns at once.
+  ///
+  /// - Parameter exclusively: Runs something while nothing else writes.
+  func consider(
+    _ store: Store, _ exclusively: @escaping @Sendable (() throws -> Void) throws -> Void
+  ) {
+    guard let growth = store.options.checkpointGrowth, (try? isDue(store, growth)) == true,
+      !isBusy.exchange(true, ordering: .relaxed)
+    else { return }
+    queue.async { [self] in
+      defer { isBusy.store(false, ordering: .relaxed) }
+      do {
+        // Another process may have made one since.
+        if try isDue(store, growth) { try make(store, exclusively) }
+      } catch {
+        if !isClosed.load(ordering: .relaxed) { store.report(.checkpointFailed("\(error)")) }
+      }
+    }
+  }
+
+  private func isDue(_ store: Store, _ growth: Int) throws -> Bool {
+    let logBytes = try store.log.environment.usage().usedBytes
+    guard logBytes >= growth else { return false }
+    let last = try store.log.read { try $0.checkpoint() }
+    let stateBytes = try store.currentState().environment.usage().usedBytes
+    return CheckpointPolicy(growth: growth)
+      .isDue(logBytes: logBytes, stateBytes: stateBytes, last: last)
+  }
+
+  private func make(_ store: Store, _ exclusively: (() throws -> Void) throws -> Void) throws {
+    let directory = "\(store.path)/\(Checkpoint.temporary)"
+    if Files.exists(directory) { try Files.removeDirectory(directory) }
+    try Files.createDirectory(directory)
+    defer { try? Files.removeDirectory(directory) }
+    let logBytes = try store.log.environment.usage().usedBytes
+    try copy(try store.currentState(), to: directory)
+    let sequence = try Checkpointer.sequence(of: directory, store)
+    try Files.sync(directory)
+    try exclusively {
+      try store.publish(
+        CheckpointMark(sequence: sequence, logBytes: UInt64(logBytes)), from: directory)
+    }
+  }
+
+  private func copy(_ state: State, to directory: String) throws {
+    let copy = try EnvironmentCopy(of: state.environment, to: "\(directory)/data.mdb")
+    running.withLock { $0 = copy }
+    defer { running.withLock { $0 = nil } }
+    if isClosed.load(ordering: .relaxed) { throw CancellationError() }
+    try copy.run()
+  }
+
+  /// What moment a copy holds; reading it checks the copy's file.
+  private static func sequence(of directory: String, _ store: Store) throws -> SequenceNumber {
+    let state = try State(
+      at: directory, generation: 0, store.options.environment(readOnly: false))
+    defer { state.environment.close() }
+    let transaction = try ReadTransaction(state.environment, tables: [])
+    return try StateReader(access: transaction.access, tables: state.tables).head().applied
+  }
+
+  /// Gives up what is being made, and waits for it to end.
+  func close() {
+    isClosed.store(true, ordering: .relaxed)
+    running.withLock { $0?.cancel() }
+    finish()
+  }
+
+  /// Waits for what is being made.
+  func finish() { queue.sync {} }
+}
