@@ -211,7 +211,8 @@ struct CheckpointTests {
         group.addTask {
           for number in 0..<200 as Range<Int64> {
             try await database.write { tx in
-              try tx.set(Path(keys: ["n", .integer(writer * 1_000 + number)]), to: .integer(number))
+              let key = Key.integer(writer * 1_000 + number)
+              try tx.set(Path(keys: ["n", key]), to: .integer(number))
               try tx.increment("total", by: 1)
             }
           }

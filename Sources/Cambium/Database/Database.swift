@@ -32,9 +32,9 @@ public final class Database: Sendable {
     /// The most bytes that log and state may each grow to.
     public var sizeMax = 1 << 42
     /// A checkpoint is made, in the background, after the log has grown by so many bytes, and by a
-    /// quarter of the state's size: a copy of the state on disk, from which a recovery after a crash
-    /// of the system starts. 64 MiB take about a second to fold again. Nil makes none, and a
-    /// recovery folds the whole log.
+    /// quarter of the state's size: a copy of the state on disk, from which a recovery after a
+    /// crash of the system starts. 64 MiB take about a second to fold again. Nil makes none, and
+    /// a recovery folds the whole log.
     public var checkpointGrowth: Int? = 64 << 20
     /// Whether a network or FUSE file system is accepted, where several machines must not use the
     /// database at the same time, and durability is what that file system makes of it.

@@ -37,7 +37,8 @@
     guard let start = unsafe start, index >= 0, index < count else {
       preconditionFailure("pair \(index) of \(count)")
     }
-    return unsafe (start + (index * MemoryLayout<(String, Value)>.stride + offset)).assumingMemoryBound(to: half)
+    let place = index * MemoryLayout<(String, Value)>.stride + offset
+    return unsafe (start + place).assumingMemoryBound(to: half)
   }
 
   /// Whether the names' bytes ascend.

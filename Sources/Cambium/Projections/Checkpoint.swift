@@ -57,7 +57,9 @@ final class Checkpointer: Sendable {
 
   /// Makes a checkpoint if one is due; returns at once.
   ///
-  /// - Parameter exclusively: Runs something while nothing else writes.
+  /// - Parameters:
+  ///   - store: What to copy from, and where.
+  ///   - exclusively: Runs something while nothing else writes.
   func consider(
     _ store: Store, _ exclusively: @escaping @Sendable (() throws -> Void) throws -> Void
   ) {

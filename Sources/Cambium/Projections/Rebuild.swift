@@ -1,7 +1,7 @@
 import LMDB
 
-/// Folds the log into a state that is being made, in transactions of bounded size: all of it into an
-/// empty one, or what came after a checkpoint.
+/// Folds the log into a state that is being made, in transactions of bounded size: all of it into
+/// an empty one, or what came after a checkpoint.
 struct Rebuild {
   private let log: Log
   private let state: State
