@@ -8,6 +8,10 @@
 /// the end of the file and gave back were never written (about one commit in a hundred when tables
 /// shrink and grow). Only then is the free list read too, which must hold every missing page.
 ///
+/// After a commit whose meta page could not be written, LMDB writes that page once more, with the
+/// older number and last page and the *newer* trees, which it never reads then. So the trees of the
+/// older meta page may lie anywhere in the file.
+///
 /// Another process may commit meanwhile. A check that fails while the meta pages change is
 /// repeated.
 package enum FileCheck {
@@ -109,7 +113,10 @@ struct MetaPages: Equatable {
       throw .damaged(page: meta.number, reason: "it is no meta page")
     }
     try FileCheck.checkIdentity(meta)
-    try FileCheck.checkBounds(meta, pagesInFile: pagesInFile)
+    let isOlder = meta.transactionID < metas[1 - index].transactionID
+    try FileCheck.checkBounds(
+      meta, lastPage: isOlder ? max(meta.lastPage, pagesInFile &- 1) : meta.lastPage,
+      pagesInFile: pagesInFile)
     return meta
   }
 }
@@ -135,8 +142,10 @@ extension FileCheck {
     }
   }
 
-  /// Whether what it points to can be there.
-  static func checkBounds(_ meta: MetaPage, pagesInFile: UInt64) throws(FileDamage) {
+  /// Whether what it points to can be there, up to a last page.
+  static func checkBounds(
+    _ meta: MetaPage, lastPage: UInt64, pagesInFile: UInt64
+  ) throws(FileDamage) {
     func damaged(_ reason: String) -> FileDamage { .damaged(page: meta.number, reason: reason) }
     // Missing pages are in the free list, which has 512 numbers to a page at most.
     let (limit, overflow) = pagesInFile.multipliedReportingOverflow(by: 513)
@@ -148,7 +157,7 @@ extension FileCheck {
       throw damaged("its map has \(meta.mapSize) bytes, for \(meta.lastPage) pages")
     }
     for (name, tree) in [("free list", meta.freeList), ("main table", meta.main)] {
-      if let reason = tree.fault(lastPage: meta.lastPage) { throw damaged("\(name): \(reason)") }
+      if let reason = tree.fault(lastPage: lastPage) { throw damaged("\(name): \(reason)") }
       guard tree.isEmpty || tree.root < pagesInFile else {
         throw damaged("\(name): the root, page \(tree.root), lies after the end of the file")
       }

@@ -56,6 +56,18 @@ struct FileCheckTests {
     #expect(loop?.description.contains("cannot be read") == true)
   }
 
+  @Test("accepts the older meta page as LMDB leaves it when the newer one could not be written")
+  func acceptsFailedCommits() throws {
+    var edited = EditedImage(bytes: try Self.sound())
+    let (newest, older) = (edited.meta, 4096 - edited.meta)
+    for (place, value) in [(136, 2), (128, edited.u64(newest + 136))] {
+      edited.set(u64: value, at: older + place)
+    }
+    #expect(try Self.refusal(of: edited.bytes) == nil)
+    edited.set(u64: 4000, at: older + 128)
+    #expect(try Self.refusal(of: edited.bytes) != nil)
+  }
+
   static let cases: [FileEdit] = [
     FileEdit("damaged: page 0: it is no meta page") { $0.set(u64: 0, at: 16) },
     FileEdit("damaged: page 1: it is no meta page") { $0.set(u64: 0, at: 4096 + 16) },
