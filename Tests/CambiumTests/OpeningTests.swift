@@ -196,9 +196,7 @@ struct OpeningTests {
       at: "\(place.path)/log", .init(tables: ["words"], readOnly: true))
     let transaction = try ReadTransaction(other, tables: [])
     let number = transaction.access.number
-    withKnownIssue("tables are made before the format entry is looked for") {
-      #expect(number == 2)
-    }
+    #expect(number == 2)
   }
 
   // MARK: Creating

@@ -16,12 +16,26 @@ final class Log: Sendable {
 
   /// Opens the log in a directory that exists. The options' tables and whether they are synced are
   /// for the log to say.
+  ///
+  /// - Throws: ``DatabaseError/unsupported(path:reason:)`` where the file is another program's; it
+  ///   is not touched then.
   init(at path: String, _ options: Environment.Options) throws {
+    try Log.checkFormat(at: path)
     var options = options
     options.tables = LogTables.names
     options.synced = true
     environment = try Environment(at: path, options)
     tables = try LogTables(environment)
+  }
+
+  /// Looks for the format's entry before LMDB has a chance to write to the file.
+  private static func checkFormat(at path: String) throws {
+    let file = "\(path)/data.mdb"
+    guard Files.exists(file) else { return }
+    let format = try PageLookup.value(in: file, table: "meta", key: "format")
+    guard let format, format.starts(with: FormatEntry.magic) else {
+      throw DatabaseError.unsupported(path: path, reason: "data.mdb is not a log of Cambium's")
+    }
   }
 
   /// Lends a short-lived view of the log.

@@ -14,7 +14,7 @@ import FoundationEssentials
 /// What a database directory says about itself.
 struct FormatEntry: Equatable, Sendable {
   static let version: UInt32 = 1
-  private static let magic = Array("CAMBIUM\0".utf8)
+  static let magic = Array("CAMBIUM\0".utf8)
 
   var version = FormatEntry.version
   /// The database that writes here; stands in every record.

@@ -1,0 +1,57 @@
+/// Looks one entry up with `pread`, to see whose file it is before LMDB is given it.
+///
+/// It reads a page for each level of two trees, and checks each as ``PageWalker`` does.
+package enum PageLookup {
+  /// A value that stands in a leaf; a longer one, in pages of its own, counts as none.
+  ///
+  /// - Parameters:
+  ///   - path: The data file.
+  ///   - table: The table's name.
+  ///   - key: The entry's key.
+  /// - Returns: The value as of the newest transaction, or nil where there is no such entry.
+  /// - Throws: ``FileDamage``, as ``FileCheck/check(_:)`` does, and for a damaged page on the way.
+  package static func value(
+    in path: String, table: String, key: String
+  ) throws(FileDamage) -> [UInt8]? {
+    let file = try PageFile(path: path)
+    defer { file.close() }
+    return try FileCheck.settled(file) { () throws(FileDamage) in
+      let meta = try FileCheck.check(file)
+      do throws(PageFault) {
+        return try value(file, meta, Array(table.utf8), Array(key.utf8))
+      } catch {
+        throw FileDamage(error)
+      }
+    }
+  }
+
+  private static func value(
+    _ file: PageFile, _ meta: MetaPage, _ table: [UInt8], _ key: [UInt8]
+  ) throws(PageFault) -> [UInt8]? {
+    guard let (page, node) = try find(table, meta.main, file),
+      node.flags == PageFormat.NodeFlags.summary, node.data.count == PageFormat.summarySize
+    else { return nil }
+    let summary = try TreeSummary(page, at: node.data.lowerBound)
+    if let reason = summary.fault(lastPage: meta.lastPage) { throw page.fault(reason) }
+    guard let (leaf, entry) = try find(key, summary, file), entry.flags == 0 else { return nil }
+    return Array(leaf.bytes[entry.data])
+  }
+
+  /// The leaf's node with a key.
+  private static func find(
+    _ key: [UInt8], _ tree: TreeSummary, _ file: PageFile
+  ) throws(PageFault) -> (RawPage, PageNode)? {
+    if tree.isEmpty { return nil }
+    var number = tree.root
+    for _ in 1..<tree.depth {
+      let page = try file.page(number)
+      let nodes = try page.checkedNodes(isBranch: true, order: .bytes)
+      // A branch's first key has no meaning: what is before the second is below the first.
+      let next = nodes.dropFirst().firstIndex { key[...].isKey(before: page.bytes[$0.key], .bytes) }
+      number = nodes[(next ?? nodes.endIndex) - 1].child
+    }
+    let leaf = try file.page(number)
+    let nodes = try leaf.checkedNodes(isBranch: false, order: .bytes)
+    return nodes.first { leaf.bytes[$0.key].elementsEqual(key) }.map { (leaf, $0) }
+  }
+}
