@@ -11,7 +11,8 @@ import Synchronization
 /// 3. A damaged, truncated or foreign file never reaches LMDB (H3): ``FileCheck`` reads it first.
 /// 4. All tables are opened here, once, and keep their handles for ever (H25).
 /// 5. After an I/O error, a panic, a fork or a replaced file no transaction begins (H10, H11, H22).
-/// 6. The map is resized, and the environment closed, only while no transaction lives in this
+/// 6. All processes that have the file open see each other's numbers (H19); ``NamespaceClaim``.
+/// 7. The map is resized, and the environment closed, only while no transaction lives in this
 ///    process (H13); ``Gate``.
 @safe package final class Environment: @unchecked Sendable {
   // What makes it Sendable: LMDB's environment handle may be used from any thread; everything
@@ -57,6 +58,8 @@ import Synchronization
   private let files: OpenFiles
   private let process = getpid()
   private let poison = Mutex<StorageError?>(nil)
+  /// Nil for a file that was not there: it is made where nobody else looks.
+  private let claim: Mutex<NamespaceClaim?>
   private let tables: [String: Table]
   let commits = Atomic<Int>(0)
   /// Nothing begins any more.
@@ -76,6 +79,7 @@ import Synchronization
     }
     try Registry.shared.add(identity, path)
     do {
+      claim = Mutex(try NamespaceClaim(path: "\(path)/data.mdb"))
       unsafe (handle, tables) = try Environment.open(path, options)
     } catch {
       Registry.shared.remove(identity)
@@ -102,6 +106,7 @@ import Synchronization
     if isReleased.exchange(true, ordering: .relaxed) { return }
     discardIdleReaders()
     unsafe mdb_env_close(handle)
+    claim.withLock { $0 = nil }
     Registry.shared.remove(identity)
   }
 
@@ -297,6 +302,8 @@ package struct Table: Sendable, Hashable {
 }
 
 /// The directories that this process has open. Opening one twice would drop its locks (H9).
+///
+/// ``OpenFiles`` keeps each open, so that its identity does not go to a new one when it is removed.
 private final class Registry: Sendable {
   static let shared = Registry()
   private let open = Mutex<Set<Files.Identity>>([])

@@ -13,6 +13,13 @@ package enum Files {
     return Identity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino))
   }
 
+  /// Which file a descriptor stands for.
+  static func identity(of descriptor: Int32) -> Identity? {
+    var info = stat()
+    guard unsafe fstat(descriptor, &info) == 0 else { return nil }
+    return Identity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino))
+  }
+
   /// Whether there is anything at a path.
   package static func exists(_ path: String) -> Bool { identity(of: path) != nil }
 
@@ -64,6 +71,22 @@ package enum Files {
       if name != "." && name != ".." { names.append(name) }
     }
     return names.sorted()
+  }
+
+  /// The names in a directory that start with some text; none where it cannot be listed.
+  package static func names(in path: String, startingWith prefix: String) -> [String] {
+    guard let directory = unsafe opendir(path) else { return [] }
+    defer { unsafe closedir(directory) }
+    var names: [String] = []
+    while let entry = unsafe readdir(directory) {
+      unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+        let name = unsafe UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)
+        if unsafe strncmp(name, prefix, prefix.utf8.count) == 0 {
+          names.append(unsafe String(cString: name))
+        }
+      }
+    }
+    return names
   }
 
   /// Creates a directory; its parent must be there.

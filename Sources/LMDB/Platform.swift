@@ -64,11 +64,49 @@ package enum Platform {
     static let fileSizeLimit = RLIMIT_FSIZE
   #endif
 
-  /// Whether the process is alive whose number is in a name such as `verify-123.tmp`.
-  package static func isRunning(processIn name: String) -> Bool {
-    guard let number = Int32(name.filter(\.isNumber)) else { return false }
-    return kill(number, 0) == 0 || errno == EPERM
+  /// A text that is the same for two processes exactly if they see each other's numbers.
+  package static func namespaceIdentity() -> String {
+    #if canImport(Glibc)
+      let namespace = Files.identity(of: "/proc/self/ns/pid")
+      return "\(bootIdentity()) \(namespace.map { "\($0.device) \($0.inode)" } ?? "unknown")"
+    #else
+      return bootIdentity()
+    #endif
   }
+
+  /// Locks one byte of an open file together with others, as long as it is open.
+  ///
+  /// - Returns: False while another byte is locked; true also where the file system has no locks.
+  static func lockShared(_ descriptor: Int32, byte: Int64) -> Bool {
+    #if canImport(Glibc)
+      // First the lock, then the look: of two that come at the same time, one at least sees the
+      // other.
+      _ = lock(descriptor, setLock, F_RDLCK, from: byte, count: 1)
+      let before = lock(descriptor, getLock, F_WRLCK, from: 0, count: byte)
+      let after = lock(descriptor, getLock, F_WRLCK, from: byte + 1, count: 0)
+      return before != F_RDLCK && after != F_RDLCK
+    #else
+      return true
+    #endif
+  }
+
+  #if canImport(Glibc)
+    /// Linux's commands for locks of the open file (F_OFD_GETLK, F_OFD_SETLK), which Glibc's module
+    /// leaves out.
+    private static let (getLock, setLock): (Int32, Int32) = (36, 37)
+
+    /// - Returns: The type that the system has written down, or -1 where it failed.
+    private static func lock(
+      _ descriptor: Int32, _ command: Int32, _ type: Int32, from start: Int64, count: Int64
+    ) -> Int32 {
+      var lock = flock()
+      lock.l_type = Int16(type)
+      lock.l_whence = Int16(SEEK_SET)
+      lock.l_start = off_t(start)
+      lock.l_len = off_t(count)
+      return unsafe fcntl(descriptor, command, &lock) == 0 ? Int32(lock.l_type) : -1
+    }
+  #endif
 
   /// A number that differs for each thread that is alive.
   package static func threadIdentity() -> UInt {

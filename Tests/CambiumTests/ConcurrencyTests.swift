@@ -162,9 +162,7 @@ struct ConcurrencyTests {
           }
         }
       }
-      withKnownIssue("two of one process use the same scratch directory", isIntermittent: true) {
-        #expect(failures.withLock { $0 } == [])
-      }
+      #expect(failures.withLock { $0 } == [])
     }
   }
 

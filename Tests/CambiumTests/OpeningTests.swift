@@ -217,13 +217,50 @@ struct OpeningTests {
     }
     try Files.createDirectory("\(place.path).1.tmp")
     try place.expectSound()
-    let (names, neighbors) = (try place.names, try place.neighbors)
-    withKnownIssue("only a rebuild sweeps, and only what is named state-…") {
-      #expect(names == ["log", "state-1", "wake", "write.lock", "write.lock.wait"])
-      #expect(neighbors == ["test.cambium"])
-    }
+    #expect(try place.names == ["log", "state-1", "wake", "write.lock", "write.lock.wait"])
+    #expect(try place.neighbors == ["test.cambium"])
     try place.use { try $0.rebuild() }
-    #expect(try !place.names.contains { $0.hasPrefix("state-") && $0 != "state-2" })
+    #expect(try place.names.filter { $0.hasPrefix("state-") } == ["state-2"])
+  }
+
+  @Test("what somebody is at work on, or may have made for another purpose, stays")
+  func noLeftovers() throws {
+    try place.fill(1)
+    let verify = try ClaimedDirectory(creating: "\(place.path)/verify-2.tmp")
+    let creation = try ClaimedDirectory(creating: "\(place.path).3.tmp")
+    for name in ["4.tmp", "backup.tmp", "5"] {
+      try Files.createDirectory("\(place.path).\(name)")
+    }
+    try Files.createDirectory("\(place.path).4.tmp/photos")
+    try place.expectSound()
+    #expect(try place.names.contains("verify-2.tmp"))
+    #expect(
+      try place.neighbors
+        == ["", ".3.tmp", ".4.tmp", ".5", ".backup.tmp"].map { "test.cambium\($0)" })
+    withExtendedLifetime((verify, creation)) {}
+  }
+
+  @Test("while a process of another container has it open is refused, and works after that")
+  func otherNamespace() throws {
+    try place.fill(1)
+    for readOnly in [false, true] {
+      var other = try NamespaceClaim(path: place.log, namespace: "another")
+      #expect(other != nil)
+      guard case .unsupported(_, let reason)? = try failure({ $0.readOnly = readOnly }) else {
+        Issue.record("it is opened, readOnly: \(readOnly)")
+        return
+      }
+      #expect(reason.contains("container"))
+      other = nil
+      try place.use({ $0.readOnly = readOnly }) { database in
+        #expect(throws: StorageError.self) {
+          try NamespaceClaim(path: place.log, namespace: "another")
+        }
+        let head = try database.head
+        #expect(head == 1)
+      }
+    }
+    try place.expectSound()
   }
 
   @Test("several processes may create one database at the same time; all of them have it then")

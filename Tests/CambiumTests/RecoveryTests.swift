@@ -78,11 +78,7 @@ struct RecoveryTests {
           }
         }
       }
-      withKnownIssue(
-        "a reader may look for the generation that was just swept", isIntermittent: true
-      ) {
-        #expect(failures.withLock { $0 } == [])
-      }
+      #expect(failures.withLock { $0 } == [])
       let found = try await seen
       #expect(found == numbers(1, 101))
     }

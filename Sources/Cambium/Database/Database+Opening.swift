@@ -32,9 +32,9 @@ extension Database {
   ) throws {
     let parent = Files.parent(of: path)
     guard Files.isDirectory(parent) else { throw DatabaseError.noDatabase(path: parent) }
-    let temporary = "\(path).\(getpid()).tmp"
-    if Files.exists(temporary) { try Files.removeDirectory(temporary) }
-    try Files.createDirectory(temporary)
+    let temporary = temporaryPath(path, ".")
+    let claim = try ClaimedDirectory(creating: temporary)
+    defer { withExtendedLifetime(claim) {} }
     do {
       try Files.createDirectory("\(temporary)/log")
       try fillLog("\(temporary)/log", options, fill)
@@ -69,7 +69,7 @@ extension Database {
       }
       try rebuild(because: reason, progress)
     }
-    try sweepLeftovers()
+    sweepLeftovers()
     try bringUpToDate()
   }
 
@@ -94,17 +94,6 @@ extension Database {
       return "\(error)"
     } catch let error as FileDamage {
       return "\(error)"
-    }
-  }
-
-  /// Removes what a crash left half-made. Only the holder of the writer's lock makes such
-  /// directories, except for `verify`, whose names say which process is at work.
-  private func sweepLeftovers() throws {
-    guard !store.isReadOnly, try Files.names(in: path).contains(where: { $0.hasSuffix(".tmp") })
-    else { return }
-    try writer.exclusively {
-      let mark = try store.log.read { try $0.stateMark() }
-      try sweep(except: mark?.generation)
     }
   }
 
@@ -139,7 +128,7 @@ extension Database {
       // Another process may have done it while this one waited for its turn.
       if reason != nil, try reasonToRebuild(mark) == nil { return }
       let generation = (mark?.generation ?? 0) + 1
-      try sweep(except: mark?.generation)
+      sweepStates(except: mark?.generation)
       let temporary = "\(State.directory(generation)).tmp"
       let isRecovery = reason != nil
       try fill(temporary, generation, upTo: head.sequence, fromCheckpoint: isRecovery, progress)
@@ -151,7 +140,7 @@ extension Database {
       if !isRecovery { try writer.setCheckpoint(nil) }
       try writer.commit(head: head)
       store.releaseState()
-      try sweep(except: generation)
+      sweepStates(except: generation)
     }
     if let reason, try head > .zero { store.report(.stateRebuilt(reason: reason)) }
     store.feed.publish(try store.snapshot(at: .now).sequence)
@@ -189,21 +178,6 @@ extension Database {
     } catch {
       try? Files.removeDirectory("\(path)/\(directory)")
       throw error
-    }
-  }
-
-  /// Removes states that are not in use, and what a crash left half-made.
-  private func sweep(except generation: UInt64?) throws {
-    let checkpoint = try Checkpoint.newest(store).map { Checkpoint.directory($0.mark.sequence) }
-    for name in try Files.names(in: path) {
-      let isUsed = name == generation.map { State.directory($0) } || name == checkpoint
-      let isCheckpoint = name.hasPrefix("checkpoint-")
-      // What a process is at has its number in the name; anything else is made under the lock.
-      let isOfProcess = name.hasPrefix("verify-") || isCheckpoint && name.hasSuffix(".tmp")
-      let isOurs = name.hasPrefix("state-") || isCheckpoint
-      if isOfProcess ? !Platform.isRunning(processIn: name) : isOurs && !isUsed {
-        try Files.removeDirectory("\(path)/\(name)")
-      }
     }
   }
 }

@@ -129,11 +129,20 @@ final class Store: Sendable {
     for _ in 0..<8 {
       do {
         return try snapshot(of: try currentState(), at: moment)
-      } catch let error as StorageError where error.kind == .closed && !feed.isClosed {
+      } catch let error where Store.isGone(error) && !feed.isClosed {
         // A rebuild has put a new generation in the place of the one that was just looked up.
       }
     }
     return try snapshot(of: try currentState(), at: moment)
+  }
+
+  /// Whether an error says that a state was closed or removed.
+  private static func isGone(_ error: any Error) -> Bool {
+    switch error {
+    case let error as StorageError: error.kind == .closed || error.kind == .missing
+    case let damage as FileDamage: damage.storageError.kind == .missing
+    default: false
+    }
   }
 
   private func snapshot(of state: State, at moment: Moment) throws -> Snapshot {

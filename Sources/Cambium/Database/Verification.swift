@@ -210,11 +210,10 @@ private struct Verifier {
 
   /// Folds the log into a scratch state and compares every table, then every node.
   private mutating func compare(_ reader: StateReader, _ applied: SequenceNumber) throws {
-    let directory =
-      "\(store.isReadOnly ? Verifier.temporaryDirectory : store.path)/verify-\(getpid()).tmp"
-    if Files.exists(directory) { try Files.removeDirectory(directory) }
-    try Files.createDirectory(directory)
-    defer { try? Files.removeDirectory(directory) }
+    let parent = store.isReadOnly ? Verifier.temporaryDirectory : store.path
+    let directory = Database.temporaryPath("\(parent)/verify", "-")
+    let claim = try ClaimedDirectory(creating: directory)
+    defer { withExtendedLifetime(claim) { try? Files.removeDirectory(directory) } }
     let scratch = try State(
       at: directory, generation: 0, store.options.environment(readOnly: false))
     try Rebuild(store.log, into: scratch, head: applied, progress).run()

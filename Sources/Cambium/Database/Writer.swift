@@ -45,9 +45,13 @@ final class Writer: Sendable {
 
   /// Runs something while no transaction of any process writes.
   ///
+  /// - Parameters:
+  ///   - timeout: How long to wait for others; as the options say where it is nil.
+  ///   - body: What to run.
+  /// - Returns: What `body` returns.
   /// - Throws: ``DatabaseError/busy(reason:)`` after the timeout, ``DatabaseError/misuse(reason:)``
   ///   inside a write.
-  func exclusively<R>(_ body: () throws -> R) throws -> R {
+  func exclusively<R>(timeout: Duration? = nil, _ body: () throws -> R) throws -> R {
     guard let lock = store.lock else {
       throw DatabaseError.readOnly(reason: "\(store.path) is open for reading only")
     }
@@ -61,7 +65,7 @@ final class Writer: Sendable {
       throw DatabaseError.misuse(
         reason: "write was called inside write; use the transaction that is open, or its attempt")
     }
-    let timeout = store.options.busyTimeout
+    let timeout = timeout ?? store.options.busyTimeout
     guard turn.wait(timeout: .now() + timeout.seconds) == .success else {
       throw DatabaseError.busy(reason: "another write of this process took longer than \(timeout)")
     }

@@ -1,0 +1,50 @@
+/// A directory that its maker holds a lock on while it is at work in it, so that others can tell
+/// for certain what a crash has left.
+///
+/// The lock is a `flock` on the directory itself. It ends with the process that holds it, whatever
+/// its number and wherever that number counts, and it stays when the directory is renamed.
+package final class ClaimedDirectory: Sendable {
+  /// Where it was made.
+  package let path: String
+  private let descriptor: Int32
+
+  /// Makes a directory; its parent must be there, and what a crash has left at its place goes.
+  ///
+  /// - Throws: ``StorageError``: `.busy` where another one is at work at the same place.
+  package init(creating path: String) throws(StorageError) {
+    self.path = path
+    for _ in 0..<8 {
+      try ClaimedDirectory.removeIfAbandoned(path)
+      if Files.exists(path) { break }
+      try Files.createDirectory(path)
+      // Between the two calls somebody may have taken it for abandoned.
+      guard let descriptor = ClaimedDirectory.claim(path) else { continue }
+      self.descriptor = descriptor
+      return
+    }
+    throw StorageError(.busy, "another process is at work in \(path)")
+  }
+
+  deinit { close(descriptor) }
+
+  /// Removes a directory that nobody is at work in, with all in it.
+  package static func removeIfAbandoned(_ path: String) throws(StorageError) {
+    guard let descriptor = claim(path) else { return }
+    defer { close(descriptor) }
+    try Files.removeDirectory(path)
+  }
+
+  /// Locks the directory at a path; nil where there is none, or somebody has locked it.
+  private static func claim(_ path: String) -> Int32? {
+    let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { return nil }
+    // Who held the lock may have renamed the directory before letting go of it.
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0,
+      Files.identity(of: descriptor) == Files.identity(of: path)
+    else {
+      close(descriptor)
+      return nil
+    }
+    return descriptor
+  }
+}

@@ -1,0 +1,40 @@
+/// Keeps processes that count processes differently from having one file open together (H19).
+///
+/// LMDB tells its readers apart by the numbers of their processes. Each container has numbers of
+/// its own, and so has each machine: one would take the readers of the other for dead, and write
+/// over the pages that they read. So every process holds a shared lock on one byte of the data
+/// file, whose place follows from its namespace, and is refused while another byte is locked.
+///
+/// Nothing is written for it, so that a reader of a file that it may not write has it as well. The
+/// lock belongs to the open file: it ends with the process, and closing other descriptors does not
+/// drop it. LMDB's own locks are on `lock.mdb`.
+package final class NamespaceClaim: Sendable {
+  private let descriptor: Int32
+
+  /// Takes the lock on a file.
+  ///
+  /// - Returns: nil where there is no file, or one that cannot be opened: LMDB says so then.
+  /// - Throws: `.unsupported` while a process of another namespace has the file open.
+  package init?(
+    path: String, namespace: String = Platform.namespaceIdentity()
+  ) throws(StorageError) {
+    descriptor = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    guard Platform.lockShared(descriptor, byte: NamespaceClaim.place(of: namespace)) else {
+      throw StorageError(
+        .unsupported,
+        "a process of another container or machine has \(path) open; close it there first, because "
+          + "only processes that see each other's numbers may share a database")
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// The byte that stands for a namespace: FNV-1a of its name, from 1 up to 2^62.
+  private static func place(of namespace: String) -> Int64 {
+    let hash = namespace.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { hash, byte in
+      (hash ^ UInt64(byte)) &* 0x100_0000_01B3
+    }
+    return Int64(hash >> 2) + 1
+  }
+}
