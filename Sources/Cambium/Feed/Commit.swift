@@ -2,7 +2,8 @@ import FoundationEssentials
 
 /// A node's value before and after a transaction.
 public struct Change: Hashable, Sendable {
-  /// Where the node is; for a move, both places are told.
+  /// Where the node is; for a move, both places are told. Where a property's path was asked for, it
+  /// is that.
   public let path: Path
   /// What it held before, or nil where it was not there or had no value of its own.
   public let old: Value?
@@ -47,7 +48,13 @@ public struct Commit: Sendable {
     metadata = record.metadata
     operationCount = Int(record.operationCount)
     self.store = store
-    (touched, events) = try Touched.collect(record, under: under)
+    let (found, events) = try Touched.collect(record, under: under)
+    self.events = events
+    touched = try found.filter { touched in
+      if !touched.isUncertain { return true }
+      var cursor = Changes(store: store, sequence: record.sequence, touched: [touched]).makeCursor()
+      return try cursor.next() != nil
+    }
   }
 
   /// Whether nothing within the path asked for was touched, and nothing was told.
@@ -58,6 +65,10 @@ public struct Commit: Sendable {
 struct Touched: Sendable {
   var path: Path
   var isSubtree: Bool
+  /// Whether the path may be a property's, because it is the one that was asked for.
+  var mayBeProperty = false
+  /// Whether only the record was named in which the path would be a property.
+  var isUncertain = false
 
   /// What a record touches within a path, in path order, each node once.
   static func collect(
@@ -81,13 +92,21 @@ struct Touched: Sendable {
         events.append(Event(name: name, payload: try payload.lend { try Value($0) }))
       }
     }
-    return (reduced(touched.compactMap { $0.clipped(to: under) }), under.isRoot ? events : [])
+    if under.isRoot { return (reduced(touched), events) }
+    let parent = under.parent
+    return (reduced(touched.compactMap { $0.clipped(to: under, of: parent) }), [])
   }
 
-  /// The part within a path.
-  private func clipped(to under: Path) -> Touched? {
-    if path.isWithin(under) { return self }
-    return isSubtree && under.isWithin(path) ? Touched(path: under, isSubtree: true) : nil
+  /// The part within a path, which may be a node's or a property's of its parent.
+  private func clipped(to under: Path, of parent: Path?) -> Touched? {
+    if path.isWithin(under) {
+      return Touched(path: path, isSubtree: isSubtree, mayBeProperty: path == under)
+    }
+    if isSubtree {
+      return under.isWithin(path) ? Touched(path: under, isSubtree: true, mayBeProperty: true) : nil
+    }
+    guard path == parent else { return nil }
+    return Touched(path: under, isSubtree: false, mayBeProperty: true, isUncertain: true)
   }
 
   /// Sorted, without what is named twice or lies in a subtree that is named.
@@ -101,6 +120,7 @@ struct Touched: Sendable {
       if last.isSubtree && next.path.isWithin(last.path) { continue }
       if last.path == next.path {
         reduced[reduced.count - 1].isSubtree = last.isSubtree || next.isSubtree
+        reduced[reduced.count - 1].isUncertain = last.isUncertain && next.isUncertain
       } else {
         reduced.append(next)
       }
@@ -172,8 +192,11 @@ public struct ChangeCursor: ~Copyable {
       index += 1
       guard let old, let new else { return nil }
       if touched.isSubtree {
-        subtree = try SubtreeChanges(old[touched.path], new[touched.path])
-      } else if let change = try ChangeCursor.change(old[touched.path], new[touched.path]) {
+        subtree = try SubtreeChanges(
+          old[touched.path], new[touched.path], mayBeProperty: touched.mayBeProperty)
+      } else if let change = try ChangeCursor.change(
+        old[touched.path], new[touched.path], mayBeProperty: touched.mayBeProperty)
+      {
         return change
       }
     }
@@ -186,8 +209,9 @@ public struct ChangeCursor: ~Copyable {
     new = try translating { try changes.store.snapshot(at: .sequence(changes.sequence)) }
   }
 
-  static func change(_ old: Node, _ new: Node) throws -> Change? {
-    let (before, after) = (try old.ownValue, try new.ownValue)
+  static func change(_ old: Node, _ new: Node, mayBeProperty: Bool = false) throws -> Change? {
+    let before = mayBeProperty ? try old.value : try old.ownValue
+    let after = mayBeProperty ? try new.value : try new.ownValue
     return before == after ? nil : Change(path: new.path, old: before, new: after)
   }
 }
@@ -200,8 +224,11 @@ private struct SubtreeChanges: ~Copyable {
   private var new: Node?
   private let newSnapshot: Snapshot
   private let oldSnapshot: Snapshot
+  /// The subtree's own path, where it may be a property's and has not been looked at yet.
+  private var top: Path?
 
-  init(_ old: Node, _ new: Node) throws {
+  init(_ old: Node, _ new: Node, mayBeProperty: Bool) throws {
+    top = mayBeProperty ? new.path : nil
     var olds = try old.descendants()
     var news = try new.descendants()
     (self.old, self.new) = (try olds.next(), try news.next())
@@ -212,6 +239,7 @@ private struct SubtreeChanges: ~Copyable {
   }
 
   mutating func next() throws -> Change? {
+    if let change = try topChange() { return change }
     while let path = smallest {
       let before = old?.path == path ? old : nil
       let after = new?.path == path ? new : nil
@@ -222,6 +250,15 @@ private struct SubtreeChanges: ~Copyable {
       if let change { return change }
     }
     return nil
+  }
+
+  /// What has become of the top, be it node or property.
+  private mutating func topChange() throws -> Change? {
+    guard let path = top else { return nil }
+    top = nil
+    if old?.path == path { old = try olds.next() }
+    if new?.path == path { new = try news.next() }
+    return try ChangeCursor.change(oldSnapshot[path], newSnapshot[path], mayBeProperty: true)
   }
 
   private var smallest: Path? {

@@ -100,8 +100,8 @@ extension Database {
   /// - Parameters:
   ///   - after: The last transaction seen; nil starts with the next one, zero with the first.
   ///   - under: Only transactions that touch this node or something below it, or that remove, move
-  ///     or restore a subtree in which it lies. A property is no node here. ``Commit/changes`` are
-  ///     limited to it, and an application's events come only with the root.
+  ///     or restore a subtree in which it lies; for the path of a property, those that change it.
+  ///     ``Commit/changes`` are limited to it, and an application's events come only with the root.
   /// - Returns: A sequence without end.
   /// - Complexity: for each transaction, one read of its record; a new one arrives within 1 ms in
   ///   this process and 50 ms in another.
