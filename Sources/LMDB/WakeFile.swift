@@ -2,12 +2,10 @@ import Dispatch
 
 /// Eight bytes in a file that tell other processes how far the state has come.
 package final class WakeFile: Sendable {
-  package let path: String
   private let descriptor: Int32
 
   /// Opens the file, creating it where it is missing.
   package init(path: String) throws(StorageError) {
-    self.path = path
     descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
     if descriptor < 0 { throw Files.failure("opening \(path)") }
   }

@@ -187,11 +187,7 @@ struct ConsumerTests {
           }
         }
       }
-      withKnownIssue(
-        "a kept position is out of sight during the commit that stores it", isIntermittent: true
-      ) {
-        #expect(setbacks.load(ordering: .relaxed) == 0)
-      }
+      #expect(setbacks.load(ordering: .relaxed) == 0)
     }
   }
 

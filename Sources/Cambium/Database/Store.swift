@@ -35,8 +35,8 @@ final class Store: Sendable {
   }
 
   private let current = Mutex(Current())
-  /// Positions of consumers that are stored with the next commit.
-  private let positions = Mutex<[String: UInt64]>([:])
+  /// Positions of consumers that are stored with the next commit, and with the one under way.
+  private let positions = Mutex<(kept: [String: UInt64], taken: [String: UInt64])>(([:], [:]))
   /// How many bytes of operations the last transaction had: the next is often alike.
   let recentBytes = Atomic<Int>(0)
 
@@ -50,7 +50,7 @@ final class Store: Sendable {
     try log.check()
     format = try log.read { try $0.format() }
     lock = isReadOnly ? nil : try FileLock(path: "\(path)/write.lock")
-    feed = try ChangeFeed(applied: .zero, path: isReadOnly ? nil : "\(path)/wake")
+    feed = try ChangeFeed(applied: .zero, path: "\(path)/wake", isReadOnly: isReadOnly)
     ages = SnapshotAges(limit: options.snapshotAgeMax, report: options.diagnostics)
   }
 
@@ -215,27 +215,33 @@ final class Store: Sendable {
 
   /// Keeps a consumer's position for the next commit.
   func keep(_ name: String, _ sequence: SequenceNumber) {
-    positions.withLock { $0["consumer/\(name)"] = sequence.rawValue }
+    positions.withLock { $0.kept["consumer/\(name)"] = sequence.rawValue }
   }
 
   /// A consumer's position that is not stored yet.
   func keptPosition(_ name: String) -> SequenceNumber? {
-    positions.withLock { $0["consumer/\(name)"] }.map { SequenceNumber($0) }
+    positions.withLock { $0.kept["consumer/\(name)"] ?? $0.taken["consumer/\(name)"] }
+      .map { SequenceNumber($0) }
   }
 
-  var hasKeptPositions: Bool { positions.withLock { !$0.isEmpty } }
+  var hasKeptPositions: Bool { positions.withLock { !$0.kept.isEmpty } }
 
-  /// Takes the kept positions, for a commit.
+  /// Takes the kept positions, for a commit. They can be asked for until it is done.
   func takePositions() -> [String: UInt64] {
-    positions.withLock { kept in
-      defer { kept.removeAll() }
-      return kept
+    positions.withLock { positions in
+      positions = ([:], positions.kept)
+      return positions.taken
     }
   }
 
+  /// Lets go of the positions that were taken: they are stored.
+  func forgetTaken() { positions.withLock { $0.taken.removeAll() } }
+
   /// Keeps positions again whose commit failed, unless they have moved on.
-  func putBack(_ positions: [String: UInt64]) {
-    self.positions.withLock { $0.merge(positions) { newer, _ in newer } }
+  func putBack() {
+    positions.withLock { positions in
+      positions = (positions.kept.merging(positions.taken) { newer, _ in newer }, [:])
+    }
   }
 
   /// Gives a finished copy of the state its name, and says in the log that it can be trusted; the

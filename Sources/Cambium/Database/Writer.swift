@@ -100,11 +100,8 @@ final class Writer: Sendable {
       try translating {
         let writing = try store.beginWriting()
         for job in jobs { outcomes.append(Result { try run(job, in: writing) }) }
-        try writing.commit()
-        if writing.isApplied, let newest = writing.records.last {
-          store.feed.publish(newest.sequence)
-          checkpointer.consider(store) { [weak self] in try self?.exclusively($0) }
-        }
+        try commit(writing)
+        checkpointer.consider(store) { [weak self] in try self?.exclusively($0) }
       }
       for (job, outcome) in zip(jobs, outcomes) { job.finish(outcome) }
     } catch {
@@ -114,6 +111,12 @@ final class Writer: Sendable {
         if case .failure = own { job.finish(own) } else { job.finish(.failure(error)) }
       }
     }
+  }
+
+  /// Commits, and says how far the state has come: by this group, or by what it has caught up.
+  private func commit(_ writing: Writing) throws {
+    try writing.commit()
+    if writing.isApplied { store.feed.publish(writing.head.sequence) }
   }
 
   private func run(_ job: WriteJob, in writing: Writing) throws {
@@ -222,7 +225,7 @@ final class Writer: Sendable {
   func flush() throws {
     guard store.hasKeptPositions else { return }
     try exclusively {
-      try translating { try store.beginWriting().commit() }
+      try translating { try commit(try store.beginWriting()) }
     }
   }
 

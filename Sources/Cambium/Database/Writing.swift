@@ -47,7 +47,7 @@ final class Writing: @unchecked Sendable {
   private var failure: DatabaseError?
   /// Why the whole group can only be given up, if it must be.
   private(set) var groupFailure: (any Error)?
-  /// Whether what was committed can be seen: the state's commit succeeded, too.
+  /// Whether something new can be seen: the state's commit succeeded, too.
   private(set) var isApplied = false
   private var isRunning = false
   private var usesSavepoints = false
@@ -227,19 +227,21 @@ final class Writing: @unchecked Sendable {
       numbers.merge(kept) { own, _ in own }
       try commitAll()
     } catch {
-      store.putBack(kept)
+      store.putBack()
       throw error
     }
   }
 
   private func commitAll() throws {
     if records.isEmpty && numbers.isEmpty && chunks.isEmpty {
-      return projector.hasCaughtUp ? try projector.commit() : projector.abort()
+      isApplied = projector.hasCaughtUp
+      return isApplied ? try projector.commit() : projector.abort()
     }
     try commitLog()
+    store.forgetTaken()
     do {
       try projector.commit()
-      isApplied = true
+      isApplied = projector.hasCaughtUp || !records.isEmpty
     } catch {
       projector.abort()
       isApplied = (try? heal()) != nil

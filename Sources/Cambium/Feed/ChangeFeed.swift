@@ -20,12 +20,15 @@ final class ChangeFeed: Sendable {
   }
 
   private let state: Mutex<State>
+  /// The wake file's path.
+  private let path: String
+  /// Nil where this process does not write.
   private let wake: WakeFile?
 
-  /// `path` is the wake file's, or nil where the directory cannot be written.
-  init(applied: SequenceNumber, path: String?) throws {
+  init(applied: SequenceNumber, path: String, isReadOnly: Bool) throws {
     state = Mutex(State(applied: applied))
-    wake = try path.map { try WakeFile(path: $0) }
+    self.path = path
+    wake = isReadOnly ? nil : try WakeFile(path: path)
   }
 
   /// The newest transaction known to be applied.
@@ -87,10 +90,9 @@ final class ChangeFeed: Sendable {
 
   /// Starts watching for other processes, once.
   private func watch() {
-    guard let wake else { return }
     state.withLock { state in
       if state.watch != nil || state.isClosed { return }
-      state.watch = FileWatch(wake.path) { [weak self] in self?.lookAgain() }
+      state.watch = FileWatch(path) { [weak self] in self?.lookAgain() }
     }
     lookAgain()
   }
