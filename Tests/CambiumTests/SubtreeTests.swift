@@ -160,6 +160,46 @@ struct SubtreeTests {
     }
   }
 
+  @Test("that came and went in one transaction leaves no entry, however deep and wide it was")
+  func passingWithoutTrace() throws {
+    try withDatabase { database in
+      try database.write { tx in try tx.set("old/child/below", to: 1) }
+      let before = try SubtreeTests.entries(database)
+      try database.write { tx in
+        for number in 0..<500 as Range<Int64> {
+          try tx.set(Path(keys: ["new", .integer(number), "x"]), to: 1)
+        }
+        try tx.set(Path(keys: [Key](repeating: "deep", count: 2000)), to: 1)
+        try tx.move("deep", to: "new/deep")
+        try tx.remove("new/7")
+        try tx.remove("new")
+      }
+      #expect(try SubtreeTests.entries(database) == before)
+      // What was there before is told apart: history needs it.
+      try database.write { tx in
+        try tx.move("old/child", to: "new/a/child")
+        try tx.remove("new")
+      }
+      #expect(
+        try SubtreeTests.entries(database)
+          == before.merging(["tree": -1, "counts": -1, "history": 2, "removals": 2]) { $0 + $1 })
+      #expect(try database.read(at: .sequence(2)) { try $0["old/child/below"].value } == 1)
+    }
+  }
+
+  @Test("keeps what one transaction has put below it when that transaction removes it")
+  func removedWithNewChildren() throws {
+    try withDatabase { database in
+      try database.write { tx in try tx.set("leaf", to: 1) }
+      try database.write { tx in
+        try tx.set("leaf/new/below", to: 2)
+        try tx.remove("leaf")
+      }
+      try database.write { tx in try tx.restore("leaf", removedAt: 2) }
+      #expect(try database.read { try $0["leaf/new/below"].value } == 2)
+    }
+  }
+
   @Test("can be read in the past and restored after its place was taken and left again at once")
   func placeTakenAndLeft() throws {
     try withDatabase { database in

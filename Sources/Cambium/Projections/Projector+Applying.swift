@@ -107,14 +107,36 @@ extension Projector {
 extension Projector {
   /// Takes the node at a path out of its place; descendants keep their parent's id.
   private mutating func remove(_ path: Path) throws {
-    try removeEntry(try loadExisting(path))
+    let header = try loadExisting(path)
+    try removeEntry(header)
+    if isOwn(header) { try removeChildren(of: header.node) }
+  }
+
+  /// Removes all below a node that this transaction has made and removed, and that nothing leads to
+  /// any more. It takes as many steps as the transaction took to put it there.
+  private mutating func removeChildren(of node: UInt64) throws {
+    var nodes = [node]
+    while let node = nodes.last {
+      guard node > 0, try aimAtFirstChild(of: node), let header = try loadOld() else {
+        nodes.removeLast()
+        continue
+      }
+      try removeEntry(header)
+      if isOwn(header) { nodes.append(header.node) }
+    }
+  }
+
+  /// Whether this transaction has put a node where it is, and all that is below it there, too.
+  private func isOwn(_ header: NodeHeader) -> Bool {
+    header.modified == memory.sequence && !header.hasLinks
+      && (header.node == 0 || header.node >= memory.firstNode)
   }
 
   private mutating func removeEntry(_ header: NodeHeader, isMove: Bool = false) throws {
     memory.parent = nil
-    // A node made in this transaction leaves nothing behind, unless it had children: they are found
-    // through it when history is cut, and a restored one must not be restored twice.
-    if header.modified != memory.sequence || header.hasLinks || header.node != 0 {
+    // A node with older children leaves a trace, even if this transaction has put it here: they are
+    // found through it when history is cut, and it must not be restored twice.
+    if !isOwn(header) {
       // No later version will hold the links, so the removed one takes all of them along.
       let link = try putIntoHistory(header, try oldLinks(header))
       try put(tables.removals, HistoryEntry.removalKey(treeKey, link), [isMove ? 1 : 0])

@@ -26,6 +26,8 @@ struct Projector: ~Copyable {
     var catalog: Catalog
     /// The record that is being folded in.
     var sequence: UInt64 = 0
+    /// The first node id that this record may give: nodes from there on were made by it.
+    var firstNode = UInt64.max
     /// How many versions this record has put into history.
     var superseded: UInt32 = 0
     /// Changes of child counts that are not in the table yet.
@@ -73,6 +75,7 @@ struct Projector: ~Copyable {
   /// Starts folding in a record.
   mutating func begin(_ sequence: SequenceNumber) {
     memory.sequence = sequence.rawValue
+    memory.firstNode = memory.head.nextNode
     memory.superseded = 0
   }
 
@@ -195,6 +198,21 @@ extension Projector {
     treeKey.removeAll(keepingCapacity: true)
     treeKey.append(bigEndian: parent)
     treeKey.append(contentsOf: path[start..<(path[start] == KeyTag.text ? end - 1 : end)])
+  }
+
+  /// Sets `treeKey` to a node's first child.
+  ///
+  /// - Returns: Whether there is one.
+  mutating func aimAtFirstChild(of parent: UInt64) throws -> Bool {
+    treeParent = parent
+    treeKey.removeAll(keepingCapacity: true)
+    treeKey.append(bigEndian: parent)
+    var cursor = try Cursor(try reader.access, tables.tree)
+    guard try treeKey.lend({ try cursor.seek($0) }) else { return false }
+    let found = cursor.withEntry { key, _ in key.array() }
+    guard found.starts(with: treeKey) else { return false }
+    treeKey = found
+    return true
   }
 
   /// The node id of the node at `treeKey`, which is given one, or made, where that is wanted.
