@@ -156,8 +156,8 @@ struct DatabaseValueTests {
     _ fits: Bool, location: SourceLocation = #_sourceLocation, _ body: () throws -> Void
   ) throws {
     if fits { return try body() }
-    let error = caught(body)
-    if case DatabaseError.badValue? = error { return }
-    Issue.record("\(error.map { "\($0)" } ?? "no error")", sourceLocation: location)
+    let error = #expect(throws: DatabaseError.self, sourceLocation: location) { try body() }
+    if case .badValue? = error { return }
+    Issue.record("\(String(describing: error))", sourceLocation: location)
   }
 }

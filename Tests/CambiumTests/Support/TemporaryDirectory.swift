@@ -63,13 +63,3 @@ func expectSound(
   #expect(verification.findings == [], sourceLocation: sourceLocation)
   return verification.digest
 }
-
-/// The error that a body throws, or nil. For use inside a transaction's body.
-func caught(_ body: () throws -> Void) -> (any Error)? {
-  do {
-    try body()
-    return nil
-  } catch {
-    return error
-  }
-}
