@@ -200,6 +200,7 @@ struct SavepointTests {
             try tx.remove("gone")
             try tx.event("told")
             try tx.advance("consumer", to: 1)
+            tx.annotate("why", "told")
             throw Abandoned()
           }
         } catch is Abandoned {}
@@ -208,6 +209,7 @@ struct SavepointTests {
       }
       let commit = try database.commit(2)
       #expect(commit.operationCount == 2)
+      #expect(commit.metadata.isEmpty)
       #expect(commit.events.isEmpty)
       #expect(try database.consumer("consumer").position() == 0)
       #expect(try database.read { try $0.root.rows().map(\.path) } == ["a", "c", "gone"])

@@ -46,8 +46,8 @@ public enum DatabaseError: Error, Equatable, Sendable {
   /// There is no database at the path. Recovery: check the path, or allow creation.
   case noDatabase(path: String)
 
-  /// The directory holds something else, or a format this version does not know. Recovery: open it
-  /// with the version that wrote it.
+  /// The directory holds something else, or a format this version does not know, or is in use where
+  /// it cannot be shared. Recovery: open it with the version that wrote it; otherwise see `reason`.
   case unsupported(path: String, reason: String)
 
   /// The database is open for reading only. Recovery: open it for writing.
@@ -65,8 +65,8 @@ public enum DatabaseError: Error, Equatable, Sendable {
   /// The operating system failed to read or write. Recovery: close, check the disk, open again.
   case ioFailure(reason: String)
 
-  /// The commit's write failed half-way: the transaction may or may not be stored. Recovery: close
-  /// and open again; the head's sequence number tells.
+  /// The page that makes a commit valid could not be written: the transaction may or may not be
+  /// stored. Recovery: close and open again; the head's sequence number tells.
   case outcomeUnknown(SequenceNumber)
 
   /// The handle can no longer be used: it was closed, its process forked, or its files were

@@ -196,7 +196,7 @@ public struct Transaction: ~Copyable {
     try writing.issue(.event(name, try writing.stored(payload, .root)))
   }
 
-  /// Adds to the transaction's metadata: who, why. A failed ``attempt(_:)`` does not take it back.
+  /// Adds to the transaction's metadata: who, why. An ``attempt(_:)`` that fails takes it back.
   ///
   /// - Parameters:
   ///   - name: What it is; a text that is there already under it is replaced.

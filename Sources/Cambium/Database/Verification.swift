@@ -39,8 +39,8 @@ public struct Verification: Sendable {
 }
 
 extension Database {
-  /// Checks pages, records, the chain of the log, and that the state is what the log says; not the
-  /// content of blobs.
+  /// Checks pages, records, the chain of the log, its entries and blobs, and that the state is what
+  /// the log says.
   ///
   /// It works on one moment; readers and writers go on meanwhile. The rebuild for comparison
   /// happens in a temporary directory inside the database's, or beside a read-only one's in
@@ -49,7 +49,7 @@ extension Database {
   /// - Parameter progress: Called about ten times a second, on this thread; false cancels.
   /// - Returns: What was found. Damage is a finding, not an error.
   /// - Throws: `CancellationError`; ``DatabaseError`` when reading is impossible.
-  /// - Complexity: reads both environments once, and folds the log once, about 4 µs for each
+  /// - Complexity: reads both environments twice, and folds the log once, about 4 µs for each
   ///   operation in all; needs disk space for a second state.
   public func verify(progress: ProgressHandler? = nil) throws -> Verification {
     try translating {
