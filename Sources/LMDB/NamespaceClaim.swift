@@ -23,8 +23,8 @@ package final class NamespaceClaim: Sendable {
     guard Platform.lockShared(descriptor, byte: NamespaceClaim.place(of: namespace)) else {
       throw StorageError(
         .unsupported,
-        "a process of another container or machine has \(path) open; close it there first, because "
-          + "only processes that see each other's numbers may share a database")
+        "a process of another container or machine has it open; close it there first, because only "
+          + "processes that see each other's numbers may share a database")
     }
   }
 
