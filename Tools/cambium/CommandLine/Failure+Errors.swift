@@ -120,7 +120,8 @@ extension DatabaseError {
     case .compacted(let oldest): "the oldest moment left is @\(oldest)"
     case .noDatabase:
       "check the path; `cambium import` creates databases, and so does `cambium put --create`"
-    case .unsupported: "check the path; a newer database opens with the version that wrote it"
+    case .unsupported:
+      "check the path; another format opens with the version of cambium that wrote it"
     case .readOnly: "check who owns the directory and its files, and their permissions"
     case .full: "make room and run it again; this transaction was not stored"
     case .corrupt:

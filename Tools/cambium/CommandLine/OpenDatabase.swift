@@ -1,4 +1,5 @@
 import Cambium
+import FoundationEssentials
 import Synchronization
 
 /// Opens the database that a command names, as every command does it.
@@ -18,7 +19,7 @@ enum OpenDatabase {
   static func forReading(_ invocation: Invocation) throws -> Database {
     let reports = Reports()
     let database = try open(invocation, creating: false, reports)
-    try reports.tell(about: database, isQuiet: invocation.isQuiet)
+    if !invocation.isQuiet { reports.tell(about: invocation.database) }
     return database
   }
 
@@ -36,12 +37,22 @@ enum OpenDatabase {
   ) throws -> (database: Database, isRebuilt: Bool) {
     let reports = Reports()
     let database = try open(invocation, creating: false, reports)
-    return (database, reports.rebuildReason != nil)
+    return (database, reports.isRebuilt)
+  }
+
+  /// Checks that a database can be made at a path: the folder around it must be there.
+  static func checkFolder(of path: String) throws(Failure) {
+    let parent = URL(filePath: path).deletingLastPathComponent()
+    if FileManager.default.fileExists(atPath: parent.path) { return }
+    throw Failure(
+      .missing, "no_folder", "\(path) cannot be made: the folder around it does not exist",
+      hint: "make the folder first")
   }
 
   private static func open(
     _ invocation: Invocation, creating: Bool, _ reports: Reports
   ) throws -> Database {
+    if creating { try checkFolder(of: invocation.database) }
     var options = Database.Options()
     options.createIfMissing = creating
     options.busyTimeout = invocation.patience
@@ -59,27 +70,37 @@ enum OpenDatabase {
 
 /// What the database reported while it was opened.
 private final class Reports: Sendable {
-  private let reason = Mutex<String?>(nil)
+  private struct Notes {
+    var rebuildReason: String?
+    var behind: (applied: SequenceNumber, head: SequenceNumber)?
+  }
 
-  /// Why the state was rebuilt, or could not be brought up to the log.
-  var rebuildReason: String? { reason.withLock { $0 } }
+  private let notes = Mutex(Notes())
+
+  /// Whether the state was made again.
+  var isRebuilt: Bool { notes.withLock { $0.rebuildReason != nil } }
 
   func add(_ diagnostic: Diagnostic) {
-    if case .stateRebuilt(let text) = diagnostic { reason.withLock { $0 = text } }
+    notes.withLock { notes in
+      switch diagnostic {
+      case .stateRebuilt(let reason): notes.rebuildReason = reason
+      case .stateBehind(let applied, let head): notes.behind = (applied, head)
+      case .snapshotHeld: break
+      }
+    }
   }
 
   /// Says it on standard error.
-  func tell(about database: Database, isQuiet: Bool) throws {
-    guard !isQuiet, let reason = rebuildReason else { return }
-    let information = try database.information()
-    let name = Terminal.escaped(database.path)
-    if information.applied < information.head {
+  func tell(about path: String) {
+    let name = Terminal.escaped(path)
+    let (reason, behind) = notes.withLock { ($0.rebuildReason, $0.behind) }
+    if let reason {
+      System.complain("cambium: the state of \(name) was rebuilt: \(Terminal.escaped(reason))\n")
+    }
+    if let behind {
       System.complain(
-        "cambium: \(name) cannot be written, so this shows transaction \(information.applied) "
-          + "although \(information.head) is the newest\n")
-    } else {
-      System.complain(
-        "cambium: the state of \(name) was rebuilt: \(Terminal.escaped(reason))\n")
+        "cambium: \(name) cannot be written, so this shows transaction \(behind.applied) although "
+          + "\(behind.head) is the newest\n")
     }
   }
 }

@@ -65,8 +65,10 @@ enum Changing {
       return try JSONReader.value(of: text, name: operand.name)
     } catch {
       var failure = Failure(
-        .usage, "usage", "\(operand.name) is not JSON: \(error.reason)", hint: hint ?? error.hint)
+        .usage, "usage", "\(operand.name) is not JSON: \(error.reason)", hint: error.hint)
       if let place = error.place {
+        // What goes wrong at once was hardly meant to be JSON.
+        if place.offset == 0 { failure.hint = hint ?? error.hint }
         failure.excerpt = Failure.Excerpt(text: text, offset: Int(place.offset))
       }
       throw failure

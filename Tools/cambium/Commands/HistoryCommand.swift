@@ -40,7 +40,8 @@ enum HistoryCommand {
       }
     }
     if isEmpty && left > 0 {
-      throw try MissingNode.failure(path, below: database.snapshot().root, invocation.database)
+      throw try MissingNode.failure(
+        path, below: database.snapshot().root, invocation.database, verb: "is or was")
     }
     for sequence in found.reversed() {
       try tell(try history.version(sequence), try database.commit(sequence))

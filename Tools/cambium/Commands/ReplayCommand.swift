@@ -101,16 +101,11 @@ enum ReplayCommand {
   }
 
   private static func checkTarget(_ path: String) throws {
-    let files = FileManager.default
-    if files.fileExists(atPath: path) {
+    if FileManager.default.fileExists(atPath: path) {
       throw Failure(
         .refused, "exists", "\(path) exists already", hint: "choose another name for NEWDB")
     }
-    let parent = URL(filePath: path).deletingLastPathComponent().path
-    if !files.fileExists(atPath: parent) {
-      throw Failure(
-        .missing, "no_folder", "the folder \(parent) does not exist", hint: "make it first")
-    }
+    try OpenDatabase.checkFolder(of: path)
   }
 
   // MARK: The report

@@ -9,7 +9,8 @@ enum MissingNode {
   /// The failure, for a path where `root` has nothing below it, as of a moment if the past was
   /// asked for.
   static func failure(
-    _ path: Path, below root: Node, _ database: String, at moment: SequenceNumber? = nil
+    _ path: Path, below root: Node, _ database: String, at moment: SequenceNumber? = nil,
+    verb: String = "is"
   ) throws -> Failure {
     var parent = root
     var missing = path.last
@@ -21,7 +22,8 @@ enum MissingNode {
     }
     let time = moment.map { " after transaction \($0)" } ?? ""
     return Failure(
-      .missing, "not_found", "nothing is at \(path.isRoot ? "the root" : path.description)\(time)",
+      .missing, "not_found",
+      "nothing \(verb) at \(path.isRoot ? "the root" : path.description)\(time)",
       hint: try hint(parent, missing, database))
   }
 

@@ -86,7 +86,9 @@ struct NodeHistory {
   private func departure(
     upTo last: SequenceNumber, after first: SequenceNumber
   ) throws -> SequenceNumber {
-    var commits = try database.commits(after: first, upTo: last, under: path, reversed: true)
+    // What takes a property out touches its record only.
+    let under = path.parent.flatMap { $0.isRoot ? nil : $0 } ?? path
+    var commits = try database.commits(after: first, upTo: last, under: under, reversed: true)
     while let commit = try commits.next() {
       let before = try database.snapshot(at: .sequence(commit.sequence.previous))
       if try before[path].exists { return commit.sequence }
