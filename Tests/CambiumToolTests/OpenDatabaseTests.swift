@@ -73,7 +73,6 @@ import Testing
       for moment in [PointInTime.sequence(4), .head(back: 4)] {
         #expect(throws: DatabaseError.self) { try sequence(moment) }
       }
-      #expect(throws: Failure.self) { try sequence(.tag("release")) }
       let early = { try OpenDatabase.snapshot(.date(.distantPast), of: database) }
       let error = #expect(throws: DatabaseError.self) { try early() }
       #expect(error.map { Failure($0, database: nil).exit } == .missing)

@@ -194,7 +194,7 @@ import Testing
     words += [
       "-", "--", "-n", "-n5", "-rqh", "-5", "", "=", "--=", "--at=", "é", "held", "a/b", "HEAD",
     ]
-    words += ["-o", "json", "--limit=9", "-é", "---", "\u{1B}[2J", "tag:x"]
+    words += ["-o", "json", "--limit=9", "-é", "---", "\u{1B}[2J", "3..x"]
     var random = SplitMix(seed: seed)
     var meanings = 0
     for _ in 0..<5000 {

@@ -10,7 +10,7 @@ import Testing
 ///
 /// A line with `$ `, and those with `> ` after it, are run by a shell; what follows is all that it
 /// prints, standard error included, and its status where that is not zero. What differs each time
-/// stands as a word in capitals: TIME, UUID, DIGEST, SIZE, DURATION, RATE, PAGES.
+/// stands as a word in capitals: TIME, UUID, DIGEST, SIZE, DURATION, RATE, PAGES, PID.
 enum Transcript {
   /// Those in the folder of transcripts.
   static func names() throws -> [String] {
@@ -55,7 +55,8 @@ enum Transcript {
       .replacing(#/\b[0-9a-f]{64}\b/#, with: "DIGEST")
       .replacing(#/ +\d+(\.\d)? [kM]?B\b/#, with: " SIZE")
       .replacing(#/\d+\.\d+ s\b/#, with: "DURATION")
-      .replacing(#/\d+(\.\d)?k? operations\/s/#, with: "RATE")
+      .replacing(#/\d+(\.\d)?k? (operations|rows|commits)\/s/#, with: "RATE")
+      .replacing(#/\.\d+\.tmp\b/#, with: ".PID.tmp")
       .replacing(#/pages +\d+/#, with: "pages PAGES")
   }
 }

@@ -21,10 +21,6 @@ extension OpenDatabase {
       if back <= head.rawValue { return SequenceNumber(head.rawValue - UInt64(back)) }
       throw DatabaseError.noSuchMoment(reason: "HEAD~\(back) would be too early; \(newest(head))")
     case .date(let date)?: return min(try database.sequence(at: date), head)
-    case .tag(let name)?:
-      throw Failure(
-        .missing, "no_tag", "there is no tag “\(name)”: this version of cambium keeps none",
-        hint: "name the moment by its number or its time; see `cambium help moments`")
     }
   }
 
@@ -40,7 +36,7 @@ extension OpenDatabase {
     let first = try database.commit(.zero.next).time
     throw DatabaseError.noSuchMoment(
       reason: "\(Zone.system.text(date)) is before the first transaction, which is of "
-        + Zone.system.text(first))
+        + Zone.system.exactText(first))
   }
 
   /// The database as it was at a moment; as it is where none is given.

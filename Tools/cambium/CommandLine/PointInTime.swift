@@ -5,19 +5,16 @@ import FoundationEssentials
 ///
 ///     moment  = ["@"] digits                              a transaction's sequence number
 ///             | "HEAD" ["~" [digits]]                     so many transactions before the newest
-///             | "tag:" name
 ///             | "now" | time | day [("T" | " ") time]     local, unless a zone follows the time
 ///             | ("-" | "+") span | span "ago"             from now, see ``TimeSpan``
 ///     day     = "today" | "yesterday" | YYYY "-" MM "-" DD
 ///     time    = hh ":" mm [":" ss ["." digits]] [[" "] zone]
 ///     zone    = "Z" | "UTC" | ("+" | "-") hh [":"] mm
-///     range   = [moment] ".." [moment]
 ///
 /// A day alone is its first moment.
 enum PointInTime: Hashable, Sendable {
   case sequence(UInt64)
   case head(back: Int)
-  case tag(String)
   case date(Date)
 
   /// Reads a moment. What is relative counts from `now`; days and times of day are those of `zone`.
@@ -34,7 +31,6 @@ extension PointInTime: CustomStringConvertible {
     case .sequence(let number): String(number)
     case .head(back: 0): "HEAD"
     case .head(let back): "HEAD~\(back)"
-    case .tag(let name): "tag:\(name)"
     case .date(let date): date.machineText
     }
   }
@@ -46,33 +42,6 @@ extension Date {
     var bytes: [UInt8] = []
     DateText.append(moment: microseconds, to: &bytes)
     return String(decoding: bytes, as: UTF8.self)
-  }
-}
-
-/// A stretch of time, written `A..B`; an end that is left out is open.
-struct PointInTimeRange: Hashable, Sendable {
-  var lower: PointInTime?
-  var upper: PointInTime?
-
-  init(_ text: String, now: Date, zone: Zone) throws(GrammarError) {
-    guard let dots = text.firstRange(of: "..") else {
-      throw GrammarError(text: text, offset: text.utf8.count, reason: "a range is written A..B")
-    }
-    lower = try Self.end(text, text.startIndex..<dots.lowerBound, now, zone)
-    upper = try Self.end(text, dots.upperBound..<text.endIndex, now, zone)
-  }
-
-  /// Reads one end, and counts the place of an error from the start of the range.
-  private static func end(
-    _ text: String, _ range: Range<String.Index>, _ now: Date, _ zone: Zone
-  ) throws(GrammarError) -> PointInTime? {
-    if range.isEmpty { return nil }
-    do {
-      return try PointInTime(String(text[range]), now: now, zone: zone)
-    } catch {
-      let start = text.utf8.distance(from: text.startIndex, to: range.lowerBound)
-      throw GrammarError(text: text, offset: start + error.offset, reason: error.reason)
-    }
   }
 }
 
@@ -115,20 +84,10 @@ private struct MomentParser {
   private mutating func startingWithWord() throws(GrammarError) -> PointInTime {
     if reader.take("HEAD") { return try head() }
     if reader.take("now") { return .date(now) }
-    if reader.take("tag:") { return try tag() }
     if reader.take("today") { return .date(try moment(of: midnight(daysAgo: 0))) }
     if reader.take("yesterday") { return .date(try moment(of: midnight(daysAgo: 1))) }
     throw reader.error(
-      "a moment is a sequence number, HEAD~N, tag:NAME, a day, a time, or as in -10m")
-  }
-
-  private mutating func tag() throws(GrammarError) -> PointInTime {
-    let start = reader.offset
-    let name = reader.take { $0 > UInt8(ascii: " ") }
-    if name.isEmpty || name.contains("..") {
-      throw reader.error("a tag has a name without spaces and without ..", at: start)
-    }
-    return .tag(name)
+      "a moment is a sequence number, HEAD~N, a day, a time, or as in -10m")
   }
 
   /// What starts with a digit shows what it is after its digits.
@@ -139,7 +98,12 @@ private struct MomentParser {
     case nil: return try sequence()
     case UInt8(ascii: "-"): return .date(try moment(of: day()))
     case UInt8(ascii: ":"): return .date(try moment(of: midnight(daysAgo: 0), hasTime: true))
-    default: return .date(try ago())
+    default:
+      let end = ahead.offset
+      if ahead.take("..") {
+        throw ahead.error("one moment is wanted here; --since and --until mark a stretch", at: end)
+      }
+      return .date(try ago())
     }
   }
 }

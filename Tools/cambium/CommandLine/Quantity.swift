@@ -11,6 +11,11 @@ enum Quantity {
     return text
   }
 
+  /// A number and what is counted: `1 row`, `1,458 rows`.
+  static func count(_ number: some BinaryInteger, _ singular: String) -> String {
+    "\(count(number)) \(singular)\(number == 1 ? "" : "s")"
+  }
+
   /// At most six characters, for a line that changes: all digits below 10,000, else as in `12.3k`.
   static func short(_ number: Double) -> String {
     number < 10_000 ? String(Int(max(0, number))) : scaled(number)

@@ -13,7 +13,6 @@ struct Topic: Sendable {
 
         4711, @4711             after transaction 4711
         HEAD, HEAD~3            the newest transaction; three before it
-        tag:release-1           what a tag names
         2026-11-20              the start of that day, local time
         2026-11-20 14:03        that minute, local time; 14:03:05.250 is more exact
         2026-11-20T14:03:05Z    that second in UTC; also +01:00, or UTC
@@ -25,7 +24,7 @@ struct Topic: Sendable {
       The units are s, min (or m), h, d, w, M and y, or their names; M is a month of 30.44 days. A
       time means the last transaction at or before it, by the time that was recorded.
 
-      A stretch is written A..B, A.. or ..B.
+      `cambium log` shows whole seconds, `cambium show` all of a transaction's time.
       """)
 
   private static let environment = Topic(

@@ -41,6 +41,11 @@ struct Zone: Sendable {
     return "\(day.joined(separator: "-")) \(time.joined(separator: ":"))"
   }
 
+  /// `2026-11-20 14:03:05.123456`.
+  func exactText(_ date: Date) -> String {
+    "\(text(date)).\(padded(date.parts.microsecond, 6))"
+  }
+
   /// `2026-11-20 14:03:05 +01:00`.
   func textWithOffset(_ date: Date) -> String {
     let minutes = offset(date.parts.seconds) / 60

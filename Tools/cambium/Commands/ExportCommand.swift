@@ -31,16 +31,22 @@ enum ExportCommand {
     stopsSafely: true, run: run)
 
   static func run(_ invocation: Invocation, _ output: Output) throws {
+    if invocation.format != .csv {
+      for option in [columns, null] where invocation.has(option) {
+        throw Failure(
+          .usage, "usage", "--\(option.name) is for CSV", hint: "add -o csv, or leave it out")
+      }
+    }
     let bar = ProgressBar(invocation, unit: "nodes")
     defer { bar.finish() }
     let database = try OpenDatabase.forReading(invocation)
-    let snapshot = try database.snapshot(
-      at: .sequence(try OpenDatabase.sequence(invocation[.at]?.moment, in: database)))
+    defer { try? database.close() }
+    let snapshot = try OpenDatabase.snapshot(invocation[.at]?.moment, of: database)
     let node = snapshot[invocation[path]?.path ?? .root]
-    guard try node.exists else {
-      throw Failure(
-        .missing, "no_node", "there is no node \(node.path)",
-        hint: "`cambium tree \(Shell.quoted(invocation.database))` shows what there is")
+    guard try node.exists || node.path.isRoot else {
+      throw try MissingNode.failure(
+        node.path, below: snapshot.root, invocation.database,
+        at: invocation.has(.at) ? snapshot.sequence : nil)
     }
     if invocation.format == .csv {
       try exportCSV(node, invocation, output, bar)
@@ -74,7 +80,17 @@ enum ExportCommand {
     _ node: Node, _ invocation: Invocation, _ output: Output, _ bar: ProgressBar
   ) throws {
     var survey = CSVSurvey()
-    try forEachRecord(of: node, bar, "columns") { survey.note($0) }
+    var count = 0
+    try forEachRecord(of: node, bar, "columns") { record in
+      survey.note(record)
+      count += 1
+    }
+    if count == 0 {
+      let name = node.path.isRoot ? "the root" : node.path.description
+      throw Failure(
+        .usage, "no_records", "\(name) has no children that are records, so there are no rows",
+        hint: "name a collection of records; -o json writes any node")
+    }
     let writer = CSVWriter(
       columns: try chosen(invocation[columns]?.text, from: survey.columns),
       absent: try ImportCommand.absentMark(invocation[null]?.text))
@@ -90,7 +106,9 @@ enum ExportCommand {
 
   private static func chosen(_ list: String?, from columns: [CSVColumn]) throws -> [CSVColumn] {
     guard let list else { return columns }
-    return try list.split(separator: ",").map { name in
+    let names = list.split(separator: ",")
+    if names.isEmpty { throw Failure(.usage, "usage", "--columns names no column") }
+    return try names.map { name in
       if let column = columns.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
         return column
       }

@@ -72,37 +72,35 @@ enum ImportCommand {
         .usage, "usage", isGit ? "import takes a FILE or --git, not both" : "there is no input",
         hint: "name a FILE, - for standard input, or --git REPOSITORY")
     }
-    var options = Database.Options()
-    options.busyTimeout = invocation.value(.wait).duration
+    try checkOptions(invocation, isGit: isGit)
     let bar = ProgressBar(invocation, unit: isGit ? "commits" : "bytes")
     defer { bar.finish() }
-    // What cannot be read must not leave an empty database behind.
     if isGit {
-      try importGit(invocation, options, output, bar)
+      try importGit(invocation, output, bar)
     } else {
-      try importRows(invocation, options, output, bar)
+      try importRows(invocation, output, bar)
     }
   }
 
   // MARK: Git
 
   private static func importGit(
-    _ invocation: Invocation, _ options: Database.Options, _ output: Output, _ bar: ProgressBar
+    _ invocation: Invocation, _ output: Output, _ bar: ProgressBar
   ) throws {
     let job = GitImport(
       repository: try GitRepository(path: invocation.value(git).text),
       into: invocation.value(into).path, revision: invocation.value(revision).text,
       withContents: invocation.has(contents), skipInvalid: invocation.has(skipInvalid))
+    // What cannot be read must not leave an empty database behind.
     _ = try job.repository.commit(job.revision)
-    let database = try Database(at: invocation.database, options: options) {
-      bar.update($0.phase, $0.done, of: $0.total)
-    }
+    let database = try OpenDatabase.forWriting(invocation, creating: true)
     defer { try? database.close() }
     let start = ContinuousClock.now
     let report = try job.run(database, bar)
     bar.finish()
     if report.skipped > 0 {
-      System.complain("cambium: left out \(report.skipped) changes of paths that are not UTF-8\n")
+      let count = Quantity.count(report.skipped, "change")
+      System.complain("cambium: left out \(count) of paths that are not UTF-8\n")
     }
     if invocation.isQuiet { return }
     let rate = Quantity.rate(report.commits, since: start)
@@ -113,30 +111,33 @@ enum ImportCommand {
       )
     } else {
       try output.line(
-        "imported \(report.commits) commits with \(report.changes) changes, \(rate) commits/s")
+        "imported \(Quantity.count(report.commits, "commit")) with "
+          + "\(Quantity.count(report.changes, "change")), \(rate) commits/s")
     }
   }
 
   // MARK: Files
 
   private static func importRows(
-    _ invocation: Invocation, _ options: Database.Options, _ output: Output, _ bar: ProgressBar
+    _ invocation: Invocation, _ output: Output, _ bar: ProgressBar
   ) throws {
     let name = invocation[file]?.text ?? "-"
     let form = try inputForm(invocation, name)
+    try checkOptions(invocation, form)
     let source = name == "-" ? try ByteSource.standardInput() : try ByteSource(path: name)
     let size = source.size
-    let database = try Database(at: invocation.database, options: options) {
-      bar.update($0.phase, $0.done, of: $0.total)
-    }
-    defer { try? database.close() }
+    let mark = try absentMark(invocation[null]?.text)
+    let isNew = !FileManager.default.fileExists(atPath: invocation.database)
+    if isNew { try OpenDatabase.checkFolder(of: invocation.database) }
     let rows = try RowImport(
-      database, into: invocation.value(into).path, batch: invocation.value(batch).number,
+      OpenDatabase.forWriting(invocation, creating: true), isNew: isNew,
+      into: invocation.value(into).path, batch: invocation.value(batch).number,
       identity: identity(invocation, name, form, size),
       metadata: ["import": name == "-" ? "standard input" : name])
+    defer { try? rows.close() }
     let start = ContinuousClock.now
     do {
-      try run(form, source, rows, invocation, bar)
+      try run(form, source, mark, rows, invocation, bar)
     } catch {
       bar.finish()
       throw kept(error, rows, invocation)
@@ -146,18 +147,42 @@ enum ImportCommand {
   }
 
   private static func run(
-    _ form: String, _ source: consuming ByteSource, _ rows: RowImport, _ invocation: Invocation,
-    _ bar: ProgressBar
+    _ form: String, _ source: consuming ByteSource, _ mark: AbsentMark, _ rows: RowImport,
+    _ invocation: Invocation, _ bar: ProgressBar
   ) throws {
     let rowKey = RowKey(invocation[key]?.text)
     let json = JSONImport(key: rowKey, makesRecords: invocation.has(records))
     switch form {
     case "csv":
-      let mark = try absentMark(invocation[null]?.text)
       let csv = CSVImport(key: rowKey, text: invocation.all(text).map(\.text), absent: mark)
       try csv.run(source, rows, bar)
     case "jsonl": try json.runLines(source, rows, bar)
     default: try json.runDocument(source, rows, bar)
+    }
+  }
+
+  /// An option that would be ignored is a mistake, which is told before anything is done.
+  private static func checkOptions(_ invocation: Invocation, isGit: Bool) throws {
+    if isGit {
+      try refuse([key, format, text, null, records], invocation, "files, not for --git")
+    } else {
+      try refuse([contents, skipInvalid], invocation, "--git")
+    }
+  }
+
+  private static func checkOptions(_ invocation: Invocation, _ form: String) throws {
+    if form == "csv" {
+      try refuse([records], invocation, "JSON")
+    } else {
+      try refuse([text, null], invocation, "CSV")
+    }
+  }
+
+  private static func refuse(
+    _ options: [Option], _ invocation: Invocation, _ use: String
+  ) throws {
+    for option in options where invocation.has(option) {
+      throw Failure(.usage, "usage", "--\(option.name) is for \(use)", hint: "leave it out")
     }
   }
 
@@ -167,8 +192,14 @@ enum ImportCommand {
     for form in ["csv", "jsonl", "json"] where name.lowercased().hasSuffix("." + form) {
       return form
     }
+    if (try? FileManager.default.contentsOfDirectory(atPath: name)) != nil {
+      throw Failure(
+        .usage, "usage", "\(name) is a folder; what is imported is a file",
+        hint: "name the database first, and then the FILE")
+    }
     throw Failure(
-      .usage, "usage", "\(name) does not say what it holds",
+      .usage, "usage",
+      "\(name == "-" ? "standard input" : name) does not say what it holds",
       hint: "add --format csv, --format jsonl or --format json")
   }
 
@@ -200,12 +231,30 @@ enum ImportCommand {
       let words = (try? System.arguments()) ?? []
       failure = .stopped(resume: "cambium " + words.map(Shell.quoted).joined(separator: " "))
     }
-    let kept =
-      rows.committed == 0
-      ? "nothing was imported" : "the \(rows.committed) rows before this batch are kept"
-    let advice = failure.exit == .partial ? "" : "; mend it and run the same command again"
-    failure.hint = [failure.hint, kept + advice].compactMap { $0 }.joined(separator: "; ")
+    if failure.exit == .usage { return failure }
+    failure.hint = [failure.hint, advice(failure.exit, rows, invocation)].compactMap { $0 }
+      .joined(separator: "; ")
     return failure
+  }
+
+  private static func advice(
+    _ exit: ExitCode, _ rows: RowImport, _ invocation: Invocation
+  ) -> String {
+    let again = "mend it and run the same command again"
+    if rows.committed == 0 {
+      return "nothing was imported" + (exit == .negative ? "; \(again)" : "")
+    }
+    let kept = "the rows before this batch are kept, \(Quantity.count(rows.committed)) of them"
+    switch exit {
+    case .partial: return kept
+    case .negative where invocation.has(key): return "\(kept); \(again)"
+    case .negative:
+      // Rows without keys would be there twice.
+      let words = ["delete", invocation.database, rows.into.description].map(Shell.quoted)
+      return "\(kept); mend it, and import the rest from a file of its own, or start anew after "
+        + "`cambium \(words.joined(separator: " "))`"
+    default: return "\(kept); the same command run again goes on from there"
+    }
   }
 
   private static func report(
@@ -216,9 +265,12 @@ enum ImportCommand {
       return try output.line(
         "{\"rows\":\(new),\"transactions\":\(rows.transactions),\"resumed\":\(rows.resumed)}")
     }
-    if rows.resumed > 0 { try output.line("continued after \(rows.resumed) rows") }
+    if rows.resumed > 0 {
+      try output.line("continued after \(Quantity.count(rows.resumed, "row"))")
+    }
     let rate = Quantity.rate(Int(clamping: new), since: start)
     try output.line(
-      "imported \(new) rows in \(rows.transactions) transactions, \(rate) rows/s")
+      "imported \(Quantity.count(new, "row")) in "
+        + "\(Quantity.count(rows.transactions, "transaction")), \(rate) rows/s")
   }
 }

@@ -10,7 +10,7 @@ enum LogCommand {
     discussion: """
       Each has its sequence number, the time it was recorded, how many operations it made, who made
       it and why, the rest of its metadata, and the names of its events after a `!`. `cambium show`
-      tells what it changed.
+      tells what it changed. Exits with 1 where none matches.
       """,
     operands: [.database, path],
     options: [.limit, .reverse, .since, .until] + Option.output(.short, .json, .csv) + [
@@ -38,9 +38,11 @@ enum LogCommand {
       isEmpty = false
       try tell(commit)
     }
-    if isEmpty && invocation.format == .short {
+    guard isEmpty else { return }
+    if invocation.format == .short {
       System.complain("cambium: \(try reasonForNothing(stretch.under, database))\n")
     }
+    throw Failure.silent(.negative)
   }
 
   /// Why no transaction is listed, as a sentence.

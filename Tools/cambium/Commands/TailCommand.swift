@@ -33,11 +33,17 @@ enum TailCommand {
     let under = invocation[path]?.path ?? .root
     var recent = try LogStretch(database, under: under, until: .sequence(head.rawValue))
     try recent.keepNewest(invocation.value(Self.recent).number)
+    var isEmpty = true
     try recent.forEach { commit in
+      isEmpty = false
       if Signals.isInterrupted { throw Failure.stopped() }
       try teller.tell(commit)
     }
     try output.flush()
+    if try !under.isRoot && isEmpty && !database.snapshot()[under].exists {
+      let name = Terminal.escaped(under.description)
+      System.complain("cambium: nothing is at \(name) now; waiting for it\n")
+    }
     if !FileManager.default.isWritableFile(atPath: database.path) {
       System.complain(
         "cambium: \(Terminal.escaped(database.path)) cannot be written, so nothing new is seen\n")

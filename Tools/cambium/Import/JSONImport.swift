@@ -22,21 +22,23 @@ struct JSONImport {
   func runLines(_ source: consuming ByteSource, _ rows: RowImport, _ bar: ProgressBar) throws {
     var reader = try JSONReader(source, form: .lines, isTyped: true)
     try runElements(&reader, rows, bar, isEnd: { $0 == nil })
+    try rows.finish()
   }
 
   /// Imports a document: an array's elements as rows, an object's members as children.
   func runDocument(_ source: consuming ByteSource, _ rows: RowImport, _ bar: ProgressBar) throws {
     var reader = try JSONReader(source, isTyped: true)
-    guard let first = try reader.next() else { return }
+    guard let first = try reader.next() else { return try rows.finish() }
     switch first {
     case .beginArray: try runElements(&reader, rows, bar, isEnd: { $0 == .endArray })
     case .beginObject: try runMembers(&reader, rows, bar)
     default:
       let value = try reader.value(from: first)
       if !rows.isDone(0) { try rows.add([(rows.into, value)]) }
-      try rows.finish()
     }
+    // What follows the document is an error, found before the last batch is committed.
     _ = try reader.next()
+    try rows.finish()
   }
 
   private func tell(_ bar: ProgressBar, _ reader: borrowing JSONReader) {
@@ -68,7 +70,6 @@ struct JSONImport {
       }
       row += 1
     }
-    try rows.finish()
   }
 
   private struct MissingKey: Error { let column: String }
@@ -142,7 +143,6 @@ struct JSONImport {
           at: reader.eventOffset, "expected a name that can be a key, but \(reason)")
       }
     }
-    try rows.finish()
   }
 
   private struct MemberWalk {

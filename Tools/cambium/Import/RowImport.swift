@@ -10,7 +10,10 @@ final class RowImport {
   typealias Node = (path: Path, value: Value)
 
   let into: Path
-  private let database: Database
+  private let open: () throws -> Database
+  /// A database that is not there yet is made with the first batch, so that input that cannot be
+  /// read leaves none behind.
+  private var database: Database?
   private let batch: Int
   private let metadata: [String: String]
   /// Under this name the database keeps how many rows are done.
@@ -23,16 +26,21 @@ final class RowImport {
   let resumed: UInt64
   private(set) var transactions = 0
 
-  /// Starts, or goes on: two imports of one identity are the same.
+  /// Starts, or goes on: two imports of one identity are the same. `open` gives the database; it is
+  /// called at once unless that is new.
   init(
-    _ database: Database, into: Path, batch: Int, identity: [String], metadata: [String: String]
+    _ open: @escaping @autoclosure () throws -> Database, isNew: Bool = false, into: Path,
+    batch: Int, identity: [String], metadata: [String: String]
   ) throws {
-    self.database = database
+    self.open = open
     self.into = into
     self.batch = batch
     self.metadata = metadata
     cursor = "import/" + RowImport.fingerprint(identity)
-    committed = try database.cursor(cursor) ?? 0
+    database = isNew ? nil : try open()
+    // What was deleted in between is imported anew.
+    let isThere = try database?.read { try $0[into].exists } ?? false
+    committed = isThere ? try database?.cursor(cursor) ?? 0 : 0
     resumed = committed
   }
 
@@ -54,12 +62,23 @@ final class RowImport {
   /// Commits what is left, and forgets the position: run again, the import starts anew.
   func finish() throws {
     if waitingRows > 0 || committed > 0 { try commit(isLast: true) }
+    _ = try openDatabase()
+  }
+
+  /// Closes the database; does nothing where it was not opened.
+  func close() throws { try database?.close() }
+
+  private func openDatabase() throws -> Database {
+    if let database { return database }
+    let database = try open()
+    self.database = database
+    return database
   }
 
   private func commit(isLast: Bool) throws {
     let done = committed + waitingRows
     let (nodes, cursor) = (waiting, cursor)
-    try database.write(metadata: metadata) { tx in
+    try openDatabase().write(metadata: metadata) { tx in
       for node in nodes { try tx.set(node.path, to: node.value) }
       try tx.saveCursor(cursor, isLast ? 0 : done)
     }

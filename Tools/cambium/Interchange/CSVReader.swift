@@ -172,7 +172,8 @@ extension CSVReader {
     case .encoding:
       source.error(
         at: index, "expected UTF-8, found the byte 0x\(String(source.buffer[index], radix: 16))",
-        hint: "convert the file, for example with iconv -f latin1 -t utf-8")
+        hint: "convert the file, for example with iconv -f "
+          + "\(source.buffer[index] < 0xFE ? "latin1" : "utf-16") -t utf-8")
     }
   }
 

@@ -72,9 +72,8 @@ struct CommitText {
 
   /// `2026-11-20 14:03:05.123456 +01:00`
   private static func exactText(_ time: Date) -> String {
-    let digits = String(1_000_000 + Zone.utc.civil(time).microsecond).dropFirst()
-    let words = Zone.system.textWithOffset(time).split(separator: " ")
-    return "\(words[0]) \(words[1]).\(digits) \(words[2])"
+    let offset = Zone.system.textWithOffset(time).split(separator: " ").last ?? ""
+    return "\(Zone.system.exactText(time)) \(offset)"
   }
 
   // MARK: For programs
