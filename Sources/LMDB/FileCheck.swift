@@ -8,9 +8,8 @@
 /// the end of the file and gave back were never written (about one commit in a hundred when tables
 /// shrink and grow). Only then is the free list read too, which must hold every missing page.
 ///
-/// After a commit whose meta page could not be written, LMDB writes that page once more, with the
-/// older number and last page and the *newer* trees, which it never reads then. So the trees of the
-/// older meta page may lie anywhere in the file.
+/// Only the newer meta page must point to what is there. The older one may not, after its write
+/// failed: LMDB then puts back its transaction's number, but not its roots, and never follows them.
 ///
 /// Another process may commit meanwhile. A check that fails while the meta pages change is
 /// repeated.
@@ -46,19 +45,12 @@ package enum FileCheck {
     return Int(meta.pageSize)
   }
 
-  static func check(_ file: PageFile) throws(FileDamage) -> MetaPage {
-    try settled(file) { () throws(FileDamage) in try check(file, MetaPages(file)) }
-  }
-
-  /// Reads something, again where it fails and the meta pages change meanwhile.
-  static func settled<R>(
-    _ file: PageFile, _ body: () throws(FileDamage) -> R
-  ) throws(FileDamage) -> R {
+  private static func check(_ file: PageFile) throws(FileDamage) -> MetaPage {
     var attempts = 0
     while true {
       let metas = try MetaPages(file)
       do {
-        return try body()
+        return try check(file, metas)
       } catch {
         attempts += 1
         let isSettled = try MetaPages(file) == metas
@@ -69,10 +61,11 @@ package enum FileCheck {
 
   private static func check(_ file: PageFile, _ metas: MetaPages) throws(FileDamage) -> MetaPage {
     let pages = try file.pageCount()
-    let first = try metas.checked(0, pagesInFile: pages)
-    let second = try metas.checked(1, pagesInFile: pages)
+    let first = try metas.identified(0)
+    let second = try metas.identified(1)
     if let reason = mismatch(first, second) { throw .damaged(page: nil, reason: reason) }
     let newest = first.transactionID >= second.transactionID ? first : second
+    try checkBounds(newest, pagesInFile: pages)
     if pages <= newest.lastPage { try checkMissingPages(file, newest, from: pages) }
     return newest
   }
@@ -113,17 +106,27 @@ struct MetaPages: Equatable {
   /// A meta page, not judged yet.
   subscript(index: Int) -> MetaPage { metas[index] }
 
-  /// A meta page that LMDB can be given.
-  func checked(_ index: Int, pagesInFile: UInt64) throws(FileDamage) -> MetaPage {
+  /// A meta page that LMDB wrote; where it points to is not judged yet.
+  func identified(_ index: Int) throws(FileDamage) -> MetaPage {
     let meta = metas[index]
     if !meta.isMeta, metas.contains(where: \.isMeta) {
       throw .damaged(page: meta.number, reason: "it is no meta page")
     }
     try FileCheck.checkIdentity(meta)
-    let isOlder = meta.transactionID < metas[1 - index].transactionID
-    try FileCheck.checkBounds(
-      meta, lastPage: isOlder ? max(meta.lastPage, pagesInFile &- 1) : meta.lastPage,
-      pagesInFile: pagesInFile)
+    return meta
+  }
+
+  /// Whether a meta page is the older of two that LMDB wrote, and so is not followed.
+  func isSpoiledOlder(_ index: Int) -> Bool {
+    guard (try? identified(0)) != nil, (try? identified(1)) != nil else { return false }
+    return metas[index].transactionID < metas[1 - index].transactionID
+      && FileCheck.mismatch(metas[0], metas[1]) == nil
+  }
+
+  /// A meta page that LMDB can be given.
+  func checked(_ index: Int, pagesInFile: UInt64) throws(FileDamage) -> MetaPage {
+    let meta = try identified(index)
+    try FileCheck.checkBounds(meta, pagesInFile: pagesInFile)
     return meta
   }
 }
@@ -149,10 +152,8 @@ extension FileCheck {
     }
   }
 
-  /// Whether what it points to can be there, up to a last page.
-  static func checkBounds(
-    _ meta: MetaPage, lastPage: UInt64, pagesInFile: UInt64
-  ) throws(FileDamage) {
+  /// Whether what it points to can be there.
+  static func checkBounds(_ meta: MetaPage, pagesInFile: UInt64) throws(FileDamage) {
     func damaged(_ reason: String) -> FileDamage { .damaged(page: meta.number, reason: reason) }
     // Missing pages are in the free list, which has 512 numbers to a page at most.
     let (limit, overflow) = pagesInFile.multipliedReportingOverflow(by: 513)
@@ -164,7 +165,7 @@ extension FileCheck {
       throw damaged("its map has \(meta.mapSize) bytes, for \(meta.lastPage) pages")
     }
     for (name, tree) in [("free list", meta.freeList), ("main table", meta.main)] {
-      if let reason = tree.fault(lastPage: lastPage) { throw damaged("\(name): \(reason)") }
+      if let reason = tree.fault(lastPage: meta.lastPage) { throw damaged("\(name): \(reason)") }
       guard tree.isEmpty || tree.root < pagesInFile else {
         throw damaged("\(name): the root, page \(tree.root), lies after the end of the file")
       }

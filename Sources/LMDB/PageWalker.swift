@@ -136,11 +136,15 @@ extension PageWalker {
     let pages = try file.pageCount()
     var sound: [MetaPage] = []
     var faults: [FileDamage] = []
+    var isOlderSpoiled = false
     for index in 0...1 {
       do { sound.append(try metas.checked(index, pagesInFile: pages)) } catch {
+        isOlderSpoiled = isOlderSpoiled || metas.isSpoiledOlder(index)
         faults.append(error)
       }
     }
+    // What a failed commit has left is no damage: LMDB never follows it.
+    if isOlderSpoiled && sound.count == 1 { faults.removeAll() }
     let wanted = sound.filter { transactionID == nil || $0.transactionID == transactionID }
     guard let meta = wanted.max(by: { $0.transactionID < $1.transactionID }) else {
       throw faults.first ?? .transactionGone(transactionID ?? 0)

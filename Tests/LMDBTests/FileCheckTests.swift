@@ -106,6 +106,20 @@ struct FileCheckTests {
     #expect(refusal?.description.contains(test.text) == true, "\(String(describing: refusal))")
   }
 
+  @Test("accepts an older meta page whose write failed, since its roots are not followed")
+  func acceptsSpoiledOlderMeta() throws {
+    var edited = EditedImage(bytes: try Self.sound())
+    edited.set(u64: 4000, at: edited.older + 128)
+    edited.set(u64: 2, at: edited.older + 136)
+    #expect(try Self.refusal(of: edited.bytes) == nil)
+    let environment = try ScratchEnvironment(image: edited.bytes)
+    #expect(try PageWalker.walk(environment.file).findings == [])
+    try environment.open()
+    try environment.write { try $0.put([1], [3], in: $0.table("t")) }
+    environment.close()
+    #expect(try PageWalker.walk(environment.file).findings == [])
+  }
+
   @Test("tells the page size of a file that is not supported")
   func tellsOtherPageSizes() throws {
     var edited = EditedImage(bytes: try Self.sound())

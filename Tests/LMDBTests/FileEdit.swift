@@ -32,6 +32,9 @@ struct EditedImage {
   /// Where the newest meta page starts.
   var meta: Int { u64(144) > u64(4096 + 144) ? 0 : 4096 }
 
+  /// Where the meta page of the transaction before starts.
+  var older: Int { 4096 - meta }
+
   func count(_ page: Int) -> Int { (u16(page + 12) - 16) / 2 }
   func node(_ index: Int, _ page: Int) -> Int { page + u16(page + 16 + 2 * index) }
   func child(_ index: Int, _ page: Int) -> Int { u32(node(index, page)) * 4096 }
