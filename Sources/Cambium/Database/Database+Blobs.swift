@@ -53,8 +53,8 @@ extension Store {
     if try !log.environment.hasRoom(for: 4 * chunks.byteCount) {
       try log.environment.growMap(headroom: 8 * chunks.byteCount + (64 << 20))
     }
-    let head = try log.read { try $0.head() }
     let writer = try LogWriter(log)
+    let head = try writer.reader.head()
     try chunks.write(to: writer)
     try writer.commit(head: head)
   }

@@ -124,7 +124,7 @@ extension Database {
 
   private func rebuild(because reason: String?, _ progress: ProgressHandler?) throws {
     try writer.exclusively {
-      let (head, mark) = try store.log.read { (try $0.head(), try $0.stateMark()) }
+      let (head, mark) = try store.log.readNewest { (try $0.head(), try $0.stateMark()) }
       // Another process may have done it while this one waited for its turn.
       if reason != nil, try reasonToRebuild(mark) == nil { return }
       let generation = (mark?.generation ?? 0) + 1

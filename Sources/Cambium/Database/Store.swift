@@ -177,7 +177,7 @@ final class Store: Sendable {
 
   /// Begins a group of writes; the writer's turn and lock must be held.
   func beginWriting() throws -> Writing {
-    let (head, mark) = try log.read { (try $0.head(), try $0.stateMark()) }
+    let (head, mark) = try log.readNewest { (try $0.head(), try $0.stateMark()) }
     guard var mark else {
       throw DatabaseError.corrupt(reason: "the log does not say which state belongs to it")
     }
@@ -265,7 +265,7 @@ final class Store: Sendable {
 
   /// Syncs the state and says so in the log, so that it need not be rebuilt after a system start.
   func markClean() throws {
-    let (head, mark) = try log.read { (try $0.head(), try $0.stateMark()) }
+    let (head, mark) = try log.readNewest { (try $0.head(), try $0.stateMark()) }
     guard var mark, !mark.isClean else { return }
     try state(of: mark).environment.sync()
     mark.isClean = true

@@ -44,6 +44,15 @@ final class Log: Sendable {
     return try body(LogReader(access: transaction.access, tables: tables))
   }
 
+  /// Lends a view of what is committed to whoever is about to write; the writer's lock is held.
+  ///
+  /// A process that was killed right after it wrote LMDB's meta page has not told readers of it:
+  /// they stay one transaction behind until the next writer begins. A write transaction does not.
+  func readNewest<R>(_ body: (LogReader) throws -> R) throws -> R {
+    let writer = try LogWriter(self)
+    return try body(writer.reader)
+  }
+
   /// Checks format and head.
   ///
   /// - Throws: ``DatabaseError/unsupported(path:reason:)``, ``DatabaseError/corrupt(reason:)``.
