@@ -15,7 +15,8 @@ package struct StorageError: Error, Equatable, CustomStringConvertible {
     /// Writing the page that makes a commit valid failed: whether it is, only opening again can
     /// tell.
     case uncertain
-    /// The file's structure is damaged; the environment is poisoned.
+    /// The file's structure is damaged, or an entry that is to be appended is there already; the
+    /// environment is poisoned.
     case corrupt
     /// No file, or not one of LMDB's.
     case missing
@@ -58,7 +59,7 @@ package struct StorageError: Error, Equatable, CustomStringConvertible {
     case MDB_BAD_TXN, MDB_TXN_FULL: .badTransaction
     case EIO, MDB_PANIC: .inputOutput
     case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_CURSOR_FULL, MDB_PAGE_FULL, MDB_BAD_DBI,
-      MDB_INVALID:
+      MDB_INVALID, MDB_KEYEXIST:
       .corrupt
     case ENOENT, ENOTDIR: .missing
     case MDB_READERS_FULL, EAGAIN, EBUSY: .busy

@@ -147,6 +147,7 @@ struct TrustTests {
   /// What can happen to a state between two openings.
   enum Damage: CaseIterable {
     case directoryRemoved, fileRemoved, emptied, halved, foreign, noTables, badHead, ahead
+    case nameMissing, rolledBack
 
     func apply(_ place: Place) throws {
       let file = try place.state
@@ -161,10 +162,17 @@ struct TrustTests {
         _ = try Environment(at: Files.parent(of: file), .init(tables: ["x"]))
       case .badHead:
         try place.editState { try $0.put($1.meta, "head", [1, 2, 3]) }
-      case .ahead:
+      case .nameMissing:
+        try place.editState { transaction, tables in
+          _ = try StateReader.nameKey(0).lend { try transaction.delete(tables.meta, $0) }
+        }
+      case .ahead, .rolledBack:
+        // Behind alone is no damage; here history holds already what would be folded in.
         try place.editState { transaction, tables in
           var head = StateHead()
-          head.applied = 21
+          head.nextNode = 100
+          head.names = 1
+          head.applied = self == .ahead ? 21 : 10
           try transaction.put(tables.meta, "head", MetaEntry.seal(head.stored(), name: "head"))
         }
       }
@@ -181,6 +189,20 @@ struct TrustTests {
     } else {
       #expect(try reopen().count == 1)
     }
+  }
+
+  @Test("that is behind the log and has a damaged page is rebuilt, not written to")
+  func damagedBehind() throws {
+    try place.appendToLog("n/1", 100)
+    let file = URL(filePath: try place.state)
+    var bytes = try Data(contentsOf: file)
+    for page in 2..<bytes.count / 4096 { bytes[page * 4096 + 1] ^= 0xFF }
+    try bytes.write(to: file)
+    try place.use({ $0.diagnostics = heard.add }) { database in
+      #expect(try database.read { try $0["n/1"].value } == 100)
+      try expectSound(database)
+    }
+    #expect(heard.rebuilds.count == 1)
   }
 
   @Test("that is behind the log is brought up to it, without a rebuild")

@@ -70,7 +70,7 @@ extension Database {
       try rebuild(because: reason, progress)
     }
     sweepLeftovers()
-    try bringUpToDate()
+    try bringUpToDate(progress)
   }
 
   /// Why the state cannot be used as it is, or nil.
@@ -87,7 +87,10 @@ extension Database {
       let transaction = try ReadTransaction(state.environment, tables: [])
       let reader = StateReader(access: transaction.access, tables: state.tables)
       let head = try store.log.read { try $0.head() }
-      return try reader.head().applied > head.sequence ? "it is ahead of the log" : nil
+      if try reader.head().applied > head.sequence { return "it is ahead of the log" }
+      // Reads the catalog's names, which every snapshot needs.
+      _ = try store.snapshot(at: .now)
+      return nil
     } catch let error as DatabaseError where error.isDamage {
       return "\(error)"
     } catch let error as StorageError where error.kind == .corrupt || error.kind == .missing {
@@ -97,14 +100,46 @@ extension Database {
     }
   }
 
+  /// Folds in what the state has not seen; where that shows damage, folds it anew.
+  private func bringUpToDate(_ progress: ProgressHandler?) throws {
+    let generation = try store.log.read { try $0.stateMark()?.generation }
+    do { try bringUpToDate() } catch let error where !store.isReadOnly && Database.isDamage(error) {
+      try rebuild(because: "\(error)", progress, insteadOf: generation)
+    }
+  }
+
+  /// Whether an error says that stored bytes are wrong.
+  private static func isDamage(_ error: any Error) -> Bool {
+    switch error {
+    case let error as DatabaseError: error.isDamage
+    case let error as StorageError: error.kind == .corrupt
+    case is FileDamage: true
+    default: false
+    }
+  }
+
   private func bringUpToDate() throws {
     let head = try store.log.read { try $0.head().sequence }
     let applied = try store.snapshot(at: .now).sequence
     store.feed.advance(to: applied)
     guard applied < head else { return }
     if store.isReadOnly { return store.report(.stateBehind(applied: applied, head: head)) }
-    try writer.exclusively { try store.beginWriting().commit() }
+    try writer.exclusively {
+      // With the lock held nobody is between the two commits: a crash has left this state behind,
+      // or damage has. LMDB would not survive writing to damaged pages.
+      try checkPages(of: try store.currentState())
+      try store.beginWriting().commit()
+    }
     store.feed.publish(try store.snapshot(at: .now).sequence)
+  }
+
+  private func checkPages(of state: State) throws {
+    let pin = try ReadTransaction(state.environment, tables: [])
+    let walker = try PageWalker(
+      descriptor: try state.environment.dataDescriptor(), transactionID: pin.access.number)
+    if let finding = try walker.walk().findings.first {
+      throw DatabaseError.corrupt(reason: "the state is damaged: \(finding)")
+    }
   }
 
   // MARK: Rebuilding
@@ -122,11 +157,15 @@ extension Database {
     try translating { try rebuild(because: nil, progress) }
   }
 
-  private func rebuild(because reason: String?, _ progress: ProgressHandler?) throws {
+  /// Rebuilds for a reason, or because it was asked for. Where there is a reason another process
+  /// may have done it meanwhile, unless the generation that was found damaged is still in use.
+  private func rebuild(
+    because reason: String?, _ progress: ProgressHandler?, insteadOf damaged: UInt64? = nil
+  ) throws {
     try writer.exclusively {
       let (head, mark) = try store.log.readNewest { (try $0.head(), try $0.stateMark()) }
       // Another process may have done it while this one waited for its turn.
-      if reason != nil, try reasonToRebuild(mark) == nil { return }
+      if reason != nil, mark?.generation != damaged, try reasonToRebuild(mark) == nil { return }
       let generation = (mark?.generation ?? 0) + 1
       sweepStates(except: mark?.generation)
       let temporary = "\(State.directory(generation)).tmp"

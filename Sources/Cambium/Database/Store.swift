@@ -247,7 +247,7 @@ final class Store: Sendable {
   /// Gives a finished copy of the state its name, and says in the log that it can be trusted; the
   /// writer's turn and lock must be held.
   func publish(_ mark: CheckpointMark, from temporary: String) throws {
-    let (head, old) = try log.read { (try $0.head(), try $0.checkpoint()) }
+    let (head, old) = try log.readNewest { (try $0.head(), try $0.checkpoint()) }
     guard mark.sequence <= head.sequence, old?.sequence != mark.sequence else { return }
     let checkpoint = Checkpoint(store: self, mark: mark)
     // Not named in the log, so a crash left it.
