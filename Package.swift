@@ -30,6 +30,9 @@ let package = Package(
     .executableTarget(
       name: "CambiumTool", dependencies: ["Cambium"], path: "Tools/cambium",
       swiftSettings: settings),
+    .executableTarget(
+      name: "torture", dependencies: ["Cambium", "LMDB"], path: "Tools/torture-harness",
+      swiftSettings: settings),
     .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: settings),
     .testTarget(
       name: "CambiumTests", dependencies: ["Cambium"], resources: [.copy("Fixtures")],

@@ -38,13 +38,16 @@ extension Database {
     do {
       try Files.createDirectory("\(temporary)/log")
       try fillLog("\(temporary)/log", options, fill)
-      for name in ["log/data.mdb", "log", ""] { try Files.sync("\(temporary)/\(name)") }
+      for name in ["log/data.mdb", "log", ""]
+      where !options.plantedBugs.contains(.renamedUnsynced) {
+        try Files.sync("\(temporary)/\(name)")
+      }
       try Files.rename(temporary, to: path)
     } catch {
       try? Files.removeDirectory(temporary)
       throw error
     }
-    try Files.sync(parent)
+    if !options.plantedBugs.contains(.parentNotSynced) { try Files.sync(parent) }
   }
 
   private static func fillLog(
@@ -79,7 +82,7 @@ extension Database {
     guard Files.exists("\(path)/\(State.directory(mark.generation))/data.mdb") else {
       return "its directory is missing"
     }
-    guard mark.isTrusted(boot: store.boot, mount: store.mount) else {
+    guard store.trusts(mark) else {
       return "the system was started or the file system mounted since it was written"
     }
     do {

@@ -65,7 +65,7 @@ private struct LogCopy {
     var bytes = 0
     while head.sequence < last, bytes < LogCopy.stepBytes {
       let record = try source.read { try $0.record(head.sequence.next) }
-      guard record.chained(to: head.link) == record.link else {
+      guard source.isNext(record, after: head.link) else {
         throw DatabaseError.corrupt(
           reason: "the chain of the log breaks at record \(record.sequence)")
       }

@@ -42,6 +42,11 @@ public final class Database: Sendable {
     /// Takes what an app may want to log; called on the thread that noticed it.
     public var diagnostics: (@Sendable (Diagnostic) -> Void)?
 
+    /// The system start to open in; nil for this one. The torture harness opens in a later one.
+    package var systemStart: String?
+    /// Bugs that the torture harness must find.
+    package var plantedBugs: PlantedBugs = []
+
     /// The defaults.
     public init() {}
   }
@@ -174,14 +179,20 @@ public final class Database: Sendable {
     _ body: @escaping @Sendable (borrowing Transaction) throws -> R
   ) async throws -> R {
     let id = writer.nextID()
+    let isEarly = store.options.plantedBugs.contains(.acknowledgedEarly)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         let result = WriteResult<R>()
         writer.enqueue(
           WriteJob(
             id: id, metadata: metadata, expecting: expecting,
-            body: { result.value = try body(Transaction($0)) },
-            finish: { outcome in continuation.resume(with: outcome.flatMap { result.get() }) }))
+            body: {
+              result.value = try body(Transaction($0))
+              if isEarly { continuation.resume(with: result.get()) }
+            },
+            finish: { outcome in
+              if !isEarly { continuation.resume(with: outcome.flatMap { result.get() }) }
+            }))
         if Task.isCancelled { writer.cancel(id) }
       }
     } onCancel: {

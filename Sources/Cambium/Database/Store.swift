@@ -23,7 +23,7 @@ final class Store: Sendable {
   let lock: FileLock?
   let feed: ChangeFeed
   let ages: SnapshotAges
-  let boot = Platform.bootIdentity()
+  let boot: String
   let mount: String
 
   private struct Current {
@@ -44,6 +44,7 @@ final class Store: Sendable {
     self.path = path
     self.options = options
     let isReadOnly = options.readOnly || !Files.isWritable(path)
+    boot = options.systemStart ?? Platform.bootIdentity()
     mount = Platform.mountIdentity(of: path)
     log = try Log(
       at: "\(path)/log", options.environment(readOnly: isReadOnly))
@@ -89,10 +90,15 @@ final class Store: Sendable {
       return state
     }
     if let known { return known }
-    guard mark.isTrusted(boot: boot, mount: mount) else {
+    guard trusts(mark) else {
       throw DatabaseError.closed(reason: "the state must be rebuilt; close and open the database")
     }
     return try adopt(mark.generation)
+  }
+
+  /// Whether what a mark is of can be used as it is.
+  func trusts(_ mark: StateMark) -> Bool {
+    options.plantedBugs.contains(.tornStateTrusted) || mark.isTrusted(boot: boot, mount: mount)
   }
 
   /// Opens a generation and makes it the one in use.
@@ -182,7 +188,8 @@ final class Store: Sendable {
       throw DatabaseError.corrupt(reason: "the log does not say which state belongs to it")
     }
     let state = try state(of: mark)
-    if mark.isClean || mark.boot != boot || mark.mount != mount {
+    let isOurs = !mark.isClean && mark.boot == boot && mark.mount == mount
+    if !isOurs && !options.plantedBugs.contains(.markNotWritten) {
       mark.isClean = false
       mark.boot = boot
       mark.mount = mount
@@ -267,7 +274,8 @@ final class Store: Sendable {
   func markClean() throws {
     let (head, mark) = try log.readNewest { (try $0.head(), try $0.stateMark()) }
     guard var mark, !mark.isClean else { return }
-    try state(of: mark).environment.sync()
+    let state = try state(of: mark)
+    if !options.plantedBugs.contains(.cleanUnsynced) { try state.environment.sync() }
     mark.isClean = true
     let writer = try LogWriter(log)
     try writer.setStateMark(mark)
@@ -281,6 +289,7 @@ extension Database.Options {
     var options = Environment.Options(
       tables: [], mapSize: mapSize, mapSizeMax: sizeMax, readOnly: readOnly)
     options.acceptsNetworkFileSystem = acceptsNetworkFileSystem
+    options.plantedBugs = plantedBugs
     return options
   }
 }

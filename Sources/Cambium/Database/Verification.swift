@@ -183,7 +183,7 @@ private struct Verifier {
   private func checkChain(
     _ record: TransactionRecord, after link: [UInt8], _ clock: HybridClock
   ) throws {
-    guard record.chained(to: link) == record.link else {
+    guard store.log.isNext(record, after: link) else {
       throw DatabaseError.corrupt(reason: "the chain breaks at record \(record.sequence)")
     }
     guard record.clock.rawValue > clock.rawValue else {

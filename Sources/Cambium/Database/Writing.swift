@@ -252,6 +252,7 @@ final class Writing: @unchecked Sendable {
   private func commitLog() throws {
     for _ in 0..<4 {
       do {
+        if store.options.plantedBugs.contains(.consumerApart) { try commitNumbers() }
         let writer = try LogWriter(store.log)
         try chunks.write(to: writer)
         for record in records { try writer.append(record) }
@@ -263,6 +264,14 @@ final class Writing: @unchecked Sendable {
       }
     }
     throw DatabaseError.full(reason: "the log's map could not grow enough")
+  }
+
+  /// Commits positions ahead of their transactions, as a bug would that the harness must find.
+  private func commitNumbers() throws {
+    let writer = try LogWriter(store.log)
+    let head = try writer.reader.head()
+    for (name, number) in numbers { try writer.setNumber(name, to: number) }
+    try writer.commit(head: head)
   }
 
   private func commit(_ writer: consuming LogWriter) throws {

@@ -13,6 +13,7 @@ import LMDB
 struct Projector: ~Copyable {
   let tables: StateTables
   private var transaction: WriteTransaction?
+  private let environment: Environment
   /// The transaction's view, as of the last savepoint.
   private var access: Access?
   /// Whether the storage has not failed in this transaction.
@@ -49,6 +50,7 @@ struct Projector: ~Copyable {
   /// Begins; the catalog may be older than the state.
   init(_ state: State, catalog: Catalog) throws {
     tables = state.tables
+    environment = state.environment
     let transaction = try WriteTransaction(state.environment)
     let reader = StateReader(access: transaction.access, tables: state.tables)
     let head = try reader.head()
@@ -111,6 +113,10 @@ struct Projector: ~Copyable {
   /// Writes counts and position, and makes all visible.
   mutating func commit() throws {
     try flushCounts()
+    if environment.plantedBugs.contains(.positionApart) {
+      try transaction.take()?.commit()
+      transaction = try WriteTransaction(environment)
+    }
     memory.head.names = UInt32(memory.catalog.count)
     try put(tables.meta, StateHead.name, MetaEntry.seal(memory.head.stored(), name: StateHead.name))
     access = nil
@@ -124,7 +130,9 @@ struct Projector: ~Copyable {
   }
 
   private mutating func flushCounts() throws {
+    let skipsRemoved = environment.plantedBugs.contains(.countSkipped)
     for (node, change) in memory.counts.take() where change != 0 {
+      if skipsRemoved && change < 0 { continue }
       var key: [UInt8] = []
       key.append(bigEndian: node)
       let count = Int64(try reader.childCount(node)) + change

@@ -70,7 +70,7 @@ struct Rebuild {
     while next <= head, bytes < Rebuild.stepBytes, ContinuousClock.now - start < .milliseconds(200)
     {
       let record = try log.read { try $0.record(next) }
-      guard record.chained(to: link) == record.link else {
+      guard log.isNext(record, after: link) else {
         throw DatabaseError.corrupt(reason: "the chain of the log breaks at record \(next)")
       }
       try projector.apply(record)

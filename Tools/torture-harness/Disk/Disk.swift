@@ -1,0 +1,207 @@
+/// What a disk holds for sure, and what it may or may not hold yet, as calls go on.
+///
+/// A written block may reach the disk at any time, in any order, until its file is synced; a name
+/// until its directory is, or, with a journal, until anything is synced. The model: blocks of
+/// 4 KiB, which may be torn at 512 bytes; a write through an `O_DSYNC` descriptor is durable when
+/// it returns.
+struct Disk {
+  /// When a directory's entries become durable.
+  enum NameOrder: String, CaseIterable, Sendable {
+    /// With the sync of anything, in the order in which they were made, as of ext4.
+    case journal
+    /// Only with the sync of their own directory, as POSIX says.
+    case strict
+  }
+
+  /// Bytes that were written and not synced, within one block.
+  struct Fragment {
+    let id: Int
+    let offset: Int
+    let bytes: ArraySlice<UInt8>
+  }
+
+  /// A file's content.
+  struct File {
+    /// What is on the disk.
+    var bytes: [UInt8] = []
+    /// Changes whenever `bytes` does.
+    var version = 0
+    /// What may be on the disk, in the order of writing.
+    var pending: [Fragment] = []
+  }
+
+  /// What a name stands for.
+  struct Entry: Hashable {
+    let number: Int
+    let isDirectory: Bool
+  }
+
+  /// The entries of every directory, by the directory's number; the root's is 0.
+  typealias Names = [Int: [String: Entry]]
+
+  /// One change of a directory.
+  struct NameChange {
+    let directory: Int
+    fileprivate let name: String
+    /// What the name stands for from now on; nil: nothing.
+    fileprivate let entry: Entry?
+    /// The name that `entry` had before, in the same directory.
+    fileprivate let formerName: String?
+
+    func apply(to names: inout Names) {
+      if let formerName { names[directory]?[formerName] = nil }
+      names[directory, default: [:]][name] = entry
+      if let entry, entry.isDirectory, names[entry.number] == nil { names[entry.number] = [:] }
+    }
+  }
+
+  let order: NameOrder
+  private(set) var files: [Int: File] = [:]
+  /// The names as the running system sees them.
+  private(set) var liveNames: Names = [0: [:]]
+  /// The names that are on the disk.
+  private(set) var names: Names = [0: [:]]
+  private(set) var pendingNames: [NameChange] = []
+  /// Changes whenever `names` does.
+  private(set) var namesVersion = 0
+  private var byInode: [UInt64: Int] = [:]
+  private var lastNumber = 0
+  private var lastFragment = 0
+
+  static let blockSize = 4096
+  static let sectorSize = 512
+
+  init(_ order: NameOrder) { self.order = order }
+
+  // MARK: Calls
+
+  /// Takes in a call. A write through an `O_DSYNC` descriptor is not durable before `settle`.
+  mutating func run(_ call: Recording.Call) {
+    if call.hasFailed && call.kind != .write { return }
+    switch call.kind {
+    case .open: open(call)
+    case .write: write(call)
+    case .truncate: truncate(call)
+    case .sync: sync(call)
+    case .rename: rename(call)
+    case .link: if let entry = entry(at: call.path) { change(call.target, entry) }
+    case .unlink, .removeDirectory: change(call.path, nil)
+    case .makeDirectory: change(call.path, Entry(number: takeNumber(), isDirectory: true))
+    case .mark: break
+    }
+  }
+
+  /// Makes durable what a call has made durable when it returns.
+  mutating func settle(_ call: Recording.Call) {
+    guard call.kind == .write, call.isSynced, let number = byInode[call.inode] else { return }
+    let range = call.offset..<(call.offset + call.bytes.count)
+    settle(number) { range.contains($0.offset) && range.upperBound >= $0.offset + $0.bytes.count }
+  }
+
+  private mutating func takeNumber() -> Int {
+    lastNumber += 1
+    return lastNumber
+  }
+
+  private mutating func open(_ call: Recording.Call) {
+    if call.isDirectory { return }
+    guard call.isNew else {
+      if byInode[call.inode] == nil { byInode[call.inode] = entry(at: call.path)?.number }
+      return
+    }
+    let entry = Entry(number: takeNumber(), isDirectory: false)
+    byInode[call.inode] = entry.number
+    files[entry.number] = File()
+    change(call.path, entry)
+  }
+
+  private mutating func write(_ call: Recording.Call) {
+    guard let number = byInode[call.inode] else { return }
+    var (offset, rest) = (call.offset, call.bytes)
+    while !rest.isEmpty {
+      let piece = rest.prefix(Disk.blockSize - offset % Disk.blockSize)
+      lastFragment += 1
+      files[number]?.pending.append(Fragment(id: lastFragment, offset: offset, bytes: piece))
+      offset += piece.count
+      rest = rest.dropFirst(piece.count)
+    }
+  }
+
+  private mutating func truncate(_ call: Recording.Call) {
+    guard let number = byInode[call.inode], var file = files[number] else { return }
+    settle(number) { _ in true }
+    file = files[number] ?? file
+    let missing = max(0, call.size - file.bytes.count)
+    file.bytes = Array(file.bytes.prefix(call.size)) + [UInt8](repeating: 0, count: missing)
+    file.version += 1
+    files[number] = file
+  }
+
+  private mutating func sync(_ call: Recording.Call) {
+    if call.isDirectory {
+      guard let directory = entry(at: call.path) else { return }
+      let isJournal = order == .journal
+      settleNames { isJournal || $0.directory == directory.number }
+    } else if let number = byInode[call.inode] {
+      settle(number) { _ in true }
+      if order == .journal { settleNames { _ in true } }
+    }
+  }
+
+  private mutating func settle(_ number: Int, _ isDurable: (Fragment) -> Bool) {
+    guard var file = files[number] else { return }
+    for fragment in file.pending where isDurable(fragment) {
+      let end = fragment.offset + fragment.bytes.count
+      if file.bytes.count < end {
+        file.bytes += [UInt8](repeating: 0, count: end - file.bytes.count)
+      }
+      file.bytes.replaceSubrange(fragment.offset..<end, with: fragment.bytes)
+      file.version += 1
+    }
+    file.pending.removeAll(where: isDurable)
+    files[number] = file
+  }
+
+  // MARK: Names
+
+  private mutating func rename(_ call: Recording.Call) {
+    guard let entry = entry(at: call.path) else { return }
+    change(call.target, entry, formerName: Disk.keys(call.path).last)
+  }
+
+  private mutating func change(_ path: String, _ entry: Entry?, formerName: String? = nil) {
+    let keys = Disk.keys(path)
+    guard let name = keys.last, let directory = directory(keys.dropLast()) else { return }
+    let change = NameChange(
+      directory: directory, name: name, entry: entry, formerName: formerName)
+    change.apply(to: &liveNames)
+    pendingNames.append(change)
+  }
+
+  private mutating func settleNames(_ isDurable: (NameChange) -> Bool) {
+    for change in pendingNames where isDurable(change) {
+      change.apply(to: &names)
+      namesVersion += 1
+    }
+    pendingNames.removeAll(where: isDurable)
+  }
+
+  private static func keys(_ path: String) -> [String] {
+    path.split(separator: "/").map(String.init)
+  }
+
+  private func directory(_ keys: some Sequence<String>) -> Int? {
+    var number = 0
+    for key in keys {
+      guard let entry = liveNames[number]?[key], entry.isDirectory else { return nil }
+      number = entry.number
+    }
+    return number
+  }
+
+  private func entry(at path: String) -> Entry? {
+    let keys = Disk.keys(path)
+    guard let name = keys.last else { return Entry(number: 0, isDirectory: true) }
+    return directory(keys.dropLast()).flatMap { liveNames[$0]?[name] }
+  }
+}

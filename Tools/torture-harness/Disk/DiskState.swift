@@ -1,0 +1,96 @@
+/// One way in which a disk may look after a loss of power.
+struct DiskState: Hashable {
+  /// Which of a file's pending fragments have reached the disk.
+  struct Choice: Hashable {
+    var fragments: [Bool]
+    /// A fragment of which only some sectors have.
+    var torn: Int?
+    var sectors: UInt8 = 0
+    /// Whether the file has its new size, although nothing of its content is there.
+    var hasNewSize = false
+  }
+
+  /// How it came about, for people.
+  var reason: String
+  /// Which pending names have reached the disk.
+  var names: [Bool]
+  /// By the file's number; a file without pending fragments is left out.
+  var choices: [Int: Choice]
+
+  /// Two states are the same if they look the same.
+  static func == (a: DiskState, b: DiskState) -> Bool {
+    a.names == b.names && a.choices == b.choices
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(names)
+    hasher.combine(choices)
+  }
+}
+
+extension Disk {
+  /// What tells this moment's durable content from another's.
+  var durableIdentity: [Int] {
+    [namesVersion] + files.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value.version] }
+      + files.values.flatMap { $0.pending.map(\.id) }.sorted()
+  }
+
+  /// Writes a state into an empty directory.
+  func write(_ state: DiskState, to path: String) throws {
+    var names = self.names
+    for (change, isThere) in zip(pendingNames, state.names) where isThere {
+      change.apply(to: &names)
+    }
+    try write(0, names, state, to: path)
+  }
+
+  private func write(
+    _ directory: Int, _ names: Names, _ state: DiskState, to path: String
+  ) throws {
+    try System.makeDirectory(path)
+    for (name, entry) in names[directory] ?? [:] {
+      if entry.isDirectory {
+        try write(entry.number, names, state, to: "\(path)/\(name)")
+      } else if let file = files[entry.number] {
+        let choice = state.choices[entry.number]
+        let patches = choice.map(file.patches) ?? []
+        let end = patches.map { $0.0 + $0.1.count }.max() ?? 0
+        var size = max(file.bytes.count, end)
+        if choice?.hasNewSize == true { size = max(size, file.sizeToBe) }
+        try System.makeFile("\(path)/\(name)", file.bytes[...], patches, size: size)
+      }
+    }
+  }
+}
+
+extension Disk.File {
+  /// The size when all that is pending is there.
+  var sizeToBe: Int { pending.map { $0.offset + $0.bytes.count }.max() ?? bytes.count }
+
+  /// What a choice adds to the durable content, and where.
+  fileprivate func patches(_ choice: DiskState.Choice) -> [(Int, ArraySlice<UInt8>)] {
+    var patches: [(Int, ArraySlice<UInt8>)] = []
+    for (index, fragment) in pending.enumerated() {
+      if choice.torn == index {
+        patches += sectors(fragment, choice.sectors)
+      } else if index < choice.fragments.count, choice.fragments[index] {
+        patches.append((fragment.offset, fragment.bytes))
+      }
+    }
+    return patches
+  }
+
+  /// Some 512-byte sectors of a fragment.
+  private func sectors(
+    _ fragment: Disk.Fragment, _ mask: UInt8
+  ) -> [(Int, ArraySlice<UInt8>)] {
+    var sectors: [(Int, ArraySlice<UInt8>)] = []
+    var (offset, rest, index) = (fragment.offset, fragment.bytes, 0)
+    while !rest.isEmpty {
+      let piece = rest.prefix(Disk.sectorSize - offset % Disk.sectorSize)
+      if mask >> UInt8(index) & 1 == 1 { sectors.append((offset, piece)) }
+      (offset, rest, index) = (offset + piece.count, rest.dropFirst(piece.count), index + 1)
+    }
+    return sectors
+  }
+}

@@ -1,0 +1,77 @@
+import FoundationEssentials
+
+/// What was asked for on the command line.
+struct Arguments {
+  var command = "run"
+  var setting = Setting()
+  var share = Cases.Share()
+  /// How long to go on; nil: one round.
+  var minutes: Double?
+  /// Only this trial.
+  var trial: Trial?
+  /// Only this workload.
+  var workload: Workload?
+  /// Where the database of a workload goes, and its marks.
+  var path = ""
+  var marks = ""
+  var progress = ""
+  /// The system start to open in; nil for this one.
+  var start: String?
+  /// A multiple of each trial's usual size.
+  var scale = 1.0
+
+  static let usage = """
+    usage: Tools/torture [--smoke | --minutes N] [--seed N]
+           Tools/torture --trial power|kill|fault|corruption --workload NAME --seed N
+                         [--quota N] [--names strict|journal] [--bug NAME] [--case N]
+    """
+
+  init(_ words: [String]) throws {
+    var words = words[...]
+    if let first = words.first, !first.hasPrefix("-") { command = words.removeFirst() }
+    while let name = words.popFirst() {
+      if name == "--smoke" { continue }
+      guard let value = words.popFirst() else { throw Failure("\(name) needs a value") }
+      guard try take(name, value) else {
+        throw Failure("there is no option \(name)\n\(Arguments.usage)")
+      }
+    }
+  }
+
+  private mutating func take(_ name: String, _ value: String) throws -> Bool {
+    func number<Number: LosslessStringConvertible>() throws -> Number {
+      guard let number = Number(value) else { throw Failure("\(name) needs a number") }
+      return number
+    }
+    func choice<Choice: RawRepresentable>() throws -> Choice where Choice.RawValue == String {
+      guard let choice = Choice(rawValue: value) else { throw Failure("\(name) \(value)?") }
+      return choice
+    }
+    switch name {
+    case "--minutes": minutes = try number()
+    case "--seed": setting.seed = try number()
+    case "--quota": setting.quota = try number()
+    case "--scale": scale = try number()
+    case "--trial": trial = try choice()
+    case "--workload":
+      setting.workload = try choice()
+      workload = setting.workload
+    case "--names": setting.order = try choice()
+    case "--bug": setting.bug = value
+    case "--directory": setting.directory = value
+    case "--recording": setting.recording = value
+    case "--recorder": setting.recorder = value
+    case "--case": share.only = try number()
+    case "--stride": share.stride = try number()
+    case "--first": share.first = try number()
+    case "--resume": share.resumeAt = try number()
+    case "--stop": share.stopsAtFirst = value == "yes"
+    case "--at": path = value
+    case "--marks": marks = value
+    case "--progress": progress = value
+    case "--start": start = value
+    default: return false
+    }
+    return true
+  }
+}

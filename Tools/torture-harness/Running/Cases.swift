@@ -1,0 +1,61 @@
+/// Numbered cases, each of which may break a promise, and which of them this process is to run.
+///
+/// Before each case its number goes to a file, so that whoever waits for this process knows which
+/// case killed it; an alarm ends one that hangs.
+final class Cases {
+  private let share: Share
+  private let progress: Int32
+  private(set) var number: UInt64 = 0
+  private(set) var run: UInt64 = 0
+  private(set) var violations: UInt64 = 0
+
+  /// Which cases are to be run.
+  struct Share: Sendable {
+    /// Every `stride`th case from `first` on.
+    var stride: UInt64 = 1
+    var first: UInt64 = 0
+    /// The only one, where a case is to be seen again.
+    var only: UInt64?
+    /// Cases before this number have been run.
+    var resumeAt: UInt64 = 0
+    /// Whether the first violation ends the run.
+    var stopsAtFirst = false
+  }
+
+  /// The longest that one case may take, in seconds.
+  static let secondsMax = 60
+
+  init(_ share: Share, progress: String) throws {
+    self.share = share
+    self.progress = try System.openForNoting(progress)
+  }
+
+  /// Whether nothing more is to be run.
+  var isOver: Bool {
+    share.stopsAtFirst && violations > 0 || share.only.map { number > $0 } ?? false
+  }
+
+  /// Runs the next case, if it is one of ours; what it throws is a violation.
+  func next(_ label: @autoclosure () -> String, _ body: () throws -> Void) {
+    defer { number += 1 }
+    let isOurs = share.only.map { $0 == number } ?? (number % share.stride == share.first)
+    if !isOurs || number < share.resumeAt || isOver { return }
+    System.note(number + 1, in: progress)
+    System.limit(seconds: Cases.secondsMax)
+    run += 1
+    if share.only != nil { tell("running \(label())") }
+    do { try body() } catch {
+      violations += 1
+      tell("violation \(number) \(label()): \(error)")
+    }
+    System.limit(seconds: 0)
+  }
+
+  /// Tells what was counted.
+  func report() { tell("cases \(run) of \(number)") }
+
+  /// Writes a line at once, since the next case may end this process.
+  private func tell(_ line: String) {
+    System.write(line.split(separator: "\n").joined(separator: " ") + "\n", to: 1)
+  }
+}

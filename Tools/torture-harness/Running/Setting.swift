@@ -1,0 +1,98 @@
+import Cambium
+import FoundationEssentials
+import LMDB
+
+/// What a trial works with: which workload and seed, how much, where, and with which planted bug.
+struct Setting: Sendable {
+  var workload = Workload.single
+  var seed: UInt64 = 1
+  /// How much of the trial is wanted; what it means is for the trial to say.
+  var quota = 1
+  var order = Disk.NameOrder.strict
+  var bug = ""
+  /// A directory of this trial's own.
+  var directory = ""
+  /// A recording that was made before; otherwise one is made.
+  var recording = ""
+  /// The recorder, as a library to be preloaded.
+  var recorder = ""
+
+  var bugs: PlantedBugs { PlantedBugs.named[bug] ?? [] }
+  var script: Script { workload.script(seed: seed) }
+
+  /// The system start after a loss of power.
+  static let laterStart = "after the loss of power"
+
+  /// The arguments with which another process gets this setting.
+  var arguments: [String] {
+    [
+      "--workload", workload.rawValue, "--seed", "\(seed)", "--quota", "\(quota)",
+      "--names", order.rawValue, "--bug", bug, "--directory", directory,
+      "--recording", recording, "--recorder", recorder,
+    ]
+  }
+}
+
+/// A run of a workload under the recorder, in a directory of its own.
+struct RecordedRun {
+  let setting: Setting
+  let directory: String
+
+  /// Where the database goes.
+  var root: String { "\(directory)/disk" }
+  var database: String { "\(root)/test.cambium" }
+  var marksFile: String { "\(directory)/marks" }
+  var recordingFile: String { "\(directory)/recording" }
+
+  /// What the workload has said about itself.
+  var marks: Marks {
+    var marks = Marks()
+    marks.read(System.read(marksFile))
+    return marks
+  }
+
+  init(_ setting: Setting, in directory: String) throws {
+    self.setting = setting
+    self.directory = directory
+    System.remove(directory)
+    try System.makeDirectory(directory)
+    try System.makeDirectory(root)
+  }
+
+  /// Runs the workload's processes to their ends. The first gets the orders, `TORTURE_KILL` or
+  /// `TORTURE_FAULT`; how it ended is the result.
+  func run(
+    _ command: String = "workload", _ orders: [String: String] = [:], _ more: [String] = [],
+    isRecording: Bool = false
+  ) throws -> ChildProcess.End {
+    var variables = ["LD_PRELOAD": setting.recorder, "TORTURE_ROOT": root]
+    variables["TORTURE_MARKS"] = marksFile
+    if isRecording { variables["TORTURE_RECORDING"] = recordingFile }
+    var children: [ChildProcess] = []
+    for index in 0..<(command == "workload" ? setting.workload.processes : 1) {
+      var own = variables
+      if index == 0 { own.merge(orders) { $1 } }
+      children.append(
+        try ChildProcess(
+          [command] + setting.arguments + ["--at", database, "--marks", marksFile] + more, own,
+          output: "\(directory)/output"))
+    }
+    let ends = children.map { $0.wait() }
+    for end in ends.dropFirst() where end != .exited(0) {
+      throw Violation("the other process ended with \(end): \(output)")
+    }
+    return ends[0]
+  }
+
+  /// What the processes have printed.
+  var output: String { String(decoding: System.read("\(directory)/output"), as: UTF8.self) }
+
+  /// Runs the workload undisturbed, and reads what the recorder wrote down.
+  func record() throws -> Recording {
+    let end = try run(isRecording: true)
+    guard end == .exited(0) else {
+      throw Violation("the workload ended with \(end): \(output)")
+    }
+    return try Recording(recordingFile, root: root)
+  }
+}

@@ -1,0 +1,104 @@
+import FoundationEssentials
+import Glibc
+
+/// What the harness asks of the operating system.
+enum System {
+  static func openForAppending(_ path: String) throws -> Int32 {
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { throw Failure("cannot open \(path): \(message)") }
+    return descriptor
+  }
+
+  /// Writes a text; failing is no harm, since the checker then demands less.
+  static func write(_ text: String, to descriptor: Int32) {
+    let bytes = Array(text.utf8)
+    _ = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+  }
+
+  static var message: String { unsafe String(cString: strerror(errno)) }
+
+  /// The whole content of a file; empty where there is none.
+  static func read(_ path: String) -> [UInt8] {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return [] }
+    defer { close(descriptor) }
+    var info = stat()
+    guard unsafe fstat(descriptor, &info) == 0, info.st_size > 0 else { return [] }
+    let size = Int(info.st_size)
+    return unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+      count = unsafe max(0, pread(descriptor, buffer.baseAddress, size, 0))
+    }
+  }
+
+  /// Makes a file of certain bytes and patches, of exactly `size` bytes.
+  static func makeFile(
+    _ path: String, _ bytes: ArraySlice<UInt8>, _ patches: [(Int, ArraySlice<UInt8>)], size: Int
+  ) throws {
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { throw Failure("cannot make \(path): \(message)") }
+    defer { close(descriptor) }
+    for (offset, bytes) in [(0, bytes)] + patches {
+      let count = unsafe bytes.withUnsafeBytes {
+        unsafe pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset))
+      }
+      guard count == bytes.count else { throw Failure("cannot fill \(path): \(message)") }
+    }
+    guard ftruncate(descriptor, off_t(size)) == 0 else { throw Failure("cannot size \(path)") }
+  }
+
+  static func makeDirectory(_ path: String) throws {
+    guard unsafe mkdir(path, 0o755) == 0 || errno == EEXIST else {
+      throw Failure("cannot make \(path): \(message)")
+    }
+  }
+
+  /// A path without its last part.
+  static func directory(of path: String) -> String {
+    path.split(separator: "/").dropLast().joined(separator: "/")
+  }
+
+  static func exists(_ path: String) -> Bool {
+    var info = stat()
+    return unsafe lstat(path, &info) == 0
+  }
+
+  /// Removes a directory with all below it, where it is there.
+  static func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
+
+  /// Ends this process with SIGALRM after some seconds; zero calls that off.
+  static func limit(seconds: Int) { alarm(UInt32(seconds)) }
+
+  /// The processors that may be used.
+  static var processors: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+
+  /// Ends this process as the system would.
+  static func die() { kill(getpid(), SIGKILL) }
+
+  static var processNumber: Int32 { getpid() }
+
+  static var isRoot: Bool { getuid() == 0 }
+
+  /// A file of eight bytes that tells how far this process has come, also after it was killed.
+  static func note(_ number: UInt64, in descriptor: Int32) {
+    var number = number
+    _ = unsafe pwrite(descriptor, &number, 8, 0)
+  }
+
+  static func openForNoting(_ path: String) throws -> Int32 {
+    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { throw Failure("cannot open \(path): \(message)") }
+    return descriptor
+  }
+
+  static func noted(in path: String) -> UInt64 {
+    let bytes = read(path)
+    return bytes.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}
+
+/// Why the harness cannot do its work; not a violation.
+struct Failure: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}

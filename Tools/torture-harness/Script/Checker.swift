@@ -1,0 +1,189 @@
+import Cambium
+import Dispatch
+import FoundationEssentials
+import LMDB
+import Synchronization
+
+/// Opens what a crash has left, and checks every promise against the script.
+struct Checker: Sendable {
+  let script: Script
+  var bugs: PlantedBugs = []
+  /// The system start to open in; nil for this one.
+  var systemStart: String?
+  /// Whether the state may have to be made anew. After a killed process it must not.
+  var mayRebuild = true
+
+  /// Checks the database at a path: all that was acknowledged is there (P1), it is what exactly the
+  /// transactions up to its head make (P2), the log folds to the same state (P4), feeds tell every
+  /// transaction once and in order (P5), and writing goes on.
+  func check(_ path: String, _ marks: Marks) throws {
+    let rebuilds = Mutex<[String]>([])
+    var options = Database.Options()
+    options.mapSize = 1 << 30
+    options.createIfMissing = !marks.isCreated
+    options.systemStart = systemStart
+    options.plantedBugs = bugs
+    options.diagnostics = { diagnostic in
+      if case .stateRebuilt(let reason) = diagnostic { rebuilds.withLock { $0.append(reason) } }
+    }
+    let database = try Database(at: path, options: options)
+    let head = try database.head.rawValue
+    try demand(
+      head >= marks.acknowledged,
+      "P1: transaction \(marks.acknowledged) was acknowledged, and the head is \(head)")
+    try demand(
+      head <= marks.most, "P2: \(marks.most) transactions were submitted, and the head is \(head)")
+    let reasons = rebuilds.withLock { $0 }
+    try demand(
+      mayRebuild || reasons.allSatisfy { $0 == "there is none" },
+      "the state was made anew after a killed process: \(reasons)")
+    try checkContent(database, head)
+    try checkFeed(database, head)
+    try writeOn(database, head)
+    try demandSound(database)
+    try database.close()
+  }
+
+  /// What `verify` finds is a violation.
+  func demandSound(_ database: Database) throws {
+    let findings = try database.verify().findings
+    try demand(findings.isEmpty, "P4: verify found \(findings)")
+  }
+
+  /// Checks the present, some moments of the past, and what is stored beside the tree.
+  private func checkContent(_ database: Database, _ head: UInt64) throws {
+    var random = SeededGenerator(seed: head, 7)
+    for moment in [head, UInt64(random.below(Int(head) + 1)), head / 2] {
+      try compare(database, at: moment, isPresent: moment == head)
+    }
+    let position = try database.consumer(Script.consumer).position().rawValue
+    try demand(position == head, "P2: the consumer's position is \(position), the head \(head)")
+  }
+
+  private func writeOn(_ database: Database, _ head: UInt64) throws {
+    let number = try database.write { tx in
+      try script.perform(tx)
+      return tx.sequence.rawValue
+    }
+    try demand(number == head + 1, "the next transaction is \(number) after \(head)")
+    try compare(database, at: number, isPresent: true)
+  }
+}
+
+// MARK: The tree
+
+extension Checker {
+  /// Compares every node at a moment.
+  func compare(_ database: Database, at moment: UInt64, isPresent: Bool) throws {
+    guard moment < UInt64(script.worlds.count) else {
+      throw Violation("P2: transaction \(moment) was never written")
+    }
+    let world = script.worlds[Int(moment)]
+    let when: Moment = isPresent ? .now : .sequence(SequenceNumber(moment))
+    try database.read(at: when) { snapshot in
+      let found = "at transaction \(moment)"
+      try demand(snapshot.sequence.rawValue == moment, "P2: \(snapshot.sequence) was read \(found)")
+      var nodes = try snapshot.root.descendants(includingSelf: false)
+      for path in world.nodes.keys.sorted() {
+        guard let node = try nodes.next() else { throw Violation("P2: no \(path) \(found)") }
+        try demand(node.path == path, "P2: \(node.path) instead of \(path) \(found)")
+        guard let expected = world.nodes[path] else { continue }
+        try compare(node, expected, snapshot, found)
+      }
+      if let extra = try nodes.next() { throw Violation("P2: \(extra.path) \(found)") }
+      try compareCounts(snapshot, world, found)
+    }
+  }
+
+  private func compare(
+    _ node: Node, _ expected: World.Node, _ snapshot: Snapshot, _ found: String
+  ) throws {
+    let (value, modified) = (try node.value, try node.modified?.rawValue)
+    let said = "\(node.path) \(found)"
+    try demand(modified == expected.modified, "P2: \(said) is of \(modified ?? 0)")
+    guard let bytes = expected.blob else {
+      let held = value.map { "\($0)" } ?? "nothing"
+      return try demand(value == expected.value, "P2: \(said) holds \(held)")
+    }
+    guard case .blob(let blob)? = value else { throw Violation("P2: \(said) is no blob") }
+    var content: [UInt8] = []
+    try snapshot.read(blob) { content += $0 }
+    try demand(content == bytes, "P2: the blob of \(said) differs")
+  }
+
+  private func compareCounts(_ snapshot: Snapshot, _ world: World, _ found: String) throws {
+    var counts: [Path: Int] = [:]
+    for path in world.nodes.keys { counts[path.parent ?? .root, default: 0] += 1 }
+    for path in [.root] + world.nodes.keys {
+      let (count, expected) = (try snapshot[path].childCount, counts[path] ?? 0)
+      try demand(count == expected, "P2: \(path) has \(count) children, not \(expected) \(found)")
+    }
+  }
+}
+
+// MARK: Feeds
+
+extension Checker {
+  /// Checks that walking and observing from zero tell each transaction once, in order.
+  private func checkFeed(_ database: Database, _ head: UInt64) throws {
+    var walked: [UInt64] = []
+    var commits = try database.commits(after: 0)
+    while let commit = try commits.next() {
+      walked.append(commit.sequence.rawValue)
+      try checkCommit(commit)
+    }
+    let expected = head == 0 ? [] : Array(1...head)
+    try demand(walked == expected, "P5: walking the log gave \(walked)")
+    let observed = try observe(database, count: Int(head))
+    try demand(observed == expected, "P5: observing from zero gave \(observed)")
+    if head > 0 { try checkChanges(database, head) }
+  }
+
+  private func checkCommit(_ commit: Commit) throws {
+    let number = Int(commit.sequence.rawValue)
+    guard number < script.worlds.count else { throw Violation("P2: \(number) was never written") }
+    let events = commit.events.map(\.payload)
+    try demand(
+      events == script.worlds[number].events.map { .integer($0) },
+      "P5: the events of \(number) are \(events)")
+    try demand(
+      commit.metadata == ["number": "\(number)"],
+      "P2: the metadata of \(number) is \(commit.metadata)")
+  }
+
+  /// Observes so many transactions.
+  private func observe(_ database: Database, count: Int) throws -> [UInt64] {
+    if count == 0 { return [] }
+    let done = DispatchSemaphore(value: 0)
+    let seen = Mutex<Result<[UInt64], any Error>>(.success([]))
+    let commits = database.changes(after: 0)
+    let task = Task {
+      defer { done.signal() }
+      do {
+        var numbers: [UInt64] = []
+        for try await commit in commits {
+          numbers.append(commit.sequence.rawValue)
+          if numbers.count == count { break }
+        }
+        seen.withLock { [numbers] in $0 = .success(numbers) }
+      } catch {
+        seen.withLock { $0 = .failure(error) }
+      }
+    }
+    guard done.wait(timeout: .now() + 5) == .success else {
+      task.cancel()
+      throw Violation("P5: observing \(count) transactions from zero did not end")
+    }
+    return try seen.withLock { $0 }.get()
+  }
+
+  /// Checks what one transaction is said to have changed.
+  private func checkChanges(_ database: Database, _ number: UInt64) throws {
+    let (old, new) = (script.worlds[Int(number) - 1].nodes, script.worlds[Int(number)].nodes)
+    let changed = Set(old.keys).union(new.keys).filter {
+      old[$0]?.value != new[$0]?.value || old[$0]?.blob != new[$0]?.blob
+    }
+    let told = try database.commit(SequenceNumber(number)).changes.all().map(\.path)
+    try demand(told == changed.sorted(), "P5: \(number) is said to have changed \(told)")
+  }
+}

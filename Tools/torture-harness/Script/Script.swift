@@ -1,0 +1,170 @@
+import Cambium
+
+/// What transaction *n* of a seed does, and what a database holds after it.
+///
+/// Everything follows from seed and number, so that whoever finds a database after a crash can say
+/// what it must hold, whichever process and thread wrote it.
+struct Script: Sendable {
+  /// What the transactions look like.
+  enum Shape: Sendable {
+    /// A handful of changes.
+    case small
+    /// Each third transaction fills some pages.
+    case large
+  }
+
+  /// The steps of each transaction, the first at 0.
+  private(set) var transactions: [[Step]] = []
+  /// The world at each moment, the empty one at 0.
+  private(set) var worlds = [World()]
+
+  /// Where each transaction writes down its own number.
+  static let lastPath: Path = "last"
+  /// The consumer whose position each transaction moves to its own number.
+  static let consumer = "mirror"
+
+  init(seed: UInt64, _ shape: Shape, count: Int) {
+    var author = Author(seed: seed, shape)
+    for number in 1...UInt64(count) {
+      let world = worlds[worlds.count - 1]
+      let steps = author.write(number, world)
+      transactions.append(steps)
+      worlds.append(world.after(steps, sequence: number))
+    }
+  }
+
+  /// How many transactions there are.
+  var count: Int { transactions.count }
+
+  /// Does what the running transaction has to do.
+  func perform(_ tx: borrowing Transaction) throws {
+    let number = tx.sequence.rawValue
+    try demand(number <= UInt64(count), "the script has no transaction \(number)")
+    for step in transactions[Int(number) - 1] { try step.perform(tx) }
+    try tx.advance(Script.consumer, to: tx.sequence)
+    tx.annotate("number", "\(number)")
+  }
+}
+
+/// Makes up transactions that fit the world before them.
+private struct Author {
+  private var random: SeededGenerator
+  private let shape: Script.Shape
+  /// The path that the transaction before removed, if it did nothing else.
+  private var removed: Path?
+
+  private static let names = ["p", "q", "r"]
+
+  init(seed: UInt64, _ shape: Script.Shape) {
+    random = SeededGenerator(seed: seed)
+    self.shape = shape
+  }
+
+  mutating func write(_ number: UInt64, _ world: World) -> [Step] {
+    let restorable = removed
+    removed = nil
+    if number > 4, random.oneIn(6), let path = anyPath(world) {
+      removed = path
+      return [.remove(path)]
+    }
+    var (steps, world) = ([Step](), world)
+    func add(_ step: Step) {
+      steps.append(step)
+      world.apply(step, number)
+    }
+    if let path = restorable, random.oneIn(2) { add(.restore(path, removedAt: number - 1)) }
+    add(.set(Script.lastPath, .integer(Int64(number))))
+    for _ in 0..<random.below(5) { if let step = change(world) { add(step) } }
+    if shape == .large && number % 3 == 0 {
+      for index in 0..<150 {
+        add(.set(Path(keys: ["bulk", .integer(Int64(random.below(400)))]), bulk(index)))
+      }
+    }
+    return steps
+  }
+
+  private mutating func change(_ world: World) -> Step? {
+    switch random.below(20) {
+    case 0..<7: return .set(path(), value())
+    case 7: return .blob(path(), bytes(random.oneIn(3) ? 6_000 : 40))
+    case 8..<11: return property(world)
+    case 11..<13: return increment(world)
+    case 13..<15: return append(world)
+    case 15..<17: return anyPath(world).map { .remove($0) }
+    case 17..<19: return move(world)
+    default: return .event(Int64(random.below(1000)))
+    }
+  }
+
+  private mutating func property(_ world: World) -> Step? {
+    let paths = world.nodes.filter { $0.value.isEmpty || $0.value.record != nil }.keys.sorted()
+    guard !paths.isEmpty else { return nil }
+    return .update(
+      random.pick(paths), random.pick(Author.names), random.oneIn(3) ? nil : scalar())
+  }
+
+  private mutating func increment(_ world: World) -> Step {
+    let numbers = world.nodes.filter { $0.value.integer != nil && $0.key != Script.lastPath }
+    let path = numbers.keys.sorted().first { _ in random.oneIn(2) }
+    if let path { return .increment(path, by: Int64(random.below(100)) - 50) }
+    return .increment(freePath(world), by: 1)
+  }
+
+  private mutating func append(_ world: World) -> Step {
+    let path = world.nodes.filter { $0.value.elements != nil }.keys.sorted().first
+    return .append(Int64(random.below(10)), to: path ?? freePath(world))
+  }
+
+  private mutating func move(_ world: World) -> Step? {
+    guard let source = anyPath(world) else { return nil }
+    let destination = path()
+    guard world.nodes[destination] == nil, !destination.isWithin(source) else { return nil }
+    return .move(source, to: destination)
+  }
+
+  // MARK: Paths and values
+
+  /// A path of one to three keys, out of a few.
+  private mutating func path() -> Path {
+    var keys: [Key] = [random.pick(["a", "b", "c", "d"])]
+    if random.below(4) > 0 { keys.append(.integer(Int64(random.below(6)))) }
+    if keys.count == 2 && random.oneIn(3) { keys.append(random.pick(["x", "y"])) }
+    return Path(keys: keys)
+  }
+
+  private mutating func freePath(_ world: World) -> Path {
+    for _ in 0..<20 {
+      let path = path()
+      if world.nodes[path] == nil { return path }
+    }
+    return Path(keys: ["e", .integer(Int64(random.below(1 << 20) + 1))])
+  }
+
+  private mutating func anyPath(_ world: World) -> Path? {
+    let paths = world.nodes.keys.filter { $0 != Script.lastPath }.sorted()
+    return paths.isEmpty ? nil : random.pick(paths)
+  }
+
+  private mutating func value() -> Value {
+    switch random.below(8) {
+    case 0..<3: return scalar()
+    case 3..<6:
+      return .map(Record(Author.names.prefix(1 + random.below(3)).map { ($0, scalar()) }))
+    case 6: return .array([.integer(Int64(random.below(9)))])
+    default: return .string(String(repeating: "long ", count: random.oneIn(3) ? 1_200 : 30))
+    }
+  }
+
+  private mutating func scalar() -> Value {
+    random.oneIn(3) ? .string("text \(random.below(1000))") : .integer(Int64(random.below(1000)))
+  }
+
+  private mutating func bulk(_ index: Int) -> Value {
+    let text = String(repeating: "x", count: random.below(60))
+    return .map(["p": .integer(Int64(index)), "q": .string(text)])
+  }
+
+  private mutating func bytes(_ count: Int) -> [UInt8] {
+    (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+  }
+}

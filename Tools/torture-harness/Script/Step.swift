@@ -1,0 +1,32 @@
+import Cambium
+import FoundationEssentials
+
+/// One change inside a transaction of a script: always one that the database must accept.
+enum Step: Sendable {
+  case set(Path, Value)
+  case blob(Path, [UInt8])
+  case update(Path, String, Value?)
+  case increment(Path, by: Int64)
+  case append(Int64, to: Path)
+  case remove(Path)
+  case move(Path, to: Path)
+  case restore(Path, removedAt: UInt64)
+  case event(Int64)
+
+  /// Makes the change in a database.
+  func perform(_ tx: borrowing Transaction) throws {
+    switch self {
+    case .set(let path, let value): try tx.set(path, to: value)
+    case .blob(let path, let bytes): try tx.set(path, to: .blob(try tx.store(Data(bytes))))
+    case .update(let path, let name, let value): try tx.update(path, [(name, value)])
+    case .increment(let path, let step): try tx.increment(path, by: .integer(step))
+    case .append(let element, let path): try tx.append(.integer(element), to: path)
+    case .remove(let path):
+      if try !tx.remove(path) { throw Violation("there was nothing at \(path) to remove") }
+    case .move(let source, let destination): try tx.move(source, to: destination)
+    case .restore(let path, let sequence):
+      try tx.restore(path, removedAt: SequenceNumber(sequence))
+    case .event(let number): try tx.event("said", .integer(number))
+    }
+  }
+}

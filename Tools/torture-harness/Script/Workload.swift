@@ -1,0 +1,139 @@
+import Cambium
+import FoundationEssentials
+import LMDB
+
+/// Something that an application does to a database, from creating it on, in a process of its own.
+/// What it writes follows from a seed; how its threads interleave does not.
+enum Workload: String, CaseIterable, Sendable {
+  /// Creates a database, closes and opens it again.
+  case create
+  /// One write after the other, with a pause in the middle during which the database is closed.
+  case single
+  /// Many async writes at a time, which are committed in groups.
+  case group
+  /// Transactions of many pages between small ones.
+  case large
+  /// The state is folded anew between writes.
+  case rebuild
+  /// Two processes write to one database.
+  case pair
+
+  /// How many processes it takes.
+  var processes: Int { self == .pair ? 2 : 1 }
+
+  /// What it writes, and one transaction more for the checker.
+  func script(seed: UInt64) -> Script {
+    switch self {
+    case .create: Script(seed: seed, .small, count: 8)
+    case .large: Script(seed: seed, .large, count: 10)
+    case .group: Script(seed: seed, .small, count: 26)
+    default: Script(seed: seed, .small, count: 22)
+    }
+  }
+}
+
+/// Runs a workload in this process, and marks what it hands over and what is acknowledged.
+struct WorkloadRun: Sendable {
+  let workload: Workload
+  let script: Script
+  let path: String
+  let marks: MarkWriter
+  let bugs: PlantedBugs
+
+  func run() async throws {
+    switch workload {
+    case .create: try create()
+    case .single: try single()
+    case .group: try await group()
+    case .large: try large()
+    case .rebuild: try rebuild()
+    case .pair: try pair()
+    }
+  }
+
+  func open() throws -> Database {
+    var options = Database.Options()
+    options.mapSize = 1 << 30
+    options.plantedBugs = bugs
+    options.busyTimeout = .seconds(20)
+    let database = try Database(at: path, options: options)
+    marks.created()
+    return database
+  }
+
+  private func write(_ database: Database) throws {
+    marks.submitted()
+    let sequence = try database.write { tx in
+      try script.perform(tx)
+      return tx.sequence.rawValue
+    }
+    marks.acknowledged(sequence)
+  }
+
+  private func write(_ count: Int, to database: Database) throws {
+    for _ in 0..<count { try write(database) }
+  }
+
+  // MARK: The workloads
+
+  private func create() throws {
+    let database = try open()
+    try database.close()
+    let again = try open()
+    try write(2, to: again)
+    try again.close()
+  }
+
+  private func single() throws {
+    let database = try open()
+    try write(8, to: database)
+    try database.close()
+    let again = try open()
+    try write(8, to: again)
+    // The process ends without closing, as an application that crashes does.
+    withExtendedLifetime(again) {}
+  }
+
+  private func group() async throws {
+    let database = try open()
+    for _ in 0..<3 {
+      try await withThrowingTaskGroup(of: Void.self) { tasks in
+        for _ in 0..<8 { tasks.addTask { try await asyncWrite(database) } }
+        try await tasks.waitForAll()
+      }
+    }
+    try database.close()
+  }
+
+  private func asyncWrite(_ database: Database) async throws {
+    marks.submitted()
+    let sequence = try await database.write { tx in
+      try script.perform(tx)
+      return tx.sequence.rawValue
+    }
+    marks.acknowledged(sequence)
+  }
+
+  private func large() throws {
+    let database = try open()
+    try write(8, to: database)
+    try database.close()
+  }
+
+  private func rebuild() throws {
+    let database = try open()
+    try write(6, to: database)
+    try database.rebuild()
+    try write(4, to: database)
+    try database.rebuild()
+    try database.close()
+    let again = try open()
+    try write(4, to: again)
+  }
+
+  private func pair() throws {
+    let database = try open()
+    try write(9, to: database)
+    try database.close()
+  }
+}

@@ -1,0 +1,86 @@
+import Cambium
+
+/// What a database should hold at one moment, as plainly as it can be said.
+struct World: Sendable {
+  /// What a node holds, and the transaction that last changed it.
+  struct Node: Equatable, Sendable {
+    var value: Value?
+    /// The content where the value is a blob.
+    var blob: [UInt8]?
+    var modified: UInt64
+  }
+
+  private(set) var nodes: [Path: Node] = [:]
+  private(set) var events: [Int64] = []
+  /// What transactions that did nothing but remove took away, by their number.
+  private var removed: [UInt64: [Path: Node]] = [:]
+
+  /// The nodes after a transaction.
+  func after(_ steps: [Step], sequence: UInt64) -> World {
+    var next = self
+    next.events = []
+    for step in steps { next.apply(step, sequence) }
+    return next
+  }
+
+  mutating func apply(_ step: Step, _ sequence: UInt64) {
+    switch step {
+    case .set(let path, let value): put(path, value, sequence)
+    case .blob(let path, let bytes): put(path, nil, blob: bytes, sequence)
+    case .update(let path, let name, let value):
+      var record = nodes[path]?.record ?? Record()
+      record[name] = value
+      put(path, .map(record), sequence)
+    case .increment(let path, let step):
+      put(path, .integer((nodes[path]?.integer ?? 0) + step), sequence)
+    case .append(let element, let path):
+      put(path, .array((nodes[path]?.elements ?? []) + [.integer(element)]), sequence)
+    case .remove(let path): removed[sequence] = take(path)
+    case .move(let source, let destination): attach(take(source), source, destination, sequence)
+    case .restore(let path, let number): attach(removed[number] ?? [:], path, path, sequence)
+    case .event(let number): events.append(number)
+    }
+  }
+
+  private mutating func put(
+    _ path: Path, _ value: Value?, blob: [UInt8]? = nil, _ sequence: UInt64
+  ) {
+    makeAncestors(of: path, sequence)
+    nodes[path] = Node(value: value, blob: blob, modified: sequence)
+  }
+
+  private mutating func makeAncestors(of path: Path, _ sequence: UInt64) {
+    var ancestor = path.parent
+    while let path = ancestor, !path.isRoot {
+      if nodes[path] == nil { nodes[path] = Node(modified: sequence) }
+      ancestor = path.parent
+    }
+  }
+
+  /// Takes a subtree away.
+  private mutating func take(_ path: Path) -> [Path: Node] {
+    let taken = nodes.filter { $0.key.isWithin(path) }
+    for path in taken.keys { nodes[path] = nil }
+    return taken
+  }
+
+  /// Puts a subtree somewhere: its root counts as changed, what is below it does not.
+  private mutating func attach(
+    _ subtree: [Path: Node], _ source: Path, _ destination: Path, _ sequence: UInt64
+  ) {
+    makeAncestors(of: destination, sequence)
+    let depth = source.keys.count
+    for (path, node) in subtree {
+      nodes[Path(keys: destination.keys + path.keys.dropFirst(depth))] = node
+    }
+    nodes[destination]?.modified = sequence
+  }
+}
+
+extension World.Node {
+  var record: Record? { if case .map(let record)? = value { record } else { nil } }
+  var integer: Int64? { if case .integer(let number)? = value { number } else { nil } }
+  var elements: [Value]? { if case .array(let elements)? = value { elements } else { nil } }
+  /// Whether nothing is held: the node is there for its children.
+  var isEmpty: Bool { value == nil && blob == nil }
+}

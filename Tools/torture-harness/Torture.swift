@@ -1,0 +1,58 @@
+import Cambium
+import FoundationEssentials
+import Glibc
+
+/// Tortures databases, and checks what Cambium promises of them.
+///
+/// One program in several parts, since a part may be killed: `run` starts the others. `workload`
+/// and `endure` write, under the recorder; `recover` opens what they left; `hold` reads until it is
+/// killed; `trial` runs a share of a trial's cases.
+@main struct Torture {
+  static func main() async {
+    do {
+      let arguments = try Arguments(Array(CommandLine.arguments.dropFirst()))
+      exit(try await run(arguments) ? 0 : 1)
+    } catch {
+      System.write("torture: \(error)\n", to: 1)
+      exit(2)
+    }
+  }
+
+  /// - Returns: Whether no promise was broken.
+  private static func run(_ arguments: Arguments) async throws -> Bool {
+    switch arguments.command {
+    case "workload": try await workload(arguments).run()
+    case "endure":
+      let order = ProcessInfo.processInfo.environment["TORTURE_FAULT"] ?? ""
+      try Endurance(run: workload(arguments), order: order).endure()
+    case "recover": try recover(arguments)
+    case "hold": try KilledReader.hold(arguments.path, arguments.setting.bugs)
+    case "trial":
+      let cases = try Cases(arguments.share, progress: arguments.progress)
+      guard let trial = arguments.trial else { throw Failure("which trial?") }
+      try trial.run(arguments.setting, cases)
+      cases.report()
+    case "run": return try Session(arguments).run()
+    default: throw Failure(Arguments.usage)
+    }
+    return true
+  }
+
+  private static func workload(_ arguments: Arguments) throws -> WorkloadRun {
+    WorkloadRun(
+      workload: arguments.setting.workload, script: arguments.setting.script,
+      path: arguments.path, marks: try MarkWriter(arguments.marks),
+      bugs: arguments.setting.bugs)
+  }
+
+  /// Opens a database; its recovery is done when that returns.
+  private static func recover(_ arguments: Arguments) throws {
+    guard System.exists(arguments.path) else { return }
+    var options = Database.Options()
+    options.mapSize = 1 << 30
+    options.systemStart = arguments.start
+    options.plantedBugs = arguments.setting.bugs
+    let database = try Database(at: arguments.path, options: options)
+    withExtendedLifetime(database) {}
+  }
+}

@@ -1,0 +1,127 @@
+import Cambium
+import FoundationEssentials
+import LMDB
+
+/// Changes stored bytes, and demands that nothing crashes, hangs, or reads wrong without a word:
+/// damage of the state is mended from the log, damage of the log is named, and what is harmless
+/// raises no alarm. `quota` is the number of changes.
+struct Corruption {
+  private let setting: Setting
+  private let checker: Checker
+  private let place: String
+
+  init(_ setting: Setting) {
+    self.setting = setting
+    place = "\(setting.directory)/state"
+    var checker = Checker(script: setting.script)
+    checker.bugs = setting.bugs
+    self.checker = checker
+  }
+
+  /// A database's files by their paths, as they are and as they were.
+  private struct Content {
+    var now: [String: [UInt8]] = [:]
+    var before: [String: [UInt8]] = [:]
+    var log: String { "log/data.mdb" }
+    var state: String { now.keys.first { $0.hasPrefix("state-") } ?? "" }
+  }
+
+  func run(_ cases: Cases) throws {
+    let root = RecordedRun.root(of: setting.recording)
+    let files = try read("\(root)/test.cambium", try Recording(setting.recording, root: root))
+    var marks = Marks()
+    let folder = String(setting.recording.dropLast("recording".count))
+    marks.read(System.read("\(folder)marks"))
+    for index in 0..<setting.quota {
+      var random = SeededGenerator(seed: setting.seed, 17 + UInt64(index))
+      let name = random.oneIn(2) ? files.log : files.state
+      guard let now = files.now[name] else { throw Failure("there is no \(name)") }
+      let mutation = Mutation(of: now, older: files.before[name] ?? now, &random)
+      if cases.isOver { return }
+      cases.next("\(name): \(mutation)") { [marks] in
+        try check(files, name, mutation, marks)
+      }
+    }
+  }
+
+  /// Reads the files of a finished database, and what they held half-way.
+  private func read(_ path: String, _ recording: Recording) throws -> Content {
+    var files = Content()
+    for name in try LMDB.Files.names(in: path) {
+      let file = "\(name)/data.mdb"
+      if System.exists("\(path)/\(file)") { files.now[file] = System.read("\(path)/\(file)") }
+    }
+    var disk = Disk(.journal)
+    for call in recording.calls.prefix(recording.calls.count * 2 / 3) { disk.run(call) }
+    let half = "\(setting.directory)/half"
+    System.remove(half)
+    let all = DiskState(
+      reason: "", names: disk.pendingNames.map { _ in true },
+      choices: disk.files.mapValues { .init(fragments: $0.pending.map { _ in true }) })
+    try disk.write(all, to: half)
+    for name in files.now.keys { files.before[name] = System.read("\(half)/test.cambium/\(name)") }
+    return files
+  }
+
+  private func check(
+    _ files: Content, _ name: String, _ mutation: Mutation, _ marks: Marks
+  ) throws {
+    System.remove(place)
+    try System.makeDirectory(place)
+    for (file, bytes) in files.now {
+      let content = file == name ? mutation.bytes : bytes
+      try System.makeDirectory("\(place)/\(System.directory(of: file))")
+      try System.makeFile("\(place)/\(file)", content[...], [], size: content.count)
+    }
+    let isLog = name == files.log
+    let harmless = mutation.changedPages.isEmpty
+    do {
+      try checkOpened(marks, isLog: isLog, isHarmless: harmless)
+    } catch let error as DatabaseError {
+      try demand(isLog, "the state's damage is not mended from the log: \(error)")
+      try demand(!harmless, "a false alarm: \(error)")
+      try demand(error.isAboutDamage, "the log's damage gives \(error)")
+    }
+  }
+
+  /// Verifies first, as whoever has a doubt does; then reads everything, or mends.
+  private func checkOpened(_ marks: Marks, isLog: Bool, isHarmless: Bool) throws {
+    var options = Database.Options()
+    options.mapSize = 1 << 30
+    options.createIfMissing = false
+    options.plantedBugs = setting.bugs
+    let database = try Database(at: place, options: options)
+    let findings = try database.verify().findings
+    if findings.isEmpty {
+      try database.close()
+      return try checker.check(place, marks)
+    }
+    try demand(!isHarmless, "a false alarm: \(findings)")
+    if isLog {
+      return try demand(findings.allSatisfy(isNamed), "the log's damage is not named: \(findings)")
+    }
+    try demand(findings.allSatisfy(\.isRepairable), "the state is damaged, not: \(findings)")
+    try database.rebuild()
+    try database.close()
+    try checker.check(place, marks)
+  }
+
+  /// Whether a finding says where.
+  private func isNamed(_ finding: Verification.Finding) -> Bool {
+    ["record ", "page", "entry", "blob", "head", "list", "table"].contains {
+      finding.description.contains($0)
+    }
+  }
+}
+
+extension DatabaseError {
+  /// Whether it says that stored bytes are wrong, or not those of a database.
+  fileprivate var isAboutDamage: Bool {
+    switch self {
+    case .corrupt, .unsupported: true
+    // LMDB's own word for a read transaction that has met damage.
+    case .ioFailure(let reason): reason.contains("MDB_BAD_TXN")
+    default: false
+    }
+  }
+}

@@ -1,0 +1,66 @@
+/// Kills a workload before, in the middle of and after each durable call, and opens what is left in
+/// the same system start. Every third time the recovery is killed first. `quota` is the most cases.
+struct Kills {
+  private let setting: Setting
+  private let checker: Checker
+
+  init(_ setting: Setting) {
+    self.setting = setting
+    var checker = Checker(script: setting.script)
+    checker.bugs = setting.bugs
+    self.checker = checker
+  }
+
+  /// When a process is killed: at a call, and where in it.
+  struct Moment: CustomStringConvertible {
+    let call: Int
+    let when: String
+    /// The durable call of the recovery at which that is killed.
+    var again: Int?
+
+    var description: String { "\(call):\(when)" + (again.map { ", again at \($0)" } ?? "") }
+  }
+
+  func run(_ cases: Cases) throws {
+    let recording = try Recording(setting.recording, root: RecordedRun.root(of: setting.recording))
+    cases.next("a killed reader") { try KilledReader(setting: setting).check() }
+    for moment in moments(recording.counted) {
+      if cases.isOver { return }
+      cases.next("kill \(moment)") { try check(moment) }
+    }
+  }
+
+  private func moments(_ calls: [Recording.Call]) -> [Moment] {
+    var random = SeededGenerator(seed: setting.seed, 11)
+    var moments: [Moment] = []
+    for (index, call) in calls.enumerated() {
+      for when in call.kind == .write ? ["before", "half", "after"] : ["before", "after"] {
+        let again = random.oneIn(3) ? 1 + random.below(24) : nil
+        moments.append(Moment(call: index + 1, when: when, again: again))
+      }
+    }
+    guard moments.count > setting.quota else { return moments }
+    moments.shuffle(using: &random)
+    return Array(moments.prefix(setting.quota))
+  }
+
+  private func check(_ moment: Moment) throws {
+    let run = try RecordedRun(setting, in: "\(setting.directory)/run")
+    let end = try run.run("workload", ["TORTURE_KILL": "\(moment.call):\(moment.when)"])
+    // Threads may take another course than on record, and so make fewer calls.
+    guard end == .killed(9) || end == .exited(0) else {
+      throw Violation("the process ended with \(end): \(run.output)")
+    }
+    var checker = checker
+    checker.mayRebuild = moment.again != nil || setting.workload == .rebuild
+    if let again = moment.again {
+      checker.systemStart = Setting.laterStart
+      let later = ["--start", Setting.laterStart]
+      let end = try run.run("recover", ["TORTURE_KILL": "\(again):half"], later)
+      guard end == .killed(9) || end == .exited(0) else {
+        throw Violation("the recovery ended with \(end): \(run.output)")
+      }
+    }
+    try checker.check(run.database, run.marks)
+  }
+}
