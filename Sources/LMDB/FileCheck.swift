@@ -45,12 +45,19 @@ package enum FileCheck {
     return Int(meta.pageSize)
   }
 
-  private static func check(_ file: PageFile) throws(FileDamage) -> MetaPage {
+  static func check(_ file: PageFile) throws(FileDamage) -> MetaPage {
+    try settled(file) { () throws(FileDamage) in try check(file, MetaPages(file)) }
+  }
+
+  /// Reads something, again where it fails and the meta pages change meanwhile.
+  static func settled<R>(
+    _ file: PageFile, _ body: () throws(FileDamage) -> R
+  ) throws(FileDamage) -> R {
     var attempts = 0
     while true {
       let metas = try MetaPages(file)
       do {
-        return try check(file, metas)
+        return try body()
       } catch {
         attempts += 1
         let isSettled = try MetaPages(file) == metas

@@ -65,6 +65,8 @@ struct FileCheckTests {
     }
     #expect(try Self.refusal(of: edited.bytes) == nil)
     edited.set(u64: 4000, at: older + 128)
+    #expect(try Self.refusal(of: edited.bytes) == nil)
+    edited.set(u64: 4000, at: newest + 128)
     #expect(try Self.refusal(of: edited.bytes) != nil)
   }
 

@@ -170,7 +170,7 @@ extension Database {
       // Another process may have done it while this one waited for its turn.
       if reason != nil, mark?.generation != damaged, try reasonToRebuild(mark) == nil { return }
       let generation = (mark?.generation ?? 0) + 1
-      sweepStates(except: mark?.generation)
+      sweepUnused()
       let temporary = "\(State.directory(generation)).tmp"
       let isRecovery = reason != nil
       try fill(temporary, generation, upTo: head.sequence, fromCheckpoint: isRecovery, progress)
@@ -182,7 +182,7 @@ extension Database {
       if !isRecovery { try writer.setCheckpoint(nil) }
       try writer.commit(head: head)
       store.releaseState()
-      sweepStates(except: generation)
+      sweepUnused()
     }
     if let reason, try head > .zero { store.report(.stateRebuilt(reason: reason)) }
     store.feed.publish(try store.snapshot(at: .now).sequence)

@@ -13,15 +13,33 @@ extension Database {
   func sweepLeftovers() {
     if store.isReadOnly { return }
     Database.sweepCreations(of: path)
-    for name in Files.names(in: path, startingWith: "verify-") where name.hasSuffix(".tmp") {
+    for name in Files.names(in: path, startingWith: "") where Database.isTemporary(name) {
       try? ClaimedDirectory.removeIfAbandoned("\(path)/\(name)")
     }
-    guard let own = try? store.log.read({ try $0.stateMark() })?.generation,
-      Files.names(in: path, startingWith: "state-").contains(where: { $0 != State.directory(own) })
-    else { return }
-    try? writer.exclusively(timeout: .zero) {
-      let mark = try store.log.read { try $0.stateMark() }
-      sweepStates(except: mark?.generation)
+    guard let used = try? namesInUse(), !unused(except: used).isEmpty else { return }
+    try? writer.exclusively(timeout: .zero) { sweepUnused(except: try namesInUse()) }
+  }
+
+  /// What is claimed while somebody is at work in it.
+  private static func isTemporary(_ name: String) -> Bool {
+    name.hasSuffix(".tmp") && (name.hasPrefix("verify-") || name.hasPrefix("checkpoint-"))
+  }
+
+  /// The directories of the state and the checkpoint that the log names.
+  private func namesInUse() throws -> Set<String> {
+    let (state, checkpoint) = try store.log.read { (try $0.stateMark(), try $0.checkpoint()) }
+    return Set(
+      [
+        state.map { State.directory($0.generation) },
+        checkpoint.map { Checkpoint.directory($0.sequence) },
+      ].compactMap { $0 })
+  }
+
+  /// States and checkpoints that the log does not name.
+  private func unused(except used: Set<String>) -> [String] {
+    Files.names(in: path, startingWith: "").filter { name in
+      (name.hasPrefix("state-") || name.hasPrefix("checkpoint-"))
+        && !used.contains(name) && !Database.isTemporary(name)
     }
   }
 
@@ -38,13 +56,12 @@ extension Database {
     }
   }
 
-  /// Removes states that are not in use. The writer's turn must be held: whoever makes a state
-  /// holds it.
-  func sweepStates(except generation: UInt64?) {
-    for name in Files.names(in: path, startingWith: "state-") {
-      if name == generation.map({ State.directory($0) }) { continue }
-      try? removeState(name)
-    }
+  /// Removes states and checkpoints that the log does not name. The writer's turn must be held:
+  /// whoever names one holds it.
+  func sweepUnused() { if let used = try? namesInUse() { sweepUnused(except: used) } }
+
+  private func sweepUnused(except used: Set<String>) {
+    for name in unused(except: used) { try? removeState(name) }
   }
 
   /// Renames a state before it is removed, so that one who comes late finds it whole or not at all.

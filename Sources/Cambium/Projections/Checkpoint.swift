@@ -5,7 +5,7 @@ import Synchronization
 /// A synced copy of the state, so that after a crash of the system only what the log got since is
 /// folded again, and not all of it.
 ///
-///     state ──copied, synced──▶ checkpoint-<process>.tmp ──renamed──▶ checkpoint-<n>
+///     state ──copied, synced──▶ checkpoint-<random>.tmp ──renamed──▶ checkpoint-<n>
 ///                                                                       │
 ///     log's meta: "checkpoint" names it, and nothing else is trusted ◀──┘
 ///
@@ -22,9 +22,6 @@ struct Checkpoint {
   }
 
   static func directory(_ sequence: SequenceNumber) -> String { "checkpoint-\(sequence)" }
-
-  /// The name of a checkpoint in the making, which tells who is at it.
-  static var temporary: String { "checkpoint-\(getpid()).tmp" }
 
   var path: String { "\(store.path)/\(Checkpoint.directory(mark.sequence))" }
 
@@ -87,9 +84,8 @@ final class Checkpointer: Sendable {
   }
 
   private func make(_ store: Store, _ exclusively: (() throws -> Void) throws -> Void) throws {
-    let directory = "\(store.path)/\(Checkpoint.temporary)"
-    if Files.exists(directory) { try Files.removeDirectory(directory) }
-    try Files.createDirectory(directory)
+    let directory = Database.temporaryPath("\(store.path)/checkpoint", "-")
+    let claim = try ClaimedDirectory(creating: directory)
     defer { try? Files.removeDirectory(directory) }
     let logBytes = try store.log.environment.usage().usedBytes
     try copy(try store.currentState(), to: directory)
@@ -99,6 +95,7 @@ final class Checkpointer: Sendable {
       try store.publish(
         CheckpointMark(sequence: sequence, logBytes: UInt64(logBytes)), from: directory)
     }
+    withExtendedLifetime(claim) {}
   }
 
   private func copy(_ state: State, to directory: String) throws {

@@ -85,7 +85,7 @@ private final class Reports: Sendable {
       switch diagnostic {
       case .stateRebuilt(let reason): notes.rebuildReason = reason
       case .stateBehind(let applied, let head): notes.behind = (applied, head)
-      case .snapshotHeld: break
+      case .snapshotHeld, .checkpointFailed: break
       }
     }
   }

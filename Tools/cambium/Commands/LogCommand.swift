@@ -40,19 +40,9 @@ enum LogCommand {
     }
     guard isEmpty else { return }
     if invocation.format == .short {
-      System.complain("cambium: \(try reasonForNothing(stretch.under, database))\n")
+      System.complain("cambium: no transaction matches\n")
     }
     throw Failure.silent(.negative)
-  }
-
-  /// Why no transaction is listed, as a sentence.
-  private static func reasonForNothing(_ path: Path, _ database: Database) throws -> String {
-    let node = try database.snapshot()[path]
-    if try !path.isRoot && node.exists && node.modified == nil {
-      let name = Terminal.escaped(path.description)
-      return "\(name) is a property; `cambium history` lists its changes"
-    }
-    return "no transaction matches"
   }
 
   /// What writes a transaction in the format that is asked for.
