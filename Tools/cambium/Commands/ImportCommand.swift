@@ -136,29 +136,33 @@ enum ImportCommand {
       metadata: ["import": name == "-" ? "standard input" : name])
     defer { try? rows.close() }
     let start = ContinuousClock.now
+    var notes: [String] = []
     do {
-      try run(form, source, mark, rows, invocation, bar)
+      notes = try run(form, source, mark, rows, invocation, bar)
     } catch {
       bar.finish()
       throw kept(error, rows, invocation)
     }
     bar.finish()
-    if !invocation.isQuiet { try report(rows, start, invocation, output) }
+    if invocation.isQuiet { return }
+    for note in notes { System.complain("cambium: \(Terminal.escaped(note))\n") }
+    try report(rows, start, invocation, output)
   }
 
   private static func run(
     _ form: String, _ source: consuming ByteSource, _ mark: AbsentMark, _ rows: RowImport,
     _ invocation: Invocation, _ bar: ProgressBar
-  ) throws {
+  ) throws -> [String] {
     let rowKey = RowKey(invocation[key]?.text)
     let json = JSONImport(key: rowKey, makesRecords: invocation.has(records))
     switch form {
     case "csv":
       let csv = CSVImport(key: rowKey, text: invocation.all(text).map(\.text), absent: mark)
-      try csv.run(source, rows, bar)
+      return try csv.run(source, rows, bar)
     case "jsonl": try json.runLines(source, rows, bar)
     default: try json.runDocument(source, rows, bar)
     }
+    return []
   }
 
   /// An option that would be ignored is a mistake, which is told before anything is done.

@@ -9,7 +9,12 @@ struct CSVImport {
   let absent: AbsentMark
 
   /// Imports all records.
-  func run(_ source: consuming ByteSource, _ rows: RowImport, _ bar: ProgressBar) throws {
+  ///
+  /// - Returns: What the user should know of the columns' types.
+  @discardableResult
+  func run(
+    _ source: consuming ByteSource, _ rows: RowImport, _ bar: ProgressBar
+  ) throws -> [String] {
     var reader = try CSVReader(source, absent: absent)
     try checkColumns(reader)
     let declared = Dictionary(text.map { ($0, ColumnType.text) }, uniquingKeysWith: { a, _ in a })
@@ -27,6 +32,21 @@ struct CSVImport {
       row += 1
     }
     try rows.finish()
+    return absent == .none ? Self.notes(types) : []
+  }
+
+  /// Names the columns that one text alone keeps from a type; it probably stands for what is
+  /// absent.
+  private static func notes(_ types: ColumnTypes) -> [String] {
+    Dictionary(grouping: types.columns.filter { $0.obstacle != nil }) { $0.obstacle ?? "" }
+      .filter { AbsentMark($0.key) != nil }
+      .sorted { $0.key < $1.key }
+      .map { mark, columns in
+        let more = columns.count > 3 ? " and \(columns.count - 3) more" : ""
+        let names = columns.prefix(3).map(\.name).joined(separator: ", ") + more
+        return "\(columns.count == 1 ? "the column" : "the columns") \(names) became text because "
+          + "of \(mark) alone; with --null \(Shell.quoted(mark)) that is absent"
+      }
   }
 
   private static func tell(
