@@ -2,7 +2,8 @@
 /// for certain what a crash has left.
 ///
 /// The lock is a `flock` on the directory itself. It ends with the process that holds it, whatever
-/// its number and wherever that number counts, and it stays when the directory is renamed.
+/// its number and wherever that number counts, and it stays when the directory is renamed. A file
+/// system that cannot lock directories (NFS) goes without: nothing is certain there, and all stays.
 package final class ClaimedDirectory: Sendable {
   /// Where it was made.
   package let path: String
@@ -18,8 +19,8 @@ package final class ClaimedDirectory: Sendable {
       if Files.exists(path) { break }
       try Files.createDirectory(path)
       // Between the two calls somebody may have taken it for abandoned.
-      guard let descriptor = ClaimedDirectory.claim(path) else { continue }
-      self.descriptor = descriptor
+      guard let claim = ClaimedDirectory.claim(path) else { continue }
+      descriptor = claim.descriptor
       return
     }
     throw StorageError(.busy, "another process is at work in \(path)")
@@ -29,22 +30,23 @@ package final class ClaimedDirectory: Sendable {
 
   /// Removes a directory that nobody is at work in, with all in it.
   package static func removeIfAbandoned(_ path: String) throws(StorageError) {
-    guard let descriptor = claim(path) else { return }
+    guard let (descriptor, isLocked) = claim(path) else { return }
     defer { close(descriptor) }
-    try Files.removeDirectory(path)
+    if isLocked { try Files.removeDirectory(path) }
   }
 
   /// Locks the directory at a path; nil where there is none, or somebody has locked it.
-  private static func claim(_ path: String) -> Int32? {
+  private static func claim(_ path: String) -> (descriptor: Int32, isLocked: Bool)? {
     let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return nil }
+    let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
     // Who held the lock may have renamed the directory before letting go of it.
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0,
+    guard isLocked || errno != EWOULDBLOCK,
       Files.identity(of: descriptor) == Files.identity(of: path)
     else {
       close(descriptor)
       return nil
     }
-    return descriptor
+    return (descriptor, isLocked)
   }
 }
