@@ -16,8 +16,8 @@ extension Database {
     for name in Files.names(in: path, startingWith: "") where Database.isTemporary(name) {
       try? ClaimedDirectory.removeIfAbandoned("\(path)/\(name)")
     }
-    guard let used = try? namesInUse(), !unused(except: used).isEmpty else { return }
-    try? writer.exclusively(timeout: .zero) { sweepUnused(except: try namesInUse()) }
+    guard let used = try? store.log.read(namesInUse), !unused(except: used).isEmpty else { return }
+    try? writer.exclusively(timeout: .zero) { sweepUnused() }
   }
 
   /// What is claimed while somebody is at work in it.
@@ -26,8 +26,8 @@ extension Database {
   }
 
   /// The directories of the state and the checkpoint that the log names.
-  private func namesInUse() throws -> Set<String> {
-    let (state, checkpoint) = try store.log.read { (try $0.stateMark(), try $0.checkpoint()) }
+  private func namesInUse(_ log: LogReader) throws -> Set<String> {
+    let (state, checkpoint) = (try log.stateMark(), try log.checkpoint())
     return Set(
       [
         state.map { State.directory($0.generation) },
@@ -57,10 +57,9 @@ extension Database {
   }
 
   /// Removes states and checkpoints that the log does not name. The writer's turn must be held:
-  /// whoever names one holds it.
-  func sweepUnused() { if let used = try? namesInUse() { sweepUnused(except: used) } }
-
-  private func sweepUnused(except used: Set<String>) {
+  /// whoever names one holds it. What a killed writer has named counts, which readers may not see.
+  func sweepUnused() {
+    guard let used = try? store.log.readNewest(namesInUse) else { return }
     for name in unused(except: used) { try? removeState(name) }
   }
 
