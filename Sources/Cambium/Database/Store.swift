@@ -255,7 +255,7 @@ final class Store: Sendable {
   /// writer's turn and lock must be held.
   func publish(_ mark: CheckpointMark, from temporary: String) throws {
     let (head, old) = try log.readNewest { (try $0.head(), try $0.checkpoint()) }
-    guard mark.sequence <= head.sequence, old?.sequence != mark.sequence else { return }
+    guard mark.sequence <= head.sequence, mark.sequence > old?.sequence ?? .zero else { return }
     let checkpoint = Checkpoint(store: self, mark: mark)
     // Not named in the log, so a crash left it.
     if Files.exists(checkpoint.path) { try Files.removeDirectory(checkpoint.path) }
