@@ -4,6 +4,10 @@ enum ByteOrder {
   /// Less than, equal to or greater than zero, as `a` comes before, with or after `b`.
   @inline(__always)
   static func compare(_ a: String, _ b: String) -> Int {
+    // Most names differ in their first byte, which is at hand.
+    if let first = a.utf8.first, let second = b.utf8.first, first != second {
+      return Int(first) - Int(second)
+    }
     var (a, b) = (a, b)
     return a.withUTF8 { a in
       b.withUTF8 { b in
