@@ -57,6 +57,11 @@ struct CheckpointTests {
     let second = try #require(try named)
     #expect(first < second)
     #expect(try directories == ["checkpoint-\(second)"])
+    try place.use { database in
+      let checkpoint = try #require(try database.information().checkpoint)
+      #expect(checkpoint.sequence == second)
+      #expect(checkpoint.bytes > 0)
+    }
     try place.expectSound()
   }
 

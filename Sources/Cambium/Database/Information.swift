@@ -41,6 +41,9 @@ public struct Information: Sendable {
   public let logBytes: UInt64
   /// The disk space of the state's file, in bytes.
   public let stateBytes: UInt64
+  /// The copy of the state from which a recovery would start: what it has folded, and the space
+  /// that its file takes on disk; nil while there is none.
+  public let checkpoint: (sequence: SequenceNumber, bytes: UInt64)?
   /// The tables.
   public let tables: [Table]
   /// The named consumers and their stored positions.
@@ -70,6 +73,10 @@ extension Database {
           versions: try reader.access.count(state.tables.history), names: Int(head.names),
           logBytes: Files.allocated("\(store.log.environment.path)/data.mdb"),
           stateBytes: Files.allocated("\(state.environment.path)/data.mdb"),
+          checkpoint: try log.checkpoint().map { mark in
+            let path = Checkpoint(store: store, mark: mark).path
+            return (mark.sequence, Files.allocated("\(path)/data.mdb"))
+          },
           tables: try tables("log", log.access, store.log.environment, LogTables.names)
             + tables("state", reader.access, state.environment, StateTables.names),
           consumers: try log.consumers(), oldestSnapshot: store.ages.oldest)

@@ -52,6 +52,10 @@ enum InfoCommand {
       ("log", Quantity.bytes(information.logBytes)),
       ("state", "\(Quantity.bytes(information.stateBytes)), generation \(information.generation)"),
     ]
+    if let checkpoint = information.checkpoint {
+      entries.append(
+        ("checkpoint", "\(Quantity.bytes(checkpoint.bytes)), as of \(checkpoint.sequence)"))
+    }
     for consumer in information.consumers {
       let left = head.rawValue - min(head.rawValue, consumer.position.rawValue)
       let lag = left == 0 ? "" : ", \(Quantity.count(left)) behind"
@@ -95,6 +99,10 @@ enum InfoCommand {
     line.add("names", information.names)
     line.add("logBytes", information.logBytes)
     line.add("stateBytes", information.stateBytes)
+    if let checkpoint = information.checkpoint {
+      line.add("checkpoint", checkpoint.sequence.rawValue)
+      line.add("checkpointBytes", checkpoint.bytes)
+    }
     line.add("tables", information.tables.map(json))
     line.add("consumers", information.consumers.map { json($0.name, $0.position) })
     return line
