@@ -20,7 +20,7 @@ import Synchronization
 
   /// How to open an environment.
   package struct Options: Sendable {
-    /// The tables, created where missing unless `readOnly`.
+    /// The tables, created in a new file unless `readOnly`.
     package var tables: [String]
     /// Address space to reserve at first, in bytes; grows by doubling.
     package var mapSize: Int
@@ -143,10 +143,10 @@ extension Environment {
         .unsupported, "\(path) is on \(name), where locks and maps cannot be relied on")
     }
     let file = "\(path)/data.mdb"
-    if Files.exists(file) { try FileCheck.check(file) }
+    let isNew = try !Files.exists(file) || FileCheck.check(file).main.isEmpty
     let handle = try unsafe reserveMapAndOpen(path, options)
     do {
-      return unsafe (handle, try openTables(options, handle))
+      return unsafe (handle, try openTables(options, handle, isNew: isNew))
     } catch {
       unsafe mdb_env_close(handle)
       throw error
@@ -203,14 +203,15 @@ extension Environment {
   }
 
   /// Opens the tables: by a reader where they are all there, since a writer would wait for another
-  /// process's writer without a limit.
+  /// process's writer without a limit. They are made only in a new file: where one is missing in
+  /// another, its pages are damaged, and LMDB may not survive writing to them.
   private static func openTables(
-    _ options: Options, _ environment: OpaquePointer
+    _ options: Options, _ environment: OpaquePointer, isNew: Bool
   ) throws(StorageError) -> [String: Table] {
     if let tables = try unsafe openTables(options.tables, environment, creating: false) {
       return tables
     }
-    if options.readOnly { throw StorageError(.corrupt, "a table is missing") }
+    if options.readOnly || !isNew { throw StorageError(.corrupt, "a table is missing") }
     return try unsafe openTables(options.tables, environment, creating: true) ?? [:]
   }
 

@@ -96,7 +96,7 @@ extension Database {
       return nil
     } catch let error as DatabaseError where error.isDamage {
       return "\(error)"
-    } catch let error as StorageError where error.kind == .corrupt || error.kind == .missing {
+    } catch let error as StorageError where error.kind == .missing || error.isDamage {
       return "\(error)"
     } catch let error as FileDamage {
       return "\(error)"
@@ -115,7 +115,7 @@ extension Database {
   private static func isDamage(_ error: any Error) -> Bool {
     switch error {
     case let error as DatabaseError: error.isDamage
-    case let error as StorageError: error.kind == .corrupt
+    case let error as StorageError: error.isDamage
     case is FileDamage: true
     default: false
     }
@@ -222,6 +222,11 @@ extension Database {
       throw error
     }
   }
+}
+
+extension StorageError {
+  /// Whether stored bytes are wrong. LMDB calls a reader that has met damage a bad transaction.
+  fileprivate var isDamage: Bool { kind == .corrupt || kind == .badTransaction }
 }
 
 extension DatabaseError {
