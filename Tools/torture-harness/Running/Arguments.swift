@@ -22,7 +22,7 @@ struct Arguments {
 
   static let usage = """
     usage: Tools/torture [--smoke | --minutes N] [--seed N]
-           Tools/torture --trial power|kill|fault|corruption --workload NAME --seed N
+           Tools/torture --trial power|kill|fault|space|corruption --workload NAME --seed N
                          [--quota N] [--names strict|journal] [--bug NAME] [--case N]
     """
 

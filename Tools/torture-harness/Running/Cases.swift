@@ -1,7 +1,7 @@
 /// Numbered cases, each of which may break a promise, and which of them this process is to run.
 ///
-/// Before each case its number goes to a file, so that whoever waits for this process knows which
-/// case killed it; an alarm ends one that hangs.
+/// Before each case its number goes to a file, and how many were run, so that whoever waits for
+/// this process knows which case killed it; an alarm ends one that hangs.
 final class Cases {
   private let share: Share
   private let progress: Int32
@@ -40,9 +40,9 @@ final class Cases {
     defer { number += 1 }
     let isOurs = share.only.map { $0 == number } ?? (number % share.stride == share.first)
     if !isOurs || number < share.resumeAt || isOver { return }
-    System.note(number + 1, in: progress)
     System.limit(seconds: Cases.secondsMax)
     run += 1
+    System.note([number + 1, run], in: progress)
     if share.only != nil { tell("running \(label())") }
     do { try body() } catch {
       violations += 1

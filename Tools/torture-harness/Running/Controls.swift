@@ -6,13 +6,14 @@ enum Controls {
     let bug: String
     let trial: Trial
     let workload: Workload
+    var order = Disk.NameOrder.journal
   }
 
   static let all = [
     Control(bug: "log not synced", trial: .power, workload: .single),
     Control(bug: "acknowledged early", trial: .power, workload: .group),
-    Control(bug: "parent not synced", trial: .power, workload: .create),
-    Control(bug: "renamed unsynced", trial: .power, workload: .create),
+    Control(bug: "parent not synced", trial: .power, workload: .create, order: .strict),
+    Control(bug: "renamed unsynced", trial: .power, workload: .create, order: .strict),
     Control(bug: "head not updated", trial: .kill, workload: .single),
     Control(bug: "position apart", trial: .kill, workload: .single),
     Control(bug: "count skipped", trial: .kill, workload: .single),
@@ -20,7 +21,7 @@ enum Controls {
     Control(bug: "retried after error", trial: .fault, workload: .single),
     Control(bug: "torn state trusted", trial: .power, workload: .single),
     Control(bug: "mark not written", trial: .power, workload: .single),
-    Control(bug: "clean unsynced", trial: .power, workload: .single),
+    Control(bug: "clean unsynced", trial: .power, workload: .create),
     Control(bug: "consumer apart", trial: .kill, workload: .single),
     Control(bug: "checksum unchecked", trial: .corruption, workload: .single),
     Control(bug: "stale readers kept", trial: .kill, workload: .single),
@@ -34,6 +35,7 @@ enum Controls {
     // Of each moment fewer states than usual: a planted bug shows at many moments.
     setting.quota = control.trial == .power ? 8 : control.trial.quota(control.workload)
     setting.bug = control.bug
+    setting.order = control.order
     return Job(trial: control.trial, setting: setting)
   }
 }

@@ -90,12 +90,12 @@ private struct Worker {
       let end = child.wait()
       try readOutput()
       if end == .exited(0) { return outcome }
-      let next = System.noted(in: "\(directory)/progress")
+      let next = System.noted(0, in: "\(directory)/progress")
       guard case .killed = end, next > share.resumeAt, starts < Worker.startsMax else {
         let output = String(decoding: System.read("\(directory)/output-\(starts)"), as: UTF8.self)
         throw Failure("a worker ended with \(end): \(output.suffix(500))")
       }
-      outcome.cases += 1
+      outcome.cases += System.noted(1, in: "\(directory)/progress")
       outcome.violations.append((next - 1, "the checking process ended with \(end)"))
       if share.stopsAtFirst { return outcome }
       share.resumeAt = next

@@ -13,6 +13,8 @@ struct Session {
     var cases: [Trial: UInt64] = [:]
     var violations: [Trial: UInt64] = [:]
     var seconds: [Trial: Double] = [:]
+    /// Jobs that cannot be run here.
+    var skipped = 0
     /// Planted bugs, and those that were not found.
     var controls: UInt64 = 0
     var missed: UInt64 = 0
@@ -57,6 +59,10 @@ struct Session {
   }
 
   private mutating func run(_ job: Job) throws {
+    if let obstacle = job.trial.obstacle(in: directory) {
+      counts.skipped += 1
+      return print("\(job): SKIPPED, \(obstacle)")
+    }
     let start = ContinuousClock.now
     let result = try outcome(job, arguments.share)
     counts.cases[job.trial, default: 0] += result.cases
@@ -112,6 +118,7 @@ struct Session {
       let name = trial.rawValue + String(repeating: " ", count: 12 - trial.rawValue.count)
       print(name + cells.joined())
     }
+    if counts.skipped > 0 { print("skipped: \(counts.skipped)") }
     if counts.controls > 0 {
       print("planted bugs found: \(counts.controls - counts.missed) of \(counts.controls)")
     }
@@ -164,6 +171,7 @@ extension Trial {
     switch self {
     case .power, .kill: Workload.allCases
     case .fault: [.single, .large]
+    case .space: [.large]
     case .corruption: [.single, .large]
     }
   }
@@ -171,9 +179,10 @@ extension Trial {
   /// How much of it one round takes; see each trial for what it means.
   func quota(_ workload: Workload) -> Int {
     switch self {
-    case .power: 30
+    case .power: 22
     case .kill: 180
     case .fault: 2000
+    case .space: 60
     case .corruption: 1000
     }
   }

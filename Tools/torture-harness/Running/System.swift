@@ -65,6 +65,16 @@ enum System {
   /// Removes a directory with all below it, where it is there.
   static func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
 
+  /// Mounts a file system of some bytes, in memory.
+  static func mountMemory(_ path: String, bytes: Int) throws {
+    let options = "size=\(bytes)"
+    let code = unsafe options.withCString { unsafe mount("tmpfs", path, "tmpfs", 0, $0) }
+    guard code == 0 else { throw Failure("it needs the right to mount (\(message))") }
+  }
+
+  /// Takes a file system away, also while files in it are open.
+  static func unmount(_ path: String) { _ = unsafe umount2(path, Int32(MNT_DETACH)) }
+
   /// Ends this process with SIGALRM after some seconds; zero calls that off.
   static func limit(seconds: Int) { alarm(UInt32(seconds)) }
 
@@ -76,12 +86,9 @@ enum System {
 
   static var processNumber: Int32 { getpid() }
 
-  static var isRoot: Bool { getuid() == 0 }
-
-  /// A file of eight bytes that tells how far this process has come, also after it was killed.
-  static func note(_ number: UInt64, in descriptor: Int32) {
-    var number = number
-    _ = unsafe pwrite(descriptor, &number, 8, 0)
+  /// Notes numbers in a file, which tells how far this process has come, also after it was killed.
+  static func note(_ numbers: [UInt64], in descriptor: Int32) {
+    _ = unsafe numbers.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
   }
 
   static func openForNoting(_ path: String) throws -> Int32 {
@@ -90,9 +97,10 @@ enum System {
     return descriptor
   }
 
-  static func noted(in path: String) -> UInt64 {
-    let bytes = read(path)
-    return bytes.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  /// A number that was noted, counted from zero.
+  static func noted(_ index: Int, in path: String) -> UInt64 {
+    let bytes = read(path).dropFirst(index * 8).prefix(8)
+    return bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 }
 

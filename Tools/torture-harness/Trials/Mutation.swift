@@ -26,7 +26,7 @@ struct Mutation: CustomStringConvertible {
     var detail = "\(a)"
     switch kind {
     case "flipped bit":
-      let (offset, bit) = (random.below(original.count), random.below(8))
+      let (offset, bit) = (Mutation.place(in: original, &random), random.below(8))
       bytes[offset] ^= 1 << UInt8(bit)
       detail = "\(bit) of byte \(offset)"
     case "zeroed sector", "zeroed page":
@@ -44,6 +44,13 @@ struct Mutation: CustomStringConvertible {
       detail = "to \(count) bytes of \(original.count)"
     }
     description = "\(kind) \(detail)"
+  }
+
+  /// A byte, more often than not one that is not zero: most of a small file is.
+  private static func place(in bytes: [UInt8], _ random: inout SeededGenerator) -> Int {
+    var offset = random.below(bytes.count)
+    for _ in 0..<8 where bytes[offset] == 0 { offset = random.below(bytes.count) }
+    return offset
   }
 
   /// The numbers of the pages that differ.

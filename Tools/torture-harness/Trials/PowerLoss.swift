@@ -22,15 +22,23 @@ struct PowerLoss {
     for (index, call) in recording.calls.enumerated() {
       if call.kind == .mark { marks.read(call.bytes) }
       disk.run(call)
-      var states = DiskStates(disk, SeededGenerator(seed: setting.seed, UInt64(index)))
-      for state in states.all(quota: setting.quota) {
-        if cases.isOver { return }
-        guard seen.insert(identity(disk, state, marks)).inserted else { continue }
-        cases.next("call \(index), \(state.reason)") { [disk, marks] in
-          try check(disk, state, marks)
-        }
-      }
+      run(cases, at: index, disk, marks, &seen)
       disk.settle(call)
+    }
+    // A disk stays for long as the last process has left it, so this moment is looked at closely.
+    run(cases, at: recording.calls.count, disk, marks, &seen, times: 10)
+  }
+
+  /// Checks the states of one moment that no moment before has had.
+  private func run(
+    _ cases: Cases, at index: Int, _ disk: Disk, _ marks: Marks, _ seen: inout Set<[Int]>,
+    times: Int = 1
+  ) {
+    var states = DiskStates(disk, SeededGenerator(seed: setting.seed, UInt64(index)))
+    for state in states.all(quota: setting.quota * times) {
+      if cases.isOver { return }
+      guard seen.insert(identity(disk, state, marks)).inserted else { continue }
+      cases.next("call \(index), \(state.reason)") { try check(disk, state, marks) }
     }
   }
 

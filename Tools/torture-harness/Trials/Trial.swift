@@ -6,8 +6,24 @@ enum Trial: String, CaseIterable, Sendable {
   case kill
   /// Every durable call failing.
   case fault
+  /// A small disk that is full.
+  case space
   /// Stored bytes changed behind the database's back.
   case corruption
+
+  /// Why it cannot be run here, if it cannot.
+  func obstacle(in directory: String) -> String? {
+    guard self == .space else { return nil }
+    let place = "\(directory)/probe"
+    defer { System.unmount(place) }
+    do {
+      try System.makeDirectory(place)
+      try System.mountMemory(place, bytes: 4096)
+      return nil
+    } catch {
+      return "\(error)"
+    }
+  }
 
   /// Runs its cases.
   func run(_ setting: Setting, _ cases: Cases) throws {
@@ -15,6 +31,7 @@ enum Trial: String, CaseIterable, Sendable {
     case .power: try PowerLoss(setting).run(cases)
     case .kill: try Kills(setting).run(cases)
     case .fault: try Faults(setting).run(cases)
+    case .space: try FullDisk(setting).run(cases)
     case .corruption: try Corruption(setting).run(cases)
     }
   }
