@@ -157,6 +157,35 @@ struct CrashTests {
     try place.expectSound()
   }
 
+  @Test("has room for the log alone shows the commit with the next one, new names and all")
+  func stateFull() async throws {
+    try place.fill(2)
+    await #expect(processExitsWith: .success) {
+      [path = place.path as String, state = try place.state as String] in
+      let database = try Database(at: path)
+      try database.commit { tx in
+        for number in 0..<5000 as Range<Int64> {
+          try tx.set(Path(keys: ["m", .integer(number)]), to: 1)
+        }
+      }
+      try #require(Files.size(of: state) > Files.size(of: "\(path)/log/data.mdb") + 200_000)
+      try FileSizeLimit.set(Files.size(of: state))
+      try database.commit { tx in
+        for number in 0..<500 as Range<Int64> {
+          try tx.set(Path(keys: ["r", .integer(number)]), to: ["fresh": .string("a text")])
+        }
+      }
+      #expect(try database.head == 3)
+      try FileSizeLimit.set(nil)
+      try database.commit { tx in try tx.set("b", to: ["newer": 1]) }
+      #expect(try database.head == 5)
+      #expect(try database.read { try $0["r/499"]["fresh"] } == "a text")
+      #expect(try database.verify().findings == [])
+      try database.close()
+    }
+    try place.expectSound()
+  }
+
   @Test("has a commit written in part on a full disk loses nothing, and goes on")
   func shortWrite() async throws {
     try place.fill(2)

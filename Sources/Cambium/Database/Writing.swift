@@ -246,7 +246,8 @@ final class Writing: @unchecked Sendable {
       projector.abort()
       isApplied = (try? heal()) != nil
     }
-    store.remember(projector.memory.catalog)
+    // Names of a record that the state has not seen are defined when it is folded in.
+    if isApplied { store.remember(projector.memory.catalog) }
   }
 
   private func commitLog() throws {
