@@ -188,7 +188,10 @@ public final class Database: Sendable {
             id: id, metadata: metadata, expecting: expecting,
             body: {
               result.value = try body(Transaction($0))
-              if isEarly { continuation.resume(with: result.get()) }
+              if isEarly {
+                continuation.resume(with: result.get())
+                usleep(1000)
+              }
             },
             finish: { outcome in
               if !isEarly { continuation.resume(with: outcome.flatMap { result.get() }) }
