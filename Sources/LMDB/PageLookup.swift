@@ -17,11 +17,18 @@ package enum PageLookup {
     defer { file.close() }
     return try FileCheck.settled(file) { () throws(FileDamage) in
       let meta = try FileCheck.check(file)
+      let found: [UInt8]?
       do throws(PageFault) {
-        return try value(file, meta, Array(table.utf8), Array(key.utf8))
+        found = try value(file, meta, Array(table.utf8), Array(key.utf8))
       } catch {
         throw FileDamage(error)
       }
+      // A writer may have used a page again under this walk, and nothing was found for that alone.
+      if found == nil {
+        let now = try FileCheck.check(file)
+        if now != meta { throw .transactionGone(meta.transactionID) }
+      }
+      return found
     }
   }
 
