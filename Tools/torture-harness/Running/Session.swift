@@ -37,7 +37,7 @@ struct Session {
   func run() throws -> Bool {
     var session = self
     // Whoever looks at one case wants to see its files.
-    if arguments.share.only != nil { print("the files stay in \(directory)") }
+    if arguments.share.only != nil { System.tell("the files stay in \(directory)") }
     defer { if arguments.share.only == nil { System.remove(directory) } }
     return try session.runRounds()
   }
@@ -61,7 +61,7 @@ struct Session {
   private mutating func run(_ job: Job) throws {
     if let obstacle = job.trial.obstacle(in: directory) {
       counts.skipped += 1
-      return print("\(job): SKIPPED, \(obstacle)")
+      return System.tell("\(job): SKIPPED, \(obstacle)")
     }
     let start = ContinuousClock.now
     let result = try outcome(job, arguments.share)
@@ -70,10 +70,10 @@ struct Session {
     let seconds = (ContinuousClock.now - start) / .seconds(1)
     counts.seconds[job.trial, default: 0] += seconds
     let rate = Int(Double(result.cases) / max(seconds, 0.001))
-    print("\(job): \(result.cases) cases, \(result.violations.count) violations, \(rate)/s")
+    System.tell("\(job): \(result.cases) cases, \(result.violations.count) violations, \(rate)/s")
     for violation in result.violations.prefix(5) {
-      print("  VIOLATION \(violation.text)")
-      print("    \(job.command) --case \(violation.number)")
+      System.tell("  VIOLATION \(violation.text)")
+      System.tell("    \(job.command) --case \(violation.number)")
     }
   }
 
@@ -99,15 +99,15 @@ struct Session {
       let seconds = Int((ContinuousClock.now - start) / .milliseconds(1))
       guard let first = found.violations.first else {
         counts.missed += 1
-        print("MISSED: \(control.bug) (\(found.cases) cases)\n    \(job.command)")
+        System.tell("MISSED: \(control.bug) (\(found.cases) cases)\n    \(job.command)")
         continue
       }
-      print("found after \(seconds) ms: \(control.bug): \(first.text.prefix(90))")
+      System.tell("found after \(seconds) ms: \(control.bug): \(first.text.prefix(90))")
     }
   }
 
   private func printTable() {
-    print("\ntrial        cases  violations  seconds")
+    System.tell("\ntrial        cases  violations  seconds")
     for trial in Trial.allCases where counts.cases[trial] != nil {
       let columns = [
         "\(counts.cases[trial] ?? 0)", "\(counts.violations[trial] ?? 0)",
@@ -116,11 +116,11 @@ struct Session {
       let widths = [9, 12, 9]
       let cells = zip(columns, widths).map { String(repeating: " ", count: $1 - $0.count) + $0 }
       let name = trial.rawValue + String(repeating: " ", count: 12 - trial.rawValue.count)
-      print(name + cells.joined())
+      System.tell(name + cells.joined())
     }
-    if counts.skipped > 0 { print("skipped: \(counts.skipped)") }
+    if counts.skipped > 0 { System.tell("skipped: \(counts.skipped)") }
     if counts.controls > 0 {
-      print("planted bugs found: \(counts.controls - counts.missed) of \(counts.controls)")
+      System.tell("planted bugs found: \(counts.controls - counts.missed) of \(counts.controls)")
     }
   }
 }

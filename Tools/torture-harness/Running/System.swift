@@ -15,6 +15,9 @@ enum System {
     _ = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
   }
 
+  /// Prints a line at once, so that a long run can be followed.
+  static func tell(_ line: String) { write(line + "\n", to: 1) }
+
   static var message: String { unsafe String(cString: strerror(errno)) }
 
   /// The whole content of a file; empty where there is none.
