@@ -143,7 +143,7 @@ extension Environment {
         .unsupported, "\(path) is on \(name), where locks and maps cannot be relied on")
     }
     let file = "\(path)/data.mdb"
-    let isNew = try !Files.exists(file) || FileCheck.check(file).main.isEmpty
+    let isNew = try !Files.exists(file) || PageLookup.check(options.tables, in: file).main.isEmpty
     let handle = try unsafe reserveMapAndOpen(path, options)
     do {
       return unsafe (handle, try openTables(options, handle, isNew: isNew))

@@ -1,6 +1,7 @@
-/// Looks one entry up with `pread`, to see whose file it is before LMDB is given it.
+/// Looks entries up with `pread`, to see whose file it is, and that LMDB can look them up, before it
+/// is given the file.
 ///
-/// It reads a page for each level of two trees, and checks each as ``PageWalker`` does.
+/// It reads a page for each level of a tree, and checks each as ``PageWalker`` does.
 package enum PageLookup {
   /// A value that stands in a leaf; a longer one, in pages of its own, counts as none.
   ///
@@ -32,16 +33,50 @@ package enum PageLookup {
     }
   }
 
+  /// Checks a file, the way to its tables, and the first page of each: what LMDB reads when it opens
+  /// them. A table that is not there is no damage.
+  ///
+  /// - Returns: The newest meta page.
+  /// - Throws: ``FileDamage``.
+  static func check(_ tables: [String], in path: String) throws(FileDamage) -> MetaPage {
+    let file = try PageFile(path: path)
+    defer { file.close() }
+    return try FileCheck.settled(file) { () throws(FileDamage) in
+      let meta = try FileCheck.check(file)
+      do throws(PageFault) {
+        for name in tables { try checkTable(Array(name.utf8), file, meta) }
+      } catch {
+        throw FileDamage(error)
+      }
+      return meta
+    }
+  }
+
+  private static func checkTable(
+    _ name: [UInt8], _ file: PageFile, _ meta: MetaPage
+  ) throws(PageFault) {
+    guard let tree = try summary(of: name, file, meta), !tree.isEmpty else { return }
+    _ = try file.page(tree.root).checkedNodes(isBranch: tree.depth > 1, order: .bytes)
+  }
+
   private static func value(
     _ file: PageFile, _ meta: MetaPage, _ table: [UInt8], _ key: [UInt8]
   ) throws(PageFault) -> [UInt8]? {
+    guard let tree = try summary(of: table, file, meta),
+      let (leaf, entry) = try find(key, tree, file), entry.flags == 0
+    else { return nil }
+    return Array(leaf.bytes[entry.data])
+  }
+
+  private static func summary(
+    of table: [UInt8], _ file: PageFile, _ meta: MetaPage
+  ) throws(PageFault) -> TreeSummary? {
     guard let (page, node) = try find(table, meta.main, file),
       node.flags == PageFormat.NodeFlags.summary, node.data.count == PageFormat.summarySize
     else { return nil }
     let summary = try TreeSummary(page, at: node.data.lowerBound)
     if let reason = summary.fault(lastPage: meta.lastPage) { throw page.fault(reason) }
-    guard let (leaf, entry) = try find(key, summary, file), entry.flags == 0 else { return nil }
-    return Array(leaf.bytes[entry.data])
+    return summary
   }
 
   /// The leaf's node with a key.
