@@ -1,17 +1,17 @@
-import Dispatch
 import Synchronization
 
 /// Runs work that blocks its thread for a caller that must not block.
 enum BlockingWork {
-  /// Runs `body` on a thread of its own. It takes a function that says whether the calling task was
+  /// Runs `body` on a queue of its own. It takes a function that says whether the calling task was
   /// cancelled.
   static func run<R: Sendable>(
+    on queue: any WorkQueue,
     _ body: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws -> R
   ) async throws -> R {
     let flag = Flag()
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        DispatchQueue.global().async {
+        queue.run {
           continuation.resume(with: Result { try body { flag.isSet } })
         }
       }

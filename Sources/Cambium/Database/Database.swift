@@ -46,6 +46,8 @@ public final class Database: Sendable {
     package var systemStart: String?
     /// Bugs that the torture harness must find.
     package var plantedBugs: PlantedBugs = []
+    /// How background work is run.
+    package var background: any BackgroundWork = DispatchWork()
 
     /// The defaults.
     public init() {}
@@ -92,7 +94,8 @@ public final class Database: Sendable {
   public static func open(
     at path: String, options: Options = Options(), progress: ProgressHandler? = nil
   ) async throws -> Database {
-    try await BlockingWork.run { isCancelled in
+    let queue = options.background.makeQueue("cambium.open")
+    return try await BlockingWork.run(on: queue) { isCancelled in
       try Database(at: path, options: options) { step in
         !isCancelled() && (progress?(step) ?? true)
       }

@@ -51,7 +51,8 @@ final class Store: Sendable {
     try log.check()
     format = try log.read { try $0.format() }
     lock = isReadOnly ? nil : try FileLock(path: "\(path)/write.lock")
-    feed = try ChangeFeed(applied: .zero, path: "\(path)/wake", isReadOnly: isReadOnly)
+    feed = try ChangeFeed(
+      applied: .zero, path: "\(path)/wake", options.background, isReadOnly: isReadOnly)
     ages = SnapshotAges(limit: options.snapshotAgeMax, report: options.diagnostics)
   }
 

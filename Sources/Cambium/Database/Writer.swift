@@ -33,13 +33,19 @@ final class Writer: Sendable {
   private static let groupMax = 1024
 
   private let store: Store
-  let checkpointer = Checkpointer()
+  let checkpointer: Checkpointer
   private let turn = DispatchSemaphore(value: 1)
   private let owner = Atomic<UInt>(0)
   private let queue = Mutex(Queue())
-  private let thread = DispatchQueue(label: "cambium.writer")
+  private let background: any BackgroundWork
+  private let thread: any WorkQueue
 
-  init(_ store: Store) { self.store = store }
+  init(_ store: Store) {
+    self.store = store
+    background = store.options.background
+    thread = background.makeQueue("cambium.writer")
+    checkpointer = Checkpointer(background)
+  }
 
   // MARK: Turns
 
@@ -116,6 +122,7 @@ final class Writer: Sendable {
   /// Commits, and says how far the state has come: by this group, or by what it has caught up.
   private func commit(_ writing: Writing) throws {
     try writing.commit()
+    background.pass(.applied)
     if writing.isApplied { store.feed.publish(writing.head.sequence) }
   }
 
@@ -149,6 +156,7 @@ final class Writer: Sendable {
       return nil
     }
     if let refusal { return job.finish(.failure(refusal)) }
+    background.pass(.queued)
     schedule()
   }
 
@@ -175,17 +183,17 @@ final class Writer: Sendable {
       queue.isScheduled = true
       return true
     }
-    if isNeeded { thread.async { self.workOff() } }
+    if isNeeded { thread.run { self.workOff() } }
   }
 
   private func workOff() {
     gather()
-    let start = ContinuousClock.now
+    let start = background.now
     do {
       try exclusively {
         let jobs = take(Writer.groupMax)
         if !jobs.isEmpty { runGroup(jobs) }
-        queue.withLock { $0.last = (jobs.count, .now - start) }
+        queue.withLock { $0.last = (jobs.count, background.now - start) }
       }
     } catch {
       for job in take(.max) { job.finish(.failure(error)) }
@@ -199,9 +207,9 @@ final class Writer: Sendable {
   /// alternately small and large, and each small one costs a flush of its own.
   private func gather() {
     let (count, duration) = queue.withLock { $0.last }
-    let end = ContinuousClock.now + duration / 2
-    while queue.withLock({ $0.waiting.count }) < count, ContinuousClock.now < end {
-      sched_yield()
+    let end = background.now + duration / 2
+    while queue.withLock({ $0.waiting.count }) < count, background.now < end {
+      background.pass(.gathering)
     }
   }
 
@@ -215,7 +223,7 @@ final class Writer: Sendable {
       return true
     }
     guard isNeeded else { return }
-    thread.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in
+    thread.run(after: .seconds(1)) { [weak self] in
       self?.queue.withLock { $0.isFlushScheduled = false }
       try? self?.flush()
     }

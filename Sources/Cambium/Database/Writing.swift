@@ -239,6 +239,7 @@ final class Writing: @unchecked Sendable {
     }
     try commitLog()
     store.forgetTaken()
+    store.options.background.pass(.logged)
     do {
       try projector.commit()
       isApplied = projector.hasCaughtUp || !records.isEmpty

@@ -14,9 +14,15 @@ final class ChangeFeed: Sendable {
     var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
     var nextID = 0
     var isClosed = false
-    var watch: FileWatch?
+    var watch: (any AnyObject & Sendable)?
     /// Says how far the state has really come; the wake file is only a signal.
     var look: (@Sendable () -> SequenceNumber?)?
+
+    /// Takes those who wait, in the order in which they came.
+    mutating func takeWaiting() -> [CheckedContinuation<Void, Never>] {
+      defer { waiting.removeAll() }
+      return waiting.sorted { $0.key < $1.key }.map(\.value)
+    }
   }
 
   private let state: Mutex<State>
@@ -24,10 +30,14 @@ final class ChangeFeed: Sendable {
   private let path: String
   /// Nil where this process does not write.
   private let wake: WakeFile?
+  private let background: any BackgroundWork
 
-  init(applied: SequenceNumber, path: String, isReadOnly: Bool) throws {
+  init(
+    applied: SequenceNumber, path: String, _ background: any BackgroundWork, isReadOnly: Bool
+  ) throws {
     state = Mutex(State(applied: applied))
     self.path = path
+    self.background = background
     wake = isReadOnly ? nil : try WakeFile(path: path)
   }
 
@@ -45,8 +55,7 @@ final class ChangeFeed: Sendable {
     let woken = state.withLock { state -> [CheckedContinuation<Void, Never>] in
       guard sequence > state.applied else { return [] }
       state.applied = sequence
-      defer { state.waiting.removeAll() }
-      return Array(state.waiting.values)
+      return state.takeWaiting()
     }
     for continuation in woken { continuation.resume() }
   }
@@ -82,8 +91,7 @@ final class ChangeFeed: Sendable {
       state.isClosed = true
       state.watch = nil
       state.look = nil
-      defer { state.waiting.removeAll() }
-      return Array(state.waiting.values)
+      return state.takeWaiting()
     }
     for continuation in woken { continuation.resume() }
   }
@@ -92,7 +100,7 @@ final class ChangeFeed: Sendable {
   private func watch() {
     state.withLock { state in
       if state.watch != nil || state.isClosed { return }
-      state.watch = FileWatch(path) { [weak self] in self?.lookAgain() }
+      state.watch = background.watch(path) { [weak self] in self?.lookAgain() }
     }
     lookAgain()
   }

@@ -50,7 +50,11 @@ final class Checkpointer: Sendable {
   private let isBusy = Atomic<Bool>(false)
   private let running = Mutex<EnvironmentCopy?>(nil)
   private let isClosed = Atomic<Bool>(false)
-  private let queue = DispatchQueue(label: "cambium.checkpoint", qos: .utility)
+  private let queue: any WorkQueue
+
+  init(_ background: any BackgroundWork) {
+    queue = background.makeQueue("cambium.checkpoint", .utility)
+  }
 
   /// Makes a checkpoint if one is due; returns at once.
   ///
@@ -63,7 +67,7 @@ final class Checkpointer: Sendable {
     guard let growth = store.options.checkpointGrowth, (try? isDue(store, growth)) == true,
       !isBusy.exchange(true, ordering: .relaxed)
     else { return }
-    queue.async { [self] in
+    queue.run { [self] in
       defer { isBusy.store(false, ordering: .relaxed) }
       do {
         // Another process may have made one since.
@@ -123,5 +127,5 @@ final class Checkpointer: Sendable {
   }
 
   /// Waits for what is being made.
-  func finish() { queue.sync {} }
+  func finish() { queue.finish() }
 }

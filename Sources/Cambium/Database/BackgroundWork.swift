@@ -1,0 +1,81 @@
+import Dispatch
+import LMDB
+
+/// How the engine runs what no caller's thread does: queued writes, checkpoints, storing the
+/// positions of consumers, looking for what other processes have committed.
+///
+/// An app always gets ``DispatchWork``. A harness of this package may give another, which decides
+/// the order of all this itself, and can repeat it.
+package protocol BackgroundWork: Sendable {
+  /// What the writer measures its waiting by.
+  var now: ContinuousClock.Instant { get }
+
+  /// A queue of its own, which runs one piece of work after the other.
+  func makeQueue(_ label: String, _ quality: DispatchQoS) -> any WorkQueue
+
+  /// Calls back after a file was written, by any process, until what is returned is released.
+  func watch(_ path: String, _ changed: @escaping @Sendable () -> Void) -> any AnyObject & Sendable
+
+  /// Called where others may run before the next step, at most a few times for each group.
+  func pass(_ step: WriteStep)
+}
+
+extension BackgroundWork {
+  /// A queue of its own, as urgent as what it is used for.
+  func makeQueue(_ label: String) -> any WorkQueue { makeQueue(label, .unspecified) }
+}
+
+/// A step of a write after which others may run.
+package enum WriteStep: Sendable {
+  /// A write waits in the queue, which nobody has been told of yet.
+  case queued
+  /// The queue waits for more writes to come together.
+  case gathering
+  /// The group is in the log, and not in the state.
+  case logged
+  /// The group is in the state, and observers have not been told.
+  case applied
+}
+
+/// Runs pieces of work one after the other.
+package protocol WorkQueue: Sendable {
+  /// Adds a piece of work.
+  func run(_ work: @escaping @Sendable () -> Void)
+
+  /// Adds a piece of work after some time.
+  func run(after delay: Duration, _ work: @escaping @Sendable () -> Void)
+
+  /// Waits until all work added so far has ended.
+  func finish()
+}
+
+/// Background work on the system's threads.
+struct DispatchWork: BackgroundWork {
+  var now: ContinuousClock.Instant { .now }
+
+  func makeQueue(_ label: String, _ quality: DispatchQoS) -> any WorkQueue {
+    DispatchWorkQueue(DispatchQueue(label: label, qos: quality))
+  }
+
+  func watch(
+    _ path: String, _ changed: @escaping @Sendable () -> Void
+  ) -> any AnyObject & Sendable {
+    FileWatch(path, changed)
+  }
+
+  func pass(_ step: WriteStep) { if step == .gathering { sched_yield() } }
+}
+
+private struct DispatchWorkQueue: WorkQueue {
+  private let queue: DispatchQueue
+
+  init(_ queue: DispatchQueue) { self.queue = queue }
+
+  func run(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
+
+  func run(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
+    queue.asyncAfter(deadline: .now() + delay.seconds, execute: work)
+  }
+
+  func finish() { queue.sync {} }
+}
