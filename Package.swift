@@ -34,8 +34,12 @@ let package = Package(
       name: "torture", dependencies: ["Cambium", "LMDB"], path: "Tools/torture-harness",
       swiftSettings: settings),
     .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: settings),
+    // Not for apps: what the tests and the torture harness share.
+    .target(
+      name: "Simulation", dependencies: ["Cambium", "LMDB"], path: "Tests/Simulation",
+      swiftSettings: settings),
     .testTarget(
-      name: "CambiumTests", dependencies: ["Cambium"], resources: [.copy("Fixtures")],
+      name: "CambiumTests", dependencies: ["Cambium", "Simulation"], resources: [.copy("Fixtures")],
       swiftSettings: settings),
     .testTarget(
       name: "CambiumToolTests", dependencies: ["CambiumTool"], resources: [.copy("Fixtures")],

@@ -16,7 +16,10 @@ struct SeededGenerator: RandomNumberGenerator {
 
   /// The seeds of a random test: `defaults`, or the one that the environment's `CAMBIUM_SEED`
   /// names.
-  static func seeds(_ defaults: UInt64...) -> [UInt64] {
+  static func seeds(_ defaults: UInt64...) -> [UInt64] { seeds(defaults) }
+
+  /// As ``seeds(_:)-(UInt64...)``, with the defaults in an array.
+  static func seeds(_ defaults: [UInt64]) -> [UInt64] {
     let wish = ProcessInfo.processInfo.environment["CAMBIUM_SEED"].flatMap { UInt64($0) }
     return wish.map { [$0] } ?? defaults
   }

@@ -1,0 +1,131 @@
+// Those who observe: at their own pace, in part, cancelled and begun again, with a stored position.
+
+import Cambium
+
+extension World {
+  func addObservers(to group: inout TaskGroup<Void>) {
+    for (index, pause) in plan.observers.enumerated() {
+      group.addTask { await self.observe("observer \(index)", pause: pause) }
+    }
+    group.addTask { await self.observeOdd() }
+    group.addTask { await self.observeWithRestarts() }
+    group.addTask { await self.consume() }
+  }
+
+  private func number(of commit: Commit) -> Int? { commit.metadata["number"].flatMap { Int($0) } }
+
+  /// Follows everything from the first transaction to the last.
+  private func observe(_ who: String, pause steps: Int) async {
+    await bearingClosing(who) {
+      let (last, _) = try await follow(who, after: .zero) { commit in
+        await self.pause(steps)
+        try self.expectChanges(of: commit)
+        return true
+      }
+      note { $0.observed.append(last) }
+    }
+  }
+
+  /// Follows until `body` says that it is enough, or the last transaction has come.
+  ///
+  /// - Returns: The last transaction that came, and whether it is the last of all.
+  private func follow(
+    _ who: String, after: SequenceNumber, _ body: (Commit) async throws -> Bool
+  ) async throws -> (last: SequenceNumber, isEnd: Bool) {
+    var last = after
+    for try await commit in database.changes(after: after) {
+      require(
+        commit.sequence == last.next, "\(who) was told of \(commit.sequence) after \(last)")
+      last = commit.sequence
+      scheduler.note(last.rawValue)
+      let isEnd = number(of: commit) == World.end.all
+      if try await !body(commit) || isEnd { return (last, isEnd) }
+    }
+    return (last, false)
+  }
+
+  /// Checks that what a transaction changed can be read when one is told of it.
+  private func expectChanges(of commit: Commit) throws {
+    guard let number = number(of: commit) else {
+      return violation("\(commit.sequence) has no number")
+    }
+    let place = World.place(number)
+    let change = try commit.changes.all().first { $0.path == place }
+    require(
+      change?.old == nil && change?.new == .integer(Int64(number)),
+      "\(commit.sequence) is told to have changed \(change as Any)")
+    require(try database.head >= commit.sequence, "\(commit.sequence) is told before it is there")
+  }
+
+  /// Follows one part of the tree.
+  private func observeOdd() async {
+    await bearingClosing("the observer of w/1") {
+      for try await commit in database.changes(after: 0, under: "w/1") {
+        guard let number = number(of: commit) else { continue }
+        note { $0.odd.append(number) }
+        if number == World.end.all { break }
+      }
+    }
+  }
+
+  /// Follows everything, is cancelled again and again, and goes on after the last one seen.
+  private func observeWithRestarts() async {
+    await bearingClosing("the restarted observer") {
+      var (last, isEnd) = (SequenceNumber.zero, false)
+      for steps in plan.restarts where !isEnd {
+        let after = last
+        (last, isEnd) = try await withThrowingTaskGroup { group in
+          group.addTask {
+            try await self.follow("the restarted observer", after: after) { _ in true }
+          }
+          await pause(steps)
+          group.cancelAll()
+          return try await group.next() ?? (after, false)
+        }
+      }
+      if !isEnd {
+        (last, isEnd) = try await follow("the restarted observer", after: last) { _ in true }
+      }
+      let end = last
+      note { $0.observed.append(end) }
+    }
+  }
+
+  /// Follows with a position of its own, a few transactions at a time.
+  private func consume() async {
+    await bearingClosing("the consumer") {
+      let consumer = database.consumer("mailer")
+      var last = SequenceNumber.zero
+      var isEnd = false
+      while !isEnd {
+        let position = try consumer.position()
+        require(position == last, "the consumer was at \(last), and is at \(position)")
+        var count = 0
+        (last, isEnd) = try await follow("the consumer", after: position) { commit in
+          try consumer.advance(to: commit.sequence)
+          count += 1
+          return count < 3
+        }
+        // A feed that ends early is that of a closed database.
+        if count == 0 { return require(self.plan.close != nil, "the consumer's feed has ended") }
+      }
+      let end = last
+      note { $0.observed.append(end) }
+    }
+  }
+
+  /// Counts writes, each in the transaction that moves its position.
+  func consumeExactlyOnce() async {
+    await bearingClosing("the consumer that writes") {
+      for try await commit in try database.consumer("sum").commits() {
+        guard let number = number(of: commit) else { continue }
+        if number == World.end.consumer { return }
+        if number > World.end.all { continue }
+        await asyncWrite(World.consumed + number) { tx in
+          try tx.increment("sum", by: 1)
+          try tx.advance("sum", to: commit.sequence)
+        }
+      }
+    }
+  }
+}
