@@ -1,0 +1,158 @@
+// The goal: whatever happens to whom, feeds go on without a gap, a duplicate or a step back.
+//
+// Each seed is a history of several rounds. In each a process writes and is killed at a step of a
+// write, another consumes and is killed after some transactions, and this one writes, rebuilds the
+// state, and observes: slowly, and cancelled again and again.
+
+import FoundationEssentials
+import LMDB
+import Testing
+
+@testable import Cambium
+
+@Suite("Feeds in a random history", .timeLimit(.minutes(3)))
+struct FeedTrialTests {
+  private let place: Place
+
+  init() throws { place = try Place() }
+
+  /// What one round does.
+  private struct Round: Codable, Sendable {
+    var diesAfterLog: Bool
+    var writes: Int
+    var consumed: Int
+    var ownWrites: Int
+    var rebuilds: Bool
+
+    init(_ random: inout SeededGenerator) {
+      diesAfterLog = random.oneIn(2)
+      writes = 1 + random.below(25)
+      consumed = 1 + random.below(20)
+      ownWrites = random.below(20)
+      rebuilds = random.oneIn(2)
+    }
+  }
+
+  private static func step(_ tx: borrowing Transaction) throws {
+    try tx.increment("count", by: 1)
+    try tx.set(Path(keys: ["n", .integer(Int64(tx.sequence.rawValue % 7))]), to: 1)
+  }
+
+  @Test("know no gap, no duplicate and no way back", arguments: SeededGenerator.seeds(1, 2, 3, 4))
+  func history(seed: UInt64) async throws {
+    var random = SeededGenerator(seed: seed)
+    let database = try place.open()
+    async let slow = observe(database, pause: 2)
+    async let restarted = observeWithRestarts(database, seed)
+    for number in 0..<4 {
+      let round = Round(&random)
+      async let writer: Void = writeAndDie(round)
+      async let consumer: Void = consumeAndDie(round, number)
+      for _ in 0..<round.ownWrites { try await database.write { try Self.step($0) } }
+      if round.rebuilds { try database.rebuild() }
+      _ = try await (writer, consumer)
+      try expectConsumed(number)
+    }
+    try await database.write { tx in try tx.event("end") }
+    let head = try database.head.rawValue
+    #expect(try await slow == numbers(1, head))
+    #expect(try await restarted == numbers(1, head))
+    let position = try database.consumer("mailer").position().rawValue
+    let rest = try await sequences(
+      Int(head - position), of: try database.consumer("mailer").commits())
+    #expect(rest == numbers(position + 1, head))
+    #expect(try database.read { try $0["count"].value } == .integer(Int64(head - 1)))
+    try expectSound(database)
+    try database.close()
+    try place.expectSound()
+  }
+
+  // MARK: Observers
+
+  private func observe(_ database: Database, pause: Int) async throws -> [SequenceNumber] {
+    var found: [SequenceNumber] = []
+    for try await commit in database.changes(after: 0) {
+      found.append(commit.sequence)
+      try await Task.sleep(for: .milliseconds(pause))
+      if commit.events.contains(where: { $0.name == "end" }) { break }
+    }
+    return found
+  }
+
+  /// Observes for some milliseconds, is cancelled, and goes on after the last that it saw.
+  private func observeWithRestarts(
+    _ database: Database, _ seed: UInt64
+  ) async throws -> [SequenceNumber] {
+    var random = SeededGenerator(seed: seed + 1000)
+    var found: [SequenceNumber] = []
+    while true {
+      let (after, pause) = (found.last ?? 0, 1 + random.below(15))
+      let (more, isEnd) = try await withThrowingTaskGroup { group in
+        group.addTask {
+          var more: [SequenceNumber] = []
+          for try await commit in database.changes(after: after) {
+            more.append(commit.sequence)
+            if commit.events.contains(where: { $0.name == "end" }) { return (more, true) }
+          }
+          return (more, false)
+        }
+        try await Task.sleep(for: .milliseconds(pause))
+        group.cancelAll()
+        return try await group.next() ?? ([], false)
+      }
+      found += more
+      if isEnd { return found }
+    }
+  }
+
+  // MARK: Processes that are killed
+
+  private func writeAndDie(_ round: Round) async throws {
+    await #expect(processExitsWith: .signal(SIGKILL)) {
+      [path = place.path as String, round = round as Round] in
+      let database = try Database.openToDie(
+        at: path, afterLog: round.diesAfterLog, count: round.writes)
+      while true { try database.commit { try FeedTrialTests.step($0) } }
+    }
+  }
+
+  /// Consumes in a process that notes the first and the last that it was told of, and whether one
+  /// did not follow the other.
+  private func consumeAndDie(_ round: Round, _ number: Int) async throws {
+    await #expect(processExitsWith: .signal(SIGKILL)) {
+      [
+        path = place.path as String, notes = place.beside("notes-\(number)") as String,
+        limit = round.consumed as Int
+      ] in
+      let first = try WakeFile(path: "\(notes)-first")
+      let last = try WakeFile(path: "\(notes)-last")
+      let database = try Database(at: path)
+      let consumer = database.consumer("mailer")
+      killAfter(milliseconds: 500)
+      var (count, previous) = (0, try consumer.position())
+      for try await commit in try consumer.commits() {
+        if commit.sequence != previous.next { try Signal.send("\(notes)-broken") }
+        if count == 0 { first.write(commit.sequence.rawValue) }
+        previous = commit.sequence
+        count += 1
+        last.write(previous.rawValue)
+        if count == limit { kill(getpid(), SIGKILL) }
+        try consumer.advance(to: previous)
+        if count.isMultiple(of: 3) { try database.writer.flush() }
+      }
+    }
+  }
+
+  /// Checks what the consumer of a round was told: all in order, beginning with something that was
+  /// told before or comes right after.
+  private func expectConsumed(_ number: Int) throws {
+    #expect(!Files.exists(place.beside("notes-\(number)-broken")))
+    guard let first = try WakeFile(path: place.beside("notes-\(number)-first")).read() else {
+      return
+    }
+    let before = try (0..<number).compactMap {
+      try WakeFile(path: place.beside("notes-\($0)-last")).read()
+    }
+    #expect(first <= (before.max() ?? 0) + 1)
+  }
+}
