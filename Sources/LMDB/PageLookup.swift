@@ -1,5 +1,5 @@
-/// Looks entries up with `pread`, to see whose file it is, and that LMDB can look them up, before it
-/// is given the file.
+/// Looks entries up with `pread`, to see whose file it is, and that LMDB can look them up, before
+/// it is given the file.
 ///
 /// It reads a page for each level of a tree, and checks each as ``PageWalker`` does.
 package enum PageLookup {
@@ -33,8 +33,8 @@ package enum PageLookup {
     }
   }
 
-  /// Checks a file, the way to its tables, and the first page of each: what LMDB reads when it opens
-  /// them. A table that is not there is no damage.
+  /// Checks a file, the way to its tables, and the first page of each: what LMDB reads when it
+  /// opens them. A table that is not there is no damage.
   ///
   /// - Returns: The newest meta page.
   /// - Throws: ``FileDamage``.
