@@ -22,7 +22,7 @@ struct CheckpointTests {
           try tx.set(Path(keys: ["old", .integer(number % 5)]), to: .integer(number))
           try tx.set("last", to: ["number": .integer(number), "text": .string(text)])
         }
-        database.writer.checkpointer.finish()
+        database.finishCheckpoint()
       }
     }
   }

@@ -45,6 +45,11 @@ struct CheckpointPolicy {
   }
 }
 
+extension Database {
+  /// Waits until a checkpoint that is being made is there, or has failed.
+  package func finishCheckpoint() { writer.checkpointer.finish() }
+}
+
 /// Makes checkpoints in the background, one at a time.
 final class Checkpointer: Sendable {
   private let isBusy = Atomic<Bool>(false)

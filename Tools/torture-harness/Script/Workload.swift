@@ -15,6 +15,8 @@ enum Workload: String, CaseIterable, Sendable {
   case large
   /// The state is folded anew between writes.
   case rebuild
+  /// A checkpoint is made after almost every write.
+  case checkpoint
   /// Two processes write to one database.
   case pair
 
@@ -47,12 +49,14 @@ struct WorkloadRun: Sendable {
     case .group: try await group()
     case .large: try large()
     case .rebuild: try rebuild()
+    case .checkpoint: try checkpoint()
     case .pair: try pair()
     }
   }
 
-  func open() throws -> Database {
+  func open(checkpointGrowth: Int? = nil) throws -> Database {
     var options = Database.Options()
+    options.checkpointGrowth = checkpointGrowth
     options.mapSize = 1 << 30
     options.plantedBugs = bugs
     options.busyTimeout = .seconds(20)
@@ -129,6 +133,15 @@ struct WorkloadRun: Sendable {
     try database.close()
     let again = try open()
     try write(4, to: again)
+  }
+
+  private func checkpoint() throws {
+    let database = try open(checkpointGrowth: 1)
+    for _ in 0..<8 {
+      try write(database)
+      database.finishCheckpoint()
+    }
+    withExtendedLifetime(database) {}
   }
 
   private func pair() throws {
