@@ -55,21 +55,65 @@ package enum PageLookup {
   private static func checkTable(
     _ name: [UInt8], _ file: PageFile, _ meta: MetaPage
   ) throws(PageFault) {
-    guard let tree = try summary(of: name, file, meta), !tree.isEmpty else { return }
+    guard let tree = try summary(file, meta, name), !tree.isEmpty else { return }
     _ = try file.page(tree.root).checkedNodes(isBranch: tree.depth > 1, order: .bytes)
+  }
+
+  /// Checks the pages on the way to a table's last entry, and that entry's own: those that the
+  /// newest transactions wrote, which a crash of the system may have left torn.
+  ///
+  /// - Parameters:
+  ///   - path: The data file.
+  ///   - table: The table's name; a table that is not there has no end.
+  /// - Throws: ``FileDamage``, as ``value(in:table:key:)`` does.
+  /// - Complexity: a page for each level of two trees, and one for a long entry.
+  package static func checkEnd(of path: String, table: String) throws(FileDamage) {
+    let file = try PageFile(path: path)
+    defer { file.close() }
+    try FileCheck.settled(file) { () throws(FileDamage) in
+      let meta = try FileCheck.check(file)
+      let pages = try file.pageCount()
+      do throws(PageFault) {
+        guard let tree = try summary(file, meta, Array(table.utf8)), !tree.isEmpty else { return }
+        try checkEnd(of: tree, file, pages)
+      } catch {
+        throw FileDamage(error)
+      }
+    }
+  }
+
+  private static func checkEnd(
+    of tree: TreeSummary, _ file: PageFile, _ pages: UInt64
+  ) throws(PageFault) {
+    var number = tree.root
+    for _ in 1..<tree.depth {
+      let page = try file.page(number)
+      let nodes = try page.checkedNodes(isBranch: true, order: .bytes)
+      number = nodes[nodes.endIndex - 1].child
+    }
+    let leaf = try file.page(number)
+    let nodes = try leaf.checkedNodes(isBranch: false, order: .bytes)
+    guard let last = nodes.last, last.flags & PageFormat.NodeFlags.overflow != 0 else { return }
+    let start = try leaf.u64(last.data.lowerBound)
+    let header = try file.page(start, count: PageFormat.headerSize)
+    try header.checkHeader(flags: PageFormat.PageFlags.overflow)
+    let needed = PageFormat.overflowPages(for: last.valueSize)
+    guard try UInt64(header.overflowPages) >= needed, start < pages, needed <= pages - start else {
+      throw header.fault("its pages do not hold the entry of \(last.valueSize) bytes")
+    }
   }
 
   private static func value(
     _ file: PageFile, _ meta: MetaPage, _ table: [UInt8], _ key: [UInt8]
   ) throws(PageFault) -> [UInt8]? {
-    guard let tree = try summary(of: table, file, meta),
-      let (leaf, entry) = try find(key, tree, file), entry.flags == 0
-    else { return nil }
+    guard let summary = try summary(file, meta, table) else { return nil }
+    guard let (leaf, entry) = try find(key, summary, file), entry.flags == 0 else { return nil }
     return Array(leaf.bytes[entry.data])
   }
 
-  private static func summary(
-    of table: [UInt8], _ file: PageFile, _ meta: MetaPage
+  /// What the main table notes of a table; nil where it is not there.
+  static func summary(
+    _ file: PageFile, _ meta: MetaPage, _ table: [UInt8]
   ) throws(PageFault) -> TreeSummary? {
     guard let (page, node) = try find(table, meta.main, file),
       node.flags == PageFormat.NodeFlags.summary, node.data.count == PageFormat.summarySize

@@ -75,7 +75,8 @@ struct LogReadingTests {
       try bench.append()
       let transaction = try WriteTransaction(bench.log.environment)
       let key = LogTables.recordKey(2, part: 1)
-      let reader = LogReader(access: transaction.access, tables: bench.log.tables)
+      let reader = LogReader(
+        access: transaction.access, tables: bench.log.tables, damage: bench.log.damage)
       let part = try #require(
         try key.lend { try reader.access.get(bench.log.tables.records, $0) { $0.array() } })
       try key.lend { key in

@@ -55,7 +55,9 @@ struct LogEdit: ~Copyable {
     tables = log.tables
   }
 
-  private var reader: LogReader { LogReader(access: transaction.access, tables: tables) }
+  private var reader: LogReader {
+    LogReader(access: transaction.access, tables: tables, damage: LogDamage())
+  }
 
   func record(_ number: UInt64) throws -> TransactionRecord {
     try reader.record(SequenceNumber(number))

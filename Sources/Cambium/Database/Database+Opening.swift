@@ -72,6 +72,7 @@ extension Database {
       }
       try rebuild(because: reason, progress)
     }
+    if store.isPartial { return }
     sweepLeftovers()
     try bringUpToDate(progress)
   }
@@ -127,13 +128,21 @@ extension Database {
     store.feed.advance(to: applied)
     guard applied < head else { return }
     if store.isReadOnly { return store.report(.stateBehind(applied: applied, head: head)) }
+    let sound = try store.log.read { try $0.lastSound(after: applied, upTo: head) }
+    if sound < head { reportDamage(readable: sound) }
+    if sound == applied { return }
     try writer.exclusively {
       // With the lock held nobody is between the two commits: a crash has left this state behind,
       // or damage has. LMDB would not survive writing to damaged pages.
       try checkPages(of: try store.currentState())
-      try store.beginWriting().commit()
+      try store.beginWriting(catchingUpTo: sound < head ? sound : nil).commit()
     }
     store.feed.publish(try store.snapshot(at: .now).sequence)
+  }
+
+  private func reportDamage(readable: SequenceNumber) {
+    guard let found = store.log.damage.found else { return }
+    store.report(.logDamaged(found.sequence, readable: readable, reason: found.reason))
   }
 
   private func checkPages(of state: State) throws {
@@ -173,7 +182,10 @@ extension Database {
       sweepUnused()
       let temporary = "\(State.directory(generation)).tmp"
       let isRecovery = reason != nil
-      try fill(temporary, generation, upTo: head.sequence, fromCheckpoint: isRecovery, progress)
+      let damage = try fill(temporary, generation, upTo: head.sequence, isRecovery, progress)
+      if damage != nil {
+        return store.use(try PartialState(store, from: "\(path)/\(temporary)", generation))
+      }
       try Files.rename("\(path)/\(temporary)", to: "\(path)/\(State.directory(generation))")
       let writer = try LogWriter(store.log)
       try writer.setStateMark(
@@ -184,19 +196,27 @@ extension Database {
       store.releaseState()
       sweepUnused()
     }
+    if store.isPartial {
+      let readable = try store.snapshot(at: .now).sequence
+      store.feed.advance(to: readable)
+      return reportDamage(readable: readable)
+    }
     if let reason, try head > .zero { store.report(.stateRebuilt(reason: reason)) }
     store.feed.publish(try store.snapshot(at: .now).sequence)
   }
 
-  /// Makes a state in a directory of its own: from the checkpoint where there is one that can be
-  /// read, otherwise from nothing.
+  /// Makes a state in a directory of its own. A recovery starts from the checkpoint where there is
+  /// one that can be read, and ends where the log is damaged. Otherwise all is folded, and damage
+  /// is thrown.
+  ///
+  /// - Returns: What is wrong with the record after the last that was folded in, if anything.
   private func fill(
-    _ directory: String, _ generation: UInt64, upTo head: SequenceNumber, fromCheckpoint: Bool,
+    _ directory: String, _ generation: UInt64, upTo head: SequenceNumber, _ isRecovery: Bool,
     _ progress: ProgressHandler?
-  ) throws {
-    if fromCheckpoint, let checkpoint = try Checkpoint.newest(store) {
+  ) throws -> DatabaseError? {
+    if isRecovery, let checkpoint = try Checkpoint.newest(store) {
       do {
-        return try fill(directory, generation, upTo: head, from: checkpoint, progress)
+        return try fill(directory, generation, upTo: head, from: checkpoint, isRecovery, progress)
       } catch let error as CancellationError {
         throw error
       } catch {
@@ -204,19 +224,21 @@ extension Database {
           .checkpointFailed("the one of \(checkpoint.mark.sequence) is of no use: \(error)"))
       }
     }
-    try fill(directory, generation, upTo: head, from: nil, progress)
+    return try fill(directory, generation, upTo: head, from: nil, isRecovery, progress)
   }
 
   private func fill(
     _ directory: String, _ generation: UInt64, upTo head: SequenceNumber, from: Checkpoint?,
-    _ progress: ProgressHandler?
-  ) throws {
+    _ isRecovery: Bool, _ progress: ProgressHandler?
+  ) throws -> DatabaseError? {
     try Files.createDirectory("\(path)/\(directory)")
     do {
       try from?.copy(into: "\(path)/\(directory)")
       let state = try store.openState(directory, generation)
       defer { state.environment.close() }
-      try Rebuild(store.log, into: state, head: head, progress).run()
+      var rebuild = Rebuild(
+        store.log, into: state, head: head, stopsAtDamage: isRecovery, progress)
+      return try rebuild.run()
     } catch {
       try? Files.removeDirectory("\(path)/\(directory)")
       throw error

@@ -22,7 +22,7 @@ extension Database {
 
   /// What is claimed while somebody is at work in it.
   private static func isTemporary(_ name: String) -> Bool {
-    name.hasSuffix(".tmp") && (name.hasPrefix("verify-") || name.hasPrefix("checkpoint-"))
+    name.hasSuffix(".tmp") && ["verify-", "checkpoint-", "part-"].contains { name.hasPrefix($0) }
   }
 
   /// The directories of the state and the checkpoint that the log names.

@@ -61,6 +61,9 @@ public final class Database: Sendable {
 
   /// Opens a database, or creates it; waits where the state must be rebuilt.
   ///
+  /// Where a damaged log leaves no way to make the state whole, what is before the damage can be
+  /// read, nothing can be written, and ``Diagnostic/logDamaged(_:readable:reason:)`` says so.
+  ///
   /// - Parameters:
   ///   - path: The directory, by custom `name.cambium`.
   ///   - options: How.
@@ -120,7 +123,8 @@ public final class Database: Sendable {
       store.log.environment.close()
     }
     if store.isReadOnly { return }
-    try writer.flush()
+    // Where the log is damaged nothing can be stored; consumers get some transactions again.
+    if store.log.damage.found == nil { try writer.flush() }
     guard store.hasWritten else { return }
     try writer.exclusively { try translating { try store.markClean() } }
   }

@@ -15,6 +15,13 @@ public enum Diagnostic: Sendable, CustomStringConvertible {
   /// the database is open for reading only.
   case stateBehind(applied: SequenceNumber, head: SequenceNumber)
 
+  /// A record of the log is damaged. Where the state had to be made from the log, what can be read
+  /// ends before it; nothing can be written.
+  ///
+  /// Recovery: ``Database/examineLog(at:options:progress:)`` says what can be saved, and
+  /// ``Database/repair(_:by:to:options:progress:)`` saves it.
+  case logDamaged(SequenceNumber, readable: SequenceNumber, reason: String)
+
   /// The sentence for a log.
   public var description: String {
     switch self {
@@ -24,6 +31,9 @@ public enum Diagnostic: Sendable, CustomStringConvertible {
     case .stateBehind(let applied, let head):
       "what can be read ends at transaction \(applied) of \(head): the directory cannot be written"
     case .checkpointFailed(let reason): "no checkpoint could be made: \(reason)"
+    case .logDamaged(let sequence, let readable, let reason):
+      "record \(sequence) of the log is damaged (\(reason)): what can be read ends at transaction "
+        + "\(readable), and nothing can be written; `cambium repair` says what can be saved"
     case .stateRebuilt(let reason): "the state was rebuilt from the log: \(reason)"
     }
   }

@@ -7,6 +7,7 @@ import Synchronization
 ///     name.cambium/
 ///       log/            the log: the only precious part
 ///       state-<n>/      generation n of the state, folded from the log
+///       part-<n>.tmp/   the part of the state that a damaged log gives, while a process reads it
 ///       write.lock      where writers of several processes queue
 ///       wake            the newest applied sequence number, for observers in other processes
 ///
@@ -32,6 +33,8 @@ final class Store: Sendable {
     var comparedAt: UInt64 = 0
     var catalog = Catalog()
     var hasWritten = false
+    /// What is read instead of the state where the log is too damaged to make one.
+    var part: PartialState?
   }
 
   private let current = Mutex(Current())
@@ -46,6 +49,7 @@ final class Store: Sendable {
     let isReadOnly = options.readOnly || !Files.isWritable(path)
     boot = options.systemStart ?? Platform.bootIdentity()
     mount = Platform.mountIdentity(of: path)
+    try Log.checkEnd(at: "\(path)/log", boot: boot, mount: mount)
     log = try Log(
       at: "\(path)/log", options.environment(readOnly: isReadOnly))
     try log.check()
@@ -73,7 +77,9 @@ final class Store: Sendable {
   /// The state in use; another process may have published a new generation since.
   func currentState() throws -> State {
     let newest = try log.environment.usage().transaction
-    let known = current.withLock { $0.comparedAt == newest ? $0.state : nil }
+    let known = current.withLock { current in
+      current.part?.state ?? (current.comparedAt == newest ? current.state : nil)
+    }
     if let known { return known }
     guard let mark = try log.read({ try $0.stateMark() }) else {
       throw DatabaseError.corrupt(reason: "the log does not say which state belongs to it")
@@ -126,8 +132,16 @@ final class Store: Sendable {
       current.state?.environment.close()
       current.state = nil
       current.comparedAt = 0
+      current.part?.remove()
+      current.part = nil
     }
   }
+
+  /// Reads what a damaged log gives from now on, instead of a state.
+  func use(_ part: PartialState) { current.withLock { $0.part = part } }
+
+  /// Whether what is read ends where the log is damaged.
+  var isPartial: Bool { current.withLock { $0.part != nil } }
 
   // MARK: Reading
 
@@ -182,8 +196,10 @@ final class Store: Sendable {
 
   // MARK: Writing
 
-  /// Begins a group of writes; the writer's turn and lock must be held.
-  func beginWriting() throws -> Writing {
+  /// Begins a group of writes; the writer's turn and lock must be held. One that only catches up
+  /// may say up to where.
+  func beginWriting(catchingUpTo last: SequenceNumber? = nil) throws -> Writing {
+    if last == nil { try log.damage.checkNone() }
     let (head, mark) = try log.readNewest { (try $0.head(), try $0.stateMark()) }
     guard var mark else {
       throw DatabaseError.corrupt(reason: "the log does not say which state belongs to it")
@@ -203,7 +219,7 @@ final class Store: Sendable {
       try state.environment.growMap(headroom: 128 << 20)
     }
     let writing = try Writing(self, state, head: head, catalog: catalog)
-    try catchUp(&writing.projector, to: head.sequence)
+    try catchUp(&writing.projector, to: last ?? head.sequence)
     ages.check()
     return writing
   }

@@ -77,7 +77,8 @@ private struct Verifier {
     let transaction = try ReadTransaction(state.environment, tables: state.tables.read)
     let reader = StateReader(access: transaction.access, tables: state.tables)
     let applied = try reader.head().applied
-    try checkLog(upTo: applied)
+    // What is read may end where damage was met, and the log does not.
+    try checkLog(upTo: max(applied, store.log.damage.found?.sequence ?? applied))
     try checkEntries()
     try checkBlobs()
     if result.isSound { try compare(reader, applied) }
@@ -216,7 +217,8 @@ private struct Verifier {
     defer { withExtendedLifetime(claim) { try? Files.removeDirectory(directory) } }
     let scratch = try State(
       at: directory, generation: 0, store.options.environment(readOnly: false))
-    try Rebuild(store.log, into: scratch, head: applied, progress).run()
+    var rebuild = Rebuild(store.log, into: scratch, head: applied, progress)
+    try rebuild.run()
     let transaction = try ReadTransaction(scratch.environment, tables: [])
     let rebuilt = StateReader(access: transaction.access, tables: scratch.tables)
     for name in StateTables.names { try compareTable(name, reader, rebuilt) }

@@ -13,6 +13,8 @@ import LMDB
 final class Log: Sendable {
   let environment: Environment
   let tables: LogTables
+  /// The damage that was met so far.
+  let damage = LogDamage()
 
   /// Opens the log in a directory that exists. The options' tables and whether they are synced are
   /// for the log to say.
@@ -38,6 +40,32 @@ final class Log: Sendable {
     }
   }
 
+  /// Checks the newest pages of a log that was in use when the system stopped, before LMDB has a
+  /// chance to follow them: the way to the last record. All pages are for `verify`.
+  ///
+  /// - Throws: ``DatabaseError/corrupt(reason:)``.
+  static func checkEnd(at path: String, boot: String, mount: String) throws {
+    let file = "\(path)/data.mdb"
+    if let mark = try mark(in: file), mark.isTrusted(boot: boot, mount: mount) { return }
+    do {
+      try PageLookup.checkEnd(of: file, table: "records")
+    } catch {
+      guard case .damaged = error else { throw error }
+      throw DatabaseError.corrupt(
+        reason: "the newest record of the log lies in damaged pages: \(error); `cambium repair` "
+          + "says what can be saved")
+    }
+  }
+
+  /// The mark of the state, read without LMDB; nil where there is none, or it is damaged.
+  private static func mark(in file: String) throws -> StateMark? {
+    let name = Array("state".utf8)
+    guard let sealed = try PageLookup.value(in: file, table: "meta", key: "state") else {
+      return nil
+    }
+    return try? sealed.lend { try MetaEntry.open($0, name: name) { try StateMark($0) } }
+  }
+
   /// Whether a record ends the chain that begins with the first one and goes on with a link.
   func isNext(_ record: TransactionRecord, after link: [UInt8]) -> Bool {
     environment.plantedBugs.contains(.checksumUnchecked) || record.chained(to: link) == record.link
@@ -46,7 +74,7 @@ final class Log: Sendable {
   /// Lends a short-lived view of the log.
   func read<R>(_ body: (LogReader) throws -> R) throws -> R {
     let transaction = try ReadTransaction(environment, tables: [])
-    return try body(LogReader(access: transaction.access, tables: tables))
+    return try body(LogReader(access: transaction.access, tables: tables, damage: damage))
   }
 
   /// Lends a view of what is committed to whoever is about to write; the writer's lock is held.
@@ -120,6 +148,7 @@ struct LogTables: Sendable {
 struct LogReader {
   let access: Access
   let tables: LogTables
+  let damage: LogDamage
 
   private func entry<R>(_ name: String, _ body: (RawSpan) throws -> R) throws -> R? {
     let key = Array(name.utf8)
@@ -170,8 +199,22 @@ struct LogReader {
       if record.sequence == sequence { return record }
       throw DatabaseError.corrupt(reason: "it says that it is \(record.sequence)")
     } catch DatabaseError.corrupt(let reason) {
+      // A record that this view cannot have yet is not damaged.
+      if try sequence <= head().sequence { damage.note(sequence, reason) }
       throw DatabaseError.corrupt(reason: "record \(sequence) of the log: \(reason)")
     }
+  }
+
+  /// The last of some records before one that is damaged: `head` where all are sound.
+  func lastSound(after: SequenceNumber, upTo head: SequenceNumber) throws -> SequenceNumber {
+    var sound = after
+    while sound < head {
+      do { _ = try record(sound.next) } catch let error as DatabaseError where error.isDamage {
+        break
+      }
+      sound = sound.next
+    }
+    return sound
   }
 
   /// The bytes of a record, its parts joined.
@@ -193,15 +236,19 @@ struct LogReader {
 struct LogWriter: ~Copyable {
   private var transaction: WriteTransaction
   private let tables: LogTables
+  private let damage: LogDamage
   private let bugs: PlantedBugs
 
   init(_ log: Log) throws {
     transaction = try WriteTransaction(log.environment)
+    damage = log.damage
     bugs = log.environment.plantedBugs
     tables = log.tables
   }
 
-  var reader: LogReader { LogReader(access: transaction.access, tables: tables) }
+  var reader: LogReader {
+    LogReader(access: transaction.access, tables: tables, damage: damage)
+  }
 
   /// Appends a record, which must be the one after the newest.
   func append(_ record: TransactionRecord) throws {

@@ -7,19 +7,30 @@ struct Rebuild {
   private let state: State
   private let head: SequenceNumber
   private let progress: ProgressHandler?
+  /// The record at which folding ended, where it is damaged and that is accepted.
+  private var damage: DatabaseError?
+  private let stopsAtDamage: Bool
   /// A transaction of the state ends after so many bytes of operations.
   private static let stepBytes = 16 << 20
 
   init(
-    _ log: Log, into state: State, head: SequenceNumber, _ progress: ProgressHandler?
+    _ log: Log, into state: State, head: SequenceNumber, stopsAtDamage: Bool = false,
+    _ progress: ProgressHandler?
   ) {
     self.log = log
     self.state = state
     self.head = head
+    self.stopsAtDamage = stopsAtDamage
     self.progress = progress
   }
 
-  func run() throws {
+  /// Folds.
+  ///
+  /// - Returns: Nil where all is folded. Otherwise what is wrong with the record after the last
+  ///   that is; it is thrown instead, unless stopping at damage was asked for.
+  /// - Throws: ``DatabaseError``, `CancellationError`.
+  @discardableResult
+  mutating func run() throws -> DatabaseError? {
     var (catalog, applied) = try start()
     var next = applied.next
     var link =
@@ -28,14 +39,15 @@ struct Rebuild {
     var reported = ContinuousClock.now
     // An empty log has a state, too: one without entries but its head.
     if head == .zero { try step(&catalog, &next, &link) }
-    while next <= head {
+    while next <= head, damage == nil {
       if ContinuousClock.now - reported > .milliseconds(100) {
         reported = .now
         try report(next)
       }
       try step(&catalog, &next, &link)
     }
-    try report(head.next)
+    try report(next)
+    return damage
   }
 
   /// What the state holds already.
@@ -58,7 +70,7 @@ struct Rebuild {
   }
 
   /// Folds in records until there are enough bytes for one transaction.
-  private func step(
+  private mutating func step(
     _ catalog: inout Catalog, _ next: inout SequenceNumber, _ link: inout [UInt8]
   ) throws {
     if try !state.environment.hasRoom(for: Rebuild.stepBytes * 64) {
@@ -69,10 +81,7 @@ struct Rebuild {
     var bytes = 0
     while next <= head, bytes < Rebuild.stepBytes, ContinuousClock.now - start < .milliseconds(200)
     {
-      let record = try log.read { try $0.record(next) }
-      guard log.isNext(record, after: link) else {
-        throw DatabaseError.corrupt(reason: "the chain of the log breaks at record \(next)")
-      }
+      guard let record = try record(next, after: link) else { break }
       try projector.apply(record)
       bytes += record.operations.count + 256
       link = record.link
@@ -80,5 +89,20 @@ struct Rebuild {
     }
     try projector.commit()
     catalog = projector.memory.catalog
+  }
+
+  /// The next record, or nil where it is damaged and folding ends with the one before.
+  private mutating func record(
+    _ next: SequenceNumber, after link: [UInt8]
+  ) throws -> TransactionRecord? {
+    do {
+      let record = try log.read { try $0.record(next) }
+      if log.isNext(record, after: link) { return record }
+      log.damage.note(next, "the chain breaks here")
+      throw DatabaseError.corrupt(reason: "the chain of the log breaks at record \(next)")
+    } catch let error as DatabaseError where error.isDamage && stopsAtDamage {
+      damage = error
+      return nil
+    }
   }
 }

@@ -201,6 +201,13 @@ final class Heard: Sendable {
     }
   }
 
+  /// The records of the log that were found damaged, each time.
+  var damaged: [SequenceNumber] {
+    all.withLock { all in
+      all.compactMap { if case .logDamaged(let record, _, _) = $0 { record } else { nil } }
+    }
+  }
+
   /// Why no checkpoint could be made or used, each time.
   var failures: [String] {
     all.withLock { all in

@@ -125,7 +125,8 @@ extension DatabaseError {
     case .readOnly: "check who owns the directory and its files, and their permissions"
     case .full: "make room and run it again; this transaction was not stored"
     case .corrupt:
-      "\(cambium("verify")) says where; where only the state is, \(cambium("replay")) rebuilds it"
+      "\(cambium("verify")) says where; \(cambium("replay")) rebuilds a damaged state, and "
+        + "\(cambium("repair")) says what can be saved of a damaged log"
     case .ioFailure: "check the disk and the permissions, then run it again"
     case .outcomeUnknown(let sequence):
       "check the disk; \(cambium("show", sequence.description)) tells whether it was stored"

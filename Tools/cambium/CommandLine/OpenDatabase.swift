@@ -73,6 +73,7 @@ private final class Reports: Sendable {
   private struct Notes {
     var rebuildReason: String?
     var behind: (applied: SequenceNumber, head: SequenceNumber)?
+    var damaged: (record: SequenceNumber, readable: SequenceNumber)?
   }
 
   private let notes = Mutex(Notes())
@@ -85,6 +86,7 @@ private final class Reports: Sendable {
       switch diagnostic {
       case .stateRebuilt(let reason): notes.rebuildReason = reason
       case .stateBehind(let applied, let head): notes.behind = (applied, head)
+      case .logDamaged(let record, let readable, _): notes.damaged = (record, readable)
       case .snapshotHeld, .checkpointFailed: break
       }
     }
@@ -93,11 +95,17 @@ private final class Reports: Sendable {
   /// Says it on standard error.
   func tell(about path: String) {
     let name = Terminal.escaped(path)
-    let (reason, behind) = notes.withLock { ($0.rebuildReason, $0.behind) }
-    if let reason {
+    let notes = notes.withLock { $0 }
+    if let reason = notes.rebuildReason {
       System.complain("cambium: the state of \(name) was rebuilt: \(Terminal.escaped(reason))\n")
     }
-    if let behind {
+    if let damaged = notes.damaged {
+      System.complain(
+        "cambium: record \(damaged.record) of the log of \(name) is damaged, so this shows "
+          + "transaction \(damaged.readable), and nothing can be written; `cambium repair` says "
+          + "what can be saved\n")
+    }
+    if let behind = notes.behind {
       System.complain(
         "cambium: \(name) cannot be written, so this shows transaction \(behind.applied) although "
           + "\(behind.head) is the newest\n")

@@ -100,7 +100,7 @@ enum ReplayCommand {
       invocation, output)
   }
 
-  private static func checkTarget(_ path: String) throws {
+  static func checkTarget(_ path: String) throws {
     if FileManager.default.fileExists(atPath: path) {
       throw Failure(
         .refused, "exists", "\(path) exists already", hint: "choose another name for NEWDB")

@@ -26,7 +26,8 @@ enum VerifyCommand {
       let name = Shell.quoted(invocation.database)
       throw Failure(
         .corrupt, "corrupt", "\(invocation.database) is damaged: \(reason)",
-        hint: "`cambium replay \(name)` mends the state, and changes nothing if the log is damaged")
+        hint: "`cambium replay \(name)` mends the state; `cambium repair \(name)` says what can be "
+          + "saved of a damaged log")
     }
     if invocation.format == .json {
       try output.line(json(verification))
@@ -90,8 +91,7 @@ enum VerifyCommand {
         ? "\(findings[0].part): \(findings[0])" : "\(findings.count) things are damaged",
       hint: isRepairable
         ? "`cambium replay \(name)` makes the state again from the log"
-        : "restore a backup, or rescue what is before the damage with "
-          + "`cambium replay \(name) --to NEWDB --until REV`")
+        : "restore a backup, or `cambium repair \(name)` says what can be saved")
   }
 
   private static func json(_ verification: Verification) -> JSONLine {

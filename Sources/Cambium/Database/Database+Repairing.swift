@@ -1,0 +1,266 @@
+// Making a new database of what is sound in a damaged log.
+
+import FoundationEssentials
+import LMDB
+
+/// How to make a sound log of a damaged one.
+public enum LogRepair: String, Sendable, CaseIterable {
+  /// Keeps the records before the first that is damaged, as they are, and nothing after it.
+  case cut
+  /// Keeps every sound record under its number. In the place of one that is lost stands a record
+  /// without operations, whose metadata says so under `cambium.repair`; what comes after it gets
+  /// new links, so that the chain is whole again.
+  ///
+  /// A transaction that cannot be applied without one that is lost is lost, too: a property of a
+  /// node that was never made cannot change. What can be applied may still differ from what it once
+  /// was, where it built on what is lost.
+  case salvage
+}
+
+/// What a repair has made.
+public struct RepairedLog: Sendable {
+  /// The newest transaction of the new database.
+  public internal(set) var head = SequenceNumber.zero
+  /// How many transactions it has with all their operations.
+  public internal(set) var kept: UInt64 = 0
+  /// The transactions that it has without their operations; at most a hundred.
+  public internal(set) var lost: [LogExamination.Lost] = []
+  /// How many of them there are, also those that are not listed.
+  public internal(set) var lostCount: UInt64 = 0
+  /// How many blobs were left out, because they are damaged or incomplete.
+  public internal(set) var blobsLost = 0
+}
+
+extension Database {
+  /// Makes a new database of what is sound in the log of another, which is only read.
+  ///
+  /// Numbers, times, origins and metadata stay as they were. Consumers' positions are not taken
+  /// over. LMDB is not given the old file, so it may be damaged in any way in which its tables can
+  /// still be found.
+  ///
+  ///     try Database.repair("shop.cambium", by: .salvage, to: "rescued.cambium")
+  ///
+  /// - Parameters:
+  ///   - path: The directory of the damaged database. Nothing in it is written.
+  ///   - method: What to keep.
+  ///   - newPath: Where the new one is made; nothing may be there. It appears only when it is
+  ///     complete and durable.
+  ///   - options: For the new database, and how long to wait for who writes to the old one.
+  ///   - progress: Called about ten times a second, on this thread; false cancels.
+  /// - Returns: What was kept and what was lost.
+  /// - Throws: ``DatabaseError/corrupt(reason:)`` where the tables cannot be found,
+  ///   ``DatabaseError/misuse(reason:)`` where something is at the new path,
+  ///   ``DatabaseError/noDatabase(path:)``, ``DatabaseError/busy(reason:)``,
+  ///   ``DatabaseError/full(reason:)``, `CancellationError`. Nothing is left then.
+  /// - Complexity: reads the log's file three times and folds it once; needs disk space for the new
+  ///   log and a state.
+  @discardableResult
+  public static func repair(
+    _ path: String, by method: LogRepair, to newPath: String, options: Options = Options(),
+    progress: ProgressHandler? = nil
+  ) throws -> RepairedLog {
+    if Files.exists(newPath) {
+      throw DatabaseError.misuse(reason: "\(newPath) exists already; choose a new path")
+    }
+    return try naming(path) {
+      try withLogAtRest(path, options) {
+        var examiner = LogExaminer(path, progress)
+        try examiner.run()
+        guard examiner.format != nil else {
+          throw DatabaseError.corrupt(reason: "the log has no record and no format entry")
+        }
+        var result = RepairedLog()
+        try create(newPath, options) { log in
+          var rescue = try LogRescue(examiner, method, into: log, options)
+          result = try rescue.run()
+        }
+        return result
+      }
+    }
+  }
+}
+
+/// Writes the records and blobs that are sound to a new log.
+///
+/// It folds what it writes into a scratch state, which tells what can still be applied.
+private struct LogRescue {
+  private let target: Log
+  private let state: State
+  private let scratch: String
+  private let format: FormatEntry
+  private let last: SequenceNumber
+  private let lostNames: [Catalog.NameID: String]
+  private var examiner: LogExaminer
+  private var catalog = Catalog()
+  private var head = LogHead()
+  private var result = RepairedLog()
+  private static let stepBytes = 16 << 20
+
+  init(
+    _ examiner: LogExaminer, _ method: LogRepair, into target: Log, _ options: Database.Options
+  ) throws {
+    guard let format = examiner.format else {
+      throw DatabaseError.corrupt(reason: "the log has no format entry")
+    }
+    self.examiner = examiner
+    self.target = target
+    self.format = format
+    last = method == .cut ? examiner.result.sound : examiner.result.head
+    lostNames = method == .cut ? [:] : examiner.lostNames()
+    // Inside the log's directory, so that what a crash leaves looks like any half-made database.
+    scratch = "\(target.environment.path)/scratch"
+    try Files.createDirectory(scratch)
+    state = try State(at: scratch, generation: 0, options.environment(readOnly: false))
+  }
+
+  mutating func run() throws -> RepairedLog {
+    try copyBlobs()
+    try copyRecords()
+    state.environment.close()
+    try Files.removeDirectory(scratch)
+    result.head = head.sequence
+    return result
+  }
+
+  // MARK: Records
+
+  private mutating func copyRecords() throws {
+    var scan = try RecordScan(examiner.file, head: examiner.result.head)
+    var isDone = false
+    while !isDone { try step(&scan, &isDone) }
+  }
+
+  /// Copies records until there are enough bytes for one transaction.
+  private mutating func step(_ scan: inout RecordScan, _ isDone: inout Bool) throws {
+    try makeRoom(target.environment, LogRescue.stepBytes * 8)
+    try makeRoom(state.environment, LogRescue.stepBytes * 64)
+    try examiner.report("copy", head.sequence.rawValue, last.rawValue)
+    let writer = try LogWriter(target)
+    try writer.setFormat(format)
+    var projector = try Projector(state, catalog: catalog)
+    var bytes = 0
+    while bytes < LogRescue.stepBytes {
+      guard head.sequence < last, let found = try scan.next() else {
+        isDone = true
+        break
+      }
+      let record = try record(for: found, scan.ahead?.time, &projector)
+      try writer.append(record)
+      head.sequence = record.sequence
+      head.clock = record.clock
+      head.time = record.time
+      head.link = record.link
+      bytes += record.operations.count + 256
+    }
+    try projector.commit()
+    catalog = projector.memory.catalog
+    try writer.commit(head: head)
+  }
+
+  /// What the new log gets for a number.
+  private mutating func record(
+    for found: RecordScan.Found, _ nextTime: Int64?, _ projector: inout Projector
+  ) throws -> TransactionRecord {
+    switch found {
+    case .lost(let sequence, let reason):
+      let names = names(from: projector.memory.catalog.count)
+      return try placeholder(
+        sequence, HybridClock(rawValue: head.clock.rawValue + 1),
+        head.time > 0 ? head.time : nextTime ?? 0, names, reason, &projector)
+    case .sound(var record):
+      if let refusal = try refusal(of: record, &projector) {
+        return try placeholder(
+          record.sequence, record.clock, record.time, try definitions(in: record),
+          "it cannot be applied without what was lost before: \(refusal)", &projector)
+      }
+      result.kept += 1
+      record.link = record.chained(to: head.link)
+      return record
+    }
+  }
+
+  /// Folds a record in, or says why that cannot be done, with nothing changed.
+  private func refusal(
+    of record: TransactionRecord, _ projector: inout Projector
+  ) throws -> String? {
+    // Where nothing is lost yet, everything was applied once already.
+    if result.lostCount == 0 {
+      try projector.apply(record)
+      return nil
+    }
+    try projector.savepoint()
+    do {
+      try projector.apply(record)
+    } catch let error as DatabaseError {
+      projector.rollBack()
+      return "\(error)"
+    }
+    try projector.release()
+    return nil
+  }
+
+  /// A record in the place of one that is lost: it only defines the names that were lost with it.
+  private mutating func placeholder(
+    _ sequence: SequenceNumber, _ clock: HybridClock, _ time: Int64, _ names: [Operation],
+    _ reason: String, _ projector: inout Projector
+  ) throws -> TransactionRecord {
+    result.lostCount += 1
+    if result.lost.count < 100 { result.lost.append(.init(sequence: sequence, reason: reason)) }
+    var operations = OperationWriter()
+    for name in names { operations.write(name) }
+    let record = TransactionRecord(
+      sequence: sequence, clock: clock, time: time, origin: format.origin,
+      metadata: ["cambium.repair": "lost: \(reason)"], operations: operations, previous: head.link)
+    try projector.apply(record)
+    return record
+  }
+
+  /// The names that were lost from a number on, up to the next that is known.
+  private func names(from count: Int) -> [Operation] {
+    var names: [Operation] = []
+    var id = Catalog.NameID(count)
+    while let name = lostNames[id] {
+      names.append(.define(id, name))
+      id += 1
+    }
+    return names
+  }
+
+  private func definitions(in record: TransactionRecord) throws -> [Operation] {
+    var definitions: [Operation] = []
+    var operations = OperationReader(record.operations)
+    while let operation = try operations.next() {
+      if case .define = operation { definitions.append(operation) }
+    }
+    return definitions
+  }
+
+  // MARK: Blobs
+
+  private mutating func copyBlobs() throws {
+    var chunks = try TableScan(examiner.file, table: "blobs")
+    var isDone = false
+    while !isDone {
+      try makeRoom(target.environment, LogRescue.stepBytes * 8)
+      let writer = try LogWriter(target)
+      var bytes = 0
+      while bytes < LogRescue.stepBytes {
+        guard let step = chunks.next() else {
+          isDone = true
+          break
+        }
+        guard case .entry(let key, let value) = step, key.count == Digest.bytesCount + 4,
+          !examiner.damagedBlobs.contains(Array(key.prefix(Digest.bytesCount)))
+        else { continue }
+        try writer.putChunk(key, value)
+        bytes += value.count
+      }
+      try writer.commit(head: head)
+    }
+    result.blobsLost = examiner.damagedBlobs.count
+  }
+
+  private func makeRoom(_ environment: Environment, _ bytes: Int) throws {
+    if try !environment.hasRoom(for: bytes) { try environment.growMap(headroom: 2 * bytes) }
+  }
+}

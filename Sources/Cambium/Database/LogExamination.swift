@@ -1,0 +1,276 @@
+// Saying what is wrong with a log, without opening its database.
+
+import FoundationEssentials
+import LMDB
+
+/// What is wrong with a database's log, and how much of it is sound.
+public struct LogExamination: Sendable {
+  /// A transaction that is lost, or that cannot be applied without one that is.
+  public struct Lost: Sendable, Hashable {
+    /// Its number.
+    public let sequence: SequenceNumber
+    /// What is wrong with it.
+    public let reason: String
+  }
+
+  /// The newest transaction, as the log says, or the newest that was found.
+  public internal(set) var head = SequenceNumber.zero
+  /// How many records are sound.
+  public internal(set) var records: UInt64 = 0
+  /// The last record before the first that is lost. ``LogRepair/cut`` keeps up to here.
+  public internal(set) var sound = SequenceNumber.zero
+  /// The transactions that are lost, in order; at most a hundred.
+  public internal(set) var lost: [Lost] = []
+  /// How many are lost, also those that are not listed.
+  public internal(set) var lostCount: UInt64 = 0
+  /// How many blobs are damaged or incomplete.
+  public internal(set) var blobsLost = 0
+  /// What else is wrong: pages, the head, and other entries beside the records; at most a hundred.
+  public internal(set) var findings: [String] = []
+
+  /// Whether nothing is wrong.
+  public var isSound: Bool { lostCount == 0 && blobsLost == 0 && findings.isEmpty }
+
+  mutating func add(_ finding: String) {
+    if findings.count < 100 { findings.append(finding) }
+  }
+
+  mutating func addLost(_ sequence: SequenceNumber, _ reason: String) {
+    lostCount += 1
+    if lost.count < 100 { lost.append(Lost(sequence: sequence, reason: reason)) }
+  }
+}
+
+extension Database {
+  /// Reads the log of a database that may be too damaged to be opened, and says what is wrong.
+  ///
+  /// LMDB is not given the file, and nothing is written. Writers of other processes wait meanwhile.
+  ///
+  /// - Parameters:
+  ///   - path: The directory.
+  ///   - options: Only ``Options/busyTimeout`` counts.
+  ///   - progress: Called about ten times a second, on this thread; false cancels.
+  /// - Returns: What was found. Damage is a finding, not an error.
+  /// - Throws: ``DatabaseError/corrupt(reason:)`` where not even the tables can be found,
+  ///   ``DatabaseError/noDatabase(path:)``, ``DatabaseError/busy(reason:)``, `CancellationError`.
+  /// - Complexity: reads the log's file twice.
+  public static func examineLog(
+    at path: String, options: Options = Options(), progress: ProgressHandler? = nil
+  ) throws -> LogExamination {
+    try naming(path) {
+      try withLogAtRest(path, options) {
+        var examiner = LogExaminer(path, progress)
+        try examiner.run()
+        return examiner.result
+      }
+    }
+  }
+
+  /// Runs something while no process writes to the log, where anybody could.
+  static func withLogAtRest<R>(
+    _ path: String, _ options: Options, _ body: () throws -> R
+  ) throws -> R {
+    guard Files.exists("\(path)/log/data.mdb") else { throw DatabaseError.noDatabase(path: path) }
+    let name = "\(path)/write.lock"
+    // Whoever writes has made the lock's files; nothing may be made here.
+    guard Files.exists(name), Files.exists("\(name).wait"), Files.isWritable(name) else {
+      return try body()
+    }
+    let lock = try FileLock(path: name)
+    guard try lock.lock(timeout: options.busyTimeout) else {
+      throw DatabaseError.busy(
+        reason: "another process has been writing for longer than \(options.busyTimeout)")
+    }
+    defer { lock.unlock() }
+    return try body()
+  }
+}
+
+/// Reads all of a log, and keeps what a repair needs to know before it reads it again.
+struct LogExaminer {
+  let path: String
+  private let progress: ProgressHandler?
+  private(set) var result = LogExamination()
+  private(set) var format: FormatEntry?
+  /// Nil where it is damaged.
+  private(set) var head: LogHead?
+  /// The blobs that are not whole.
+  private(set) var damagedBlobs: Set<[UInt8]> = []
+  /// The names that sound records define, and the largest number that they use.
+  private var defined: [Catalog.NameID: String] = [:]
+  private var largestName: Catalog.NameID?
+  private var nextReport = ContinuousClock.now
+
+  init(_ path: String, _ progress: ProgressHandler?) {
+    self.path = path
+    self.progress = progress
+  }
+
+  var file: String { "\(path)/log/data.mdb" }
+
+  mutating func run() throws {
+    let progress = progress
+    let pages = try PageWalker.walk(file) { done, total in
+      progress?(Progress(phase: "pages of the log", done: done, total: total)) ?? true
+    }
+    for finding in pages.findings { result.add("\(finding)") }
+    try readEntries(pages.transactionID)
+    try readRecords()
+    try readBlobs()
+  }
+
+  mutating func report(_ phase: String, _ done: UInt64, _ total: UInt64?) throws {
+    guard ContinuousClock.now >= nextReport else { return }
+    nextReport = .now + .milliseconds(100)
+    if progress?(Progress(phase: phase, done: done, total: total)) == false {
+      throw CancellationError()
+    }
+  }
+
+  // MARK: The entries beside the records
+
+  private mutating func readEntries(_ transaction: UInt64) throws {
+    var entries = try TableScan(file, table: "meta")
+    while let step = entries.next() {
+      guard case .entry(let key, let value) = step else { continue }
+      do {
+        try value.lend { try MetaEntry.open($0, name: key) { try take(key, $0) } }
+      } catch DatabaseError.corrupt(let reason) {
+        result.add(reason)
+      }
+    }
+    if head == nil { result.add("the log's head is missing or damaged") }
+    if format == nil { result.add("the log's format entry is missing or damaged") }
+    if let head, head.transaction != transaction {
+      result.add(
+        "the log's newest page is torn or rolled back: it should be transaction "
+          + "\(head.transaction), and is \(transaction)")
+    }
+  }
+
+  private mutating func take(_ key: [UInt8], _ value: RawSpan) throws {
+    if key == Array("head".utf8) { head = try LogHead(value) }
+    if key == Array("format".utf8) {
+      let format = try FormatEntry(value)
+      guard format.version == FormatEntry.version else {
+        throw DatabaseError.unsupported(
+          path: path, reason: "its format is \(format.version), known is 1")
+      }
+      self.format = format
+    }
+  }
+
+  // MARK: Records
+
+  private mutating func readRecords() throws {
+    var scan = try RecordScan(file, head: head?.sequence)
+    var link = TransactionRecord.firstLink
+    while let found = try scan.next() {
+      switch found {
+      case .sound(let record):
+        if result.lostCount == 0 { result.sound = record.sequence }
+        result.head = record.sequence
+        result.records += 1
+        link = record.link
+        if format == nil { format = FormatEntry(origin: record.origin, created: record.time) }
+        try learnNames(record)
+      case .lost(let sequence, let reason):
+        result.head = sequence
+        result.addLost(sequence, reason)
+      }
+      try report("records", result.head.rawValue, head?.sequence.rawValue)
+    }
+    if let head, result.lost.last?.sequence != head.sequence, head.link != link {
+      result.add("the head does not end the chain")
+    }
+  }
+
+  private mutating func learnNames(_ record: TransactionRecord) throws {
+    var operations = OperationReader(record.operations)
+    while let operation = try operations.next() {
+      if case .define(let id, let name) = operation { defined[id] = name }
+      if let largest = try operation.names.max() {
+        largestName = max(largestName ?? 0, largest)
+      }
+    }
+  }
+
+  /// The names that lost records defined, as the state or a checkpoint still has them; otherwise
+  /// one that says so. What is lost is not known, but numbers are given in order.
+  func lostNames() -> [Catalog.NameID: String] {
+    var stored: [Catalog.NameID: String] = [:]
+    for prefix in ["state-", "checkpoint-"] {
+      for name in Files.names(in: path, startingWith: prefix) {
+        stored.merge(storedNames("\(path)/\(name)/data.mdb")) { own, _ in own }
+      }
+    }
+    let largest = [largestName, stored.keys.max()].compactMap(\.self).max()
+    guard let largest else { return [:] }
+    var lost: [Catalog.NameID: String] = [:]
+    for id in 0...largest where defined[id] == nil { lost[id] = stored[id] ?? "lost-name-\(id)" }
+    return lost
+  }
+
+  /// The names that a state holds, whether or not the rest of it can be trusted.
+  private func storedNames(_ file: String) -> [Catalog.NameID: String] {
+    guard var entries = try? TableScan(file, table: "meta") else { return [:] }
+    var names: [Catalog.NameID: String] = [:]
+    let prefix = Array("name/".utf8)
+    while let step = entries.next() {
+      guard case .entry(let key, let value) = step, key.starts(with: prefix), key.count == 9
+      else { continue }
+      let id = key.suffix(4).reduce(0 as Catalog.NameID) { $0 << 8 | Catalog.NameID($1) }
+      names[id] = try? value.lend {
+        try MetaEntry.open($0, name: key) { try $0.string(0, $0.byteCount) }
+      }
+    }
+    return names
+  }
+
+  // MARK: Blobs
+
+  private mutating func readBlobs() throws {
+    var chunks = try TableScan(file, table: "blobs")
+    var hash: [UInt8] = []
+    var digest = Digest()
+    var count: UInt64 = 0
+    while let step = chunks.next() {
+      guard case .entry(let key, let value) = step, key.count == Digest.bytesCount + 4 else {
+        continue
+      }
+      let address = Array(key.prefix(Digest.bytesCount))
+      if address != hash {
+        if !hash.isEmpty && digest.current() != hash { damagedBlobs.insert(hash) }
+        hash = address
+        digest = Digest()
+      }
+      if let content = try? value.lend({ try BlobChunk.content($0, key: key) }) {
+        digest.update(content)
+      } else {
+        damagedBlobs.insert(address)
+      }
+      count += 1
+      try report("blobs", count, chunks.entries)
+    }
+    if !hash.isEmpty && digest.current() != hash { damagedBlobs.insert(hash) }
+    result.blobsLost = damagedBlobs.count
+  }
+}
+
+extension Operation {
+  /// The numbers of the names that it uses.
+  var names: [Catalog.NameID] {
+    get throws {
+      switch self {
+      case .set(_, let content) where content.kind == .record:
+        try content.bytes.lend { try RecordBuilder($0).names }
+      case .update(_, let updates): updates.map(\.name)
+      case .increment(_, let target, _), .append(_, let target, _), .insert(_, let target, _, _),
+        .removeElement(_, let target, _):
+        target.map { [$0] } ?? []
+      case .define(let id, _): [id]
+      case .set, .remove, .restore, .move, .event: []
+      }
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import LMDB
+
+/// What a damaged log gives: the state as of the record before the damage, where there is no whole
+/// state that can be used. It is never written to, and goes when the database is closed; what a
+/// killed process leaves of it is swept, since its directory is claimed.
+final class PartialState: Sendable {
+  let state: State
+  private let claim: ClaimedDirectory
+
+  /// Takes over a data file that was just filled.
+  init(_ store: Store, from directory: String, _ generation: UInt64) throws {
+    claim = try ClaimedDirectory(creating: Database.temporaryPath("\(store.path)/part", "-"))
+    try Files.rename("\(directory)/data.mdb", to: "\(claim.path)/data.mdb")
+    try Files.removeDirectory(directory)
+    state = try State(
+      at: claim.path, generation: generation, store.options.environment(readOnly: false))
+  }
+
+  /// Closes it and removes its files. A snapshot that is held keeps its map.
+  func remove() {
+    state.environment.close()
+    try? Files.removeDirectory(claim.path)
+  }
+}

@@ -1,0 +1,135 @@
+/// Reads a table's entries with `pread`, in order, and goes on behind a page that is damaged.
+///
+/// LMDB cannot be given a damaged file. This scan trusts nothing, reads no page twice, and says for
+/// each damaged page that what was below it is not to be had. It cannot see damage inside keys and
+/// values; that is for the checksums of whoever stored them.
+///
+/// Nobody may write meanwhile. Unlike ``PageWalker`` it does not compare a page's keys with those
+/// above it; who asks for an order checks it.
+package struct TableScan {
+  /// One step of the scan.
+  package enum Step {
+    case entry(key: [UInt8], value: [UInt8])
+    /// A page that cannot be read, and with it all below.
+    case damage(FileDamage)
+  }
+
+  private struct Level {
+    let page: RawPage
+    let nodes: [PageNode]
+    let isLeaf: Bool
+    var next = 0
+  }
+
+  /// How many entries the table says it has; no more than the file can hold.
+  package let entries: UInt64
+  private let opened: OpenedFile
+  private let summary: TreeSummary?
+  private var seen: PageSet
+  private var path: [Level] = []
+  private var hasStarted = false
+
+  /// Opens the file at a path, and finds a table in it.
+  ///
+  /// - Parameters:
+  ///   - path: The data file.
+  ///   - table: The table's name; where it is not there the scan is empty.
+  /// - Throws: ``FileDamage`` where neither meta page is sound, or the table cannot be found.
+  package init(_ path: String, table: String) throws(FileDamage) {
+    opened = try OpenedFile(path)
+    let meta = try PageWalker(descriptor: opened.file.descriptor).meta
+    summary = try TableScan.summary(opened.file, meta, table)
+    seen = PageSet(limit: meta.lastPage + 1)
+    // An entry takes a byte at least, so a damaged count stays within reason.
+    entries = min(summary?.entries ?? 0, (meta.lastPage + 1) * UInt64(PageFormat.pageSize))
+  }
+
+  private static func summary(
+    _ file: PageFile, _ meta: MetaPage, _ table: String
+  ) throws(FileDamage) -> TreeSummary? {
+    do throws(PageFault) {
+      return try PageLookup.summary(file, meta, Array(table.utf8))
+    } catch {
+      throw FileDamage(error)
+    }
+  }
+
+  /// The next entry, or what is wrong in its place; nil at the end.
+  package mutating func next() -> Step? {
+    do throws(PageFault) {
+      if !hasStarted {
+        hasStarted = true
+        if let summary, !summary.isEmpty { try descend(to: summary.root) }
+      }
+      while let top = path.indices.last {
+        let index = path[top].next
+        guard index < path[top].nodes.count else {
+          path.removeLast()
+          continue
+        }
+        path[top].next += 1
+        let node = path[top].nodes[index]
+        if path[top].isLeaf { return try entry(node, path[top].page) }
+        try descend(to: node.child)
+      }
+      return nil
+    } catch {
+      return .damage(FileDamage(error))
+    }
+  }
+
+  private mutating func descend(to number: UInt64) throws(PageFault) {
+    let isLeaf = path.count + 1 == summary?.depth ?? 0
+    try claim(number)
+    let page = try opened.file.page(number)
+    let nodes = try page.checkedNodes(isBranch: !isLeaf, order: .bytes)
+    path.append(Level(page: page, nodes: nodes, isLeaf: isLeaf))
+  }
+
+  private mutating func claim(_ number: UInt64) throws(PageFault) {
+    guard number >= PageFormat.metaPages, number < seen.limit else {
+      throw PageFault(page: number, reason: "there is no such page")
+    }
+    guard seen.insert(number) else { throw PageFault(page: number, reason: "it is used twice") }
+  }
+
+  private mutating func entry(_ node: PageNode, _ page: RawPage) throws(PageFault) -> Step {
+    let key = Array(page.bytes[node.key])
+    if node.flags == 0 { return .entry(key: key, value: Array(page.bytes[node.data])) }
+    guard node.flags == PageFormat.NodeFlags.overflow else {
+      throw page.fault("a node has the flags \(node.flags.hexadecimal)")
+    }
+    return .entry(key: key, value: try overflow(node, page))
+  }
+
+  /// A value that lies in pages of its own.
+  private mutating func overflow(
+    _ node: PageNode, _ page: RawPage
+  ) throws(PageFault) -> [UInt8] {
+    let start = try page.u64(node.data.lowerBound)
+    try claim(start)
+    let header = try opened.file.page(start, count: PageFormat.headerSize)
+    try header.checkHeader(flags: PageFormat.PageFlags.overflow)
+    let pages = PageFormat.overflowPages(for: node.valueSize)
+    guard UInt64(try header.overflowPages) >= pages, pages <= seen.limit - start else {
+      throw header.fault("its pages do not hold the value of \(node.valueSize) bytes")
+    }
+    var bytes: [UInt8] = []
+    for number in start..<(start + pages) {
+      if number > start { try claim(number) }
+      let skipped = number == start ? PageFormat.headerSize : 0
+      let count = min(PageFormat.pageSize - skipped, node.valueSize - bytes.count)
+      bytes += try opened.file.page(number, count: skipped + count).bytes[skipped...]
+    }
+    return bytes
+  }
+}
+
+/// Closes a file when nobody reads it any more.
+private final class OpenedFile {
+  let file: PageFile
+
+  init(_ path: String) throws(FileDamage) { file = try PageFile(path: path) }
+
+  deinit { file.close() }
+}

@@ -1,0 +1,194 @@
+import Cambium
+import FoundationEssentials
+
+/// `cambium repair`: what is wrong with a log, and a new database of what is sound in it.
+enum RepairCommand {
+  static let cut = Option(flag: "cut", "keep the transactions before the first that is damaged")
+  static let salvage = Option(
+    flag: "salvage", "keep every sound transaction; a note stands in for each that is lost")
+  static let target = Option("to", "NEWDB", .file, "the database to make")
+
+  static let command = Command(
+    name: "repair", group: .keep,
+    summary: "says what is wrong with a log, and makes a new database of the rest",
+    discussion: """
+      Without options it reads the log, says what is wrong and what can be done, and exits with 4
+      where something is. It reads the file itself, so it also works where the database cannot be
+      opened. With --cut or --salvage it makes the database NEWDB. DB is never written.
+
+      --cut keeps the transactions before the first that is damaged, and nothing after it.
+      --salvage keeps those after it as well, under their numbers. Where one is lost, `cambium show`
+      shows its number without changes, and the reason. A transaction that cannot be applied without
+      one that is lost, such as a new property of a node that is not there, is lost, too; and what
+      can be applied may differ from what it once was.
+
+      Only the log needs this. Where only the state is damaged, `cambium replay` makes it again.
+      """,
+    operands: [.database],
+    options: [cut, salvage, target, .wait, .progress, .quiet] + Option.output(.short, .json)
+      + [.color],
+    examples: [
+      .init("cambium repair air.cambium", "what is wrong?"),
+      .init(
+        "cambium repair air.cambium --cut --to rescue.cambium", "only what came before the damage"),
+      .init("cambium repair air.cambium --salvage --to rescue.cambium", "all that can be saved"),
+    ],
+    stopsSafely: true, run: run)
+
+  static func run(_ invocation: Invocation, _ output: Output) throws {
+    guard let method = try method(invocation) else { return try examine(invocation, output) }
+    guard let path = invocation[target]?.text else {
+      throw Failure(
+        .usage, "usage", "--\(method.rawValue) makes a new database, and --to is missing",
+        hint: "the damaged one stays as it is: name another with --to NEWDB")
+    }
+    try repair(by: method, to: path, invocation, output)
+  }
+
+  private static func method(_ invocation: Invocation) throws -> LogRepair? {
+    switch (invocation.has(cut), invocation.has(salvage)) {
+    case (true, true): throw Failure(.usage, "usage", "--cut and --salvage exclude each other")
+    case (true, false): return .cut
+    case (false, true): return .salvage
+    case (false, false):
+      if !invocation.has(target) { return nil }
+      throw Failure(.usage, "usage", "--to needs --cut or --salvage")
+    }
+  }
+
+  // MARK: Looking
+
+  private static func examine(_ invocation: Invocation, _ output: Output) throws {
+    let bar = ProgressBar(invocation, unit: "")
+    defer { bar.finish() }
+    let found = try unreadable(invocation) {
+      try Database.examineLog(at: invocation.database, options: options(invocation)) {
+        bar.update($0.phase, $0.done, of: $0.total)
+      }
+    }
+    bar.finish()
+    if invocation.format == .json {
+      try output.line(json(found))
+    } else if !invocation.isQuiet {
+      try write(found, invocation, output)
+    }
+    if !found.isSound { throw failure(found, invocation) }
+  }
+
+  private static func write(
+    _ found: LogExamination, _ invocation: Invocation, _ output: Output
+  ) throws {
+    var line = StyledLine("the log of \(Terminal.escaped(invocation.database))", .heading)
+    line.add(found.isSound ? " is sound" : " is damaged", found.isSound ? .inserted : .deleted)
+    try output.line(line)
+    var entries = [
+      (name: "newest", text: "tx \(found.head)"),
+      (name: "sound", text: Quantity.count(found.records)),
+    ]
+    if !found.isSound {
+      entries.append((name: "lost", text: Quantity.count(found.lostCount)))
+      if found.blobsLost > 0 { entries.append((name: "blobs lost", text: "\(found.blobsLost)")) }
+    }
+    try output.table(entries, indent: 2)
+    for text in found.findings { try finding("log", text, output) }
+    try write(found.lost, of: found.lostCount, output)
+  }
+
+  private static func write(
+    _ lost: [LogExamination.Lost], of count: UInt64, _ output: Output
+  ) throws {
+    for record in lost { try finding("tx \(record.sequence)", record.reason, output) }
+    let more = count - UInt64(lost.count)
+    if more > 0 { try output.line("  … and \(Quantity.count(more)) more") }
+  }
+
+  private static func finding(_ place: String, _ text: String, _ output: Output) throws {
+    var line = StyledLine("  ✗ \(place)", .deleted)
+    line.add("  \(Terminal.escaped(text))")
+    try output.line(line.text(output.style))
+  }
+
+  private static func failure(_ found: LogExamination, _ invocation: Invocation) -> Failure {
+    let name = Shell.quoted(invocation.database)
+    let isTail = found.sound.rawValue + found.lostCount == found.head.rawValue
+    let salvage =
+      isTail ? "" : "; `cambium repair \(name) --salvage --to NEWDB` keeps what comes after, too"
+    return Failure(
+      .corrupt, "corrupt", "the log is damaged",
+      hint: "restore a backup, or `cambium repair \(name) --cut --to NEWDB` keeps transactions 1 "
+        + "to \(found.sound)\(salvage)")
+  }
+
+  /// Says what is left to do where not even the tables can be found.
+  private static func unreadable<R>(_ invocation: Invocation, _ body: () throws -> R) throws -> R {
+    do { return try body() } catch DatabaseError.corrupt(let reason) {
+      throw Failure(
+        .corrupt, "corrupt", "the log of \(invocation.database) cannot be read: \(reason)",
+        hint: "restore a backup; nothing can be saved from this file")
+    }
+  }
+
+  // MARK: Making
+
+  private static func repair(
+    by method: LogRepair, to path: String, _ invocation: Invocation, _ output: Output
+  ) throws {
+    try ReplayCommand.checkTarget(path)
+    let bar = ProgressBar(invocation, unit: "transactions")
+    defer { bar.finish() }
+    let options = options(invocation)
+    let repaired = try unreadable(invocation) {
+      try Database.repair(invocation.database, by: method, to: path, options: options) {
+        bar.update($0.phase, $0.done, of: $0.total)
+      }
+    }
+    try Database(at: path, options: options) { bar.update($0.phase, $0.done, of: $0.total) }.close()
+    bar.finish()
+    if invocation.format == .json { return try output.line(json(repaired, path)) }
+    if invocation.isQuiet { return }
+    try output.line(
+      "made \(Terminal.escaped(path)): \(Quantity.count(repaired.kept)) transactions kept, "
+        + "\(Quantity.count(repaired.lostCount)) lost; the newest is tx \(repaired.head)")
+    if repaired.blobsLost > 0 { try output.line("  \(repaired.blobsLost) blobs are left out") }
+    try write(repaired.lost, of: repaired.lostCount, output)
+  }
+
+  private static func options(_ invocation: Invocation) -> Database.Options {
+    var options = Database.Options()
+    options.busyTimeout = invocation.patience
+    return options
+  }
+
+  // MARK: For programs
+
+  private static func json(_ found: LogExamination) -> JSONLine {
+    var line = JSONLine()
+    line.add("sound", found.isSound)
+    line.add("head", found.head.rawValue)
+    line.add("records", found.records)
+    line.add("cut", found.sound.rawValue)
+    line.add("lostCount", found.lostCount)
+    line.add("lost", found.lost.map(json))
+    line.add("blobsLost", found.blobsLost)
+    line.add("findings", Value.array(found.findings.map { .string($0) }))
+    return line
+  }
+
+  private static func json(_ repaired: RepairedLog, _ path: String) -> JSONLine {
+    var line = JSONLine()
+    line.add("database", path)
+    line.add("head", repaired.head.rawValue)
+    line.add("kept", repaired.kept)
+    line.add("lostCount", repaired.lostCount)
+    line.add("lost", repaired.lost.map(json))
+    line.add("blobsLost", repaired.blobsLost)
+    return line
+  }
+
+  private static func json(_ lost: LogExamination.Lost) -> JSONLine {
+    var line = JSONLine()
+    line.add("tx", lost.sequence.rawValue)
+    line.add("reason", lost.reason)
+    return line
+  }
+}
