@@ -327,4 +327,24 @@ struct DamagedLogTests {
     expectCorrupt("damaged pages") { _ = try place.open() }
     #expect(try Database.examineLog(at: place.path).lostCount > 0)
   }
+
+  // MARK: Pages alone
+
+  @Test("and every other file of LMDB is walked page by page without LMDB")
+  func pagesAlone() throws {
+    let files = try Database.walkPages(of: place.path)
+    #expect(files.map(\.path) == ["\(place.path)/log/data.mdb", try place.state])
+    #expect(files.allSatisfy { $0.findings.isEmpty && $0.used > 2 && !$0.tables.isEmpty })
+    #expect(try Database.walkPages(of: "\(place.path)/log").map(\.used) == [files[0].used])
+    #expect(try Database.walkPages(of: place.log).map(\.used) == [files[0].used])
+    var data = try Data(contentsOf: URL(filePath: place.log))
+    for page in stride(from: 2 * 4096, to: data.count, by: 4096) { data[page] ^= 1 }
+    try data.write(to: URL(filePath: place.log))
+    #expect(try Database.walkPages(of: place.log)[0].findings.count > 0)
+    try Data(count: 10_000).write(to: URL(filePath: place.log))
+    #expect(try Database.walkPages(of: place.log)[0].findings.count == 1)
+    #expect(throws: DatabaseError.noDatabase(path: "/nowhere")) {
+      try Database.walkPages(of: "/nowhere")
+    }
+  }
 }

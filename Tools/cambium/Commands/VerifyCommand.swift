@@ -2,6 +2,9 @@ import Cambium
 
 /// `cambium verify`: whether every stored byte is what was written.
 enum VerifyCommand {
+  static let pages = Option(
+    flag: "pages", "walk the pages only; DB may then be any file or directory of LMDB")
+
   static let command = Command(
     name: "verify", group: .keep,
     summary: "checks every checksum, and that the log gives this state",
@@ -10,13 +13,20 @@ enum VerifyCommand {
       to compare. The digest is that of all nodes: databases with the same history have the same.
       Exits with 0 where all is sound, and with 4 where something is damaged, after saying what and
       where.
+
+      With --pages no database is opened: each file is read page by page, without LMDB, which would
+      die of a damaged one. No program may write to a foreign file meanwhile.
       """,
     operands: [.database],
-    options: [.wait, .progress, .quiet] + Option.output(.short, .json) + [.color],
-    examples: [.init("cambium verify air.cambium", "check everything")],
+    options: [pages, .wait, .progress, .quiet] + Option.output(.short, .json) + [.color],
+    examples: [
+      .init("cambium verify air.cambium", "check everything"),
+      .init("cambium verify --pages other/data.mdb", "is this file of LMDB sound?"),
+    ],
     stopsSafely: true, run: run)
 
   static func run(_ invocation: Invocation, _ output: Output) throws {
+    if invocation.has(pages) { return try verifyPages(invocation, output) }
     let start = ContinuousClock.now
     let verification: Verification
     do {

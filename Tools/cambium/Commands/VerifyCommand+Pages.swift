@@ -1,0 +1,58 @@
+import Cambium
+
+/// `cambium verify --pages`: the pages of any file of LMDB.
+extension VerifyCommand {
+  static func verifyPages(_ invocation: Invocation, _ output: Output) throws {
+    let bar = ProgressBar(invocation, unit: "pages")
+    defer { bar.finish() }
+    var options = Database.Options()
+    options.busyTimeout = invocation.patience
+    let files = try Database.walkPages(of: invocation.database, options: options) {
+      bar.update($0.phase, $0.done, of: $0.total)
+    }
+    bar.finish()
+    for file in files where invocation.format == .json { try output.line(json(file)) }
+    for file in files where invocation.format != .json && !invocation.isQuiet {
+      try write(file, output)
+    }
+    let damaged = files.filter { !$0.findings.isEmpty }
+    guard let first = damaged.first else { return }
+    throw Failure(
+      .corrupt, "corrupt",
+      damaged.count == 1
+        ? "\(first.path): \(first.findings[0])" : "\(damaged.count) files are damaged")
+  }
+
+  private static func write(_ file: PageExamination, _ output: Output) throws {
+    let isSound = file.findings.isEmpty
+    var line = StyledLine(Terminal.escaped(file.path), .heading)
+    line.add(isSound ? " is sound" : " is damaged", isSound ? .inserted : .deleted)
+    try output.line(line)
+    var entries = [
+      (name: "pages", text: Quantity.count(file.pages)),
+      (name: "used", text: Quantity.count(file.used)),
+      (name: "free", text: Quantity.count(file.free)),
+    ]
+    for table in file.tables {
+      let text = "\(Quantity.count(table.entries)) entries"
+      entries.append((name: Terminal.escaped(table.name), text: text))
+    }
+    if file.pages > 0 { try output.table(entries, indent: 2) }
+    for finding in file.findings {
+      var line = StyledLine("  ✗", .deleted)
+      line.add("  \(Terminal.escaped(finding))")
+      try output.line(line.text(output.style))
+    }
+  }
+
+  private static func json(_ file: PageExamination) -> JSONLine {
+    var line = JSONLine()
+    line.add("file", file.path)
+    line.add("sound", file.findings.isEmpty)
+    line.add("pages", file.pages)
+    line.add("used", file.used)
+    line.add("free", file.free)
+    line.add("findings", Value.array(file.findings.map { .string($0) }))
+    return line
+  }
+}
