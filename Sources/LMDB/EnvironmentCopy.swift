@@ -31,7 +31,6 @@ package final class EnvironmentCopy: Sendable {
         unsafe mdb_env_copyfd2(environment.handle, descriptor, UInt32(MDB_CP_COMPACT)),
         "copying \(environment.path)")
     }
-    if environment.plantedBugs.contains(.checkpointUnsynced) { return }
     if Platform.flush(descriptor) != 0 { throw Files.failure("syncing \(path)") }
   }
 

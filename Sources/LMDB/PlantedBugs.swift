@@ -37,8 +37,6 @@ package struct PlantedBugs: OptionSet, Sendable {
   package static let checksumUnchecked = PlantedBugs(rawValue: 1 << 13)
   /// Readers whose process was killed keep their slots and pages.
   package static let staleReadersKept = PlantedBugs(rawValue: 1 << 14)
-  /// A checkpoint is named in the log without being synced.
-  package static let checkpointUnsynced = PlantedBugs(rawValue: 1 << 15)
 
   /// All of them, by the names that the harness prints.
   package static let named: [String: PlantedBugs] = [
@@ -49,6 +47,6 @@ package struct PlantedBugs: OptionSet, Sendable {
     "retried after error": .retriedAfterError, "torn state trusted": .tornStateTrusted,
     "mark not written": .markNotWritten, "clean unsynced": .cleanUnsynced,
     "consumer apart": .consumerApart, "checksum unchecked": .checksumUnchecked,
-    "stale readers kept": .staleReadersKept, "checkpoint unsynced": .checkpointUnsynced,
+    "stale readers kept": .staleReadersKept,
   ]
 }

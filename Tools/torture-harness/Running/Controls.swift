@@ -24,7 +24,6 @@ enum Controls {
     Control(bug: "clean unsynced", trial: .power, workload: .create),
     Control(bug: "consumer apart", trial: .kill, workload: .single),
     Control(bug: "checksum unchecked", trial: .corruption, workload: .single),
-    Control(bug: "checkpoint unsynced", trial: .power, workload: .checkpoint, order: .strict),
     Control(bug: "stale readers kept", trial: .kill, workload: .single),
   ]
 
