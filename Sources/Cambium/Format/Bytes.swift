@@ -74,6 +74,14 @@ extension RawSpan {
     return text
   }
 
+  /// Whether a byte occurs at or after a place.
+  func contains(_ byte: UInt8, from start: Int) -> Bool {
+    unsafe withUnsafeBytes { bytes in
+      guard start < byteCount, let base = bytes.baseAddress else { return false }
+      return unsafe memchr(base + start, Int32(byte), byteCount - start) != nil
+    }
+  }
+
   /// Whether two stretches are the same bytes.
   func equals(_ other: RawSpan) -> Bool {
     guard byteCount == other.byteCount else { return false }

@@ -55,7 +55,7 @@ extension Key {
       self = .integer(Int64(bitPattern: raw ^ (1 << 63)))
     case (KeyTag.uuid, 17):
       self = .uuid(try bytes.uuid(at: 1))
-    case (KeyTag.text, 2...(Key.textBytesMax + 1)):
+    case (KeyTag.text, 2...(Key.textBytesMax + 1)) where try bytes.isTextKey:
       self = .text(try bytes.string(1, bytes.byteCount - 1))
     default:
       throw DatabaseError.corrupt(reason: "a stored key is not one")
@@ -104,6 +104,19 @@ extension ByteSink where Self: ~Copyable {
 }
 
 extension RawSpan {
+  /// Whether a stored text key is one: without NUL, and not to be read as an integer or a UUID,
+  /// which would make two stored forms of one key.
+  fileprivate var isTextKey: Bool {
+    get throws {
+      if contains(0, from: 1) { return false }
+      let first = try load(UInt8.self, at: 1)
+      let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
+      guard isDigit || first == UInt8(ascii: "-") || byteCount == 37 else { return true }
+      guard case .text? = try? Key(string(1, byteCount - 1)) else { return false }
+      return true
+    }
+  }
+
   /// Sixteen bytes as a UUID.
   func uuid(at offset: Int) throws -> UUID {
     let bytes = try array(offset, 16)

@@ -177,6 +177,21 @@ extension KeyTests {
       #expect(throws: DatabaseError.self) { try [UInt8](hex: hex).lend { try Key($0) } }
     }
   }
+
+  @Test(
+    "has one stored form: text with a NUL, or that reads as another kind, is refused",
+    arguments: [
+      "a\u{0}b", "\u{0}", "a\u{0}", "0", "42", "-5", "9223372036854775807",
+      "0192f0c1-2d3e-7f40-8abc-def012345678",
+    ])
+  func foreignText(_ text: String) throws {
+    let bytes = [KeyTag.text] + Array(text.utf8)
+    let refusal = DatabaseError.corrupt(reason: "a stored key is not one")
+    #expect(throws: refusal) { try bytes.lend { try Key($0) } }
+    if !text.utf8.contains(0) {
+      #expect(throws: refusal) { try Path(checking: bytes + [0]) }
+    }
+  }
 }
 
 // MARK: Keys made by hand
