@@ -29,6 +29,8 @@ struct VersionLinks: Equatable {
   private(set) var levels: [[HistoryLink]] = []
 
   private static let fanout = 8
+  /// More versions than there are sequence numbers take no more levels.
+  static let levelsMax = 32
   private static let linkBytes = 10
 
   init() {}
@@ -38,6 +40,9 @@ struct VersionLinks: Equatable {
     while offset < bytes.byteCount {
       let count = Int(try bytes.load(UInt8.self, at: offset))
       offset += 1
+      guard count <= VersionLinks.fanout, levels.count < VersionLinks.levelsMax else {
+        throw DatabaseError.corrupt(reason: "a version has more links than can be")
+      }
       var level: [HistoryLink] = []
       for _ in 0..<count {
         level.append(

@@ -68,6 +68,21 @@ struct VersionLinksTests {
     #expect(most <= readsMax, "\(most) entries were read for one of \(count) versions")
   }
 
+  @Test("are refused where a level, or all of them, hold more than can be")
+  func tooMany() throws {
+    let level = [8] + [UInt8](repeating: 1, count: 8 * 10)
+    let most = (0..<VersionLinks.levelsMax).flatMap { _ in level }
+    let links = try most.lend { try VersionLinks($0) }
+    #expect(links.stored() == most && links.levels.count == VersionLinks.levelsMax)
+    let damaged = [
+      most + [0], most + level, [9] + [UInt8](repeating: 1, count: 90),
+      [255] + [UInt8](repeating: 1, count: 2_550), [UInt8](repeating: 0, count: 65_535),
+    ]
+    for bytes in damaged {
+      #expect(throws: DatabaseError.self) { try bytes.lend { try VersionLinks($0) } }
+    }
+  }
+
   @Test("take a bounded number of bytes")
   func size() {
     var links = VersionLinks()
