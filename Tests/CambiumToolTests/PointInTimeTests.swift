@@ -89,7 +89,8 @@ import Testing
       ("2026-01-01 10:00+1", 17, "2 digits"), ("2026-01-01 10:00+01:7", 20, "2 digits"),
       ("10 minutes", 10, "ago"), ("10 parsecs ago", 3, "a unit"), ("10m agone", 7, "nothing more"),
       ("-", 1, "a number and a unit"), ("-10", 3, "a unit"), ("-m", 1, "a number"),
-      ("-999999y", 1, "300 years"),
+      ("-999999y", 1, "300 years"), ("0001-01-01", 0, "1 to 9999"),
+      ("9999-12-31 23:00 -01:00", 0, "1 to 9999"),
       ("²", 0, "a moment is"), ("٣", 0, "a moment is"), ("10²", 2, "a unit"),
     ])
   func mistakes(_ text: String, offset: Int, reason: String) {

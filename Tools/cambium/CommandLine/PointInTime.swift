@@ -59,7 +59,17 @@ private struct MomentParser {
       default: try startingWithWord()
       }
     try reader.expectEnd()
+    if case .date(let date) = result, !MomentParser.dates.contains(date) {
+      throw reader.error("a moment lies in the years 1 to 9999 of UTC", at: 0)
+    }
     return result
+  }
+
+  /// What can be written as it is read: with a year of four digits.
+  private static let dates = newYear(1)..<newYear(10_000)
+
+  private static func newYear(_ year: Int) -> Date {
+    Zone.utc.date(CivilTime(year: year, month: 1, day: 1))
   }
 
   private mutating func sequence() throws(GrammarError) -> PointInTime {
