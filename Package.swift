@@ -46,3 +46,22 @@ let package = Package(
       swiftSettings: settings),
   ]
 )
+
+// Tools/fuzz asks for the fuzz targets. They link the tool, so that it is a library there.
+if Context.environment["CAMBIUM_FUZZ"] != nil {
+  package.products = []
+  package.targets.removeAll { $0.isTest || $0.name == "CambiumTool" || $0.name == "torture" }
+  package.targets += [
+    .target(
+      name: "CambiumTool", dependencies: ["Cambium"], path: "Tools/cambium",
+      swiftSettings: settings + [
+        .unsafeFlags(["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "cambium_main"])
+      ]),
+    .systemLibrary(name: "CFuzzer", path: "Tools/fuzz-driver"),
+    .executableTarget(
+      name: "fuzz", dependencies: ["CFuzzer", "Cambium", "CambiumTool", "LMDB"],
+      path: "Tools/fuzz-targets", swiftSettings: settings,
+      // gold, which Swift takes on Linux, cannot link libFuzzer.
+      linkerSettings: [.unsafeFlags(["-use-ld=lld"], .when(platforms: [.linux]))]),
+  ]
+}
