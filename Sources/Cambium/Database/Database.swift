@@ -70,8 +70,8 @@ public final class Database: Sendable {
   ///   - progress: Called during a rebuild about ten times a second, on this thread; false cancels.
   /// - Throws: ``DatabaseError``: `noDatabase`, `unsupported`, `alreadyOpen`, `corrupt`,
   ///   `readOnly`, and `CancellationError` when `progress` said so. Nothing is changed then.
-  /// - Complexity: under 1 ms whatever the size once the first pages are in memory; a recovery takes
-  ///   1 to 5 µs for each operation that came after the newest checkpoint.
+  /// - Complexity: under 1 ms whatever the size once the first pages are in memory; a recovery
+  ///   takes 1 to 5 µs for each operation that came after the newest checkpoint.
   public init(
     at path: String, options: Options = Options(), progress: ProgressHandler? = nil
   ) throws {
