@@ -179,7 +179,7 @@ extension Trial {
   /// How much of it one round takes; see each trial for what it means.
   func quota(_ workload: Workload) -> Int {
     switch self {
-    case .power: 22
+    case .power: 16
     case .kill: 180
     case .fault: 2000
     case .space: 60
