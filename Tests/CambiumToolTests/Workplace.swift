@@ -29,9 +29,14 @@ struct Workplace {
   }
 
   var environment: [String: String] {
-    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-    return ["PATH": "\(tools):\(path)", "TZ": "UTC", "LANG": "C.UTF-8", "TMPDIR": folder]
+    let inherited = ProcessInfo.processInfo.environment
+    let path = inherited["PATH"] ?? "/usr/bin:/bin"
+    let own = ["PATH": "\(tools):\(path)", "TZ": "UTC", "LANG": "C.UTF-8", "TMPDIR": folder]
+    return own.merging(inherited.filter { Self.sanitizers.contains($0.key) }) { own, _ in own }
   }
+
+  /// What a program that was built with a sanitizer is told by `Tools/test`.
+  private static let sanitizers: Set = ["ASAN_OPTIONS", "TSAN_OPTIONS", "LD_PRELOAD"]
 
   /// Where the build puts the program: beside the tests, which are in the arguments.
   private static let toolFolder: String? = {
