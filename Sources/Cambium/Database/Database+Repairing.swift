@@ -146,10 +146,7 @@ private struct LogRescue {
       }
       let record = try record(for: found, scan.ahead?.time, &projector)
       try writer.append(record)
-      head.sequence = record.sequence
-      head.clock = record.clock
-      head.time = record.time
-      head.link = record.link
+      head.advance(to: record)
       bytes += record.operations.count + 256
     }
     try projector.commit()

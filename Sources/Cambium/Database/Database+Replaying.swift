@@ -70,10 +70,7 @@ private struct LogCopy {
           reason: "the chain of the log breaks at record \(record.sequence)")
       }
       try writer.append(record)
-      head.sequence = record.sequence
-      head.clock = record.clock
-      head.time = record.time
-      head.link = record.link
+      head.advance(to: record)
       bytes += record.operations.count + 256
     }
   }

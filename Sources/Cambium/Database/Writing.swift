@@ -91,14 +91,11 @@ final class Writing: @unchecked Sendable {
   private func seal() {
     projector.finish()
     let time = max(WallClock.microseconds(), head.time)
-    head.clock = head.clock.next(microseconds: time)
-    head.time = time
     let record = TransactionRecord(
-      sequence: sequence, clock: head.clock, time: time, origin: store.format.origin,
-      metadata: metadata, operations: operations, previous: head.link)
+      sequence: sequence, clock: head.clock.next(microseconds: time), time: time,
+      origin: store.format.origin, metadata: metadata, operations: operations, previous: head.link)
     store.recentBytes.store(min(operations.bytes.count, 1 << 20), ordering: .relaxed)
-    head.sequence = sequence
-    head.link = record.link
+    head.advance(to: record)
     records.append(record)
   }
 

@@ -65,6 +65,14 @@ struct LogHead: Equatable, Sendable {
     link = try bytes.array(32, Digest.bytesCount)
   }
 
+  /// Makes a record that was appended the newest.
+  mutating func advance(to record: TransactionRecord) {
+    sequence = record.sequence
+    clock = record.clock
+    time = record.time
+    link = record.link
+  }
+
   func stored() -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(littleEndian: sequence.rawValue)
