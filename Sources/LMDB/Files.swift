@@ -116,20 +116,27 @@ package enum Files {
   }
 
   /// Copies a file's bytes; `target` must not exist.
-  package static func copy(_ source: String, to target: String) throws(StorageError) {
-    let input = unsafe open(source, O_RDONLY | O_CLOEXEC)
-    guard input >= 0 else { throw failure("opening \(source)") }
-    defer { close(input) }
+  package static func copy(_ source: String, to target: String) throws {
     let output = unsafe open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
     guard output >= 0 else { throw failure("creating \(target)") }
     defer { close(output) }
+    try forEachPiece(of: source) { try writeAll($0, to: output, target) }
+  }
+
+  /// Reads a file from its start to its end, in pieces of 1 MiB at most.
+  package static func forEachPiece(
+    of path: String, _ body: (ArraySlice<UInt8>) throws -> Void
+  ) throws {
+    let input = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard input >= 0 else { throw failure("opening \(path)") }
+    defer { close(input) }
     var buffer = [UInt8](repeating: 0, count: 1 << 20)
     while true {
       let count = unsafe read(input, &buffer, buffer.count)
       if count < 0 && errno == EINTR { continue }
-      if count < 0 { throw failure("reading \(source)") }
+      if count < 0 { throw failure("reading \(path)") }
       if count == 0 { return }
-      try writeAll(buffer[..<count], to: output, target)
+      try body(buffer[..<count])
     }
   }
 

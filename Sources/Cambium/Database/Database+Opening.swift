@@ -180,7 +180,7 @@ extension Database {
       // Another process may have done it while this one waited for its turn.
       if reason != nil, mark?.generation != damaged, try reasonToRebuild(mark) == nil { return }
       let generation = (mark?.generation ?? 0) + 1
-      sweepUnused()
+      store.sweepUnused()
       let temporary = "\(State.directory(generation)).tmp"
       let isRecovery = reason != nil
       let damage = try fill(temporary, generation, upTo: head.sequence, isRecovery, progress)
@@ -195,7 +195,7 @@ extension Database {
       if !isRecovery { try writer.setCheckpoint(nil) }
       try writer.commit(head: head)
       store.releaseState()
-      sweepUnused()
+      store.sweepUnused()
     }
     if store.isPartial {
       let readable = try store.snapshot(at: .now).sequence
@@ -207,17 +207,21 @@ extension Database {
   }
 
   /// Makes a state in a directory of its own. A recovery starts from the checkpoint where there is
-  /// one that can be read, and ends where the log is damaged. Otherwise all is folded, and damage
-  /// is thrown.
+  /// one that can be read, and ends where the log is damaged. Otherwise all that came after the
+  /// baseline is folded, and damage is thrown.
   ///
   /// - Returns: What is wrong with the record after the last that was folded in, if anything.
   private func fill(
     _ directory: String, _ generation: UInt64, upTo head: SequenceNumber, _ isRecovery: Bool,
     _ progress: ProgressHandler?
   ) throws -> DatabaseError? {
-    if isRecovery, let checkpoint = try Checkpoint.newest(store) {
+    let baseline = try Baseline.current(store)
+    if isRecovery, let checkpoint = try Checkpoint.newest(store),
+      checkpoint.mark.sequence >= baseline?.mark.sequence ?? .zero
+    {
       do {
-        return try fill(directory, generation, upTo: head, from: checkpoint, isRecovery, progress)
+        return try fill(
+          directory, generation, upTo: head, isRecovery, progress, copy: checkpoint.copy)
       } catch let error as CancellationError {
         throw error
       } catch {
@@ -225,16 +229,18 @@ extension Database {
           .checkpointFailed("the one of \(checkpoint.mark.sequence) is of no use: \(error)"))
       }
     }
-    return try fill(directory, generation, upTo: head, from: nil, isRecovery, progress)
+    return try fill(directory, generation, upTo: head, isRecovery, progress) {
+      try baseline?.copy(into: $0)
+    }
   }
 
   private func fill(
-    _ directory: String, _ generation: UInt64, upTo head: SequenceNumber, from: Checkpoint?,
-    _ isRecovery: Bool, _ progress: ProgressHandler?
+    _ directory: String, _ generation: UInt64, upTo head: SequenceNumber, _ isRecovery: Bool,
+    _ progress: ProgressHandler?, copy: (_ directory: String) throws -> Void
   ) throws -> DatabaseError? {
     try Files.createDirectory("\(path)/\(directory)")
     do {
-      try from?.copy(into: "\(path)/\(directory)")
+      try copy("\(path)/\(directory)")
       let state = try store.openState(directory, generation)
       defer { state.environment.close() }
       var rebuild = Rebuild(

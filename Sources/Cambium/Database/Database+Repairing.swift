@@ -110,10 +110,15 @@ private struct LogRescue {
     // Inside the log's directory, so that what a crash leaves looks like any half-made database.
     scratch = "\(target.environment.path)/scratch"
     try Files.createDirectory(scratch)
+    try Baseline.copy(examiner.baseline, of: examiner.path, beside: target)
+    try Baseline.copy(examiner.baseline, of: examiner.path, into: scratch)
+    head = LogHead(examiner.baseline)
     state = try State(at: scratch, generation: 0, options.environment(readOnly: false))
+    catalog = try state.catalog()
   }
 
   mutating func run() throws -> RepairedLog {
+    try begin()
     try copyBlobs()
     try copyRecords()
     state.environment.close()
@@ -122,10 +127,17 @@ private struct LogRescue {
     return result
   }
 
+  private func begin() throws {
+    let writer = try LogWriter(target)
+    try writer.setFormat(format)
+    try writer.begin(after: examiner.baseline)
+    try writer.commit(head: head)
+  }
+
   // MARK: Records
 
   private mutating func copyRecords() throws {
-    var scan = try RecordScan(examiner.file, head: examiner.result.head)
+    var scan = try RecordScan(examiner.file, after: examiner.baseline, head: examiner.result.head)
     var isDone = false
     while !isDone { try step(&scan, &isDone) }
   }
@@ -136,7 +148,6 @@ private struct LogRescue {
     try makeRoom(state.environment, LogRescue.stepBytes * 64)
     try examiner.report("copy", head.sequence.rawValue, last.rawValue)
     let writer = try LogWriter(target)
-    try writer.setFormat(format)
     var projector = try Projector(state, catalog: catalog)
     var bytes = 0
     while bytes < LogRescue.stepBytes {

@@ -7,11 +7,13 @@ extension Database {
   ///
   /// - Parameters:
   ///   - path: Where; nothing may be there. It appears only when it is complete and durable.
-  ///   - until: The last transaction to take over; all by default.
+  ///   - until: The last transaction to take over; all by default. One before the ``horizon`` is
+  ///     taken from the archive, with all that comes before it there.
   ///   - progress: Called about ten times a second, on this thread; false cancels.
   /// - Throws: ``DatabaseError/corrupt(reason:)`` naming the record where this log is damaged,
   ///   ``DatabaseError/misuse(reason:)`` where something is at the path,
   ///   ``DatabaseError/noDatabase(path:)`` where its parent is missing,
+  ///   ``DatabaseError/compacted(oldest:)`` where the transaction was dropped and not archived,
   ///   ``DatabaseError/full(reason:)``, `CancellationError`. Nothing is left then.
   /// - Complexity: copies the records up to there and all blobs; the new state is folded when it is
   ///   opened.
@@ -25,7 +27,7 @@ extension Database {
     }
     try translating {
       try Database.create(path, store.options) { copy in
-        try LogCopy(from: store.log, to: copy, until: last, progress).run()
+        try LogCopy(from: store, to: copy, until: last, progress).run()
       }
     }
   }
@@ -33,29 +35,47 @@ extension Database {
 
 /// Copies a log's records and blobs, checking both.
 private struct LogCopy {
+  private let path: String
   private let source: Log
   private let target: Log
   private let last: SequenceNumber
   private let progress: ProgressHandler?
+  /// What the copy goes on from.
+  private let start: BaselineMark
   private static let stepBytes = 16 << 20
 
-  init(from source: Log, to target: Log, until last: SequenceNumber, _ progress: ProgressHandler?) {
-    self.source = source
+  init(
+    from store: Store, to target: Log, until last: SequenceNumber, _ progress: ProgressHandler?
+  ) throws {
+    path = store.path
+    source = store.log
     self.target = target
     self.last = last
     self.progress = progress
+    start = try source.read { log in
+      let baseline = try log.baseline()
+      if last >= baseline.sequence { return baseline }
+      let start = try log.archiveStart()
+      guard try log.archived() != nil, last >= start.sequence else {
+        throw DatabaseError.compacted(oldest: baseline.sequence)
+      }
+      return start
+    }
   }
 
   func run() throws {
+    try Baseline.copy(start, of: path, beside: target)
     try copyBlobs()
-    var head = LogHead()
-    let format = try source.read { try $0.format() }
+    var head = LogHead(start)
+    let writer = try LogWriter(target)
+    try writer.setFormat(try source.read { try $0.format() })
+    try writer.begin(after: start)
+    try writer.commit(head: head)
     while head.sequence < last {
       let step = Progress(phase: "copy", done: head.sequence.rawValue, total: last.rawValue)
       if progress?(step) == false { throw CancellationError() }
       try makeRoom()
       let writer = try LogWriter(target)
-      try writer.setFormat(format)
       try copyRecords(to: writer, &head)
       try writer.commit(head: head)
     }
@@ -64,14 +84,29 @@ private struct LogCopy {
   private func copyRecords(to writer: borrowing LogWriter, _ head: inout LogHead) throws {
     var bytes = 0
     while head.sequence < last, bytes < LogCopy.stepBytes {
-      let record = try source.read { try $0.record(head.sequence.next) }
-      guard source.isNext(record, after: head.link) else {
-        throw DatabaseError.corrupt(
-          reason: "the chain of the log breaks at record \(record.sequence)")
+      let before = head.sequence
+      for record in try records(after: before) where record.sequence > before {
+        guard record.sequence == head.sequence.next, source.isNext(record, after: head.link) else {
+          throw DatabaseError.corrupt(
+            reason: "the chain of the log breaks at record \(head.sequence.next)")
+        }
+        if record.sequence > last { return }
+        try writer.append(record)
+        head.advance(to: record)
+        bytes += record.operations.count + 256
       }
-      try writer.append(record)
-      head.advance(to: record)
-      bytes += record.operations.count + 256
+    }
+  }
+
+  /// Some of the records after one: what a segment has, or the next record of the log.
+  private func records(after sequence: SequenceNumber) throws -> [TransactionRecord] {
+    try source.read { log in
+      guard let archived = try log.archived(), archived.contains(sequence.next) else {
+        return [try log.record(sequence.next)]
+      }
+      var records: [TransactionRecord] = []
+      try log.segment(after: sequence)?.forEach { records.append($0) }
+      return records
     }
   }
 

@@ -16,50 +16,54 @@ extension Database {
     for name in Files.names(in: path, startingWith: "") where Database.isTemporary(name) {
       try? ClaimedDirectory.removeIfAbandoned("\(path)/\(name)")
     }
-    guard let used = try? store.log.read(namesInUse), !unused(except: used).isEmpty else { return }
-    try? writer.exclusively(timeout: .zero) { sweepUnused() }
+    guard let used = try? store.log.read(store.namesInUse), !store.unused(except: used).isEmpty else { return }
+    try? writer.exclusively(timeout: .zero) { store.sweepUnused() }
   }
 
   /// What is claimed while somebody is at work in it.
-  private static func isTemporary(_ name: String) -> Bool {
-    name.hasSuffix(".tmp") && ["verify-", "checkpoint-", "part-"].contains { name.hasPrefix($0) }
-  }
-
-  /// The directories of the state and the checkpoint that the log names.
-  private func namesInUse(_ log: LogReader) throws -> Set<String> {
-    let (state, checkpoint) = (try log.stateMark(), try log.checkpoint())
-    return Set(
-      [
-        state.map { State.directory($0.generation) },
-        checkpoint.map { Checkpoint.directory($0.sequence) },
-      ].compactMap { $0 })
-  }
-
-  /// States and checkpoints that the log does not name.
-  private func unused(except used: Set<String>) -> [String] {
-    Files.names(in: path, startingWith: "").filter { name in
-      (name.hasPrefix("state-") || name.hasPrefix("checkpoint-"))
-        && !used.contains(name) && !Database.isTemporary(name)
-    }
+  fileprivate static func isTemporary(_ name: String) -> Bool {
+    name.hasSuffix(".tmp") && ["verify-", "checkpoint-", "part-", "baseline-"].contains { name.hasPrefix($0) }
   }
 
   /// Removes databases that were not completed: directories that are named as such, in which there
-  /// is a log at most.
+  /// are a log and a baseline at most.
   private static func sweepCreations(of path: String) {
     let prefix = "\(path.split(separator: "/").last ?? "").", parent = Files.parent(of: path)
     for name in Files.names(in: parent, startingWith: prefix) {
       let number = name.dropFirst(prefix.count).dropLast(4)
       guard name.hasSuffix(".tmp"), !number.isEmpty, number.utf8.allSatisfy({ 48...57 ~= $0 }),
-        Set(["log"]).isSuperset(of: (try? Files.names(in: "\(parent)/\(name)")) ?? [""])
+        let parts = try? Files.names(in: "\(parent)/\(name)"),
+        parts.allSatisfy({ $0 == "log" || $0.hasPrefix("baseline-") })
       else { continue }
       try? ClaimedDirectory.removeIfAbandoned("\(parent)/\(name)")
     }
   }
+}
 
-  /// Removes states and checkpoints that the log does not name. The writer's turn must be held:
+extension Store {
+  /// The directories that the log names.
+  fileprivate func namesInUse(_ log: LogReader) throws -> Set<String> {
+    Set(
+      [
+        try log.stateMark().map { State.directory($0.generation) },
+        try log.checkpoint().map { Checkpoint.directory($0.sequence) },
+        Baseline.directory(try log.baseline().sequence),
+        Baseline.directory(try log.archiveStart().sequence),
+      ].compactMap { $0 })
+  }
+
+  /// States, checkpoints and baselines that the log does not name.
+  fileprivate func unused(except used: Set<String>) -> [String] {
+    Files.names(in: path, startingWith: "").filter { name in
+      ["state-", "checkpoint-", "baseline-"].contains { name.hasPrefix($0) }
+        && !used.contains(name) && !Database.isTemporary(name)
+    }
+  }
+
+  /// Removes what the log does not name. The writer's turn must be held:
   /// whoever names one holds it. What a killed writer has named counts, which readers may not see.
   func sweepUnused() {
-    guard let used = try? store.log.readNewest(namesInUse) else { return }
+    guard let used = try? log.readNewest(namesInUse) else { return }
     for name in unused(except: used) { try? removeState(name) }
   }
 

@@ -46,7 +46,10 @@ public final class Database: Sendable {
     package var systemStart: String?
     /// Bugs that the torture harness must find.
     package var plantedBugs: PlantedBugs = []
-    /// How background work is run.
+    /// How often a process looks whether compacting is worth it, and how many bytes of records must
+  /// be there to be dropped.
+  package var compactionLook = (every: Duration.seconds(1), bytes: 4 << 20)
+  /// How background work is run.
     package var background: any BackgroundWork = DispatchWork()
 
     /// The defaults.
@@ -82,6 +85,7 @@ public final class Database: Sendable {
     writer = Writer(store)
     store.feed.setLook { [weak store] in try? store?.snapshot(at: .now).sequence }
     try translating { try prepareState(progress) }
+    if !store.isReadOnly && !store.isPartial { writer.compactor.resume(writer.compaction) }
   }
 
   deinit { try? close() }
@@ -118,6 +122,7 @@ public final class Database: Sendable {
     store.feed.close()
     defer {
       writer.close()
+      writer.compactor.close()
       writer.checkpointer.close()
       store.releaseState()
       store.log.environment.close()

@@ -10,6 +10,9 @@ public enum Diagnostic: Sendable, CustomStringConvertible {
   /// tried again with a later commit.
   case checkpointFailed(String)
 
+  /// Compaction in the background has failed; it goes on with a later commit.
+  case compactionFailed(String)
+
   /// The state has not seen the newest records of the log, and cannot be brought up to date,
   /// because
   /// the database is open for reading only.
@@ -31,6 +34,7 @@ public enum Diagnostic: Sendable, CustomStringConvertible {
     case .stateBehind(let applied, let head):
       "what can be read ends at transaction \(applied) of \(head): the directory cannot be written"
     case .checkpointFailed(let reason): "no checkpoint could be made: \(reason)"
+    case .compactionFailed(let reason): "compaction could not go on: \(reason)"
     case .logDamaged(let sequence, let readable, let reason):
       "record \(sequence) of the log is damaged (\(reason)): what can be read ends at transaction "
         + "\(readable), and nothing can be written; `cambium repair` says what can be saved"

@@ -100,11 +100,11 @@ extension LogReader {
   fileprivate func times() throws -> (first: Date, last: Date)? {
     let head = try head()
     guard head.sequence > .zero else { return nil }
-    let first = try record(.zero.next).time
+    let first = try oldestTime()
     return (Date(microseconds: first), Date(microseconds: head.time))
   }
 
-  fileprivate func consumers() throws -> [(name: String, position: SequenceNumber)] {
+  func consumers() throws -> [(name: String, position: SequenceNumber)] {
     let prefix = Array("consumer/".utf8)
     var consumers: [(name: String, position: SequenceNumber)] = []
     var cursor = try Cursor(access, tables.meta)

@@ -94,6 +94,8 @@ struct LogExaminer {
   private(set) var format: FormatEntry?
   /// Nil where it is damaged.
   private(set) var head: LogHead?
+  /// What the records go on from.
+  private(set) var baseline = BaselineMark()
   /// The blobs that are not whole.
   private(set) var damagedBlobs: Set<[UInt8]> = []
   /// The names that sound records define, and the largest number that they use.
@@ -150,6 +152,7 @@ struct LogExaminer {
 
   private mutating func take(_ key: [UInt8], _ value: RawSpan) throws {
     if key == Array("head".utf8) { head = try LogHead(value) }
+    if key == Array(BaselineMark.name.utf8) { baseline = try BaselineMark(value) }
     if key == Array("format".utf8) {
       let format = try FormatEntry(value)
       guard format.version == FormatEntry.version else {
@@ -163,8 +166,9 @@ struct LogExaminer {
   // MARK: Records
 
   private mutating func readRecords() throws {
-    var scan = try RecordScan(file, head: head?.sequence)
-    var link = TransactionRecord.firstLink
+    var scan = try RecordScan(file, after: baseline, head: head?.sequence)
+    var link = baseline.link
+    (result.head, result.sound) = (baseline.sequence, baseline.sequence)
     while let found = try scan.next() {
       switch found {
       case .sound(let record):

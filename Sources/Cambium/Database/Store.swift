@@ -181,10 +181,13 @@ final class Store: Sendable {
       moment: sequence == head.applied ? nil : sequence.rawValue, age: ages.ticket(sequence))
   }
 
+  /// The horizon is asked for after the state's view was taken: history is cut only once the
+  /// horizon is known, so a view of a cut state finds it.
   private func resolve(_ moment: Moment, applied: SequenceNumber) throws -> SequenceNumber {
     switch moment {
     case .now: return applied
     case .sequence(let sequence):
+      if sequence < applied { try log.read { try $0.checkReachable(sequence) } }
       guard sequence <= applied else {
         throw DatabaseError.noSuchMoment(
           reason: "transaction \(sequence) is not there; the newest is \(applied)")
@@ -200,7 +203,22 @@ final class Store: Sendable {
   /// may say up to where.
   func beginWriting(catchingUpTo last: SequenceNumber? = nil) throws -> Writing {
     if last == nil { try log.damage.checkNone() }
-    let (head, mark) = try log.readNewest { (try $0.head(), try $0.stateMark()) }
+    let (state, head, horizon) = try prepareState()
+    current.withLock { $0.hasWritten = true }
+    if try !state.environment.hasRoom(for: 64 << 20) {
+      try state.environment.growMap(headroom: 128 << 20)
+    }
+    let writing = try Writing(self, state, head: head, horizon: horizon, catalog: catalog)
+    try catchUp(&writing.projector, to: last ?? head.sequence)
+    ages.check()
+    return writing
+  }
+
+  /// The state in use, after its mark says durably that it is written to from now on.
+  func prepareState() throws -> (state: State, head: LogHead, horizon: SequenceNumber) {
+    let (head, mark, horizon) = try log.readNewest {
+      (try $0.head(), try $0.stateMark(), try $0.horizon())
+    }
     guard var mark else {
       throw DatabaseError.corrupt(reason: "the log does not say which state belongs to it")
     }
@@ -214,14 +232,7 @@ final class Store: Sendable {
       try writer.setStateMark(mark)
       try writer.commit(head: head)
     }
-    current.withLock { $0.hasWritten = true }
-    if try !state.environment.hasRoom(for: 64 << 20) {
-      try state.environment.growMap(headroom: 128 << 20)
-    }
-    let writing = try Writing(self, state, head: head, catalog: catalog)
-    try catchUp(&writing.projector, to: last ?? head.sequence)
-    ages.check()
-    return writing
+    return (state, head, horizon)
   }
 
   /// Folds in the records that a state has not seen.
@@ -315,7 +326,20 @@ extension LogReader {
   /// The last record at or before a time of day, or zero; by bisection, since times never go back.
   func sequence(at date: Date) throws -> SequenceNumber {
     let wanted = date.microseconds
-    var low: UInt64 = 0
+    let baseline = try baseline()
+    if baseline.sequence > .zero, wanted < baseline.time {
+      throw DatabaseError.compacted(oldest: baseline.sequence)
+    }
+    let found = try lastRecord(after: baseline.sequence, upToMicroseconds: wanted)
+    try checkReachable(found)
+    return found
+  }
+
+  /// The last record after one whose time is not after a given one; or that one.
+  func lastRecord(
+    after: SequenceNumber, upToMicroseconds wanted: Int64
+  ) throws -> SequenceNumber {
+    var low = after.rawValue
     var high = try head().sequence.rawValue
     while low < high {
       let middle = low + (high - low + 1) / 2
@@ -324,8 +348,14 @@ extension LogReader {
     return SequenceNumber(low)
   }
 
+  /// The time of the oldest moment there is: the baseline's, or the first record's.
+  func oldestTime() throws -> Int64 {
+    let baseline = try baseline()
+    return baseline.sequence > .zero ? baseline.time : try time(of: .zero.next)
+  }
+
   /// A record's time, read alone.
-  private func time(of sequence: SequenceNumber) throws -> Int64 {
+  func time(of sequence: SequenceNumber) throws -> Int64 {
     let time = try LogTables.recordKey(sequence, part: 0).lend { key in
       try access.get(tables.records, key) { try $0.load(Int64.self, at: 26) }
     }

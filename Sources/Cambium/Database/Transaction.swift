@@ -154,9 +154,13 @@ public struct Transaction: ~Copyable {
   ///   - sequence: The transaction that removed it.
   /// - Throws: ``DatabaseError/notFound(_:reason:)`` where the parent is missing, or that
   ///   transaction removed nothing there (moving is no removal);
-  ///   ``DatabaseError/exists(_:reason:)`` where something has taken the place.
+  ///   ``DatabaseError/exists(_:reason:)`` where something has taken the place;
+  ///   ``DatabaseError/compacted(oldest:)`` where compaction has dropped what was removed.
   /// - Complexity: one entry, however large the subtree.
   public func restore(_ path: Path, removedAt sequence: SequenceNumber) throws {
+    if sequence > .zero, sequence <= writing.horizon {
+      throw DatabaseError.compacted(oldest: writing.horizon)
+    }
     try writing.issue(.restore(path, removedAt: sequence.rawValue))
   }
 

@@ -34,6 +34,7 @@ final class Writer: Sendable {
 
   private let store: Store
   let checkpointer: Checkpointer
+  let compactor: Compactor
   private let turn = DispatchSemaphore(value: 1)
   private let owner = Atomic<UInt>(0)
   private let queue = Mutex(Queue())
@@ -45,7 +46,10 @@ final class Writer: Sendable {
     background = store.options.background
     thread = background.makeQueue("cambium.writer")
     checkpointer = Checkpointer(background)
+    compactor = Compactor(background)
   }
+
+  var compaction: CompactionRun { CompactionRun(store, self) }
 
   // MARK: Turns
 
@@ -108,6 +112,7 @@ final class Writer: Sendable {
         for job in jobs { outcomes.append(Result { try run(job, in: writing) }) }
         try commit(writing)
         checkpointer.consider(store) { [weak self] in try self?.exclusively($0) }
+        compactor.consider(store) { [weak self] in self?.compaction }
       }
       for (job, outcome) in zip(jobs, outcomes) { job.finish(outcome) }
     } catch {
@@ -125,6 +130,9 @@ final class Writer: Sendable {
     background.pass(.applied)
     if writing.isApplied { store.feed.publish(writing.head.sequence) }
   }
+
+  /// Folds in what the state has not seen; the turn must be held.
+  func catchUp() throws { try commit(try store.beginWriting()) }
 
   private func run(_ job: WriteJob, in writing: Writing) throws {
     if let failure = writing.groupFailure { throw failure }
@@ -233,7 +241,7 @@ final class Writer: Sendable {
   func flush() throws {
     guard store.hasKeptPositions else { return }
     try exclusively {
-      try translating { try commit(try store.beginWriting()) }
+      try translating { try catchUp() }
     }
   }
 

@@ -22,6 +22,8 @@ final class Writing: @unchecked Sendable {
   let state: State
   var projector: Projector
   private(set) var head: LogHead
+  /// Nothing that was removed up to here can be restored.
+  let horizon: SequenceNumber
   private let thread = Platform.threadIdentity()
 
   /// The sealed records of this group.
@@ -53,10 +55,13 @@ final class Writing: @unchecked Sendable {
   private var usesSavepoints = false
   var encoder = RecordEncoder()
 
-  init(_ store: Store, _ state: State, head: LogHead, catalog: Catalog) throws {
+  init(
+    _ store: Store, _ state: State, head: LogHead, horizon: SequenceNumber, catalog: Catalog
+  ) throws {
     self.store = store
     self.state = state
     self.head = head
+    self.horizon = horizon
     projector = try Projector(state, catalog: catalog)
   }
 

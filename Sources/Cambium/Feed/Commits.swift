@@ -88,7 +88,10 @@ extension Store {
   /// A transaction of the past.
   func commit(_ sequence: SequenceNumber, under: Path) throws -> Commit {
     try translating {
-      let record = try log.read { try $0.record(sequence) }
+      let record = try log.read { log in
+        try log.checkReachable(sequence.previous)
+        return try log.record(sequence)
+      }
       return try Commit(record, self, under: under)
     }
   }
@@ -126,7 +129,7 @@ extension Database {
   /// Walks transactions of the past.
   ///
   /// - Parameters:
-  ///   - after: Those after this one.
+  ///   - after: Those after this one; nil begins with the oldest that is left.
   ///   - upTo: Up to and including this one; the newest by default.
   ///   - under: Only transactions that touch this node or something below it, as in
   ///     ``changes(after:under:)``.
@@ -135,11 +138,11 @@ extension Database {
   /// - Throws: As ``snapshot(at:)``.
   /// - Complexity: one read of each record that is passed.
   public func commits(
-    after: SequenceNumber = .zero, upTo: SequenceNumber? = nil, under: Path = .root,
+    after: SequenceNumber? = nil, upTo: SequenceNumber? = nil, under: Path = .root,
     reversed: Bool = false
   ) throws -> CommitCursor {
     let head = try head
     return CommitCursor(
-      store, after: after, upTo: min(upTo ?? head, head), under: under, isReversed: reversed)
+      store, after: try after ?? horizon, upTo: min(upTo ?? head, head), under: under, isReversed: reversed)
   }
 }

@@ -13,6 +13,11 @@ extension RawSpan {
     return unsafe T(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: T.self))
   }
 
+  /// A number of 64 bits, big-endian, as in keys.
+  func bigEndian(at offset: Int) throws -> UInt64 {
+    UInt64(bigEndian: try load(UInt64.self, at: offset).littleEndian)
+  }
+
   /// A number of 48 bits, little-endian.
   @inline(__always)
   func load48(at offset: Int) throws -> UInt64 {

@@ -16,7 +16,7 @@
 // sequence u48 and index u32, little-endian.
 
 /// Names a superseded version: an entry of history.
-struct HistoryLink: Equatable {
+struct HistoryLink: Hashable {
   /// The transaction that replaced the version.
   var sequence: UInt64
   /// The entry's place among those of that transaction.

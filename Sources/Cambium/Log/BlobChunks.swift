@@ -6,7 +6,6 @@
 //
 // The same content is stored once, however often it is referred to.
 
-import CZstd
 import FoundationEssentials
 import LMDB
 
@@ -93,7 +92,8 @@ extension LogReader {
 enum BlobChunk {
   static func stored(_ chunk: RawSpan, key: [UInt8]) -> [UInt8] {
     var value = [UInt8](repeating: 0, count: 8)
-    if let compressed = compressed(chunk) {
+    let compressed = chunk.byteCount > 64 ? Zstandard.compressed(chunk) : nil
+    if let compressed, compressed.count < chunk.byteCount {
       value.append(1)
       value += compressed
     } else {
@@ -112,39 +112,11 @@ enum BlobChunk {
       throw DatabaseError.corrupt(reason: "a chunk of a blob is not what was stored")
     }
     let bytes = value.extracting(droppingFirst: 9)
-    return form == 0 ? bytes.array() : try decompressed(bytes)
+    if form == 0 { return bytes.array() }
+    return try Zstandard.decompressed(bytes, countMax: BlobChunks.chunkBytes)
   }
 
   private static func checksum(_ body: RawSpan, _ key: [UInt8]) -> UInt64 {
     Checksum.of(body, seed: key.lend { Checksum.of($0) })
-  }
-
-  /// The chunk compressed, if that makes it smaller.
-  private static func compressed(_ chunk: RawSpan) -> [UInt8]? {
-    guard chunk.byteCount > 64 else { return nil }
-    let room = chunk.byteCount
-    var count = 0
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: room) { buffer, filled in
-      count = unsafe chunk.withUnsafeBytes {
-        unsafe ZSTD_compress(buffer.baseAddress, room, $0.baseAddress, $0.count, 3)
-      }
-      filled = ZSTD_isError(count) == 0 ? count : 0
-    }
-    return ZSTD_isError(count) == 0 && count < chunk.byteCount ? bytes : nil
-  }
-
-  private static func decompressed(_ bytes: RawSpan) throws -> [UInt8] {
-    var count = 0
-    let content = unsafe [UInt8](unsafeUninitializedCapacity: BlobChunks.chunkBytes) {
-      buffer, filled in
-      count = unsafe bytes.withUnsafeBytes {
-        unsafe ZSTD_decompress(buffer.baseAddress, buffer.count, $0.baseAddress, $0.count)
-      }
-      filled = ZSTD_isError(count) == 0 ? count : 0
-    }
-    if ZSTD_isError(count) != 0 {
-      throw DatabaseError.corrupt(reason: "a chunk of a blob cannot be decompressed")
-    }
-    return content
   }
 }

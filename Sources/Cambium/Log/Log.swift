@@ -110,9 +110,9 @@ final class Log: Sendable {
 struct LogTables: Sendable {
   /// (sequence number u64, part u32), big-endian → a part of a transaction record.
   let records: Table
-  /// Reserved for compaction: the state that replaces dropped records.
+  /// Unused: the baseline is a file of its own; see Baseline.swift.
   let baseline: Table
-  /// Reserved for compaction: sealed stretches of records.
+  /// (first, last sequence number u64), big-endian → a sealed stretch of records; see Segment.swift.
   let segments: Table
   /// (content hash, chunk number u32 big-endian) → a chunk of a blob.
   let blobs: Table
@@ -150,7 +150,7 @@ struct LogReader {
   let tables: LogTables
   let damage: LogDamage
 
-  private func entry<R>(_ name: String, _ body: (RawSpan) throws -> R) throws -> R? {
+  func entry<R>(_ name: String, _ body: (RawSpan) throws -> R) throws -> R? {
     let key = Array(name.utf8)
     return try key.lend { span in
       try access.get(tables.meta, span) { try MetaEntry.open($0, name: key, body) }
@@ -199,7 +199,10 @@ struct LogReader {
       if record.sequence == sequence { return record }
       throw DatabaseError.corrupt(reason: "it says that it is \(record.sequence)")
     } catch DatabaseError.corrupt(let reason) {
-      // A record that this view cannot have yet is not damaged.
+      // What was dropped, or what this view cannot have yet, is not damaged.
+      if try sequence <= baseline().sequence, try sequence < oldestRecord() {
+        throw DatabaseError.compacted(oldest: try horizon())
+      }
       if try sequence <= head().sequence { damage.note(sequence, reason) }
       throw DatabaseError.corrupt(reason: "record \(sequence) of the log: \(reason)")
     }
@@ -281,13 +284,61 @@ struct LogWriter: ~Copyable {
   /// Names the checkpoint; nil takes the name out.
   func setCheckpoint(_ mark: CheckpointMark?) throws {
     if let mark { return try put("checkpoint", mark.stored()) }
-    try Array("checkpoint".utf8).lend { _ = try transaction.delete(tables.meta, $0) }
+    try removeEntry("checkpoint")
   }
 
   func setNumber(_ name: String, to number: UInt64) throws {
     var bytes: [UInt8] = []
     bytes.append(littleEndian: number)
     try put(name, bytes)
+  }
+
+  /// Says what stands in the place of the records up to a number.
+  func setBaseline(_ mark: BaselineMark) throws { try put(BaselineMark.name, mark.stored()) }
+
+  /// Makes this the log that goes on after a baseline.
+  func begin(after baseline: BaselineMark) throws {
+    if baseline.sequence == .zero { return }
+    try setBaseline(baseline)
+    try setHorizon(baseline.sequence, archives: false)
+  }
+
+  /// Says from which baseline the first segment goes on.
+  func setArchiveStart(_ mark: BaselineMark) throws {
+    try put(BaselineMark.archiveName, mark.stored())
+  }
+
+  /// Says up to where the past is being dropped.
+  func setHorizon(_ horizon: SequenceNumber, archives: Bool) throws {
+    var bytes: [UInt8] = []
+    bytes.append(littleEndian: horizon.rawValue)
+    bytes.append(archives ? 1 : 0)
+    try put("horizon", bytes)
+  }
+
+  /// Stores how much of the past is kept.
+  func setRetention(_ retention: Retention) throws { try put(Retention.name, retention.stored()) }
+
+  /// Removes an entry.
+  func removeEntry(_ name: String) throws {
+    try Array(name.utf8).lend { _ = try transaction.delete(tables.meta, $0) }
+  }
+
+  /// Removes a record's parts.
+  func removeRecord(_ sequence: SequenceNumber) throws {
+    var part: UInt32 = 0
+    while try LogTables.recordKey(sequence, part: part).lend({
+      try transaction.delete(tables.records, $0)
+    }) {
+      part += 1
+    }
+  }
+
+  /// Stores a sealed stretch of records.
+  func putSegment(_ segment: Segment) throws {
+    try segment.key.lend { key in
+      try segment.stored().lend { try transaction.put(tables.segments, key, $0) }
+    }
   }
 
   /// Stores a chunk of a blob.

@@ -65,6 +65,14 @@ struct LogHead: Equatable, Sendable {
     link = try bytes.array(32, Digest.bytesCount)
   }
 
+  /// The head of a log that goes on after a baseline.
+  init(_ baseline: BaselineMark) {
+    sequence = baseline.sequence
+    clock = HybridClock(rawValue: baseline.clock)
+    time = baseline.time
+    link = baseline.link
+  }
+
   /// Makes a record that was appended the newest.
   mutating func advance(to record: TransactionRecord) {
     sequence = record.sequence

@@ -2,7 +2,7 @@ import LMDB
 
 /// Reads a log's records from its file, without LMDB, and goes on behind what is damaged.
 ///
-/// Each number from 1 to the head's comes once, in order, as a record or as lost. Only a record
+/// Each number after the baseline's, up to the head's, comes once, in order, as a record or as lost. Only a record
 /// whose checksum, number, clock and place in the chain are right counts; behind one that is lost
 /// the chain starts anew, since the link that it had is lost with it.
 struct RecordScan {
@@ -19,9 +19,9 @@ struct RecordScan {
   private var table: TableScan
   private let last: SequenceNumber
   private let isHeadKnown: Bool
-  private var number = SequenceNumber(1)
-  private var link: [UInt8]? = TransactionRecord.firstLink
-  private var clock: UInt64 = 0
+  private var number: SequenceNumber
+  private var link: [UInt8]?
+  private var clock: UInt64
   /// The next record whose bytes are right; what is before it is lost.
   private(set) var ahead: TransactionRecord?
   private var entry: (sequence: SequenceNumber, part: UInt32, value: [UInt8])?
@@ -30,9 +30,12 @@ struct RecordScan {
 
   /// Opens the log's data file at a path; where the head is not known the scan ends with the last
   /// record that is found.
-  init(_ path: String, head: SequenceNumber?) throws {
+  init(_ path: String, after baseline: BaselineMark, head: SequenceNumber?) throws {
     table = try TableScan(path, table: "records")
-    last = head ?? SequenceNumber(table.entries)
+    number = baseline.sequence.next
+    link = baseline.link
+    clock = baseline.clock
+    last = head ?? SequenceNumber(baseline.sequence.rawValue + table.entries)
     isHeadKnown = head != nil
   }
 

@@ -104,7 +104,37 @@ extension StateReader {
       guard found.byteCount == bound.count,
         bound.lend({ $0.extracting(0..<prefixCount).equals(found.extracting(0..<prefixCount)) })
       else { return nil }
-      return (try HistoryEntry.link(endOf: found), try value.load(UInt8.self, at: 0) == 1)
+      return (try HistoryEntry.link(endOf: found), try RemovalFate(value) == .moved)
+    }
+  }
+}
+
+/// What became of a removed version: the value of its entry in `removals`.
+///
+///     00                            it may be restored
+///     01                            it was moved elsewhere
+///     02 | sequence number u64      that transaction has restored it, the last one that did
+enum RemovalFate: Equatable {
+  case removed
+  case moved
+  case restored(by: UInt64)
+
+  init(_ stored: RawSpan) throws {
+    switch try stored.load(UInt8.self, at: 0) {
+    case 0: self = .removed
+    case 1: self = .moved
+    default: self = .restored(by: try stored.load(UInt64.self, at: 1))
+    }
+  }
+
+  func stored() -> [UInt8] {
+    switch self {
+    case .removed: return [0]
+    case .moved: return [1]
+    case .restored(let sequence):
+      var bytes: [UInt8] = [2]
+      bytes.append(littleEndian: sequence)
+      return bytes
     }
   }
 }

@@ -139,7 +139,8 @@ extension Projector {
     if !isOwn(header) {
       // No later version will hold the links, so the removed one takes all of them along.
       let link = try putIntoHistory(header, try oldLinks(header))
-      try put(tables.removals, HistoryEntry.removalKey(treeKey, link), [isMove ? 1 : 0])
+      let fate = isMove ? RemovalFate.moved : .removed
+      try put(tables.removals, HistoryEntry.removalKey(treeKey, link), fate.stored())
     }
     try delete(tables.tree, treeKey)
     count(-1)
@@ -152,17 +153,29 @@ extension Projector {
     guard try loadOld() == nil else {
       throw DatabaseError.exists(path, reason: "a node has taken the place of the removed one")
     }
-    let (header, content) = try removedVersion(path, sequence)
+    let removed = try removed(path, sequence)
     memory.parent = nil
     count(+1)
     try write(
-      NodeHeader(kind: header.kind, modified: memory.sequence, node: header.node), content: content)
+      NodeHeader(
+        kind: removed.header.kind, modified: memory.sequence, node: removed.header.node),
+      content: removed.content)
+    // What is restored must not go with what is cut off history.
+    let fate = RemovalFate.restored(by: memory.sequence).stored()
+    for link in removed.links {
+      try put(tables.removals, HistoryEntry.removalKey(treeKey, link), fate)
+    }
+  }
+
+  /// A version that can be restored, and the removals that hold its subtree.
+  private struct Removed {
+    var header: NodeHeader
+    var content: [UInt8]
+    var links: [HistoryLink]
   }
 
   /// What was removed from `treeKey` in an earlier transaction.
-  private func removedVersion(
-    _ path: Path, _ sequence: UInt64
-  ) throws -> (NodeHeader, content: [UInt8]) {
+  private func removed(_ path: Path, _ sequence: UInt64) throws -> Removed {
     let reader = try reader
     var place = HistoryLink(sequence: sequence, index: 0)
     return try treeKey.lend { key in
@@ -172,8 +185,8 @@ extension Projector {
         place.index = link.index + 1
         let found = try isMove ? nil : removedVersion(link, key, reader)
         if let (header, content) = found {
-          try checkNotRestored(key, header.node, after: link, path)
-          return (header, content)
+          let vain = try vainRestorations(key, header.node, after: link, path)
+          return Removed(header: header, content: content, links: [link] + vain)
         }
       }
       throw DatabaseError.notFound(path, reason: "transaction \(sequence) did not remove it")
@@ -192,24 +205,27 @@ extension Projector {
   }
 
   /// Refuses to restore a subtree that came back since and went again: it must not be in two
-  /// places.
-  private func checkNotRestored(
+  /// places. Where it came back and went in one transaction, it is as it was before.
+  ///
+  /// - Returns: The removals of such transactions.
+  private func vainRestorations(
     _ key: RawSpan, _ node: UInt64, after link: HistoryLink, _ path: Path
-  ) throws {
-    if node == 0 { return }
+  ) throws -> [HistoryLink] {
+    if node == 0 { return [] }
     let reader = try reader
     var place = link
+    var vain: [HistoryLink] = []
     while true {
       place.index += 1
-      guard let (link, isMove) = try reader.removal(key, from: place) else { return }
+      guard let (link, isMove) = try reader.removal(key, from: place) else { return vain }
       let later = try reader.historyVersion(link, key) { try NodeHeader($0, key: key) }
-      // What came back and was removed in one transaction is as it was before.
-      let isVain = !isMove && later.modified == link.sequence && !later.hasLinks
-      if later.node == node && !isVain {
+      place = link
+      if later.node != node { continue }
+      guard !isMove && later.modified == link.sequence && !later.hasLinks else {
         throw DatabaseError.notFound(
           path, reason: "it was restored since; transaction \(link.sequence) took it away again")
       }
-      place = link
+      vain.append(link)
     }
   }
 

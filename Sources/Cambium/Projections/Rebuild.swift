@@ -33,9 +33,7 @@ struct Rebuild {
   mutating func run() throws -> DatabaseError? {
     var (catalog, applied) = try start()
     var next = applied.next
-    var link =
-      applied == .zero
-      ? TransactionRecord.firstLink : try log.read { try $0.record(applied).link }
+    var link = try log.read { try $0.link(of: applied) }
     var reported = ContinuousClock.now
     // An empty log has a state, too: one without entries but its head.
     if head == .zero { try step(&catalog, &next, &link) }
@@ -60,6 +58,11 @@ struct Rebuild {
     guard head.applied <= self.head else {
       throw DatabaseError.corrupt(
         reason: "a checkpoint of transaction \(head.applied) is ahead of the log")
+    }
+    let baseline = try log.read { try $0.baseline().sequence }
+    guard head.applied >= baseline else {
+      throw DatabaseError.corrupt(
+        reason: "the records from \(head.applied.next) to \(baseline) are compacted")
     }
     return (catalog, head.applied)
   }

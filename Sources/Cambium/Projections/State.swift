@@ -17,6 +17,15 @@ final class State: Sendable {
     self.generation = generation
   }
 
+  /// The names that it knows.
+  func catalog() throws -> Catalog {
+    let transaction = try ReadTransaction(environment, tables: [])
+    let reader = StateReader(access: transaction.access, tables: tables)
+    var catalog = Catalog()
+    try reader.complete(&catalog, count: try reader.head().names)
+    return catalog
+  }
+
   /// The name of a generation's directory.
   static func directory(_ generation: UInt64) -> String { "state-\(generation)" }
 }
@@ -82,6 +91,8 @@ struct StateHead: Equatable, Sendable {
   /// The root's node id.
   static let root: UInt64 = 1
   static let name = Array("head".utf8)
+  /// The entry that says how far history is cut; there is none while all of it is there.
+  static let cutName = Array("cut".utf8)
 
   init() {}
 

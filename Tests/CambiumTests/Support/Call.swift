@@ -57,6 +57,7 @@ enum Refusal: Error, Equatable {
   case notFound
   case exists
   case conflict
+  case compacted
 
   /// The refusal that an error of the database stands for, or nil for any other error.
   init?(_ error: any Error) {
@@ -65,6 +66,7 @@ enum Refusal: Error, Equatable {
     case .notFound: self = .notFound
     case .exists: self = .exists
     case .conflict: self = .conflict
+    case .compacted: self = .compacted
     default: return nil
     }
   }

@@ -38,7 +38,8 @@ extension Database {
   ) throws -> [Result<Void, any Error>] {
     try writer.exclusively {
       let head = try store.log.read { try $0.head() }
-      let writing = try Writing(store, store.currentState(), head: head, catalog: store.catalog)
+      let writing = try Writing(
+        store, store.currentState(), head: head, horizon: .zero, catalog: store.catalog)
       let outcomes = (0..<count).map { _ in
         Result { try writing.run([:]) { try body(Transaction($0)) } }
       }

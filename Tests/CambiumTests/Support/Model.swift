@@ -27,6 +27,15 @@ struct Model: Sendable {
     moments[Int(sequence.rawValue)].nodes
   }
 
+  /// The oldest moment that is left.
+  var horizon: SequenceNumber {
+    get { committed.horizon }
+    set {
+      committed.horizon = newValue
+      tree.horizon = newValue
+    }
+  }
+
   mutating func begin() {
     tree = committed
     tree.sequence = head.next
@@ -87,6 +96,8 @@ struct Tree: Sendable {
   var sequence = SequenceNumber.zero
   var operationCount = 0
   var events: [Event] = []
+  /// The oldest moment that is left: what was removed up to it cannot come back.
+  var horizon = SequenceNumber.zero
   /// The names of properties that are defined.
   var names: Set<String> = []
   private var removals: [Place: [Removal]] = [:]

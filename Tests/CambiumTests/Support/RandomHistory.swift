@@ -127,12 +127,43 @@ final class RandomHistory: @unchecked Sendable {
     try compareChildren(snapshot.root, nodes)
   }
 
-  /// Compares random moments of the past, and the present.
+  /// Compares random moments of the past, the oldest there is, and the present.
   func compareMoments(_ count: Int) throws {
-    for _ in 0..<count {
-      try compare(at: SequenceNumber(UInt64(calls.random.below(model.moments.count))))
-    }
+    for _ in 0..<count { try compare(at: moment()) }
+    try compare(at: model.horizon)
     try compare(at: model.head)
+  }
+
+  /// A random moment of those that are left.
+  private func moment() -> SequenceNumber {
+    let horizon = model.horizon.rawValue
+    return SequenceNumber(
+      horizon + UInt64(calls.random.below(Int(model.head.rawValue - horizon) + 1)))
+  }
+
+  // MARK: Compacting
+
+  /// Drops what is before a random moment; nothing before it can be asked for any more.
+  func compact(archives: Bool) throws {
+    let horizon = moment()
+    let compaction = try database.compact(upTo: horizon, archives: archives)
+    model.horizon = horizon
+    try requireSame([compaction.horizon, try database.horizon], [horizon, horizon], "the horizon")
+    if horizon == .zero { return }
+    let gone = SequenceNumber(UInt64(calls.random.below(Int(horizon.rawValue))))
+    let refusals = [
+      Result { _ = try database.snapshot(at: .sequence(gone)) },
+      Result { _ = try database.commit(gone.next) },
+      Result {
+        var commits = try database.commits(after: gone)
+        _ = try commits.next()
+      },
+    ]
+    for refusal in refusals {
+      guard case .failure(DatabaseError.compacted(horizon)) = refusal else {
+        throw Divergence("before the horizon \(horizon), transaction \(gone) gives \(refusal)")
+      }
+    }
   }
 
   private func compareChildren(_ node: Node, _ nodes: [Path: Tree.Node]) throws {
@@ -165,7 +196,7 @@ final class RandomHistory: @unchecked Sendable {
   /// Compares what the feed tells of every transaction, to one who walks and to one who observes.
   func compareFeed() async throws {
     var commits = try database.commits()
-    var last = SequenceNumber.zero
+    var last = model.horizon
     for try await observed in database.changes(after: last) {
       guard let commit = try commits.next() else { throw Divergence("\(last) ends the feed") }
       last = last.next

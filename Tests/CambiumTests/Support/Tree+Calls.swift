@@ -23,6 +23,7 @@ extension Tree {
       try removeElement(position, path, property)
     case .remove(let path): return try remove(path)
     case .restore(let path, let sequence):
+      if sequence > .zero, sequence <= horizon { throw .compacted }
       attach(try removal(path, at: sequence), at: path)
       operationCount += 1
     case .move(let source, let destination): try move(source, to: destination)

@@ -1,0 +1,145 @@
+import LMDB
+
+/// The state as of the horizon, without the history before it: what stands in the place of the
+/// records that compaction has dropped. It is as precious as the log.
+///
+///     name.cambium/baseline-<n>/data.mdb      n is the newest record that is folded in
+///
+/// It is made as a rebuild makes a state: from the baseline before, or a checkpoint, by folding
+/// records. So it has the same bytes in tree and counts as a state that never stopped folding, and
+/// what is folded after it, too. It is copied, never opened: its digest stays that in the log.
+///
+/// Invariants:
+/// 1. It is durable before the log names it, and the log names it before a record is dropped.
+/// 2. The state that it holds is cut at its own record.
+struct Baseline {
+  let store: Store
+  let mark: BaselineMark
+
+  static func directory(_ sequence: SequenceNumber) -> String { "baseline-\(sequence)" }
+
+  var path: String { "\(store.path)/\(Baseline.directory(mark.sequence))" }
+
+  /// The one that the log names; nil while nothing was dropped.
+  static func current(_ store: Store) throws -> Baseline? {
+    let mark = try store.log.read { try $0.baseline() }
+    return mark.sequence > .zero ? Baseline(store: store, mark: mark) : nil
+  }
+
+  /// Copies the one of a database to beside the log of another, which is being made, durably.
+  static func copy(_ mark: BaselineMark, of database: String, beside log: Log) throws {
+    if mark.sequence == .zero { return }
+    let directory = "\(Files.parent(of: log.environment.path))/\(directory(mark.sequence))"
+    try Files.createDirectory(directory)
+    try copy(mark, of: database, into: directory)
+    try Files.sync("\(directory)/data.mdb")
+    try Files.sync(directory)
+  }
+
+  /// Copies the one of a database to where a state is made, after it was checked.
+  static func copy(_ mark: BaselineMark, of database: String, into directory: String) throws {
+    if mark.sequence == .zero { return }
+    let file = "\(database)/\(Baseline.directory(mark.sequence))/data.mdb"
+    guard try Files.exists(file) && Files.digest(file) == mark.digest else {
+      throw damage(mark)
+    }
+    try Files.copy(file, to: "\(directory)/data.mdb")
+  }
+
+  private static func damage(_ mark: BaselineMark) -> DatabaseError {
+    .corrupt(reason: "the baseline of transaction \(mark.sequence) is not what was stored")
+  }
+
+  /// How large its file is.
+  var bytes: UInt64 { Files.size(of: "\(path)/data.mdb") }
+
+  /// Copies it to where a state is made, after it was checked.
+  func copy(into directory: String) throws {
+    try Baseline.copy(mark, of: store.path, into: directory)
+  }
+
+  /// Compares the file with its digest.
+  ///
+  /// - Throws: ``DatabaseError/corrupt(reason:)``.
+  func check() throws {
+    guard try Files.digest("\(path)/data.mdb") == mark.digest else {
+      throw Baseline.damage(mark)
+    }
+  }
+}
+
+/// Makes a baseline.
+struct BaselineBuilder {
+  private let store: Store
+  private let horizon: SequenceNumber
+  private let progress: ProgressHandler?
+
+  init(_ store: Store, upTo horizon: SequenceNumber, _ progress: ProgressHandler?) {
+    self.store = store
+    self.horizon = horizon
+    self.progress = progress
+  }
+
+  /// Folds, cuts, copies compactly, and syncs.
+  ///
+  /// - Parameter directory: A directory of its own; `data.mdb` is there afterwards, and alone.
+  /// - Returns: What the log is to say about it.
+  func make(in directory: String) throws -> BaselineMark {
+    let kept = try removalsToKeep()
+    let scratch = "\(directory)/scratch"
+    try Files.createDirectory(scratch)
+    try copyStart(into: scratch)
+    let state = try State(at: scratch, generation: 0, store.options.environment(readOnly: false))
+    var rebuild = Rebuild(store.log, into: state, head: horizon, progress)
+    try rebuild.run()
+    var cut = HistoryCut(state, upTo: horizon, keeping: kept)
+    while try !cut.step(until: .now + .milliseconds(200)) {
+      if progress?(Progress(phase: "cut", done: cut.removed, total: nil)) == false {
+        throw CancellationError()
+      }
+    }
+    try EnvironmentCopy(of: state.environment, to: "\(directory)/data.mdb").run()
+    state.environment.close()
+    try Files.removeDirectory(scratch)
+    try Files.sync(directory)
+    let record = try store.log.read { try $0.record(horizon) }
+    return BaselineMark(record, digest: try Files.digest("\(directory)/data.mdb"))
+  }
+
+  /// What the state in use knows about removals; none is restored any more from before the horizon
+  /// since the log has named that.
+  private func removalsToKeep() throws -> Set<HistoryLink> {
+    let state = try store.currentState()
+    let transaction = try ReadTransaction(state.environment, tables: [])
+    let reader = StateReader(access: transaction.access, tables: state.tables)
+    return try HistoryCut.removalsToKeep(reader, upTo: horizon)
+  }
+
+  /// The newest state of which there is a copy, up to the horizon.
+  private func copyStart(into scratch: String) throws {
+    let baseline = try Baseline.current(store)
+    if let checkpoint = try Checkpoint.newest(store),
+      checkpoint.mark.sequence <= horizon,
+      checkpoint.mark.sequence > baseline?.mark.sequence ?? .zero
+    {
+      return try checkpoint.copy(into: scratch)
+    }
+    try baseline?.copy(into: scratch)
+  }
+}
+
+extension Environment {
+  /// The bytes of the pages that some tables take.
+  func pageBytes(_ names: [String], _ access: Access) throws -> UInt64 {
+    try names.reduce(0) { try $0 + access.size(table($1)) }
+  }
+}
+
+extension Files {
+  /// BLAKE2b-256 of a file's content.
+  static func digest(_ path: String) throws -> [UInt8] {
+    let digest = Digest()
+    try Files.forEachPiece(of: path) { digest.update(Array($0)) }
+    return digest.finish()
+  }
+}

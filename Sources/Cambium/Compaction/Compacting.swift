@@ -1,0 +1,324 @@
+// Dropping the old end of the log.
+//
+//     1  horizon     the log says up to where, S: from now on nothing before it can be read,
+//                    undone or restored
+//     2  baseline    the state as of S is made beside the database, and synced
+//     3  publish     the log names the baseline: it stands in the place of the records up to S
+//     4  drop        those records go, or are sealed into segments
+//     5  cut         the history that serves only moments before S goes, out of the state in use
+//
+// 2 takes as long as folding those records anew, and happens beside readers and writers. 1 and 3
+// are a commit each. 4 and 5 take the writer's turn for a few milliseconds at a time. A crash
+// leaves each step done or not done, and whoever compacts next, or opens the database for writing,
+// goes on where it ended: after step 1 the horizon is ahead of the baseline, after 3 there are
+// records or history before it.
+
+import LMDB
+
+/// What a compaction has done.
+public struct Compaction: Hashable, Sendable {
+  /// The oldest moment that could be read before.
+  public internal(set) var oldHorizon = SequenceNumber.zero
+  /// The oldest moment that can be read now.
+  public internal(set) var horizon = SequenceNumber.zero
+  /// The bytes of all pages in use before: of log, state and baseline.
+  public internal(set) var bytesBefore: UInt64 = 0
+  /// The same after it. Free pages inside the files are used again by what is written next;
+  /// ``Database/vacuum(at:options:progress:)`` gives them back.
+  public internal(set) var bytesAfter: UInt64 = 0
+}
+
+extension Database {
+  /// Drops what a policy does not keep.
+  ///
+  ///     try database.compact(keeping: Retention(duration: .seconds(90 * 86_400)))
+  ///
+  /// The records up to the new horizon are replaced by a baseline: the state as of that moment.
+  /// What is newer stays as it is, with its sequence numbers; what is older answers
+  /// ``DatabaseError/compacted(oldest:)``. Readers and writers go on meanwhile, and a crash at any
+  /// moment leaves a sound database in which compaction goes on later.
+  ///
+  /// - Parameters:
+  ///   - retention: What to keep; nil for what ``retention()`` says.
+  ///   - progress: Called about ten times a second, on this thread; false cancels.
+  /// - Returns: What was done.
+  /// - Throws: ``DatabaseError/busy(reason:)`` while another compaction runs,
+  ///   ``DatabaseError/full(reason:)``, ``DatabaseError/readOnly(reason:)``, `CancellationError`.
+  ///   What was dropped until then is dropped; nothing else has changed.
+  /// - Complexity: folds the dropped records once, about 1 µs for each operation, and copies the
+  ///   state once; needs disk space for a second state meanwhile.
+  @discardableResult
+  public func compact(
+    keeping retention: Retention? = nil, progress: ProgressHandler? = nil
+  ) throws -> Compaction {
+    try compacting { run in
+      let (horizon, archives) = try run.target(of: retention)
+      return try run.compact(upTo: horizon, archives: archives, progress)
+    }
+  }
+
+  /// Drops everything before a moment, whatever policy, tags and consumers say.
+  ///
+  /// - Parameters:
+  ///   - horizon: The oldest moment that can be read afterwards; not after the ``head``.
+  ///   - archives: Whether the dropped records go into segments. Where there are segments, they do
+  ///     in any case.
+  ///   - progress: As in ``compact(keeping:progress:)``.
+  /// - Returns: What was done.
+  /// - Throws: As ``compact(keeping:progress:)``; ``DatabaseError/noSuchMoment(reason:)``.
+  /// - Complexity: as ``compact(keeping:progress:)``.
+  @discardableResult
+  public func compact(
+    upTo horizon: SequenceNumber, archives: Bool = false, progress: ProgressHandler? = nil
+  ) throws -> Compaction {
+    let head = try head
+    guard horizon <= head else {
+      throw DatabaseError.noSuchMoment(
+        reason: "transaction \(horizon) is not there; the newest is \(head)")
+    }
+    return try compacting { try $0.compact(upTo: horizon, archives: archives, progress) }
+  }
+
+  /// How much of the past is kept, by compaction in the background and where
+  /// ``compact(keeping:progress:)`` is given nothing else.
+  ///
+  /// - Returns: The policy.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``.
+  public func retention() throws -> Retention {
+    try translating { try store.log.read { try $0.retention() } }
+  }
+
+  /// Stores how much of the past is kept. From now on each process that writes drops the rest in
+  /// the background, once it is worth it.
+  ///
+  /// - Parameter retention: The policy.
+  /// - Throws: ``DatabaseError/readOnly(reason:)``, ``DatabaseError/busy(reason:)``.
+  public func setRetention(_ retention: Retention) throws {
+    try writer.exclusively {
+      try translating {
+        try store.log.damage.checkNone()
+        let head = try store.log.readNewest { try $0.head() }
+        let log = try LogWriter(store.log)
+        try log.setRetention(retention)
+        try log.commit(head: head)
+      }
+    }
+  }
+
+  /// The oldest moment that can be read; zero while nothing was compacted.
+  public var horizon: SequenceNumber {
+    get throws { try translating { try store.log.read { try $0.horizon() } } }
+  }
+
+  private func compacting<R>(_ body: (CompactionRun) throws -> R) throws -> R {
+    if store.isReadOnly {
+      throw DatabaseError.readOnly(reason: "\(path) is open for reading only")
+    }
+    return try translating {
+      guard let result = try CompactionRun(store, writer).whileAlone(body) else {
+        throw DatabaseError.busy(reason: "another compaction is under way")
+      }
+      return result
+    }
+  }
+}
+
+/// Takes the steps of a compaction.
+struct CompactionRun: Sendable {
+  let store: Store
+  private let writer: Writer
+  /// For how long a step may take the writer's turn, without its commit.
+  private static let stepDuration = Duration.milliseconds(2)
+
+  init(_ store: Store, _ writer: Writer) {
+    self.store = store
+    self.writer = writer
+  }
+
+  /// Runs something while nobody else compacts, in any process.
+  ///
+  /// - Returns: nil where somebody does.
+  func whileAlone<R>(_ body: (CompactionRun) throws -> R) throws -> R? {
+    let lock = try FileLock(path: "\(store.path)/compact.lock")
+    guard try lock.lock(timeout: .zero) else { return nil }
+    defer { lock.unlock() }
+    return try body(self)
+  }
+
+  /// Where a policy puts the horizon, and whether what is dropped is archived.
+  func target(of retention: Retention?) throws -> (horizon: SequenceNumber, archives: Bool) {
+    let applied = try store.snapshot(at: .now).sequence
+    return try store.log.read { log in
+      let policy = try retention ?? log.retention()
+      return (try policy.horizon(log, upTo: applied), policy.archives)
+    }
+  }
+
+  /// Whether so much can be dropped that folding it and copying the state is worth it: as much as
+  /// the state takes, so that all compacting costs no more than twice what writing did.
+  func isWorthIt() throws -> Bool {
+    let (horizon, _) = try target(of: nil)
+    let (baseline, head, bytes) = try store.log.read { log in
+      (try log.baseline().sequence, try log.head().sequence, try log.access.size(log.tables.records))
+    }
+    guard horizon > baseline, head > baseline else { return false }
+    let share = Double(horizon.rawValue - baseline.rawValue)
+    let droppable = Double(bytes) * share / Double(head.rawValue - baseline.rawValue)
+    let stateBytes = try Baseline.current(store)?.bytes ?? 0
+    return droppable >= Double(max(UInt64(store.options.compactionLook.bytes), stateBytes))
+  }
+
+  /// Compacts up to a moment, after finishing what was begun before.
+  func compact(
+    upTo horizon: SequenceNumber, archives: Bool, _ progress: ProgressHandler?
+  ) throws -> Compaction {
+    var result = Compaction()
+    try finish(progress)
+    result.bytesBefore = try bytesInUse()
+    result.oldHorizon = try store.log.read { try $0.horizon() }
+    if horizon > result.oldHorizon {
+      try announce(horizon, archives: archives)
+      try finish(progress)
+    }
+    result.horizon = max(horizon, result.oldHorizon)
+    result.bytesAfter = try bytesInUse()
+    return result
+  }
+
+  /// Whether a compaction was begun and is not at its end.
+  func isUnfinished() throws -> Bool {
+    let (horizon, baseline, oldest) = try store.log.read { log in
+      (try log.horizon(), try log.baseline().sequence, try log.oldestRecord())
+    }
+    return try horizon > baseline || oldest <= baseline || cut() < baseline
+  }
+
+  /// Takes the steps that are still to be taken, if any.
+  func finish(_ progress: ProgressHandler?) throws {
+    let (horizon, baseline) = try store.log.read { (try $0.horizon(), try $0.baseline()) }
+    if horizon > baseline.sequence { try publishBaseline(upTo: horizon, progress) }
+    while try dropRecords(upTo: horizon, progress) {}
+    if try cut() < horizon { try cutHistory(upTo: horizon, progress) }
+  }
+
+  // MARK: The steps
+
+  private func announce(_ horizon: SequenceNumber, archives: Bool) throws {
+    try writer.exclusively {
+      // A state that has come as far knows which removed subtrees are restored.
+      try writer.catchUp()
+      let (head, hasArchive) = try store.log.readNewest {
+        (try $0.head(), try $0.archived() != nil)
+      }
+      let log = try LogWriter(store.log)
+      try log.setHorizon(horizon, archives: archives || hasArchive)
+      try log.commit(head: head)
+    }
+  }
+
+  private func publishBaseline(upTo horizon: SequenceNumber, _ progress: ProgressHandler?) throws {
+    let claim = try ClaimedDirectory(
+      creating: Database.temporaryPath("\(store.path)/baseline", "-"))
+    defer {
+      if Files.exists(claim.path) { try? Files.removeDirectory(claim.path) }
+    }
+    let mark = try BaselineBuilder(store, upTo: horizon, progress).make(in: claim.path)
+    try writer.exclusively { try publish(Baseline(store: store, mark: mark), from: claim.path) }
+  }
+
+  private func publish(_ baseline: Baseline, from directory: String) throws {
+    let (head, old, checkpoint, startsArchive) = try store.log.readNewest { log in
+      (
+        try log.head(), try log.baseline(), try log.checkpoint(),
+        try log.isArchiving() && log.archived() == nil
+      )
+    }
+    // Not named in the log, so a crash left it.
+    if Files.exists(baseline.path) { try Files.removeDirectory(baseline.path) }
+    try Files.rename(directory, to: baseline.path)
+    try Files.sync(store.path)
+    let log = try LogWriter(store.log)
+    try log.setBaseline(baseline.mark)
+    if startsArchive && old.sequence > .zero { try log.setArchiveStart(old) }
+    // What it goes on from is dropped now.
+    if let checkpoint, checkpoint.sequence < baseline.mark.sequence { try log.setCheckpoint(nil) }
+    try log.commit(head: head)
+    store.sweepUnused()
+  }
+
+  /// Drops some of the records up to a moment, or seals them.
+  ///
+  /// - Returns: Whether there may be more.
+  private func dropRecords(
+    upTo horizon: SequenceNumber, _ progress: ProgressHandler?
+  ) throws -> Bool {
+    let (oldest, archives) = try store.log.read { (try $0.oldestRecord(), try $0.isArchiving()) }
+    guard oldest <= horizon else { return false }
+    let done = Progress(phase: "drop", done: oldest.rawValue, total: horizon.rawValue)
+    if progress?(done) == false { throw CancellationError() }
+    let segment = try archives ? seal(from: oldest, upTo: horizon) : nil
+    if let segment, try !store.log.environment.hasRoom(for: 4 * segment.records.count) {
+      try store.log.environment.growMap(headroom: 8 * segment.records.count)
+    }
+    try writer.exclusively {
+      let head = try store.log.readNewest { try $0.head() }
+      let log = try LogWriter(store.log)
+      if let segment { try log.putSegment(segment) }
+      let end = ContinuousClock.now + CompactionRun.stepDuration
+      var next = oldest
+      while next <= segment?.last ?? horizon, segment != nil || ContinuousClock.now < end {
+        try log.removeRecord(next)
+        next = next.next
+      }
+      try log.commit(head: head)
+    }
+    return true
+  }
+
+  private func seal(from oldest: SequenceNumber, upTo horizon: SequenceNumber) throws -> Segment {
+    var segment = Segment(after: oldest.previous)
+    try store.log.read { log in
+      while segment.last < horizon, segment.records.count < Segment.bytesMin {
+        // Reading it checks it: damage must not be sealed.
+        segment.append(try log.record(segment.last.next).stored())
+      }
+    }
+    return segment
+  }
+
+  private func cutHistory(upTo horizon: SequenceNumber, _ progress: ProgressHandler?) throws {
+    var cut: HistoryCut?
+    var generation: UInt64 = 0
+    var isDone = false
+    while !isDone {
+      try writer.exclusively {
+        let state = try store.prepareState().state
+        if cut == nil || generation != state.generation {
+          cut = HistoryCut(state, upTo: horizon)
+          generation = state.generation
+        }
+        isDone = try cut?.step(until: .now + CompactionRun.stepDuration) ?? true
+      }
+      let done = Progress(phase: "cut", done: cut?.removed ?? 0, total: nil)
+      if progress?(done) == false { throw CancellationError() }
+    }
+  }
+
+  /// How far the history of the state in use is cut.
+  private func cut() throws -> SequenceNumber {
+    let state = try store.currentState()
+    let transaction = try ReadTransaction(state.environment, tables: [])
+    return try StateReader(access: transaction.access, tables: state.tables).cut()
+  }
+
+  /// The pages in use of log, state and baseline.
+  private func bytesInUse() throws -> UInt64 {
+    let state = try store.currentState()
+    let transaction = try ReadTransaction(state.environment, tables: [])
+    var bytes = try state.environment.pageBytes(StateTables.names, transaction.access)
+    bytes += try store.log.read {
+      try store.log.environment.pageBytes(LogTables.names, $0.access)
+    }
+    return bytes + (try Baseline.current(store)?.bytes ?? 0)
+  }
+}

@@ -1,0 +1,77 @@
+import Dispatch
+import Synchronization
+
+/// Applies the retention policy in the background, after commits.
+final class Compactor: Sendable {
+  private let isBusy = Atomic<Bool>(false)
+  private let isClosed = Atomic<Bool>(false)
+  private let nextLook = Mutex<ContinuousClock.Instant?>(nil)
+  private let background: any BackgroundWork
+  private let queue: any WorkQueue
+
+  init(_ background: any BackgroundWork) {
+    self.background = background
+    queue = background.makeQueue("cambium.compaction", .utility)
+  }
+
+  /// Compacts if that is due; returns at once. The writer's turn may be held.
+  ///
+  /// - Parameters:
+  ///   - store: What to compact.
+  ///   - run: What compacts; nil once the writer is gone.
+  func consider(_ store: Store, _ run: @escaping @Sendable () -> CompactionRun?) {
+    guard isTime(every: store.options.compactionLook.every),
+      (try? store.log.read { try $0.retention() })?.keepsEverything == false
+    else { return }
+    inBackground(store) {
+      guard let run = run(), try run.isWorthIt() else { return }
+      _ = try run.whileAlone { run in
+        let (horizon, archives) = try run.target(of: nil)
+        return try run.compact(upTo: horizon, archives: archives) { _ in !self.isGivenUp }
+      }
+    }
+  }
+
+  /// Goes on with what was broken off; returns at once.
+  func resume(_ run: CompactionRun) {
+    guard (try? run.isUnfinished()) == true else { return }
+    inBackground(run.store) {
+      _ = try run.whileAlone { try $0.finish { _ in !self.isGivenUp } }
+    }
+  }
+
+  private var isGivenUp: Bool { isClosed.load(ordering: .relaxed) }
+
+  private func isTime(every interval: Duration) -> Bool {
+    let now = background.now
+    return nextLook.withLock { next in
+      if let next, now < next { return false }
+      next = now + interval
+      return true
+    }
+  }
+
+  private func inBackground(_ store: Store, _ work: @escaping @Sendable () throws -> Void) {
+    if isBusy.exchange(true, ordering: .relaxed) { return }
+    queue.run { [self] in
+      defer { isBusy.store(false, ordering: .relaxed) }
+      do { try translating(work) } catch {
+        if !isGivenUp { store.report(.compactionFailed("\(error)")) }
+      }
+    }
+  }
+
+  /// Gives up what is under way, after its present step; it is gone on with later.
+  func close() {
+    isClosed.store(true, ordering: .relaxed)
+    finish()
+  }
+
+  /// Waits for what is under way.
+  func finish() { queue.finish() }
+}
+
+extension Database {
+  /// Waits until a compaction in the background has ended.
+  package func finishCompaction() { writer.compactor.finish() }
+}

@@ -1,0 +1,207 @@
+// Cutting history off at the horizon.
+//
+// An entry of history says what a transaction has replaced, so those of transactions up to the
+// horizon S serve only moments before S. They are a prefix of the table. Where one holds a removed
+// version, the removal's entry goes with it, and so does the subtree that hung on it, which nothing
+// leads to any more:
+//
+//     history   … S │ S+1 …        removals   (place, transaction ≤ S)
+//     ──── cut ─────┘              tree       all below the node ids that these removals hold
+//
+// Two kinds of removed subtrees stay. One that was restored, or moved elsewhere, hangs in the tree
+// again. And one that was restored *after* S stays as a removed one, entries and all: the record
+// that restores it is kept, and must find it when the log is folded again.
+
+import LMDB
+
+/// Cuts the history of a state, in steps.
+struct HistoryCut {
+  /// The horizon: what was replaced up to it goes.
+  let horizon: SequenceNumber
+  /// Removals that a later record restores, where the state cannot know it yet; nil where it can.
+  let kept: Set<HistoryLink>?
+  private let state: State
+  /// The next entry to look at.
+  private var place = HistoryLink(sequence: 0, index: 0)
+  /// How many entries were taken out, of all tables.
+  private(set) var removed: UInt64 = 0
+
+  init(_ state: State, upTo horizon: SequenceNumber, keeping kept: Set<HistoryLink>? = nil) {
+    self.state = state
+    self.horizon = horizon
+    self.kept = kept
+  }
+
+  /// Cuts until all is cut or the time is over.
+  ///
+  /// The writer's turn must be held, unless the state is nobody else's.
+  ///
+  /// - Returns: Whether all is cut.
+  mutating func step(until end: ContinuousClock.Instant) throws -> Bool {
+    var scissors = Scissors(try WriteTransaction(state.environment), state.tables)
+    var isDone = false
+    repeat {
+      guard let entry = try next(scissors.access) else {
+        isDone = true
+        break
+      }
+      guard try cut(entry, &scissors, until: end) else { break }
+      place = HistoryLink(sequence: entry.link.sequence, index: entry.link.index + 1)
+    } while ContinuousClock.now < end
+    if isDone { try scissors.setCut(horizon) }
+    removed += scissors.removed
+    try (consume scissors).finish()
+    return isDone
+  }
+
+  private struct Entry {
+    var link: HistoryLink
+    var treeKey: [UInt8]
+    var node: UInt64
+  }
+
+  /// The next entry up to the horizon.
+  private func next(_ access: Access) throws -> Entry? {
+    var cursor = try Cursor(access, state.tables.history)
+    guard try HistoryEntry.key(place).lend({ try cursor.seek($0) }) else { return nil }
+    return try cursor.withEntry { key, value -> Entry? in
+      let link = try HistoryEntry.link(endOf: key)
+      if link.sequence > horizon.rawValue { return nil }
+      let (keyRange, versionRange) = try HistoryEntry.parts(value)
+      let treeKey = value.extracting(keyRange)
+      let header = try NodeHeader(value.extracting(versionRange), key: treeKey)
+      return Entry(link: link, treeKey: treeKey.array(), node: header.node)
+    }
+  }
+
+  /// Takes one entry out, with what hangs on it.
+  ///
+  /// - Returns: Whether it is done; else the time was over.
+  private func cut(
+    _ entry: Entry, _ scissors: inout Scissors, until end: ContinuousClock.Instant
+  ) throws -> Bool {
+    let removal = HistoryEntry.removalKey(entry.treeKey, entry.link)
+    if let fate = try scissors.fate(removal) {
+      if keeps(entry.link, fate) { return true }
+      if fate == .removed, entry.node != 0, try !scissors.removeAll(below: entry.node, until: end) {
+        return false
+      }
+      try scissors.delete(state.tables.removals, removal)
+    }
+    try scissors.delete(state.tables.history, HistoryEntry.key(entry.link))
+    return true
+  }
+
+  private func keeps(_ link: HistoryLink, _ fate: RemovalFate) -> Bool {
+    if let kept { return kept.contains(link) }
+    if case .restored(let sequence) = fate { return sequence > horizon.rawValue }
+    return false
+  }
+}
+
+extension HistoryCut {
+  /// The removals up to a horizon that a later record restores.
+  ///
+  /// - Complexity: O(removals up to the horizon).
+  static func removalsToKeep(_ reader: StateReader, upTo horizon: SequenceNumber) throws
+    -> Set<HistoryLink>
+  {
+    var kept: Set<HistoryLink> = []
+    var cursor = try Cursor(reader.access, reader.tables.removals)
+    var isThere = try cursor.first()
+    while isThere {
+      try cursor.withEntry { key, value in
+        guard case .restored(let sequence) = try RemovalFate(value), sequence > horizon.rawValue
+        else { return }
+        let link = try HistoryEntry.link(endOf: key)
+        if link.sequence <= horizon.rawValue { kept.insert(link) }
+      }
+      isThere = try cursor.next()
+    }
+    return kept
+  }
+}
+
+/// Takes entries out of a state's tables.
+private struct Scissors: ~Copyable {
+  private let transaction: WriteTransaction
+  private let tables: StateTables
+  private(set) var removed: UInt64 = 0
+
+  init(_ transaction: consuming WriteTransaction, _ tables: StateTables) {
+    self.transaction = transaction
+    self.tables = tables
+  }
+
+  var access: Access { transaction.access }
+
+  mutating func delete(_ table: Table, _ key: [UInt8]) throws {
+    if try key.lend({ try transaction.delete(table, $0) }) { removed += 1 }
+  }
+
+  /// What became of a removed version; nil where the version was replaced, not removed.
+  func fate(_ removal: [UInt8]) throws -> RemovalFate? {
+    try removal.lend { key in
+      try access.get(tables.removals, key) { try RemovalFate($0) }
+    }
+  }
+
+  /// Removes all below a node that nothing leads to: its leaves first, so that it can be gone on
+  /// with at any time.
+  ///
+  /// - Returns: Whether all is gone.
+  mutating func removeAll(below node: UInt64, until end: ContinuousClock.Instant) throws -> Bool {
+    var nodes = [node]
+    while let parent = nodes.last {
+      if ContinuousClock.now >= end { return false }
+      guard let child = try firstChild(of: parent) else {
+        var key: [UInt8] = []
+        key.append(bigEndian: parent)
+        try delete(tables.counts, key)
+        nodes.removeLast()
+        continue
+      }
+      if child.node != 0, try firstChild(of: child.node) != nil {
+        nodes.append(child.node)
+      } else {
+        try delete(tables.tree, child.key)
+      }
+    }
+    return true
+  }
+
+  private func firstChild(of parent: UInt64) throws -> (key: [UInt8], node: UInt64)? {
+    var prefix: [UInt8] = []
+    prefix.append(bigEndian: parent)
+    var cursor = try Cursor(access, tables.tree)
+    guard try prefix.lend({ try cursor.seek($0) }) else { return nil }
+    return try cursor.withEntry { key, version in
+      guard key.byteCount > 8, prefix.lend({ $0.equals(key.extracting(0..<8)) }) else { return nil }
+      return (key.array(), try NodeHeader(version, key: key).node)
+    }
+  }
+
+  /// Says how far history is cut.
+  func setCut(_ horizon: SequenceNumber) throws {
+    var bytes: [UInt8] = []
+    bytes.append(littleEndian: horizon.rawValue)
+    let sealed = MetaEntry.seal(bytes, name: StateHead.cutName)
+    try StateHead.cutName.lend { key in
+      try sealed.lend { try transaction.put(tables.meta, key, $0) }
+    }
+  }
+
+  consuming func finish() throws { try transaction.commit() }
+}
+
+extension StateReader {
+  /// How far history is cut.
+  func cut() throws -> SequenceNumber {
+    let stored = try StateHead.cutName.lend { key in
+      try access.get(tables.meta, key) {
+        try MetaEntry.open($0, name: StateHead.cutName) { try $0.load(UInt64.self, at: 0) }
+      }
+    }
+    return SequenceNumber(stored ?? 0)
+  }
+}

@@ -1,0 +1,37 @@
+import CZstd
+
+/// Compresses bytes that are stored for long.
+enum Zstandard {
+  /// How hard it tries: 3 makes about 300 MB/s.
+  private static let level: Int32 = 3
+
+  /// The compressed form.
+  static func compressed(_ bytes: RawSpan) -> [UInt8]? {
+    let room = ZSTD_compressBound(bytes.byteCount)
+    var count = 0
+    let compressed = unsafe [UInt8](unsafeUninitializedCapacity: room) { buffer, filled in
+      count = unsafe bytes.withUnsafeBytes {
+        unsafe ZSTD_compress(buffer.baseAddress, room, $0.baseAddress, $0.count, level)
+      }
+      filled = ZSTD_isError(count) == 0 ? count : 0
+    }
+    return ZSTD_isError(count) == 0 ? compressed : nil
+  }
+
+  /// What was compressed.
+  ///
+  /// - Throws: ``DatabaseError/corrupt(reason:)``, also where it is longer than `countMax`.
+  static func decompressed(_ bytes: RawSpan, countMax: Int) throws -> [UInt8] {
+    var count = 0
+    let content = unsafe [UInt8](unsafeUninitializedCapacity: countMax) { buffer, filled in
+      count = unsafe bytes.withUnsafeBytes {
+        unsafe ZSTD_decompress(buffer.baseAddress, buffer.count, $0.baseAddress, $0.count)
+      }
+      filled = ZSTD_isError(count) == 0 ? count : 0
+    }
+    if ZSTD_isError(count) != 0 {
+      throw DatabaseError.corrupt(reason: "compressed bytes cannot be decompressed")
+    }
+    return content
+  }
+}

@@ -1,0 +1,102 @@
+// Where a compacted log begins: two entries of its `meta` table.
+//
+//     baseline   sequence u64 | clock u64 | time i64 | link 32 bytes | digest 32 bytes
+//     horizon    sequence u64 | archives u8
+//     archive    as `baseline`; absent where the archive begins with record 1, or there is none
+//
+// `baseline` is of the newest record that the baseline has folded: the log goes on after it, and
+// the chain with its link. The digest is that of the baseline's data file. `horizon` comes first
+// when a log is compacted, and is ahead of the baseline until that is there; it says whether the
+// records go into segments. `archive` is the baseline from which the first segment goes on.
+
+import LMDB
+
+/// What stands in the place of the records that compaction has dropped.
+struct BaselineMark: Equatable, Sendable {
+  /// The newest record that it has folded; zero where nothing was dropped.
+  var sequence = SequenceNumber.zero
+  /// That record's clock.
+  var clock: UInt64 = 0
+  /// That record's time, in microseconds since 1970.
+  var time: Int64 = 0
+  /// That record's link, from which the chain goes on.
+  var link = TransactionRecord.firstLink
+  /// BLAKE2b-256 of the data file.
+  var digest = [UInt8](repeating: 0, count: Digest.bytesCount)
+
+  static let name = "baseline"
+  static let archiveName = "archive"
+
+  /// The log from its first record on.
+  init() {}
+
+  /// A baseline of everything up to a record, in a file.
+  init(_ record: TransactionRecord, digest: [UInt8]) {
+    sequence = record.sequence
+    clock = record.clock.rawValue
+    time = record.time
+    link = record.link
+    self.digest = digest
+  }
+
+  init(_ bytes: RawSpan) throws {
+    sequence = SequenceNumber(try bytes.load(UInt64.self, at: 0))
+    clock = try bytes.load(UInt64.self, at: 8)
+    time = try bytes.load(Int64.self, at: 16)
+    link = try bytes.array(24, Digest.bytesCount)
+    digest = try bytes.array(24 + Digest.bytesCount, Digest.bytesCount)
+  }
+
+  func stored() -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(littleEndian: sequence.rawValue)
+    bytes.append(littleEndian: clock)
+    bytes.append(littleEndian: time)
+    return bytes + link + digest
+  }
+}
+
+extension LogReader {
+  /// What stands in the place of dropped records.
+  func baseline() throws -> BaselineMark {
+    try entry(BaselineMark.name) { try BaselineMark($0) } ?? BaselineMark()
+  }
+
+  /// The oldest moment that can be read, and the last record that is not told any more.
+  func horizon() throws -> SequenceNumber { SequenceNumber(try number("horizon") ?? 0) }
+
+  /// Whether what is dropped goes into segments, as the compaction that is under way wants it.
+  func isArchiving() throws -> Bool {
+    try entry("horizon") { try $0.load(UInt8.self, at: 8) == 1 } ?? false
+  }
+
+  /// What the first segment goes on from.
+  func archiveStart() throws -> BaselineMark {
+    try entry(BaselineMark.archiveName) { try BaselineMark($0) } ?? BaselineMark()
+  }
+
+  /// How much of the past is kept.
+  func retention() throws -> Retention {
+    try entry(Retention.name) { try Retention($0) } ?? Retention()
+  }
+
+  /// Refuses a moment before the horizon.
+  func checkReachable(_ moment: SequenceNumber) throws {
+    let horizon = try horizon()
+    if moment < horizon { throw DatabaseError.compacted(oldest: horizon) }
+  }
+
+  /// The link of a record, from which the next one's follows.
+  func link(of sequence: SequenceNumber) throws -> [UInt8] {
+    let baseline = try baseline()
+    return sequence == baseline.sequence ? baseline.link : try record(sequence).link
+  }
+
+  /// The oldest record that is in the log's table, or the one after the head.
+  func oldestRecord() throws -> SequenceNumber {
+    var cursor = try Cursor(access, tables.records)
+    guard try cursor.first() else { return try head().sequence.next }
+    let key = cursor.withEntry { key, _ in key.array() }
+    return SequenceNumber(key.prefix(8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) })
+  }
+}

@@ -1,0 +1,126 @@
+// A sealed stretch of records, as compaction archives it.
+//
+//     key    first sequence number u64, last u64, both big-endian
+//     value  checksum u64    XXH3 of what follows, seeded with that of the key
+//            size u64        of the records
+//            records         in order, as they were stored, one after the other; zstd
+//
+// A stretch holds 256 KiB of records or more, or what there was.
+
+import LMDB
+
+/// A sealed stretch of records.
+struct Segment {
+  let first: SequenceNumber
+  private(set) var last: SequenceNumber
+  /// The stored forms of the records.
+  private(set) var records: [UInt8] = []
+
+  /// A stretch holds at least so many bytes before compression, if there are so many.
+  static let bytesMin = 256 << 10
+  /// No stretch is longer: one record less than the least, and the longest that there can be.
+  private static let bytesMax = 256 << 20
+
+  /// An empty one that goes on after a record.
+  init(after last: SequenceNumber) {
+    first = last.next
+    self.last = last
+  }
+
+  /// Adds the next record.
+  mutating func append(_ stored: [UInt8]) {
+    records += stored
+    last = last.next
+  }
+
+  var key: [UInt8] {
+    var key: [UInt8] = []
+    key.append(bigEndian: first.rawValue)
+    key.append(bigEndian: last.rawValue)
+    return key
+  }
+
+  func stored() throws -> [UInt8] {
+    guard let compressed = records.lend({ Zstandard.compressed($0) }) else {
+      throw DatabaseError.full(reason: "there is no memory to compress records")
+    }
+    var value = [UInt8](repeating: 0, count: 8)
+    value.append(littleEndian: UInt64(records.count))
+    value += compressed
+    let seed = key.lend { Checksum.of($0) }
+    value.store(value.lend { Checksum.of($0.extracting(droppingFirst: 8), seed: seed) }, at: 0)
+    return value
+  }
+
+  init(key: RawSpan, _ value: RawSpan) throws {
+    guard key.byteCount == 16,
+      try value.load(UInt64.self, at: 0)
+        == Checksum.of(value.extracting(droppingFirst: 8), seed: Checksum.of(key))
+    else { throw DatabaseError.corrupt(reason: "a segment is not what was stored") }
+    first = SequenceNumber(try key.bigEndian(at: 0))
+    last = SequenceNumber(try key.bigEndian(at: 8))
+    let count = try value.load(UInt64.self, at: 8)
+    guard count <= Segment.bytesMax else {
+      throw DatabaseError.corrupt(reason: "a segment says that it has \(count) bytes")
+    }
+    records = try Zstandard.decompressed(
+      value.extracting(droppingFirst: 16), countMax: Int(count))
+  }
+
+  /// Visits the records.
+  ///
+  /// - Throws: What `body` throws; ``DatabaseError/corrupt(reason:)``.
+  func forEach(_ body: (TransactionRecord) throws -> Void) throws {
+    var offset = 0
+    var sequence = first
+    while offset < records.count {
+      let record = try records.lend { bytes in
+        let rest = bytes.extracting(droppingFirst: offset)
+        let count = try TransactionRecord.count(startingWith: rest)
+        try rest.check(0, count)
+        offset += count
+        return try TransactionRecord(rest.extracting(0..<count))
+      }
+      guard record.sequence == sequence else {
+        throw DatabaseError.corrupt(
+          reason: "a segment has record \(record.sequence) in the place of \(sequence)")
+      }
+      try body(record)
+      sequence = sequence.next
+    }
+    guard sequence == last.next else {
+      throw DatabaseError.corrupt(reason: "a segment ends before record \(sequence)")
+    }
+  }
+}
+
+extension LogReader {
+  /// The first segment with a record after one, or nil.
+  func segment(after sequence: SequenceNumber) throws -> Segment? {
+    var bound: [UInt8] = []
+    bound.append(bigEndian: sequence.next.rawValue)
+    var cursor = try Cursor(access, tables.segments)
+    // Stretches are in order and do not overlap, so the one before may hold it.
+    var isThere = try bound.lend { try cursor.seekBefore($0) }
+    if isThere, try Segment.last(cursor) <= sequence { isThere = try cursor.next() }
+    if !isThere { isThere = try bound.lend { try cursor.seek($0) } }
+    guard isThere else { return nil }
+    return try cursor.withEntry { try Segment(key: $0, $1) }
+  }
+
+  /// The first and the last record in segments, or nil where there is none.
+  func archived() throws -> ClosedRange<SequenceNumber>? {
+    var cursor = try Cursor(access, tables.segments)
+    guard try cursor.first() else { return nil }
+    let first = try cursor.withEntry { key, _ in try key.bigEndian(at: 0) }
+    guard try cursor.last() else { return nil }
+    return try SequenceNumber(first)...Segment.last(cursor)
+  }
+}
+
+extension Segment {
+  /// The last record of the stretch that a cursor stands on.
+  fileprivate static func last(_ cursor: borrowing Cursor) throws -> SequenceNumber {
+    SequenceNumber(try cursor.withEntry { key, _ in try key.bigEndian(at: 8) })
+  }
+}

@@ -1,0 +1,375 @@
+// Goal: compaction drops what it says, and nothing else: everything from the horizon on reads as
+// before, and a fold of baseline and records gives the same state, byte for byte.
+// Method: random histories on a database and on a model, compacted at random moments, rebuilt,
+// broken off at every step, and opened again; then chosen moments, policies and damage.
+
+import Foundation
+import LMDB
+import Synchronization
+import Testing
+
+@testable import Cambium
+
+@Suite("Compaction", .timeLimit(.minutes(2)))
+struct CompactionTests {
+  private let place: Place
+
+  init() throws { place = try Place() }
+
+  @Test(
+    "at random moments leaves all that comes after, rebuilt too",
+    arguments: SeededGenerator.seeds(1, 2, 3, 4))
+  func random(seed: UInt64) async throws {
+    print("seed \(seed)")
+    try await withDatabase { database in
+      let history = RandomHistory(database, seed: seed, callsMax: 12)
+      for round in 0..<8 {
+        try await history.run(calls: 400)
+        try history.compact(archives: seed % 2 == 0)
+        try history.compareMoments(6)
+        let digest = try expectSound(database)
+        if round % 3 == 0 {
+          try database.rebuild()
+          #expect(try expectSound(database) == digest)
+          try history.compareMoments(6)
+        }
+      }
+      try await history.compareFeed()
+    }
+  }
+
+  @Test("broken off at any step goes on with the next opening, and ends the same")
+  func brokenOff() throws {
+    var digests: Set<[UInt8]> = []
+    var isBrokenOff = true
+    var calls = 0
+    while isBrokenOff {
+      let place = try Place()
+      isBrokenOff = try place.use { database in
+        try write(database, 1...60)
+        let (count, callsMax) = (Counter(), calls)
+        do {
+          try database.compact(upTo: 40, archives: calls % 2 == 0) { _ in count.next() < callsMax }
+          return false
+        } catch is CancellationError {
+          return true
+        }
+      }
+      if calls % 3 == 0 { try place.distrust() }
+      try place.use { database in
+        database.finishCompaction()
+        #expect(try database.horizon == 40)
+        try write(database, 61...62)
+        digests.insert(try expectSound(database))
+        #expect(throws: DatabaseError.compacted(oldest: 40)) { _ = try database.commit(40) }
+        #expect(try database.read(at: .sequence(40)) { try $0["n/5/count"].value } == 40)
+      }
+      #expect(try place.names.filter { $0.hasPrefix("baseline") } == ["baseline-40"])
+      calls += 1
+    }
+    #expect(calls > 3)
+    #expect(digests.count == 1)
+  }
+
+  /// One transaction for each number: a counter at one of five places, and a subtree that comes and
+  /// goes.
+  private func write(_ database: Database, _ numbers: ClosedRange<Int64>) throws {
+    for number in numbers {
+      try database.write { tx in
+        let path = Path(keys: ["n", .integer(number % 10 < 5 ? 5 : number % 5)])
+        try tx.set(path, to: ["count": .integer(number), "text": "a text that is the same"])
+        if number % 4 == 0 { try tx.set("tree/a/b", to: .integer(number)) }
+        if number % 4 == 2 { try tx.remove("tree") }
+      }
+    }
+  }
+
+  @Test("keeps a removed subtree that a later transaction restores, until that is dropped, too")
+  func restored() throws {
+    try place.use { database in
+      try database.write { tx in try tx.set("a/b/c", to: 1) }
+      try database.write { tx in try tx.set("leaf", to: "v") }
+      try database.write { tx in
+        try tx.remove("a")
+        try tx.remove("leaf")
+      }
+      try database.write { tx in try tx.set("x", to: 1) }
+      try database.write { tx in
+        try tx.restore("a", removedAt: 3)
+        try tx.restore("leaf", removedAt: 3)
+      }
+      try database.write { tx in try tx.set("x", to: 2) }
+      try database.compact(upTo: 4)
+      try expectSound(database)
+      #expect(try database.read(at: .sequence(4)) { try $0["a"].exists } == false)
+      #expect(try database.read(at: .sequence(5)) { try $0["a/b/c"].value } == 1)
+      try database.rebuild()
+      try expectSound(database)
+      #expect(try database.read { try $0["a/b/c"].value } == 1)
+      #expect(try database.read { try $0["leaf"].value } == "v")
+      try database.compact(upTo: 6)
+      try database.rebuild()
+      try expectSound(database)
+      #expect(try database.read { try $0["a/b/c"].value } == 1)
+      #expect(try database.information().versions == 0)
+    }
+    try place.expectSound()
+  }
+
+  @Test("takes removed subtrees out for good; they cannot be restored any more")
+  func swept() throws {
+    try place.use { database in
+      try database.write { tx in
+        for number in 0..<500 as Range<Int64> {
+          try tx.set(Path(keys: ["a", .integer(number % 7), .integer(number)]), to: .integer(number))
+        }
+        try tx.set("kept", to: true)
+      }
+      try database.write { tx in try tx.remove("a") }
+      try database.write { tx in try tx.set("kept", to: false) }
+      #expect(try database.information().nodes > 500)
+      try database.compact(upTo: 3)
+      #expect(try database.information().nodes == 1)
+      try database.write { tx in
+        let error = caught { try tx.restore("a", removedAt: 2) }
+        #expect(error as? DatabaseError == .compacted(oldest: 3))
+      }
+      try expectSound(database)
+    }
+  }
+
+  @Test("into segments lets every moment be restored", arguments: [0, 15])
+  func archive(dropped: UInt64) throws {
+    try place.use { database in
+      try write(database, 1...80)
+      var digests: [[UInt8]] = []
+      for sequence in dropped...80 {
+        digests.append(try dump(database, at: SequenceNumber(sequence)))
+      }
+      if dropped > 0 { try database.compact(upTo: SequenceNumber(dropped)) }
+      for horizon in [20, 21, 55, 80] as [SequenceNumber] {
+        try database.compact(upTo: horizon, archives: horizon == 20)
+      }
+      try expectSound(database)
+      for sequence in dropped...80 {
+        let copy = place.beside("copy-\(sequence).cambium")
+        try database.replay(to: copy, until: SequenceNumber(sequence))
+        let restored = try Database(at: copy)
+        #expect(try restored.head == SequenceNumber(sequence))
+        #expect(
+          try dump(restored, at: SequenceNumber(sequence)) == digests[Int(sequence - dropped)])
+        try expectSound(restored)
+        try restored.close()
+      }
+      if dropped > 0 {
+        #expect(throws: DatabaseError.compacted(oldest: 80)) {
+          try database.replay(to: place.beside("gone.cambium"), until: 3)
+        }
+      }
+    }
+  }
+
+  /// Paths, values and modifying transactions at a moment.
+  private func dump(_ database: Database, at sequence: SequenceNumber) throws -> [UInt8] {
+    let rows = try database.read(at: .sequence(sequence)) { try $0.root.rows() }
+    return Array(rows.map { "\($0)" }.joined(separator: "\n").utf8)
+  }
+
+  // MARK: Policies
+
+  @Test("keeps the newest transactions, or those of a time, whichever are more")
+  func policies() throws {
+    try place.use { database in
+      try write(database, 1...30)
+      let before = try database.retention()
+      #expect(before == Retention() && before.keepsEverything)
+      #expect(try database.compact().horizon == 0)
+      #expect(try database.compact(keeping: Retention(transactions: 40)).horizon == 0)
+      #expect(try database.compact(keeping: Retention(duration: .seconds(60))).horizon == 0)
+      #expect(try database.compact(keeping: Retention(transactions: 25)).horizon == 5)
+      let both = Retention(transactions: 20, duration: .seconds(60))
+      #expect(try database.compact(keeping: both).horizon == 5)
+      Thread.sleep(forTimeInterval: 0.02)
+      try write(database, 31...31)
+      #expect(try database.compact(keeping: Retention(duration: .milliseconds(10))).horizon == 30)
+      var policy = Retention(transactions: 7, duration: .seconds(90))
+      policy.archives = true
+      policy.consumerLagMax = 9
+      policy.keepsTags = false
+      try database.setRetention(policy)
+    }
+    try place.use { database in
+      #expect(try database.retention().transactions == 7)
+      #expect(try database.retention().duration == .seconds(90))
+      #expect(try database.retention().archives)
+      #expect(try database.retention().consumerLagMax == 9)
+      #expect(try database.retention().keepsTags == false)
+      try expectSound(database)
+    }
+  }
+
+  @Test("waits for consumers, up to a lag; one that is further behind is told")
+  func consumers() async throws {
+    let database = try place.open()
+    try write(database, 1...30)
+    let consumer = database.consumer("mailer")
+    try consumer.advance(to: 4)
+    try write(database, 31...31)
+    #expect(try database.compact(keeping: Retention(transactions: 5)).horizon == 4)
+    var commits = try consumer.commits().makeAsyncIterator()
+    #expect(try await commits.next()?.sequence == 5)
+    var policy = Retention(transactions: 5)
+    policy.consumerLagMax = 20
+    #expect(try database.compact(keeping: policy).horizon == 26)
+    await #expect(throws: DatabaseError.compacted(oldest: 26)) { try await commits.next() }
+    try consumer.advance(to: 26)
+    var after = try consumer.commits().makeAsyncIterator()
+    #expect(try await after.next()?.sequence == 27)
+    try expectSound(database)
+    try database.close()
+  }
+
+  @Test("in the background follows the policy, while others write and observe")
+  func automatic() async throws {
+    let database = try place.open { $0.compactionLook = (.zero, 1) }
+    try database.setRetention(Retention(transactions: 20))
+    let observed = Task {
+      var seen: [SequenceNumber] = []
+      var restarts = 0
+      var after = SequenceNumber.zero
+      while after < 800 {
+        do {
+          for try await commit in database.changes(after: after) {
+            seen.append(commit.sequence)
+            after = commit.sequence
+            if after >= 800 { break }
+          }
+        } catch DatabaseError.compacted(let oldest) {
+          restarts += 1
+          after = oldest
+        }
+      }
+      return (seen, restarts)
+    }
+    for round in 0..<8 as Range<Int64> {
+      try write(database, round * 100 + 1...(round + 1) * 100)
+      database.finishCompaction()
+    }
+    let (seen, restarts) = try await observed.value
+    #expect(try database.horizon >= 700)
+    #expect(seen == seen.sorted() && Set(seen).count == seen.count && seen.last == 800)
+    // Whatever was not seen was told of.
+    #expect(zip(seen, seen.dropFirst()).count { $0.next != $1 } <= restarts)
+    try expectSound(database)
+    try database.close()
+  }
+
+  @Test("a thousand times over does not let the files grow")
+  func thousand() async throws {
+    let database = try place.open()
+    let consumer = database.consumer("mailer")
+    var sizes: [UInt64] = []
+    var next: UInt64 = 0
+    for round in 0..<1_000 as Range<Int64> {
+      try write(database, round * 3 + 1...(round + 1) * 3)
+      var commits = try consumer.commits().makeAsyncIterator()
+      for _ in 0..<3 {
+        next += 1
+        #expect(try await commits.next()?.sequence == SequenceNumber(next))
+      }
+      try consumer.advance(to: SequenceNumber(next))
+      try database.compact(keeping: Retention(transactions: 10))
+      if round % 100 == 99 {
+        let information = try database.information()
+        sizes.append(information.logBytes + information.stateBytes)
+      }
+    }
+    #expect(try #require(sizes.last) <= sizes[1])
+    #expect(try database.read { try $0["n/5/count"].value } == 3000)
+    try expectSound(database)
+    try database.close()
+  }
+
+  // MARK: Damage
+
+  @Test("makes a baseline from which a state that is lost is made anew")
+  func recovery() throws {
+    try place.use { database in
+      try write(database, 1...50)
+      try database.compact(upTo: 30)
+      try write(database, 51...55)
+    }
+    try place.distrust()
+    try place.use { database in
+      #expect(try database.read { try $0["n/5/count"].value } == 54)
+      #expect(try database.read(at: .sequence(30)) { try $0["n/5/count"].value } == 30)
+      try expectSound(database)
+    }
+  }
+
+  @Test("makes a baseline whose damage is found, by verify and when it is needed")
+  func damage() throws {
+    try place.use { database in
+      try write(database, 1...50)
+      try database.compact(upTo: 30)
+    }
+    let file = "\(place.path)/baseline-30/data.mdb"
+    var bytes = try Data(contentsOf: URL(filePath: file))
+    bytes[bytes.count - 100] ^= 1
+    try bytes.write(to: URL(filePath: file))
+    try place.use { database in
+      let findings = try database.verify().findings
+      #expect(findings.contains { "\($0)".contains("baseline") })
+      #expect(throws: DatabaseError.self) { try database.rebuild() }
+      #expect(try database.read { try $0["n/5/count"].value } == 50)
+    }
+  }
+
+  @Test("leaves a log that can be repaired", arguments: LogRepair.allCases)
+  func repair(by method: LogRepair) throws {
+    try place.use { database in
+      try write(database, 1...50)
+      try database.compact(upTo: 30)
+    }
+    try place.damageRecord(45)
+    #expect(try Database.examineLog(at: place.path).lost.map(\.sequence) == [45])
+    let rescued = place.beside("rescued.cambium")
+    try Database.repair(place.path, by: method, to: rescued)
+    let database = try Database(at: rescued)
+    #expect(try database.head == (method == .cut ? 44 : 50))
+    #expect(try database.horizon == 30)
+    #expect(try database.read(at: .sequence(33)) { try $0["n/5/count"].value } == 33)
+    try expectSound(database)
+    try database.close()
+  }
+
+  @Test("that is unfinished can be read without writing")
+  func readOnly() throws {
+    try place.use { database in
+      try write(database, 1...50)
+      let steps = Counter()
+      _ = caught { try database.compact(upTo: 30) { $0.phase != "cut" || steps.next() > 9 } }
+    }
+    try place.use({ $0.readOnly = true }) { database in
+      #expect(try database.horizon == 30)
+      #expect(throws: DatabaseError.compacted(oldest: 30)) {
+        _ = try database.snapshot(at: .sequence(9))
+      }
+      try expectSound(database)
+    }
+  }
+}
+
+/// What a body throws.
+private func caught(_ body: () throws -> Void) -> (any Error)? {
+  do { try body() } catch { return error }
+  return nil
+}
+
+/// Counts calls.
+private final class Counter: Sendable {
+  private let count = Atomic<Int>(0)
+
+  /// How many calls there were before.
+  func next() -> Int { count.add(1, ordering: .relaxed).oldValue }
+}
