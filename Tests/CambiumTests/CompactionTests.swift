@@ -121,7 +121,8 @@ struct CompactionTests {
     try place.use { database in
       try database.write { tx in
         for number in 0..<500 as Range<Int64> {
-          try tx.set(Path(keys: ["a", .integer(number % 7), .integer(number)]), to: .integer(number))
+          try tx.set(
+            Path(keys: ["a", .integer(number % 7), .integer(number)]), to: .integer(number))
         }
         try tx.set("kept", to: true)
       }

@@ -84,6 +84,7 @@ struct BaselineBuilder {
   ///
   /// - Parameter directory: A directory of its own; `data.mdb` is there afterwards, and alone.
   /// - Returns: What the log is to say about it.
+  /// - Throws: ``DatabaseError``, `CancellationError`.
   func make(in directory: String) throws -> BaselineMark {
     let kept = try removalsToKeep()
     let scratch = "\(directory)/scratch"

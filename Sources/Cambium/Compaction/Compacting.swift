@@ -15,17 +15,24 @@
 
 import LMDB
 
-/// What a compaction has done.
+/// What a compaction has done, or would do.
 public struct Compaction: Hashable, Sendable {
   /// The oldest moment that could be read before.
   public internal(set) var oldHorizon = SequenceNumber.zero
-  /// The oldest moment that can be read now.
+  /// The oldest moment that can be read afterwards; the old one where nothing was dropped.
   public internal(set) var horizon = SequenceNumber.zero
+  /// The newest transaction when it began.
+  public internal(set) var head = SequenceNumber.zero
+  /// Whether what is dropped goes into segments.
+  public internal(set) var archives = false
   /// The bytes of all pages in use before: of log, state and baseline.
   public internal(set) var bytesBefore: UInt64 = 0
   /// The same after it. Free pages inside the files are used again by what is written next;
   /// ``Database/vacuum(at:options:progress:)`` gives them back.
   public internal(set) var bytesAfter: UInt64 = 0
+
+  /// How many transactions are dropped.
+  public var transactions: UInt64 { horizon.rawValue - oldHorizon.rawValue }
 }
 
 extension Database {
@@ -110,7 +117,7 @@ extension Database {
     get throws { try translating { try store.log.read { try $0.horizon() } } }
   }
 
-  private func compacting<R>(_ body: (CompactionRun) throws -> R) throws -> R {
+  func compacting<R>(_ body: (CompactionRun) throws -> R) throws -> R {
     if store.isReadOnly {
       throw DatabaseError.readOnly(reason: "\(path) is open for reading only")
     }
@@ -159,7 +166,10 @@ struct CompactionRun: Sendable {
   func isWorthIt() throws -> Bool {
     let (horizon, _) = try target(of: nil)
     let (baseline, head, bytes) = try store.log.read { log in
-      (try log.baseline().sequence, try log.head().sequence, try log.access.size(log.tables.records))
+      (
+        try log.baseline().sequence, try log.head().sequence,
+        try log.access.size(log.tables.records)
+      )
     }
     guard horizon > baseline, head > baseline else { return false }
     let share = Double(horizon.rawValue - baseline.rawValue)
@@ -172,16 +182,27 @@ struct CompactionRun: Sendable {
   func compact(
     upTo horizon: SequenceNumber, archives: Bool, _ progress: ProgressHandler?
   ) throws -> Compaction {
-    var result = Compaction()
     try finish(progress)
-    result.bytesBefore = try bytesInUse()
-    result.oldHorizon = try store.log.read { try $0.horizon() }
-    if horizon > result.oldHorizon {
-      try announce(horizon, archives: archives)
+    var result = try begin(upTo: horizon, archives: archives)
+    if result.transactions > 0 {
+      try announce(horizon, archives: result.archives)
       try finish(progress)
     }
-    result.horizon = max(horizon, result.oldHorizon)
     result.bytesAfter = try bytesInUse()
+    return result
+  }
+
+  /// What there is before anything is done.
+  func begin(upTo horizon: SequenceNumber, archives: Bool) throws -> Compaction {
+    var result = Compaction()
+    try store.log.read { log in
+      result.oldHorizon = try log.horizon()
+      result.head = try log.head().sequence
+      result.archives = try archives || log.archived() != nil
+    }
+    result.horizon = max(horizon, result.oldHorizon)
+    result.bytesBefore = try bytesInUse()
+    result.bytesAfter = result.bytesBefore
     return result
   }
 
@@ -207,11 +228,9 @@ struct CompactionRun: Sendable {
     try writer.exclusively {
       // A state that has come as far knows which removed subtrees are restored.
       try writer.catchUp()
-      let (head, hasArchive) = try store.log.readNewest {
-        (try $0.head(), try $0.archived() != nil)
-      }
+      let head = try store.log.readNewest { try $0.head() }
       let log = try LogWriter(store.log)
-      try log.setHorizon(horizon, archives: archives || hasArchive)
+      try log.setHorizon(horizon, archives: archives)
       try log.commit(head: head)
     }
   }
@@ -275,7 +294,7 @@ struct CompactionRun: Sendable {
     return true
   }
 
-  private func seal(from oldest: SequenceNumber, upTo horizon: SequenceNumber) throws -> Segment {
+  func seal(from oldest: SequenceNumber, upTo horizon: SequenceNumber) throws -> Segment {
     var segment = Segment(after: oldest.previous)
     try store.log.read { log in
       while segment.last < horizon, segment.records.count < Segment.bytesMin {
@@ -312,7 +331,7 @@ struct CompactionRun: Sendable {
   }
 
   /// The pages in use of log, state and baseline.
-  private func bytesInUse() throws -> UInt64 {
+  func bytesInUse() throws -> UInt64 {
     let state = try store.currentState()
     let transaction = try ReadTransaction(state.environment, tables: [])
     var bytes = try state.environment.pageBytes(StateTables.names, transaction.access)

@@ -65,8 +65,10 @@ extension Retention {
   private static func microseconds(_ duration: Duration) -> Int64 {
     let (seconds, attoseconds) = duration.components
     let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-    return overflow ? .max : product.addingReportingOverflow(attoseconds / 1_000_000_000_000)
-      .partialValue
+    return overflow
+      ? .max
+      : product.addingReportingOverflow(attoseconds / 1_000_000_000_000)
+        .partialValue
   }
 
   /// The horizon that the policy asks for.
@@ -75,6 +77,7 @@ extension Retention {
   ///   - log: The log.
   ///   - limit: Up to where the state has come: nothing after it is dropped.
   /// - Returns: The last record to drop; not after `limit`, and not before the present horizon.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``.
   func horizon(_ log: LogReader, upTo limit: SequenceNumber) throws -> SequenceNumber {
     let present = try log.horizon()
     if keepsEverything { return present }

@@ -16,13 +16,15 @@ extension Database {
     for name in Files.names(in: path, startingWith: "") where Database.isTemporary(name) {
       try? ClaimedDirectory.removeIfAbandoned("\(path)/\(name)")
     }
-    guard let used = try? store.log.read(store.namesInUse), !store.unused(except: used).isEmpty else { return }
+    guard let used = try? store.log.read(store.namesInUse), !store.unused(except: used).isEmpty
+    else { return }
     try? writer.exclusively(timeout: .zero) { store.sweepUnused() }
   }
 
   /// What is claimed while somebody is at work in it.
   fileprivate static func isTemporary(_ name: String) -> Bool {
-    name.hasSuffix(".tmp") && ["verify-", "checkpoint-", "part-", "baseline-"].contains { name.hasPrefix($0) }
+    name.hasSuffix(".tmp")
+      && ["verify-", "checkpoint-", "part-", "baseline-"].contains { name.hasPrefix($0) }
   }
 
   /// Removes databases that were not completed: directories that are named as such, in which there

@@ -47,9 +47,9 @@ public final class Database: Sendable {
     /// Bugs that the torture harness must find.
     package var plantedBugs: PlantedBugs = []
     /// How often a process looks whether compacting is worth it, and how many bytes of records must
-  /// be there to be dropped.
-  package var compactionLook = (every: Duration.seconds(1), bytes: 4 << 20)
-  /// How background work is run.
+    /// be there to be dropped.
+    package var compactionLook = (every: Duration.seconds(1), bytes: 4 << 20)
+    /// How background work is run.
     package var background: any BackgroundWork = DispatchWork()
 
     /// The defaults.

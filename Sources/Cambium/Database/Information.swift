@@ -44,6 +44,14 @@ public struct Information: Sendable {
   /// The copy of the state from which a recovery would start: what it has folded, and the space
   /// that its file takes on disk; nil while there is none.
   public let checkpoint: (sequence: SequenceNumber, bytes: UInt64)?
+  /// The oldest moment that can be read; zero while nothing was compacted.
+  public let horizon: SequenceNumber
+  /// The bytes of what stands in the place of the transactions before it.
+  public let baselineBytes: UInt64
+  /// The transactions that are archived in segments.
+  public let archived: ClosedRange<SequenceNumber>?
+  /// How much of the past is kept.
+  public let retention: Retention
   /// The tables.
   public let tables: [Table]
   /// The named consumers and their stored positions.
@@ -77,6 +85,8 @@ extension Database {
             let path = Checkpoint(store: store, mark: mark).path
             return (mark.sequence, Files.allocated("\(path)/data.mdb"))
           },
+          horizon: try log.horizon(), baselineBytes: try Baseline.current(store)?.bytes ?? 0,
+          archived: try log.archived(), retention: try log.retention(),
           tables: try tables("log", log.access, store.log.environment, LogTables.names)
             + tables("state", reader.access, state.environment, StateTables.names),
           consumers: try log.consumers(), oldestSnapshot: store.ages.oldest)

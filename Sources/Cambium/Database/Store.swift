@@ -253,6 +253,11 @@ final class Store: Sendable {
     positions.withLock { $0.kept["consumer/\(name)"] = sequence.rawValue }
   }
 
+  /// Forgets a consumer's position that is not stored yet.
+  func forget(_ name: String) {
+    positions.withLock { $0.kept["consumer/\(name)"] = nil }
+  }
+
   /// A consumer's position that is not stored yet.
   func keptPosition(_ name: String) -> SequenceNumber? {
     positions.withLock { $0.kept["consumer/\(name)"] ?? $0.taken["consumer/\(name)"] }

@@ -143,6 +143,7 @@ extension Database {
   ) throws -> CommitCursor {
     let head = try head
     return CommitCursor(
-      store, after: try after ?? horizon, upTo: min(upTo ?? head, head), under: under, isReversed: reversed)
+      store, after: try after ?? horizon, upTo: min(upTo ?? head, head), under: under,
+      isReversed: reversed)
   }
 }

@@ -66,6 +66,35 @@ public struct Consumer: Sendable {
     database.store.keep(name, sequence)
     database.writer.scheduleFlush()
   }
+
+  /// Moves the position, and stores it before returning.
+  ///
+  /// - Parameter sequence: The last transaction that counts as taken care of.
+  /// - Throws: As ``advance(to:)``; ``DatabaseError/busy(reason:)``.
+  /// - Complexity: one flush.
+  public func reset(to sequence: SequenceNumber) throws {
+    try advance(to: sequence)
+    try database.writer.flush()
+  }
+
+  /// Forgets the position: whoever uses the name again starts with the first transaction.
+  ///
+  /// - Throws: ``DatabaseError/readOnly(reason:)``, ``DatabaseError/busy(reason:)``.
+  /// - Complexity: one flush.
+  public func drop() throws {
+    try Consumer.check(name)
+    let store = database.store
+    try database.writer.exclusively {
+      try translating {
+        try store.log.damage.checkNone()
+        store.forget(name)
+        let head = try store.log.readNewest { try $0.head() }
+        let log = try LogWriter(store.log)
+        try log.removeEntry("consumer/\(name)")
+        try log.commit(head: head)
+      }
+    }
+  }
 }
 
 extension Database {

@@ -112,7 +112,7 @@ struct LogTables: Sendable {
   let records: Table
   /// Unused: the baseline is a file of its own; see Baseline.swift.
   let baseline: Table
-  /// (first, last sequence number u64), big-endian → a sealed stretch of records; see Segment.swift.
+  /// (first, last sequence number u64), big-endian → a sealed stretch of records.
   let segments: Table
   /// (content hash, chunk number u32 big-endian) → a chunk of a blob.
   let blobs: Table

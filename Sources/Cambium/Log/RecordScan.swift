@@ -2,9 +2,9 @@ import LMDB
 
 /// Reads a log's records from its file, without LMDB, and goes on behind what is damaged.
 ///
-/// Each number after the baseline's, up to the head's, comes once, in order, as a record or as lost. Only a record
-/// whose checksum, number, clock and place in the chain are right counts; behind one that is lost
-/// the chain starts anew, since the link that it had is lost with it.
+/// Each number after the baseline's, up to the head's, comes once, in order, as a record or as
+/// lost. Only a record whose checksum, number, clock and place in the chain are right counts;
+/// behind one that is lost the chain starts anew, since the link that it had is lost with it.
 struct RecordScan {
   enum Found {
     case sound(TransactionRecord)

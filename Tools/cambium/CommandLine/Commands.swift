@@ -5,7 +5,7 @@ enum Commands {
     InfoCommand.command, LogCommand.command, ShowCommand.command, GetCommand.command,
     TreeCommand.command, HistoryCommand.command, TailCommand.command,
     ImportCommand.command, ExportCommand.command, VerifyCommand.command, ReplayCommand.command,
-    RepairCommand.command,
+    RepairCommand.command, CompactCommand.command, ConsumersCommand.command,
     PutCommand.command, PatchCommand.command, DeleteCommand.command,
     HelpCommand.command, VersionCommand.command,
   ]

@@ -22,6 +22,9 @@ extension Option {
   static let wait = Option(
     "wait", "DURATION", .span, "how long to wait for another writer", fallback: "5s")
 
+  static let dryRun = Option(flag: "dry-run", "say what would be done, and do nothing")
+  static let yes = Option(flag: "yes", letter: "y", "do not ask")
+
   static let at = Option("at", "REV", .moment, "as it was then; see cambium help moments")
   static let since = Option(
     "since", letter: "S", "REV", .moment, "only what came after this moment")

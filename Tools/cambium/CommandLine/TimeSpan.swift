@@ -18,6 +18,19 @@ enum TimeSpan {
     (["y", "year", "years"], 365.25 * 86_400e6),
   ]
 
+  /// A length of time in its largest units: `90 days`, `1 h 30 min`.
+  static func text(_ duration: Duration) -> String {
+    let units: [(name: String, seconds: Int64)] = [("d", 86_400), ("h", 3600), ("min", 60)]
+    var rest = duration.components.seconds
+    var parts: [String] = []
+    for unit in units where rest >= unit.seconds {
+      parts.append("\(rest / unit.seconds) \(unit.name)")
+      rest %= unit.seconds
+    }
+    if rest > 0 || parts.isEmpty { parts.append("\(rest) s") }
+    return parts.joined(separator: " ")
+  }
+
   /// Reads a whole text; a number alone is in seconds.
   static func duration(_ text: String) throws(GrammarError) -> Duration {
     if let seconds = Int64(text), (0...1_000_000_000).contains(seconds) { return .seconds(seconds) }

@@ -56,6 +56,19 @@ enum InfoCommand {
       entries.append(
         ("checkpoint", "\(Quantity.bytes(checkpoint.bytes)), as of \(checkpoint.sequence)"))
     }
+    if information.horizon > .zero {
+      entries.append(
+        (
+          "horizon",
+          "\(information.horizon), from a baseline of \(Quantity.bytes(information.baselineBytes))"
+        ))
+    }
+    if let archived = information.archived {
+      entries.append(("archived", "\(archived.lowerBound) to \(archived.upperBound)"))
+    }
+    if !information.retention.keepsEverything {
+      entries.append(("policy", information.retention.text))
+    }
     for consumer in information.consumers {
       let left = head.rawValue - min(head.rawValue, consumer.position.rawValue)
       let lag = left == 0 ? "" : ", \(Quantity.count(left)) behind"
@@ -102,6 +115,12 @@ enum InfoCommand {
     if let checkpoint = information.checkpoint {
       line.add("checkpoint", checkpoint.sequence.rawValue)
       line.add("checkpointBytes", checkpoint.bytes)
+    }
+    line.add("horizon", information.horizon.rawValue)
+    line.add("baselineBytes", information.baselineBytes)
+    if let archived = information.archived {
+      line.add("archivedFirst", archived.lowerBound.rawValue)
+      line.add("archivedLast", archived.upperBound.rawValue)
     }
     line.add("tables", information.tables.map(json))
     line.add("consumers", information.consumers.map { json($0.name, $0.position) })

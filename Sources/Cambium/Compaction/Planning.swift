@@ -1,0 +1,151 @@
+// What a compaction would do, without doing it.
+
+import LMDB
+
+extension Database {
+  /// Says what ``compact(keeping:progress:)`` would do, with numbers. Nothing is changed.
+  ///
+  /// State and baseline are made aside and measured; what the log would take follows from the sizes
+  /// of its records.
+  ///
+  /// - Parameters:
+  ///   - retention: What to keep; nil for what ``retention()`` says.
+  ///   - measures: Whether the bytes afterwards are worked out, which takes as long as compacting;
+  ///     otherwise they are those before.
+  ///   - progress: Called about ten times a second, on this thread; false cancels.
+  /// - Returns: What would be done.
+  /// - Throws: As ``compact(keeping:progress:)``.
+  /// - Complexity: as ``compact(keeping:progress:)``, and reads the whole log.
+  public func planCompaction(
+    keeping retention: Retention? = nil, measures: Bool = true, progress: ProgressHandler? = nil
+  ) throws -> Compaction {
+    try compacting { run in
+      let (horizon, archives) = try run.target(of: retention)
+      let plan = try run.begin(upTo: horizon, archives: archives)
+      return measures ? try CompactionPlanner(run, progress).measured(plan) : plan
+    }
+  }
+}
+
+private struct CompactionPlanner {
+  private let store: Store
+  private let run: CompactionRun
+  private let progress: ProgressHandler?
+
+  init(_ run: CompactionRun, _ progress: ProgressHandler?) {
+    self.run = run
+    self.progress = progress
+    store = run.store
+  }
+
+  func measured(_ plan: Compaction) throws -> Compaction {
+    if plan.transactions == 0 { return plan }
+    var plan = plan
+    plan.bytesAfter = try logBytes(plan) + stateBytes(plan) + baselineBytes(plan)
+    return plan
+  }
+
+  private func inTemporaryDirectory<R>(_ body: (String) throws -> R) throws -> R {
+    let claim = try ClaimedDirectory(creating: Database.temporaryPath("\(store.path)/baseline", "-"))
+    defer { try? Files.removeDirectory(claim.path) }
+    return try body(claim.path)
+  }
+
+  private func baselineBytes(_ plan: Compaction) throws -> UInt64 {
+    try inTemporaryDirectory { directory in
+      _ = try BaselineBuilder(store, upTo: plan.horizon, progress).make(in: directory)
+      return Files.size(of: "\(directory)/data.mdb")
+    }
+  }
+
+  /// The state's pages in use, of a copy that is cut.
+  private func stateBytes(_ plan: Compaction) throws -> UInt64 {
+    try inTemporaryDirectory { directory in
+      let current = try store.currentState().environment
+      try EnvironmentCopy(of: current, to: "\(directory)/data.mdb").run()
+      let state = try State(
+        at: directory, generation: 0, store.options.environment(readOnly: false))
+      defer { state.environment.close() }
+      var cut = HistoryCut(state, upTo: plan.horizon)
+      while try !cut.step(until: .now + .milliseconds(200)) {
+        try report("cut", cut.removed, nil)
+      }
+      let transaction = try ReadTransaction(state.environment, tables: [])
+      return try state.environment.pageBytes(StateTables.names, transaction.access)
+    }
+  }
+
+  /// The log's pages in use without the records up to the horizon, and with their segments.
+  private func logBytes(_ plan: Compaction) throws -> UInt64 {
+    let environment = store.log.environment
+    let others = try store.log.read { log in
+      try environment.pageBytes(LogTables.names.filter { $0 != "records" }, log.access)
+    }
+    return try others + recordBytes(after: plan.horizon) + (plan.archives ? segmentBytes(plan) : 0)
+  }
+
+  private func recordBytes(after horizon: SequenceNumber) throws -> UInt64 {
+    try store.log.read { log in
+      var pages = AppendedPages()
+      var cursor = try Cursor(log.access, log.tables.records)
+      var isThere = try LogTables.recordKey(horizon.next, part: 0).lend { try cursor.seek($0) }
+      while isThere {
+        cursor.withEntry { pages.add(key: $0.byteCount, value: $1.byteCount) }
+        isThere = try cursor.next()
+      }
+      return pages.bytes
+    }
+  }
+
+  private func segmentBytes(_ plan: Compaction) throws -> UInt64 {
+    var pages = AppendedPages()
+    var next = try store.log.read { try $0.oldestRecord() }
+    while next <= plan.horizon {
+      let segment = try run.seal(from: next, upTo: plan.horizon)
+      pages.add(key: segment.key.count, value: try segment.stored().count)
+      next = segment.last.next
+      try report("compress", next.rawValue, plan.horizon.rawValue)
+    }
+    return pages.bytes
+  }
+
+  private func report(_ phase: String, _ done: UInt64, _ total: UInt64?) throws {
+    if progress?(Progress(phase: phase, done: done, total: total)) == false {
+      throw CancellationError()
+    }
+  }
+}
+
+/// The pages that LMDB takes for entries that are appended: it fills each leaf before the next.
+struct AppendedPages {
+  private var leaves: UInt64 = 0
+  private var overflow: UInt64 = 0
+  private var free = 0
+
+  private static let pageBytes = 4096
+  private static let headerBytes = 16
+  /// A leaf's page must have room for two entries, so a value beyond that gets pages of its own.
+  private static let inlineBytesMax = (pageBytes - headerBytes) / 2 - 2
+  private static let entryBytes = 8
+  private static let pointerBytes = 2
+
+  mutating func add(key: Int, value: Int) {
+    var bytes = AppendedPages.entryBytes + key + value
+    if bytes > AppendedPages.inlineBytesMax {
+      bytes = AppendedPages.entryBytes + key + 8
+      overflow += UInt64(
+        (AppendedPages.headerBytes + value + AppendedPages.pageBytes - 1) / AppendedPages.pageBytes)
+    }
+    bytes = (bytes + 1) / 2 * 2 + AppendedPages.pointerBytes
+    if bytes > free {
+      leaves += 1
+      free = AppendedPages.pageBytes - AppendedPages.headerBytes
+    }
+    free -= bytes
+  }
+
+  /// With the branch pages, which name some 180 leaves each.
+  var bytes: UInt64 {
+    (leaves + overflow + (leaves > 1 ? leaves / 180 + 1 : 0)) * UInt64(AppendedPages.pageBytes)
+  }
+}

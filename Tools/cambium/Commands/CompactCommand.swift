@@ -1,0 +1,162 @@
+import Cambium
+
+/// `cambium compact`: drops what a policy does not keep, or says what that would be.
+enum CompactCommand {
+  static let keep = Option("keep", "DURATION", .span, "keep the transactions of so long a time")
+  static let keepLast = Option(
+    "keep-last", "N", .number(0...Int.max), "keep the newest N transactions")
+  static let archive = Option(
+    flag: "archive", "seal dropped transactions into segments, from which `restore` can read")
+  static let policy = Option(
+    flag: "policy", "store what to keep in the database, for each program that writes to it")
+  static let keepAll = Option(flag: "keep-all", "with --policy: keep everything from now on")
+
+  static let command = Command(
+    name: "compact", group: .keep,
+    summary: "drops the old end of the history",
+    discussion: """
+      Keeps the transactions of --keep and those of --keep-last, whichever are more; without them,
+      what the database's policy says. What came before is replaced by the state as of that moment:
+      the present stays as it is, and so does everything after the new horizon; a moment before it
+      answers that it was compacted. Consumers that have not come so far hold it back, and so do
+      tags.
+
+      --dry-run says what would be dropped, and how many bytes the rest takes. Without it, a
+      terminal is asked first; elsewhere --yes is needed. Others may read and write meanwhile, and
+      what is broken off goes on with the next `compact`, or with the next program that writes.
+
+      With --policy it only stores what to keep; each program that writes then drops the rest
+      itself, bit by bit.
+      """,
+    operands: [.database],
+    options: [keep, keepLast, archive, policy, keepAll, .dryRun, .yes, .wait, .progress, .quiet]
+      + Option.output(.short, .json) + [.color],
+    examples: [
+      .init("cambium compact shop.cambium --keep 90d --dry-run", "what would that save?"),
+      .init("cambium compact shop.cambium --keep 90d --archive --yes", "keep the rest compressed"),
+      .init("cambium compact shop.cambium --policy --keep 30d", "from now on, by itself"),
+    ],
+    stopsSafely: true, run: run)
+
+  static func run(_ invocation: Invocation, _ output: Output) throws {
+    if invocation.has(policy) { return try store(invocation, output) }
+    if invocation.has(keepAll) {
+      throw Failure(.usage, "usage", "--keep-all is for --policy; nothing would be dropped")
+    }
+    let database = try OpenDatabase.forWriting(invocation)
+    defer { try? database.close() }
+    let retention = try retention(invocation) ?? database.retention()
+    guard !retention.keepsEverything else {
+      throw Failure(
+        .usage, "usage", "nothing says what to keep, and the database keeps everything",
+        hint: "say it with --keep 90d or --keep-last 1000")
+    }
+    let plan = try self.plan(database, retention, invocation)
+    if invocation.has(.dryRun) || plan.transactions == 0 {
+      return try write(plan, "would drop", invocation, output)
+    }
+    try Consent.ask(
+      "Drop \(Quantity.count(plan.transactions, "transaction")) for good?", invocation)
+    try compact(database, retention, invocation, output)
+  }
+
+  private static func plan(
+    _ database: Database, _ retention: Retention, _ invocation: Invocation
+  ) throws -> Compaction {
+    let bar = ProgressBar(invocation, unit: "")
+    defer { bar.finish() }
+    return try database.planCompaction(
+      keeping: retention, measures: invocation.has(.dryRun)
+    ) {
+      bar.update($0.phase, $0.done, of: $0.total)
+    }
+  }
+
+  private static func compact(
+    _ database: Database, _ retention: Retention, _ invocation: Invocation, _ output: Output
+  ) throws {
+    let bar = ProgressBar(invocation, unit: "")
+    defer { bar.finish() }
+    do {
+      let done = try database.compact(keeping: retention) {
+        bar.update($0.phase, $0.done, of: $0.total)
+      }
+      bar.finish()
+      try write(done, "dropped", invocation, output)
+    } catch is CancellationError {
+      throw Failure(
+        .partial, "partial", "stopped half-way; what was dropped until then is dropped",
+        hint: "`cambium compact \(Shell.quoted(invocation.database))` with the same options goes on")
+    }
+  }
+
+  /// What the options ask for; nil where they ask for nothing.
+  private static func retention(_ invocation: Invocation) throws -> Retention? {
+    let transactions = invocation[keepLast]?.number
+    let duration = invocation[keep]?.duration
+    if transactions == nil && duration == nil {
+      if !invocation.has(archive) { return nil }
+      throw Failure(
+        .usage, "usage", "--archive needs --keep or --keep-last",
+        hint: "say what stays: --keep 90d --archive")
+    }
+    var retention = Retention(transactions: transactions.map { UInt64($0) }, duration: duration)
+    retention.archives = invocation.has(archive)
+    return retention
+  }
+
+  private static func store(_ invocation: Invocation, _ output: Output) throws {
+    let retention = try retention(invocation)
+    if (retention == nil) != invocation.has(keepAll) {
+      throw Failure(
+        .usage, "usage", "--policy needs --keep, --keep-last, or --keep-all alone",
+        hint: "say it as in --policy --keep 90d")
+    }
+    let database = try OpenDatabase.forWriting(invocation)
+    defer { try? database.close() }
+    try database.setRetention(retention ?? Retention())
+    if !invocation.isQuiet { try output.line("from now on: \(try database.retention().text)") }
+  }
+
+  // MARK: The report
+
+  private static func write(
+    _ plan: Compaction, _ verb: String, _ invocation: Invocation, _ output: Output
+  ) throws {
+    if invocation.format == .json { return try output.line(json(plan)) }
+    if invocation.isQuiet { return }
+    if plan.transactions == 0 { return try output.line("nothing to drop") }
+    let kept = plan.head.rawValue - plan.oldHorizon.rawValue
+    try output.line(
+      "\(verb) \(Quantity.count(plan.transactions)) of \(Quantity.count(kept)) transactions: "
+        + "\(Quantity.bytes(plan.bytesBefore)) → \(Quantity.bytes(plan.bytesAfter))")
+    try output.line(
+      "  what was before tx \(plan.horizon) "
+        + "\(verb == "dropped" ? "now answers" : "would answer") “compacted”"
+        + (plan.archives ? ", and can be restored from the archive" : ""))
+  }
+
+  private static func json(_ plan: Compaction) -> JSONLine {
+    var line = JSONLine()
+    line.add("oldHorizon", plan.oldHorizon.rawValue)
+    line.add("horizon", plan.horizon.rawValue)
+    line.add("head", plan.head.rawValue)
+    line.add("transactions", plan.transactions)
+    line.add("archives", plan.archives)
+    line.add("bytesBefore", plan.bytesBefore)
+    line.add("bytesAfter", plan.bytesAfter)
+    return line
+  }
+}
+
+extension Retention {
+  /// The policy for people.
+  var text: String {
+    if keepsEverything { return "everything is kept" }
+    var parts: [String] = []
+    if let transactions { parts.append("the newest \(Quantity.count(transactions))") }
+    if let duration { parts.append("those of \(TimeSpan.text(duration))") }
+    return "of the transactions, \(parts.joined(separator: " and ")) are kept"
+      + (archives ? "; the others are archived" : "")
+  }
+}
