@@ -100,18 +100,31 @@ extension MDB_val {
       var handle: OpaquePointer?
       let code = unsafe start(environment, &handle)
       if code == MDB_SUCCESS, let handle = unsafe handle {
-        let access = unsafe Access(handle: handle)
-        for table in tables { _ = try access.count(table) }
-        return unsafe ReaderHandle(handle: handle)
+        return unsafe try resolve(tables, ReaderHandle(handle: handle), environment)
       }
+      // Inside the gate, so that the environment is not closed meanwhile.
+      if code == MDB_READERS_FULL { environment.clearStaleReaders() }
       environment.gate.leave()
       attempts += 1
-      guard attempts < 4 else { throw StorageError(code: code, while: "beginning to read") }
-      switch code {
-      case MDB_MAP_RESIZED: try environment.resize(to: 0)
-      case MDB_READERS_FULL: environment.clearStaleReaders()
-      default: throw StorageError(code: code, while: "beginning to read")
+      guard attempts < 4, code == MDB_READERS_FULL || code == MDB_MAP_RESIZED else {
+        throw StorageError(code: code, while: "beginning to read")
       }
+      if code == MDB_MAP_RESIZED { try environment.resize(to: 0) }
+    }
+  }
+
+  /// Gives the transaction back, or ends it where it meets damage.
+  private static func resolve(
+    _ tables: [Table], _ reader: ReaderHandle, _ environment: Environment
+  ) throws -> ReaderHandle {
+    do {
+      let access = unsafe Access(handle: reader.handle)
+      for table in tables { _ = try access.count(table) }
+      return reader
+    } catch {
+      unsafe mdb_txn_abort(reader.handle)
+      environment.gate.leave()
+      throw error
     }
   }
 

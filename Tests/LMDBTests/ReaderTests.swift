@@ -127,6 +127,28 @@ struct ReaderTests {
     return count == 200
   }
 
+  @Test("that meets damage when it begins leaves nothing open")
+  func damaged() throws {
+    try write(round: 0)
+    try damageMainTable()
+    // The first table meets the damage, and the second the transaction that has met it.
+    #expect(try kind { _ = try ReadTransaction(environment, tables: [table, table]) } != nil)
+    try environment.growMap(headroom: 1 << 25)
+    #expect(try environment.usage().mapBytes > 1 << 25)
+  }
+
+  /// Makes the root of the table of tables neither branch nor leaf.
+  private func damageMainTable() throws {
+    let file = try PageFile(path: directory.data)
+    let root = try FileCheck.check(file).main.root
+    file.close()
+    let descriptor = unsafe open(directory.data, O_WRONLY)
+    try #require(descriptor >= 0)
+    defer { close(descriptor) }
+    let flags: [UInt8] = [0, 0]
+    try #require(unsafe pwrite(descriptor, flags, 2, off_t(root * 4096 + 10)) == 2)
+  }
+
   @Test("of a moment keeps its pages, which are used again when it has ended")
   func pages() throws {
     try write(round: 0)
