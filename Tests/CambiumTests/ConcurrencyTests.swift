@@ -6,7 +6,7 @@ import Testing
 @testable import Cambium
 
 /// Many threads and tasks on one database: nothing is lost, and no reader sees half of anything.
-@Suite("Many threads", .timeLimit(.minutes(2)))
+@Suite("Many threads", .timeLimit(.minutes(10)))
 struct ConcurrencyTests {
   private struct Refusal: Error {}
 

@@ -12,7 +12,7 @@ import Simulation
 import Synchronization
 import Testing
 
-@Suite("Schedules", .timeLimit(.minutes(3)))
+@Suite("Schedules", .timeLimit(.minutes(10)))
 struct ScheduleTests {
   private let place: MemoryPlace
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import CambiumTool
 
-@Suite("A node's history", .timeLimit(.minutes(2)))
+@Suite("A node's history", .timeLimit(.minutes(10)))
 struct NodeHistoryTests {
   @Test(
     "has every transaction that changed the node, and no other", arguments: [1, 2, 3] as [UInt64])
