@@ -191,6 +191,23 @@ struct ConsumerTests {
     }
   }
 
+  @Test("keeps its position when the database is closed after another process has rebuilt it")
+  func closingAfterRebuild() async throws {
+    try place.fill(5)
+    let database = try place.open()
+    await #expect(processExitsWith: .success) { [path = place.path as String] in
+      let database = try Database(at: path)
+      try database.rebuild()
+      try database.close()
+    }
+    try database.consumer("mailer").advance(to: 3)
+    try database.close()
+    try place.use { database in
+      #expect(try database.consumer("mailer").position() == 3)
+      try expectSound(database)
+    }
+  }
+
   @Test("may have a position before there is any commit")
   func beforeAll() throws {
     try withDatabase { database in

@@ -124,7 +124,7 @@ public final class Database: Sendable {
       writer.close()
       writer.compactor.close()
       writer.checkpointer.close()
-      store.releaseState()
+      store.releaseState(forGood: true)
       store.log.environment.close()
     }
     if store.isReadOnly { return }

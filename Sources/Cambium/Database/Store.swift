@@ -35,6 +35,9 @@ final class Store: Sendable {
     var hasWritten = false
     /// What is read instead of the state where the log is too damaged to make one.
     var part: PartialState?
+    /// Whether no state is to be opened again. Closing comes to that last: it may have to store
+    /// something in a generation that another process has made.
+    var isClosed = false
   }
 
   private let current = Mutex(Current())
@@ -111,7 +114,7 @@ final class Store: Sendable {
   /// Opens a generation and makes it the one in use.
   private func adopt(_ generation: UInt64) throws -> State {
     try current.withLock { current in
-      if feed.isClosed { throw DatabaseError.closed(reason: "the database is closed") }
+      if current.isClosed { throw DatabaseError.closed(reason: "the database is closed") }
       if let state = current.state, state.generation == generation { return state }
       let state = try openState(State.directory(generation), generation)
       current.state = state
@@ -127,8 +130,11 @@ final class Store: Sendable {
   }
 
   /// Lets go of the state; snapshots that are held keep it open until they end.
-  func releaseState() {
+  ///
+  /// - Parameter forGood: Whether none is to be opened again.
+  func releaseState(forGood: Bool = false) {
     current.withLock { current in
+      current.isClosed = current.isClosed || forGood
       current.state?.environment.close()
       current.state = nil
       current.comparedAt = 0
