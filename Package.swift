@@ -31,8 +31,8 @@ let package = Package(
       name: "CambiumTool", dependencies: ["Cambium"], path: "Tools/cambium",
       swiftSettings: settings),
     .executableTarget(
-      name: "torture", dependencies: ["Cambium", "LMDB"], path: "Tools/torture-harness",
-      swiftSettings: settings),
+      name: "torture", dependencies: ["Cambium", "LMDB", "Simulation"],
+      path: "Tools/torture-harness", swiftSettings: settings),
     .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: settings),
     // Not for apps: what the tests and the torture harness share.
     .target(

@@ -37,6 +37,12 @@ package struct PlantedBugs: OptionSet, Sendable {
   package static let checksumUnchecked = PlantedBugs(rawValue: 1 << 13)
   /// Readers whose process was killed keep their slots and pages.
   package static let staleReadersKept = PlantedBugs(rawValue: 1 << 14)
+  /// An observer does not look once more before it waits.
+  package static let wakeUpLost = PlantedBugs(rawValue: 1 << 15)
+  /// Observers are told of a transaction before the state's commit.
+  package static let toldEarly = PlantedBugs(rawValue: 1 << 16)
+  /// A consumer's position is stored one transaction ahead.
+  package static let consumerAhead = PlantedBugs(rawValue: 1 << 17)
 
   /// All of them, by the names that the harness prints.
   package static let named: [String: PlantedBugs] = [
@@ -47,6 +53,7 @@ package struct PlantedBugs: OptionSet, Sendable {
     "retried after error": .retriedAfterError, "torn state trusted": .tornStateTrusted,
     "mark not written": .markNotWritten, "clean unsynced": .cleanUnsynced,
     "consumer apart": .consumerApart, "checksum unchecked": .checksumUnchecked,
-    "stale readers kept": .staleReadersKept,
+    "stale readers kept": .staleReadersKept, "wake-up lost": .wakeUpLost,
+    "told early": .toldEarly, "consumer ahead": .consumerAhead,
   ]
 }

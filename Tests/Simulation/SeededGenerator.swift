@@ -1,8 +1,13 @@
-/// SplitMix64: the same numbers from the same seed, so that a schedule can be seen again.
+/// SplitMix64: the same numbers from the same seed, so that what they led to can be seen again.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  package init(seed: UInt64) { state = seed &* 0xD134_2543_DE82_EF95 }
+  /// - Parameters:
+  ///   - seed: Decides the numbers.
+  ///   - purpose: Different purposes get different numbers from one seed.
+  package init(seed: UInt64, _ purpose: UInt64 = 0) {
+    state = (seed &* 0xD134_2543_DE82_EF95) ^ (purpose &* 0xA076_1D64_78BD_642F)
+  }
 
   package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15

@@ -14,34 +14,24 @@ extension World {
 
   private func number(of commit: Commit) -> Int? { commit.metadata["number"].flatMap { Int($0) } }
 
+  /// Notes that an observer was told of a transaction.
+  ///
+  /// - Returns: Whether it is the last of all.
+  private func isLast(_ commit: Commit) -> Bool {
+    scheduler.note(commit.sequence.rawValue)
+    return number(of: commit) == World.end.all
+  }
+
   /// Follows everything from the first transaction to the last.
   private func observe(_ who: String, pause steps: Int) async {
     await bearingClosing(who) {
-      let (last, _) = try await follow(who, after: .zero) { commit in
+      let (last, _) = try await database.follow(after: .zero) { commit in
         await self.pause(steps)
         try self.expectChanges(of: commit)
-        return true
+        return !self.isLast(commit)
       }
       note { $0.observed.append(last) }
     }
-  }
-
-  /// Follows until `body` says that it is enough, or the last transaction has come.
-  ///
-  /// - Returns: The last transaction that came, and whether it is the last of all.
-  private func follow(
-    _ who: String, after: SequenceNumber, _ body: (Commit) async throws -> Bool
-  ) async throws -> (last: SequenceNumber, isEnd: Bool) {
-    var last = after
-    for try await commit in database.changes(after: after) {
-      require(
-        commit.sequence == last.next, "\(who) was told of \(commit.sequence) after \(last)")
-      last = commit.sequence
-      scheduler.note(last.rawValue)
-      let isEnd = number(of: commit) == World.end.all
-      if try await !body(commit) || isEnd { return (last, isEnd) }
-    }
-    return (last, false)
   }
 
   /// Checks that what a transaction changed can be read when one is told of it.
@@ -54,7 +44,6 @@ extension World {
     require(
       change?.old == nil && change?.new == .integer(Int64(number)),
       "\(commit.sequence) is told to have changed \(change as Any)")
-    require(try database.head >= commit.sequence, "\(commit.sequence) is told before it is there")
   }
 
   /// Follows one part of the tree.
@@ -71,22 +60,16 @@ extension World {
   /// Follows everything, is cancelled again and again, and goes on after the last one seen.
   private func observeWithRestarts() async {
     await bearingClosing("the restarted observer") {
-      var (last, isEnd) = (SequenceNumber.zero, false)
-      for steps in plan.restarts where !isEnd {
-        let after = last
-        (last, isEnd) = try await withThrowingTaskGroup { group in
-          group.addTask {
-            try await self.follow("the restarted observer", after: after) { _ in true }
-          }
-          await pause(steps)
-          group.cancelAll()
-          return try await group.next() ?? (after, false)
-        }
+      var standing = (last: SequenceNumber.zero, isEnd: false)
+      for steps in plan.restarts where !standing.isEnd {
+        standing = try await database.follow(
+          after: standing.last, cancelledAfter: { await pause(steps) }
+        ) { !self.isLast($0) }
       }
-      if !isEnd {
-        (last, isEnd) = try await follow("the restarted observer", after: last) { _ in true }
+      if !standing.isEnd {
+        standing = try await database.follow(after: standing.last) { !self.isLast($0) }
       }
-      let end = last
+      let end = standing.last
       note { $0.observed.append(end) }
     }
   }
@@ -101,10 +84,11 @@ extension World {
         let position = try consumer.position()
         require(position == last, "the consumer was at \(last), and is at \(position)")
         var count = 0
-        (last, isEnd) = try await follow("the consumer", after: position) { commit in
+        (last, _) = try await database.follow(after: position) { commit in
           try consumer.advance(to: commit.sequence)
           count += 1
-          return count < 3
+          isEnd = isLast(commit)
+          return count < 3 && !isEnd
         }
         // A feed that ends early is that of a closed database.
         if count == 0 { return require(self.plan.close != nil, "the consumer's feed has ended") }

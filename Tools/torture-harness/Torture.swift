@@ -4,9 +4,10 @@ import Glibc
 
 /// Tortures databases, and checks what Cambium promises of them.
 ///
-/// One program in several parts, since a part may be killed: `run` starts the others. `workload`
-/// and `endure` write, under the recorder; `recover` opens what they left; `hold` reads until it is
-/// killed; `trial` runs a share of a trial's cases.
+/// One program in several parts, since a part may be killed: `run` starts the others. `workload`,
+/// `endure` and `write` write, under the recorder; `observe` and `consume` follow; `recover` opens
+/// what they left; `hold` reads until it is killed; `trial` runs a share of a trial's cases; `fill`
+/// and `reopen` measure a recovery.
 @main struct Torture {
   static func main() async {
     do {
@@ -24,11 +25,19 @@ import Glibc
     case "workload": try await workload(arguments).run()
     case "endure":
       let order = ProcessInfo.processInfo.environment["TORTURE_FAULT"] ?? ""
-      try Endurance(run: workload(arguments), order: order).endure()
+      var endurance = try Endurance(run: workload(arguments), order: order)
+      try await endurance.endure()
+    case "write": try feed(arguments).work.writeAll(arguments.count ?? 0)
+    case "observe": try await feed(arguments).run(.observer)
+    case "consume": try await feed(arguments).run(.consumer)
+    case "fill": try Recovery(path: arguments.path).fill()
+    case "reopen": try Recovery(path: arguments.path).measure()
     case "recover": try recover(arguments)
     case "hold": try KilledReader.hold(arguments.path, arguments.setting.bugs)
     case "trial":
-      let cases = try Cases(arguments.share, progress: arguments.progress)
+      let cases = try Cases(
+        arguments.share, progress: arguments.progress,
+        stop: "\(arguments.setting.directory)/../stop")
       guard let trial = arguments.trial else { throw Failure("which trial?") }
       try trial.run(arguments.setting, cases)
       cases.report()
@@ -43,6 +52,13 @@ import Glibc
       workload: arguments.setting.workload, script: arguments.setting.script,
       path: arguments.path, marks: try MarkWriter(arguments.marks),
       bugs: arguments.setting.bugs)
+  }
+
+  private static func feed(_ arguments: Arguments) throws -> FeedProcess {
+    let work = try FeedProcess.work(
+      arguments.setting, at: arguments.path, marks: arguments.marks)
+    return FeedProcess(
+      work: work, marks: arguments.marks, count: arguments.count, end: arguments.end)
   }
 
   /// Opens a database; its recovery is done when that returns.

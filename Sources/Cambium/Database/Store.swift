@@ -59,7 +59,7 @@ final class Store: Sendable {
     format = try log.read { try $0.format() }
     lock = isReadOnly ? nil : try FileLock(path: "\(path)/write.lock")
     feed = try ChangeFeed(
-      applied: .zero, path: "\(path)/wake", options.background, isReadOnly: isReadOnly)
+      applied: .zero, path: "\(path)/wake", options, isReadOnly: isReadOnly)
     ages = SnapshotAges(limit: options.snapshotAgeMax, report: options.diagnostics)
   }
 

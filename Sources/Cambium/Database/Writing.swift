@@ -242,6 +242,10 @@ final class Writing: @unchecked Sendable {
     try commitLog()
     store.forgetTaken()
     store.options.background.pass(.logged)
+    if store.options.plantedBugs.contains(.toldEarly) {
+      store.feed.publish(head.sequence)
+      usleep(1000)
+    }
     do {
       try projector.commit()
       isApplied = projector.hasCaughtUp || !records.isEmpty

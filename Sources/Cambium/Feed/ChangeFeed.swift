@@ -31,13 +31,15 @@ final class ChangeFeed: Sendable {
   /// Nil where this process does not write.
   private let wake: WakeFile?
   private let background: any BackgroundWork
+  private let bugs: PlantedBugs
 
   init(
-    applied: SequenceNumber, path: String, _ background: any BackgroundWork, isReadOnly: Bool
+    applied: SequenceNumber, path: String, _ options: Database.Options, isReadOnly: Bool
   ) throws {
     state = Mutex(State(applied: applied))
     self.path = path
-    self.background = background
+    background = options.background
+    bugs = options.plantedBugs
     wake = isReadOnly ? nil : try WakeFile(path: path)
   }
 
@@ -71,7 +73,8 @@ final class ChangeFeed: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isReady = state.withLock { state in
-          if state.applied > sequence || state.isClosed || Task.isCancelled { return true }
+          let isThere = state.applied > sequence && !bugs.contains(.wakeUpLost)
+          if isThere || state.isClosed || Task.isCancelled { return true }
           state.waiting[id] = continuation
           return false
         }

@@ -1,3 +1,5 @@
+import LMDB
+
 /// An observer whose position is stored in the database, so that it resumes where it was.
 ///
 ///     let mailer = database.consumer("mailer")
@@ -63,7 +65,8 @@ public struct Consumer: Sendable {
       throw DatabaseError.readOnly(reason: "\(database.path) is open for reading only")
     }
     try Consumer.check(name)
-    database.store.keep(name, sequence)
+    let isAhead = database.store.options.plantedBugs.contains(.consumerAhead)
+    database.store.keep(name, isAhead ? sequence.next : sequence)
     database.writer.scheduleFlush()
   }
 

@@ -1,3 +1,5 @@
+import Simulation
+
 /// Makes up the states in which a loss of power may leave a disk at one moment: nothing, all, each
 /// prefix, each fragment alone, all but each, random subsets, torn fragments, and only the size.
 struct DiskStates {

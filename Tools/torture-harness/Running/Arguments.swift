@@ -17,20 +17,30 @@ struct Arguments {
   var progress = ""
   /// The system start to open in; nil for this one.
   var start: String?
+  /// After how many transactions a process of the feed trial is done, and the last one of all.
+  var count: Int?
+  var end: UInt64?
   /// A multiple of each trial's usual size.
   var scale = 1.0
 
+  /// What the smoke takes of each trial's usual size.
+  private static let smokeScale = 0.8
+
   static let usage = """
     usage: Tools/torture [--smoke | --minutes N] [--seed N]
-           Tools/torture --trial power|kill|fault|space|corruption --workload NAME --seed N
-                         [--quota N] [--names strict|journal] [--bug NAME] [--case N]
+           Tools/torture --trial power|kill|fault|space|corruption|feed|schedule
+                         [--workload NAME] [--seed N] [--quota N] [--names strict|journal]
+                         [--bug NAME] [--case N]
     """
 
   init(_ words: [String]) throws {
     var words = words[...]
     if let first = words.first, !first.hasPrefix("-") { command = words.removeFirst() }
     while let name = words.popFirst() {
-      if name == "--smoke" { continue }
+      if name == "--smoke" {
+        scale = Arguments.smokeScale
+        continue
+      }
       guard let value = words.popFirst() else { throw Failure("\(name) needs a value") }
       guard try take(name, value) else {
         throw Failure("there is no option \(name)\n\(Arguments.usage)")
@@ -70,6 +80,8 @@ struct Arguments {
     case "--marks": marks = value
     case "--progress": progress = value
     case "--start": start = value
+    case "--count": count = try number() as Int
+    case "--end": end = try number() as UInt64
     default: return false
     }
     return true

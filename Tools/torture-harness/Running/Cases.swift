@@ -5,6 +5,7 @@
 final class Cases {
   private let share: Share
   private let progress: Int32
+  private let stop: String
   private(set) var number: UInt64 = 0
   private(set) var run: UInt64 = 0
   private(set) var violations: UInt64 = 0
@@ -25,14 +26,17 @@ final class Cases {
   /// The longest that one case may take, in seconds.
   static let secondsMax = 60
 
-  init(_ share: Share, progress: String) throws {
+  /// Notes its progress in one file; another, once it is there, ends the run.
+  init(_ share: Share, progress: String, stop: String) throws {
     self.share = share
+    self.stop = stop
     self.progress = try System.openForNoting(progress)
   }
 
   /// Whether nothing more is to be run.
   var isOver: Bool {
     share.stopsAtFirst && violations > 0 || share.only.map { number > $0 } ?? false
+      || System.exists(stop)
   }
 
   /// Runs the next case, if it is one of ours; what it throws is a violation.

@@ -7,6 +7,8 @@ enum Controls {
     let trial: Trial
     let workload: Workload
     var order = Disk.NameOrder.journal
+    /// Of each moment fewer states than usual: most bugs show at many moments.
+    var states = 8
   }
 
   static let all = [
@@ -21,10 +23,13 @@ enum Controls {
     Control(bug: "retried after error", trial: .fault, workload: .single),
     Control(bug: "torn state trusted", trial: .power, workload: .single),
     Control(bug: "mark not written", trial: .power, workload: .single),
-    Control(bug: "clean unsynced", trial: .power, workload: .create),
+    Control(bug: "clean unsynced", trial: .power, workload: .create, states: 24),
     Control(bug: "consumer apart", trial: .kill, workload: .single),
     Control(bug: "checksum unchecked", trial: .corruption, workload: .single),
     Control(bug: "stale readers kept", trial: .kill, workload: .single),
+    Control(bug: "wake-up lost", trial: .schedule, workload: .single),
+    Control(bug: "told early", trial: .feed, workload: .single),
+    Control(bug: "consumer ahead", trial: .feed, workload: .single),
   ]
 
   /// The job that must find a bug.
@@ -32,8 +37,8 @@ enum Controls {
     var setting = Setting()
     setting.workload = control.workload
     setting.seed = seed
-    // Of each moment fewer states than usual: a planted bug shows at many moments.
-    setting.quota = control.trial == .power ? 8 : control.trial.quota(control.workload)
+    setting.quota =
+      control.trial == .power ? control.states : control.trial.quota(control.workload)
     setting.bug = control.bug
     setting.order = control.order
     return Job(trial: control.trial, setting: setting)

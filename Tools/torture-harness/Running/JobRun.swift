@@ -19,7 +19,7 @@ struct JobRun {
     self.share = share
     self.directory = directory
     var setting = setting
-    if setting.recording.isEmpty {
+    if trial.needsRecording && setting.recording.isEmpty {
       let run = try RecordedRun(setting, in: "\(directory)/recorded")
       let end = try run.run(trial == .fault ? "endure" : "workload", isRecording: true)
       guard end == .exited(0) else {

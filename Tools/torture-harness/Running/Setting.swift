@@ -59,29 +59,34 @@ struct RecordedRun {
     try System.makeDirectory(root)
   }
 
-  /// Runs the workload's processes to their ends. The first gets the orders, `TORTURE_KILL` or
-  /// `TORTURE_FAULT`; how it ended is the result.
+  /// Runs the workload's processes to their ends. The first runs the command and gets the orders,
+  /// `TORTURE_KILL` or `TORTURE_FAULT`; how it ended is the result.
   func run(
     _ command: String = "workload", _ orders: [String: String] = [:], _ more: [String] = [],
     isRecording: Bool = false
   ) throws -> ChildProcess.End {
-    var variables = ["LD_PRELOAD": setting.recorder, "TORTURE_ROOT": root]
-    variables["TORTURE_MARKS"] = marksFile
-    if isRecording { variables["TORTURE_RECORDING"] = recordingFile }
+    let recording = isRecording ? ["TORTURE_RECORDING": recordingFile] : [:]
     var children: [ChildProcess] = []
-    for index in 0..<(command == "workload" ? setting.workload.processes : 1) {
-      var own = variables
-      if index == 0 { own.merge(orders) { $1 } }
-      children.append(
-        try ChildProcess(
-          [command] + setting.arguments + ["--at", database, "--marks", marksFile] + more, own,
-          output: "\(directory)/output"))
+    children.append(try start(command, recording.merging(orders) { $1 }, more))
+    if ["workload", "endure"].contains(command) {
+      for _ in 1..<setting.workload.processes { children.append(try start("workload", recording)) }
     }
     let ends = children.map { $0.wait() }
     for end in ends.dropFirst() where end != .exited(0) {
       throw Violation("the other process ended with \(end): \(output)")
     }
     return ends[0]
+  }
+
+  /// Starts one process, under the recorder.
+  func start(
+    _ command: String, _ orders: [String: String] = [:], _ more: [String] = []
+  ) throws -> ChildProcess {
+    var variables = ["LD_PRELOAD": setting.recorder, "TORTURE_ROOT": root]
+    variables["TORTURE_MARKS"] = marksFile
+    return try ChildProcess(
+      [command] + setting.arguments + ["--at", database, "--marks", marksFile] + more,
+      variables.merging(orders) { $1 }, output: "\(directory)/output")
   }
 
   /// What the processes have printed.

@@ -1,3 +1,4 @@
+import Dispatch
 import FoundationEssentials
 import Glibc
 
@@ -86,6 +87,22 @@ enum System {
 
   /// Ends this process as the system would.
   static func die() { kill(getpid(), SIGKILL) }
+
+  static func sleep(milliseconds: Int) { usleep(UInt32(milliseconds) * 1000) }
+
+  /// Calls back, instead of ending this process, when someone asks it to end. Nor are processes
+  /// ended that are started afterwards.
+  ///
+  /// - Returns: What is to be kept as long as this is wanted.
+  static func whenAskedToEnd(_ body: @escaping @Sendable () -> Void) -> [any DispatchSourceSignal] {
+    [SIGINT, SIGTERM, SIGHUP].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler(handler: body)
+      source.resume()
+      return source
+    }
+  }
 
   static var processNumber: Int32 { getpid() }
 

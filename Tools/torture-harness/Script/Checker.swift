@@ -1,7 +1,7 @@
 import Cambium
-import Dispatch
 import FoundationEssentials
 import LMDB
+import Simulation
 import Synchronization
 
 /// Opens what a crash has left, and checks every promise against the script.
@@ -99,16 +99,17 @@ extension Checker {
     _ node: Node, _ expected: World.Node, _ snapshot: Snapshot, _ found: String
   ) throws {
     let (value, modified) = (try node.value, try node.modified?.rawValue)
-    let said = "\(node.path) \(found)"
-    try demand(modified == expected.modified, "P2: \(said) is of \(modified ?? 0)")
+    let path = node.path
+    try demand(modified == expected.modified, "P2: \(path) is of \(modified ?? 0) \(found)")
     guard let bytes = expected.blob else {
-      let held = value.map { "\($0)" } ?? "nothing"
-      return try demand(value == expected.value, "P2: \(said) holds \(held)")
+      return try demand(
+        value == expected.value,
+        "P2: \(path) holds \(value.map { "\($0)" } ?? "nothing") \(found)")
     }
-    guard case .blob(let blob)? = value else { throw Violation("P2: \(said) is no blob") }
+    guard case .blob(let blob)? = value else { throw Violation("P2: \(path) is no blob \(found)") }
     var content: [UInt8] = []
     try snapshot.read(blob) { content += $0 }
-    try demand(content == bytes, "P2: the blob of \(said) differs")
+    try demand(content == bytes, "P2: the blob of \(path) differs \(found)")
   }
 
   private func compareCounts(_ snapshot: Snapshot, _ world: World, _ found: String) throws {
@@ -134,9 +135,9 @@ extension Checker {
     }
     let expected = head == 0 ? [] : Array(1...head)
     try demand(walked == expected, "P5: walking the log gave \(walked)")
-    let observed = try observe(database, count: Int(head))
-    try demand(observed == expected, "P5: observing from zero gave \(observed)")
-    if head > 0 { try checkChanges(database, head) }
+    if head == 0 { return }
+    try observe(database, upTo: head)
+    try checkChanges(database, head)
   }
 
   private func checkCommit(_ commit: Commit) throws {
@@ -151,30 +152,14 @@ extension Checker {
       "P2: the metadata of \(number) is \(commit.metadata)")
   }
 
-  /// Observes so many transactions.
-  private func observe(_ database: Database, count: Int) throws -> [UInt64] {
-    if count == 0 { return [] }
-    let done = DispatchSemaphore(value: 0)
-    let seen = Mutex<Result<[UInt64], any Error>>(.success([]))
-    let commits = database.changes(after: 0)
-    let task = Task {
-      defer { done.signal() }
-      do {
-        var numbers: [UInt64] = []
-        for try await commit in commits {
-          numbers.append(commit.sequence.rawValue)
-          if numbers.count == count { break }
-        }
-        seen.withLock { [numbers] in $0 = .success(numbers) }
-      } catch {
-        seen.withLock { $0 = .failure(error) }
-      }
+  /// Observes all transactions.
+  private func observe(_ database: Database, upTo head: UInt64) throws {
+    let observer = Awaited {
+      try await database.follow(after: .zero) { $0.sequence.rawValue < head }
     }
-    guard done.wait(timeout: .now() + 5) == .success else {
-      task.cancel()
-      throw Violation("P5: observing \(count) transactions from zero did not end")
-    }
-    return try seen.withLock { $0 }.get()
+    defer { observer.cancel() }
+    let (last, _) = try observer.get(within: 5, "P5: observing from zero did not end")
+    try demand(last.rawValue == head, "P5: observing from zero ended at \(last) of \(head)")
   }
 
   /// Checks what one transaction is said to have changed.

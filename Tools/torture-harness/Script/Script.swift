@@ -1,4 +1,5 @@
 import Cambium
+import Simulation
 
 /// What transaction *n* of a seed does, and what a database holds after it.
 ///

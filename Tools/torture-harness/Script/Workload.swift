@@ -47,10 +47,10 @@ struct WorkloadRun: Sendable {
     case .create: try create()
     case .single: try single()
     case .group: try await group()
-    case .large: try large()
+    case .large: try writeAll(8)
     case .rebuild: try rebuild()
     case .checkpoint: try checkpoint()
-    case .pair: try pair()
+    case .pair: try writeAll(9)
     }
   }
 
@@ -65,13 +65,30 @@ struct WorkloadRun: Sendable {
     return database
   }
 
-  private func write(_ database: Database) throws {
+  /// Writes one transaction, and marks it.
+  ///
+  /// - Returns: Its number.
+  @discardableResult
+  func write(_ database: Database) throws -> UInt64 {
     marks.submitted()
     let sequence = try database.write { tx in
       try script.perform(tx)
       return tx.sequence.rawValue
     }
     marks.acknowledged(sequence)
+    return sequence
+  }
+
+  /// As ``write(_:)``, without blocking.
+  @discardableResult
+  func asyncWrite(_ database: Database) async throws -> UInt64 {
+    marks.submitted()
+    let sequence = try await database.write { tx in
+      try script.perform(tx)
+      return tx.sequence.rawValue
+    }
+    marks.acknowledged(sequence)
+    return sequence
   }
 
   private func write(_ count: Int, to database: Database) throws {
@@ -102,25 +119,17 @@ struct WorkloadRun: Sendable {
     let database = try open()
     for _ in 0..<3 {
       try await withThrowingTaskGroup(of: Void.self) { tasks in
-        for _ in 0..<8 { tasks.addTask { try await asyncWrite(database) } }
+        for _ in 0..<8 { tasks.addTask { _ = try await asyncWrite(database) } }
         try await tasks.waitForAll()
       }
     }
     try database.close()
   }
 
-  private func asyncWrite(_ database: Database) async throws {
-    marks.submitted()
-    let sequence = try await database.write { tx in
-      try script.perform(tx)
-      return tx.sequence.rawValue
-    }
-    marks.acknowledged(sequence)
-  }
-
-  private func large() throws {
+  /// Nothing but so many writes.
+  func writeAll(_ count: Int) throws {
     let database = try open()
-    try write(8, to: database)
+    try write(count, to: database)
     try database.close()
   }
 
@@ -142,11 +151,5 @@ struct WorkloadRun: Sendable {
       database.finishCheckpoint()
     }
     withExtendedLifetime(database) {}
-  }
-
-  private func pair() throws {
-    let database = try open()
-    try write(9, to: database)
-    try database.close()
   }
 }

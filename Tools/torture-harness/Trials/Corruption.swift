@@ -1,6 +1,7 @@
 import Cambium
 import FoundationEssentials
 import LMDB
+import Simulation
 
 /// Changes stored bytes, and demands that nothing crashes, hangs, or reads wrong without a word:
 /// damage of the state is mended from the log, damage of the log is named, and what is harmless

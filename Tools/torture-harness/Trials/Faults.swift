@@ -1,3 +1,5 @@
+import Simulation
+
 /// Makes each durable call of a workload fail, once and from then on, and checks that errors are
 /// told, reading goes on, and nothing acknowledged is lost. `quota` is the most cases.
 struct Faults {

@@ -1,5 +1,6 @@
 import Cambium
 import FoundationEssentials
+import Simulation
 
 /// Fills a small disk: the write fails with a clear error, reading goes on, and after space was
 /// freed writing goes on. Needs the right to mount. `quota` is the number of disks.

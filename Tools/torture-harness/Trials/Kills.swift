@@ -1,3 +1,5 @@
+import Simulation
+
 /// Kills a workload before, in the middle of and after each durable call, and opens what is left in
 /// the same system start. Every third time the recovery is killed first. `quota` is the most cases.
 struct Kills {

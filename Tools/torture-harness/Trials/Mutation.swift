@@ -1,3 +1,5 @@
+import Simulation
+
 /// A change of a stored file behind the database's back: one of those that disks, cables and people
 /// have been seen to make.
 struct Mutation: CustomStringConvertible {

@@ -1,3 +1,5 @@
+import Simulation
+
 /// Puts together every state in which a loss of power may leave the disk while a workload runs, and
 /// opens it as after a start of the system. `quota` is the most states of one moment.
 struct PowerLoss {

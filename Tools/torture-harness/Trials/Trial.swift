@@ -10,6 +10,10 @@ enum Trial: String, CaseIterable, Sendable {
   case space
   /// Stored bytes changed behind the database's back.
   case corruption
+  /// Feeds followed while processes are killed and the state is rebuilt.
+  case feed
+  /// Everyone at once, in orders that seeds decide.
+  case schedule
 
   /// Why it cannot be run here, if it cannot.
   func obstacle(in directory: String) -> String? {
@@ -25,6 +29,14 @@ enum Trial: String, CaseIterable, Sendable {
     }
   }
 
+  /// Whether it starts from a recording of its workload.
+  var needsRecording: Bool {
+    switch self {
+    case .power, .kill, .fault, .corruption: true
+    case .space, .feed, .schedule: false
+    }
+  }
+
   /// Runs its cases.
   func run(_ setting: Setting, _ cases: Cases) throws {
     switch self {
@@ -33,6 +45,8 @@ enum Trial: String, CaseIterable, Sendable {
     case .fault: try Faults(setting).run(cases)
     case .space: try FullDisk(setting).run(cases)
     case .corruption: try Corruption(setting).run(cases)
+    case .feed: Feeds(setting: setting).run(cases)
+    case .schedule: Schedules(setting: setting).run(cases)
     }
   }
 }

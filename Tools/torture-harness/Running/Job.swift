@@ -1,0 +1,70 @@
+/// A trial with one workload and seed.
+struct Job: CustomStringConvertible {
+  let trial: Trial
+  let setting: Setting
+
+  var description: String {
+    let names = trial == .power ? ", \(setting.order.rawValue) names" : ""
+    let workload = trial.workloads.count > 1 ? " \(setting.workload.rawValue)" : ""
+    return "\(trial.rawValue)\(workload), seed \(setting.seed)\(names)"
+  }
+
+  /// What runs it again.
+  var command: String {
+    "Tools/torture --trial \(trial.rawValue) --workload \(setting.workload.rawValue)"
+      + " --seed \(setting.seed) --quota \(setting.quota)"
+      + (trial == .power ? " --names \(setting.order.rawValue)" : "")
+      + (setting.bug.isEmpty ? "" : " --bug '\(setting.bug)'")
+  }
+
+  /// The jobs of a round, counted from zero; or the one that was asked for.
+  static func round(_ number: Int, _ arguments: Arguments) -> [Job] {
+    var jobs: [Job] = []
+    for trial in Trial.allCases where arguments.trial.map({ $0 == trial }) ?? true {
+      let turn = arguments.workload.map { [$0] } ?? trial.workloads(inRound: number)
+      for (index, workload) in turn.enumerated() {
+        var setting = arguments.setting
+        setting.workload = workload
+        setting.seed += UInt64(number)
+        if arguments.trial == nil || setting.quota == 1 {
+          setting.quota = max(1, Int(Double(trial.quota(workload)) * arguments.scale))
+        }
+        if arguments.trial == nil {
+          setting.order = (index + Int(setting.seed)) % 2 == 0 ? .strict : .journal
+        }
+        jobs.append(Job(trial: trial, setting: setting))
+      }
+    }
+    return jobs
+  }
+}
+
+extension Trial {
+  /// What it is run on.
+  var workloads: [Workload] {
+    switch self {
+    case .power, .kill, .fault: Workload.allCases
+    case .corruption: [.single, .large]
+    case .space, .feed, .schedule: [.single]
+    }
+  }
+
+  /// Those of one round: faults take two workloads at first, and then the others in turn.
+  func workloads(inRound number: Int) -> [Workload] {
+    guard self == .fault else { return workloads }
+    return number == 0 ? [.single, .large] : [workloads[(number + 3) % workloads.count]]
+  }
+
+  /// How much of it one round takes; see each trial for what it means. Twenty rounds are an hour.
+  func quota(_ workload: Workload) -> Int {
+    switch self {
+    case .power: 24
+    case .kill: 190
+    case .fault: 10_000
+    case .space: 60
+    case .corruption: workload == .single ? 2000 : 1000
+    case .feed: 40
+    case .schedule: 6000
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import Cambium
+import FoundationEssentials
+import Synchronization
+
+/// How long a large database takes to open after a loss of power, starting from its checkpoint.
+///
+/// One process fills it and ends without closing, as a crash does; the next opens it as after
+/// another system start, so that its state is not trusted.
+struct Recovery {
+  let path: String
+
+  private static let transactions: Int64 = 2_000
+  private static let nodesEach: Int64 = 1_000
+
+  func fill() throws {
+    let database = try Database(at: path)
+    for number in 0..<Recovery.transactions {
+      try database.write { tx in
+        for index in 0..<Recovery.nodesEach {
+          let path = Path(keys: ["n", .integer(number), .integer(index)])
+          try tx.set(path, to: ["number": .integer(index), "text": .string("text \(index)")])
+        }
+      }
+    }
+    database.finishCheckpoint()
+    System.die()
+  }
+
+  /// Opens it, and tells how long that took.
+  func measure() throws {
+    let rebuilds = Mutex<[String]>([])
+    var options = Database.Options()
+    options.systemStart = Setting.laterStart
+    options.diagnostics = { diagnostic in
+      if case .stateRebuilt(let reason) = diagnostic { rebuilds.withLock { $0.append(reason) } }
+    }
+    let start = ContinuousClock.now
+    let database = try Database(at: path, options: options)
+    let seconds = (ContinuousClock.now - start) / .seconds(1)
+    let checkpoint = try database.information().checkpoint
+    try demand(rebuilds.withLock(\.count) == 1, "the state was trusted after a loss of power")
+    try demand(checkpoint != nil, "there is no checkpoint")
+    let head = try database.head
+    try demand(head.rawValue == UInt64(Recovery.transactions), "the head is \(head)")
+    let last = try database.read { try $0[Path(keys: ["n", .integer(1_999)])].childCount }
+    try demand(last == Int(Recovery.nodesEach), "the last transaction left \(last) nodes")
+    let tenths = Int((seconds * 10).rounded())
+    let from = checkpoint?.sequence ?? .zero
+    System.tell("\(tenths / 10).\(tenths % 10) s, from the checkpoint of transaction \(from)")
+    try database.close()
+  }
+}
