@@ -154,6 +154,13 @@ package enum Files {
     }
   }
 
+  /// A directory for temporary files that may become large: where `TMPDIR` says, else on disk.
+  package static var temporaryDirectory: String {
+    let wish = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) }
+    let choices = [wish, "/var/tmp", "/tmp"].compactMap { $0 }
+    return choices.first { isDirectory($0) && isWritable($0) } ?? "."
+  }
+
   /// Makes a file's content, or a directory's entries, durable.
   package static func sync(_ path: String) throws(StorageError) {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)

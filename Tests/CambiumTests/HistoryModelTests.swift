@@ -44,6 +44,26 @@ struct HistoryModelTests {
     }
   }
 
+  @Test(
+    "tells history, blame and diff as the model does, rebuilt too",
+    arguments: SeededGenerator.seeds(5, 6))
+  func time(seed: UInt64) async throws {
+    print("seed \(seed)")
+    try await withDatabase { database in
+      let history = RandomHistory(database, seed: seed, callsMax: seed % 2 == 0 ? 4 : 12)
+      var told = RandomHistory.Told()
+      for _ in 0..<3 {
+        try await history.run(calls: 800)
+        try history.compareTime(10, &told)
+      }
+      try database.rebuild()
+      try history.compareTime(10, &told)
+      #expect(told.steps > 100 && told.moves > 5, "\(told)")
+      #expect(told.blamed > 10)
+      #expect(told.differences > 500)
+    }
+  }
+
   private func compareRebuilt(_ history: RandomHistory) throws {
     let database = history.database
     let digest = try expectSound(database)

@@ -34,7 +34,7 @@ extension DatabaseError {
 
 /// Runs what may fail in the storage, and throws the error that an app can act on.
 @inline(__always)
-func translating<R>(_ body: () throws -> R) throws -> R {
+func translating<R: ~Copyable>(_ body: () throws -> R) throws -> R {
   do {
     return try body()
   } catch let error as StorageError {

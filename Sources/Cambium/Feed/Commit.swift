@@ -78,23 +78,33 @@ struct Touched: Sendable {
     var events: [Event] = []
     var operations = OperationReader(record.operations)
     while let operation = try operations.next() {
-      switch operation {
-      case .set(let path, _), .update(let path, _), .increment(let path, _, _),
-        .append(let path, _, _), .insert(let path, _, _, _), .removeElement(let path, _, _):
-        touched.append(Touched(path: path, isSubtree: false))
-      case .remove(let path), .restore(let path, _):
-        touched.append(Touched(path: path, isSubtree: true))
-      case .move(let source, let destination):
-        touched.append(Touched(path: source, isSubtree: true))
-        touched.append(Touched(path: destination, isSubtree: true))
-      case .define: break
-      case .event(let name, let payload):
+      if case .event(let name, let payload) = operation {
         events.append(Event(name: name, payload: try payload.lend { try Value($0) }))
       }
+      forEach(in: operation, under: under) { touched.append($0) }
     }
-    if under.isRoot { return (reduced(touched), events) }
-    let parent = under.parent
-    return (reduced(touched.compactMap { $0.clipped(to: under, of: parent) }), [])
+    return (reduced(touched), under.isRoot ? events : [])
+  }
+
+  /// What an operation touches within a path.
+  static func forEach(
+    in operation: Operation, under: Path, _ body: (Touched) throws -> Void
+  ) rethrows {
+    func touch(_ path: Path, isSubtree: Bool) throws {
+      let touched = Touched(path: path, isSubtree: isSubtree)
+      if under.isRoot { return try body(touched) }
+      if let part = touched.clipped(to: under, of: under.parent) { try body(part) }
+    }
+    switch operation {
+    case .set(let path, _), .update(let path, _), .increment(let path, _, _),
+      .append(let path, _, _), .insert(let path, _, _, _), .removeElement(let path, _, _):
+      try touch(path, isSubtree: false)
+    case .remove(let path), .restore(let path, _): try touch(path, isSubtree: true)
+    case .move(let source, let destination):
+      try touch(source, isSubtree: true)
+      try touch(destination, isSubtree: true)
+    case .define, .event: break
+    }
   }
 
   /// The part within a path, which may be a node's or a property's of its parent.
@@ -168,33 +178,64 @@ public struct Changes: Sendable {
 /// A walk over changes. It renews its snapshot as it goes, so that a slow one does not keep pages
 /// alive, except inside one moved or removed subtree.
 public struct ChangeCursor: ~Copyable {
-  private static let renewal = 256
-
-  private let changes: Changes
+  private let touched: [Touched]
   private var index = 0
-  private var old: Snapshot?
-  private var new: Snapshot?
-  private var subtree: SubtreeChanges?
+  private var differences: Differences
 
-  init(_ changes: Changes) { self.changes = changes }
+  init(_ changes: Changes) {
+    touched = changes.touched
+    differences = Differences(
+      changes.store, from: changes.sequence.previous, to: changes.sequence)
+  }
 
   /// The next change, or nil after the last.
   ///
   /// - Returns: The change; a node whose value is what it was is passed over.
   /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``.
   public mutating func next() throws -> Change? {
+    let touched = touched
+    var index = index
+    defer { self.index = index }
+    return try differences.next {
+      defer { index += 1 }
+      return index < touched.count ? touched[index] : nil
+    }
+  }
+}
+
+/// What differs between two moments at places that may have changed, in the order of the places.
+/// It renews its snapshots as it goes.
+struct Differences: ~Copyable {
+  private static let renewal = 256
+
+  private let store: Store
+  private let from: SequenceNumber
+  private let to: SequenceNumber
+  private var count = 0
+  private var old: Snapshot?
+  private var new: Snapshot?
+  private var subtree: SubtreeChanges?
+
+  init(_ store: Store, from: SequenceNumber, to: SequenceNumber) {
+    self.store = store
+    self.from = from
+    self.to = to
+  }
+
+  /// The next change, or nil after the last place; `place` gives the next one, and is asked when
+  /// the one before has no more changes.
+  mutating func next(_ place: () throws -> Touched?) throws -> Change? {
     while true {
       if let change = try subtree?.next() { return change }
       subtree = nil
-      guard index < changes.touched.count else { return nil }
-      let touched = changes.touched[index]
-      if index % ChangeCursor.renewal == 0 { try renew() }
-      index += 1
+      guard let touched = try place() else { return nil }
+      if count % Differences.renewal == 0 { try renew() }
+      count += 1
       guard let old, let new else { return nil }
       if touched.isSubtree {
         subtree = try SubtreeChanges(
           old[touched.path], new[touched.path], mayBeProperty: touched.mayBeProperty)
-      } else if let change = try ChangeCursor.change(
+      } else if let change = try Differences.change(
         old[touched.path], new[touched.path], mayBeProperty: touched.mayBeProperty)
       {
         return change
@@ -203,10 +244,8 @@ public struct ChangeCursor: ~Copyable {
   }
 
   private mutating func renew() throws {
-    old = try translating {
-      try changes.store.snapshot(at: .sequence(changes.sequence.previous))
-    }
-    new = try translating { try changes.store.snapshot(at: .sequence(changes.sequence)) }
+    old = try translating { try store.snapshot(at: .sequence(from)) }
+    new = try translating { try store.snapshot(at: .sequence(to)) }
   }
 
   static func change(_ old: Node, _ new: Node, mayBeProperty: Bool = false) throws -> Change? {
@@ -245,7 +284,7 @@ private struct SubtreeChanges: ~Copyable {
       let after = new?.path == path ? new : nil
       if before != nil { old = try olds.next() }
       if after != nil { new = try news.next() }
-      let change = try ChangeCursor.change(
+      let change = try Differences.change(
         before ?? oldSnapshot[path], after ?? newSnapshot[path])
       if let change { return change }
     }
@@ -258,7 +297,7 @@ private struct SubtreeChanges: ~Copyable {
     top = nil
     if old?.path == path { old = try olds.next() }
     if new?.path == path { new = try news.next() }
-    return try ChangeCursor.change(oldSnapshot[path], newSnapshot[path], mayBeProperty: true)
+    return try Differences.change(oldSnapshot[path], newSnapshot[path], mayBeProperty: true)
   }
 
   private var smallest: Path? {

@@ -98,6 +98,20 @@ extension RawSpan {
     }
   }
 
+  /// Whether it comes before another in the order of bytes.
+  func precedes(_ other: RawSpan) -> Bool {
+    let limit = min(byteCount, other.byteCount)
+    return unsafe withUnsafeBytes { a in
+      unsafe other.withUnsafeBytes { b in
+        guard limit > 0, let a = a.baseAddress, let b = b.baseAddress else {
+          return byteCount < other.byteCount
+        }
+        let order = unsafe memcmp(a, b, limit)
+        return order == 0 ? byteCount < other.byteCount : order < 0
+      }
+    }
+  }
+
   /// How many bytes it begins with that the other begins with, too.
   func sharedPrefix(with other: RawSpan) -> Int {
     let limit = min(byteCount, other.byteCount)

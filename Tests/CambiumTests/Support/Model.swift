@@ -76,6 +76,8 @@ struct Tree: Sendable {
     var placed: SequenceNumber
     /// Whose children its children are: given with the first child, it stays when the node moves.
     var family: Int?
+    /// Which node it is, wherever it is moved; one that is restored is another.
+    var identity: Int
   }
 
   /// Where a node was: under a certain parent, wherever that is now.
@@ -105,6 +107,7 @@ struct Tree: Sendable {
 
   private static let rootFamily = 0
 
+  /// A number that no family and no node has.
   mutating func newFamily() -> Int {
     families += 1
     return families
@@ -165,7 +168,7 @@ extension Tree {
     for key in path.keys.dropLast() {
       ancestor = ancestor.appending(key)
       if nodes[ancestor] == nil {
-        nodes[ancestor] = Node(modified: sequence, placed: sequence)
+        nodes[ancestor] = Node(modified: sequence, placed: sequence, identity: newFamily())
       }
       if nodes[ancestor]?.family == nil {
         let family = newFamily()
@@ -196,10 +199,11 @@ extension Tree {
     removals[Place(family: family, key: key), default: []].append(removal)
   }
 
-  mutating func attach(_ removal: Removal, at path: Path) {
+  mutating func attach(_ removal: Removal, at path: Path, isMove: Bool) {
     for (rest, node) in removal.below { nodes[path.appending(rest)] = node }
     nodes[path] = Node(
-      value: removal.node.value, modified: sequence, placed: sequence, family: removal.node.family)
+      value: removal.node.value, modified: sequence, placed: sequence, family: removal.node.family,
+      identity: isMove ? removal.node.identity : newFamily())
   }
 
   /// What a transaction removed from a path, if it may come back.

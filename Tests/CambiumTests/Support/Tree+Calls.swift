@@ -24,7 +24,7 @@ extension Tree {
     case .remove(let path): return try remove(path)
     case .restore(let path, let sequence):
       if sequence > .zero, sequence <= horizon { throw .compacted }
-      attach(try removal(path, at: sequence), at: path)
+      attach(try removal(path, at: sequence), at: path, isMove: false)
       operationCount += 1
     case .move(let source, let destination): try move(source, to: destination)
     case .define(let name): define([name])
@@ -57,7 +57,8 @@ extension Tree {
     makeAncestors(of: path)
     let old = nodes[path]
     nodes[path] = Node(
-      value: value, modified: sequence, placed: old?.placed ?? sequence, family: old?.family)
+      value: value, modified: sequence, placed: old?.placed ?? sequence, family: old?.family,
+      identity: old?.identity ?? newFamily())
     operationCount += 1
   }
 
@@ -153,7 +154,7 @@ extension Tree {
     let family = try family(around: source)
     let removal = try detach(source, isMove: true)
     remember(removal, from: source, family)
-    attach(removal, at: destination)
+    attach(removal, at: destination, isMove: true)
     operationCount += 1
   }
 }

@@ -1,0 +1,103 @@
+/// Which transaction gave a property, or a node's single value, what it holds.
+public struct Blame: Hashable, Sendable {
+  /// When a value was last set.
+  public enum Setting: Hashable, Sendable {
+    /// By this transaction.
+    case by(TransactionInfo)
+    /// By this transaction or one before it, which compaction has removed.
+    case atOrBefore(SequenceNumber)
+  }
+
+  /// The property's name; nil for the single value of a node.
+  public let property: String?
+  /// What it holds.
+  public let value: Value
+  /// What gave it that value: before, it held another, or was not there.
+  public let set: Setting
+}
+
+extension Database {
+  /// Tells for each property of a record, or for a single value, which transaction set it.
+  ///
+  ///     for line in try database.blame("users/ada") {
+  ///       if case .by(let transaction) = line.set {
+  ///         print(line.property ?? "", line.value, transaction.metadata["who"] ?? "?")
+  ///       }
+  ///     }
+  ///
+  /// A transaction that wrote a value again as it was has not set it. One that put the node at the
+  /// path, by a move or by restoring it, has set all of it.
+  ///
+  /// - Parameters:
+  ///   - path: The node, or a property of it.
+  ///   - moment: When it held the values; now by default.
+  /// - Returns: A line for each property, in the order of their names; one for a single value; none
+  ///   where there is no value.
+  /// - Throws: As ``snapshot(at:)``.
+  /// - Complexity: as walking the node's history back to its oldest value: O(log *v*) lookups for
+  ///   each level of the path and version that is passed, of *v*. Any thread.
+  public func blame(_ path: Path, at moment: Moment = .now) throws -> [Blame] {
+    let snapshot = try snapshot(at: moment)
+    return try translating {
+      var blaming = try Blaming(store, snapshot[path])
+      try blaming.walk(back: snapshot.sequence)
+      return blaming.lines
+    }
+  }
+}
+
+/// Walks a node's versions back, until each value was different or not there.
+private struct Blaming {
+  private let store: Store
+  private let path: Path
+  private let isRecord: Bool
+  private let values: [(name: String?, value: Value)]
+  private var setters: [TransactionInfo?]
+  private var infos: TransactionInfos
+
+  init(_ store: Store, _ node: Node) throws {
+    self.store = store
+    path = node.path
+    infos = TransactionInfos(store)
+    let isProperty = try node.modified == nil
+    switch try node.value {
+    case nil: (isRecord, values) = (false, [])
+    case .map(let record)? where !isProperty:
+      (isRecord, values) = (true, record.members.map { ($0.name, $0.value) })
+    case let value?:
+      (isRecord, values) = (false, [(isProperty ? node.key?.description : nil, value)])
+    }
+    setters = Array(repeating: nil, count: values.count)
+  }
+
+  var lines: [Blame] {
+    zip(values, setters).compactMap { value, setter in
+      setter.map { Blame(property: value.name, value: value.value, set: .by($0)) }
+    }
+  }
+
+  mutating func walk(back moment: SequenceNumber) throws {
+    var moment = moment
+    while setters.contains(nil) {
+      let trace = try PathTrace(path, asOf: moment.rawValue, try store.snapshot(at: .now))
+      guard trace.last > 0 else {
+        throw DatabaseError.corrupt(reason: "no transaction has set what is at \(path)")
+      }
+      let sequence = SequenceNumber(trace.last)
+      moment = sequence.previous
+      let before = try store.snapshot(at: .sequence(moment))[path].value
+      for index in values.indices where setters[index] == nil {
+        if held(values[index].name, before) != values[index].value {
+          setters[index] = try infos.info(sequence)
+        }
+      }
+    }
+  }
+
+  /// What a property held, or the node.
+  private func held(_ name: String?, _ value: Value?) -> Value? {
+    guard isRecord, let name else { return value }
+    if case .map(let record)? = value { return record[name] }
+    return nil
+  }
+}

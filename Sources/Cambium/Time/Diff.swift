@@ -1,0 +1,100 @@
+/// What differs between two moments, in path order: a description that reads nothing until it is
+/// walked.
+///
+///     let diff = try database.diff(from: .sequence(41), to: .now, under: "users")
+///     try diff.forEach { change in print(change.path, change.old ?? .null, change.new ?? .null) }
+///
+/// Only what the log says was touched between the moments is looked at, on both sides; a node that
+/// holds the same at both is not told, whatever happened to it in between.
+public struct Diff: Sendable {
+  /// The moment that ``Change/old`` is of.
+  public let from: SequenceNumber
+  /// The moment that ``Change/new`` is of; it may be the earlier one.
+  public let to: SequenceNumber
+
+  let store: Store
+  let under: Path
+
+  init(_ store: Store, from: SequenceNumber, to: SequenceNumber, under: Path) {
+    self.store = store
+    self.from = from
+    self.to = to
+    self.under = under
+  }
+
+  /// Starts a walk: reads which paths were touched, and sorts them.
+  ///
+  /// - Returns: The walk, at its start. It renews its snapshots as it goes, so it may be slow.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``;
+  ///   ``DatabaseError/full(reason:)`` or ``DatabaseError/ioFailure(reason:)`` where a temporary
+  ///   file cannot be written.
+  /// - Complexity: O(*k* log *k*) for *k* operations between the moments, whatever the size of the
+  ///   database. At most 10 MB of memory and the largest transaction; what does not fit is sorted
+  ///   in an unnamed file in `TMPDIR`.
+  public func makeCursor() throws -> DiffCursor { try translating { try DiffCursor(self) } }
+
+  /// Visits each change.
+  ///
+  /// - Parameter body: Takes the change; throwing ends the walk.
+  /// - Throws: What `body` throws; as ``makeCursor()`` and ``DiffCursor/next()``.
+  public func forEach(_ body: (Change) throws -> Void) throws {
+    var cursor = try makeCursor()
+    while let change = try cursor.next() { try body(change) }
+  }
+
+  /// All changes in an array. Use ``forEach(_:)`` or a cursor where there may be many.
+  ///
+  /// - Returns: The changes, with both values of each.
+  /// - Throws: As ``forEach(_:)``.
+  /// - Complexity: O(n) memory for n changes.
+  public func all() throws -> [Change] {
+    var changes: [Change] = []
+    try forEach { changes.append($0) }
+    return changes
+  }
+}
+
+/// A walk over what differs between two moments, in path order, on one thread.
+public struct DiffCursor: ~Copyable {
+  private let touched: TouchedPaths
+  private var differences: Differences
+
+  init(_ diff: Diff) throws {
+    touched = try TouchedPaths(diff.store, between: diff.from, and: diff.to, under: diff.under)
+    differences = Differences(diff.store, from: diff.from, to: diff.to)
+  }
+
+  /// The next change, or nil after the last.
+  ///
+  /// - Returns: The change.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``,
+  ///   ``DatabaseError/ioFailure(reason:)``.
+  /// - Complexity: O(log n) for each path that was touched, and for each node of a subtree that was
+  ///   moved, removed or restored as a whole.
+  public mutating func next() throws -> Change? {
+    let touched = touched
+    return try translating { try differences.next { try touched.next() } }
+  }
+}
+
+extension Database {
+  /// What differs between any two moments, whichever is the earlier.
+  ///
+  ///     let diff = try database.diff(from: .time(yesterday), under: "orders")
+  ///     var count = 0
+  ///     try diff.forEach { _ in count += 1 }
+  ///
+  /// - Parameters:
+  ///   - from: The moment that is compared.
+  ///   - to: The moment to which it is compared; now by default.
+  ///   - under: Only this node and what is below it, or this property.
+  /// - Returns: The differences, not read yet; any thread may walk them. What is written later does
+  ///   not change them.
+  /// - Throws: As ``snapshot(at:)``.
+  /// - Complexity: O(1), and what finding a time of day costs; walking costs what
+  ///   ``Diff/makeCursor()`` says.
+  public func diff(from: Moment, to: Moment = .now, under: Path = .root) throws -> Diff {
+    Diff(
+      store, from: try snapshot(at: from).sequence, to: try snapshot(at: to).sequence, under: under)
+  }
+}

@@ -1,0 +1,284 @@
+/// What transactions did to a node or a subtree: a description that reads nothing until it is
+/// walked.
+///
+///     var history = try database.history(of: "users/ada").reversed().makeCursor()
+///     while let step = try history.next() {
+///       print(step.transaction.sequence, step.transaction.metadata, step.old, step.new)
+///     }
+public struct History: Sendable {
+  /// What a history is of.
+  public enum Scope: Sendable {
+    /// What was at the path, whichever node: through its removals, and all that came in its place.
+    case node
+    /// The node that is at the path, also where it was before it was moved there.
+    case nodeThroughMoves
+    /// What is at the path, and all below it.
+    case subtree
+  }
+
+  let store: Store
+  let path: Path
+  let scope: Scope
+  let after: SequenceNumber
+  let upTo: SequenceNumber
+  private(set) var isReversed = false
+
+  init(
+    _ store: Store, _ path: Path, _ scope: Scope, after: SequenceNumber, upTo: SequenceNumber
+  ) {
+    self.store = store
+    self.path = path
+    self.scope = scope
+    self.after = after
+    self.upTo = upTo
+  }
+
+  /// The newest first; twice is the oldest first again.
+  public func reversed() -> History {
+    var copy = self
+    copy.isReversed.toggle()
+    return copy
+  }
+
+  /// Starts a walk.
+  ///
+  /// - Returns: The walk. It holds no snapshot between its steps, so it may be slow.
+  /// - Throws: As ``HistoryCursor/next()``.
+  /// - Complexity: O(1); with ``Scope/nodeThroughMoves`` and the oldest first, the node's moves are
+  ///   looked for here.
+  public func makeCursor() throws -> HistoryCursor { try translating { try HistoryCursor(self) } }
+
+  /// Visits each step.
+  ///
+  /// - Parameter body: Takes the step; throwing ends the walk.
+  /// - Throws: What `body` throws; as ``HistoryCursor/next()``.
+  public func forEach(_ body: (HistoryStep) throws -> Void) throws {
+    var cursor = try makeCursor()
+    while let step = try cursor.next() { try body(step) }
+  }
+
+  /// All steps in an array. Use ``forEach(_:)`` or a cursor for histories that may be long.
+  ///
+  /// - Returns: The steps, with both values of each.
+  /// - Throws: As ``HistoryCursor/next()``.
+  /// - Complexity: O(n) memory for n steps.
+  public func all() throws -> [HistoryStep] {
+    var steps: [HistoryStep] = []
+    try forEach { steps.append($0) }
+    return steps
+  }
+}
+
+/// What one transaction did to one node.
+public struct HistoryStep: Hashable, Sendable {
+  /// What became of a node.
+  public enum Kind: Hashable, Sendable {
+    /// It was not there before.
+    case came
+    /// It holds something else than before.
+    case changed
+    /// It was written again, and holds what it held.
+    case rewritten
+    /// It is not there any more.
+    case went
+  }
+
+  /// The transaction.
+  public let transaction: TransactionInfo
+  /// What became of the node.
+  public let kind: Kind
+  /// Its path, and its values before and after.
+  public let change: Change
+  /// Where the node was before, if the transaction moved it and moves are followed.
+  public let origin: Path?
+
+  /// The node's path after the transaction.
+  public var path: Path { change.path }
+  /// What it held before; nil where it was not there or had no value of its own.
+  public var old: Value? { change.old }
+  /// What it holds after.
+  public var new: Value? { change.new }
+}
+
+/// A walk over a history, on one thread. Its memory does not depend on how long the history is.
+public struct HistoryCursor: ~Copyable {
+  private var node: NodeSteps?
+  private var subtree: SubtreeSteps?
+
+  init(_ history: History) throws {
+    if history.scope == .subtree {
+      node = nil
+      subtree = SubtreeSteps(history)
+    } else {
+      node = try NodeSteps(history)
+      subtree = nil
+    }
+  }
+
+  /// The next step, or nil after the last.
+  ///
+  /// - Returns: The step.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``.
+  /// - Complexity: of a node, O(log *v*) lookups for each level of the path, with *v* versions, and
+  ///   one read of the transaction's record; nothing else of the log. Where a node above came and
+  ///   went, or the record of a property changed, without a change of this one, as much again for
+  ///   each time. Of a subtree, one read of each record that is passed.
+  public mutating func next() throws -> HistoryStep? {
+    try translating {
+      if let step = try node?.next() { return step }
+      return try subtree?.next()
+    }
+  }
+}
+
+/// The steps of one node, from the versions and removals on the way to it.
+private struct NodeSteps {
+  private let store: Store
+  private let isReversed: Bool
+  private var infos: TransactionInfos
+  /// Those still to come: found as they are needed, or all of them, the oldest last.
+  private var older: Stretches
+  private var newer: [Stretch] = []
+  private var stretch: Stretch?
+  /// The next step is before this transaction; or after it, forward.
+  private var place: UInt64 = 0
+
+  init(_ history: History) throws {
+    store = history.store
+    isReversed = history.isReversed
+    infos = TransactionInfos(history.store)
+    older = Stretches(
+      history.store, history.path, from: history.after.rawValue + 1, to: history.upTo.rawValue,
+      followsMoves: history.scope == .nodeThroughMoves)
+    if !isReversed { while let next = try older.next() { newer.append(next) } }
+  }
+
+  mutating func next() throws -> HistoryStep? {
+    while true {
+      if stretch == nil { try begin() }
+      guard let stretch else { return nil }
+      guard let sequence = try candidate(in: stretch) else {
+        self.stretch = nil
+        continue
+      }
+      place = sequence
+      if let step = try step(SequenceNumber(sequence), stretch) { return step }
+    }
+  }
+
+  private mutating func begin() throws {
+    stretch = isReversed ? try older.next() : newer.popLast()
+    if let stretch { place = isReversed ? stretch.last + 1 : stretch.first - 1 }
+  }
+
+  /// The next transaction of a stretch that can have changed the node.
+  private func candidate(in stretch: Stretch) throws -> UInt64? {
+    if isReversed {
+      guard place > stretch.first else { return nil }
+      let last = try trace(stretch.path, place - 1).last
+      return last >= stretch.first ? last : nil
+    }
+    if stretch.origin != nil && place < stretch.first { return stretch.first }
+    guard place < stretch.last, let next = try trace(stretch.path, place).next else { return nil }
+    return next <= stretch.last ? next : nil
+  }
+
+  private func trace(_ path: Path, _ moment: UInt64) throws -> PathTrace {
+    try PathTrace(path, asOf: moment, try store.snapshot(at: .now))
+  }
+
+  /// What a transaction did, or nil where it left the node alone.
+  private mutating func step(
+    _ sequence: SequenceNumber, _ stretch: Stretch
+  ) throws -> HistoryStep? {
+    let origin = sequence.rawValue == stretch.first ? stretch.origin : nil
+    let old = try store.snapshot(at: .sequence(sequence.previous))[origin ?? stretch.path]
+    let new = try store.snapshot(at: .sequence(sequence))[stretch.path]
+    let change = Change(path: stretch.path, old: try old.value, new: try new.value)
+    let kind = try HistoryStep.Kind(existed: old.exists, exists: new.exists, change)
+    let isWritten = try origin != nil || new.modified == sequence
+    guard let kind, kind != .rewritten || isWritten else { return nil }
+    return HistoryStep(
+      transaction: try infos.info(sequence), kind: kind, change: change,
+      origin: kind == .came ? nil : origin)
+  }
+}
+
+extension HistoryStep.Kind {
+  /// Nil where nothing was there and nothing is.
+  fileprivate init?(existed: Bool, exists: Bool, _ change: Change) {
+    switch (existed, exists) {
+    case (false, false): return nil
+    case (false, true): self = .came
+    case (true, false): self = .went
+    case (true, true): self = change.old == change.new ? .rewritten : .changed
+    }
+  }
+}
+
+/// The steps of all nodes of a subtree: the changes of each transaction, in path order.
+private struct SubtreeSteps: ~Copyable {
+  private let store: Store
+  private var commits: CommitCursor
+  private var changes: ChangeCursor?
+  private var infos: TransactionInfos
+  private var sequence = SequenceNumber.zero
+
+  init(_ history: History) {
+    store = history.store
+    infos = TransactionInfos(history.store)
+    commits = CommitCursor(
+      history.store, after: history.after, upTo: history.upTo, under: history.path,
+      isReversed: history.isReversed)
+  }
+
+  mutating func next() throws -> HistoryStep? {
+    while true {
+      if let change = try changes?.next() { return try step(change) }
+      guard let commit = try commits.next() else { return nil }
+      sequence = commit.sequence
+      changes = commit.changes.makeCursor()
+    }
+  }
+
+  private mutating func step(_ change: Change) throws -> HistoryStep {
+    let existed = try change.old != nil || exists(change.path, at: sequence.previous)
+    let exists = try change.new != nil || exists(change.path, at: sequence)
+    return HistoryStep(
+      transaction: try infos.info(sequence),
+      kind: HistoryStep.Kind(existed: existed, exists: exists, change) ?? .changed,
+      change: change, origin: nil)
+  }
+
+  private func exists(_ path: Path, at sequence: SequenceNumber) throws -> Bool {
+    try store.snapshot(at: .sequence(sequence))[path].exists
+  }
+}
+
+extension Database {
+  /// What transactions did to a node, or to a subtree; the oldest first.
+  ///
+  ///     try database.history(of: "users/ada").forEach { step in
+  ///       print(step.transaction.sequence, step.transaction.time, step.kind, step.new ?? .null)
+  ///     }
+  ///
+  /// A node is told through its removals and returns, and so is a path of a property. A value that
+  /// was written again as it was is a step of its node, and none of a property or of a subtree.
+  ///
+  /// - Parameters:
+  ///   - path: The node, which need not be there any more; the root has no value, so only its
+  ///     subtree has a history.
+  ///   - scope: What of it.
+  ///   - after: Only what came after this transaction.
+  ///   - upTo: Only what came up to and including this one; the newest by default.
+  /// - Returns: The history, not read yet; any thread may walk it.
+  /// - Throws: As ``snapshot(at:)``.
+  /// - Complexity: O(1); walking costs what ``HistoryCursor/next()`` says.
+  public func history(
+    of path: Path, _ scope: History.Scope = .node, after: SequenceNumber = .zero,
+    upTo: SequenceNumber? = nil
+  ) throws -> History {
+    let head = try head
+    return History(store, path, scope, after: after, upTo: min(upTo ?? head, head))
+  }
+}

@@ -1,0 +1,47 @@
+/// What a moment sees on the way down to a path, and when that was and will be different: the
+/// nearest transactions, before and after, that can have changed what is there.
+///
+/// Between them nothing at the path changes: neither the node itself, nor a property of that name,
+/// nor whether those above are there. They are found without the log, from the versions and
+/// removals on the way.
+struct PathTrace {
+  /// The newest transaction up to the moment that can have changed what is there; zero for none.
+  private(set) var last: UInt64 = 0
+  /// The oldest transaction after the moment that can have; nil for none.
+  private(set) var next: UInt64?
+  /// The newest transaction up to the moment that put or took away the node, or one above it.
+  private(set) var placed: UInt64 = 0
+
+  /// Looks at a path as of a moment, through a snapshot of the present, which knows all the past.
+  init(_ path: Path, asOf moment: UInt64, _ snapshot: Snapshot) throws {
+    let reader = try snapshot.reader
+    var (node, parent) = (StateHead.root, nil as Stay?)
+    var offset = 0
+    while offset < path.bytes.count {
+      let key = Key(terminatedIn: path.bytes, at: &offset)
+      let isLast = offset == path.bytes.count
+      let found = try key.lendTreeKey(parent: node) {
+        node == 0 ? .empty(since: 0, until: nil) : try reader.occupancy($0, asOf: moment)
+      }
+      switch found {
+      case .held(let stay):
+        placed = max(placed, stay.placed)
+        if isLast { note(stay.modified, stay.replaced) } else { note(stay.placed, stay.end) }
+        (node, parent) = (stay.node, stay)
+      case .empty(let since, let until):
+        placed = max(placed, since)
+        note(since, until)
+        // It may be a property of the record above, if any record ever had one of that name.
+        if isLast, let parent, try snapshot.nameID(key.description) != nil {
+          note(parent.modified, parent.replaced)
+        }
+        return
+      }
+    }
+  }
+
+  private mutating func note(_ before: UInt64, _ after: UInt64?) {
+    last = max(last, before)
+    if let after { next = min(next ?? after, after) }
+  }
+}

@@ -1,0 +1,91 @@
+/// A stretch of the log during which a node's history is told of one path.
+struct Stretch {
+  let path: Path
+  let first: UInt64
+  let last: UInt64
+  /// Where the first transaction moved the node from; nil where the stretch begins otherwise.
+  let origin: Path?
+}
+
+/// The stretches of a node's history, the newest first: one for each path that the node was at, or
+/// one alone where moves are not followed. Only the transactions that put the node, or one above
+/// it, in its place are looked at.
+struct Stretches {
+  private let store: Store
+  private let first: UInt64
+  private let followsMoves: Bool
+  private var path: Path
+  /// The end of the next stretch; nil after the oldest.
+  private var last: UInt64?
+
+  init(_ store: Store, _ path: Path, from first: UInt64, to last: UInt64, followsMoves: Bool) {
+    self.store = store
+    self.path = path
+    self.first = first
+    self.last = last
+    self.followsMoves = followsMoves
+  }
+
+  /// The next older stretch, or nil after the oldest.
+  mutating func next() throws -> Stretch? {
+    guard let last, last >= first else { return nil }
+    let path = path
+    var moment = followsMoves ? last : 0
+    while moment >= first {
+      let placed = try PathTrace(path, asOf: moment, try store.snapshot(at: .now)).placed
+      if placed < first { break }
+      moment = placed - 1
+      let origin = try Arrivals(store, SequenceNumber(placed)).origin(of: path)
+      if origin != path {
+        (self.path, self.last) = (origin, moment)
+        return Stretch(path: path, first: placed, last: last, origin: origin)
+      }
+    }
+    self.last = nil
+    return Stretch(path: path, first: first, last: last, origin: nil)
+  }
+}
+
+/// Where what a transaction leaves in its places came from.
+private struct Arrivals {
+  private let before: Snapshot
+  /// Removals, restorations and moves, in order.
+  private var operations: [Operation] = []
+
+  init(_ store: Store, _ sequence: SequenceNumber) throws {
+    before = try store.snapshot(at: .sequence(sequence.previous))
+    var reader = OperationReader(try store.log.read { try $0.record(sequence) }.operations)
+    while let operation = try reader.next() {
+      switch operation {
+      case .remove, .restore, .move: operations.append(operation)
+      default: break
+      }
+    }
+  }
+
+  /// Where a node was before. One that was nowhere belongs below its parent, wherever that was.
+  func origin(of path: Path) throws -> Path {
+    if let source = source(of: path), try before[source].exists { return source }
+    guard let parent = path.parent, let key = path.last else { return path }
+    return try origin(of: parent).appending(key)
+  }
+
+  /// Where a node was if the transaction has not made it; nil if it has, or has restored it.
+  private func source(of path: Path) -> Path? {
+    var path = path
+    for operation in operations.reversed() {
+      switch operation {
+      case .remove(let place) where path.isWithin(place): return nil
+      case .restore(let place, _) where path.isWithin(place): return nil
+      case .move(let source, let destination):
+        if let rest = path.relative(to: destination) {
+          path = source.appending(rest)
+        } else if path.isWithin(source) {
+          return nil
+        }
+      default: break
+      }
+    }
+    return path
+  }
+}

@@ -1,0 +1,59 @@
+/// The paths that were touched between two moments, in path order, each once, without those inside
+/// a subtree that was touched as a whole.
+///
+/// They are read from the log's records: inserting leaves no trace in history.
+final class TouchedPaths {
+  private static let isSubtree: UInt8 = 1
+
+  private let under: Path
+  private var entries: SortedEntries
+  /// The entry that was read last, and is not told yet.
+  private var ahead: SortedEntries.Entry?
+  /// The subtree in which paths are left out.
+  private var covering: [UInt8]?
+
+  /// Reads the records between two moments, whichever is the earlier.
+  init(
+    _ store: Store, between one: SequenceNumber, and other: SequenceNumber, under: Path
+  ) throws {
+    self.under = under
+    var sort = ExternalSort()
+    var sequence = min(one, other)
+    while sequence < max(one, other) {
+      sequence = sequence.next
+      let record = try store.log.read { try $0.record(sequence) }
+      var operations = OperationReader(record.operations)
+      while let operation = try operations.next() {
+        try Touched.forEach(in: operation, under: under) { touched in
+          try sort.add(
+            touched.path.bytes, touched.isSubtree ? [TouchedPaths.isSubtree] : [])
+        }
+      }
+    }
+    entries = try sort.sorted()
+    ahead = try entries.next()
+  }
+
+  /// The next path, or nil after the last.
+  func next() throws -> Touched? {
+    while let (key, isSubtree) = try nextKey() {
+      if let covering, key.starts(with: covering) { continue }
+      covering = isSubtree ? key : nil
+      return Touched(
+        path: Path(bytes: key), isSubtree: isSubtree,
+        mayBeProperty: !under.isRoot && key == under.bytes)
+    }
+    return nil
+  }
+
+  /// The next key, and whether any operation touched all below it.
+  private func nextKey() throws -> (key: [UInt8], isSubtree: Bool)? {
+    guard let first = ahead else { return nil }
+    var isSubtree = false
+    while let entry = ahead, entry.key == first.key {
+      if !entry.value.isEmpty { isSubtree = true }
+      ahead = try entries.next()
+    }
+    return (first.key, isSubtree)
+  }
+}

@@ -1,0 +1,37 @@
+import FoundationEssentials
+
+/// What is known of a transaction besides its changes: which, when, where, who and why.
+public struct TransactionInfo: Hashable, Sendable {
+  /// Its place in the log.
+  public let sequence: SequenceNumber
+  /// When it was committed; never before an earlier one.
+  public let time: Date
+  /// The database that wrote it.
+  public let origin: UUID
+  /// Who and why, as given to `write`.
+  public let metadata: [String: String]
+
+  init(_ record: TransactionRecord) {
+    sequence = record.sequence
+    time = Date(microseconds: record.time)
+    origin = record.origin
+    metadata = record.metadata
+  }
+}
+
+/// Reads what is known of transactions from the log, and keeps the last: what is told in a row is
+/// often of one.
+struct TransactionInfos {
+  private let store: Store
+  private var last: TransactionInfo?
+
+  init(_ store: Store) { self.store = store }
+
+  /// What is known of a transaction; reads its record.
+  mutating func info(_ sequence: SequenceNumber) throws -> TransactionInfo {
+    if let last, last.sequence == sequence { return last }
+    let info = TransactionInfo(try store.log.read { try $0.record(sequence) })
+    last = info
+    return info
+  }
+}
