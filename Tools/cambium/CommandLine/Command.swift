@@ -116,6 +116,8 @@ enum Kind: Equatable, Sendable {
   case path
   /// A ``PointInTime``.
   case moment
+  /// A ``MomentRange``.
+  case range
   /// A ``TimeSpan``.
   case span
   case number(ClosedRange<Int>)

@@ -3,7 +3,8 @@
 enum Commands {
   static let all: [Command] = [
     InfoCommand.command, LogCommand.command, ShowCommand.command, GetCommand.command,
-    TreeCommand.command, HistoryCommand.command, TailCommand.command,
+    TreeCommand.command, HistoryCommand.command, BlameCommand.command, DiffCommand.command,
+    TailCommand.command,
     ImportCommand.command, ExportCommand.command, VerifyCommand.command, ReplayCommand.command,
     RepairCommand.command, CompactCommand.command, ConsumersCommand.command,
     PutCommand.command, PatchCommand.command, DeleteCommand.command,

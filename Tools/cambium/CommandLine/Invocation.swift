@@ -80,6 +80,7 @@ struct Argument: Equatable, Sendable {
     case number(Int)
     case path(Path)
     case moment(PointInTime)
+    case range(MomentRange)
     case duration(Duration)
   }
 
@@ -100,6 +101,11 @@ struct Argument: Equatable, Sendable {
   var moment: PointInTime {
     guard case .moment(let moment) = reading else { mismatch("moment") }
     return moment
+  }
+
+  var range: MomentRange {
+    guard case .range(let range) = reading else { mismatch("range") }
+    return range
   }
 
   var duration: Duration {
@@ -160,6 +166,7 @@ extension Kind {
     case .text, .file, .database, .subject: return .text
     case .path: return .path(try Path(text))
     case .moment: return .moment(try PointInTime(text, now: here.now, zone: here.zone))
+    case .range: return .range(try MomentRange(text, now: here.now, zone: here.zone))
     case .span: return .duration(try TimeSpan.duration(text))
     case .choice(let names):
       if names.contains(text) { return .text }

@@ -24,6 +24,12 @@ struct Topic: Sendable {
       The units are s, min (or m), h, d, w, M and y, or their names; M is a month of 30.44 days. A
       time means the last transaction at or before it, by the time that was recorded.
 
+      Where a stretch is wanted, as in `cambium diff`, two moments stand with two dots between them:
+
+        HEAD~3..HEAD            what the last three transactions did
+        yesterday..             since yesterday
+        ..4711                  from the empty database to transaction 4711
+
       `cambium log` shows whole seconds, `cambium show` all of a transaction's time.
       """)
 

@@ -2,6 +2,8 @@ import Cambium
 
 /// `cambium history`: every version of one node.
 enum HistoryCommand {
+  static let follow = Option(flag: "follow", "go on where the node was before it was moved")
+
   static let command = Command(
     name: "history", group: .look,
     summary: "lists the versions of a node, newest last",
@@ -9,10 +11,12 @@ enum HistoryCommand {
       Each has the transaction that made it, its time and metadata, and what it changed: `+` where
       the node came, `~` where it became different, `-` where it went, `=` where it was written
       again as it was. Of a property of a record only the changes are listed. What changed below a
-      node is told by `cambium log`.
+      node is told by `cambium log`, and who set each property by `cambium blame`.
       """,
     operands: [.database, .path],
-    options: [.limit, .reverse] + Option.output(.short, .json, .csv) + [.wait, .noPager, .color],
+    options: [follow, .limit, .reverse] + Option.output(.short, .json, .csv) + [
+      .wait, .noPager, .color,
+    ],
     examples: [.init("cambium history air.cambium weather/JFK -n 3", "its newest three versions")],
     run: run)
 
@@ -26,77 +30,86 @@ enum HistoryCommand {
         hint: "`cambium log` lists what changed below it")
     }
     let tell = try teller(invocation, output, upTo: database.head)
-    var history = try NodeHistory(database, path)
+    var cursor = try history(of: path, database, invocation).makeCursor()
     var left = invocation[.limit]?.number ?? .max
-    var found: [SequenceNumber] = []
-    var isEmpty = true
-    while left > 0, let version = try history.next() {
+    var isEmpty = left > 0
+    while left > 0, let step = try cursor.next() {
       left -= 1
       isEmpty = false
-      if invocation.has(.reverse) {
-        try tell(version, try database.commit(version.sequence))
-      } else {
-        found.append(version.sequence)
-      }
+      try tell(step)
     }
-    if isEmpty && left > 0 {
-      throw try MissingNode.failure(
-        path, below: database.snapshot().root, invocation.database, verb: "is or was")
-    }
-    for sequence in found.reversed() {
-      try tell(try history.version(sequence), try database.commit(sequence))
-    }
+    guard isEmpty else { return }
+    throw try MissingNode.failure(
+      path, below: database.snapshot().root, invocation.database, verb: "is or was")
   }
 
-  /// What writes a version in the format that is asked for.
+  /// The history in the order that is asked for; where only the newest are, it starts with the
+  /// oldest of them.
+  private static func history(
+    of path: Path, _ database: Database, _ invocation: Invocation
+  ) throws -> History {
+    let scope: History.Scope = invocation.has(follow) ? .nodeThroughMoves : .node
+    let history = try database.history(of: path, scope)
+    if invocation.has(.reverse) { return history.reversed() }
+    guard var left = invocation[.limit]?.number else { return history }
+    var oldest = try database.head.next
+    var newest = try history.reversed().makeCursor()
+    while left > 0, let step = try newest.next() {
+      left -= 1
+      oldest = step.transaction.sequence
+    }
+    return try database.history(of: path, scope, after: oldest.previous)
+  }
+
+  /// What writes a step in the format that is asked for.
   private static func teller(
     _ invocation: Invocation, _ output: Output, upTo newest: SequenceNumber
-  ) throws -> (NodeHistory.Version, Commit) throws -> Void {
+  ) throws -> (HistoryStep) throws -> Void {
     switch invocation.format {
     case .short:
       let text = CommitText(upTo: newest)
-      return { version, commit in
-        try output.line(text.line(commit, withCount: false))
-        try ChangeText(output: output, indent: 2).write(version)
+      return { step in
+        try output.line(text.line(step.transaction))
+        try ChangeText(output: output, indent: 2).write(step)
       }
-    case .json:
-      let path = invocation.value(.path).text
-      return { try output.line(json($0, $1, path)) }
+    case .json: return { try output.line(json($0)) }
     case .csv:
       var bytes: [UInt8] = []
       csv.appendHeader(to: &bytes)
       try output.write(bytes: bytes)
-      return { version, commit in
+      return { step in
         bytes.removeAll(keepingCapacity: true)
-        csv.append(record(version, commit), to: &bytes)
+        csv.append(record(step), to: &bytes)
         try output.write(bytes: bytes)
       }
     }
   }
 
-  private static func json(
-    _ version: NodeHistory.Version, _ commit: Commit, _ path: String
-  ) -> JSONLine {
+  private static func json(_ step: HistoryStep) -> JSONLine {
     var line = JSONLine()
-    line.add("sequence", commit.sequence.rawValue)
-    line.add("time", commit.time)
-    line.add("metadata", commit.metadata)
-    line.add("path", path)
-    line.add("exists", version.new.isThere)
-    line.add("old", ifPresent: version.old.value)
-    line.add("new", ifPresent: version.new.value)
+    line.add("sequence", step.transaction.sequence.rawValue)
+    line.add("time", step.transaction.time)
+    line.add("metadata", step.transaction.metadata)
+    line.add("path", step.path.description)
+    if let origin = step.origin { line.add("movedFrom", origin.description) }
+    line.add("exists", step.kind != .went)
+    line.add("old", ifPresent: step.old)
+    line.add("new", ifPresent: step.new)
     return line
   }
 
   private static let csv = CSVWriter(
     columns: ["sequence", "time", "metadata", "exists", "value"].map { CSVColumn(name: $0) })
 
-  private static func record(_ version: NodeHistory.Version, _ commit: Commit) -> Record {
+  private static func record(_ step: HistoryStep) -> Record {
+    let transaction = step.transaction
     var record: Record = [
-      "sequence": .integer(Int64(clamping: commit.sequence.rawValue)), "time": .date(commit.time),
-      "metadata": .map(CommitText.metadata(commit)), "exists": .bool(version.new.isThere),
+      "sequence": .integer(Int64(clamping: transaction.sequence.rawValue)),
+      "time": .date(transaction.time),
+      "metadata": .map(CommitText.metadata(transaction.metadata)),
+      "exists": .bool(step.kind != .went),
     ]
-    record["value"] = version.new.value
+    record["value"] = step.new
     return record
   }
 }

@@ -15,20 +15,27 @@ struct ChangeText {
     try write(Terminal.escaped(change.path.description), from: change.old, to: change.new)
   }
 
-  /// Writes what a version changed, for people.
-  func write(_ version: NodeHistory.Version) throws {
-    let (old, new) = (version.old, version.new)
-    if old.isThere && new.isThere && old.value == new.value {
+  /// Writes a step of a node's history, for people.
+  func write(_ step: HistoryStep) throws {
+    if let origin = step.origin {
       var line = StyledLine(spaces: indent)
-      line.add("=", .metadata)
-      return try output.line(line)
+      line.add(">", .updated)
+      line.add("  \(Terminal.escaped(origin.description)) ")
+      line.add("→", .updated)
+      line.add(" \(Terminal.escaped(step.path.description))")
+      try output.line(line)
+      if step.kind == .rewritten { return }
     }
-    if old.value != nil || new.value != nil {
-      return try write("", from: old.value, to: new.value)
-    }
+    if step.kind == .rewritten { return try write(mark: "=", .metadata, "") }
+    if step.old != nil || step.new != nil { return try write("", from: step.old, to: step.new) }
+    let isThere = step.kind != .went
+    try write(mark: isThere ? "+" : "-", isThere ? .inserted : .deleted, "  no value of its own")
+  }
+
+  private func write(mark: String, _ role: Role, _ text: String) throws {
     var line = StyledLine(spaces: indent)
-    line.add(new.isThere ? "+" : "-", new.isThere ? .inserted : .deleted)
-    line.add("  no value of its own", .metadata)
+    line.add(mark, role)
+    line.add(text, .metadata)
     try output.line(line)
   }
 

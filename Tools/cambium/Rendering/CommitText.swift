@@ -19,18 +19,28 @@ struct CommitText {
   // MARK: For people
 
   /// A transaction in one line.
-  func line(_ commit: Commit, withCount: Bool = true) -> StyledLine {
-    let sequence = Terminal.padded(commit.sequence.description, to: digits, leading: true)
-    var line = StyledLine("tx \(sequence)", .heading)
-    line.add("  \(Zone.system.text(commit.time))")
-    if withCount {
-      let count = Terminal.padded(Quantity.count(commit.operationCount), to: 5, leading: true)
-      let isOne = commit.operationCount == 1
-      line.add("  \(count) \(isOne ? "operation" : "operations")", .metadata)
-      if isOne && !(commit.metadata.isEmpty && commit.events.isEmpty) { line.add(" ") }
-    }
+  func line(_ commit: Commit) -> StyledLine {
+    var line = start(commit.sequence, commit.time)
+    let count = Terminal.padded(Quantity.count(commit.operationCount), to: 5, leading: true)
+    let isOne = commit.operationCount == 1
+    line.add("  \(count) \(isOne ? "operation" : "operations")", .metadata)
+    if isOne && !(commit.metadata.isEmpty && commit.events.isEmpty) { line.add(" ") }
     addMetadata(commit.metadata, to: &line)
     for event in commit.events { line.add("  ! \(Terminal.escaped(event.name))", .updated) }
+    return line
+  }
+
+  /// A transaction in one line, where what else it did does not matter.
+  func line(_ transaction: TransactionInfo) -> StyledLine {
+    var line = start(transaction.sequence, transaction.time)
+    addMetadata(transaction.metadata, to: &line)
+    return line
+  }
+
+  private func start(_ sequence: SequenceNumber, _ time: Date) -> StyledLine {
+    let number = Terminal.padded(sequence.description, to: digits, leading: true)
+    var line = StyledLine("tx \(number)", .heading)
+    line.add("  \(Zone.system.text(time))")
     return line
   }
 
@@ -106,12 +116,12 @@ struct CommitText {
     [
       "sequence": .integer(Int64(clamping: commit.sequence.rawValue)), "time": .date(commit.time),
       "origin": .uuid(commit.origin), "operations": .integer(Int64(commit.operationCount)),
-      "metadata": .map(metadata(commit)),
+      "metadata": .map(metadata(commit.metadata)),
     ]
   }
 
   /// A transaction's metadata as a value.
-  static func metadata(_ commit: Commit) -> Record {
-    Record(commit.metadata.map { (name: $0.key, value: .string($0.value)) })
+  static func metadata(_ metadata: [String: String]) -> Record {
+    Record(metadata.map { (name: $0.key, value: .string($0.value)) })
   }
 }

@@ -1,0 +1,106 @@
+import Cambium
+
+/// `cambium blame`: who set each property, when and why.
+enum BlameCommand {
+  static let command = Command(
+    name: "blame", group: .look,
+    summary: "tells which transaction set each property of a node",
+    discussion: """
+      Each property, or the single value of a node, has a line: what it holds, and the transaction
+      that gave it this value, with its time and metadata. Writing a value again as it was does not
+      count; moving or restoring the node sets all of it.
+      """,
+    operands: [.database, .path],
+    options: [.at] + Option.output(.short, .json, .csv) + [.wait, .noPager, .color],
+    examples: [
+      .init("cambium blame air.cambium planes/N10156", "who set what"),
+      .init("cambium blame air.cambium weather/JFK --at yesterday", "of what it held then"),
+    ],
+    run: run)
+
+  static func run(_ invocation: Invocation, _ output: Output) throws {
+    let path = invocation.value(.path).path
+    let database = try OpenDatabase.forReading(invocation)
+    defer { try? database.close() }
+    if path.isRoot {
+      throw Failure(
+        .usage, "usage", "the root has no value of its own",
+        hint: "`cambium log` lists what changed below it")
+    }
+    let snapshot = try OpenDatabase.snapshot(invocation[.at]?.moment, of: database)
+    guard try snapshot[path].exists else {
+      throw try MissingNode.failure(
+        path, below: snapshot.root, invocation.database,
+        at: invocation.has(.at) ? snapshot.sequence : nil)
+    }
+    let lines = try database.blame(path, at: .sequence(snapshot.sequence))
+    if try snapshot[path].value == nil {
+      throw Failure(
+        .negative, "no_value", "\(Terminal.escaped(path.description)) has no value of its own",
+        hint: "`cambium tree` shows what is below it, `cambium log` what changed there")
+    }
+    switch invocation.format {
+    case .short: try tell(lines, output, upTo: snapshot.sequence)
+    case .json: for line in lines { try output.line(json(line)) }
+    case .csv:
+      var bytes: [UInt8] = []
+      csv.appendHeader(to: &bytes)
+      for line in lines { csv.append(record(line), to: &bytes) }
+      try output.write(bytes: bytes)
+    }
+  }
+
+  /// Names, values and transactions in columns.
+  private static func tell(
+    _ lines: [Blame], _ output: Output, upTo newest: SequenceNumber
+  ) throws {
+    let names = lines.map { Terminal.escaped($0.property ?? "") }
+    let values = lines.map { ValueText.short($0.value) }
+    let widths = [names, values].map { $0.map { Terminal.displayWidth($0) }.max() ?? 0 }
+    let text = CommitText(upTo: newest)
+    for (index, blame) in lines.enumerated() {
+      var line = StyledLine()
+      if widths[0] > 0 {
+        line.add(Terminal.padded(names[index], to: widths[0]) + "  ", .metadata)
+      }
+      line.add(Terminal.padded(values[index], to: widths[1]) + "  ")
+      switch blame.set {
+      case .by(let transaction): line.add(text.line(transaction))
+      case .atOrBefore(let sequence): line.add("at or before tx \(sequence)", .heading)
+      }
+      try output.line(line)
+    }
+  }
+
+  private static func json(_ blame: Blame) -> JSONLine {
+    var line = JSONLine()
+    if let property = blame.property { line.add("property", property) }
+    line.add("value", blame.value)
+    switch blame.set {
+    case .by(let transaction):
+      line.add("sequence", transaction.sequence.rawValue)
+      line.add("time", transaction.time)
+      line.add("metadata", transaction.metadata)
+    case .atOrBefore(let sequence): line.add("atOrBefore", sequence.rawValue)
+    }
+    return line
+  }
+
+  private static let csv = CSVWriter(
+    columns: ["property", "value", "sequence", "time", "metadata"].map { CSVColumn(name: $0) })
+
+  /// A line of CSV; where compaction has removed the transaction, its time is absent.
+  private static func record(_ blame: Blame) -> Record {
+    var record: Record = ["value": blame.value]
+    if let property = blame.property { record["property"] = .string(property) }
+    switch blame.set {
+    case .by(let transaction):
+      record["sequence"] = .integer(Int64(clamping: transaction.sequence.rawValue))
+      record["time"] = .date(transaction.time)
+      record["metadata"] = .map(CommitText.metadata(transaction.metadata))
+    case .atOrBefore(let sequence):
+      record["sequence"] = .integer(Int64(clamping: sequence.rawValue))
+    }
+    return record
+  }
+}
