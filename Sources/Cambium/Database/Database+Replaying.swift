@@ -3,7 +3,8 @@
 import LMDB
 
 extension Database {
-  /// Makes a new database with the same log, up to a point. Named consumers are not taken over.
+  /// Makes a new database with the same log and the tags in it, up to a point. Named consumers are
+  /// not taken over.
   ///
   /// - Parameters:
   ///   - path: Where; nothing may be there. It appears only when it is complete and durable.
@@ -77,6 +78,7 @@ private struct LogCopy {
       try makeRoom()
       let writer = try LogWriter(target)
       try copyRecords(to: writer, &head)
+      if head.sequence == last { try copyTags(to: writer) }
       try writer.commit(head: head)
     }
   }
@@ -107,6 +109,12 @@ private struct LogCopy {
       var records: [TransactionRecord] = []
       try log.segment(after: sequence)?.forEach { records.append($0) }
       return records
+    }
+  }
+
+  private func copyTags(to writer: borrowing LogWriter) throws {
+    for tag in try source.read({ try $0.tags() }) where tag.sequence <= last {
+      try writer.setTag(tag.name, to: tag.sequence)
     }
   }
 

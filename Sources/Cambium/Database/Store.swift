@@ -199,6 +199,11 @@ final class Store: Sendable {
           reason: "transaction \(sequence) is not there; the newest is \(applied)")
       }
       return sequence
+    case .tag(let name):
+      guard let sequence = try log.read({ try $0.tag(name) }) else {
+        throw DatabaseError.noSuchMoment(reason: "there is no tag '\(name)'")
+      }
+      return min(sequence, applied)
     case .time(let date): return min(try log.read { try $0.sequence(at: date) }, applied)
     }
   }

@@ -187,6 +187,7 @@ struct LogReader {
       }
       isThere = try cursor.next()
     }
+    _ = try tags()
   }
 
   /// The record of a sequence number, with its checksum checked.

@@ -6,6 +6,7 @@
 //     checkpoint  sequence u64 | bytes of the log u64
 //     consumer/…  position u64
 //     cursor/…    number u64
+//     tag/…       sequence u64
 //
 // Each value ends with its XXH3, seeded with that of its name. Numbers are little-endian.
 

@@ -10,6 +10,8 @@ public enum Moment: Hashable, Sendable {
   case sequence(SequenceNumber)
   /// Right after the last transaction at or before a time of day.
   case time(Date)
+  /// The moment that ``Database/tag(_:at:)`` gave a name.
+  case tag(String)
 }
 
 /// The whole database at one moment, present or past, which never changes.

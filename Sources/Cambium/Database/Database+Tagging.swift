@@ -1,0 +1,75 @@
+// Named moments.
+
+extension Database {
+  /// The named moments, by sequence number and then by name. Reading them throws
+  /// ``DatabaseError/corrupt(reason:)`` where an entry is damaged,
+  /// ``DatabaseError/closed(reason:)`` after ``close()``.
+  public var tags: [Tag] {
+    get throws {
+      if store.feed.isClosed { throw DatabaseError.closed(reason: "the database is closed") }
+      return try translating { try store.log.read { try $0.tags() } }
+    }
+  }
+
+  /// Names a moment, which can then be read as ``Moment/tag(_:)``.
+  ///
+  ///     try database.tag("release-1")
+  ///     let then = try database.snapshot(at: .tag("release-1"))
+  ///
+  /// The name is stored in the log, durable when the call returns. It is no transaction: the
+  /// ``head`` stays, and observers are not told.
+  ///
+  /// - Parameters:
+  ///   - name: At most 400 bytes, without spaces, control characters and `..`, and with neither a
+  ///     dot at its ends nor a `-` in front.
+  ///   - moment: When; now by default.
+  /// - Returns: The tag.
+  /// - Throws: ``DatabaseError/badKey(_:reason:)`` for a name that cannot be one,
+  ///   ``DatabaseError/exists(_:reason:)`` where it names another moment already,
+  ///   ``DatabaseError/noSuchMoment(reason:)``; as `write` does. Nothing is stored then.
+  /// - Complexity: one durable flush; it waits for its turn as a synchronous `write` does.
+  @discardableResult
+  public func tag(_ name: String, at moment: Moment = .now) throws -> Tag {
+    try Tag.check(name)
+    return try writer.exclusively {
+      try translating {
+        let tag = Tag(name: name, sequence: try snapshot(at: moment).sequence)
+        if let other = try store.log.readNewest({ try $0.tag(name) }) {
+          if other == tag.sequence { return tag }
+          throw DatabaseError.exists(
+            Path(keys: [.text(name)]), reason: "the tag is of transaction \(other)")
+        }
+        try store.setTag(name, to: tag.sequence)
+        return tag
+      }
+    }
+  }
+
+  /// Takes the name of a moment away; the moment itself stays.
+  ///
+  /// - Parameter name: The tag's name.
+  /// - Returns: Whether there was one.
+  /// - Throws: As `write` does. Nothing is changed then.
+  /// - Complexity: one durable flush.
+  @discardableResult
+  public func removeTag(_ name: String) throws -> Bool {
+    try writer.exclusively {
+      try translating {
+        guard try store.log.readNewest({ try $0.tag(name) }) != nil else { return false }
+        try store.setTag(name, to: nil)
+        return true
+      }
+    }
+  }
+}
+
+extension Store {
+  /// Stores or removes a tag; the writer's turn and lock must be held.
+  fileprivate func setTag(_ name: String, to sequence: SequenceNumber?) throws {
+    try log.damage.checkNone()
+    let writer = try LogWriter(log)
+    let head = try writer.reader.head()
+    try writer.setTag(name, to: sequence)
+    try writer.commit(head: head)
+  }
+}

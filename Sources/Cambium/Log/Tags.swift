@@ -1,0 +1,96 @@
+// Names for moments, in the log's `meta` table: `tag/<name>` holds a sequence number. They are as
+// durable as the log, stay when the state is made anew, and go along into a replayed copy.
+
+import LMDB
+
+/// A named moment.
+public struct Tag: Hashable, Sendable {
+  /// Its name.
+  public let name: String
+  /// The last transaction of the moment; zero for the empty database.
+  public let sequence: SequenceNumber
+
+  package init(name: String, sequence: SequenceNumber) {
+    self.name = name
+    self.sequence = sequence
+  }
+
+  /// The longest name, in bytes of UTF-8.
+  public static let nameBytesMax = 400
+
+  /// What the names of entries begin with.
+  static let prefix = Array("tag/".utf8)
+
+  /// Refuses a name that cannot be written on a command line, alone or in a range.
+  static func check(_ name: String) throws(DatabaseError) {
+    if let reason = problem(name) { throw .badKey(name, reason: reason) }
+  }
+
+  /// Why a text cannot be a tag's name, or nil.
+  package static func problem(_ name: String) -> String? {
+    let count = name.utf8.count
+    if count == 0 { return "a tag needs a name" }
+    if count > nameBytesMax { return "it has \(count) bytes; \(nameBytesMax) is the limit" }
+    if name.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0.value < 32 }) {
+      return "a tag's name has no spaces and no control characters"
+    }
+    if name.utf8.contains(127) { return "a tag's name has no spaces and no control characters" }
+    if name.hasPrefix("-") { return "a tag's name does not begin with -" }
+    if name.hasPrefix(".") || name.hasSuffix(".") || name.contains("..") {
+      return "a tag's name has no .. in it, and no dot at its ends, since A..B is a range"
+    }
+    return nil
+  }
+}
+
+extension LogReader {
+  /// The moment of a tag, or nil where there is none of that name.
+  func tag(_ name: String) throws -> SequenceNumber? {
+    name.utf8.count > Tag.nameBytesMax ? nil : try number("tag/\(name)").map { SequenceNumber($0) }
+  }
+
+  /// All tags, by moment and then by name. Compaction keeps the moment of each.
+  ///
+  /// - Throws: ``DatabaseError/corrupt(reason:)`` for a damaged entry, or one that cannot be.
+  func tags() throws -> [Tag] {
+    let head = try head().sequence
+    var tags: [Tag] = []
+    var cursor = try Cursor(access, tables.meta)
+    var isThere = try Tag.prefix.lend { try cursor.seek($0) }
+    while isThere {
+      let tag = try cursor.withEntry { key, value in try LogReader.tag(key, value) }
+      guard let tag else { break }
+      guard tag.sequence <= head else {
+        throw DatabaseError.corrupt(
+          reason: "the tag '\(tag.name)' is of transaction \(tag.sequence), and the newest is "
+            + "\(head)")
+      }
+      tags.append(tag)
+      isThere = try cursor.next()
+    }
+    return tags.sorted { a, b in
+      (a.sequence, ByteOrder.compare(a.name, b.name)) < (b.sequence, 0)
+    }
+  }
+
+  /// The tag of an entry; nil for any other entry.
+  private static func tag(_ key: RawSpan, _ value: RawSpan) throws -> Tag? {
+    let bytes = key.array()
+    guard bytes.starts(with: Tag.prefix) else { return nil }
+    let name = try key.string(Tag.prefix.count, key.byteCount - Tag.prefix.count)
+    let sequence = try MetaEntry.open(value, name: bytes) { try $0.load(UInt64.self, at: 0) }
+    do { try Tag.check(name) } catch {
+      throw DatabaseError.corrupt(reason: "a tag has a name that cannot be: '\(name)'")
+    }
+    return Tag(name: name, sequence: SequenceNumber(sequence))
+  }
+}
+
+extension LogWriter {
+  /// Names a moment, or takes the name away.
+  func setTag(_ name: String, to sequence: SequenceNumber?) throws {
+    let entry = "tag/\(name)"
+    if let sequence { return try setNumber(entry, to: sequence.rawValue) }
+    try removeEntry(entry)
+  }
+}
