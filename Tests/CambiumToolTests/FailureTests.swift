@@ -34,6 +34,7 @@ import Testing
       (.exists("a", reason: "a node"), 7, "exists"),
       (.conflict("a", expected: 3, found: 5), 7, "conflict"),
       (.misuse(reason: "write inside write"), 7, "misuse"),
+      (.undoConflict([]), 7, "undo_conflict"),
       (
         .transactionTooLarge(bytes: 2_000_000_000, limit: 1_000_000_000), 7, "transaction_too_large"
       ),

@@ -32,7 +32,7 @@ import Testing
       ("4711", .sequence(4711)), ("@4711", .sequence(4711)), ("0", .sequence(0)),
       ("2026", .sequence(2026)), ("18446744073709551615", .sequence(.max)),
       ("HEAD", .head(back: 0)), ("HEAD~", .head(back: 1)), ("HEAD~3", .head(back: 3)),
-      ("HEAD~0", .head(back: 0)),
+      ("HEAD~0", .head(back: 0)), ("tag:release-1", .tag("release-1")), ("tag:é/x", .tag("é/x")),
     ] as [(String, PointInTime)])
   func transactions(_ text: String, expected: PointInTime) throws {
     #expect(try Self.read(text) == expected)
@@ -78,7 +78,8 @@ import Testing
       ("HEAD^", 4, "nothing more"), ("HEAD~x", 5, "how many"), ("HEAD~3x", 6, "nothing more"),
       ("@", 1, "whole number"), ("@-1", 1, "whole number"),
       ("18446744073709551616", 0, "whole number"),
-      ("HEAD~99999999999999999999", 5, "how many"), ("tag:a", 0, "a moment is"),
+      ("HEAD~99999999999999999999", 5, "how many"), ("tag:", 4, "needs a name"),
+      ("tag:a b", 4, "no spaces"), ("tag:a..b", 4, ".."), ("Tag:a", 0, "a moment is"),
       ("3..7", 1, "--since"), ("2026-13-01", 5, "1 to 12"), ("2026-02-30", 8, "no such day"),
       ("2025-02-29", 8, "no such day"), ("2026-1-1", 5, "2 digits"), ("26-01-01", 0, "4 digits"),
       ("2026-01", 7, "YYYY-MM-DD"), ("2026-01-01x", 10, "nothing more"),

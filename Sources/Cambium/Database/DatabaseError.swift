@@ -19,6 +19,10 @@ public enum DatabaseError: Error, Equatable, Sendable {
   /// A precondition did not hold: somebody wrote in between. Recovery: read again and retry.
   case conflict(Path, expected: SequenceNumber, found: SequenceNumber)
 
+  /// What is to be undone has been changed since, in these places. Recovery: undo the later changes
+  /// first, or choose a ``ConflictResolution`` that leaves or overwrites them.
+  case undoConflict([UndoConflict])
+
   /// The call is not allowed here, such as `write` inside `write`. Recovery: see `reason`.
   case misuse(reason: String)
 

@@ -12,7 +12,7 @@ import FoundationEssentials
 ///       try tx.increment("counters/users", by: 1)
 ///     }
 public struct Transaction: ~Copyable {
-  private let writing: Writing
+  let writing: Writing
 
   init(_ writing: Writing) { self.writing = writing }
 

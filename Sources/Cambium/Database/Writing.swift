@@ -36,6 +36,8 @@ final class Writing: @unchecked Sendable {
   // The transaction that is running.
   private(set) var sequence = SequenceNumber.zero
   var metadata: [String: String] = [:]
+  /// Whether the transaction gets a record even if it has no operation.
+  var isAlwaysRecorded = false
   private var operations = OperationWriter()
   private var marks: [Mark] = []
 
@@ -72,6 +74,7 @@ final class Writing: @unchecked Sendable {
   /// - Throws: What the body throws; then nothing of it is left.
   func run(_ metadata: [String: String], _ body: (Writing) throws -> Void) throws {
     self.metadata = metadata
+    isAlwaysRecorded = false
     sequence = head.sequence.next
     operations = OperationWriter(expecting: store.recentBytes.load(ordering: .relaxed))
     failure = nil
@@ -90,7 +93,7 @@ final class Writing: @unchecked Sendable {
       undo()
       throw error
     }
-    if operations.count > 0 { seal() }
+    if operations.count > 0 || isAlwaysRecorded { seal() }
   }
 
   private func seal() {
@@ -181,6 +184,14 @@ final class Writing: @unchecked Sendable {
   func catalog(for sequence: SequenceNumber) throws -> Catalog {
     _ = try reader(for: sequence)
     return projector.memory.catalog
+  }
+
+  /// What the running transaction has changed so far, in path order.
+  func changes() throws -> [Change] {
+    try use()
+    let old = try store.snapshot(at: .now)
+    let new = Snapshot(self, state, store, sequence: sequence)
+    return try Touched.changes(of: operations.bytes, from: old, to: new)
   }
 
   func setNumber(_ name: String, to number: UInt64) throws {

@@ -74,9 +74,15 @@ struct Touched: Sendable {
   static func collect(
     _ record: TransactionRecord, under: Path
   ) throws -> (touched: [Touched], events: [Event]) {
+    try collect(record.operations, under: under)
+  }
+
+  private static func collect(
+    _ stored: [UInt8], under: Path
+  ) throws -> (touched: [Touched], events: [Event]) {
     var touched: [Touched] = []
     var events: [Event] = []
-    var operations = OperationReader(record.operations)
+    var operations = OperationReader(stored)
     while let operation = try operations.next() {
       if case .event(let name, let payload) = operation {
         events.append(Event(name: name, payload: try payload.lend { try Value($0) }))
@@ -105,6 +111,22 @@ struct Touched: Sendable {
       try touch(destination, isSubtree: true)
     case .define, .event: break
     }
+  }
+
+  /// What stored operations have changed between two snapshots, in path order.
+  static func changes(
+    of operations: [UInt8], from old: Snapshot, to new: Snapshot
+  ) throws -> [Change] {
+    var changes: [Change] = []
+    for touched in try collect(operations, under: .root).touched {
+      if touched.isSubtree {
+        var subtree = try SubtreeChanges(old[touched.path], new[touched.path], mayBeProperty: false)
+        while let change = try subtree.next() { changes.append(change) }
+      } else if let change = try ChangeCursor.change(old[touched.path], new[touched.path]) {
+        changes.append(change)
+      }
+    }
+    return changes
   }
 
   /// The part within a path, which may be a node's or a property's of its parent.

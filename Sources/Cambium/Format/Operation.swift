@@ -19,7 +19,7 @@
 // value, or a name plus 1. A path is (how many bytes it shares with the path before it in this
 // transaction, how many follow, those bytes).
 
-/// A stored value or record, and which of them it is.
+/// A stored value or record, and which of them it is; nothing for a node that only has a place.
 struct Content: Equatable, Sendable {
   var kind: ContentKind
   var bytes: [UInt8]
@@ -175,8 +175,10 @@ struct OperationReader {
     switch code {
     case 1:
       let path = try path()
-      guard let kind = ContentKind(rawValue: try byte()), kind != .none else { throw damaged() }
-      return .set(path, Content(kind: kind, bytes: try stored()))
+      guard let kind = ContentKind(rawValue: try byte()) else { throw damaged() }
+      let content = Content(kind: kind, bytes: try stored())
+      guard content.bytes.isEmpty == (kind == .none) else { throw damaged() }
+      return .set(path, content)
     case 2: return .update(try path(), try updates())
     case 3: return .increment(try path(), try target(), by: try stored())
     case 4: return .append(try path(), try target(), try stored())

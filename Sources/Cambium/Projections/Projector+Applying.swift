@@ -320,7 +320,7 @@ enum ArrayCoding {
     return joined(elements)
   }
 
-  private static func elements(_ stored: [UInt8], _ path: Path) throws -> [[UInt8]] {
+  static func elements(_ stored: [UInt8], _ path: Path) throws -> [[UInt8]] {
     guard stored.first == ValueTag.array else {
       throw DatabaseError.badValue(path, reason: "it is not an array")
     }

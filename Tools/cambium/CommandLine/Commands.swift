@@ -8,6 +8,7 @@ enum Commands {
     ImportCommand.command, ExportCommand.command, VerifyCommand.command, ReplayCommand.command,
     RepairCommand.command, CompactCommand.command, ConsumersCommand.command,
     PutCommand.command, PatchCommand.command, DeleteCommand.command,
+    UndoCommand.command, RedoCommand.command, RevertCommand.command, TagCommand.command,
     HelpCommand.command, VersionCommand.command,
   ]
 }

@@ -43,6 +43,7 @@ private struct NextCommand {
 extension DatabaseError {
   fileprivate var exit: ExitCode {
     switch self {
+    case .undoConflict: .refused
     case .badKey, .badValue, .exists, .conflict, .misuse, .transactionTooLarge, .compacted: .refused
     case .notFound, .noSuchMoment, .noDatabase: .missing
     case .busy, .alreadyOpen: .busy
@@ -60,6 +61,7 @@ extension DatabaseError {
     case .notFound: "not_found"
     case .exists: "exists"
     case .conflict: "conflict"
+    case .undoConflict: "undo_conflict"
     case .misuse: "misuse"
     case .transactionTooLarge: "transaction_too_large"
     case .busy: "busy"
@@ -85,6 +87,7 @@ extension DatabaseError {
     case .exists(let path, let reason): "\(path.name) is taken: \(reason)"
     case .conflict(let path, let expected, let found):
       "\(path.name) was expected at transaction \(expected), but \(found) changed it"
+    case .undoConflict(let conflicts): UndoText.message(conflicts)
     case .misuse(let reason): reason
     case .transactionTooLarge(let bytes, let limit):
       "the transaction has \(Quantity.bytes(bytes)), and the limit is \(Quantity.bytes(limit))"
@@ -113,6 +116,8 @@ extension DatabaseError {
       "choose another path, or remove what is there: \(cambium("delete", path.description))"
     case .conflict(_, _, let found):
       "see what it did with \(cambium("show", found.description)), then decide again"
+    case .undoConflict:
+      "undo the later changes first, or leave them with --skip-conflicts; --overwrite loses them"
     case .misuse: "this is a mistake in cambium; please report it"
     case .transactionTooLarge: "split it; an import takes a smaller --batch"
     case .busy: "wait longer for the other writer, for example with --wait 1min"

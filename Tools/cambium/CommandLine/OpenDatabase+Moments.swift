@@ -20,8 +20,24 @@ extension OpenDatabase {
     case .head(let back)?:
       if back <= head.rawValue { return SequenceNumber(head.rawValue - UInt64(back)) }
       throw DatabaseError.noSuchMoment(reason: "HEAD~\(back) would be too early; \(newest(head))")
+    case .tag(let name)?: return try tagged(name, in: database)
     case .date(let date)?: return min(try database.sequence(at: date), head)
     }
+  }
+
+  /// The moment of a tag.
+  private static func tagged(_ name: String, in database: Database) throws -> SequenceNumber {
+    let tags = try database.tags
+    if let tag = tags.first(where: { $0.name == name }) {
+      return min(tag.sequence, try database.head)
+    }
+    var failure = Failure(.missing, "no_such_moment", "there is no tag “\(name)”")
+    if let nearest = Suggestion.nearest(to: name, in: tags.map(\.name)) {
+      failure.hint = "did you mean tag:\(nearest)?"
+    } else {
+      failure.hint = "`cambium tag \(Shell.quoted(database.path))` lists the tags"
+    }
+    throw failure
   }
 
   /// As ``sequence(_:in:)``, for a moment at which there must have been something: a time before

@@ -5,6 +5,7 @@ import FoundationEssentials
 ///
 ///     moment  = ["@"] digits                              a transaction's sequence number
 ///             | "HEAD" ["~" [digits]]                     so many transactions before the newest
+///             | "tag:" name                               what `cambium tag` gave that name
 ///             | "now" | time | day [("T" | " ") time]     local, unless a zone follows the time
 ///             | ("-" | "+") span | span "ago"             from now, see ``TimeSpan``
 ///     day     = "today" | "yesterday" | YYYY "-" MM "-" DD
@@ -15,6 +16,7 @@ import FoundationEssentials
 enum PointInTime: Hashable, Sendable {
   case sequence(UInt64)
   case head(back: Int)
+  case tag(String)
   case date(Date)
 
   /// Reads a moment. What is relative counts from `now`; days and times of day are those of `zone`.
@@ -31,6 +33,7 @@ extension PointInTime: CustomStringConvertible {
     case .sequence(let number): String(number)
     case .head(back: 0): "HEAD"
     case .head(let back): "HEAD~\(back)"
+    case .tag(let name): "tag:\(name)"
     case .date(let date): date.machineText
     }
   }
@@ -93,11 +96,19 @@ private struct MomentParser {
 
   private mutating func startingWithWord() throws(GrammarError) -> PointInTime {
     if reader.take("HEAD") { return try head() }
+    if reader.take("tag:") { return .tag(try tagName()) }
     if reader.take("now") { return .date(now) }
     if reader.take("today") { return .date(try moment(of: midnight(daysAgo: 0))) }
     if reader.take("yesterday") { return .date(try moment(of: midnight(daysAgo: 1))) }
     throw reader.error(
-      "a moment is a sequence number, HEAD~N, a day, a time, or as in -10m")
+      "a moment is a sequence number, HEAD~N, tag:NAME, a day, a time, or as in -10m")
+  }
+
+  private mutating func tagName() throws(GrammarError) -> String {
+    let start = reader.offset
+    let name = reader.take { _ in true }
+    if let problem = Tag.problem(name) { throw reader.error(problem, at: start) }
+    return name
   }
 
   /// What starts with a digit shows what it is after its digits.

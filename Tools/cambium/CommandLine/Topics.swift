@@ -13,6 +13,7 @@ struct Topic: Sendable {
 
         4711, @4711             after transaction 4711
         HEAD, HEAD~3            the newest transaction; three before it
+        tag:release-1           what `cambium tag` gave that name
         2026-11-20              the start of that day, local time
         2026-11-20 14:03        that minute, local time; 14:03:05.250 is more exact
         2026-11-20T14:03:05Z    that second in UTC; also +01:00, or UTC

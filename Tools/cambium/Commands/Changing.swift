@@ -25,12 +25,20 @@ enum Changing {
     _ invocation: Invocation, _ database: Database,
     _ body: (borrowing Transaction) throws -> Void
   ) throws -> SequenceNumber {
-    let expected = invocation[.ifSequence].map { SequenceNumber(UInt64($0.number)) }
-    do {
-      return try database.write(metadata: metadata(invocation), expecting: expected) { tx in
+    try expecting(invocation) { expected in
+      try database.write(metadata: metadata(invocation), expecting: expected) { tx in
         try body(tx)
         return tx.sequence
       }
+    }
+  }
+
+  /// Writes on the condition of `--if-seq`, and says what is wrong where it does not hold.
+  static func expecting<R>(
+    _ invocation: Invocation, _ body: (SequenceNumber?) throws -> R
+  ) throws -> R {
+    do {
+      return try body(invocation[.ifSequence].map { SequenceNumber(UInt64($0.number)) })
     } catch DatabaseError.conflict(.root, let expected, let found) {
       let name = Shell.quoted(invocation.database)
       throw Failure(
@@ -41,7 +49,8 @@ enum Changing {
     }
   }
 
-  private static func metadata(_ invocation: Invocation) -> [String: String] {
+  /// Who and why.
+  static func metadata(_ invocation: Invocation) -> [String: String] {
     var metadata: [String: String] = [:]
     metadata["actor"] = invocation[.actor]?.text
     metadata["reason"] = invocation[.reason]?.text

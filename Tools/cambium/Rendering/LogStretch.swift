@@ -15,7 +15,7 @@ struct LogStretch {
   ) throws {
     self.database = database
     self.under = under
-    after = try since.map { try OpenDatabase.sequence($0, in: database) } ?? .zero
+    after = try since.map { try OpenDatabase.sequence($0, in: database) } ?? database.horizon
     upTo = try OpenDatabase.sequence(until, in: database)
   }
 

@@ -1,0 +1,229 @@
+// Undo, redo and revert: the inverse of what was done, as a new transaction.
+
+extension Database {
+  /// Undoes a transaction: appends its inverse as a new one, whose metadata says so under `undoes`.
+  ///
+  ///     let change = try database.write { tx in
+  ///       try tx.update("users/ada", ["name": "Ada"])
+  ///       return tx.sequence
+  ///     }
+  ///     try database.undo(change)
+  ///
+  /// It is done property by property, so that a later change of another property stays, and is no
+  /// conflict. A number that was incremented is decremented, an element that was added to an array
+  /// is taken out again if it is still there, a subtree that was removed is restored with all below
+  /// it, a node that was moved is moved back, and one that was made is removed. Names that were
+  /// defined stay, and so do events. What is as it was before already is passed over.
+  ///
+  /// An undo can be undone as well, which makes the change again.
+  ///
+  /// - Parameters:
+  ///   - sequence: The transaction.
+  ///   - wholeGroup: Whether the newest transaction of a group takes the others along, in one
+  ///     transaction. A group are those of one origin whose metadata has the same text under
+  ///     `group`, with at most 1,000 others between two of them.
+  ///   - onConflict: What happens where somebody has changed the same since.
+  ///   - metadata: Stored with the new transaction: who, why.
+  /// - Returns: The new transaction, and what it undoes.
+  /// - Throws: ``DatabaseError/undoConflict(_:)`` with each place that is not any more as the
+  ///   transaction left it; ``DatabaseError/noSuchMoment(reason:)``; otherwise as
+  ///   ``write(metadata:expecting:_:)-(_,_,(Transaction)->R)``. Nothing is stored then.
+  /// - Complexity: O(*k* log *n*) time and O(*k*) memory for *k* operations to undo, and one
+  ///   durable flush. Restoring takes one entry; undoing a restoration compares the whole subtree.
+  @discardableResult
+  public func undo(
+    _ sequence: SequenceNumber, wholeGroup: Bool = true, onConflict: ConflictResolution = .refuse,
+    metadata: [String: String] = [:]
+  ) throws -> Undone {
+    let request = UndoRequest.transaction(sequence, wholeGroup: wholeGroup)
+    return try Undone.checked(try perform(request, onConflict, metadata))
+  }
+
+  /// Undoes a transaction without blocking the caller's thread; otherwise as the synchronous
+  /// `undo`, and waiting as the async `write` does.
+  ///
+  /// - Parameters:
+  ///   - sequence: The transaction.
+  ///   - wholeGroup: Whether the newest transaction of a group takes the others along.
+  ///   - onConflict: What happens where somebody has changed the same since.
+  ///   - metadata: Stored with the new transaction.
+  /// - Returns: The new transaction, and what it undoes.
+  /// - Throws: As the synchronous `undo`, and as the async `write`.
+  @discardableResult
+  public func undo(
+    _ sequence: SequenceNumber, wholeGroup: Bool = true, onConflict: ConflictResolution = .refuse,
+    metadata: [String: String] = [:]
+  ) async throws -> Undone {
+    let request = UndoRequest.transaction(sequence, wholeGroup: wholeGroup)
+    return try Undone.checked(try await perform(request, onConflict, metadata))
+  }
+
+  /// Undoes the newest change that is somebody's own and not undone yet.
+  ///
+  ///     try database.undoLast(of: .init(metadata: ["who": "ada"]))
+  ///
+  /// What is undone stands in the log, so it is the same after a restart and in every process.
+  ///
+  /// - Parameters:
+  ///   - author: Whose; the texts of its metadata are stored with the new transaction, too.
+  ///   - wholeGroup: Whether the whole group is undone, as in
+  ///     ``undo(_:wholeGroup:onConflict:metadata:)-(_,_,_,_)``.
+  ///   - onConflict: What happens where somebody has changed the same since.
+  ///   - metadata: Stored with the new transaction.
+  /// - Returns: The new transaction, and what it undoes; nil where there is nothing to undo.
+  /// - Throws: As ``undo(_:wholeGroup:onConflict:metadata:)-(_,_,_,_)``.
+  /// - Complexity: reads the records back to the one that is undone, besides what undoing takes.
+  @discardableResult
+  public func undoLast(
+    of author: Authorship = .anyone, wholeGroup: Bool = true,
+    onConflict: ConflictResolution = .refuse, metadata: [String: String] = [:]
+  ) throws -> Undone? {
+    try perform(
+      .newest(author, wholeGroup: wholeGroup), onConflict, author.signing(metadata))
+  }
+
+  /// Undoes the newest own change without blocking the caller's thread.
+  ///
+  /// - Parameters:
+  ///   - author: Whose.
+  ///   - wholeGroup: Whether the whole group is undone.
+  ///   - onConflict: What happens where somebody has changed the same since.
+  ///   - metadata: Stored with the new transaction.
+  /// - Returns: As the synchronous `undoLast`.
+  /// - Throws: As the synchronous `undoLast`, and as the async `write`.
+  @discardableResult
+  public func undoLast(
+    of author: Authorship = .anyone, wholeGroup: Bool = true,
+    onConflict: ConflictResolution = .refuse, metadata: [String: String] = [:]
+  ) async throws -> Undone? {
+    try await perform(
+      .newest(author, wholeGroup: wholeGroup), onConflict, author.signing(metadata))
+  }
+
+  /// Makes the change again that was undone last, unless somebody's own change came after that.
+  ///
+  /// - Parameters:
+  ///   - author: Whose undo and whose changes count; the texts of its metadata are stored with the
+  ///     new transaction, too.
+  ///   - onConflict: What happens where somebody has changed the same since.
+  ///   - metadata: Stored with the new transaction.
+  /// - Returns: The new transaction, which undoes the undo; nil where there is nothing to redo.
+  /// - Throws: As ``undo(_:wholeGroup:onConflict:metadata:)-(_,_,_,_)``.
+  /// - Complexity: as `undoLast`.
+  @discardableResult
+  public func redo(
+    of author: Authorship = .anyone, onConflict: ConflictResolution = .refuse,
+    metadata: [String: String] = [:]
+  ) throws -> Undone? {
+    try perform(.redo(author), onConflict, author.signing(metadata))
+  }
+
+  /// Makes the change again that was undone last, without blocking the caller's thread.
+  ///
+  /// - Parameters:
+  ///   - author: Whose undo and whose changes count.
+  ///   - onConflict: What happens where somebody has changed the same since.
+  ///   - metadata: Stored with the new transaction.
+  /// - Returns: As the synchronous `redo`.
+  /// - Throws: As the synchronous `redo`, and as the async `write`.
+  @discardableResult
+  public func redo(
+    of author: Authorship = .anyone, onConflict: ConflictResolution = .refuse,
+    metadata: [String: String] = [:]
+  ) async throws -> Undone? {
+    try await perform(.redo(author), onConflict, author.signing(metadata))
+  }
+
+  /// Takes back all that came after one transaction, up to another: the inverse of the whole
+  /// stretch in one new transaction, in which a value that was changed often is set once.
+  ///
+  ///     try database.revert(after: 41, upTo: 57)
+  ///
+  /// - Parameters:
+  ///   - after: The last transaction that stays.
+  ///   - upTo: The last that is taken back.
+  ///   - onConflict: What happens where somebody has changed the same since.
+  ///   - metadata: Stored with the new transaction.
+  /// - Returns: The new transaction, and what it undoes; nil for an empty stretch.
+  /// - Throws: As ``undo(_:wholeGroup:onConflict:metadata:)-(_,_,_,_)``.
+  /// - Complexity: as `undo`, with *k* operations in the stretch.
+  @discardableResult
+  public func revert(
+    after: SequenceNumber, upTo: SequenceNumber, onConflict: ConflictResolution = .refuse,
+    metadata: [String: String] = [:]
+  ) throws -> Undone? {
+    try perform(.stretch(after: after, upTo: upTo), onConflict, metadata)
+  }
+
+  /// Takes back a stretch of transactions without blocking the caller's thread.
+  ///
+  /// - Parameters:
+  ///   - after: The last transaction that stays.
+  ///   - upTo: The last that is taken back.
+  ///   - onConflict: What happens where somebody has changed the same since.
+  ///   - metadata: Stored with the new transaction.
+  /// - Returns: As the synchronous `revert`.
+  /// - Throws: As the synchronous `revert`, and as the async `write`.
+  @discardableResult
+  public func revert(
+    after: SequenceNumber, upTo: SequenceNumber, onConflict: ConflictResolution = .refuse,
+    metadata: [String: String] = [:]
+  ) async throws -> Undone? {
+    try await perform(.stretch(after: after, upTo: upTo), onConflict, metadata)
+  }
+
+  // MARK: How
+
+  /// Undoes what a request names; nil where there is nothing.
+  package func perform(
+    _ request: UndoRequest, _ resolution: ConflictResolution, _ metadata: [String: String],
+    expecting: SequenceNumber? = nil
+  ) throws -> Undone? {
+    try write(metadata: metadata, expecting: expecting) { tx in
+      try Undoing(tx.writing).run(request, resolution)
+    }
+  }
+
+  private func perform(
+    _ request: UndoRequest, _ resolution: ConflictResolution, _ metadata: [String: String]
+  ) async throws -> Undone? {
+    try await write(metadata: metadata) { tx in
+      try Undoing(tx.writing).run(request, resolution)
+    }
+  }
+
+  /// What an undo would do: it is done and dropped.
+  ///
+  /// - Returns: Nil where there is nothing to undo; conflicts are told and not thrown.
+  package func preview(
+    _ request: UndoRequest, _ resolution: ConflictResolution
+  ) throws -> UndoPreview? {
+    var preview: UndoPreview?
+    do {
+      try write { tx in
+        if let undone = try Undoing(tx.writing).run(request, resolution, isPreview: true) {
+          preview = UndoPreview(undone: undone, changes: try tx.writing.changes())
+        }
+        throw Previewed()
+      }
+    } catch is Previewed {}
+    return preview
+  }
+}
+
+/// Ends a transaction that was only to be looked at.
+private struct Previewed: Error {}
+
+extension Undone {
+  fileprivate static func checked(_ undone: Undone?) throws -> Undone {
+    guard let undone else { throw DatabaseError.misuse(reason: "nothing was named to undo") }
+    return undone
+  }
+}
+
+extension Authorship {
+  /// Metadata with which a transaction is this author's as well.
+  fileprivate func signing(_ metadata: [String: String]) -> [String: String] {
+    metadata.merging(self.metadata) { own, _ in own }
+  }
+}

@@ -1,0 +1,150 @@
+/// Takes steps back in an open transaction, the last one first, where what they left is still
+/// there.
+///
+/// What is there already as it was before needs nothing. Where a place has changed since, it is
+/// noted as a conflict, and then left as it is, or treated as if it had not changed. The latter is
+/// done when conflicts are refused, too, so that all are found; the transaction ends with them.
+struct Inversion {
+  let writing: Writing
+  private let resolution: ConflictResolution
+  /// What has changed since.
+  private(set) var conflicts: [UndoConflict] = []
+  private var places: Set<ConflictPlace> = []
+
+  /// Whether the undo must not be stored.
+  var isRefused: Bool {
+    switch resolution {
+    case .refuse: !conflicts.isEmpty
+    case .skipConflicts: false
+    case .overwrite: isObstructed
+    }
+  }
+
+  /// What is in conflict: a node, or a property of one.
+  private struct ConflictPlace: Hashable {
+    let path: Path
+    let property: String?
+  }
+
+  /// More conflicts than these are not told.
+  private static let conflictsMax = 100
+
+  init(_ writing: Writing, _ resolution: ConflictResolution) {
+    self.writing = writing
+    self.resolution = resolution
+  }
+
+  /// Takes steps back.
+  ///
+  /// - Parameters:
+  ///   - steps: In the order in which they were made.
+  ///   - tree: On which they were tried out.
+  /// - Throws: ``DatabaseError`` of the storage; what is in the way becomes a conflict.
+  mutating func undo(_ steps: [Step], _ tree: PastTree) throws {
+    for step in steps.reversed() {
+      switch step {
+      case .values(let values): try undo(values)
+      case .removed(let path, let place, let sequence, let step, let isRestorable):
+        let past = PastSubtree(tree: tree, place: place, step: step - 1)
+        try putBack(path, isRestorable ? sequence : nil, past)
+      case .restored(let path, let place, let step):
+        try takeAway(path, PastSubtree(tree: tree, place: place, step: step))
+      case .moved(let source, let destination, let places, let step):
+        try moveBack(source, destination, PastSubtree(tree: tree, place: places.new, step: step))
+      }
+    }
+  }
+
+  // MARK: What is there now
+
+  /// A node as it is now.
+  struct Present {
+    let content: Content?
+    let node: UInt64
+    let modified: SequenceNumber
+  }
+
+  func present(_ path: Path) throws -> Present? {
+    try node(path).lookUp { header, version in
+      Present(
+        content: Content(header, version), node: header.node,
+        modified: SequenceNumber(header.modified))
+    }
+  }
+
+  func node(_ path: Path) -> Node {
+    Snapshot(writing, writing.state, writing.store, sequence: writing.sequence)[path]
+  }
+
+  /// What stored content is to an app.
+  func value(_ content: Content?) throws -> Value? {
+    guard let content, content.kind != .none else { return nil }
+    return try content.bytes.lend { bytes in
+      content.kind == .scalar
+        ? try Value(bytes) : .map(try Record(stored: bytes, writing.projector.memory.catalog))
+    }
+  }
+
+  // MARK: Conflicts
+
+  /// Notes a conflict.
+  ///
+  /// - Returns: Whether to go on as if there were none.
+  mutating func meets(
+    _ path: Path, _ property: String? = nil, left: Value?, found: Value?, _ reason: String
+  ) throws -> Bool {
+    let place = ConflictPlace(path: path, property: property)
+    if places.insert(place).inserted, conflicts.count < Inversion.conflictsMax {
+      let modified = try present(path)?.modified
+      conflicts.append(
+        UndoConflict(
+          path: path, property: property, left: left, found: found,
+          changedBy: modified == writing.sequence ? nil : modified, reason: reason))
+    }
+    return resolution != .skipConflicts
+  }
+
+  /// Whether a conflict was noted and what is there was left.
+  func isLeft(_ path: Path, _ property: String? = nil) -> Bool {
+    resolution == .skipConflicts
+      && places.contains(ConflictPlace(path: path, property: property))
+  }
+
+  /// Issues an operation; where the tree does not take it, that is a conflict.
+  @discardableResult
+  mutating func issue(_ operation: Operation, left: Value? = nil) throws -> Bool {
+    do {
+      try writing.issue(operation)
+      return true
+    } catch DatabaseError.exists(let place, let reason) {
+      try noteObstacle(place, left: left, reason)
+    } catch DatabaseError.notFound(let place, let reason) {
+      try noteObstacle(place, left: left, reason)
+    } catch DatabaseError.badValue(let place, let reason) {
+      try noteObstacle(place, left: left, reason)
+    }
+    return false
+  }
+
+  private mutating func noteObstacle(_ path: Path, left: Value?, _ reason: String) throws {
+    _ = try meets(path, left: left, found: try node(path).value, reason)
+    isObstructed = true
+  }
+
+  /// Whether something was in the way that cannot be overwritten.
+  private(set) var isObstructed = false
+}
+
+/// A node with all below it, as it was.
+struct PastSubtree {
+  let tree: PastTree
+  let place: PastTree.Place
+  let step: Int
+
+  /// The node itself.
+  func top() throws -> PastTree.Entry? { try tree.entry(place, after: step) }
+
+  func visit(as path: Path, _ body: (Path, PastTree.Entry) throws -> Bool) throws {
+    try tree.visit(place, as: path, after: step, body)
+  }
+}

@@ -1,0 +1,142 @@
+// What a stretch of the log did, in steps that can be taken back one by one, the last one first.
+
+/// One step: what was set between two changes of the tree's shape, or one such change.
+enum Step {
+  case values(ValueStep)
+  /// A node with all below it was removed; before the step with the number it was there. One that
+  /// the same transaction had put there cannot be restored.
+  case removed(Path, PastTree.Place, at: SequenceNumber, before: Int, isRestorable: Bool)
+  /// A removed node came back, and was there after the step with the number.
+  case restored(Path, PastTree.Place, after: Int)
+  /// A node was moved; after the step with the number it was at its new place.
+  case moved(Path, to: Path, places: (old: PastTree.Place, new: PastTree.Place), after: Int)
+
+  /// Whether a node came to a place or left it in another way than by being made.
+  func touches(_ place: PastTree.Place) -> Bool {
+    switch self {
+    case .values: false
+    case .removed(_, let other, _, _, _), .restored(_, let other, _): other == place
+    case .moved(_, _, let places, _): places.old == place || places.new == place
+    }
+  }
+}
+
+/// What was set while the tree kept its shape, but for nodes that were made.
+struct ValueStep {
+  /// The nodes, in the order in which they were first touched.
+  private(set) var paths: [Path] = []
+  private(set) var nodes: [Path: NodeStep] = [:]
+
+  var isEmpty: Bool { paths.isEmpty }
+
+  /// Notes that a node was made without a value of its own.
+  mutating func noteCreated(_ path: Path) { note(path, NodeStep(old: .missing)) }
+
+  /// Notes what an operation did to a node.
+  mutating func note(
+    _ path: Path, _ operation: Operation, from old: PastTree.Entry?, to new: Content?
+  ) throws {
+    if nodes[path] == nil { note(path, NodeStep(old: old.map { .there($0.content) } ?? .missing)) }
+    try nodes[path]?.note(operation, from: old?.content, to: new)
+  }
+
+  private mutating func note(_ path: Path, _ step: NodeStep) {
+    paths.append(path)
+    nodes[path] = step
+  }
+}
+
+/// What was done to one node's own value or record.
+struct NodeStep {
+  /// What was there before.
+  enum Old {
+    case missing
+    /// A node with a value, a record, or nothing of its own.
+    case there(Content?)
+  }
+
+  let old: Old
+  /// What it holds after.
+  private(set) var new: Content?
+  /// How each target came to its value, where it was only added to and taken from.
+  private var adjustments: [Target: [Adjustment]] = [:]
+  /// Targets that were set to a value.
+  private var assigned: Set<Target> = []
+  /// Whether the whole value was set.
+  private var isReplaced = false
+
+  init(old: Old) { self.old = old }
+
+  /// Whether the node was made.
+  var isCreation: Bool { if case .missing = old { true } else { false } }
+
+  /// How a target came to its value; nil where it was set.
+  func adjustments(of target: Target) -> [Adjustment]? {
+    isReplaced || assigned.contains(target) ? nil : adjustments[target]
+  }
+
+  mutating func note(
+    _ operation: Operation, from before: Content?, to after: Content?
+  ) throws {
+    new = after
+    switch operation {
+    case .set: isReplaced = true
+    case .update(_, let updates): assigned.formUnion(updates.map(\.name))
+    case .increment(_, let target, let step):
+      adjustments[target, default: []].append(.increment(step))
+    case .append(_, let target, let element):
+      let count = try ArrayCoding.count(try before?.value(of: target))
+      adjustments[target, default: []].append(.inserted(element, at: UInt64(count)))
+    case .insert(_, let target, let position, let element):
+      adjustments[target, default: []].append(.inserted(element, at: position))
+    case .removeElement(_, let target, let position):
+      let element = try ArrayCoding.element(at: position, of: try before?.value(of: target))
+      adjustments[target, default: []].append(.removed(element ?? [], at: position))
+    case .remove, .restore, .move, .define, .event: break
+    }
+  }
+}
+
+extension Content {
+  /// The stored value of a property, or the node's own.
+  func value(of target: Target) throws -> [UInt8]? {
+    guard let target else { return kind == .scalar ? bytes : nil }
+    return try properties()[target]
+  }
+
+  /// The content after an operation on a value.
+  static func applying(_ operation: Operation, to old: Content?) throws -> Content? {
+    switch operation {
+    case .set(_, let content): return content.kind == .none ? nil : content
+    case .update(_, let updates):
+      var record = try old?.properties() ?? RecordBuilder()
+      for update in updates { record[update.name] = update.value }
+      return Content(kind: .record, bytes: record.stored())
+    case .increment(let path, let target, let step):
+      return try changing(target, of: old) { try Arithmetic.sum($0, step, path) }
+    case .append(let path, let target, let element):
+      return try changing(target, of: old) {
+        try ArrayCoding.inserting(element, at: nil, into: $0, path)
+      }
+    case .insert(let path, let target, let position, let element):
+      return try changing(target, of: old) {
+        try ArrayCoding.inserting(element, at: position, into: $0, path)
+      }
+    case .removeElement(let path, let target, let position):
+      return try changing(target, of: old) {
+        try ArrayCoding.removing(at: position, from: $0, path)
+      }
+    case .remove, .restore, .move, .define, .event: return old
+    }
+  }
+
+  private static func changing(
+    _ target: Target, of old: Content?, _ transform: ([UInt8]?) throws -> [UInt8]
+  ) throws -> Content {
+    let value = try transform(try old?.value(of: target))
+    guard let target else { return Content(kind: .scalar, bytes: value) }
+    var record = try old?.properties() ?? RecordBuilder()
+    record[target] = value
+    return Content(kind: .record, bytes: record.stored())
+  }
+}

@@ -1,0 +1,182 @@
+import FoundationEssentials
+
+/// Which transactions are undone, read from the log alone: a transaction that undoes others says so
+/// in its metadata, under `undoes`.
+///
+///     7  who=ada             8  undoes=7            9  undoes=8 redoes=7
+///     a change of Ada's      takes it back          takes that back: it is there again
+///
+/// Read from the newest to the oldest, each transaction is either undone by one that was read
+/// before and is not undone itself, or in force. The newest change in force can be undone, and an
+/// undo in force can be redone as long as no new change came after it.
+struct UndoLog {
+  let writing: Writing
+
+  /// The transactions of a group may be so far apart, and no farther.
+  static let gapMax: UInt64 = 1000
+
+  /// The names in the metadata.
+  enum Name {
+    static let undoes = "undoes"
+    static let redoes = "redoes"
+    static let group = "group"
+  }
+
+  /// The newest transaction, those of the open group included.
+  var head: SequenceNumber { writing.head.sequence }
+
+  /// A transaction, committed or of the open group.
+  func record(_ sequence: SequenceNumber) throws -> TransactionRecord {
+    if let first = writing.records.first?.sequence, sequence >= first {
+      return writing.records[Int(sequence.rawValue - first.rawValue)]
+    }
+    return try writing.store.log.read { try $0.record(sequence) }
+  }
+
+  /// Refuses transactions that are not there.
+  func check(_ sequence: SequenceNumber) throws {
+    if sequence > .zero, sequence <= head { return }
+    throw DatabaseError.noSuchMoment(
+      reason: "transaction \(sequence) is not there; there are 1 to \(head)")
+  }
+
+  // MARK: What can be undone and redone
+
+  /// The newest change that is somebody's own and in force.
+  func newestChange(of author: Authorship) throws -> TransactionRecord? {
+    try newest { record in
+      record.isUndo || !author.includes(record) ? .goOn : .found
+    }
+  }
+
+  /// The newest undo that is somebody's own and in force, with no own change after it.
+  func newestUndo(of author: Authorship) throws -> TransactionRecord? {
+    try newest { record in
+      if !author.includes(record) || record.isRedo { return .goOn }
+      return record.isUndo ? .found : .end
+    }
+  }
+
+  private enum Verdict { case found, goOn, end }
+
+  /// Looks at the transactions in force, the newest first.
+  private func newest(
+    _ judge: (TransactionRecord) -> Verdict
+  ) throws -> TransactionRecord? {
+    var undone = Set<SequenceNumber>()
+    var sequence = head
+    while sequence > .zero {
+      let record = try record(sequence)
+      if undone.remove(sequence) == nil {
+        switch judge(record) {
+        case .found: return record
+        case .end: return nil
+        case .goOn: undone.formUnion(record.undoes)
+        }
+      }
+      sequence = sequence.previous
+    }
+    return nil
+  }
+
+  // MARK: Groups
+
+  /// The transactions to undo with one: where it is the newest of its group in force, all of them,
+  /// the newest first; else it alone.
+  func group(of record: TransactionRecord) throws -> [TransactionRecord] {
+    guard let group = record.metadata[Name.group], !record.isUndo, !record.isRedo,
+      try !hasNewer(group, than: record)
+    else { return [record] }
+    var members = [record]
+    var undone = try undone(after: record.sequence)
+    var sequence = record.sequence.previous
+    var last = record.sequence
+    while sequence > .zero, last.rawValue - sequence.rawValue <= UndoLog.gapMax {
+      let other = try self.record(sequence)
+      if undone.remove(sequence) == nil {
+        undone.formUnion(other.undoes)
+        if other.isMember(of: group, record.origin) {
+          members.append(other)
+          last = sequence
+        }
+      }
+      sequence = sequence.previous
+    }
+    return members
+  }
+
+  private func hasNewer(_ group: String, than record: TransactionRecord) throws -> Bool {
+    let undone = try undone(after: record.sequence)
+    let end = min(head, SequenceNumber(record.sequence.rawValue + UndoLog.gapMax))
+    var sequence = record.sequence.next
+    while sequence <= end {
+      if try !undone.contains(sequence)
+        && self.record(sequence).isMember(of: group, record.origin)
+      {
+        return true
+      }
+      sequence = sequence.next
+    }
+    return false
+  }
+
+  /// What the transactions in force after one undo.
+  private func undone(after first: SequenceNumber) throws -> Set<SequenceNumber> {
+    var undone = Set<SequenceNumber>()
+    var sequence = head
+    while sequence > first {
+      let record = try record(sequence)
+      if !undone.contains(sequence) { undone.formUnion(record.undoes) }
+      sequence = sequence.previous
+    }
+    return undone
+  }
+}
+
+extension TransactionRecord {
+  /// The transactions that it undoes; none where what its metadata says is not such a list.
+  var undoes: [SequenceNumber] {
+    metadata[UndoLog.Name.undoes].flatMap { SequenceList.read($0) } ?? []
+  }
+
+  /// Whether it takes a change back.
+  var isUndo: Bool { !undoes.isEmpty && !isRedo }
+
+  /// Whether it makes a change again that was undone.
+  var isRedo: Bool { metadata[UndoLog.Name.redoes] != nil && !undoes.isEmpty }
+
+  fileprivate func isMember(of group: String, _ origin: UUID) -> Bool {
+    metadata[UndoLog.Name.group] == group && self.origin == origin && !isUndo && !isRedo
+  }
+}
+
+/// Sequence numbers in metadata, the newest first, with ranges: `12 7-9 3`.
+enum SequenceList {
+  /// A list may name so many transactions.
+  private static let countMax = 1_000_000
+
+  static func text(_ sequences: [SequenceNumber]) -> String {
+    var ranges: [(low: UInt64, high: UInt64)] = []
+    for sequence in sequences {
+      if let last = ranges.last, last.low == sequence.rawValue + 1 {
+        ranges[ranges.count - 1].low = sequence.rawValue
+      } else {
+        ranges.append((sequence.rawValue, sequence.rawValue))
+      }
+    }
+    return ranges.map { $0.low == $0.high ? "\($0.low)" : "\($0.low)-\($0.high)" }
+      .joined(separator: " ")
+  }
+
+  static func read(_ text: String) -> [SequenceNumber]? {
+    var sequences: [SequenceNumber] = []
+    for part in text.split(separator: " ") {
+      let ends = part.split(separator: "-", omittingEmptySubsequences: false).map { UInt64($0) }
+      guard ends.count <= 2, let low = ends.first ?? nil, let high = ends.last ?? nil, low > 0,
+        low <= high, high - low < UInt64(countMax - sequences.count)
+      else { return nil }
+      sequences += (low...high).reversed().map { SequenceNumber($0) }
+    }
+    return sequences
+  }
+}

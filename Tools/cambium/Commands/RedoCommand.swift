@@ -1,0 +1,24 @@
+import Cambium
+
+/// `cambium redo`: makes the change again that was undone last.
+enum RedoCommand {
+  static let command = Command(
+    name: "redo", group: .change,
+    summary: "makes the change again that was undone last",
+    discussion: """
+      It takes the newest undo back, unless a new change came after it; with --who, one of the same
+      author.
+
+      \(UndoCommands.conflicts)
+      """,
+    operands: [.database],
+    options: [UndoCommands.who] + UndoCommands.options,
+    examples: [.init("cambium redo shop.cambium", "after one undo too many")],
+    run: run)
+
+  static func run(_ invocation: Invocation, _ output: Output) throws {
+    try UndoCommands.run(invocation, output, nothing: "there is nothing to redo") { _ in
+      .redo(UndoCommands.author(invocation))
+    }
+  }
+}

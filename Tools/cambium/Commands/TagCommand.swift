@@ -1,0 +1,95 @@
+import Cambium
+
+/// `cambium tag`: names for moments.
+enum TagCommand {
+  static let name = Operand(
+    "NAME", .text, "the name; without one, the tags are listed", isOptional: true)
+  static let moment = Operand("REV", .moment, "the moment; now by default", isOptional: true)
+  static let delete = Option(flag: "delete", letter: "d", "take the name away; the moment stays")
+
+  static let command = Command(
+    name: "tag", group: .change,
+    summary: "names a moment, or lists the names",
+    discussion: """
+      A tag stands for a moment wherever one is written, as in `--at tag:release-1`. It is stored
+      in the log and costs no transaction. Its name has no spaces and no `..`. Exits with 1 where
+      there are no tags to list.
+      """,
+    operands: [.database, name, moment],
+    options: [delete, .wait, .quiet] + Option.output(.short, .json) + [.color],
+    examples: [
+      .init("cambium tag shop.cambium before-import", "names this moment"),
+      .init("cambium tag shop.cambium release-1 2026-11-20", "names an earlier one"),
+      .init("cambium tag shop.cambium release-1 --delete", "takes the name away"),
+      .init("cambium tag shop.cambium", "lists them"),
+    ],
+    run: run)
+
+  static func run(_ invocation: Invocation, _ output: Output) throws {
+    guard let name = invocation[name]?.text else {
+      if invocation.has(delete) { throw Failure(.usage, "usage", "--delete needs a NAME") }
+      return try list(invocation, output)
+    }
+    if let problem = Tag.problem(name) {
+      throw Failure(.usage, "usage", "“\(name)” cannot be a tag: \(problem)")
+    }
+    if invocation.has(delete) && invocation[moment] != nil {
+      throw Failure(.usage, "usage", "--delete takes a NAME and no REV")
+    }
+    let database = try OpenDatabase.forWriting(invocation)
+    defer { try? database.close() }
+    if invocation.has(delete) { return try remove(name, database, invocation, output) }
+    try add(name, database, invocation, output)
+  }
+
+  private static func add(
+    _ name: String, _ database: Database, _ invocation: Invocation, _ output: Output
+  ) throws {
+    let sequence = try OpenDatabase.sequence(invocation[moment]?.moment, in: database)
+    if let other = try database.tags.first(where: { $0.name == name && $0.sequence != sequence }) {
+      throw Failure(
+        .refused, "exists", "the tag “\(name)” is at transaction \(other.sequence)",
+        hint: "take it away first: `cambium tag \(Shell.quoted(invocation.database)) "
+          + "\(Shell.quoted(name)) --delete`")
+    }
+    let tag = try database.tag(name, at: .sequence(sequence))
+    if !invocation.isQuiet { try tell(tag, database, invocation, output, columns: 0) }
+  }
+
+  private static func remove(
+    _ name: String, _ database: Database, _ invocation: Invocation, _ output: Output
+  ) throws {
+    // Fails with what is there instead.
+    _ = try OpenDatabase.sequence(.tag(name), in: database)
+    try database.removeTag(name)
+  }
+
+  private static func list(_ invocation: Invocation, _ output: Output) throws {
+    let database = try OpenDatabase.forReading(invocation)
+    defer { try? database.close() }
+    let tags = try database.tags
+    let columns = tags.map { Terminal.displayWidth(Terminal.escaped($0.name)) }.max() ?? 0
+    for tag in tags { try tell(tag, database, invocation, output, columns: columns) }
+    guard tags.isEmpty else { return }
+    if invocation.format == .short { System.complain("cambium: there are no tags\n") }
+    throw Failure.silent(.negative)
+  }
+
+  private static func tell(
+    _ tag: Tag, _ database: Database, _ invocation: Invocation, _ output: Output, columns: Int
+  ) throws {
+    let isEarlier = try tag.sequence > .zero && tag.sequence <= database.head
+    let time = isEarlier ? try database.commit(tag.sequence).time : nil
+    if invocation.format == .json {
+      var line = JSONLine()
+      line.add("name", tag.name)
+      line.add("sequence", tag.sequence.rawValue)
+      if let time { line.add("time", time) }
+      return try output.line(line)
+    }
+    var line = StyledLine(Terminal.padded(Terminal.escaped(tag.name), to: columns), .heading)
+    line.add("  tx \(tag.sequence)")
+    if let time { line.add("  \(Zone.system.text(time))", .metadata) }
+    try output.line(line)
+  }
+}

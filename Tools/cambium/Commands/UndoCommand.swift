@@ -1,0 +1,43 @@
+import Cambium
+
+/// `cambium undo`: takes a transaction back.
+enum UndoCommand {
+  static let moment = Operand(
+    "REV", .moment, "the transaction; the newest that is not undone yet", isOptional: true)
+  static let group = Option(
+    flag: "group", "all transactions with the same metadata “group”, where it is the newest of them"
+  )
+
+  static let command = Command(
+    name: "undo", group: .change,
+    summary: "takes a transaction back, by a new one",
+    discussion: """
+      Without REV it takes back the newest change that is not undone yet, so that calling it again
+      goes on to the one before. `cambium redo` goes the other way.
+
+      \(UndoCommands.conflicts)
+      """,
+    operands: [.database, moment],
+    options: [group, UndoCommands.who] + UndoCommands.options,
+    examples: [
+      .init("cambium undo shop.cambium", "the newest change"),
+      .init("cambium undo shop.cambium 4711 --dry-run", "what taking back one would change"),
+      .init("cambium undo shop.cambium --who anna --reason 'wrong order'", "the newest of Anna's"),
+    ],
+    run: run)
+
+  static func run(_ invocation: Invocation, _ output: Output) throws {
+    try UndoCommands.run(invocation, output, nothing: "there is nothing to undo") { database in
+      let isGroup = invocation.has(group)
+      guard let moment = invocation[moment]?.moment else {
+        return .newest(UndoCommands.author(invocation), wholeGroup: isGroup)
+      }
+      if invocation.has(UndoCommands.who) {
+        throw Failure(
+          .usage, "usage", "--who looks for the newest transaction, and REV names one already")
+      }
+      let sequence = try OpenDatabase.commit(moment, of: database).sequence
+      return .transaction(sequence, wholeGroup: isGroup)
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import Cambium
+
+/// What `undo`, `redo` and `revert` share: what happens with conflicts, whose changes count, and
+/// how it is told what was done, or would be.
+enum UndoCommands {
+  static let dryRun = Option(flag: "dry-run", "only say what would change, and what conflicts")
+  static let skipConflicts = Option(
+    flag: "skip-conflicts", "leave what was changed since, and undo the rest")
+  static let overwrite = Option(flag: "overwrite", "undo even what was changed since")
+  static let who = Option(
+    "who", "NAME", .text, "only what was done with --actor NAME; it signs the undo, too")
+
+  static let options =
+    [dryRun, skipConflicts, overwrite] + Option.change + [.quiet] + Option.output(.short, .json)
+    + [.noPager, .color]
+
+  static let conflicts = """
+    Somebody may have changed since what is to be undone. Then nothing is done, and the exit code is
+    7: undo the later changes first, or choose with --skip-conflicts or --overwrite. A change of
+    another property of the same record is no conflict, nor are increments. Nothing is rewritten:
+    the log gets one more transaction, whose metadata says what it undoes.
+    """
+
+  /// Whose changes count.
+  static func author(_ invocation: Invocation) -> Authorship {
+    guard invocation.command.options.contains(where: { $0.name == who.name }),
+      let name = invocation[who]?.text
+    else { return .anyone }
+    return Authorship(metadata: ["actor": name])
+  }
+
+  /// Does it, or says what would be done. Where there is nothing to do it says so, and the exit
+  /// code is 1.
+  static func run(
+    _ invocation: Invocation, _ output: Output, nothing: String,
+    _ request: (Database) throws -> UndoRequest
+  ) throws {
+    let resolution = try resolution(invocation)
+    let database = try OpenDatabase.forWriting(invocation)
+    defer { try? database.close() }
+    let request = try request(database)
+    let isDone =
+      invocation.has(dryRun)
+      ? try preview(request, resolution, database, invocation, output)
+      : try perform(request, resolution, database, invocation, output)
+    if isDone { return }
+    if invocation.format == .short { System.complain("cambium: \(nothing)\n") }
+    throw Failure.silent(.negative)
+  }
+
+  private static func resolution(_ invocation: Invocation) throws -> ConflictResolution {
+    switch (invocation.has(skipConflicts), invocation.has(overwrite)) {
+    case (false, false): return .refuse
+    case (true, false): return .skipConflicts
+    case (false, true): return .overwrite
+    case (true, true):
+      throw Failure(.usage, "usage", "--skip-conflicts and --overwrite exclude each other")
+    }
+  }
+
+  // MARK: Doing it
+
+  private static func perform(
+    _ request: UndoRequest, _ resolution: ConflictResolution, _ database: Database,
+    _ invocation: Invocation, _ output: Output
+  ) throws -> Bool {
+    var metadata = Changing.metadata(invocation)
+    metadata.merge(author(invocation).metadata) { own, _ in own }
+    let undone = try Changing.expecting(invocation) { expected in
+      try database.perform(request, resolution, metadata, expecting: expected)
+    }
+    guard let undone else { return false }
+    if invocation.isQuiet { return true }
+    if invocation.format == .json {
+      var line = JSONLine()
+      line.add("sequence", undone.sequence.rawValue)
+      add(undone, to: &line)
+      try output.line(line)
+    } else {
+      try output.line("tx \(undone.sequence)  undoes \(text(undone.undoes))")
+      try tell(undone.conflicts, resolution, output)
+    }
+    return true
+  }
+
+  // MARK: Saying what would be done
+
+  private static func preview(
+    _ request: UndoRequest, _ resolution: ConflictResolution, _ database: Database,
+    _ invocation: Invocation, _ output: Output
+  ) throws -> Bool {
+    guard let preview = try database.preview(request, resolution) else { return false }
+    let undone = preview.undone
+    if invocation.format == .json {
+      var line = JSONLine()
+      add(undone, to: &line)
+      line.add("changes", preview.changes.map { ChangeText.json($0) })
+      try output.line(line)
+    } else {
+      try output.line("would append 1 transaction that undoes \(text(undone.undoes))")
+      let text = ChangeText(output: output)
+      for change in preview.changes { try text.write(change) }
+      try tell(undone.conflicts, resolution, output)
+      if undone.conflicts.isEmpty { try output.line("no conflicts") }
+    }
+    if resolution == .refuse && !undone.conflicts.isEmpty { throw Failure.silent(.refused) }
+    return true
+  }
+
+  private static func tell(
+    _ conflicts: [UndoConflict], _ resolution: ConflictResolution, _ output: Output
+  ) throws {
+    let word =
+      switch resolution {
+      case .refuse: "conflict"
+      case .skipConflicts: "left"
+      case .overwrite: "overwritten"
+      }
+    for conflict in conflicts {
+      try output.line("\(word): \(Terminal.escaped(UndoText.text(conflict)))")
+    }
+  }
+
+  private static func add(_ undone: Undone, to line: inout JSONLine) {
+    line.add("undoes", .array(undone.undoes.map { .integer(Int64(clamping: $0.rawValue)) }))
+    line.add("conflicts", undone.conflicts.map(UndoText.json))
+  }
+
+  /// The transactions, the newest first; of many, the first and the last.
+  private static func text(_ sequences: [SequenceNumber]) -> String {
+    guard sequences.count > 5, let first = sequences.first, let last = sequences.last else {
+      return sequences.map(\.description).joined(separator: ", ")
+    }
+    return "\(sequences.count) transactions, \(first) to \(last)"
+  }
+}
