@@ -45,7 +45,7 @@ struct HistoryModelTests {
   }
 
   @Test(
-    "tells history, blame and diff as the model does, rebuilt too",
+    "tells history, blame and diff as the model does, rebuilt and compacted too",
     arguments: SeededGenerator.seeds(5, 6))
   func time(seed: UInt64) async throws {
     print("seed \(seed)")
@@ -57,6 +57,10 @@ struct HistoryModelTests {
         try history.compareTime(10, &told)
       }
       try database.rebuild()
+      try history.compareTime(10, &told)
+      try history.compact(archives: false)
+      try history.compareTime(10, &told)
+      try await history.run(calls: 400)
       try history.compareTime(10, &told)
       #expect(told.steps > 100 && told.moves > 5, "\(told)")
       #expect(told.blamed > 10)

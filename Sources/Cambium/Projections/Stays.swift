@@ -5,6 +5,9 @@
 // since a node that comes back or is moved starts without links. So the newest removal before a
 // moment, the first one after it, and the oldest links tell when stays begin and end, in
 // O(log versions) entries, without the log.
+//
+// What was replaced up to the horizon is cut off. So no link to it is followed, and what happened
+// up to the horizon is only known as that: its number is one up to the horizon, no more.
 
 import LMDB
 
@@ -43,17 +46,20 @@ private struct LinkedVersion {
 }
 
 extension StateReader {
-  /// What is at a place, by the tree's key, as of a moment; throws as all reading of history does.
-  func occupancy(_ key: RawSpan, asOf moment: UInt64) throws -> Occupancy {
+  /// What is at a place, by the tree's key, as of a moment at or after the horizon; throws as all
+  /// reading of history does.
+  func occupancy(
+    _ key: RawSpan, asOf moment: UInt64, horizon: UInt64
+  ) throws -> Occupancy {
     var until: UInt64?
     if let present = try access.get(tables.tree, key, { try LinkedVersion($0, key, entry: nil) }) {
-      let placed = try placed(present, key)
+      let placed = try placed(present, key, horizon)
       if placed <= moment { return .held(try stay(present, placed, key, moment)) }
       until = placed
     }
     if let removal = try removal(key, from: HistoryLink(sequence: moment + 1, index: 0))?.link {
       let removed = try superseded(removal, key)
-      let placed = try placed(removed, key)
+      let placed = try placed(removed, key, horizon)
       if placed <= moment { return .held(try stay(removed, placed, key, moment)) }
       until = placed
     }
@@ -75,9 +81,11 @@ extension StateReader {
   }
 
   /// The transaction that made the first version of a stay.
-  private func placed(_ last: LinkedVersion, _ key: RawSpan) throws -> UInt64 {
+  private func placed(
+    _ last: LinkedVersion, _ key: RawSpan, _ horizon: UInt64
+  ) throws -> UInt64 {
     var version = last
-    while let older = try older(version, after: 0, key) { version = older }
+    while let older = try older(version, after: horizon, key) { version = older }
     return version.header.modified
   }
 

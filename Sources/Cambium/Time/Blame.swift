@@ -52,7 +52,7 @@ private struct Blaming {
   private let path: Path
   private let isRecord: Bool
   private let values: [(name: String?, value: Value)]
-  private var setters: [TransactionInfo?]
+  private var settings: [Blame.Setting?]
   private var infos: TransactionInfos
 
   init(_ store: Store, _ node: Node) throws {
@@ -67,30 +67,38 @@ private struct Blaming {
     case let value?:
       (isRecord, values) = (false, [(isProperty ? node.key?.description : nil, value)])
     }
-    setters = Array(repeating: nil, count: values.count)
+    settings = Array(repeating: nil, count: values.count)
   }
 
   var lines: [Blame] {
-    zip(values, setters).compactMap { value, setter in
-      setter.map { Blame(property: value.name, value: value.value, set: .by($0)) }
+    zip(values, settings).compactMap { value, setting in
+      setting.map { Blame(property: value.name, value: value.value, set: $0) }
     }
   }
 
   mutating func walk(back moment: SequenceNumber) throws {
     var moment = moment
-    while setters.contains(nil) {
-      let trace = try PathTrace(path, asOf: moment.rawValue, try store.snapshot(at: .now))
-      guard trace.last > 0 else {
-        throw DatabaseError.corrupt(reason: "no transaction has set what is at \(path)")
-      }
+    while settings.contains(nil) {
+      let trace = try PathTrace(path, asOf: moment.rawValue, store)
+      if trace.last <= trace.horizon { return try endAtHorizon(SequenceNumber(trace.horizon)) }
       let sequence = SequenceNumber(trace.last)
       moment = sequence.previous
       let before = try store.snapshot(at: .sequence(moment))[path].value
-      for index in values.indices where setters[index] == nil {
+      for index in values.indices where settings[index] == nil {
         if held(values[index].name, before) != values[index].value {
-          setters[index] = try infos.info(sequence)
+          settings[index] = .by(try infos.info(sequence))
         }
       }
+    }
+  }
+
+  /// Says of what is left that it was set before what can be told.
+  private mutating func endAtHorizon(_ horizon: SequenceNumber) throws {
+    guard horizon > .zero else {
+      throw DatabaseError.corrupt(reason: "no transaction has set what is at \(path)")
+    }
+    for index in settings.indices where settings[index] == nil {
+      settings[index] = .atOrBefore(horizon)
     }
   }
 

@@ -25,7 +25,8 @@ public struct Diff: Sendable {
   /// Starts a walk: reads which paths were touched, and sorts them.
   ///
   /// - Returns: The walk, at its start. It renews its snapshots as it goes, so it may be slow.
-  /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``;
+  /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``,
+  ///   ``DatabaseError/compacted(oldest:)`` where the horizon has passed the earlier moment;
   ///   ``DatabaseError/full(reason:)`` or ``DatabaseError/ioFailure(reason:)`` where a temporary
   ///   file cannot be written.
   /// - Complexity: O(*k* log *k*) for *k* operations between the moments, whatever the size of the

@@ -118,7 +118,8 @@ public struct HistoryCursor: ~Copyable {
   /// The next step, or nil after the last.
   ///
   /// - Returns: The step.
-  /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``;
+  ///   ``DatabaseError/compacted(oldest:)`` where the horizon has passed the walk.
   /// - Complexity: of a node, O(log *v*) lookups for each level of the path, with *v* versions, and
   ///   one read of the transaction's record; nothing else of the log. Where a node above came and
   ///   went, or the record of a property changed, without a change of this one, as much again for
@@ -184,7 +185,7 @@ private struct NodeSteps {
   }
 
   private func trace(_ path: Path, _ moment: UInt64) throws -> PathTrace {
-    try PathTrace(path, asOf: moment, try store.snapshot(at: .now))
+    try PathTrace(path, asOf: moment, store)
   }
 
   /// What a transaction did, or nil where it left the node alone.
@@ -269,16 +270,18 @@ extension Database {
   ///   - path: The node, which need not be there any more; the root has no value, so only its
   ///     subtree has a history.
   ///   - scope: What of it.
-  ///   - after: Only what came after this transaction.
+  ///   - after: Only what came after this transaction; nil begins with the oldest that is left.
   ///   - upTo: Only what came up to and including this one; the newest by default.
   /// - Returns: The history, not read yet; any thread may walk it.
-  /// - Throws: As ``snapshot(at:)``.
+  /// - Throws: As ``snapshot(at:)``; ``DatabaseError/compacted(oldest:)`` where `after` is before
+  ///   the ``horizon``.
   /// - Complexity: O(1); walking costs what ``HistoryCursor/next()`` says.
   public func history(
-    of path: Path, _ scope: History.Scope = .node, after: SequenceNumber = .zero,
+    of path: Path, _ scope: History.Scope = .node, after: SequenceNumber? = nil,
     upTo: SequenceNumber? = nil
   ) throws -> History {
-    let head = try head
-    return History(store, path, scope, after: after, upTo: min(upTo ?? head, head))
+    let (head, horizon) = (try head, try horizon)
+    if let after, after < horizon { throw DatabaseError.compacted(oldest: horizon) }
+    return History(store, path, scope, after: after ?? horizon, upTo: min(upTo ?? head, head))
   }
 }

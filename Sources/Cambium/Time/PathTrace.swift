@@ -11,17 +11,29 @@ struct PathTrace {
   private(set) var next: UInt64?
   /// The newest transaction up to the moment that put or took away the node, or one above it.
   private(set) var placed: UInt64 = 0
+  /// The oldest moment that can be read. What happened up to it is told as of some transaction up
+  /// to it.
+  let horizon: UInt64
 
-  /// Looks at a path as of a moment, through a snapshot of the present, which knows all the past.
-  init(_ path: Path, asOf moment: UInt64, _ snapshot: Snapshot) throws {
+  /// Looks at a path as of a moment.
+  init(_ path: Path, asOf moment: UInt64, _ store: Store) throws {
+    let snapshot = try store.snapshot(at: .now)
     let reader = try snapshot.reader
+    // Asked for after the snapshot was taken: history is cut only once the horizon is known.
+    let horizon = try store.log.read { log in
+      try log.checkReachable(SequenceNumber(moment))
+      return try log.horizon().rawValue
+    }
+    self.horizon = horizon
     var (node, parent) = (StateHead.root, nil as Stay?)
     var offset = 0
     while offset < path.bytes.count {
       let key = Key(terminatedIn: path.bytes, at: &offset)
       let isLast = offset == path.bytes.count
       let found = try key.lendTreeKey(parent: node) {
-        node == 0 ? .empty(since: 0, until: nil) : try reader.occupancy($0, asOf: moment)
+        node == 0
+          ? .empty(since: 0, until: nil)
+          : try reader.occupancy($0, asOf: moment, horizon: horizon)
       }
       switch found {
       case .held(let stay):

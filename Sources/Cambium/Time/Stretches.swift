@@ -32,7 +32,7 @@ struct Stretches {
     let path = path
     var moment = followsMoves ? last : 0
     while moment >= first {
-      let placed = try PathTrace(path, asOf: moment, try store.snapshot(at: .now)).placed
+      let placed = try PathTrace(path, asOf: moment, store).placed
       if placed < first { break }
       moment = placed - 1
       let origin = try Arrivals(store, SequenceNumber(placed)).origin(of: path)

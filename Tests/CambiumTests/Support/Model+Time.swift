@@ -133,7 +133,9 @@ extension Model {
     _ path: Path, _ moment: SequenceNumber, isSame: (Value?) -> Bool
   ) -> SequenceNumber {
     var sequence = moment
-    while isSame(held(path, at: sequence.previous).value) { sequence = sequence.previous }
+    while sequence > horizon, isSame(held(path, at: sequence.previous).value) {
+      sequence = sequence.previous
+    }
     return sequence
   }
 }
@@ -149,6 +151,10 @@ extension ModelBlame {
   init(_ line: Blame) {
     property = line.property
     value = line.value
-    set = if case .by(let transaction) = line.set { transaction.sequence } else { .zero }
+    set =
+      switch line.set {
+      case .by(let transaction): transaction.sequence
+      case .atOrBefore(let sequence): sequence
+      }
   }
 }

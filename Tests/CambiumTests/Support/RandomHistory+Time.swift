@@ -15,10 +15,10 @@ extension RandomHistory {
   func compareTime(_ count: Int, _ told: inout Told) throws {
     for _ in 0..<count {
       let path = calls.path()
-      let (one, other) = (randomMoment(), randomMoment())
+      let (one, other) = (moment(), moment())
       try compareHistory(of: path, after: min(one, other), upTo: max(one, other), &told)
       let present = pathThere(at: model.head) ?? calls.path()
-      try compareHistory(of: present, after: .zero, upTo: model.head, &told)
+      try compareHistory(of: present, after: model.horizon, upTo: model.head, &told)
       try compareBlame(path, at: one, &told)
       try compareBlame(pathThere(at: one) ?? path, at: one, &told)
       try compareDiff(from: one, to: other, under: path, &told)
@@ -35,10 +35,6 @@ extension RandomHistory {
       let key = try? Key(calls.random.pick(Array(members)).name)
     else { return path }
     return path.appending(key)
-  }
-
-  private func randomMoment() -> SequenceNumber {
-    SequenceNumber(UInt64(calls.random.below(model.moments.count)))
   }
 
   private func compareHistory(

@@ -135,7 +135,7 @@ final class RandomHistory: @unchecked Sendable {
   }
 
   /// A random moment of those that are left.
-  private func moment() -> SequenceNumber {
+  func moment() -> SequenceNumber {
     let horizon = model.horizon.rawValue
     return SequenceNumber(
       horizon + UInt64(calls.random.below(Int(model.head.rawValue - horizon) + 1)))

@@ -5,9 +5,10 @@ import FoundationEssentials
 ///
 ///     range   = [moment] ".." [moment]      see ``PointInTime``
 ///
-/// Without the first it begins with the empty database, without the second it ends now.
+/// Without the first it begins with the oldest moment there is, which is the empty database unless
+/// the log was compacted; without the second it ends now.
 struct MomentRange: Hashable, Sendable {
-  /// Nil for the empty database.
+  /// Nil for the oldest moment.
   let from: PointInTime?
   /// Nil for the newest transaction.
   let to: PointInTime?
@@ -38,7 +39,7 @@ extension OpenDatabase {
   static func sequences(
     _ range: MomentRange, in database: Database
   ) throws -> (from: SequenceNumber, to: SequenceNumber) {
-    let from = try range.from.map { try sequence($0, in: database) } ?? .zero
+    let from = try range.from.map { try sequence($0, in: database) } ?? database.horizon
     return (from, try sequence(range.to, in: database))
   }
 }

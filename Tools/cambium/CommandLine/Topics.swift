@@ -29,7 +29,7 @@ struct Topic: Sendable {
 
         HEAD~3..HEAD            what the last three transactions did
         yesterday..             since yesterday
-        ..4711                  from the empty database to transaction 4711
+        ..4711                  from the oldest moment there is to transaction 4711
 
       `cambium log` shows whole seconds, `cambium show` all of a transaction's time.
       """)

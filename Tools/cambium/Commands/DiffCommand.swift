@@ -17,7 +17,8 @@ enum DiffCommand {
       The changes stand in path order: `+` for what B has and A has not, `~` for what is different,
       `-` for what A has and B has not. What holds the same at both moments is not told, whatever
       happened to it in between. Long values are cut; JSON has them whole, a line for each change.
-      A.. ends now, and ..B begins with the empty database.
+      A.. ends now, and ..B begins with the oldest moment there is: the empty database, unless the
+      log was compacted.
       """,
     operands: [.database, range, path],
     options: [stat, nameOnly, exitCode] + Option.output(.short, .json) + [.wait, .noPager, .color],
