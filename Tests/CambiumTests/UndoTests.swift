@@ -290,6 +290,28 @@ struct UndoTests {
     }
   }
 
+  @Test("reaches back to the horizon, and says so before it")
+  func horizon() throws {
+    try withDatabase { database in
+      for number in 1...6 as ClosedRange<Int64> {
+        try database.write { tx in
+          try tx.set("a/b", to: .integer(number))
+          try tx.set(Path(keys: ["n", .integer(number)]), to: 1)
+        }
+      }
+      try database.write { tx in try tx.remove("n") }
+      try database.compact(upTo: 4)
+      let error = #expect(throws: DatabaseError.self) { try database.undo(4) }
+      #expect(error == .compacted(oldest: 4))
+      for sequence in [7, 6, 5] as [SequenceNumber] {
+        #expect(try database.undoLast()?.undoes == [sequence])
+      }
+      #expect(try database.undoLast() == nil)
+      #expect(try database.read { try $0["n"].childCount } == 4)
+      #expect(try database.read { try $0["a/b"].value } == 4)
+    }
+  }
+
   @Test("of a transaction that is not there is refused")
   func noSuchTransaction() throws {
     try withDatabase { database in

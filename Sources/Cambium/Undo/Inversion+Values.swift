@@ -126,8 +126,8 @@ extension Inversion {
     try issue(.set(path, old ?? .nothing))
   }
 
-  /// Takes adjustments back, which must lead to the value that is wanted, where one is: where others
-  /// have changed it since, none is. Returns whether that was possible.
+  /// Takes adjustments back, which must lead to the value that is wanted, where one is: where
+  /// others have changed it since, none is. Returns whether that was possible.
   private mutating func undo(
     _ path: Path, _ target: Target, _ adjustments: [Adjustment], of value: [UInt8],
     _ wanted: [UInt8]??

@@ -95,7 +95,7 @@ struct Inversion {
   ) throws -> Bool {
     let place = ConflictPlace(path: path, property: property)
     if places.insert(place).inserted, conflicts.count < Inversion.conflictsMax {
-      let modified = try present(path)?.modified
+      let modified = left == found ? nil : try present(path)?.modified
       conflicts.append(
         UndoConflict(
           path: path, property: property, left: left, found: found,

@@ -10,7 +10,8 @@ public struct UndoConflict: Hashable, Sendable {
   public let left: Value?
   /// What is there now; nil where nothing, or no value of its own.
   public let found: Value?
-  /// The transaction that last changed the node's own value; nil where there is no node.
+  /// The transaction that last changed the node's own value; nil where there is no node, or another
+  /// one is in the way.
   public let changedBy: SequenceNumber?
   /// What is in the way.
   public let reason: String

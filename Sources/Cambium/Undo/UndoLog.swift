@@ -25,8 +25,14 @@ struct UndoLog {
   /// The newest transaction, those of the open group included.
   var head: SequenceNumber { writing.head.sequence }
 
+  /// Transactions up to this one cannot be undone any more: what was before them was compacted.
+  private var horizon: SequenceNumber { writing.horizon }
+
   /// A transaction, committed or of the open group.
+  ///
+  /// - Throws: ``DatabaseError/compacted(oldest:)``, ``DatabaseError/corrupt(reason:)``.
   func record(_ sequence: SequenceNumber) throws -> TransactionRecord {
+    if sequence <= horizon { throw DatabaseError.compacted(oldest: horizon) }
     if let first = writing.records.first?.sequence, sequence >= first {
       return writing.records[Int(sequence.rawValue - first.rawValue)]
     }
@@ -65,7 +71,7 @@ struct UndoLog {
   ) throws -> TransactionRecord? {
     var undone = Set<SequenceNumber>()
     var sequence = head
-    while sequence > .zero {
+    while sequence > horizon {
       let record = try record(sequence)
       if undone.remove(sequence) == nil {
         switch judge(record) {
@@ -91,7 +97,7 @@ struct UndoLog {
     var undone = try undone(after: record.sequence)
     var sequence = record.sequence.previous
     var last = record.sequence
-    while sequence > .zero, last.rawValue - sequence.rawValue <= UndoLog.gapMax {
+    while sequence > horizon, last.rawValue - sequence.rawValue <= UndoLog.gapMax {
       let other = try self.record(sequence)
       if undone.remove(sequence) == nil {
         undone.formUnion(other.undoes)
