@@ -23,10 +23,12 @@ struct CompactionTests {
     print("seed \(seed)")
     try await withDatabase { database in
       let history = RandomHistory(database, seed: seed, callsMax: 12)
+      var told = RandomHistory.Told()
       for round in 0..<8 {
         try await history.run(calls: 400)
         try history.compact(archives: seed % 2 == 0)
         try history.compareMoments(6)
+        try history.compareTime(3, &told)
         let digest = try expectSound(database)
         if round % 3 == 0 {
           try database.rebuild()
@@ -35,6 +37,7 @@ struct CompactionTests {
         }
       }
       try await history.compareFeed()
+      #expect(told.steps > 0 && told.blamed > 0 && told.differences > 0)
     }
   }
 

@@ -46,7 +46,8 @@ private struct CompactionPlanner {
   }
 
   private func inTemporaryDirectory<R>(_ body: (String) throws -> R) throws -> R {
-    let claim = try ClaimedDirectory(creating: Database.temporaryPath("\(store.path)/baseline", "-"))
+    let claim = try ClaimedDirectory(
+      creating: Database.temporaryPath("\(store.path)/baseline", "-"))
     defer { try? Files.removeDirectory(claim.path) }
     return try body(claim.path)
   }

@@ -84,6 +84,9 @@ extension Retention {
     var bound = limit.rawValue
     if let transactions { bound = min(bound, limit.rawValue - min(transactions, limit.rawValue)) }
     if let duration { bound = min(bound, try moment(duration, before: limit, log)) }
+    if keepsTags, let oldest = try log.tags().first(where: { $0.sequence >= present }) {
+      bound = min(bound, oldest.sequence.rawValue)
+    }
     for consumer in try log.consumers() {
       let position = consumer.position.rawValue
       if limit.rawValue - min(position, limit.rawValue) <= consumerLagMax {

@@ -122,7 +122,7 @@ struct Touched: Sendable {
       if touched.isSubtree {
         var subtree = try SubtreeChanges(old[touched.path], new[touched.path], mayBeProperty: false)
         while let change = try subtree.next() { changes.append(change) }
-      } else if let change = try ChangeCursor.change(old[touched.path], new[touched.path]) {
+      } else if let change = try Differences.change(old[touched.path], new[touched.path]) {
         changes.append(change)
       }
     }

@@ -56,7 +56,7 @@ enum CompactCommand {
       return try write(plan, "would drop", invocation, output)
     }
     try Consent.ask(
-      "Drop \(Quantity.count(plan.transactions, "transaction")) for good?", invocation)
+      to: "drop \(Quantity.count(plan.transactions, "transaction")) for good", invocation)
     try compact(database, retention, invocation, output)
   }
 
@@ -86,7 +86,8 @@ enum CompactCommand {
     } catch is CancellationError {
       throw Failure(
         .partial, "partial", "stopped half-way; what was dropped until then is dropped",
-        hint: "`cambium compact \(Shell.quoted(invocation.database))` with the same options goes on")
+        hint: "`cambium compact \(Shell.quoted(invocation.database))` with the same options goes on"
+      )
     }
   }
 
