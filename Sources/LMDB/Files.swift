@@ -115,6 +115,20 @@ package enum Files {
     }
   }
 
+  /// Renames a file over another.
+  package static func replace(_ old: String, with new: String) throws(StorageError) {
+    guard Platform.renameFile(new, old) == 0 else { throw failure("renaming \(new) to \(old)") }
+  }
+
+  /// Whether no process has an environment's data file open (see ``NamespaceClaim``); true also
+  /// where that cannot be told.
+  package static func isUnused(_ path: String) -> Bool {
+    let descriptor = unsafe open(path, O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else { return true }
+    defer { close(descriptor) }
+    return Platform.lockAlone(descriptor)
+  }
+
   /// Copies a file's bytes; `target` must not exist.
   package static func copy(_ source: String, to target: String) throws {
     let output = unsafe open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)

@@ -90,6 +90,17 @@ package enum Platform {
     #endif
   }
 
+  /// Locks all of an open file.
+  ///
+  /// - Returns: False while others have locked a part of it.
+  static func lockAlone(_ descriptor: Int32) -> Bool {
+    #if canImport(Glibc)
+      return lock(descriptor, setLock, F_WRLCK, from: 0, count: 0) != -1
+    #else
+      return true
+    #endif
+  }
+
   #if canImport(Glibc)
     /// Linux's commands for locks of the open file (F_OFD_GETLK, F_OFD_SETLK), which Glibc's module
     /// leaves out.

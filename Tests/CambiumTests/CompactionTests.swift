@@ -294,6 +294,35 @@ struct CompactionTests {
     try database.close()
   }
 
+  @Test("leaves free pages, which a vacuum gives back; not while somebody has the files open")
+  func vacuum() throws {
+    try place.use { database in
+      for number in 0..<300 as Range<Int64> {
+        let text = Value.string(String(repeating: "x", count: 3_000))
+        try database.write { tx in try tx.set("a", to: ["number": .integer(number), "text": text]) }
+      }
+      _ = try database.store(Data(repeating: 7, count: 1 << 20))
+      try database.compact(upTo: 290)
+      #expect(throws: DatabaseError.alreadyOpen(path: place.path)) {
+        try Database.vacuum(at: place.path)
+      }
+    }
+    let done = try Database.vacuum(at: place.path)
+    #expect(done.bytesAfter < done.bytesBefore / 5)
+    #expect(Files.size(of: place.log) < done.bytesAfter)
+    #expect(try place.names.filter { $0.hasSuffix(".tmp") } == [])
+    try place.use { database in
+      #expect(try database.read { try $0["a/number"].value } == 299)
+      #expect(try database.read(at: .sequence(290)) { try $0["a/number"].value } == 289)
+      try write(database, 1...3)
+      try expectSound(database)
+    }
+    #expect(throws: DatabaseError.noDatabase(path: place.beside("none"))) {
+      try Database.vacuum(at: place.beside("none"))
+    }
+    try place.expectSound()
+  }
+
   // MARK: Damage
 
   @Test("makes a baseline from which a state that is lost is made anew")

@@ -28,7 +28,7 @@ public struct Compaction: Hashable, Sendable {
   /// The bytes of all pages in use before: of log, state and baseline.
   public internal(set) var bytesBefore: UInt64 = 0
   /// The same after it. Free pages inside the files are used again by what is written next;
-  /// ``Database/vacuum(at:options:progress:)`` gives them back.
+  /// ``Database/vacuum(at:options:)`` gives them back.
   public internal(set) var bytesAfter: UInt64 = 0
 
   /// How many transactions are dropped.

@@ -24,7 +24,7 @@ extension Database {
   /// What is claimed while somebody is at work in it.
   fileprivate static func isTemporary(_ name: String) -> Bool {
     name.hasSuffix(".tmp")
-      && ["verify-", "checkpoint-", "part-", "baseline-"].contains { name.hasPrefix($0) }
+      && ["verify-", "checkpoint-", "part-", "baseline-", "vacuum-"].contains { name.hasPrefix($0) }
   }
 
   /// Removes databases that were not completed: directories that are named as such, in which there

@@ -165,7 +165,7 @@ public final class Database: Sendable {
       try writer.run(
         WriteJob(
           id: 0, metadata: metadata, expecting: expecting,
-          body: { result = try body(Transaction($0)) }, finish: { outcome = $0 }))
+          body: { result = try body($0) }, finish: { outcome = $0 }))
     }
     try outcome.get()
     guard let result else { throw DatabaseError.misuse(reason: "the write did not run") }
@@ -199,7 +199,7 @@ public final class Database: Sendable {
           WriteJob(
             id: id, metadata: metadata, expecting: expecting,
             body: {
-              result.value = try body(Transaction($0))
+              result.value = try body($0)
               if isEarly {
                 continuation.resume(with: result.get())
                 usleep(1000)

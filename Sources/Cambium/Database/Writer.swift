@@ -9,7 +9,9 @@ struct WriteJob: @unchecked Sendable {
   let id: Int
   let metadata: [String: String]
   let expecting: SequenceNumber?
-  let body: (Writing) throws -> Void
+  /// Not generic, and given its transaction: the optimizer of Swift 6.3 crashes where generic code
+  /// makes a noncopyable one.
+  let body: (borrowing Transaction) throws -> Void
   let finish: (Result<Void, any Error>) -> Void
 }
 
@@ -139,7 +141,7 @@ final class Writer: Sendable {
     if let expected = job.expecting, expected != writing.head.sequence {
       throw DatabaseError.conflict(.root, expected: expected, found: writing.head.sequence)
     }
-    try translating { try writing.run(job.metadata, job.body) }
+    try translating { try writing.run(job.metadata) { try job.body(Transaction($0)) } }
   }
 
   // MARK: The queue

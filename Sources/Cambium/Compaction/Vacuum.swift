@@ -1,0 +1,116 @@
+// Giving free pages back.
+//
+// LMDB keeps the pages that are free and uses them again, so its files never shrink. Where much was
+// dropped, each file is copied without them:
+//
+//     data.mdb ──copied──▶ vacuum-<random>.tmp ──synced, walked──▶ renamed over data.mdb
+//
+// A file that is replaced under a process that has it open would be two files, so this is done only
+// while nobody has, and the turn to write is held from before the copy until after the renaming. A
+// crash leaves the one file or the other, and both say the same.
+
+import LMDB
+
+/// What a vacuum has done.
+public struct Vacuum: Hashable, Sendable {
+  /// The sizes of the log's and the state's files before, in bytes.
+  public internal(set) var bytesBefore: UInt64 = 0
+  /// The sizes of both files now.
+  public internal(set) var bytesAfter: UInt64 = 0
+}
+
+extension Database {
+  /// Gives the free pages of a database's files back to the file system.
+  ///
+  ///     try Database.vacuum(at: "shop.cambium")
+  ///
+  /// - Parameters:
+  ///   - path: The directory of a database that is not open, in this or any other process.
+  ///   - options: How to open it, and how long to wait for who writes.
+  /// - Returns: The sizes before and after.
+  /// - Throws: ``DatabaseError/alreadyOpen(path:)`` and ``DatabaseError/busy(reason:)`` where it is
+  ///   open, ``DatabaseError/noDatabase(path:)``, ``DatabaseError/corrupt(reason:)``,
+  ///   ``DatabaseError/full(reason:)``. Each file is then the old one or the new one, and whole.
+  /// - Complexity: reads and writes each page in use once; needs disk space for a second log.
+  @discardableResult
+  public static func vacuum(at path: String, options: Options = Options()) throws -> Vacuum {
+    try naming(path) {
+      try withLogAtRest(path, options) { try VacuumRun(path: path, options: options).run() }
+    }
+  }
+}
+
+private struct VacuumRun {
+  let path: String
+  let options: Database.Options
+
+  func run() throws -> Vacuum {
+    var result = Vacuum()
+    let log = try Log(at: "\(path)/log", options.environment(readOnly: false))
+    let mark: StateMark?
+    do {
+      defer { log.environment.close() }
+      try log.check()
+      mark = try log.read { try $0.stateMark() }
+      try replace("log", log.environment, &result) { copy in
+        // LMDB numbers the transactions of a copy anew, and the head holds that number.
+        let head = try log.read { try $0.head() }
+        let fresh = try Log(at: copy, options.environment(readOnly: false))
+        defer { fresh.environment.close() }
+        let writer = try LogWriter(fresh)
+        try writer.commit(head: head)
+      }
+    }
+    if let mark, mark.isTrusted(boot: boot, mount: mount) { try replaceState(mark, &result) }
+    return result
+  }
+
+  private var boot: String { options.systemStart ?? Platform.bootIdentity() }
+  private var mount: String { Platform.mountIdentity(of: path) }
+
+  private func replaceState(_ mark: StateMark, _ result: inout Vacuum) throws {
+    let name = State.directory(mark.generation)
+    let state = try State(
+      at: "\(path)/\(name)", generation: mark.generation, options.environment(readOnly: false))
+    defer { state.environment.close() }
+    try replace(name, state.environment, &result) { _ in }
+  }
+
+  /// Puts a copy in the place of an environment's file, and closes the environment.
+  private func replace(
+    _ name: String, _ environment: Environment, _ result: inout Vacuum,
+    _ finish: (_ copy: String) throws -> Void
+  ) throws {
+    let claim = try ClaimedDirectory(creating: Database.temporaryPath("\(path)/vacuum", "-"))
+    defer { try? Files.removeDirectory(claim.path) }
+    let (old, new) = ("\(path)/\(name)/data.mdb", "\(claim.path)/data.mdb")
+    let before = try PageWalker.walk(old)
+    try EnvironmentCopy(of: environment, to: new).run()
+    environment.close()
+    try finish(claim.path)
+    try check(try PageWalker.walk(new), against: before, name)
+    try Files.sync(new)
+    result.bytesBefore += Files.size(of: old)
+    result.bytesAfter += Files.size(of: new)
+    guard Files.isUnused(old) else {
+      throw DatabaseError.busy(reason: "another process has \(path) open; close it there first")
+    }
+    try Files.replace(old, with: new)
+    try Files.sync("\(path)/\(name)")
+  }
+
+  /// Compares what a copy's pages hold with what the file's did.
+  private func check(
+    _ copy: PageWalker.Report, against old: PageWalker.Report, _ name: String
+  ) throws {
+    if let finding = (old.findings + copy.findings).first {
+      throw DatabaseError.corrupt(reason: "\(name) is damaged: \(finding)")
+    }
+    func entries(_ report: PageWalker.Report) -> [String: UInt64] {
+      report.tables.reduce(into: [:]) { $0[$1.name] = $1.entries }
+    }
+    guard entries(copy) == entries(old) else {
+      throw DatabaseError.corrupt(reason: "a copy of \(name) does not hold what it should")
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import Cambium
+
+/// `cambium vacuum`: gives the free pages of a database's files back.
+enum VacuumCommand {
+  static let command = Command(
+    name: "vacuum", group: .keep,
+    summary: "gives free pages back to the file system",
+    discussion: """
+      What compaction drops leaves free pages inside the files, which later writes use. This copies
+      each file without them and puts the copy in its place. Nobody may have the database open
+      meanwhile. It needs room for a second log; Ctrl-C leaves the old file or the new one.
+      """,
+    operands: [.database],
+    options: [.wait, .quiet] + Option.output(.short, .json) + [.color],
+    examples: [
+      .init("cambium compact shop.cambium --keep 90d --yes", "first drop what is not to be kept"),
+      .init("cambium vacuum shop.cambium", "then make the files smaller"),
+    ],
+    run: run)
+
+  static func run(_ invocation: Invocation, _ output: Output) throws {
+    var options = Database.Options()
+    options.busyTimeout = invocation.patience
+    let done = try Database.vacuum(at: invocation.database, options: options)
+    if invocation.format == .json {
+      var line = JSONLine()
+      line.add("bytesBefore", done.bytesBefore)
+      line.add("bytesAfter", done.bytesAfter)
+      return try output.line(line)
+    }
+    if invocation.isQuiet { return }
+    try output.line(
+      "\(Quantity.bytes(done.bytesBefore)) → \(Quantity.bytes(done.bytesAfter)) in log and state")
+  }
+}
