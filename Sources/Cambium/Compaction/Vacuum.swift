@@ -51,10 +51,10 @@ private struct VacuumRun {
     do {
       defer { log.environment.close() }
       try log.check()
-      mark = try log.read { try $0.stateMark() }
+      let head: LogHead
+      (mark, head) = try log.read { (try $0.stateMark(), try $0.head()) }
       try replace("log", log.environment, &result) { copy in
         // LMDB numbers the transactions of a copy anew, and the head holds that number.
-        let head = try log.read { try $0.head() }
         let fresh = try Log(at: copy, options.environment(readOnly: false))
         defer { fresh.environment.close() }
         let writer = try LogWriter(fresh)

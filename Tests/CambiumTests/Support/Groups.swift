@@ -17,7 +17,7 @@ extension Database {
           writer.enqueue(
             WriteJob(
               id: writer.nextID(), metadata: [:], expecting: nil,
-              body: { try body($0) },
+              body: body,
               finish: { outcome.yield($0) }))
           group.addTask {
             for await outcome in outcomes { return outcome }
@@ -41,7 +41,7 @@ extension Database {
       let writing = try Writing(
         store, store.currentState(), head: head, horizon: .zero, catalog: store.catalog)
       let outcomes = (0..<count).map { _ in
-        Result { try writing.run([:]) { try body($0) } }
+        Result { try writing.run([:]) { try body(Transaction($0)) } }
       }
       try writing.commit()
       if let newest = writing.records.last { store.feed.publish(newest.sequence) }

@@ -30,6 +30,6 @@ enum VacuumCommand {
     }
     if invocation.isQuiet { return }
     try output.line(
-      "\(Quantity.bytes(done.bytesBefore)) → \(Quantity.bytes(done.bytesAfter)) in log and state")
+      "log and state: \(Quantity.bytes(done.bytesBefore)) → \(Quantity.bytes(done.bytesAfter))")
   }
 }
