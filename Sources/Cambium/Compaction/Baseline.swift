@@ -22,7 +22,12 @@ struct Baseline {
 
   /// The one that the log names; nil while nothing was dropped.
   static func current(_ store: Store) throws -> Baseline? {
-    let mark = try store.log.read { try $0.baseline() }
+    try store.log.read { try current(store, $0) }
+  }
+
+  /// The one that a view of the log names.
+  static func current(_ store: Store, _ log: LogReader) throws -> Baseline? {
+    let mark = try log.baseline()
     return mark.sequence > .zero ? Baseline(store: store, mark: mark) : nil
   }
 

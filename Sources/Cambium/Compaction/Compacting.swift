@@ -144,10 +144,12 @@ struct CompactionRun: Sendable {
 
   /// Runs something while nobody else compacts, in any process.
   ///
-  /// - Returns: nil where somebody does.
-  func whileAlone<R>(_ body: (CompactionRun) throws -> R) throws -> R? {
+  /// - Returns: nil where somebody still does after a while.
+  func whileAlone<R>(
+    timeout: Duration = .zero, _ body: (CompactionRun) throws -> R
+  ) throws -> R? {
     let lock = try FileLock(path: "\(store.path)/compact.lock")
-    guard try lock.lock(timeout: .zero) else { return nil }
+    guard try lock.lock(timeout: timeout) else { return nil }
     defer { lock.unlock() }
     return try body(self)
   }

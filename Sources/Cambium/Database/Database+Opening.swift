@@ -215,7 +215,7 @@ extension Database {
     _ directory: String, _ generation: UInt64, upTo head: SequenceNumber, _ isRecovery: Bool,
     _ progress: ProgressHandler?
   ) throws -> DatabaseError? {
-    let baseline = try Baseline.current(store)
+    let baseline = try store.log.readNewest { try Baseline.current(store, $0) }
     if isRecovery, let checkpoint = try Checkpoint.newest(store),
       checkpoint.mark.sequence >= baseline?.mark.sequence ?? .zero
     {

@@ -48,13 +48,21 @@ extension Database {
   ///
   /// - Parameter progress: Called about ten times a second, on this thread; false cancels.
   /// - Returns: What was found. Damage is a finding, not an error.
-  /// - Throws: `CancellationError`; ``DatabaseError`` when reading is impossible.
+  /// - Throws: `CancellationError`; ``DatabaseError/busy(reason:)`` while the database is being
+  ///   compacted; ``DatabaseError`` when reading is impossible.
   /// - Complexity: reads both environments twice, and folds the log once, about 4 µs for each
   ///   operation in all; needs disk space for a second state.
   public func verify(progress: ProgressHandler? = nil) throws -> Verification {
     try translating {
       var verifier = Verifier(store, progress)
-      return try verifier.run()
+      if store.isReadOnly { return try verifier.run() }
+      // A compaction would drop what is about to be read.
+      let timeout = store.options.busyTimeout
+      let result = try writer.compaction.whileAlone(timeout: timeout) { _ in try verifier.run() }
+      guard let result else {
+        throw DatabaseError.busy(reason: "a compaction has been under way for longer than \(timeout)")
+      }
+      return result
     }
   }
 }

@@ -37,7 +37,7 @@ struct Checker: Sendable {
     try demand(
       mayRebuild || reasons.allSatisfy { $0 == "there is none" },
       "the state was made anew after a killed process: \(reasons)")
-    try checkContent(database, head)
+    try checkContent(database, head, path)
     try checkFeed(database, head)
     try writeOn(database, head)
     try demandSound(database)
@@ -51,13 +51,34 @@ struct Checker: Sendable {
   }
 
   /// Checks the present, some moments of the past, and what is stored beside the tree.
-  private func checkContent(_ database: Database, _ head: UInt64) throws {
+  private func checkContent(_ database: Database, _ head: UInt64, _ path: String) throws {
     var random = SeededGenerator(seed: head, 7)
-    for moment in [head, UInt64(random.below(Int(head) + 1)), head / 2] {
+    let horizon = try database.horizon.rawValue
+    try demand(horizon <= head, "the horizon \(horizon) is after the head \(head)")
+    let middle = horizon + UInt64(random.below(Int(head - horizon) + 1))
+    for moment in [head, middle, max(horizon, head / 2), horizon] {
       try compare(database, at: moment, isPresent: moment == head)
     }
+    try checkArchive(database, path, &random)
     let position = try database.consumer(Script.consumer).position().rawValue
     try demand(position == head, "P2: the consumer's position is \(position), the head \(head)")
+  }
+
+  /// Restores a moment of the archive, where there is one.
+  private func checkArchive(
+    _ database: Database, _ path: String, _ random: inout SeededGenerator
+  ) throws {
+    guard let archived = try database.information().archived else { return }
+    let count = archived.upperBound.rawValue - archived.lowerBound.rawValue + 1
+    let moment = archived.lowerBound.rawValue + UInt64(random.below(Int(count)))
+    let restored = "\(path).restored"
+    defer { System.remove(restored) }
+    try database.replay(to: restored, until: SequenceNumber(moment))
+    var options = Database.Options()
+    options.mapSize = 1 << 30
+    let copy = try Database(at: restored, options: options)
+    try compare(copy, at: moment, isPresent: true)
+    try copy.close()
   }
 
   private func writeOn(_ database: Database, _ head: UInt64) throws {
@@ -125,18 +146,19 @@ extension Checker {
 // MARK: Feeds
 
 extension Checker {
-  /// Checks that walking and observing from zero tell each transaction once, in order.
+  /// Checks that walking and observing from the horizon tell each transaction once, in order.
   private func checkFeed(_ database: Database, _ head: UInt64) throws {
     var walked: [UInt64] = []
-    var commits = try database.commits(after: 0)
+    let horizon = try database.horizon
+    var commits = try database.commits(after: horizon)
     while let commit = try commits.next() {
       walked.append(commit.sequence.rawValue)
       try checkCommit(commit)
     }
-    let expected = head == 0 ? [] : Array(1...head)
+    let expected = head == horizon.rawValue ? [] : Array(horizon.rawValue + 1...head)
     try demand(walked == expected, "P5: walking the log gave \(walked)")
-    if head == 0 { return }
-    try observe(database, upTo: head)
+    if expected.isEmpty { return }
+    try observe(database, after: horizon, upTo: head)
     try checkChanges(database, head)
   }
 
@@ -153,13 +175,15 @@ extension Checker {
   }
 
   /// Observes all transactions.
-  private func observe(_ database: Database, upTo head: UInt64) throws {
+  private func observe(
+    _ database: Database, after horizon: SequenceNumber, upTo head: UInt64
+  ) throws {
     let observer = Awaited {
-      try await database.follow(after: .zero) { $0.sequence.rawValue < head }
+      try await database.follow(after: horizon) { $0.sequence.rawValue < head }
     }
     defer { observer.cancel() }
-    let (last, _) = try observer.get(within: 5, "P5: observing from zero did not end")
-    try demand(last.rawValue == head, "P5: observing from zero ended at \(last) of \(head)")
+    let (last, _) = try observer.get(within: 5, "P5: observing from the horizon did not end")
+    try demand(last.rawValue == head, "P5: observing from the horizon ended at \(last) of \(head)")
   }
 
   /// Checks what one transaction is said to have changed.

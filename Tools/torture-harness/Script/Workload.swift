@@ -17,6 +17,9 @@ enum Workload: String, CaseIterable, Sendable {
   case rebuild
   /// A checkpoint is made after almost every write.
   case checkpoint
+  /// The log's old end is dropped, then archived, between writes; in the middle free pages are given
+  /// back.
+  case compaction
   /// Two processes write to one database.
   case pair
 
@@ -50,19 +53,24 @@ struct WorkloadRun: Sendable {
     case .large: try writeAll(8)
     case .rebuild: try rebuild()
     case .checkpoint: try checkpoint()
+    case .compaction: try compaction()
     case .pair: try writeAll(9)
     }
   }
 
   func open(checkpointGrowth: Int? = nil) throws -> Database {
+    let database = try Database(at: path, options: options(checkpointGrowth: checkpointGrowth))
+    marks.created()
+    return database
+  }
+
+  private func options(checkpointGrowth: Int? = nil) -> Database.Options {
     var options = Database.Options()
     options.checkpointGrowth = checkpointGrowth
     options.mapSize = 1 << 30
     options.plantedBugs = bugs
     options.busyTimeout = .seconds(20)
-    let database = try Database(at: path, options: options)
-    marks.created()
-    return database
+    return options
   }
 
   /// Writes one transaction, and marks it.
@@ -142,6 +150,22 @@ struct WorkloadRun: Sendable {
     try database.close()
     let again = try open()
     try write(4, to: again)
+  }
+
+  private func compaction() throws {
+    let database = try open()
+    try write(5, to: database)
+    try database.compact(upTo: 3)
+    try write(2, to: database)
+    try database.close()
+    try Database.vacuum(at: path, options: options())
+    let again = try open()
+    try write(2, to: again)
+    try again.compact(upTo: 7, archives: true)
+    try write(2, to: again)
+    try again.compact(upTo: 10)
+    try write(again)
+    withExtendedLifetime(again) {}
   }
 
   private func checkpoint() throws {
