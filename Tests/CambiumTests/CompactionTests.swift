@@ -49,7 +49,7 @@ struct CompactionTests {
     while isBrokenOff {
       let place = try Place()
       isBrokenOff = try place.use { database in
-        try write(database, 1...60)
+        try database.writeCounts(1...60)
         let (count, callsMax) = (Counter(), calls)
         do {
           try database.compact(upTo: 40, archives: calls % 2 == 0) { _ in count.next() < callsMax }
@@ -62,7 +62,7 @@ struct CompactionTests {
       try place.use { database in
         database.finishCompaction()
         #expect(try database.horizon == 40)
-        try write(database, 61...62)
+        try database.writeCounts(61...62)
         digests.insert(try expectSound(database))
         #expect(throws: DatabaseError.compacted(oldest: 40)) { _ = try database.commit(40) }
         #expect(try database.read(at: .sequence(40)) { try $0["n/5/count"].value } == 40)
@@ -72,19 +72,6 @@ struct CompactionTests {
     }
     #expect(calls > 3)
     #expect(digests.count == 1)
-  }
-
-  /// One transaction for each number: a counter at one of five places, and a subtree that comes and
-  /// goes.
-  private func write(_ database: Database, _ numbers: ClosedRange<Int64>) throws {
-    for number in numbers {
-      try database.write { tx in
-        let path = Path(keys: ["n", .integer(number % 10 < 5 ? 5 : number % 5)])
-        try tx.set(path, to: ["count": .integer(number), "text": "a text that is the same"])
-        if number % 4 == 0 { try tx.set("tree/a/b", to: .integer(number)) }
-        if number % 4 == 2 { try tx.remove("tree") }
-      }
-    }
   }
 
   @Test("keeps a removed subtree that a later transaction restores, until that is dropped, too")
@@ -145,7 +132,7 @@ struct CompactionTests {
   @Test("into segments lets every moment be restored", arguments: [0, 15])
   func archive(dropped: UInt64) throws {
     try place.use { database in
-      try write(database, 1...80)
+      try database.writeCounts(1...80)
       var digests: [[UInt8]] = []
       for sequence in dropped...80 {
         digests.append(try dump(database, at: SequenceNumber(sequence)))
@@ -184,7 +171,7 @@ struct CompactionTests {
   @Test("keeps the newest transactions, or those of a time, whichever are more")
   func policies() throws {
     try place.use { database in
-      try write(database, 1...30)
+      try database.writeCounts(1...30)
       let before = try database.retention()
       #expect(before == Retention() && before.keepsEverything)
       #expect(try database.compact().horizon == 0)
@@ -194,7 +181,7 @@ struct CompactionTests {
       let both = Retention(transactions: 20, duration: .seconds(60))
       #expect(try database.compact(keeping: both).horizon == 5)
       Thread.sleep(forTimeInterval: 0.02)
-      try write(database, 31...31)
+      try database.writeCounts(31...31)
       #expect(try database.compact(keeping: Retention(duration: .milliseconds(10))).horizon == 30)
       var policy = Retention(transactions: 7, duration: .seconds(90))
       policy.archives = true
@@ -215,10 +202,10 @@ struct CompactionTests {
   @Test("waits for consumers, up to a lag; one that is further behind is told")
   func consumers() async throws {
     let database = try place.open()
-    try write(database, 1...30)
+    try database.writeCounts(1...30)
     let consumer = database.consumer("mailer")
     try consumer.advance(to: 4)
-    try write(database, 31...31)
+    try database.writeCounts(31...31)
     #expect(try database.compact(keeping: Retention(transactions: 5)).horizon == 4)
     var commits = try consumer.commits().makeAsyncIterator()
     #expect(try await commits.next()?.sequence == 5)
@@ -256,7 +243,7 @@ struct CompactionTests {
       return (seen, restarts)
     }
     for round in 0..<8 as Range<Int64> {
-      try write(database, round * 100 + 1...(round + 1) * 100)
+      try database.writeCounts(round * 100 + 1...(round + 1) * 100)
       database.finishCompaction()
     }
     let (seen, restarts) = try await observed.value
@@ -275,7 +262,7 @@ struct CompactionTests {
     var sizes: [UInt64] = []
     var next: UInt64 = 0
     for round in 0..<1_000 as Range<Int64> {
-      try write(database, round * 3 + 1...(round + 1) * 3)
+      try database.writeCounts(round * 3 + 1...(round + 1) * 3)
       var commits = try consumer.commits().makeAsyncIterator()
       for _ in 0..<3 {
         next += 1
@@ -314,7 +301,7 @@ struct CompactionTests {
     try place.use { database in
       #expect(try database.read { try $0["a/number"].value } == 299)
       #expect(try database.read(at: .sequence(290)) { try $0["a/number"].value } == 289)
-      try write(database, 1...3)
+      try database.writeCounts(1...3)
       try expectSound(database)
     }
     #expect(throws: DatabaseError.noDatabase(path: place.beside("none"))) {
@@ -322,87 +309,33 @@ struct CompactionTests {
     }
     try place.expectSound()
   }
-
-  // MARK: Damage
-
-  @Test("makes a baseline from which a state that is lost is made anew")
-  func recovery() throws {
-    try place.use { database in
-      try write(database, 1...50)
-      try database.compact(upTo: 30)
-      try write(database, 51...55)
-    }
-    try place.distrust()
-    try place.use { database in
-      #expect(try database.read { try $0["n/5/count"].value } == 54)
-      #expect(try database.read(at: .sequence(30)) { try $0["n/5/count"].value } == 30)
-      try expectSound(database)
-    }
-  }
-
-  @Test("makes a baseline whose damage is found, by verify and when it is needed")
-  func damage() throws {
-    try place.use { database in
-      try write(database, 1...50)
-      try database.compact(upTo: 30)
-    }
-    let file = "\(place.path)/baseline-30/data.mdb"
-    var bytes = try Data(contentsOf: URL(filePath: file))
-    bytes[bytes.count - 100] ^= 1
-    try bytes.write(to: URL(filePath: file))
-    try place.use { database in
-      let findings = try database.verify().findings
-      #expect(findings.contains { "\($0)".contains("baseline") })
-      #expect(throws: DatabaseError.self) { try database.rebuild() }
-      #expect(try database.read { try $0["n/5/count"].value } == 50)
-    }
-  }
-
-  @Test("leaves a log that can be repaired", arguments: LogRepair.allCases)
-  func repair(by method: LogRepair) throws {
-    try place.use { database in
-      try write(database, 1...50)
-      try database.compact(upTo: 30)
-    }
-    try place.damageRecord(45)
-    #expect(try Database.examineLog(at: place.path).lost.map(\.sequence) == [45])
-    let rescued = place.beside("rescued.cambium")
-    try Database.repair(place.path, by: method, to: rescued)
-    let database = try Database(at: rescued)
-    #expect(try database.head == (method == .cut ? 44 : 50))
-    #expect(try database.horizon == 30)
-    #expect(try database.read(at: .sequence(33)) { try $0["n/5/count"].value } == 33)
-    try expectSound(database)
-    try database.close()
-  }
-
-  @Test("that is unfinished can be read without writing")
-  func readOnly() throws {
-    try place.use { database in
-      try write(database, 1...50)
-      let steps = Counter()
-      _ = caught { try database.compact(upTo: 30) { $0.phase != "cut" || steps.next() > 9 } }
-    }
-    try place.use({ $0.readOnly = true }) { database in
-      #expect(try database.horizon == 30)
-      #expect(throws: DatabaseError.compacted(oldest: 30)) {
-        _ = try database.snapshot(at: .sequence(9))
-      }
-      try expectSound(database)
-    }
-  }
 }
 
 /// What a body throws.
-private func caught(_ body: () throws -> Void) -> (any Error)? {
+func caught(_ body: () throws -> Void) -> (any Error)? {
   do { try body() } catch { return error }
   return nil
 }
 
 /// Counts calls.
-private final class Counter: Sendable {
+final class Counter: Sendable {
   private let count = Atomic<Int>(0)
 
   /// How many calls there were before.
   func next() -> Int { count.add(1, ordering: .relaxed).oldValue }
+}
+
+extension Database {
+  /// One transaction for each number: a counter at one of five places, and a subtree that comes and
+  /// goes.
+  func writeCounts(_ numbers: ClosedRange<Int64>) throws {
+    for number in numbers {
+      try self.write { tx in
+        let path = Path(keys: ["n", .integer(number % 10 < 5 ? 5 : number % 5)])
+        try tx.set(path, to: ["count": .integer(number), "text": "a text that is the same"])
+        if number % 4 == 0 { try tx.set("tree/a/b", to: .integer(number)) }
+        if number % 4 == 2 { try tx.remove("tree") }
+      }
+    }
+  }
 }

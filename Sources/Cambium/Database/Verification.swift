@@ -60,7 +60,7 @@ extension Database {
       let timeout = store.options.busyTimeout
       let result = try writer.compaction.whileAlone(timeout: timeout) { _ in try verifier.run() }
       guard let result else {
-        throw DatabaseError.busy(reason: "a compaction has been under way for longer than \(timeout)")
+        throw DatabaseError.busy(reason: "a compaction took longer than \(timeout)")
       }
       return result
     }

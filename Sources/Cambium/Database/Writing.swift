@@ -98,7 +98,8 @@ final class Writing: @unchecked Sendable {
 
   private func seal() {
     projector.finish()
-    let time = max(WallClock.microseconds(), head.time)
+    let now = store.options.clock?() ?? WallClock.microseconds()
+    let time = max(now, head.time)
     let record = TransactionRecord(
       sequence: sequence, clock: head.clock.next(microseconds: time), time: time,
       origin: store.format.origin, metadata: metadata, operations: operations, previous: head.link)

@@ -17,8 +17,8 @@ enum Workload: String, CaseIterable, Sendable {
   case rebuild
   /// A checkpoint is made after almost every write.
   case checkpoint
-  /// The log's old end is dropped, then archived, between writes; in the middle free pages are given
-  /// back.
+  /// The log's old end is dropped, then archived, between writes; in the middle free pages are
+  /// given back.
   case compaction
   /// Two processes write to one database.
   case pair

@@ -1,0 +1,82 @@
+// Goal: what compaction leaves is as safe as what it replaced. Method: states are lost, baselines and
+// records damaged, compactions left unfinished; then the database is opened again.
+
+import Foundation
+import LMDB
+import Testing
+
+@testable import Cambium
+
+@Suite("A compacted database")
+struct CompactedDamageTests {
+  private let place: Place
+
+  init() throws { place = try Place() }
+
+  @Test("makes a baseline from which a state that is lost is made anew")
+  func recovery() throws {
+    try place.use { database in
+      try database.writeCounts(1...50)
+      try database.compact(upTo: 30)
+      try database.writeCounts(51...55)
+    }
+    try place.distrust()
+    try place.use { database in
+      #expect(try database.read { try $0["n/5/count"].value } == 54)
+      #expect(try database.read(at: .sequence(30)) { try $0["n/5/count"].value } == 30)
+      try expectSound(database)
+    }
+  }
+
+  @Test("makes a baseline whose damage is found, by verify and when it is needed")
+  func damage() throws {
+    try place.use { database in
+      try database.writeCounts(1...50)
+      try database.compact(upTo: 30)
+    }
+    let file = "\(place.path)/baseline-30/data.mdb"
+    var bytes = try Data(contentsOf: URL(filePath: file))
+    bytes[bytes.count - 100] ^= 1
+    try bytes.write(to: URL(filePath: file))
+    try place.use { database in
+      let findings = try database.verify().findings
+      #expect(findings.contains { "\($0)".contains("baseline") })
+      #expect(throws: DatabaseError.self) { try database.rebuild() }
+      #expect(try database.read { try $0["n/5/count"].value } == 50)
+    }
+  }
+
+  @Test("leaves a log that can be repaired", arguments: LogRepair.allCases)
+  func repair(by method: LogRepair) throws {
+    try place.use { database in
+      try database.writeCounts(1...50)
+      try database.compact(upTo: 30)
+    }
+    try place.damageRecord(45)
+    #expect(try Database.examineLog(at: place.path).lost.map(\.sequence) == [45])
+    let rescued = place.beside("rescued.cambium")
+    try Database.repair(place.path, by: method, to: rescued)
+    let database = try Database(at: rescued)
+    #expect(try database.head == (method == .cut ? 44 : 50))
+    #expect(try database.horizon == 30)
+    #expect(try database.read(at: .sequence(33)) { try $0["n/5/count"].value } == 33)
+    try expectSound(database)
+    try database.close()
+  }
+
+  @Test("that is unfinished can be read without writing")
+  func readOnly() throws {
+    try place.use { database in
+      try database.writeCounts(1...50)
+      let steps = Counter()
+      _ = caught { try database.compact(upTo: 30) { $0.phase != "cut" || steps.next() > 9 } }
+    }
+    try place.use({ $0.readOnly = true }) { database in
+      #expect(try database.horizon == 30)
+      #expect(throws: DatabaseError.compacted(oldest: 30)) {
+        _ = try database.snapshot(at: .sequence(9))
+      }
+      try expectSound(database)
+    }
+  }
+}
