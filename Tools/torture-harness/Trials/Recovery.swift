@@ -18,12 +18,20 @@ struct Recovery {
       try database.write { tx in
         for index in 0..<Recovery.nodesEach {
           let path = Path(keys: ["n", .integer(number), .integer(index)])
-          try tx.set(path, to: ["number": .integer(index), "text": .string("text \(index)")])
+          try tx.set(path, to: Recovery.node(number, index))
         }
       }
     }
     database.finishCheckpoint()
     System.die()
+  }
+
+  /// As large as a row of a usual table.
+  private static func node(_ transaction: Int64, _ index: Int64) -> Value {
+    [
+      "origin": .string("made by transaction \(transaction)"), "name": .string("node \(index)"),
+      "number": .integer(index), "weight": .integer(transaction * index), "isKnown": true,
+    ]
   }
 
   /// Opens it, and tells how long that took.
