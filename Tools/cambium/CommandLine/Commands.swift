@@ -10,6 +10,6 @@ enum Commands {
     ConsumersCommand.command,
     PutCommand.command, PatchCommand.command, DeleteCommand.command,
     UndoCommand.command, RedoCommand.command, RevertCommand.command, TagCommand.command,
-    HelpCommand.command, VersionCommand.command,
+    HelpCommand.command, VersionCommand.command, CompletionsCommand.command, ManCommand.command,
   ]
 }

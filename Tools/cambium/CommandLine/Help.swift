@@ -127,7 +127,7 @@ extension Option {
   fileprivate var label: String { (letter.map { "-\($0), " } ?? "    ") + synopsis }
 
   /// The help, what may stand there, and what does where nothing is given.
-  fileprivate var explanation: String {
+  var explanation: String {
     var text = help
     if case .choice(let names) = value?.kind { text += "; one of \(names.joined(separator: ", "))" }
     if repeats { text += "; may be repeated" }

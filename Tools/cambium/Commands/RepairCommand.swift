@@ -10,7 +10,7 @@ enum RepairCommand {
 
   static let command = Command(
     name: "repair", group: .keep,
-    summary: "says what is wrong with a log, and makes a new database of the rest",
+    summary: "says what is wrong with a log, makes a new database of the rest",
     discussion: """
       Without options it reads the log, says what is wrong and what can be done, and exits with 4
       where something is. It reads the file itself, so it also works where the database cannot be

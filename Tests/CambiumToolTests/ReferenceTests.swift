@@ -1,0 +1,159 @@
+// Goal: help, completions and man page say what the table of commands says, all of it. Method: the
+// scripts are run by the shells that they are for, and what they offer is compared with the table;
+// the man page is formatted, and searched.
+
+import Testing
+
+@testable import CambiumTool
+
+@Suite("Completions and man page", .timeLimit(.minutes(1)))
+struct ReferenceTests {
+  private static func isInstalled(_ program: String) -> Bool {
+    (try? Workplace.with { try $0.run("command -v \(program) >/dev/null") }) == ""
+  }
+
+  @Test("scripts have every command, option and choice", arguments: ["bash", "zsh", "fish"])
+  func scripts(_ shell: String) throws {
+    let script = try Workplace.with { try $0.run("cambium completions \(shell)") }
+    for command in Commands.all {
+      #expect(script.contains("\(command.name)"))
+      for option in command.allOptions {
+        let name = shell == "fish" ? "-l \(option.name) " : "--\(option.name)"
+        #expect(script.contains(name), "\(command.name) \(name)")
+        if case .words(let words)? = option.value?.kind.offer {
+          #expect(script.contains(words.joined(separator: " ")))
+        }
+      }
+    }
+  }
+
+  @Test("scripts are understood by their shells", arguments: ["bash", "zsh", "fish"])
+  func syntax(_ shell: String) throws {
+    guard Self.isInstalled(shell) else { return print("skipped: \(shell) is not installed") }
+    #expect(
+      try Workplace.with { place in
+        try place.run("cambium completions \(shell) > script && \(shell) -n script")
+      } == "")
+  }
+
+  @Test("bash offers what the table says, for every command and every option with a choice")
+  func bash() throws {
+    let lines = Self.questions
+    let calls = lines.map { line in
+      """
+      COMP_WORDS=(\(line.words.map(Shell.quoted).joined(separator: " ")))
+      COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _cambium; echo "${COMPREPLY[*]}"
+      """
+    }
+    let script = "source <(cambium completions bash)\n" + calls.joined(separator: "\n")
+    let answers = try Self.answers("bash", script)
+    try #require(answers.count == lines.count)
+    for (line, answer) in zip(lines, answers) {
+      #expect(
+        answer.split(separator: " ").map(String.init) == line.expected, "\(line.words)")
+    }
+  }
+
+  @Test("bash completes values after =, the start of a word, and the names of folders")
+  func bashWords() throws {
+    let answers = try Self.answers(
+      "bash",
+      """
+      mkdir 'a b.cambium' && source <(cambium completions bash)
+      ask() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cambium; echo "${COMPREPLY[*]}"; }
+      ask cambium comp
+      ask cambium log --output = js
+      ask cambium log --output =
+      ask cambium --color never log --rev
+      ask cambium info a
+      ask cambium completions ''
+      ask cambium help mom
+      ask cambium put x y ''
+      """)
+    #expect(
+      answers == [
+        "compact completions", "json", "short json csv", "--reverse", "a b.cambium",
+        "bash zsh fish", "moments", "a b.cambium",
+      ])
+  }
+
+  @Test("fish offers what the table says", .enabled(if: isInstalled("fish")))
+  func fish() throws {
+    // Two dashes are no start of a word to fish, and what it finds beside the script is not asked.
+    let lines = Self.questions.filter { $0.words.count != 3 }
+    let calls = lines.map { line in
+      let words = line.words.joined(separator: " ")
+      return "string join ' ' (complete -C '\(words)' | string split -f 1 \\t | sort -u); or echo"
+    }
+    let script = "cambium completions fish | source\n" + calls.joined(separator: "\n")
+    let answers = try Self.answers("fish", script)
+    try #require(answers.count == lines.count)
+    for (line, answer) in zip(lines, answers) {
+      let found = Set(answer.split(separator: " ").map(String.init))
+      #expect(found.isSuperset(of: line.expected), "\(line.words): \(answer)")
+    }
+  }
+
+  @Test("the man page is formatted without a warning", .enabled(if: isInstalled("groff")))
+  func warnings() throws {
+    #expect(try Workplace.with { try $0.run("cambium man | groff -man -ww -z") } == "")
+  }
+
+  @Test("the man page has what the help has", .enabled(if: isInstalled("groff")))
+  func page() throws {
+    let formatted = try Workplace.with { place in
+      try place.run("cambium man | groff -man -Tutf8 -P-cbou -rLL=3000n -rHY=0")
+    }
+    let page = Self.squeezed(formatted)
+    for command in Commands.all {
+      #expect(page.contains(Self.squeezed(command.usage)), "\(command.usage)")
+      for operand in command.operands { #expect(page.contains(Self.squeezed(operand.help))) }
+      for option in command.allOptions {
+        let expected = Self.squeezed("\(option.synopsis) \(option.explanation)")
+        #expect(page.contains(expected), "\(command.name): \(expected)")
+      }
+      for example in command.examples { #expect(page.contains(Self.squeezed(example.line))) }
+    }
+    for topic in Topic.all {
+      for line in topic.text.split(separator: "\n") where line.first == " " {
+        #expect(page.contains(Self.squeezed(String(line))), "\(line)")
+      }
+    }
+  }
+
+  /// A line that is begun, and what its last word can become.
+  private struct Question {
+    let words: [String]
+    let expected: [String]
+  }
+
+  private static var questions: [Question] {
+    let names = Commands.all.map(\.name)
+    var questions = [Question(words: ["cambium", ""], expected: names)]
+    for command in Commands.all {
+      let options = command.allOptions.map { "--" + $0.name }
+      questions.append(Question(words: ["cambium", command.name, "--"], expected: options))
+      for option in command.options {
+        guard case .words(let words)? = option.value?.kind.offer else { continue }
+        for spelling in option.spellings {
+          questions.append(
+            Question(words: ["cambium", command.name, spelling, ""], expected: words))
+        }
+      }
+    }
+    return questions
+  }
+
+  private static func answers(_ shell: String, _ script: String) throws -> [String] {
+    try Workplace.with { place in
+      let text = try place.run("\(shell) <<'END OF SCRIPT'\n\(script)\nEND OF SCRIPT")
+      return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        .map(String.init)
+    }
+  }
+
+  /// The words with one space between them, and quotation marks in one form.
+  private static func squeezed(_ text: String) -> String {
+    text.replacing("…", with: "...").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+  }
+}

@@ -1,0 +1,29 @@
+/// `cambium completions`: what a shell needs to complete command lines.
+enum CompletionsCommand {
+  static let shell = Operand("SHELL", .choice(["bash", "zsh", "fish"]), "the shell")
+
+  static let command = Command(
+    name: "completions", group: .other,
+    summary: "prints a script that completes commands and options",
+    discussion: """
+      The shell reads it at its start. It completes commands, options, the values of those that have
+      a choice, and the names of files and databases.
+
+        bash   source <(cambium completions bash)           in ~/.bashrc
+        zsh    source <(cambium completions zsh)            in ~/.zshrc, after compinit
+        fish   cambium completions fish | source            in ~/.config/fish/config.fish
+      """,
+    operands: [shell],
+    examples: [
+      .init("cambium completions bash > cambium.bash", "to a file, which bash then sources")
+    ],
+    run: run)
+
+  static func run(_ invocation: Invocation, _ output: Output) throws {
+    switch invocation.value(shell).text {
+    case "bash": try output.write(BashCompletions.script(Commands.all))
+    case "zsh": try output.write(ZshCompletions.script(Commands.all))
+    default: try output.write(FishCompletions.script(Commands.all))
+    }
+  }
+}

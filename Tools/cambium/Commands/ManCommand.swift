@@ -1,0 +1,18 @@
+/// `cambium man`: the man page.
+enum ManCommand {
+  static let command = Command(
+    name: "man", group: .other,
+    summary: "prints the man page",
+    discussion: """
+      It holds what `cambium help` tells of every command and topic, for man and groff to format.
+      """,
+    examples: [
+      .init("cambium man | man -l -", "reads it"),
+      .init("cambium man > /usr/local/share/man/man1/cambium.1", "installs it"),
+    ],
+    run: run)
+
+  static func run(_ invocation: Invocation, _ output: Output) throws {
+    try output.write(ManPage(commands: Commands.all).text())
+  }
+}

@@ -1,0 +1,36 @@
+/// What a shell can offer where a word is wanted.
+enum Offer: Equatable, Sendable {
+  case nothing
+  case words([String])
+  case files
+  case folders
+}
+
+extension Kind {
+  /// What may stand here, as far as the table knows.
+  var offer: Offer {
+    switch self {
+    case .text, .path, .range, .span, .number: .nothing
+    case .file: .files
+    case .database: .folders
+    case .moment: .words(["HEAD", "now", "today", "yesterday"])
+    case .choice(let names): .words(names)
+    case .subject: .words(Commands.all.map(\.name) + Topic.all.map(\.name))
+    }
+  }
+}
+
+extension Command {
+  /// The offers for its operands, each once. Which operand a word is cannot be told before all are
+  /// there, since the database may be left out: so all are offered.
+  var offers: [Offer] {
+    operands.map(\.kind.offer).reduce(into: []) { offers, offer in
+      if offer != .nothing && !offers.contains(offer) { offers.append(offer) }
+    }
+  }
+}
+
+extension Option {
+  /// As it is written: `--limit`, and `-n`.
+  var spellings: [String] { ["--" + name] + (letter.map { ["-\($0)"] } ?? []) }
+}
