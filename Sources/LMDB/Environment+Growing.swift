@@ -19,7 +19,8 @@ extension Environment {
     guard [.inputOutput, .diskFull].contains(error.kind) else { return diagnosed(error) }
     var probe: OpaquePointer?
     if unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &probe) == MDB_PANIC {
-      return diagnosed(StorageError(.uncertain, error.description))
+      return diagnosed(
+        StorageError(.uncertain, "the meta page could not be written: \(error.description)"))
     }
     unsafe mdb_txn_abort(probe)
     return diagnosed(error)

@@ -1,5 +1,5 @@
-// Goal: what compaction leaves is as safe as what it replaced. Method: states are lost, baselines and
-// records damaged, compactions left unfinished; then the database is opened again.
+// Goal: what compaction leaves is as safe as what it replaced. Method: states are lost, baselines
+// and records damaged, compactions left unfinished; then the database is opened again.
 
 import Foundation
 import LMDB

@@ -30,9 +30,10 @@ struct WeatherCompactionTests {
       let files = try place.run(
         "cat */log/data.mdb */state-*/data.mdb */baseline-*/data.mdb | wc -c")
       let lines = try place.run(
-        "(cambium export weather.cambium -o json; cambium log weather.cambium --json;"
-          + " for s in EWR JFK LGA; do cambium history weather.cambium weather/$s --json; done) | wc -c"
-      )
+        """
+        (cambium export weather.cambium -o json; cambium log weather.cambium --json
+        for s in EWR JFK LGA; do cambium history weather.cambium weather/$s --json; done) | wc -c
+        """)
       print("files \(files.trimmed) bytes, JSON lines \(lines.trimmed)")
       #expect(try #require(Int(files.trimmed)) < #require(Int(lines.trimmed)))
       #expect(try place.run("cambium verify weather.cambium -q") == "")

@@ -50,8 +50,8 @@ public final class Database: Sendable {
     /// be there to be dropped.
     package var compactionLook = (every: Duration.seconds(1), bytes: 4 << 20)
     /// The time of day, in microseconds since 1970; nil for the system's.
-  package var clock: (@Sendable () -> Int64)?
-  /// How background work is run.
+    package var clock: (@Sendable () -> Int64)?
+    /// How background work is run.
     package var background: any BackgroundWork = DispatchWork()
 
     /// The defaults.

@@ -145,7 +145,9 @@ extension DatabaseError {
 
   /// Whether LMDB's meta page could not be written: then LMDB refuses everything, reading too,
   /// until the database is opened again.
-  fileprivate var isUncertain: Bool { isUnknown || "\(self)".contains("MDB_PANIC") }
+  fileprivate var isUncertain: Bool {
+    isUnknown || ["MDB_PANIC", "meta page could not be written"].contains { "\(self)".contains($0) }
+  }
 
   /// Whether the write may have been stored.
   fileprivate var isUnknown: Bool { if case .outcomeUnknown = self { true } else { false } }
