@@ -146,7 +146,8 @@ extension DatabaseError {
   /// Whether LMDB's meta page could not be written: then LMDB refuses everything, reading too,
   /// until the database is opened again.
   fileprivate var isUncertain: Bool {
-    isUnknown || ["MDB_PANIC", "meta page could not be written"].contains { "\(self)".contains($0) }
+    let signs = ["MDB_PANIC", "meta page could not be written"]
+    return isUnknown || signs.contains { "\(self)".contains($0) }
   }
 
   /// Whether the write may have been stored.
