@@ -4,9 +4,8 @@
 // that this engine could have is a test here, named by its number. Revisions are sequence numbers
 // here, watches are observers, and rebuilding the state stands where etcd defragments.
 //
-// Left out, until there is compaction: #17780 (the revision goes back after a crash in compaction),
-// #18089 and #19179 (a delete is not told), #18667 (a compacted revision is read). #14571 needs
-// authorization, which does not exist here.
+// Those about compaction are in EtcdCompactionTests.swift. #14571 needs authorization, which does
+// not exist here.
 
 import FoundationEssentials
 import LMDB

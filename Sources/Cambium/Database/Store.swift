@@ -203,6 +203,7 @@ final class Store: Sendable {
       guard let sequence = try log.read({ try $0.tag(name) }) else {
         throw DatabaseError.noSuchMoment(reason: "there is no tag '\(name)'")
       }
+      if sequence < applied { try log.read { try $0.checkReachable(sequence) } }
       return min(sequence, applied)
     case .time(let date): return min(try log.read { try $0.sequence(at: date) }, applied)
     }
