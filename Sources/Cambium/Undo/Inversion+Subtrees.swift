@@ -25,12 +25,12 @@ extension Inversion {
   private mutating func restore(
     _ path: Path, _ removal: SequenceNumber, _ past: PastSubtree
   ) throws -> Bool {
-    guard let last = try lastRemoval(path, removal), last < writing.sequence.rawValue else {
-      return false
-    }
+    guard let (last, isUntouched) = try lastRemoval(path, removal),
+      last < writing.sequence.rawValue
+    else { return false }
     guard try issue(.restore(path, removedAt: last)) else { return true }
     // It may have come back since and changed, before it was removed again.
-    if last == removal.rawValue { return true }
+    if isUntouched { return true }
     let content = try past.top()?.content
     if try present(path)?.content != content {
       try issue(.set(path, content ?? .nothing))
@@ -41,7 +41,9 @@ extension Inversion {
   }
 
   /// The transaction by whose removal a subtree can be restored, which may have come back since.
-  private func lastRemoval(_ path: Path, _ removal: SequenceNumber) throws -> UInt64? {
+  private func lastRemoval(
+    _ path: Path, _ removal: SequenceNumber
+  ) throws -> (sequence: UInt64, isUntouched: Bool)? {
     guard let key = path.last, let parent = path.parent,
       let node = try node(parent).snapshot.node(at: parent)
     else { return nil }

@@ -219,17 +219,25 @@ extension StateReader {
 
   /// The transaction by whose removal a subtree can be restored to a place: the last that took it
   /// away from there. Nil where it was moved elsewhere since.
-  func lastRemoval(_ place: RawSpan, of first: HistoryLink, node: UInt64) throws -> UInt64? {
-    if node == 0 { return first.sequence }
+  ///
+  /// It is as the first removal left it only where it never came back, not even within a
+  /// transaction that took it away again.
+  func lastRemoval(
+    _ place: RawSpan, of first: HistoryLink, node: UInt64
+  ) throws -> (sequence: UInt64, isUntouched: Bool)? {
+    if node == 0 { return (first.sequence, true) }
     var last: UInt64? = first.sequence
+    var isUntouched = true
     var start = first
     start.index += 1
     while let (link, isMove) = try removal(place, from: start) {
       start = HistoryLink(sequence: link.sequence, index: link.index + 1)
       let header = try historyVersion(link, place) { try NodeHeader($0, key: place) }
+      if header.node != node { continue }
+      isUntouched = false
       let isVain = !isMove && header.modified == link.sequence && !header.hasLinks
-      if header.node == node && !isVain { last = isMove ? nil : link.sequence }
+      if !isVain { last = isMove ? nil : link.sequence }
     }
-    return last
+    return last.map { ($0, isUntouched) }
   }
 }
