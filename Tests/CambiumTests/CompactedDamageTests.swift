@@ -64,6 +64,34 @@ struct CompactedDamageTests {
     try database.close()
   }
 
+  @Test("keeps archive, tags and policy in a copy, and in what a repair makes of it")
+  func copies() throws {
+    try place.use { database in
+      try database.writeCounts(1...50)
+      try database.tag("middle", at: .sequence(35))
+      try database.setRetention(Retention(transactions: 20))
+      try database.compact(upTo: 5)
+      try database.compact(upTo: 30, archives: true)
+      try database.replay(to: place.beside("copy.cambium"))
+    }
+    try Database.repair(place.path, by: .cut, to: place.beside("repaired.cambium"))
+    for name in ["copy", "repaired"] {
+      let database = try Database(at: place.beside("\(name).cambium"))
+      #expect(try database.horizon == 30)
+      #expect(try database.information().archived == 6...30)
+      #expect(try database.tags.map(\.sequence) == [35])
+      #expect(try database.retention().transactions == 20)
+      let old = place.beside("\(name)-old.cambium")
+      try database.replay(to: old, until: 10)
+      let restored = try Database(at: old)
+      #expect(try restored.read { try $0["n/5/count"].value } == 10)
+      try expectSound(restored)
+      try restored.close()
+      try expectSound(database)
+      try database.close()
+    }
+  }
+
   @Test("that is unfinished can be read without writing")
   func readOnly() throws {
     try place.use { database in

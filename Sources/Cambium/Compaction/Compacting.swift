@@ -318,6 +318,9 @@ struct CompactionRun: Sendable {
           cut = HistoryCut(state, upTo: horizon)
           generation = state.generation
         }
+        if try !state.environment.hasRoom(for: 64 << 20) {
+          try state.environment.growMap(headroom: 128 << 20)
+        }
         isDone = try cut?.step(until: .now + CompactionRun.stepDuration) ?? true
       }
       let done = Progress(phase: "cut", done: cut?.removed ?? 0, total: nil)

@@ -120,7 +120,9 @@ private struct LogRescue {
   mutating func run() throws -> RepairedLog {
     try begin()
     try copyBlobs()
+    try copySegments()
     try copyRecords()
+    try copyEntries()
     state.environment.close()
     try Files.removeDirectory(scratch)
     result.head = head.sequence
@@ -131,6 +133,36 @@ private struct LogRescue {
     let writer = try LogWriter(target)
     try writer.setFormat(format)
     try writer.begin(after: examiner.baseline)
+    try writer.commit(head: head)
+  }
+
+  /// Copies the archive's segments as they are, up to the first that is damaged or missing.
+  private mutating func copySegments() throws {
+    var segments = try TableScan(examiner.file, table: "segments")
+    var last = examiner.archiveStart.sequence
+    try Baseline.copy(examiner.archiveStart, of: examiner.path, beside: target)
+    while let step = segments.next() {
+      guard case .entry(let key, let value) = step,
+        let segment = try? key.lend({ key in try value.lend { try Segment(key: key, $0) } }),
+        segment.first == last.next
+      else { return }
+      try makeRoom(target.environment, 4 * segment.records.count + LogRescue.stepBytes)
+      let writer = try LogWriter(target)
+      if last > .zero { try writer.setArchiveStart(examiner.archiveStart) }
+      try writer.putSegment(segment)
+      try writer.commit(head: head)
+      last = segment.last
+    }
+  }
+
+  /// Copies the policy, and the tags of moments that are there.
+  private func copyEntries() throws {
+    let writer = try LogWriter(target)
+    for (name, value) in examiner.kept {
+      let isTag = name != Retention.name
+      let sequence = isTag ? try value.lend { try $0.load(UInt64.self, at: 0) } : 0
+      if sequence <= head.sequence.rawValue { try writer.setEntry(name, value) }
+    }
     try writer.commit(head: head)
   }
 

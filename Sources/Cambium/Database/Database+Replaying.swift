@@ -68,18 +68,43 @@ private struct LogCopy {
     try Baseline.copy(start, of: path, beside: target)
     try copyBlobs()
     var head = LogHead(start)
-    let writer = try LogWriter(target)
-    try writer.setFormat(try source.read { try $0.format() })
-    try writer.begin(after: start)
-    try writer.commit(head: head)
+    try begin(head)
+    try copyArchive(head)
     while head.sequence < last {
       let step = Progress(phase: "copy", done: head.sequence.rawValue, total: last.rawValue)
       if progress?(step) == false { throw CancellationError() }
       try makeRoom()
       let writer = try LogWriter(target)
       try copyRecords(to: writer, &head)
-      if head.sequence == last { try copyTags(to: writer) }
       try writer.commit(head: head)
+    }
+    let writer = try LogWriter(target)
+    try copyTags(to: writer)
+    try writer.commit(head: head)
+  }
+
+  private func begin(_ head: LogHead) throws {
+    let writer = try LogWriter(target)
+    let (format, retention) = try source.read { (try $0.format(), try $0.retention()) }
+    try writer.setFormat(format)
+    try writer.setRetention(retention)
+    try writer.begin(after: start)
+    try writer.commit(head: head)
+  }
+
+  /// Copies the segments where the copy begins after them.
+  private func copyArchive(_ head: LogHead) throws {
+    let (archived, archiveStart) = try source.read { (try $0.archived(), try $0.archiveStart()) }
+    guard let archived, archived.lowerBound <= start.sequence else { return }
+    if archiveStart != start { try Baseline.copy(archiveStart, of: path, beside: target) }
+    var last = archiveStart.sequence
+    while last < start.sequence, let segment = try source.read({ try $0.segment(after: last) }) {
+      try makeRoom()
+      let writer = try LogWriter(target)
+      if archiveStart.sequence > .zero { try writer.setArchiveStart(archiveStart) }
+      try writer.putSegment(segment)
+      try writer.commit(head: head)
+      last = segment.last
     }
   }
 

@@ -96,6 +96,10 @@ struct LogExaminer {
   private(set) var head: LogHead?
   /// What the records go on from.
   private(set) var baseline = BaselineMark()
+  /// What the segments go on from.
+  private(set) var archiveStart = BaselineMark()
+  /// Tags and policy, which a repaired log keeps.
+  private(set) var kept: [(name: String, value: [UInt8])] = []
   /// The blobs that are not whole.
   private(set) var damagedBlobs: Set<[UInt8]> = []
   /// The names that sound records define, and the largest number that they use.
@@ -153,6 +157,9 @@ struct LogExaminer {
   private mutating func take(_ key: [UInt8], _ value: RawSpan) throws {
     if key == Array("head".utf8) { head = try LogHead(value) }
     if key == Array(BaselineMark.name.utf8) { baseline = try BaselineMark(value) }
+    if key == Array(BaselineMark.archiveName.utf8) { archiveStart = try BaselineMark(value) }
+    let name = String(decoding: key, as: UTF8.self)
+    if name == Retention.name || name.hasPrefix("tag/") { kept.append((name, value.array())) }
     if key == Array("format".utf8) {
       let format = try FormatEntry(value)
       guard format.version == FormatEntry.version else {

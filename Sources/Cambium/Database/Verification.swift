@@ -55,7 +55,7 @@ extension Database {
   public func verify(progress: ProgressHandler? = nil) throws -> Verification {
     try translating {
       var verifier = Verifier(store, progress)
-      if store.isReadOnly { return try verifier.run() }
+      if store.isReadOnly || store.isPartial { return try verifier.run() }
       // A compaction would drop what is about to be read.
       let timeout = store.options.busyTimeout
       let result = try writer.compaction.whileAlone(timeout: timeout) { _ in try verifier.run() }

@@ -320,6 +320,9 @@ struct LogWriter: ~Copyable {
   /// Stores how much of the past is kept.
   func setRetention(_ retention: Retention) throws { try put(Retention.name, retention.stored()) }
 
+  /// Stores an entry as another log had it.
+  func setEntry(_ name: String, _ value: [UInt8]) throws { try put(name, value) }
+
   /// Removes an entry.
   func removeEntry(_ name: String) throws {
     try Array(name.utf8).lend { _ = try transaction.delete(tables.meta, $0) }
