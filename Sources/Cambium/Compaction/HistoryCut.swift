@@ -146,28 +146,33 @@ private struct Scissors: ~Copyable {
     }
   }
 
-  /// Removes all below a node that nothing leads to: its leaves first, so that it can be gone on
-  /// with at any time.
+  /// Removes all below a node that nothing leads to: its leaves first, each with its count, so that
+  /// it can be gone on with after any of them. At least one goes, however late it is.
   ///
   /// - Returns: Whether all is gone.
   mutating func removeAll(below node: UInt64, until end: ContinuousClock.Instant) throws -> Bool {
     var nodes = [node]
     while let parent = nodes.last {
-      if ContinuousClock.now >= end { return false }
       guard let child = try firstChild(of: parent) else {
-        var key: [UInt8] = []
-        key.append(bigEndian: parent)
-        try delete(tables.counts, key)
         nodes.removeLast()
         continue
       }
       if child.node != 0, try firstChild(of: child.node) != nil {
         nodes.append(child.node)
-      } else {
-        try delete(tables.tree, child.key)
+        continue
       }
+      try delete(tables.tree, child.key)
+      try deleteCount(of: child.node)
+      if ContinuousClock.now >= end { return false }
     }
+    try deleteCount(of: node)
     return true
+  }
+
+  private mutating func deleteCount(of node: UInt64) throws {
+    var key: [UInt8] = []
+    key.append(bigEndian: node)
+    try delete(tables.counts, key)
   }
 
   private func firstChild(of parent: UInt64) throws -> (key: [UInt8], node: UInt64)? {

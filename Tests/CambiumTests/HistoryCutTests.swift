@@ -1,0 +1,28 @@
+import LMDB
+import Testing
+
+@testable import Cambium
+
+@Suite("Cutting history")
+struct HistoryCutTests {
+  @Test("may stop after each entry that it takes out, inside removed subtrees, too")
+  func smallSteps() throws {
+    let place = try Place()
+    try place.use { database in
+      try database.write { tx in
+        for number in 0..<8 { try tx.set(Path("a/\(number / 4)/\(number / 2)/\(number)"), to: 1) }
+      }
+      try database.write { tx in try tx.remove("a") }
+      try database.write { tx in try tx.set("b", to: 1) }
+      #expect(throws: CancellationError.self) {
+        try database.compact(upTo: 3) { $0.phase != "drop" }
+      }
+      var cut = HistoryCut(try database.store.currentState(), upTo: 3)
+      var steps = 1
+      while try !cut.step(until: .now) { steps += 1 }
+      #expect(steps > 14)
+      database.finishCompaction()
+      try expectSound(database)
+    }
+  }
+}
