@@ -122,6 +122,10 @@ enum Kind: Equatable, Sendable {
   case span
   case number(ClosedRange<Int>)
   case choice([String])
+  /// A ``Match``, or the `+` between groups of them. What can be one is one, wherever it stands.
+  case match
+  /// A regular expression.
+  case pattern
   /// The name of a command or of a topic of the help.
   case subject
 }
@@ -132,6 +136,14 @@ extension Command {
 
   /// The operands without the database.
   var otherOperands: ArraySlice<Operand> { operands.dropFirst(takesDatabase ? 1 : 0) }
+
+  /// The operand for conditions, which are known by their form and may stand anywhere.
+  var filter: Operand? { operands.last.flatMap { $0.kind == .match ? $0 : nil } }
+
+  /// The operands that are known by their place, without the database.
+  var positionalOperands: ArraySlice<Operand> {
+    filter == nil ? otherOperands : otherOperands.dropLast()
+  }
 
   /// The options, and the two ways to ask for help that every command has.
   var allOptions: [Option] { options + [.help] }

@@ -6,6 +6,11 @@ extension Operand {
   static let path = Operand("PATH", .path, "the node, as in users/ada")
   static let moment = Operand("REV", .moment, "the moment; see cambium help moments")
 
+  /// Which transactions are told; see ``CommitFilter``.
+  static let matches = Operand(
+    "FIELD=VALUE", .match, "only transactions of which this holds; see cambium help filters",
+    isOptional: true, repeats: true)
+
   /// The part of the tree that a command is limited to.
   static func subtree(_ help: String) -> Operand { Operand("PATH", .path, help, isOptional: true) }
 }
@@ -22,6 +27,14 @@ extension Option {
   static let wait = Option(
     "wait", "DURATION", .span, "how long to wait for another writer", fallback: "5s")
 
+  static let cursorFile = Option(
+    "cursor-file", "FILE", .file,
+    "begin after the transaction whose number FILE holds, and keep the last one there")
+  static let afterCursor = Option(
+    "after-cursor", "N", .number(0...Int.max), "begin after transaction N")
+  static let showCursor = Option(
+    flag: "show-cursor", "end with the number of the last transaction that was looked at")
+
   static let dryRun = Option(flag: "dry-run", "say what would be done, and do nothing")
   static let yes = Option(flag: "yes", letter: "y", "do not ask")
 
@@ -31,6 +44,12 @@ extension Option {
   static let until = Option(
     "until", letter: "U", "REV", .moment, "only what came up to this moment")
   static let limit = Option("limit", letter: "n", "N", .number(0...Int.max), "only the newest N")
+  static let grep = Option(
+    "grep", letter: "g", "REGEX", .pattern,
+    "only transactions that changed a path or value in which this is found")
+  static let caseSensitive = Option(
+    flag: "case-sensitive",
+    "with --grep, tell capitals apart; a REGEX with a capital does so anyway")
   static let reverse = Option(flag: "reverse", letter: "r", "newest first")
 
   /// Who made a change and why, and on what condition: every command that changes has them.

@@ -81,6 +81,8 @@ struct Argument: Equatable, Sendable {
     case path(Path)
     case moment(PointInTime)
     case range(MomentRange)
+    /// Nil for the `+` between groups.
+    case match(Match?)
     case duration(Duration)
   }
 
@@ -106,6 +108,12 @@ struct Argument: Equatable, Sendable {
   var range: MomentRange {
     guard case .range(let range) = reading else { mismatch("range") }
     return range
+  }
+
+  /// A condition, or nil for the `+` between groups of them.
+  var match: Match? {
+    guard case .match(let match) = reading else { mismatch("match") }
+    return match
   }
 
   var duration: Duration {
@@ -168,6 +176,10 @@ extension Kind {
     case .moment: return .moment(try PointInTime(text, now: here.now, zone: here.zone))
     case .range: return .range(try MomentRange(text, now: here.now, zone: here.zone))
     case .span: return .duration(try TimeSpan.duration(text))
+    case .match: return .match(text == "+" ? nil : try Match(text))
+    case .pattern:
+      if (try? Regex(text)) != nil { return .text }
+      throw GrammarError(text: text, offset: 0, reason: "it is no regular expression")
     case .choice(let names):
       if names.contains(text) { return .text }
       let list = names.joined(separator: ", ")

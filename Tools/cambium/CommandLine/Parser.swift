@@ -89,9 +89,14 @@ extension Parser {
 /// The arguments.
 extension Parser {
   private func invocation(_ command: Command, _ words: Words) throws(Failure) -> Invocation {
-    var texts = words.operands[...]
+    let filter = command.filter
+    var texts = words.operands.filter { filter == nil || !Match.isMatch($0) }[...]
     let database = try takeDatabase(command, &texts)
-    var arguments = try assign(texts, to: command.otherOperands)
+    var arguments = try assign(texts, to: command.positionalOperands)
+    if let filter {
+      arguments.merge(
+        try assign(words.operands.filter(Match.isMatch)[...], to: [filter]), uniquingKeysWith: +)
+    }
     for option in command.options {
       let texts = words.values[option.name] ?? option.fallback.map { [$0] } ?? []
       if texts.isEmpty && option.isRequired {
@@ -112,7 +117,7 @@ extension Parser {
     _ command: Command, _ operands: inout ArraySlice<String>
   ) throws(Failure) -> String {
     guard command.takesDatabase else { return "" }
-    let others = command.otherOperands
+    let others = command.positionalOperands
     let required = others.count { !$0.isOptional }
     let capacity = others.contains(where: \.repeats) ? Int.max : others.count
     if let first = operands.first {

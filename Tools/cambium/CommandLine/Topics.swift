@@ -4,7 +4,7 @@ struct Topic: Sendable {
   let summary: String
   let text: String
 
-  static let all = [moments, environment, exitCodes]
+  static let all = [moments, filters, environment, exitCodes]
 
   private static let moments = Topic(
     name: "moments", summary: "how REV, --at, --since and --until are written",
@@ -32,6 +32,35 @@ struct Topic: Sendable {
         ..4711                  from the oldest moment there is to transaction 4711
 
       `cambium log` shows whole seconds, `cambium show` all of a transaction's time.
+      """)
+
+  private static let filters = Topic(
+    name: "filters", summary: "which transactions log and tail tell of",
+    text: """
+      A filter is made of conditions FIELD=VALUE, which stand anywhere after the command:
+
+        cambium log air.cambium actor=anna 'path=weather/*' op=delete
+
+      The fields are:
+
+        actor=    who made the transaction; reason= why, as log shows them
+        origin=   the database that wrote it
+        tx=       its sequence number
+        tag=      the name of a tag at it
+        event=    the name of an event in it
+        op=       insert, update or delete: what it did to a node
+        path=     the path of a node that it changed
+
+      Any other name is one of the metadata, as in ticket=77. In a VALUE, `*` stands for any text,
+      also with slashes, `?` for one character, and a backslash before one of these takes its
+      meaning away. Conditions on the same field are alternatives; those on different fields must
+      all hold; a `+` between conditions separates groups, of which one must hold:
+
+        actor=anna actor=bob op=delete      deletions by either
+        actor=anna + op=delete              anna's, and all deletions
+
+      What `path=`, `op=` and --grep ask for must be true of one and the same change. A word with a
+      = is never a PATH; a node whose key has one is reached by path=a=b.
       """)
 
   private static let environment = Topic(

@@ -4,40 +4,59 @@ import Cambium
 enum LogCommand {
   static let path = Operand.subtree("only transactions that changed this node or one below it")
 
+  static let oneline = Option(flag: "oneline", "only the number, and why")
+  static let stat = Option(flag: "stat", "with how many nodes it changed, below each node of PATH")
+  static let patch = Option(flag: "patch", letter: "p", "with each change, old and new")
+
   static let command = Command(
     name: "log", group: .look,
     summary: "lists transactions, newest last",
     discussion: """
       Each has its sequence number, the time it was recorded, how many operations it made, who made
-      it and why, the rest of its metadata, and the names of its events after a `!`. `cambium show`
-      tells what it changed. Exits with 1 where none matches.
+      it and why, the rest of its metadata, and the names of its events after a `!`. With --patch
+      its changes follow, as `cambium show` tells them. Exits with 1 where none matches.
+
+      A script that reads what is new each time it runs names a --cursor-file: the first run tells
+      everything, each other one what came since.
       """,
-    operands: [.database, path],
-    options: [.limit, .reverse, .since, .until] + Option.output(.short, .json, .csv) + [
-      .wait, .noPager, .color,
-    ],
+    operands: [.database, path, .matches],
+    options: [.limit, .reverse, .since, .until, .grep, .caseSensitive, oneline, stat, patch] + [
+      .cursorFile, .afterCursor, .showCursor,
+    ] + Option.output(.short, .json, .csv) + [.wait, .noPager, .color],
     examples: [
       .init("cambium log air.cambium -n 5", "the newest five"),
       .init(
         "cambium log air.cambium weather --since yesterday",
         "what changed a subtree since yesterday"),
+      .init("cambium log air.cambium actor=anna op=delete -p", "what anna deleted"),
+      .init("cambium log air.cambium -g 'JFK|EWR' --stat", "what touched one of two words"),
+      .init("cambium log air.cambium --cursor-file seen --json", "what is new since the last time"),
       .init("cambium log air.cambium --json | jq .metadata.author", "for programs"),
     ],
     run: run)
 
   static func run(_ invocation: Invocation, _ output: Output) throws {
+    let detail = try detail(invocation)
+    let cursor = try LogCursor(invocation)
     let database = try OpenDatabase.forReading(invocation)
     defer { try? database.close() }
+    let under = invocation[path]?.path ?? .root
+    let start = cursor.position.map { PointInTime.sequence($0.rawValue) }
     var stretch = try LogStretch(
-      database, under: invocation[path]?.path ?? .root, since: invocation[.since]?.moment,
+      database, under: under, since: start ?? invocation[.since]?.moment,
       until: invocation[.until]?.moment)
+    stretch.filter = try CommitFilter(invocation, database)
     if let count = invocation[.limit]?.number { try stretch.keepNewest(count) }
-    let tell = try teller(invocation, output, upTo: stretch.upTo)
+    let teller = CommitTeller(
+      output: output, format: invocation.format, detail: detail, database: invocation.database,
+      under: under, text: CommitText(upTo: stretch.upTo))
+    try teller.begin()
     var isEmpty = true
     try stretch.forEach(reversed: invocation.has(.reverse)) { commit in
       isEmpty = false
-      try tell(commit)
+      try teller.tell(commit)
     }
+    try cursor.finish(max(stretch.upTo, cursor.position ?? .zero), invocation, output)
     guard isEmpty else { return }
     if invocation.format == .short {
       System.complain("cambium: no transaction matches\n")
@@ -45,24 +64,15 @@ enum LogCommand {
     throw Failure.silent(.negative)
   }
 
-  /// What writes a transaction in the format that is asked for.
-  private static func teller(
-    _ invocation: Invocation, _ output: Output, upTo newest: SequenceNumber
-  ) throws -> (Commit) throws -> Void {
-    switch invocation.format {
-    case .json: return { try output.line(CommitText.json($0)) }
-    case .csv:
-      var bytes: [UInt8] = []
-      CommitText.csv.appendHeader(to: &bytes)
-      try output.write(bytes: bytes)
-      return { commit in
-        bytes.removeAll(keepingCapacity: true)
-        CommitText.csv.append(CommitText.record(commit), to: &bytes)
-        try output.write(bytes: bytes)
-      }
-    case .short:
-      let text = CommitText(upTo: newest)
-      return { try output.line(text.line($0)) }
+  private static func detail(_ invocation: Invocation) throws -> CommitTeller.Detail {
+    let details: [(option: Option, detail: CommitTeller.Detail)] = [
+      (oneline, .oneLine), (stat, .stat), (patch, .patch(first: .max)),
+    ]
+    let chosen = details.filter { invocation.has($0.option) }
+    if chosen.count > 1 {
+      let names = chosen.map { "--\($0.option.name)" }.joined(separator: " and ")
+      throw Failure(.usage, "usage", "\(names) tell different things; choose one")
     }
+    return chosen.first?.detail ?? .line
   }
 }

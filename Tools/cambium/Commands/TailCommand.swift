@@ -4,6 +4,7 @@ import Synchronization
 
 /// `cambium tail`: transactions as they are committed, in any process.
 enum TailCommand {
+  private static let changesMax = 20
   static let path = Operand.subtree("only transactions that changed this node or one below it")
   static let recent = Option(
     "limit", letter: "n", "N", .number(0...Int.max), "start with the newest N there are",
@@ -16,10 +17,11 @@ enum TailCommand {
       Runs until Ctrl-C. None is left out, and none comes twice. Each comes with its first 20
       changes; JSON has all of them, a line for each transaction.
       """,
-    operands: [.database, path],
-    options: [recent] + Option.output(.short, .json) + [.wait, .color],
+    operands: [.database, path, .matches],
+    options: [recent, .grep, .caseSensitive] + Option.output(.short, .json) + [.wait, .color],
     examples: [
       .init("cambium tail air.cambium weather", "what happens below a node"),
+      .init("cambium tail air.cambium actor=anna op=delete", "what anna deletes"),
       .init("cambium tail air.cambium -n 0 --json | jq .sequence", "for programs, from now on"),
     ],
     stopsSafely: true, run: run)
@@ -27,11 +29,14 @@ enum TailCommand {
   static func run(_ invocation: Invocation, _ output: Output) async throws {
     let database = try OpenDatabase.forReading(invocation)
     defer { try? database.close() }
-    let teller = Teller(
-      output: output, isJSON: invocation.format == .json, database: invocation.database)
+    let teller = CommitTeller(
+      output: output, format: invocation.format, detail: .patch(first: changesMax),
+      database: invocation.database)
+    let filter = try CommitFilter(invocation, database)
     let head = try database.head
     let under = invocation[path]?.path ?? .root
     var recent = try LogStretch(database, under: under, until: .sequence(head.rawValue))
+    recent.filter = filter
     try recent.keepNewest(invocation.value(Self.recent).number)
     var isEmpty = true
     try recent.forEach { commit in
@@ -48,12 +53,12 @@ enum TailCommand {
       System.complain(
         "cambium: \(Terminal.escaped(database.path)) cannot be written, so nothing new is seen\n")
     }
-    try await follow(database.changes(after: head, under: under), of: database, teller)
+    try await follow(database.changes(after: head, under: under), of: database, filter, teller)
   }
 
   /// Tells each transaction as it comes, until the user or the reader of the output has enough.
   private static func follow(
-    _ commits: Commits, of database: Database, _ teller: Teller
+    _ commits: Commits, of database: Database, _ filter: CommitFilter, _ teller: CommitTeller
   ) async throws {
     let isAbandoned = teller.output.isAbandoned
     let turn = Turn()
@@ -67,6 +72,7 @@ enum TailCommand {
       }
       for try await commit in commits {
         try turn.take {
+          guard try filter.accepts(commit) else { return }
           try teller.tell(commit)
           try teller.output.flush()
         }
@@ -81,45 +87,5 @@ enum TailCommand {
     private let mutex = Mutex(())
 
     func take(_ body: () throws -> Void) rethrows { try mutex.withLock { _ in try body() } }
-  }
-
-  /// Writes transactions with their changes.
-  private struct Teller {
-    private static let changesMax = 20
-
-    let output: Output
-    let isJSON: Bool
-    let database: String
-
-    func tell(_ commit: Commit) throws {
-      if isJSON { try tellJSON(commit) } else { try tellShort(commit) }
-    }
-
-    private func tellShort(_ commit: Commit) throws {
-      try output.line(CommitText().line(commit))
-      let text = ChangeText(output: output, indent: 2)
-      var changes = commit.changes.makeCursor()
-      for _ in 0..<Teller.changesMax {
-        guard let change = try changes.next() else { return }
-        try text.write(change)
-      }
-      if try changes.next() != nil {
-        let command = "cambium show \(Shell.quoted(database)) \(commit.sequence)"
-        try output.line(StyledLine("  … more: `\(command)` shows all", .metadata))
-      }
-    }
-
-    /// Streams the changes, of which there may be very many.
-    private func tellJSON(_ commit: Commit) throws {
-      try output.write(bytes: CommitText.json(commit).unfinished)
-      try output.write(",\"changes\":[")
-      var isFirst = true
-      try commit.changes.forEach { change in
-        if !isFirst { try output.write(",") }
-        isFirst = false
-        try output.write(bytes: ChangeText.json(change).object)
-      }
-      try output.write("]}\n")
-    }
   }
 }

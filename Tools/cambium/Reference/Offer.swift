@@ -10,7 +10,7 @@ extension Kind {
   /// What may stand here, as far as the table knows.
   var offer: Offer {
     switch self {
-    case .text, .path, .range, .span, .number: .nothing
+    case .text, .path, .range, .span, .number, .match, .pattern: .nothing
     case .file: .files
     case .database: .folders
     case .moment: .words(["HEAD", "now", "today", "yesterday"])

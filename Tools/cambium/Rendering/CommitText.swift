@@ -37,6 +37,32 @@ struct CommitText {
     return line
   }
 
+  /// A transaction's number, and why it was made; else its first event, or how much it did.
+  func oneLine(_ commit: Commit) -> StyledLine {
+    let number = Terminal.padded(commit.sequence.description, to: digits, leading: true)
+    var line = StyledLine(number, .heading)
+    if let reason = CommitText.reason(commit.metadata) {
+      line.add("  \(Terminal.escaped(reason))")
+    } else if let event = commit.events.first {
+      line.add("  ! \(Terminal.escaped(event.name))", .updated)
+    } else {
+      let isOne = commit.operationCount == 1
+      let count = Quantity.count(commit.operationCount)
+      line.add("  \(count) \(isOne ? "operation" : "operations")", .metadata)
+    }
+    return line
+  }
+
+  /// Who made a transaction.
+  static func actor(_ metadata: [String: String]) -> String? {
+    who.lazy.compactMap { metadata[$0] }.first
+  }
+
+  /// Why it was made.
+  static func reason(_ metadata: [String: String]) -> String? {
+    why.lazy.compactMap { metadata[$0] }.first
+  }
+
   private func start(_ sequence: SequenceNumber, _ time: Date) -> StyledLine {
     let number = Terminal.padded(sequence.description, to: digits, leading: true)
     var line = StyledLine("tx \(number)", .heading)

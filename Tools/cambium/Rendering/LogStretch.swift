@@ -8,6 +8,8 @@ struct LogStretch {
   /// The stretch starts with the transaction after this one.
   private(set) var after: SequenceNumber
   let upTo: SequenceNumber
+  /// Which of them are told.
+  var filter: CommitFilter?
 
   /// What came after `since`, up to and including `until`.
   init(
@@ -21,7 +23,7 @@ struct LogStretch {
 
   /// Leaves only the newest transactions; memory does not depend on their number.
   mutating func keepNewest(_ count: Int) throws {
-    guard !under.isRoot, count > 0 else {
+    guard !under.isRoot || filter?.isEmpty == false, count > 0 else {
       let most = UInt64(clamping: count)
       if upTo.rawValue >= most { after = max(after, SequenceNumber(upTo.rawValue - most)) }
       return
@@ -29,6 +31,7 @@ struct LogStretch {
     var left = count
     var commits = try database.commits(after: after, upTo: upTo, under: under, reversed: true)
     while left > 0, let commit = try commits.next() {
+      guard try filter?.accepts(commit) ?? true else { continue }
       left -= 1
       if left == 0 { after = commit.sequence.previous }
     }
@@ -38,6 +41,8 @@ struct LogStretch {
   func forEach(reversed: Bool = false, _ body: (Commit) throws -> Void) throws {
     var commits = try database.commits(
       after: after, upTo: upTo, under: under, reversed: reversed)
-    while let commit = try commits.next() { try body(commit) }
+    while let commit = try commits.next() {
+      if try filter?.accepts(commit) ?? true { try body(commit) }
+    }
   }
 }

@@ -1,0 +1,63 @@
+import Cambium
+import FoundationEssentials
+
+/// Where a script that reads the log has come: the last transaction it was told of, or passed over.
+struct LogCursor {
+  private let file: String?
+  private let isShown: Bool
+  /// What was seen before; nil at the first time.
+  let position: SequenceNumber?
+
+  /// Reads `--after-cursor`, or the file of `--cursor-file` where there is one.
+  init(_ invocation: Invocation) throws {
+    file = invocation[.cursorFile]?.text
+    isShown = invocation.has(.showCursor)
+    let isAsked = file != nil || invocation.has(.afterCursor)
+    if isAsked && invocation.has(.since) {
+      throw Failure(.usage, "usage", "--since and a cursor both say where to begin; choose one")
+    }
+    if isShown && invocation.format == .csv {
+      throw Failure(.usage, "usage", "--show-cursor has no place in CSV", hint: "use --cursor-file")
+    }
+    if let number = invocation[.afterCursor]?.number {
+      position = SequenceNumber(UInt64(number))
+    } else {
+      position = try file.flatMap(LogCursor.read)
+    }
+  }
+
+  private static func read(_ file: String) throws -> SequenceNumber? {
+    guard FileManager.default.fileExists(atPath: file) else { return nil }
+    guard let data = try? Data(contentsOf: URL(filePath: file)) else {
+      throw Failure(.inputOutput, "io_failure", "the cursor file \(file) cannot be read")
+    }
+    let text = String(decoding: data.prefix(100), as: UTF8.self)
+    guard let number = UInt64(text.prefix { !$0.isNewline }) else {
+      throw Failure(
+        .negative, "bad_input", "\(file) is no cursor file: it holds no sequence number",
+        hint: "name another, or remove it to begin anew")
+    }
+    return SequenceNumber(number)
+  }
+
+  /// Keeps and shows the last transaction that was told or passed over. What was told is handed
+  /// over before, so that a cursor never runs ahead of it.
+  func finish(_ sequence: SequenceNumber, _ invocation: Invocation, _ output: Output) throws {
+    if isShown {
+      if invocation.format == .json {
+        var line = JSONLine()
+        line.add("cursor", sequence.rawValue)
+        try output.line(line)
+      } else {
+        try output.line(StyledLine("-- cursor: \(sequence)", .metadata))
+      }
+    }
+    guard let file else { return }
+    try output.flush()
+    do {
+      try Data("\(sequence)\n".utf8).write(to: URL(filePath: file), options: .atomic)
+    } catch {
+      throw Failure(.inputOutput, "io_failure", "the cursor file \(file) cannot be written")
+    }
+  }
+}

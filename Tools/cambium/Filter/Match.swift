@@ -1,0 +1,62 @@
+import Cambium
+
+/// One condition of a filter, as journalctl writes it: `actor=anna`, `path=users/*`.
+///
+///     match = field "=" glob
+///     field = "actor" | "reason" | "origin" | "tx" | "tag" | "event" | "op" | "path" | name
+struct Match: Hashable, Sendable {
+  /// What is compared.
+  enum Field: Hashable, Sendable {
+    /// Who made it, as `cambium log` shows it.
+    case actor
+    /// Why, as `cambium log` shows it.
+    case reason
+    case origin
+    case sequence
+    case tag
+    case event
+    /// What a change did: insert, update, or delete.
+    case kind
+    /// The path of a change.
+    case path
+    /// Metadata of that name.
+    case metadata(String)
+
+    /// Whether it is of a change, not of its transaction.
+    var isOfChange: Bool { self == .kind || self == .path }
+  }
+
+  /// The fields with names of their own.
+  static let fields: KeyValuePairs<String, Field> = [
+    "actor": .actor, "reason": .reason, "origin": .origin, "tx": .sequence, "tag": .tag,
+    "event": .event, "op": .kind, "path": .path,
+  ]
+
+  /// What a change can do.
+  static let kinds = ["insert", "update", "delete"]
+
+  let field: Field
+  let value: Glob
+
+  /// Whether a word is a condition, or the `+` between groups of them: it starts with a name and =.
+  static func isMatch(_ word: String) -> Bool {
+    guard word != "+", let end = word.firstIndex(of: "=") else { return word == "+" }
+    return end != word.startIndex && !word[..<end].contains("/")
+  }
+
+  init(_ text: String) throws(GrammarError) {
+    guard let end = text.firstIndex(of: "="), end != text.startIndex else {
+      throw GrammarError(
+        text: text, offset: 0, reason: "a condition is written FIELD=VALUE, as in actor=anna")
+    }
+    let name = String(text[..<end])
+    let value = text[text.index(after: end)...]
+    field = Match.fields.first { $0.key == name }?.value ?? .metadata(name)
+    self.value = Glob(value)
+    if field == .kind, !Match.kinds.contains(where: self.value.matches) {
+      throw GrammarError(
+        text: text, offset: name.utf8.count + 1,
+        reason: "what a change does is one of \(Match.kinds.joined(separator: ", "))")
+    }
+  }
+}
