@@ -26,6 +26,17 @@ package final class ClaimedDirectory: Sendable {
     throw StorageError(.busy, "another process is at work in \(path)")
   }
 
+  /// Locks a directory that is there.
+  ///
+  /// - Throws: ``StorageError``: `.busy` where another one is at work in it.
+  package init(locking path: String) throws(StorageError) {
+    self.path = path
+    guard let claim = ClaimedDirectory.claim(path) else {
+      throw StorageError(.busy, "another process is at work in \(path)")
+    }
+    descriptor = claim.descriptor
+  }
+
   deinit { close(descriptor) }
 
   /// Removes a directory that nobody is at work in, with all in it.

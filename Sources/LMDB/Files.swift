@@ -154,7 +154,8 @@ package enum Files {
     }
   }
 
-  private static func writeAll(
+  /// Writes all bytes to an open file; `path` is for the error.
+  static func writeAll(
     _ bytes: ArraySlice<UInt8>, to descriptor: Int32, _ path: String
   ) throws(StorageError) {
     var rest = bytes
@@ -189,6 +190,18 @@ package enum Files {
     while trimmed.count > 1, trimmed.last == "/" { trimmed.removeLast() }
     guard let slash = trimmed.lastIndex(of: "/") else { return "." }
     return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
+  }
+
+  /// Renames a file within one file system, over the one that may be at `target`.
+  package static func replace(_ target: String, by source: String) throws(StorageError) {
+    guard Platform.renameFile(source, target) == 0 else {
+      throw failure("renaming \(source) to \(target)")
+    }
+  }
+
+  /// Removes a file.
+  package static func remove(_ path: String) throws(StorageError) {
+    guard unsafe unlink(path) == 0 else { throw failure("removing \(path)") }
   }
 
   static func failure(_ doing: String) -> StorageError { StorageError(code: errno, while: doing) }

@@ -27,6 +27,13 @@ struct Segment {
     self.last = last
   }
 
+  /// A stretch with its records' stored forms, as yet unchecked.
+  init(_ first: SequenceNumber, _ last: SequenceNumber, records: [UInt8]) {
+    self.first = first
+    self.last = last
+    self.records = records
+  }
+
   /// Adds the next record.
   mutating func append(_ stored: [UInt8]) {
     records += stored

@@ -1,0 +1,245 @@
+// Copying a database that goes on meanwhile: to a directory, again and again, or to one file.
+
+import LMDB
+
+/// What a run of a backup has added.
+public struct BackupAddition: Hashable, Sendable {
+  /// The newest transaction that the backup holds.
+  public internal(set) var newest = SequenceNumber.zero
+  /// How many transactions were added, with those that a baseline stands for.
+  public internal(set) var transactions: UInt64 = 0
+  /// How many bytes were written.
+  public internal(set) var bytes: UInt64 = 0
+  /// How many files the backup consists of, without its manifest.
+  public internal(set) var parts = 1
+  /// Whether there was nothing new, and nothing was written.
+  public internal(set) var isUnchanged = false
+}
+
+extension Database {
+  /// Backs up to a directory; to one that is a backup of this database already, only what is new.
+  ///
+  ///     try database.backUp(to: "/mnt/backups/shop.backup")
+  ///
+  /// Readers and writers go on meanwhile. The backup holds all transactions up to one that was the
+  /// newest after this was called, their blobs, the tags and the policy; not the positions of
+  /// consumers. What it once holds it keeps, also where the database is compacted. A crash leaves
+  /// it as it was before, or complete.
+  ///
+  /// - Parameters:
+  ///   - path: The directory: a new one, an empty one, or a backup.
+  ///   - progress: Called for each piece of 1 MiB, on this thread; false cancels.
+  /// - Returns: What was added.
+  /// - Throws: ``DatabaseError/misuse(reason:)`` where something else is at the path, or a backup
+  ///   of another database, or of one that was restored to an earlier moment and went on from
+  ///   there;
+  ///   ``DatabaseError/corrupt(reason:)`` where the log or the backup is damaged,
+  ///   ``DatabaseError/busy(reason:)`` while another run adds to it,
+  ///   ``DatabaseError/full(reason:)``, `CancellationError`. The backup is as it was then.
+  /// - Complexity: reads what is new, and the hashes of all blobs; compresses at about 300 MB/s.
+  @discardableResult
+  public func backUp(
+    to path: String, progress: ProgressHandler? = nil
+  ) throws -> BackupAddition {
+    let path = Database.trimmed(path)
+    return try naming(path) {
+      Database.sweepBackups(of: path)
+      if !Files.exists(path) { return try backUp(toNew: path, progress) }
+      guard Files.isDirectory(path) else {
+        throw DatabaseError.misuse(reason: "\(path) is a file; a backup that grows is a directory")
+      }
+      let claim = try ClaimedDirectory(locking: path)
+      return try withExtendedLifetime(claim) {
+        try backUp(into: BackupDirectory(path: path), progress)
+      }
+    }
+  }
+
+  /// Backs up to one file.
+  ///
+  /// - Parameters:
+  ///   - path: Where; nothing may be there. It appears only when it is complete and durable.
+  ///   - progress: As in ``backUp(to:progress:)``.
+  /// - Returns: What was written.
+  /// - Throws: As ``backUp(to:progress:)``. Nothing is left then.
+  /// - Complexity: reads everything.
+  @discardableResult
+  public func backUp(
+    toFile path: String, progress: ProgressHandler? = nil
+  ) throws -> BackupAddition {
+    try translating {
+      if Files.exists(path) {
+        throw DatabaseError.misuse(reason: "\(path) exists already; choose a new path")
+      }
+      try Database.checkParent(of: path)
+      let temporary = Database.temporaryPath(path, ".")
+      do {
+        let file = try FileWriter(creating: temporary)
+        let addition = try backUp(into: file.append, progress: progress)
+        try file.sync()
+        try Files.rename(temporary, to: path)
+        try Files.sync(Files.parent(of: path))
+        return addition
+      } catch {
+        try? Files.remove(temporary)
+        throw error
+      }
+    }
+  }
+
+  /// Backs up to wherever bytes can be sent: a socket, a pipe, an upload. It is what
+  /// ``backUp(toFile:progress:)`` writes.
+  ///
+  /// - Parameters:
+  ///   - write: Takes the next bytes, about 1 MiB at a time.
+  ///   - progress: As in ``backUp(to:progress:)``.
+  /// - Returns: What was written.
+  /// - Throws: What `write` throws, and as ``backUp(to:progress:)``. What was written until then is
+  ///   no backup; a check says that it was cut short.
+  /// - Complexity: reads everything.
+  @discardableResult
+  public func backUp(
+    into write: @escaping ([UInt8]) throws -> Void, progress: ProgressHandler? = nil
+  ) throws -> BackupAddition {
+    try translating {
+      let pieces = try PieceWriter(write)
+      var run = BackupRun(store, after: [], into: pieces, progress)
+      var addition = BackupAddition()
+      addition.newest = try run.run(part: 1).head.sequence
+      addition.transactions = addition.newest.rawValue
+      addition.bytes = pieces.size
+      return addition
+    }
+  }
+
+  // MARK: Directories
+
+  /// A path without slashes at its end.
+  static func trimmed(_ path: String) -> String {
+    var path = path
+    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    return path
+  }
+
+  private static func checkParent(of path: String) throws {
+    let parent = Files.parent(of: path)
+    guard Files.isDirectory(parent) else { throw DatabaseError.noDatabase(path: parent) }
+  }
+
+  /// Makes a backup under a temporary name, which becomes its own when it is complete and durable.
+  private func backUp(toNew path: String, _ progress: ProgressHandler?) throws -> BackupAddition {
+    try Database.checkParent(of: path)
+    let temporary = Database.temporaryPath(path, ".")
+    let claim = try ClaimedDirectory(creating: temporary)
+    defer { withExtendedLifetime(claim) {} }
+    do {
+      let addition = try backUp(into: BackupDirectory(path: temporary), progress)
+      try Files.rename(temporary, to: path)
+      try Files.sync(Files.parent(of: path))
+      return addition
+    } catch {
+      try? Files.removeDirectory(temporary)
+      throw error
+    }
+  }
+
+  /// Adds a part to a directory that this process has claimed.
+  private func backUp(
+    into directory: BackupDirectory, _ progress: ProgressHandler?
+  ) throws -> BackupAddition {
+    var manifest = try directory.manifest()
+    if manifest == nil, try !directory.isUnused() {
+      throw DatabaseError.misuse(
+        reason: "\(directory.path) is no backup, and there is something in it")
+    }
+    let ends = try manifest.map { try directory.ends($0) } ?? []
+    try checkIsSame(manifest, ends.last, directory)
+    try directory.sweep(after: manifest)
+    let number = ends.count + 1
+    let (part, end) = try writePart(number, after: ends, into: directory, progress)
+    var addition = BackupAddition()
+    addition.newest = end.head.sequence
+    addition.parts = number
+    if let last = ends.last, BackupDirectory.isSame(last, end) {
+      try Files.remove("\(directory.path)/\(BackupDirectory.part(number)).tmp")
+      addition.parts = ends.count
+      addition.isUnchanged = true
+      return addition
+    }
+    try directory.keep(number)
+    manifest = manifest ?? BackupManifest(format: store.format)
+    manifest?.parts.append(part)
+    if let manifest { try directory.publish(manifest) }
+    addition.transactions =
+      end.head.sequence.rawValue - (ends.last?.head.sequence.rawValue ?? 0)
+    addition.bytes = part.size
+    return addition
+  }
+
+  private func writePart(
+    _ number: Int, after ends: [PartEnd], into directory: BackupDirectory,
+    _ progress: ProgressHandler?
+  ) throws -> (BackupManifest.Part, PartEnd) {
+    let name = "\(directory.path)/\(BackupDirectory.part(number)).tmp"
+    do {
+      let file = try FileWriter(creating: name)
+      let pieces = try PieceWriter(file.append)
+      var run = BackupRun(store, after: ends, into: pieces, progress)
+      let end = try run.run(part: number)
+      try file.sync()
+      let part = BackupManifest.Part(
+        size: pieces.size, end: pieces.newest, digest: pieces.digest())
+      return (part, end)
+    } catch {
+      try? Files.remove(name)
+      throw error
+    }
+  }
+
+  /// Checks that this log goes on from what a backup has.
+  private func checkIsSame(
+    _ manifest: BackupManifest?, _ last: PartEnd?, _ directory: BackupDirectory
+  ) throws {
+    guard let manifest, let last else { return }
+    guard manifest.format.origin == store.format.origin else {
+      throw DatabaseError.misuse(reason: "\(directory.path) is the backup of another database")
+    }
+    let (head, link) = try store.log.read { log in
+      (try log.head().sequence, try log.linkOfAny(last.head.sequence))
+    }
+    guard last.head.sequence <= head else {
+      throw DatabaseError.misuse(
+        reason: "\(directory.path) has transactions up to \(last.head.sequence), and the database "
+          + "only up to \(head): it is of another history")
+    }
+    if let link, link != last.head.link { throw BackupRun.otherHistory }
+  }
+
+  /// Removes backups beside a path that were not completed.
+  private static func sweepBackups(of path: String) {
+    let prefix = "\(path.split(separator: "/").last ?? "").", parent = Files.parent(of: path)
+    for name in Files.names(in: parent, startingWith: prefix) {
+      let number = name.dropFirst(prefix.count).dropLast(4)
+      guard name.hasSuffix(".tmp"), !number.isEmpty, number.utf8.allSatisfy({ 48...57 ~= $0 }),
+        let parts = try? Files.names(in: "\(parent)/\(name)"),
+        parts.allSatisfy({ ["part-1", "part-1.tmp", "manifest", "manifest.tmp"].contains($0) })
+      else { continue }
+      try? ClaimedDirectory.removeIfAbandoned("\(parent)/\(name)")
+    }
+  }
+}
+
+extension BackupDirectory {
+  /// Whether a part would say nothing that the one before it does not.
+  fileprivate static func isSame(_ last: PartEnd, _ end: PartEnd) -> Bool {
+    end.head.sequence == last.head.sequence && end.tags == last.tags
+      && end.retention == last.retention && end.blobs.isEmpty
+  }
+
+  /// Gives a part that is durable its name.
+  fileprivate func keep(_ number: Int) throws {
+    let name = "\(path)/\(BackupDirectory.part(number))"
+    try Files.rename(name + ".tmp", to: name)
+    try Files.sync(path)
+  }
+}

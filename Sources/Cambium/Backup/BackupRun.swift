@@ -1,0 +1,198 @@
+import LMDB
+
+/// Writes one file of a backup: what the log got since the one before, or all of it.
+///
+/// Records go on after those of the parts before. Where compaction has dropped them meanwhile, a
+/// baseline begins a new stretch, and what the backup has of the old one stays.
+struct BackupRun {
+  private let store: Store
+  private let pieces: PieceWriter
+  private let progress: ProgressHandler?
+  /// What the parts before end with; nil for a first one.
+  private let previous: PartEnd?
+  private var end: PartEnd
+  /// The blobs that the backup has whole.
+  private var known: Set<[UInt8]>
+  private var isBegun = false
+
+  init(
+    _ store: Store, after ends: [PartEnd], into pieces: PieceWriter, _ progress: ProgressHandler?
+  ) {
+    self.store = store
+    self.pieces = pieces
+    self.progress = progress
+    previous = ends.last
+    end = PartEnd(head: ends.last?.head ?? LogHead())
+    known = Set(ends.flatMap(\.blobs))
+  }
+
+  /// Writes it, from the start to the end.
+  ///
+  /// - Returns: What it ends with.
+  /// - Throws: ``DatabaseError``, `CancellationError`, and what the writer throws.
+  mutating func run(part: Int) throws -> PartEnd {
+    let start = PartStart(part: UInt32(part), format: store.format, head: end.head)
+    try pieces.add(.start, start.stored())
+    // Compaction may come further than the head was meanwhile; then the rest is added as well.
+    while try !addUpToHead() {}
+    let newest = end.head.sequence
+    try report("backup", newest.rawValue, newest.rawValue)
+    end.retention = try store.log.read { try $0.retention() }
+    end.tags = try store.log.read { try $0.tags() }.filter { $0.sequence <= newest }
+    try pieces.add(.end, end.stored())
+    return end
+  }
+
+  /// Adds what the log has now.
+  ///
+  /// - Returns: Whether that is all: whether no baseline had come beyond it.
+  private mutating func addUpToHead() throws -> Bool {
+    let target = try store.log.read { try $0.head().sequence }
+    // What is referred to by a record up to the target is there before it.
+    try addBlobs()
+    while true {
+      try addBaselineIfNeeded()
+      if end.head.sequence >= target { return end.head.sequence == target }
+      try addRecords(to: target)
+    }
+  }
+
+  private func report(_ phase: String, _ done: UInt64, _ total: UInt64?) throws {
+    if progress?(Progress(phase: phase, done: done, total: total)) == false {
+      throw CancellationError()
+    }
+  }
+
+  // MARK: Records
+
+  private mutating func addRecords(to target: SequenceNumber) throws {
+    try report("backup", end.head.sequence.rawValue, target.rawValue)
+    var segment = Segment(after: end.head.sequence)
+    for record in try nextRecords() where record.sequence <= target {
+      guard record.sequence == end.head.sequence.next,
+        store.log.isNext(record, after: end.head.link)
+      else {
+        throw DatabaseError.corrupt(
+          reason: "the chain of the log breaks at record \(end.head.sequence.next)")
+      }
+      segment.append(record.stored())
+      end.head.advance(to: record)
+      if segment.records.count >= BackupFile.pieceBytes {
+        try pieces.add(.records, PieceOfRecords.stored(segment))
+        segment = Segment(after: end.head.sequence)
+      }
+    }
+    if !segment.records.isEmpty { try pieces.add(.records, PieceOfRecords.stored(segment)) }
+  }
+
+  /// Some of the records that come next; none where compaction has dropped them just now.
+  private func nextRecords() throws -> [TransactionRecord] {
+    let after = end.head.sequence
+    do {
+      return try store.log.read { try $0.records(after: after, bytes: BackupFile.pieceBytes) }
+    } catch DatabaseError.compacted {
+      return []
+    }
+  }
+
+  // MARK: Baselines
+
+  /// Begins a stretch with a baseline where the records do not go on after those that were written.
+  private mutating func addBaselineIfNeeded() throws {
+    for attempt in 0..<100 {
+      guard let mark = try neededBaseline() else { break }
+      guard mark.sequence > end.head.sequence, mark.clock > end.head.clock.rawValue else {
+        throw BackupRun.otherHistory
+      }
+      let file = "\(store.path)/\(Baseline.directory(mark.sequence))/data.mdb"
+      // Where it is missing the next one has taken its place meanwhile, or it is lost.
+      if !Files.exists(file) && attempt < 99 { continue }
+      let reader = try FileReader(file)
+      try addBlobs()
+      try pieces.add(.baseline, mark.stored())
+      let digest = try addFile(reader)
+      if digest != mark.digest {
+        throw DatabaseError.corrupt(
+          reason: "the baseline of transaction \(mark.sequence) is not what was stored")
+      }
+      end.head = LogHead(mark)
+      isBegun = true
+    }
+    isBegun = true
+  }
+
+  /// What must stand before the next records, if anything.
+  private func neededBaseline() throws -> BaselineMark? {
+    let (after, isFirst) = (end.head.sequence, previous == nil && !isBegun)
+    return try store.log.read { log in
+      let oldest = try log.oldestBaseline()
+      if isFirst { return oldest.sequence > after ? oldest : nil }
+      return try log.goesOn(after: after) ? nil : oldest
+    }
+  }
+
+  /// Adds a baseline's file, and returns its digest.
+  private func addFile(_ reader: FileReader) throws -> [UInt8] {
+    let digest = Digest()
+    var count: UInt64 = 0
+    while true {
+      let bytes = try reader.read(BackupFile.pieceBytes)
+      if bytes.isEmpty { return digest.finish() }
+      digest.update(bytes)
+      count += UInt64(bytes.count)
+      try pieces.add(.baselineFile, bytes)
+      try report("baseline", count, nil)
+    }
+  }
+
+  /// What is said where a backup cannot go on with this database.
+  static let otherHistory = DatabaseError.misuse(
+    reason: "the backup is of another history of this database")
+
+  // MARK: Blobs
+
+  /// Adds the blobs that the backup does not have.
+  private mutating func addBlobs() throws {
+    var count: UInt64 = 0
+    var next = try unknownBlob(after: nil)
+    while let hash = next {
+      count += 1
+      try report("blobs", count, nil)
+      let digest = try addBlob(hash)
+      // One that is being stored has only some chunks as yet, and is added again by a later run.
+      if digest == hash {
+        known.insert(hash)
+        end.blobs.append(hash)
+      }
+      next = try unknownBlob(after: hash)
+    }
+  }
+
+  /// The hash of the next blob that the backup does not have.
+  private func unknownBlob(after hash: [UInt8]?) throws -> [UInt8]? {
+    let known = known
+    return try store.log.read { log in
+      var next = try log.blobHash(after: hash)
+      while let found = next, known.contains(found) { next = try log.blobHash(after: found) }
+      return next
+    }
+  }
+
+  /// Adds the chunks of one blob, and returns the digest of what they hold.
+  private func addBlob(_ hash: [UInt8]) throws -> [UInt8] {
+    let digest = Digest()
+    var last = hash
+    while true {
+      let chunks = try store.log.read { try $0.chunks(after: last, bytes: BackupFile.pieceBytes) }
+        .filter { $0.key.starts(with: hash) }
+      guard let newest = chunks.last else { return digest.finish() }
+      var content: [UInt8] = []
+      for chunk in chunks {
+        PieceOfChunks.append(chunk, to: &content)
+        digest.update(try chunk.value.lend { try BlobChunk.content($0, key: chunk.key) })
+      }
+      try pieces.add(.chunks, content)
+      last = newest.key
+    }
+  }
+}

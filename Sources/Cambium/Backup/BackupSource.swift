@@ -1,0 +1,64 @@
+// What a backup reads of a log that goes on meanwhile. Each call reads at one moment of its own, so
+// nothing keeps pages alive or the map from growing; what compaction has dropped in between, the
+// caller is told.
+
+import LMDB
+
+extension LogReader {
+  /// Whether a record is there, in the log's table or in a segment.
+  private func isThere(_ sequence: SequenceNumber) throws -> Bool {
+    if try archived()?.contains(sequence) ?? false { return true }
+    return try sequence >= oldestRecord()
+  }
+
+  /// Whether all records after one are there.
+  func goesOn(after sequence: SequenceNumber) throws -> Bool { try isThere(sequence.next) }
+
+  /// The oldest baseline after which all records are there.
+  func oldestBaseline() throws -> BaselineMark {
+    let (archive, baseline) = (try archiveStart(), try baseline())
+    let isUsable = try archive.sequence <= baseline.sequence && goesOn(after: archive.sequence)
+    return isUsable ? archive : baseline
+  }
+
+  /// The link of a record, also of one that is archived or the last that a baseline has folded; nil
+  /// where it is not there any more.
+  func linkOfAny(_ sequence: SequenceNumber) throws -> [UInt8]? {
+    if sequence == .zero { return TransactionRecord.firstLink }
+    for mark in [try baseline(), try archiveStart()] where mark.sequence == sequence {
+      return mark.link
+    }
+    return try isThere(sequence) ? records(after: sequence.previous).first?.link : nil
+  }
+
+  /// Some of the records after one, the next first: up to so many bytes of a segment or the table.
+  func records(
+    after sequence: SequenceNumber, bytes: Int = 1
+  ) throws -> [TransactionRecord] {
+    var records: [TransactionRecord] = []
+    if try archived()?.contains(sequence.next) ?? false {
+      try segment(after: sequence)?.forEach { if $0.sequence > sequence { records.append($0) } }
+      return records
+    }
+    let head = try head().sequence
+    var count = 0
+    var next = sequence.next
+    while next <= head, count < bytes {
+      let record = try record(next)
+      count += record.operations.count + 256
+      records.append(record)
+      next = next.next
+    }
+    return records
+  }
+
+  /// The hash of the first blob after one, or of the first of all.
+  func blobHash(after hash: [UInt8]?) throws -> [UInt8]? {
+    var cursor = try Cursor(access, tables.blobs)
+    let bound = hash.map { $0 + [0xFF, 0xFF, 0xFF, 0xFF, 0] }
+    guard try bound.map({ try $0.lend { try cursor.seek($0) } }) ?? cursor.first() else {
+      return nil
+    }
+    return try cursor.withEntry { key, _ in try key.array(0, Digest.bytesCount) }
+  }
+}

@@ -1,0 +1,186 @@
+// What each file of a backup is made of.
+//
+//      0  "CAMBACK" 00 | format version u32 (1)
+//     12  pieces: a start, any number of others, an end
+//
+// A piece:
+//
+//      0  checksum u64   XXH3 of what follows, seeded with the piece's number in the file, from 0
+//      8  kind u8
+//      9  form u8        0: the content as it is, 1: compressed with zstd
+//     10  size u64       of the content
+//     18  count u64      of the bytes that follow
+//     26  bytes
+//
+// A file without an end was cut short. Whether it is in its place, the pieces themselves say.
+
+import LMDB
+
+/// What a piece holds; see BackupContent.swift.
+enum PieceKind: UInt8 {
+  case start = 1
+  case baseline = 2
+  case baselineFile = 3
+  case records = 4
+  case chunks = 5
+  case end = 6
+}
+
+/// A file of a backup, and its digest.
+enum BackupFile {
+  static let magic = Array("CAMBACK\0".utf8)
+  static let version: UInt32 = 1
+  static let headerCount = 12
+  static let pieceHeaderCount = 26
+  /// A piece ends after so many bytes, if there are so many.
+  static let pieceBytes = 1 << 20
+  /// No piece's content is longer: less than the least, and then the longest record there can be.
+  static let pieceBytesMax: UInt64 = 257 << 20
+
+  static func header() -> [UInt8] {
+    var bytes = magic
+    bytes.append(littleEndian: version)
+    return bytes
+  }
+
+  static func seed(_ number: UInt64) -> UInt64 {
+    var bytes: [UInt8] = []
+    bytes.append(littleEndian: number)
+    return bytes.lend { Checksum.of($0) }
+  }
+}
+
+/// Writes the pieces of one file, wherever they go.
+final class PieceWriter {
+  private let write: ([UInt8]) throws -> Void
+  private let content = Digest()
+  private var number: UInt64 = 0
+  /// How many bytes were written.
+  private(set) var size: UInt64 = 0
+  /// Where the newest piece begins, and its number.
+  private(set) var newest = PiecePlace()
+
+  init(_ write: @escaping ([UInt8]) throws -> Void) throws {
+    self.write = write
+    try append(BackupFile.header())
+  }
+
+  func add(_ kind: PieceKind, _ content: [UInt8]) throws {
+    let compressed = content.count > 64 ? content.lend { Zstandard.compressed($0) } : nil
+    let isShorter = compressed.map { $0.count < content.count } ?? false
+    let bytes = isShorter ? compressed ?? [] : content
+    var piece = [UInt8](repeating: 0, count: 8)
+    piece.reserveCapacity(BackupFile.pieceHeaderCount + bytes.count)
+    piece.append(kind.rawValue)
+    piece.append(isShorter ? 1 : 0)
+    piece.append(littleEndian: UInt64(content.count))
+    piece.append(littleEndian: UInt64(bytes.count))
+    piece += bytes
+    let seed = BackupFile.seed(number)
+    piece.store(piece.lend { Checksum.of($0.extracting(droppingFirst: 8), seed: seed) }, at: 0)
+    newest = PiecePlace(offset: size, number: number)
+    number += 1
+    try append(piece)
+  }
+
+  /// BLAKE2b-256 of all that was written; nothing can be added after it.
+  func digest() -> [UInt8] { content.current() }
+
+  private func append(_ bytes: [UInt8]) throws {
+    content.update(bytes)
+    size += UInt64(bytes.count)
+    try write(bytes)
+  }
+}
+
+/// Where a piece is in its file.
+struct PiecePlace: Equatable {
+  var offset: UInt64 = 0
+  var number: UInt64 = 0
+}
+
+/// Reads the pieces of one file, and checks them.
+final class PieceReader {
+  private let file: FileReader
+  private let content = Digest()
+  private var number: UInt64
+  /// How many bytes were read.
+  private(set) var size: UInt64 = 0
+
+  /// Begins with the first piece.
+  ///
+  /// - Throws: ``DatabaseError/unsupported(path:reason:)`` where it is no file of a backup.
+  init(_ path: String) throws {
+    file = try FileReader(path)
+    number = 0
+    let header = try read(BackupFile.headerCount)
+    guard header.starts(with: BackupFile.magic), header.count == BackupFile.headerCount else {
+      throw DatabaseError.unsupported(path: path, reason: "it is not a backup of Cambium's")
+    }
+    let version = try header.lend { try $0.load(UInt32.self, at: 8) }
+    guard version == BackupFile.version else {
+      throw DatabaseError.unsupported(
+        path: path, reason: "the format of the backup is \(version), known is 1")
+    }
+  }
+
+  /// Begins with a piece whose place is known.
+  init(_ path: String, at place: PiecePlace) throws {
+    file = try FileReader(path, from: place.offset)
+    number = place.number
+  }
+
+  /// The next piece, or nil at the end of the file.
+  ///
+  /// - Throws: ``DatabaseError/corrupt(reason:)``.
+  func next() throws -> (kind: PieceKind, content: [UInt8])? {
+    let header = try read(BackupFile.pieceHeaderCount)
+    if header.isEmpty { return nil }
+    guard header.count == BackupFile.pieceHeaderCount else { throw PieceReader.short }
+    let (size, count) = try header.lend {
+      (try $0.load(UInt64.self, at: 10), try $0.load(UInt64.self, at: 18))
+    }
+    guard size <= BackupFile.pieceBytesMax, count <= BackupFile.pieceBytesMax else {
+      throw damage()
+    }
+    let bytes = try read(Int(count))
+    guard bytes.count == Int(count) else { throw PieceReader.short }
+    let piece = header + bytes
+    defer { number += 1 }
+    return try piece.lend { try content(of: $0, size: Int(size)) }
+  }
+
+  /// BLAKE2b-256 of all that was read, after reading what is left.
+  func digest() throws -> [UInt8] {
+    while try !read(BackupFile.pieceBytes).isEmpty {}
+    return content.current()
+  }
+
+  private func content(of piece: RawSpan, size: Int) throws -> (PieceKind, [UInt8]) {
+    let seed = BackupFile.seed(number)
+    guard
+      try piece.load(UInt64.self, at: 0)
+        == Checksum.of(piece.extracting(droppingFirst: 8), seed: seed),
+      let kind = PieceKind(rawValue: try piece.load(UInt8.self, at: 8))
+    else { throw damage() }
+    let bytes = piece.extracting(droppingFirst: BackupFile.pieceHeaderCount)
+    let isCompressed = try piece.load(UInt8.self, at: 9) == 1
+    let content =
+      try isCompressed ? Zstandard.decompressed(bytes, countMax: size) : bytes.array()
+    guard content.count == size else { throw damage() }
+    return (kind, content)
+  }
+
+  private func read(_ count: Int) throws -> [UInt8] {
+    let bytes = try file.read(count)
+    content.update(bytes)
+    size += UInt64(bytes.count)
+    return bytes
+  }
+
+  private func damage() -> DatabaseError {
+    .corrupt(reason: "piece \(number) is not what was stored")
+  }
+
+  private static let short = DatabaseError.corrupt(reason: "it was cut short")
+}

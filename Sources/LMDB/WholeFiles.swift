@@ -1,0 +1,70 @@
+// Files that are written once and read from their start to their end.
+
+/// A file that is being written, from its start to its end.
+package final class FileWriter: Sendable {
+  private let descriptor: Int32
+  private let path: String
+
+  /// Creates a file; nothing may be there.
+  package init(creating path: String) throws(StorageError) {
+    self.path = path
+    descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+    if descriptor < 0 { throw Files.failure("creating \(path)") }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Adds bytes at the end.
+  package func append(_ bytes: [UInt8]) throws(StorageError) {
+    try Files.writeAll(bytes[...], to: descriptor, path)
+  }
+
+  /// Makes the content durable; the name becomes so with the directory's sync.
+  package func sync() throws(StorageError) {
+    if Platform.flush(descriptor) != 0 { throw Files.failure("syncing \(path)") }
+  }
+}
+
+/// A file that is being read, from a place in it to its end.
+package final class FileReader: Sendable {
+  private let descriptor: Int32
+  private let path: String
+  /// No read asks for more, so that a length that is damaged costs no memory.
+  private static let pieceBytes = 1 << 20
+
+  /// Opens a file.
+  package init(_ path: String, from offset: UInt64 = 0) throws(StorageError) {
+    self.path = path
+    descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    if descriptor < 0 { throw Files.failure("opening \(path)") }
+    if offset > 0, lseek(descriptor, off_t(clamping: offset), SEEK_SET) < 0 {
+      throw Files.failure("reading \(path)")
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Reads the next bytes: fewer than asked for at the end of the file only.
+  package func read(_ count: Int) throws(StorageError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    while bytes.count < count {
+      var piece = [UInt8](repeating: 0, count: min(count - bytes.count, FileReader.pieceBytes))
+      let length = unsafe Platform.readFile(descriptor, &piece, piece.count)
+      if length < 0 && errno == EINTR { continue }
+      if length < 0 { throw Files.failure("reading \(path)") }
+      if length == 0 { break }
+      piece.removeLast(piece.count - length)
+      bytes += piece
+    }
+    return bytes
+  }
+}
+
+extension Platform {
+  /// `read(2)`, under a name that does not collide with ours.
+  static func readFile(
+    _ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int
+  ) -> Int {
+    unsafe read(descriptor, buffer, count)
+  }
+}
