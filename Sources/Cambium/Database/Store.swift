@@ -172,7 +172,8 @@ final class Store: Sendable {
     }
   }
 
-  private func snapshot(of state: State, at moment: Moment) throws -> Snapshot {
+  /// A snapshot of one state: the one in use, or one that is folded for comparison.
+  func snapshot(of state: State, at moment: Moment) throws -> Snapshot {
     let transaction = try ReadTransaction(state.environment, tables: state.tables.read)
     let reader = StateReader(access: transaction.access, tables: state.tables)
     let head = try reader.head()

@@ -10,13 +10,15 @@ struct Rebuild {
   /// The record at which folding ended, where it is damaged and that is accepted.
   private var damage: DatabaseError?
   private let stopsAtDamage: Bool
-  /// A transaction of the state ends after so many bytes of operations.
-  private static let stepBytes = 16 << 20
+  /// A transaction of the state ends after so many bytes of operations, unless told otherwise.
+  static let stepBytes = 16 << 20
+  private let stepBytes: Int
 
   init(
     _ log: Log, into state: State, head: SequenceNumber, stopsAtDamage: Bool = false,
-    _ progress: ProgressHandler?
+    stepBytes: Int = Rebuild.stepBytes, _ progress: ProgressHandler?
   ) {
+    self.stepBytes = stepBytes
     self.log = log
     self.state = state
     self.head = head
@@ -82,8 +84,7 @@ struct Rebuild {
     var projector = try Projector(state, catalog: catalog)
     let start = ContinuousClock.now
     var bytes = 0
-    while next <= head, bytes < Rebuild.stepBytes, ContinuousClock.now - start < .milliseconds(200)
-    {
+    while next <= head, bytes < stepBytes, ContinuousClock.now - start < .milliseconds(200) {
       guard let record = try record(next, after: link) else { break }
       try projector.apply(record)
       bytes += record.operations.count + 256

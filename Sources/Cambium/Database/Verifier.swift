@@ -1,0 +1,207 @@
+import LMDB
+
+/// Reads all of a database, and notes what is not as it should be.
+struct Verifier {
+  let store: Store
+  let progress: ProgressHandler?
+  let isReplaying: Bool
+  var result = Verification()
+
+  init(_ store: Store, replaying: Bool, _ progress: ProgressHandler?) {
+    self.store = store
+    isReplaying = replaying
+    self.progress = progress
+  }
+
+  mutating func run() throws -> Verification {
+    let state = try store.currentState()
+    try walkPages("log", store.log.environment)
+    try walkPages("state", state.environment)
+    try checkBaseline()
+    guard result.isSound else { return result }
+    let transaction = try ReadTransaction(state.environment, tables: state.tables.read)
+    let reader = StateReader(access: transaction.access, tables: state.tables)
+    let applied = try reader.head().applied
+    // What is read may end where damage was met, and the log does not.
+    try checkLog(upTo: max(applied, store.log.damage.found?.sequence ?? applied))
+    try checkEntries()
+    try checkBlobs()
+    if result.isSound { try compare(reader, applied) }
+    return result
+  }
+
+  func report(_ phase: String, _ done: UInt64, _ total: UInt64?) throws {
+    if progress?(Progress(phase: phase, done: done, total: total)) == false {
+      throw CancellationError()
+    }
+  }
+
+  // MARK: Pages
+
+  private mutating func walkPages(_ part: String, _ environment: Environment) throws {
+    var attempts = 0
+    while true {
+      let pin = try ReadTransaction(environment, tables: [])
+      attempts += 1
+      do {
+        let walker = try PageWalker(
+          descriptor: try environment.dataDescriptor(), transactionID: pin.access.number)
+        return try walkPages(part, walker)
+      } catch FileDamage.transactionGone where attempts < 100 {
+        // Two commits came between the pin and the look at the meta pages.
+      }
+    }
+  }
+
+  private mutating func walkPages(_ part: String, _ walker: PageWalker) throws {
+    let progress = progress
+    let report = try walker.walk { done, total in
+      progress?(Progress(phase: "pages of the \(part)", done: done, total: total)) ?? true
+    }
+    result.pages += report.used
+    for finding in report.findings { result.add(part, "\(finding)") }
+  }
+
+  /// Walks the pages of the baseline and compares its digest.
+  private mutating func checkBaseline() throws {
+    guard let baseline = try Baseline.current(store) else { return }
+    do {
+      let progress = progress
+      let report = try PageWalker.walk("\(baseline.path)/data.mdb") { done, total in
+        progress?(Progress(phase: "pages of the baseline", done: done, total: total)) ?? true
+      }
+      result.pages += report.used
+      for finding in report.findings { result.add("log", "baseline: \(finding)") }
+      try baseline.check()
+    } catch let damage as FileDamage {
+      result.add("log", "the baseline of transaction \(baseline.mark.sequence): \(damage)")
+    } catch let error as StorageError {
+      result.add("log", "the baseline of transaction \(baseline.mark.sequence): \(error)")
+    } catch let error as DatabaseError where error.isDamage {
+      result.add("log", "\(error)")
+    }
+  }
+
+  // MARK: The log
+
+  private mutating func checkLog(upTo last: SequenceNumber) throws {
+    let baseline = try store.log.read { try $0.baseline() }
+    try checkSegments(upTo: baseline)
+    var link = baseline.link
+    var clock = HybridClock(rawValue: baseline.clock)
+    var sequence = baseline.sequence
+    while sequence < last {
+      sequence = sequence.next
+      if sequence.rawValue % 256 == 0 { try report("records", sequence.rawValue, last.rawValue) }
+      do {
+        let record = try store.log.read { try $0.record(sequence) }
+        try checkChain(record, after: link, clock)
+        try checkOperations(record)
+        (link, clock) = (record.link, record.clock)
+        result.operations += UInt64(record.operationCount)
+        result.records += 1
+      } catch let error as DatabaseError where error.isDamage {
+        return result.add("log", "\(error)")
+      }
+    }
+    let head = try store.log.read { try $0.head() }
+    if head.sequence == sequence && head.link != link {
+      result.add("log", "the head does not end the chain")
+    }
+  }
+
+  /// Checks what is archived: each record, and the chain from what the archive goes on from to the
+  /// baseline, or to the first record that is still to be sealed.
+  private mutating func checkSegments(upTo baseline: BaselineMark) throws {
+    let (start, archived, oldest) = try store.log.read {
+      (try $0.archiveStart(), try $0.archived(), try $0.oldestRecord())
+    }
+    guard let archived else { return }
+    var link = start.link
+    var last = start.sequence
+    var clock = HybridClock(rawValue: start.clock)
+    do {
+      while let segment = try store.log.read({ try $0.segment(after: last) }) {
+        guard segment.first == last.next else {
+          throw DatabaseError.corrupt(reason: "there is no segment with record \(last.next)")
+        }
+        try segment.forEach { record in
+          try checkChain(record, after: link, clock)
+          try checkOperations(record)
+          (link, clock) = (record.link, record.clock)
+        }
+        last = segment.last
+        try report("segments", last.rawValue, archived.upperBound.rawValue)
+      }
+      if last == baseline.sequence ? link != baseline.link : last.next != oldest {
+        throw DatabaseError.corrupt(reason: "the segments do not end where the log goes on")
+      }
+    } catch let error as DatabaseError where error.isDamage {
+      result.add("log", "\(error)")
+    }
+  }
+
+  /// Checks the entries of the log's meta table: positions and cursors as well as its head.
+  private mutating func checkEntries() throws {
+    do {
+      try store.log.read { try $0.checkEntries() }
+    } catch let error as DatabaseError where error.isDamage {
+      result.add("log", "\(error)")
+    }
+  }
+
+  /// Reads every chunk, and checks each blob against the hash that is its address.
+  private mutating func checkBlobs() throws {
+    var last: [UInt8] = []
+    var hash: [UInt8] = []
+    var digest = Digest()
+    do {
+      while true {
+        let chunks = try store.log.read { try $0.chunks(after: last, bytes: 16 << 20) }
+        for chunk in chunks {
+          if Array(chunk.key.prefix(Digest.bytesCount)) != hash {
+            if !hash.isEmpty && digest.current() != hash { throw Verifier.badBlob }
+            hash = Array(chunk.key.prefix(Digest.bytesCount))
+            digest = Digest()
+          }
+          digest.update(try chunk.value.lend { try BlobChunk.content($0, key: chunk.key) })
+        }
+        guard let newest = chunks.last else { break }
+        last = newest.key
+        try report("blobs", 0, nil)
+      }
+      if !hash.isEmpty && digest.current() != hash { throw Verifier.badBlob }
+    } catch let error as DatabaseError where error.isDamage {
+      result.add("log", "\(error)")
+    }
+  }
+
+  private static let badBlob = DatabaseError.corrupt(
+    reason: "a blob's content is not what its address says, or a chunk is missing")
+
+  private func checkChain(
+    _ record: TransactionRecord, after link: [UInt8], _ clock: HybridClock
+  ) throws {
+    guard store.log.isNext(record, after: link) else {
+      throw DatabaseError.corrupt(reason: "the chain breaks at record \(record.sequence)")
+    }
+    guard record.clock.rawValue > clock.rawValue else {
+      throw DatabaseError.corrupt(reason: "the clock goes back at record \(record.sequence)")
+    }
+  }
+
+  private func checkOperations(_ record: TransactionRecord) throws {
+    var operations = OperationReader(record.operations)
+    var count: UInt32 = 0
+    do {
+      while try operations.next() != nil { count += 1 }
+    } catch DatabaseError.corrupt(let reason) {
+      throw DatabaseError.corrupt(reason: "record \(record.sequence) of the log: \(reason)")
+    }
+    if count != record.operationCount {
+      throw DatabaseError.corrupt(
+        reason: "record \(record.sequence) of the log has \(count) operations, and says "
+          + "\(record.operationCount)")
+    }
+  }
+}

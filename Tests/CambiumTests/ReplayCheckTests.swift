@@ -1,0 +1,47 @@
+// Goal: folding a log always gives the same state, however it is cut into steps; and where it does
+// not, verifying says so.
+// Method: random histories, compacted or not, folded twice; then a fold that ends one record early.
+
+import Testing
+
+@testable import Cambium
+
+@Suite("Verifying by replaying", .timeLimit(.minutes(1)))
+struct ReplayCheckTests {
+  @Test(
+    "folds a random history twice and finds the same", arguments: SeededGenerator.seeds(11, 12))
+  func random(seed: UInt64) async throws {
+    print("seed \(seed)")
+    try await withDatabase { database in
+      let history = RandomHistory(database, seed: seed, callsMax: 12)
+      for round in 0..<3 {
+        try await history.run(calls: 500)
+        if round == 1 { try history.compact(archives: seed % 2 == 0) }
+        let plain = try database.verify()
+        let replayed = try database.verify(replaying: true)
+        #expect(plain.replays == 0 && replayed.replays == 2)
+        #expect(replayed.findings == [] && replayed.digest == plain.digest)
+        #expect(replayed.nodes == plain.nodes)
+      }
+    }
+  }
+
+  @Test("says that a fold gave something else")
+  func difference() throws {
+    let place = try Place()
+    try place.use { database in
+      try database.count(20)
+      var verifier = Verifier(database.store, replaying: true, nil)
+      let sound = try verifier.run()
+      #expect(sound.isSound && sound.replays == 2)
+      let early = place.beside("early.cambium")
+      try database.replay(to: early, until: 19)
+      let other = try Database(at: early)
+      try verifier.replay(try other.store.currentState())
+      #expect(verifier.result.findings.map(\.part) == ["log"])
+      try expectSound(other)
+      try other.close()
+    }
+    try place.expectSound()
+  }
+}
