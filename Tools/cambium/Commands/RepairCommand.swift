@@ -115,8 +115,9 @@ enum RepairCommand {
       isTail ? "" : "; `cambium repair \(name) --salvage --to NEWDB` keeps what comes after, too"
     return Failure(
       .corrupt, "corrupt", "the log is damaged",
-      hint: "restore a backup, or `cambium repair \(name) --cut --to NEWDB` keeps transactions 1 "
-        + "to \(found.sound)\(salvage)")
+      hint: "`cambium restore BACKUP NEWDB` where there is a backup; else "
+        + "`cambium repair \(name) --cut --to NEWDB` keeps transactions 1 to "
+        + "\(found.sound)\(salvage)")
   }
 
   /// Says what is left to do where not even the tables can be found.
@@ -124,7 +125,8 @@ enum RepairCommand {
     do { return try body() } catch DatabaseError.corrupt(let reason) {
       throw Failure(
         .corrupt, "corrupt", "the log of \(invocation.database) cannot be read: \(reason)",
-        hint: "restore a backup; nothing can be saved from this file")
+        hint: "`cambium restore BACKUP NEWDB` where there is a backup; nothing can be saved from "
+          + "this file")
     }
   }
 

@@ -100,10 +100,10 @@ enum ReplayCommand {
       invocation, output)
   }
 
-  static func checkTarget(_ path: String) throws {
+  static func checkTarget(_ path: String, name: String = "NEWDB") throws {
     if FileManager.default.fileExists(atPath: path) {
       throw Failure(
-        .refused, "exists", "\(path) exists already", hint: "choose another name for NEWDB")
+        .refused, "exists", "\(path) exists already", hint: "choose another name for \(name)")
     }
     try OpenDatabase.checkFolder(of: path)
   }

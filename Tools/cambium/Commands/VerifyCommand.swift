@@ -5,6 +5,9 @@ enum VerifyCommand {
   static let pages = Option(
     flag: "pages", "walk the pages only; DB may then be any file or directory of LMDB")
 
+  static let replay = Option(
+    flag: "replay", "fold the log twice more, and compare: does it always give the same?")
+
   static let command = Command(
     name: "verify", group: .keep,
     summary: "checks every checksum, and that the log gives this state",
@@ -14,18 +17,24 @@ enum VerifyCommand {
       Exits with 0 where all is sound, and with 4 where something is damaged, after saying what and
       where.
 
+      With --replay the log is folded twice, in steps of different sizes, and the two results must
+      have the same digest. DB may also be a backup: all of it is read, and what it holds is said.
+
       With --pages no database is opened: each file is read page by page, without LMDB, which would
       die of a damaged one. No program may write to a foreign file meanwhile.
       """,
     operands: [.database],
-    options: [pages, .wait, .progress, .quiet] + Option.output(.short, .json) + [.color],
+    options: [pages, replay, .wait, .progress, .quiet] + Option.output(.short, .json) + [.color],
     examples: [
       .init("cambium verify air.cambium", "check everything"),
+      .init("cambium verify air.cambium --replay", "does folding it always give the same?"),
+      .init("cambium verify /mnt/b/air.backup", "is the backup sound, and what does it hold?"),
       .init("cambium verify --pages other/data.mdb", "is this file of LMDB sound?"),
     ],
     stopsSafely: true, run: run)
 
   static func run(_ invocation: Invocation, _ output: Output) throws {
+    if Database.isBackup(invocation.database) { return try verifyBackup(invocation, output) }
     if invocation.has(pages) { return try verifyPages(invocation, output) }
     let start = ContinuousClock.now
     let verification: Verification
@@ -52,7 +61,9 @@ enum VerifyCommand {
     defer { try? database.close() }
     let bar = ProgressBar(invocation, unit: "")
     defer { bar.finish() }
-    return try database.verify { bar.update($0.phase, $0.done, of: $0.total) }
+    return try database.verify(replaying: invocation.has(replay)) {
+      bar.update($0.phase, $0.done, of: $0.total)
+    }
   }
 
   private static func write(
@@ -85,6 +96,9 @@ enum VerifyCommand {
     if verification.isSound {
       entries.append((name: "digest", text: ValueText.hexadecimal(verification.digest)))
     }
+    if verification.replays > 0 && verification.isSound {
+      entries.append((name: "replays", text: "\(verification.replays), each with that digest"))
+    }
     entries.append((name: "time", text: Quantity.seconds(time)))
     return entries
   }
@@ -101,7 +115,8 @@ enum VerifyCommand {
         ? "\(findings[0].part): \(findings[0])" : "\(findings.count) things are damaged",
       hint: isRepairable
         ? "`cambium replay \(name)` makes the state again from the log"
-        : "restore a backup, or `cambium repair \(name)` says what can be saved")
+        : "`cambium restore BACKUP NEWDB` where there is a backup; else `cambium repair \(name)` "
+          + "says what can be saved")
   }
 
   private static func json(_ verification: Verification) -> JSONLine {
@@ -111,6 +126,7 @@ enum VerifyCommand {
     line.add("records", verification.records)
     line.add("operations", verification.operations)
     line.add("nodes", verification.nodes)
+    if verification.replays > 0 { line.add("replays", UInt64(verification.replays)) }
     if verification.isSound { line.add("digest", ValueText.hexadecimal(verification.digest)) }
     line.add(
       "findings",

@@ -1,0 +1,106 @@
+import Cambium
+
+/// `cambium backup`: copies a database that goes on meanwhile, or adds what is new to a backup.
+enum BackupCommand {
+  static let target = Operand("OUT", .file, "the backup; with --file, - is standard output")
+  static let file = Option(flag: "file", "make one file, of all there is")
+
+  static let command = Command(
+    name: "backup", group: .keep,
+    summary: "copies the database while others use it",
+    discussion: """
+      OUT is a directory. Where it is a backup of this database already, only what is new is added
+      to it, so it can be run as often as wanted. What a backup once holds it keeps: also the
+      transactions that `cambium compact` has dropped from the database since. With --file, OUT is
+      one new file of all there is, and - is standard output.
+
+      A backup holds the transactions, blobs and tags, and the policy of what to keep; not how far
+      consumers are. `cambium verify OUT` checks it, `cambium restore OUT NEWDB` makes a database of
+      it, as it was at any moment that it holds. Ctrl-C, or a crash, leaves a backup as it was.
+      """,
+    operands: [.database, target],
+    options: [file, .wait, .progress, .quiet] + Option.output(.short, .json) + [.color],
+    examples: [
+      .init("cambium backup shop.cambium /mnt/b/shop.backup", "each night"),
+      .init("cambium backup shop.cambium shop.cambk --file", "one file, to send away"),
+      .init("cambium backup shop.cambium - --file | ssh host 'cat > shop.cambk'", "over a pipe"),
+    ],
+    stopsSafely: true, run: run)
+
+  static func run(_ invocation: Invocation, _ output: Output) throws {
+    let path = invocation.value(target).text
+    if path == "-" { return try stream(invocation, output) }
+    if invocation.has(file) {
+      try ReplayCommand.checkTarget(path, name: "OUT")
+    } else {
+      try OpenDatabase.checkFolder(of: path)
+    }
+    let database = try OpenDatabase.forReading(invocation)
+    defer { try? database.close() }
+    let bar = ProgressBar(invocation, unit: "")
+    defer { bar.finish() }
+    let addition = try explaining(path) {
+      try invocation.has(file)
+        ? database.backUp(toFile: path) { bar.update($0.phase, $0.done, of: $0.total) }
+        : database.backUp(to: path) { bar.update($0.phase, $0.done, of: $0.total) }
+    }
+    bar.finish()
+    try report(addition, path, invocation, output)
+  }
+
+  /// Sends it to standard output, which gets nothing else.
+  private static func stream(_ invocation: Invocation, _ output: Output) throws {
+    guard invocation.has(file) else {
+      throw Failure(.usage, "usage", "standard output takes one file", hint: "add --file")
+    }
+    if output.isTerminal {
+      throw Failure(
+        .usage, "usage", "a backup is not for a terminal", hint: "send it to a file with > or |")
+    }
+    let database = try OpenDatabase.forReading(invocation)
+    defer { try? database.close() }
+    let bar = ProgressBar(invocation, unit: "")
+    defer { bar.finish() }
+    let write = { (bytes: [UInt8]) in try output.write(bytes: bytes) }
+    try database.backUp(into: write) { bar.update($0.phase, $0.done, of: $0.total) }
+  }
+
+  /// Says what is at OUT where it cannot be added to.
+  private static func explaining<R>(_ path: String, _ body: () throws -> R) throws -> R {
+    do { return try body() } catch DatabaseError.misuse(let reason) {
+      throw Failure(
+        .refused, "not_this_backup", reason, hint: "choose another OUT; what is there stays")
+    } catch DatabaseError.corrupt(let reason) where Database.isBackup(path) {
+      let isSound = (try? Database.checkBackup(path).isSound) ?? false
+      if isSound { throw DatabaseError.corrupt(reason: reason) }
+      throw Failure(
+        .corrupt, "corrupt", "\(path) is damaged: \(reason)",
+        hint: "start another backup; `cambium verify \(Shell.quoted(path))` says what can be "
+          + "restored of this one")
+    }
+  }
+
+  private static func report(
+    _ addition: BackupAddition, _ path: String, _ invocation: Invocation, _ output: Output
+  ) throws {
+    if invocation.isQuiet { return }
+    if invocation.format == .json {
+      var line = JSONLine()
+      line.add("backup", path)
+      line.add("newest", addition.newest.rawValue)
+      line.add("transactions", addition.transactions)
+      line.add("bytes", addition.bytes)
+      line.add("parts", UInt64(addition.parts))
+      line.add("unchanged", addition.isUnchanged)
+      return try output.line(line)
+    }
+    let name = Terminal.escaped(path)
+    if addition.isUnchanged {
+      return try output.line("nothing new: \(name) has all up to tx \(addition.newest)")
+    }
+    try output.line(
+      "\(addition.parts == 1 ? "made" : "added to") \(name): "
+        + "\(Quantity.count(addition.transactions, "transaction")) up to tx \(addition.newest), "
+        + Quantity.bytes(addition.bytes))
+  }
+}

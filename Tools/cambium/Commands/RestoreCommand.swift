@@ -1,0 +1,119 @@
+import Cambium
+
+/// `cambium restore`: makes a new database of a backup, as it was at any moment.
+enum RestoreCommand {
+  static let backup = Operand("BACKUP", .file, "the directory or the file of the backup")
+  static let target = Operand("NEWDB", .file, "the database to make; nothing may be there")
+  static let at = Option(
+    "at", "REV", .moment, "as it was then; see cambium help moments")
+
+  static let command = Command(
+    name: "restore", group: .keep,
+    summary: "makes a new database of a backup",
+    discussion: """
+      All of the backup is read and checked first. Then NEWDB gets its transactions up to --at, and
+      is verified. An existing database is never written: make a new one, look at it, and rename it.
+      Ctrl-C leaves nothing.
+
+      Where the backup is damaged, --at can still name a moment before the damage.
+      `cambium verify BACKUP` says which moments there are.
+      """,
+    operands: [backup, target],
+    options: [at, .progress, .quiet] + Option.output(.short, .json) + [.color],
+    examples: [
+      .init("cambium restore /mnt/b/shop.backup shop.cambium", "after the disk was lost"),
+      .init(
+        "cambium restore /mnt/b/shop.backup rescue.cambium --at '2026-11-20 13:58:40'",
+        "as it was before the mistake"),
+    ],
+    stopsSafely: true, run: run)
+
+  static func run(_ invocation: Invocation, _ output: Output) throws {
+    let (source, path) = (invocation.value(backup).text, invocation.value(target).text)
+    try ReplayCommand.checkTarget(path)
+    Signals.deferInterrupts()
+    let start = ContinuousClock.now
+    let bar = ProgressBar(invocation, unit: "")
+    defer { bar.finish() }
+    let progress: ProgressHandler = { bar.update($0.phase, $0.done, of: $0.total) }
+    try explaining(source) {
+      let moment = try moment(invocation[at]?.moment, of: source, progress)
+      try Database.restore(source, to: path, upTo: moment, progress: progress)
+    }
+    var options = Database.Options()
+    options.createIfMissing = false
+    let database = try Database(at: path, options: options, progress: progress)
+    defer { try? database.close() }
+    let verification = try database.verify(progress: progress)
+    bar.finish()
+    if let finding = verification.findings.first {
+      throw Failure(.corrupt, "corrupt", "\(path) was restored, but is damaged: \(finding)")
+    }
+    try report(database, verification, ContinuousClock.now - start, invocation, output)
+  }
+
+  private static func moment(
+    _ moment: PointInTime?, of source: String, _ progress: @escaping ProgressHandler
+  ) throws -> Moment {
+    switch moment {
+    case nil, .head(back: 0)?: return .now
+    case .sequence(let number)?: return .sequence(SequenceNumber(number))
+    case .tag(let name)?: return .tag(name)
+    case .date(let date)?: return .time(date)
+    case .head(let back)?:
+      let newest = try Database.checkBackup(source, progress: progress).newest
+      if newest.rawValue >= UInt64(back) {
+        return .sequence(SequenceNumber(newest.rawValue - UInt64(back)))
+      }
+      throw DatabaseError.noSuchMoment(
+        reason: "HEAD~\(back) would be too early; the newest transaction is \(newest)")
+    }
+  }
+
+  /// Says it of the backup, where the engine's words are for a database.
+  private static func explaining(_ source: String, _ body: () throws -> Void) throws {
+    let verify = "`cambium verify \(Shell.quoted(source))`"
+    do { try body() } catch DatabaseError.noSuchMoment(let reason) {
+      throw Failure(
+        .missing, "no_such_moment", "no such moment: \(reason)",
+        hint: "\(verify) says which moments there are")
+    } catch DatabaseError.corrupt(let reason) {
+      throw Failure(
+        .corrupt, "corrupt", reason,
+        hint: "\(verify) says what is damaged; --at restores a moment before the damage")
+    } catch DatabaseError.noDatabase {
+      throw Failure(.missing, "no_backup", "no backup at \(source)", hint: "check the path")
+    } catch DatabaseError.unsupported(_, let reason) {
+      throw Failure(
+        .unsupported, "unsupported", "\(source) cannot be restored: \(reason)",
+        hint: "name a backup, as `cambium backup` makes it")
+    }
+  }
+
+  private static func report(
+    _ database: Database, _ verification: Verification, _ time: Duration,
+    _ invocation: Invocation, _ output: Output
+  ) throws {
+    if invocation.isQuiet { return }
+    let (oldest, newest) = (try database.horizon, try database.head)
+    if invocation.format == .json {
+      var line = JSONLine()
+      line.add("database", database.path)
+      line.add("oldest", oldest.rawValue)
+      line.add("newest", newest.rawValue)
+      line.add("nodes", verification.nodes)
+      line.add("digest", ValueText.hexadecimal(verification.digest))
+      line.add("seconds", .double(time.seconds))
+      return try output.line(line)
+    }
+    var line = StyledLine("restored ")
+    line.add(Terminal.escaped(database.path), .heading)
+    line.add(" as of tx \(newest), and verified it")
+    try output.line(line)
+    var entries = [(name: "nodes", text: Quantity.count(verification.nodes))]
+    if oldest > .zero { entries.append((name: "oldest", text: "tx \(oldest), from a baseline")) }
+    entries.append((name: "digest", text: ValueText.hexadecimal(verification.digest)))
+    entries.append((name: "time", text: Quantity.seconds(time)))
+    try output.table(entries, indent: 2)
+  }
+}

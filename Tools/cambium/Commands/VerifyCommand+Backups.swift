@@ -1,0 +1,100 @@
+// `cambium verify BACKUP`: whether a backup is what was stored, and which moments it holds.
+
+import Cambium
+import FoundationEssentials
+
+extension VerifyCommand {
+  static func verifyBackup(_ invocation: Invocation, _ output: Output) throws {
+    if invocation.has(replay) || invocation.has(pages) {
+      throw Failure(.usage, "usage", "--replay and --pages are for databases, not for backups")
+    }
+    let start = ContinuousClock.now
+    let bar = ProgressBar(invocation, unit: "bytes")
+    defer { bar.finish() }
+    let path = invocation.database
+    let backup = try Database.checkBackup(path) { bar.update($0.phase, $0.done, of: $0.total) }
+    bar.finish()
+    if invocation.format == .json {
+      try output.line(json(backup))
+    } else if !invocation.isQuiet {
+      try write(backup, ContinuousClock.now - start, path, output)
+    }
+    if backup.isSound { return }
+    throw Failure(
+      .corrupt, "corrupt", "the backup is damaged",
+      hint: backup.moments.isEmpty
+        ? "nothing can be restored from it"
+        : "`cambium restore \(Shell.quoted(path)) NEWDB --at \(backup.newest)` restores what is "
+          + "before the damage")
+  }
+
+  private static func write(
+    _ backup: Backup, _ time: Duration, _ path: String, _ output: Output
+  ) throws {
+    var line = StyledLine(Terminal.escaped(path), .heading)
+    line.add(
+      backup.isSound ? " is a sound backup" : " is a damaged backup",
+      backup.isSound ? .inserted : .deleted)
+    try output.line(line)
+    var entries = [(name: "holds", text: moments(backup))]
+    if let time = backup.time {
+      entries.append((name: "newest", text: Zone.system.exactText(time)))
+    }
+    if !backup.tags.isEmpty {
+      let names = backup.tags.map { Terminal.escaped($0.name) }
+      entries.append((name: "tags", text: names.joined(separator: ", ")))
+    }
+    entries.append((name: "database", text: backup.origin.uuidString.lowercased()))
+    entries.append(
+      (
+        name: "size",
+        text: "\(Quantity.bytes(backup.bytes)) in \(Quantity.count(backup.parts, "part"))"
+      ))
+    entries.append((name: "time", text: Quantity.seconds(time)))
+    try output.table(entries, indent: 2)
+    for damage in backup.damage {
+      try output.line(
+        StyledLine("  ✗ \(Terminal.escaped(damage))", .deleted).text(output.style))
+    }
+  }
+
+  private static func moments(_ backup: Backup) -> String {
+    if backup.moments.isEmpty { return "nothing that can be restored" }
+    return backup.moments.map { range in
+      range.lowerBound == range.upperBound
+        ? "tx \(range.upperBound)" : "tx \(range.lowerBound) to \(range.upperBound)"
+    }.joined(separator: ", and ")
+  }
+
+  private static func json(_ backup: Backup) -> JSONLine {
+    var line = JSONLine()
+    line.add("sound", backup.isSound)
+    line.add("origin", backup.origin.uuidString.lowercased())
+    line.add("parts", UInt64(backup.parts))
+    line.add("bytes", backup.bytes)
+    line.add(
+      "moments",
+      backup.moments.map { range in
+        var line = JSONLine()
+        line.add("from", range.lowerBound.rawValue)
+        line.add("to", range.upperBound.rawValue)
+        return line
+      })
+    line.add(
+      "tags",
+      backup.tags.map { tag in
+        var line = JSONLine()
+        line.add("name", tag.name)
+        line.add("sequence", tag.sequence.rawValue)
+        return line
+      })
+    line.add(
+      "damage",
+      backup.damage.map { damage in
+        var line = JSONLine()
+        line.add("description", damage)
+        return line
+      })
+    return line
+  }
+}
