@@ -13,7 +13,7 @@ enum RestoreCommand {
     discussion: """
       All of the backup is read and checked first. Then NEWDB gets its transactions up to --at, and
       is verified. An existing database is never written: make a new one, look at it, and rename it.
-      Ctrl-C leaves nothing.
+      Ctrl-C before NEWDB is verified leaves nothing, or says that it is there.
 
       Where the backup is damaged, --at can still name a moment before the damage.
       `cambium verify BACKUP` says which moments there are.
@@ -40,16 +40,29 @@ enum RestoreCommand {
       let moment = try moment(invocation[at]?.moment, of: source, progress)
       try Database.restore(source, to: path, upTo: moment, progress: progress)
     }
-    var options = Database.Options()
-    options.createIfMissing = false
-    let database = try Database(at: path, options: options, progress: progress)
+    let (database, verification) = try verified(path, progress)
     defer { try? database.close() }
-    let verification = try database.verify(progress: progress)
     bar.finish()
     if let finding = verification.findings.first {
       throw Failure(.corrupt, "corrupt", "\(path) was restored, but is damaged: \(finding)")
     }
     try report(database, verification, ContinuousClock.now - start, invocation, output)
+  }
+
+  /// Opens what was restored, which folds its state, and verifies it.
+  private static func verified(
+    _ path: String, _ progress: @escaping ProgressHandler
+  ) throws -> (Database, Verification) {
+    do {
+      var options = Database.Options()
+      options.createIfMissing = false
+      let database = try Database(at: path, options: options, progress: progress)
+      return (database, try database.verify(progress: progress))
+    } catch is CancellationError {
+      throw Failure(
+        .partial, "partial", "\(path) is restored, but was not verified",
+        hint: "`cambium verify \(Shell.quoted(path))` does that")
+    }
   }
 
   private static func moment(
