@@ -13,8 +13,7 @@ enum VacuumCommand {
     operands: [.database],
     options: [.wait, .quiet] + Option.output(.short, .json) + [.color],
     examples: [
-      .init("cambium compact shop.cambium --keep 90d --yes", "first drop what is not to be kept"),
-      .init("cambium vacuum shop.cambium", "then make the files smaller"),
+      .init("cambium vacuum shop.cambium", "after a `cambium compact`, make the files smaller")
     ],
     run: run)
 
