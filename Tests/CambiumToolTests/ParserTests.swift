@@ -143,7 +143,7 @@ import Testing
       ("log --reverse=1", "--reverse takes no value", "log -h"),
       ("log -n five", "whole number", "log -h"),
       ("log -n -5", "whole number", "log -h"),
-      ("log -o xml", "one of short, json, csv", "log -h"),
+      ("log -o xml", "one of short, table, json, json-pretty", "log -h"),
       ("log --since yesterdy", "a moment is", "log -h"),
       ("get", "PATH is missing", "get -h"),
       ("get held", "PATH is missing", "get -h"),

@@ -62,8 +62,8 @@ struct ReferenceTests {
       mkdir 'a b.cambium' && source <(cambium completions bash)
       ask() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cambium; echo "${COMPREPLY[*]}"; }
       ask cambium comp
-      ask cambium log --output = js
-      ask cambium log --output =
+      ask cambium tail --output = js
+      ask cambium tail --output =
       ask cambium --color never log --rev
       ask cambium info a
       ask cambium completions ''
@@ -72,7 +72,7 @@ struct ReferenceTests {
       """)
     #expect(
       answers == [
-        "compact completions", "json", "short json csv", "--reverse", "a b.cambium",
+        "compact completions", "json", "short json", "--reverse", "a b.cambium",
         "bash zsh fish", "moments", "a b.cambium",
       ])
   }

@@ -59,6 +59,16 @@ extension Option {
   static let ifSequence = Option(
     "if-seq", "N", .number(0...Int.max), "only if transaction N is still the newest")
 
+  /// What commands that tell a list have: every form, and which fields of it.
+  static let list =
+    output(.short, .table, .json, .jsonPretty, .jsonArray, .csv, .tsv, .markdown) + [
+      fields, noHeader, null,
+    ]
+  static let fields = Option(
+    "fields", "NAME[,NAME…]", .text, "only these fields, in this order; not for short")
+  static let noHeader = Option(flag: "no-header", "csv, tsv, markdown, table: no line of names")
+  static let null = Option("null", "TEXT", .text, "csv, tsv, markdown, table: for what is absent")
+
   /// `--output` with the formats that a command knows, the default first, and `--json`.
   static func output(_ formats: OutputFormat...) -> [Option] {
     let names = formats.map(\.rawValue)
@@ -84,4 +94,10 @@ enum OutputFormat: String, Sendable {
   case json
   /// RFC 4180, with a header.
   case csv
+  /// The further forms of lists; see ``ListWriter``.
+  case table, tsv, markdown
+  case jsonPretty = "json-pretty"
+  case jsonArray = "json-array"
+
+  var isJSON: Bool { self == .json || self == .jsonPretty || self == .jsonArray }
 }

@@ -63,7 +63,7 @@ extension Invocation {
   var patience: Duration { arguments["--" + Option.wait.name]?.last?.duration ?? .seconds(5) }
   var isPaged: Bool {
     command.options.contains { $0.name == Option.noPager.name }
-      && arguments["--" + Option.noPager.name] == nil && format == .short
+      && arguments["--" + Option.noPager.name] == nil && [.short, .table].contains(format)
   }
 
   private func word(_ name: String, else fallback: String) -> String {

@@ -16,8 +16,10 @@ struct LogCursor {
     if isAsked && invocation.has(.since) {
       throw Failure(.usage, "usage", "--since and a cursor both say where to begin; choose one")
     }
-    if isShown && invocation.format == .csv {
-      throw Failure(.usage, "usage", "--show-cursor has no place in CSV", hint: "use --cursor-file")
+    if isShown && ![.short, .json].contains(invocation.format) {
+      throw Failure(
+        .usage, "usage", "--show-cursor has no place in \(invocation.format.rawValue)",
+        hint: "use --cursor-file")
     }
     if let number = invocation[.afterCursor]?.number {
       position = SequenceNumber(UInt64(number))

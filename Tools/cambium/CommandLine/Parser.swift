@@ -30,9 +30,11 @@ struct Parser: Sendable {
   /// Whether errors must be told in JSON too, asked when the command line could not be understood.
   static func wantsJSON(_ arguments: [String]) -> Bool {
     let options = arguments.prefix { $0 != "--" }
-    return options.contains { ["--json", "-ojson", "--output=json"].contains($0) }
+    return options.contains { option in
+      ["--json", "-ojson", "--output=json"].contains { option.hasPrefix($0) }
+    }
       || zip(options, options.dropFirst()).contains {
-        ["-o", "--output"].contains($0.0) && $0.1 == "json"
+        ["-o", "--output"].contains($0.0) && $0.1.hasPrefix("json")
       }
   }
 }

@@ -11,7 +11,7 @@ enum BlameCommand {
       count; moving or restoring the node sets all of it.
       """,
     operands: [.database, .path],
-    options: [.at] + Option.output(.short, .json, .csv) + [.wait, .noPager, .color],
+    options: [.at] + Option.list + [.wait, .noPager, .color],
     examples: [
       .init("cambium blame air.cambium planes/N10156", "who set what"),
       .init("cambium blame air.cambium weather/JFK --at yesterday", "of what it held then"),
@@ -39,15 +39,10 @@ enum BlameCommand {
         .negative, "no_value", "\(Terminal.escaped(path.description)) has no value of its own",
         hint: "`cambium tree` shows what is below it, `cambium log` what changed there")
     }
-    switch invocation.format {
-    case .short: try tell(lines, output, upTo: snapshot.sequence)
-    case .json: for line in lines { try output.line(json(line)) }
-    case .csv:
-      var bytes: [UInt8] = []
-      csv.appendHeader(to: &bytes)
-      for line in lines { csv.append(record(line), to: &bytes) }
-      try output.write(bytes: bytes)
-    }
+    let writer = try ListWriter(invocation, output, columns: columns, further: ["atOrBefore"])
+    if invocation.format == .short { return try tell(lines, output, upTo: snapshot.sequence) }
+    for line in lines { try writer.write(json(line), record(line)) }
+    try writer.finish()
   }
 
   /// Names, values and transactions in columns.
@@ -86,10 +81,9 @@ enum BlameCommand {
     return line
   }
 
-  private static let csv = CSVWriter(
-    columns: ["property", "value", "sequence", "time", "metadata"].map { CSVColumn(name: $0) })
+  private static let columns = ["property", "value", "sequence", "time", "metadata"]
 
-  /// A line of CSV; where compaction has removed the transaction, its time is absent.
+  /// A row; where compaction has removed the transaction, its time is absent.
   private static func record(_ blame: Blame) -> Record {
     var record: Record = ["value": blame.value]
     if let property = blame.property { record["property"] = .string(property) }

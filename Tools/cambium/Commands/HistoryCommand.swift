@@ -14,7 +14,7 @@ enum HistoryCommand {
       node is told by `cambium log`, and who set each property by `cambium blame`.
       """,
     operands: [.database, .path],
-    options: [follow, .limit, .reverse] + Option.output(.short, .json, .csv) + [
+    options: [follow, .limit, .reverse] + Option.list + [
       .wait, .noPager, .color,
     ],
     examples: [.init("cambium history air.cambium weather/JFK -n 3", "its newest three versions")],
@@ -29,16 +29,23 @@ enum HistoryCommand {
         .usage, "usage", "the root has no versions of its own",
         hint: "`cambium log` lists what changed below it")
     }
-    let tell = try teller(invocation, output, upTo: database.head)
+    let writer = try ListWriter(
+      invocation, output, columns: columns, further: ["path", "movedFrom", "old", "new"])
+    let text = CommitText(upTo: try database.head)
     var cursor = try history(of: path, database, invocation).makeCursor()
     var left = invocation[.limit]?.number ?? .max
     var isEmpty = left > 0
     while left > 0, let step = try cursor.next() {
       left -= 1
       isEmpty = false
-      try tell(step)
+      if invocation.format == .short {
+        try output.line(text.line(step.transaction))
+        try ChangeText(output: output, indent: 2).write(step)
+      } else {
+        try writer.write(json(step), record(step))
+      }
     }
-    guard isEmpty else { return }
+    guard isEmpty else { return try writer.finish() }
     throw try MissingNode.failure(
       path, below: database.snapshot().root, invocation.database, verb: "is or was")
   }
@@ -61,30 +68,6 @@ enum HistoryCommand {
     return try database.history(of: path, scope, after: oldest.previous)
   }
 
-  /// What writes a step in the format that is asked for.
-  private static func teller(
-    _ invocation: Invocation, _ output: Output, upTo newest: SequenceNumber
-  ) throws -> (HistoryStep) throws -> Void {
-    switch invocation.format {
-    case .short:
-      let text = CommitText(upTo: newest)
-      return { step in
-        try output.line(text.line(step.transaction))
-        try ChangeText(output: output, indent: 2).write(step)
-      }
-    case .json: return { try output.line(json($0)) }
-    case .csv:
-      var bytes: [UInt8] = []
-      csv.appendHeader(to: &bytes)
-      try output.write(bytes: bytes)
-      return { step in
-        bytes.removeAll(keepingCapacity: true)
-        csv.append(record(step), to: &bytes)
-        try output.write(bytes: bytes)
-      }
-    }
-  }
-
   private static func json(_ step: HistoryStep) -> JSONLine {
     var line = JSONLine()
     line.add("sequence", step.transaction.sequence.rawValue)
@@ -98,8 +81,7 @@ enum HistoryCommand {
     return line
   }
 
-  private static let csv = CSVWriter(
-    columns: ["sequence", "time", "metadata", "exists", "value"].map { CSVColumn(name: $0) })
+  private static let columns = ["sequence", "time", "metadata", "exists", "value"]
 
   private static func record(_ step: HistoryStep) -> Record {
     let transaction = step.transaction

@@ -22,7 +22,7 @@ enum LogCommand {
     operands: [.database, path, .matches],
     options: [.limit, .reverse, .since, .until, .grep, .caseSensitive, oneline, stat, patch] + [
       .cursorFile, .afterCursor, .showCursor,
-    ] + Option.output(.short, .json, .csv) + [.wait, .noPager, .color],
+    ] + Option.list + [.wait, .noPager, .color],
     examples: [
       .init("cambium log air.cambium -n 5", "the newest five"),
       .init(
@@ -31,6 +31,7 @@ enum LogCommand {
       .init("cambium log air.cambium actor=anna op=delete -p", "what anna deleted"),
       .init("cambium log air.cambium -g 'JFK|EWR' --stat", "what touched one of two words"),
       .init("cambium log air.cambium --cursor-file seen --json", "what is new since the last time"),
+      .init("cambium log air.cambium -o table --fields sequence,time", "as a table"),
       .init("cambium log air.cambium --json | jq .metadata.author", "for programs"),
     ],
     run: run)
@@ -49,13 +50,14 @@ enum LogCommand {
     if let count = invocation[.limit]?.number { try stretch.keepNewest(count) }
     let teller = CommitTeller(
       output: output, format: invocation.format, detail: detail, database: invocation.database,
-      under: under, text: CommitText(upTo: stretch.upTo))
-    try teller.begin()
+      under: under, text: CommitText(upTo: stretch.upTo),
+      list: try CommitTeller.list(invocation, output, detail))
     var isEmpty = true
     try stretch.forEach(reversed: invocation.has(.reverse)) { commit in
       isEmpty = false
       try teller.tell(commit)
     }
+    try teller.finish()
     try cursor.finish(max(stretch.upTo, cursor.position ?? .zero), invocation, output)
     guard isEmpty else { return }
     if invocation.format == .short {

@@ -22,29 +22,46 @@ struct CommitTeller {
   var under = Path.root
   var text = CommitText()
 
-  /// Writes what stands before the first transaction.
-  func begin() throws {
-    guard format == .csv else { return }
-    if detail != .line && detail != .oneLine {
+  /// What writes the forms that are neither for people nor streams of JSON; nil for those two.
+  var list: ListWriter?
+
+  /// The writer of a list, where the command line asks for one.
+  static func list(
+    _ invocation: Invocation, _ output: Output, _ detail: Detail
+  ) throws -> ListWriter? {
+    if !invocation.format.isJSON, invocation.format != .short, detail.tellsChanges {
       throw Failure(
-        .usage, "usage", "CSV has a line for each transaction, so it cannot tell of changes",
+        .usage, "usage",
+        "\(invocation.format.rawValue) has a row for each transaction, and none for its changes",
         hint: "-o json tells all")
     }
-    var bytes: [UInt8] = []
-    CommitText.csv.appendHeader(to: &bytes)
-    try output.write(bytes: bytes)
+    let writer = try ListWriter(
+      invocation, output, columns: CommitText.columns, further: ["events", "stat", "changes"])
+    let isStream = invocation.format == .json && !invocation.has(.fields)
+    return isStream || invocation.format == .short ? nil : writer
   }
 
   /// Writes a transaction.
   func tell(_ commit: Commit) throws {
-    switch format {
-    case .json: try tellJSON(commit)
-    case .csv:
-      var bytes: [UInt8] = []
-      CommitText.csv.append(CommitText.record(commit), to: &bytes)
-      try output.write(bytes: bytes)
-    case .short: try tellShort(commit)
+    if let list {
+      try list.write(object(commit), CommitText.record(commit))
+    } else if format == .json {
+      try tellJSON(commit)
+    } else {
+      try tellShort(commit)
     }
+  }
+
+  /// Writes what stands after the last one.
+  func finish() throws { try list?.finish() }
+
+  /// A transaction in one object, with its changes.
+  private func object(_ commit: Commit) throws -> JSONLine {
+    var object = CommitText.json(commit)
+    var lines: [JSONLine] = []
+    try forEachDetail(of: commit) { lines.append($0) }
+    if format.isJSON, let name = detail.member { object.add(name, lines) }
+    return object
   }
 
   private func tellShort(_ commit: Commit) throws {
@@ -80,38 +97,46 @@ struct CommitTeller {
   /// Streams the changes, of which there may be very many.
   private func tellJSON(_ commit: Commit) throws {
     try output.write(bytes: CommitText.json(commit).unfinished)
-    switch detail {
-    case .oneLine, .line: break
-    case .stat:
-      var counts = ChangeCounts(below: under)
-      try writeArray("stat") { write in
-        try counts.forEach(of: commit.changes) { path, counts in
-          var line = JSONLine()
-          line.add("path", path.description)
-          counts.add(to: &line)
-          try write(line)
-        }
+    if let name = detail.member {
+      try output.write(",\"\(name)\":[")
+      var isFirst = true
+      try forEachDetail(of: commit) { line in
+        if !isFirst { try output.write(",") }
+        isFirst = false
+        try output.write(bytes: line.object)
       }
-    case .patch:
-      try writeArray("changes") { write in
-        try commit.changes.forEach { try write(ChangeText.json($0)) }
-      }
+      try output.write("]")
     }
     try output.write("}\n")
   }
 
-  private func writeArray(
-    _ name: String, _ body: ((JSONLine) throws -> Void) throws -> Void
-  ) throws {
-    try output.write(",\"\(name)\":[")
-    var isFirst = true
-    try body { line in
-      if !isFirst { try output.write(",") }
-      isFirst = false
-      try output.write(bytes: line.object)
+  private func forEachDetail(of commit: Commit, _ body: (JSONLine) throws -> Void) throws {
+    switch detail {
+    case .oneLine, .line: break
+    case .stat:
+      var counts = ChangeCounts(below: under)
+      try counts.forEach(of: commit.changes) { path, counts in
+        var line = JSONLine()
+        line.add("path", path.description)
+        counts.add(to: &line)
+        try body(line)
+      }
+    case .patch: try commit.changes.forEach { try body(ChangeText.json($0)) }
     }
-    try output.write("]")
   }
+}
+
+extension CommitTeller.Detail {
+  /// The member of a JSON object that has it.
+  fileprivate var member: String? {
+    switch self {
+    case .oneLine, .line: nil
+    case .stat: "stat"
+    case .patch: "changes"
+    }
+  }
+
+  fileprivate var tellsChanges: Bool { member != nil }
 }
 
 /// Counts changes by the node below a path. Changes come in path order, so only one node's counts

@@ -133,11 +133,10 @@ struct CommitText {
     return line
   }
 
-  /// The CSV of transactions.
-  static let csv = CSVWriter(
-    columns: ["sequence", "time", "origin", "operations", "metadata"].map { CSVColumn(name: $0) })
+  /// The fields of a transaction's row.
+  static let columns = ["sequence", "time", "origin", "operations", "metadata"]
 
-  /// What ``csv`` writes of a transaction.
+  /// A transaction as a row.
   static func record(_ commit: Commit) -> Record {
     [
       "sequence": .integer(Int64(clamping: commit.sequence.rawValue)), "time": .date(commit.time),

@@ -3,7 +3,7 @@ import FoundationEssentials
 
 /// One line of JSON output: an object whose members stand in the order in which they are added.
 struct JSONLine {
-  private var bytes: [UInt8] = [UInt8(ascii: "{")]
+  private var members: [(name: String, value: [UInt8])] = []
 
   mutating func add(_ name: String, _ text: String) { add(name) { JSONText.append(text, to: &$0) } }
 
@@ -30,7 +30,7 @@ struct JSONLine {
   mutating func add(_ name: String, _ texts: [String: String]) {
     var object = JSONLine()
     for (name, text) in texts.sorted(by: { $0.key < $1.key }) { object.add(name, text) }
-    add(name) { $0 += object.bytes + [UInt8(ascii: "}")] }
+    add(name) { $0 += object.object }
   }
 
   /// Adds an array of objects.
@@ -39,24 +39,70 @@ struct JSONLine {
       output.append(UInt8(ascii: "["))
       for (index, object) in objects.enumerated() {
         if index > 0 { output.append(ASCII.comma) }
-        output += object.bytes + [UInt8(ascii: "}")]
+        output += object.object
       }
       output.append(UInt8(ascii: "]"))
     }
   }
 
   private mutating func add(_ name: String, _ write: (inout [UInt8]) -> Void) {
-    if bytes.count > 1 { bytes.append(ASCII.comma) }
-    JSONText.append(name, to: &bytes)
-    bytes.append(ASCII.colon)
-    write(&bytes)
+    var value: [UInt8] = []
+    write(&value)
+    members.append((name, value))
   }
 
   /// The object without its end, so that a long array can be streamed after it.
-  var unfinished: [UInt8] { bytes }
+  var unfinished: [UInt8] {
+    var bytes = [UInt8(ascii: "{")]
+    for (index, member) in members.enumerated() {
+      if index > 0 { bytes.append(ASCII.comma) }
+      JSONText.append(member.name, to: &bytes)
+      bytes.append(ASCII.colon)
+      bytes += member.value
+    }
+    return bytes
+  }
 
   /// The object, to which nothing is added any more.
-  var object: [UInt8] { bytes + [UInt8(ascii: "}")] }
+  var object: [UInt8] { unfinished + [UInt8(ascii: "}")] }
+
+  /// The members of these names, in their order.
+  func only(_ names: [String]) -> JSONLine {
+    var line = JSONLine()
+    line.members = names.flatMap { name in members.filter { $0.name == name } }
+    return line
+  }
+
+  /// The object over several lines, each level indented by two spaces.
+  var indented: String {
+    var result: [UInt8] = []
+    var depth = 0
+    var isInText = false
+    var previous: UInt8 = 0
+    func breakLine() {
+      result += [ASCII.lineFeed] + Array(repeating: ASCII.space, count: 2 * depth)
+    }
+    for byte in object {
+      if isInText {
+        result.append(byte)
+        isInText = byte != ASCII.quote || previous == UInt8(ascii: "\\")
+        // A backslash that was escaped itself escapes nothing.
+        previous = previous == UInt8(ascii: "\\") && byte == previous ? 0 : byte
+        continue
+      }
+      let isClosing = byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]")
+      let isAfterOpening = previous == UInt8(ascii: "{") || previous == UInt8(ascii: "[")
+      if isClosing { depth -= 1 }
+      if isClosing != isAfterOpening && (isClosing || isAfterOpening) { breakLine() }
+      result.append(byte)
+      if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") { depth += 1 }
+      if byte == ASCII.comma { breakLine() }
+      if byte == ASCII.colon { result.append(ASCII.space) }
+      isInText = byte == ASCII.quote
+      previous = byte
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
 
   /// A moment in UTC with all six digits of the microsecond, so that texts sort as moments do.
   static func text(_ date: Date) -> String {

@@ -1,0 +1,41 @@
+import Cambium
+import Testing
+
+@testable import CambiumTool
+
+@Suite("An object over several lines") struct IndentedJSONTests {
+  @Test(
+    "reads back as the same",
+    arguments: [
+      "{}", "{\"a\":[]}", "{\"a\":{},\"b\":[1,[2,{}]]}",
+      "{\"a\":\"\\\\\",\"b\":\"\\\"{[,:]}\\\\\\\"\"}",
+    ])
+  func same(_ text: String) throws {
+    let value = try JSONReader.value(of: text, name: "text")
+    var line = JSONLine()
+    line.add("value", value)
+    let indented = line.indented
+    #expect(
+      try JSONReader.value(of: indented, name: "indented") == .map(["value": value]), "\(indented)")
+    for part in indented.split(separator: "\n") {
+      #expect(part.prefix { $0 == " " }.count % 2 == 0)
+    }
+  }
+
+  @Test("has a line for each member and element, and none within what is empty")
+  func lines() {
+    var line = JSONLine()
+    line.add("a", .array([1, .array([])]))
+    line.add("b", .map([:]))
+    #expect(
+      line.indented == """
+        {
+          "a": [
+            1,
+            []
+          ],
+          "b": {}
+        }
+        """)
+  }
+}

@@ -1,0 +1,161 @@
+import Cambium
+
+/// Writes a list in the form that is asked for: all forms but the one for people, in one place.
+///
+/// | Form | What it is |
+/// |---|---|
+/// | `json` | JSON lines: an object a line |
+/// | `json-pretty` | objects over several lines |
+/// | `json-array` | one array, an object a line |
+/// | `csv` | RFC 4180 |
+/// | `tsv` | fields between tabs; a tab, line feed or backslash in one is `\t`, `\n`, `\\` |
+/// | `markdown` | a table for documents |
+/// | `table` | a box; it alone waits for the last row, and keeps all until then |
+final class ListWriter {
+  private let output: Output
+  private let format: OutputFormat
+  private let csv: CSVWriter
+  /// What `--fields` names; nil for all.
+  private let fields: [String]?
+  private let absent: String
+  private let hasHeader: Bool
+  private var rows: [[String]] = []
+  private var isFirst = true
+
+  /// Prepares to write rows with fields of these names, and objects that may have further ones.
+  init(
+    _ invocation: Invocation, _ output: Output, columns: [String], further: [String] = []
+  ) throws {
+    self.output = output
+    format = invocation.format
+    fields = invocation[.fields]?.text.split(separator: ",").map(String.init)
+    hasHeader = !invocation.has(.noHeader)
+    absent = invocation[.null]?.text ?? ""
+    if format == .short,
+      let name = [Option.fields, .noHeader, .null].first(where: invocation.has)?.name
+    {
+      throw Failure(
+        .usage, "usage", "--\(name) is not for what people read",
+        hint: "add -o table, csv, tsv, markdown, or a form of JSON")
+    }
+    let known = format.isJSON ? columns + further : columns
+    for field in fields ?? [] where !known.contains(field) {
+      throw Failure(
+        .usage, "usage", "there is no field “\(field)”",
+        hint: "there are \(known.joined(separator: ", "))")
+    }
+    if fields?.isEmpty == true { throw Failure(.usage, "usage", "--fields names no field") }
+    if format.isJSON, let name = [Option.noHeader, .null].first(where: invocation.has)?.name {
+      throw Failure(.usage, "usage", "--\(name) is for tables", hint: "use -o csv, tsv, or table")
+    }
+    csv = CSVWriter(
+      columns: (fields ?? columns).map { CSVColumn(name: $0) },
+      absent: try ImportCommand.absentMark(invocation[.null]?.text))
+  }
+
+  /// Writes an entry: the object, or the row, whichever is wanted.
+  func write(_ object: JSONLine, _ row: Record) throws {
+    defer { isFirst = false }
+    switch format {
+    case .short, .json: try output.line(chosen(object))
+    case .jsonPretty: try output.line(chosen(object).indented)
+    case .jsonArray:
+      try output.write(isFirst ? "[\n" : ",\n")
+      try output.write(bytes: chosen(object).object)
+    case .csv: try writeCSV(row)
+    case .tsv, .markdown: try write(cells(row))
+    case .table: rows.append(cells(row))
+    }
+  }
+
+  /// Writes what stands after the last entry, and the header where there is none.
+  func finish() throws {
+    switch format {
+    case .jsonArray: try output.write(isFirst ? "[]\n" : "\n]\n")
+    case .csv where isFirst: try writeHeader()
+    case .tsv where isFirst, .markdown where isFirst: try writeHeader()
+    case .table: try writeTable()
+    default: break
+    }
+  }
+
+  private func chosen(_ object: JSONLine) -> JSONLine {
+    fields.map { object.only($0) } ?? object
+  }
+}
+
+/// Rows.
+extension ListWriter {
+  private var names: [String] { csv.columns.map(\.name) }
+
+  private func writeHeader() throws {
+    guard hasHeader else { return }
+    if format == .csv {
+      var bytes: [UInt8] = []
+      csv.appendHeader(to: &bytes)
+      return try output.write(bytes: bytes)
+    }
+    try output.line(line(names))
+    if format == .markdown { try output.line("|" + names.map { _ in "---|" }.joined()) }
+  }
+
+  private func writeCSV(_ row: Record) throws {
+    if isFirst { try writeHeader() }
+    var bytes: [UInt8] = []
+    csv.append(row, to: &bytes)
+    try output.write(bytes: bytes)
+  }
+
+  private func write(_ cells: [String]) throws {
+    if isFirst { try writeHeader() }
+    try output.line(line(cells))
+  }
+
+  private func line(_ cells: [String]) -> String {
+    if format == .markdown { return "| " + cells.joined(separator: " | ") + " |" }
+    return cells.joined(separator: "\t")
+  }
+
+  /// What a row has in each column, fit for the form.
+  private func cells(_ row: Record) -> [String] {
+    names.map { name in
+      guard let value = row[name], value != .null else { return absent }
+      switch format {
+      case .table: return ValueText.short(value)
+      case .markdown:
+        return Terminal.escaped(ListWriter.text(value)).replacing("|", with: "\\|")
+      default:
+        return ListWriter.text(value).replacing("\\", with: "\\\\").replacing("\t", with: "\\t")
+          .replacing("\n", with: "\\n").replacing("\r", with: "\\r")
+      }
+    }
+  }
+
+  private static func text(_ value: Value) -> String {
+    if case .string(let text) = value { return text }
+    return ValueText.whole(value)
+  }
+
+  private func writeTable() throws {
+    let all = (hasHeader ? [names] : []) + rows
+    let widths = names.indices.map { column in
+      all.map { Terminal.displayWidth($0[column]) }.max() ?? 0
+    }
+    func rule(_ left: String, _ cross: String, _ right: String) throws {
+      let lines = widths.map { String(repeating: "─", count: $0 + 2) }
+      try output.line(StyledLine(left + lines.joined(separator: cross) + right, .metadata))
+    }
+    try rule("┌", "┬", "┐")
+    for (index, row) in all.enumerated() {
+      let isHeader = hasHeader && index == 0
+      var line = StyledLine("│", .metadata)
+      for (cell, width) in zip(row, widths) {
+        line.add(" " + Terminal.padded(cell, to: width), isHeader ? .heading : nil)
+        line.add(" │", .metadata)
+      }
+      try output.line(line)
+      if isHeader { try rule("├", "┼", "┤") }
+    }
+    try rule("└", "┴", "┘")
+  }
+}
