@@ -142,13 +142,18 @@ struct CompactionRun: Sendable {
     self.writer = writer
   }
 
+  private var lockPath: String { "\(store.path)/compact.lock" }
+
+  /// Whether the database was ever compacted, or somebody is about to.
+  var hasLock: Bool { Files.exists(lockPath) }
+
   /// Runs something while nobody else compacts, in any process.
   ///
   /// - Returns: nil where somebody still does after a while.
   func whileAlone<R>(
     timeout: Duration = .zero, _ body: (CompactionRun) throws -> R
   ) throws -> R? {
-    let lock = try FileLock(path: "\(store.path)/compact.lock")
+    let lock = try FileLock(path: lockPath)
     guard try lock.lock(timeout: timeout) else { return nil }
     defer { lock.unlock() }
     return try body(self)

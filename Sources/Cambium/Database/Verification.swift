@@ -62,13 +62,17 @@ extension Database {
   ) throws -> Verification {
     try translating {
       var verifier = Verifier(store, replaying: replaying, progress)
-      if store.isReadOnly || store.isPartial { return try verifier.run() }
-      // A compaction would drop what is about to be read.
-      let timeout = store.options.busyTimeout
-      let result = try writer.compaction.whileAlone(timeout: timeout) { _ in try verifier.run() }
-      guard let result else {
-        throw DatabaseError.busy(reason: "a compaction took longer than \(timeout)")
+      let compaction = writer.compaction
+      // Nothing is made in a directory that was never compacted.
+      if store.isReadOnly || !compaction.hasLock {
+        let result = Result { try verifier.run() }
+        // Unless the first compaction has just begun, and dropped what was to be read.
+        if store.isReadOnly || !compaction.hasLock { return try result.get() }
+        verifier = Verifier(store, replaying: replaying, progress)
       }
+      let timeout = store.options.busyTimeout
+      guard let result = try compaction.whileAlone(timeout: timeout, { _ in try verifier.run() })
+      else { throw DatabaseError.busy(reason: "a compaction took longer than \(timeout)") }
       return result
     }
   }
