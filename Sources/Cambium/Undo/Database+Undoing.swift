@@ -27,7 +27,7 @@ extension Database {
   /// - Returns: The new transaction, and what it undoes.
   /// - Throws: ``DatabaseError/undoConflict(_:)`` with each place that is not any more as the
   ///   transaction left it; ``DatabaseError/noSuchMoment(reason:)``; otherwise as
-  ///   ``write(metadata:expecting:_:)-(_,_,(Transaction)->R)``. Nothing is stored then.
+  ///   `write`. Nothing is stored then.
   /// - Complexity: O(*k* log *n*) time and O(*k*) memory for *k* operations to undo, and one
   ///   durable flush. Restoring takes one entry; undoing a restoration compares the whole subtree.
   @discardableResult
@@ -67,11 +67,11 @@ extension Database {
   /// - Parameters:
   ///   - author: Whose; the texts of its metadata are stored with the new transaction, too.
   ///   - wholeGroup: Whether the whole group is undone, as in
-  ///     ``undo(_:wholeGroup:onConflict:metadata:)-(_,_,_,_)``.
+  ///     `undo`.
   ///   - onConflict: What happens where somebody has changed the same since.
   ///   - metadata: Stored with the new transaction.
   /// - Returns: The new transaction, and what it undoes; nil where there is nothing to undo.
-  /// - Throws: As ``undo(_:wholeGroup:onConflict:metadata:)-(_,_,_,_)``.
+  /// - Throws: As `undo`.
   /// - Complexity: reads the records back to the one that is undone, besides what undoing takes.
   @discardableResult
   public func undoLast(
@@ -108,7 +108,7 @@ extension Database {
   ///   - onConflict: What happens where somebody has changed the same since.
   ///   - metadata: Stored with the new transaction.
   /// - Returns: The new transaction, which undoes the undo; nil where there is nothing to redo.
-  /// - Throws: As ``undo(_:wholeGroup:onConflict:metadata:)-(_,_,_,_)``.
+  /// - Throws: As `undo`.
   /// - Complexity: as `undoLast`.
   @discardableResult
   public func redo(
@@ -145,7 +145,7 @@ extension Database {
   ///   - onConflict: What happens where somebody has changed the same since.
   ///   - metadata: Stored with the new transaction.
   /// - Returns: The new transaction, and what it undoes; nil for an empty stretch.
-  /// - Throws: As ``undo(_:wholeGroup:onConflict:metadata:)-(_,_,_,_)``.
+  /// - Throws: As `undo`.
   /// - Complexity: as `undo`, with *k* operations in the stretch.
   @discardableResult
   public func revert(
