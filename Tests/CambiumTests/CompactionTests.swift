@@ -199,6 +199,40 @@ struct CompactionTests {
     }
   }
 
+  @Test("has nothing to do in an empty database, and after all was dropped")
+  func nothing() throws {
+    let keep = Retention(duration: .seconds(1))
+    try place.use { database in
+      #expect(try database.compact(keeping: keep).transactions == 0)
+      try database.writeCounts(1...5)
+      #expect(try database.compact(upTo: 5).horizon == 5)
+      #expect(try database.compact(keeping: keep).transactions == 0)
+      #expect(try database.compact(keeping: Retention(transactions: 0)).transactions == 0)
+      #expect(try database.planCompaction(keeping: keep).transactions == 0)
+      try expectSound(database)
+    }
+  }
+
+  @Test("does not trust a checkpoint: what replaces the log is folded from it alone")
+  func checkpoint() throws {
+    try place.use({ $0.checkpointGrowth = 1 }) { database in
+      try database.writeCounts(1...20)
+      database.finishCheckpoint()
+      try database.writeCounts(21...30)
+    }
+    let name = try #require(try place.names.first { $0.hasPrefix("checkpoint-") })
+    let file = "\(place.path)/\(name)/data.mdb"
+    var bytes = try Data(contentsOf: URL(filePath: file))
+    let text = try #require(bytes.range(of: Data("the same".utf8)))
+    bytes[text.lowerBound] ^= 1
+    try bytes.write(to: URL(filePath: file))
+    try place.use({ $0.checkpointGrowth = nil }) { database in
+      try database.compact(upTo: 28)
+      try database.rebuild()
+      try expectSound(database)
+    }
+  }
+
   @Test("waits for consumers, up to a lag; one that is further behind is told")
   func consumers() async throws {
     let database = try place.open()

@@ -5,8 +5,9 @@ import LMDB
 ///
 ///     name.cambium/baseline-<n>/data.mdb      n is the newest record that is folded in
 ///
-/// It is made as a rebuild makes a state: from the baseline before, or a checkpoint, by folding
-/// records. So it has the same bytes in tree and counts as a state that never stopped folding, and
+/// It is made as a rebuild makes a state: from the baseline before, by folding records. A checkpoint
+/// would be nearer, but nothing vouches for all of its bytes, and what a baseline is made of cannot
+/// be folded again. So it has the same bytes in tree and counts as a state that never stopped folding, and
 /// what is folded after it, too. It is copied, never opened: its digest stays that in the log.
 ///
 /// Invariants:
@@ -94,7 +95,7 @@ struct BaselineBuilder {
     let kept = try removalsToKeep()
     let scratch = "\(directory)/scratch"
     try Files.createDirectory(scratch)
-    try copyStart(into: scratch)
+    try Baseline.current(store)?.copy(into: scratch)
     let state = try State(at: scratch, generation: 0, store.options.environment(readOnly: false))
     var rebuild = Rebuild(store.log, into: state, head: horizon, progress)
     try rebuild.run()
@@ -119,18 +120,6 @@ struct BaselineBuilder {
     let transaction = try ReadTransaction(state.environment, tables: [])
     let reader = StateReader(access: transaction.access, tables: state.tables)
     return try HistoryCut.removalsToKeep(reader, upTo: horizon)
-  }
-
-  /// The newest state of which there is a copy, up to the horizon.
-  private func copyStart(into scratch: String) throws {
-    let baseline = try Baseline.current(store)
-    if let checkpoint = try Checkpoint.newest(store),
-      checkpoint.mark.sequence <= horizon,
-      checkpoint.mark.sequence > baseline?.mark.sequence ?? .zero
-    {
-      return try checkpoint.copy(into: scratch)
-    }
-    try baseline?.copy(into: scratch)
   }
 }
 

@@ -215,8 +215,10 @@ struct CompactionRun: Sendable {
 
   /// Whether a compaction was begun and is not at its end.
   func isUnfinished() throws -> Bool {
-    let (horizon, baseline, oldest) = try store.log.read { log in
-      (try log.horizon(), try log.baseline().sequence, try log.oldestRecord())
+    let horizon = try store.log.read { try $0.horizon() }
+    if horizon == .zero { return false }
+    let (baseline, oldest) = try store.log.read { log in
+      (try log.baseline().sequence, try log.oldestRecord())
     }
     return try horizon > baseline || oldest <= baseline || cut() < baseline
   }

@@ -80,7 +80,7 @@ extension Retention {
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   func horizon(_ log: LogReader, upTo limit: SequenceNumber) throws -> SequenceNumber {
     let present = try log.horizon()
-    if keepsEverything { return present }
+    if keepsEverything || limit <= present { return present }
     var bound = limit.rawValue
     if let transactions { bound = min(bound, limit.rawValue - min(transactions, limit.rawValue)) }
     if let duration { bound = min(bound, try moment(duration, before: limit, log)) }
