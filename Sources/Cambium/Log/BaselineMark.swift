@@ -1,4 +1,4 @@
-// Where a compacted log begins: two entries of its `meta` table.
+// Where a compacted log begins: three entries of its `meta` table.
 //
 //     baseline   sequence u64 | clock u64 | time i64 | link 32 bytes | digest 32 bytes
 //     horizon    sequence u64 | archives u8
@@ -97,6 +97,6 @@ extension LogReader {
     var cursor = try Cursor(access, tables.records)
     guard try cursor.first() else { return try head().sequence.next }
     let key = cursor.withEntry { key, _ in key.array() }
-    return SequenceNumber(key.prefix(8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) })
+    return SequenceNumber(try key.lend { try $0.bigEndian(at: 0) })
   }
 }

@@ -4,7 +4,7 @@ import LMDB
 /// all else can be folded from it.
 ///
 /// Invariants:
-/// 1. Every number from 1 to the head's has exactly one record. Proved by `verify`, which reads
+/// 1. Every number after the baseline's, up to the head's, has exactly one record. Proved by `verify`, which reads
 ///    them all.
 /// 2. Each record's link follows from the one before. Proved by `verify`; made by
 ///    `TransactionRecord`.
