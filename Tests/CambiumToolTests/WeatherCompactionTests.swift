@@ -31,7 +31,7 @@ struct WeatherCompactionTests {
         "cat */log/data.mdb */state-*/data.mdb */baseline-*/data.mdb | wc -c")
       let lines = try place.run(
         """
-        (cambium export weather.cambium -o json; cambium log weather.cambium --json
+        (cambium export weather.cambium -o json
         for s in EWR JFK LGA; do cambium history weather.cambium weather/$s --json; done) | wc -c
         """)
       print("files \(files.trimmed) bytes, JSON lines \(lines.trimmed)")

@@ -4,8 +4,8 @@ import LMDB
 /// all else can be folded from it.
 ///
 /// Invariants:
-/// 1. Every number after the baseline's, up to the head's, has exactly one record. Proved by `verify`, which reads
-///    them all.
+/// 1. Every number after the baseline's, up to the head's, has exactly one record. Proved by
+///    `verify`, which reads them all.
 /// 2. Each record's link follows from the one before. Proved by `verify`; made by
 ///    `TransactionRecord`.
 /// 3. Every write transaction rewrites the head with its own LMDB number. `LogWriter.commit` does
