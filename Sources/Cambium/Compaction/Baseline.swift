@@ -7,9 +7,9 @@ import LMDB
 ///
 /// It is made as a rebuild makes a state: from the baseline before, by folding records. A
 /// checkpoint would be nearer, but nothing vouches for all of its bytes, and what a baseline is
-/// made of cannot be folded again. So it has the same bytes in tree and counts as a state that never
-/// stopped folding, and what is folded after it, too. It is copied, never opened: its digest stays
-/// that in the log.
+/// made of cannot be folded again. So it has the same bytes in tree and counts as a state that
+/// never stopped folding, and what is folded after it, too. It is copied, never opened: its digest
+/// stays that in the log.
 ///
 /// Invariants:
 /// 1. It is durable before the log names it, and the log names it before a record is dropped.
