@@ -24,7 +24,7 @@ struct Arguments {
   var scale = 1.0
 
   /// What the smoke takes of each trial's usual size.
-  private static let smokeScale = 0.8
+  private static let smokeScale = 0.6
 
   static let usage = """
     usage: Tools/torture [--smoke | --minutes N] [--seed N]

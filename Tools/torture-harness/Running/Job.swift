@@ -59,12 +59,12 @@ extension Trial {
   func quota(_ workload: Workload) -> Int {
     switch self {
     case .power: 24
-    case .kill: 190
+    case .kill: 240
     case .fault: 10_000
     case .space: 60
-    case .corruption: workload == .single ? 2000 : 1000
+    case .corruption: workload == .single ? 2600 : 1600
     case .feed: 40
-    case .schedule: 6000
+    case .schedule: 8500
     }
   }
 }

@@ -64,6 +64,10 @@ struct WorkloadRun: Sendable {
     return database
   }
 
+  func vacuum() throws {
+    try Database.vacuum(at: path, options: options())
+  }
+
   private func options(checkpointGrowth: Int? = nil) -> Database.Options {
     var options = Database.Options()
     options.checkpointGrowth = checkpointGrowth
@@ -158,7 +162,7 @@ struct WorkloadRun: Sendable {
     try database.compact(upTo: 3)
     try write(2, to: database)
     try database.close()
-    try Database.vacuum(at: path, options: options())
+    try vacuum()
     let again = try open()
     try write(2, to: again)
     try again.compact(upTo: 7, archives: true)

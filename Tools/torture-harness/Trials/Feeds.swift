@@ -49,8 +49,7 @@ private struct FeedCourse {
     try start("observe", ["--end", "\(last)"])
     try start("consume", ["--end", "\(last)"])
     try work.write(database)
-    for child in children { try demandEnd(child.wait(), .exited(0)) }
-    children = []
+    while let child = children.popLast() { try demandEnd(child.wait(), .exited(0)) }
     for follower in followers {
       let told = try follower.get(within: FeedCourse.secondsMax, "P5: an observer was not told")
       try demand(told.rawValue == last, "P5: an observer was told up to \(told) of \(last)")
@@ -64,9 +63,9 @@ private struct FeedCourse {
   }
 
   /// Ends what is still there after a violation.
-  func giveUp() {
+  mutating func giveUp() {
     for follower in followers { follower.cancel() }
-    for child in children {
+    while let child = children.popLast() {
       child.kill()
       _ = child.wait()
     }
@@ -87,22 +86,21 @@ private struct FeedCourse {
   /// transactions, at a durable call, or when the writers are done.
   private mutating func disturb() throws {
     let when = random.pick(["before", "half", "after"])
-    let writer = try run.start(
-      "write", ["TORTURE_KILL": "\(1 + random.below(60)):\(when)"],
-      ["--count", "\(1 + random.below(8))"])
+    let kill = ["TORTURE_KILL": "\(1 + random.below(60)):\(when)"]
+    try start("write", ["--count", "\(1 + random.below(8))"], kill)
     for kind in FeedProcess.Kind.allCases {
       let kill = random.oneIn(2) ? ["TORTURE_KILL": "\(1 + random.below(20)):half"] : [:]
       try start(kind.command, ["--count", "\(1 + random.below(20))"], kill)
     }
     for _ in 0..<random.below(5) { try work.write(database) }
     if random.oneIn(2) { try database.rebuild() }
+    let writer = children.removeFirst()
     try demandEnd(writer.wait(), .exited(0), .killed(9))
     System.sleep(milliseconds: random.below(8))
-    for child in children {
+    while let child = children.popLast() {
       child.kill()
       try demandEnd(child.wait(), .killed(9))
     }
-    children = []
   }
 
   private mutating func start(
