@@ -145,7 +145,7 @@ struct CompactionRun: Sendable {
   private var lockPath: String { "\(store.path)/compact.lock" }
 
   /// Whether the database was ever compacted, or somebody is about to.
-  var hasLock: Bool { Files.exists(lockPath) }
+  private var hasLock: Bool { Files.exists(lockPath) }
 
   /// Runs something while nobody else compacts, in any process.
   ///
@@ -157,6 +157,30 @@ struct CompactionRun: Sendable {
     guard try lock.lock(timeout: timeout) else { return nil }
     defer { lock.unlock() }
     return try body(self)
+  }
+
+  /// Runs what reads the baseline and all records, which a compaction would drop meanwhile: waits
+  /// for one that is under way, and holds the next one up. Nothing is made in a directory that was
+  /// never compacted; where the first compaction begins meanwhile, what is in doubt is done again.
+  ///
+  /// - Parameters:
+  ///   - isSure: Whether a result can be nothing that a compaction has caused.
+  ///   - body: What reads; it may run twice.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws; ``DatabaseError/busy(reason:)`` after the busy timeout.
+  func whileNothingIsDropped<R>(
+    isSure: (R) -> Bool = { _ in true }, _ body: () throws -> R
+  ) throws -> R {
+    if store.isReadOnly || !hasLock {
+      let result = Result { try body() }
+      if store.isReadOnly || !hasLock { return try result.get() }
+      if case .success(let found) = result, isSure(found) { return found }
+    }
+    let timeout = store.options.busyTimeout
+    guard let result = try whileAlone(timeout: timeout, { _ in try body() }) else {
+      throw DatabaseError.busy(reason: "a compaction took longer than \(timeout)")
+    }
+    return result
   }
 
   /// Where a policy puts the horizon, and whether what is dropped is archived.

@@ -15,6 +15,7 @@ extension Database {
   ///   ``DatabaseError/misuse(reason:)`` where something is at the path,
   ///   ``DatabaseError/noDatabase(path:)`` where its parent is missing,
   ///   ``DatabaseError/compacted(oldest:)`` where the transaction was dropped and not archived,
+  ///   ``DatabaseError/busy(reason:)`` while the database is being compacted,
   ///   ``DatabaseError/full(reason:)``, `CancellationError`. Nothing is left then.
   /// - Complexity: copies the records up to there and all blobs; the new state is folded when it is
   ///   opened.
@@ -27,8 +28,10 @@ extension Database {
       throw DatabaseError.misuse(reason: "\(path) exists already; choose a new path")
     }
     try translating {
-      try Database.create(path, store.options) { copy in
-        try LogCopy(from: store, to: copy, until: last, progress).run()
+      try writer.compaction.whileNothingIsDropped {
+        try Database.create(path, store.options) { copy in
+          try LogCopy(from: store, to: copy, until: last, progress).run()
+        }
       }
     }
   }

@@ -61,19 +61,10 @@ extension Database {
     replaying: Bool = false, progress: ProgressHandler? = nil
   ) throws -> Verification {
     try translating {
-      var verifier = Verifier(store, replaying: replaying, progress)
-      let compaction = writer.compaction
-      // Nothing is made in a directory that was never compacted.
-      if store.isReadOnly || !compaction.hasLock {
-        let result = Result { try verifier.run() }
-        // Unless the first compaction has just begun, and dropped what was to be read.
-        if store.isReadOnly || !compaction.hasLock { return try result.get() }
-        verifier = Verifier(store, replaying: replaying, progress)
+      try writer.compaction.whileNothingIsDropped(isSure: \.isSound) {
+        var verifier = Verifier(store, replaying: replaying, progress)
+        return try verifier.run()
       }
-      let timeout = store.options.busyTimeout
-      guard let result = try compaction.whileAlone(timeout: timeout, { _ in try verifier.run() })
-      else { throw DatabaseError.busy(reason: "a compaction took longer than \(timeout)") }
-      return result
     }
   }
 }
