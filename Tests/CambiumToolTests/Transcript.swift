@@ -11,6 +11,8 @@ import Testing
 /// A line with `$ `, and those with `> ` after it, are run by a shell; what follows is all that it
 /// prints, standard error included, and its status where that is not zero. What differs each time
 /// stands as a word in capitals: TIME, UUID, DIGEST, SIZE, DURATION, RATE, PAGES, PID.
+///
+/// `Tools/test --transcripts` writes down what is printed now, instead of comparing; read its diff.
 enum Transcript {
   /// Those in the folder of transcripts.
   static func names() throws -> [String] {
@@ -35,6 +37,9 @@ enum Transcript {
       if line.hasPrefix("#") || !command.isEmpty { actual += line + "\n" }
     }
     if actual == expected { return }
+    if ProcessInfo.processInfo.environment["CAMBIUM_TRANSCRIPTS"] == "write" {
+      return try actual.write(to: url, atomically: true, encoding: .utf8)
+    }
     let pairs = zip(
       actual.split(separator: "\n", omittingEmptySubsequences: false),
       expected.split(separator: "\n", omittingEmptySubsequences: false))

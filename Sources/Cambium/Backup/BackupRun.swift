@@ -104,7 +104,7 @@ struct BackupRun {
       guard mark.sequence > end.head.sequence, mark.clock > end.head.clock.rawValue else {
         throw BackupRun.otherHistory
       }
-      let file = "\(store.path)/\(Baseline.directory(mark.sequence))/data.mdb"
+      let file = "\(store.path)/\(Baseline.directory(mark))/data.mdb"
       // Where it is missing the next one has taken its place meanwhile, or it is lost.
       if !Files.exists(file) && attempt < 99 { continue }
       let reader = try FileReader(file)

@@ -119,6 +119,7 @@ private final class Restoration {
   /// Whether that stretch is being read.
   private var isInside: Bool
   private var baselineFile: FileWriter?
+  private var baselineDirectory = ""
   private var head = LogHead()
   private var records: [TransactionRecord] = []
   private var chunks: [(key: [UInt8], value: [UInt8])] = []
@@ -169,9 +170,9 @@ private final class Restoration {
     isInside = mark.sequence == start
     guard isInside else { return }
     let database = Files.parent(of: log.environment.path)
-    let directory = "\(database)/\(Baseline.directory(mark.sequence))"
-    try Files.createDirectory(directory)
-    baselineFile = try FileWriter(creating: "\(directory)/data.mdb")
+    baselineDirectory = "\(database)/\(Baseline.directory(mark))"
+    try Files.createDirectory(baselineDirectory)
+    baselineFile = try FileWriter(creating: "\(baselineDirectory)/data.mdb")
     head = LogHead(mark)
     let writer = try LogWriter(log)
     try writer.begin(after: mark)
@@ -181,7 +182,7 @@ private final class Restoration {
   private func closeBaseline() throws {
     guard let file = baselineFile else { return }
     try file.sync()
-    try Files.sync("\(Files.parent(of: log.environment.path))/\(Baseline.directory(start))")
+    try Files.sync(baselineDirectory)
     baselineFile = nil
   }
 

@@ -3,7 +3,8 @@ import LMDB
 /// The state as of the horizon, without the history before it: what stands in the place of the
 /// records that compaction has dropped. It is as precious as the log.
 ///
-///     name.cambium/baseline-<n>/data.mdb      n is the newest record that is folded in
+///     name.cambium/baseline-<n>/data.mdb      n is the newest record that is folded in; an erasure
+///                                             makes it anew, as baseline-<n>.1, .2 and so on
 ///
 /// It is made as a rebuild makes a state: from the baseline before, by folding records. A
 /// checkpoint would be nearer, but nothing vouches for all of its bytes, and what a baseline is
@@ -18,9 +19,11 @@ struct Baseline {
   let store: Store
   let mark: BaselineMark
 
-  static func directory(_ sequence: SequenceNumber) -> String { "baseline-\(sequence)" }
+  static func directory(_ mark: BaselineMark) -> String {
+    "baseline-\(mark.sequence)" + (mark.edition > 0 ? ".\(mark.edition)" : "")
+  }
 
-  var path: String { "\(store.path)/\(Baseline.directory(mark.sequence))" }
+  var path: String { "\(store.path)/\(Baseline.directory(mark))" }
 
   /// The one that the log names; nil while nothing was dropped.
   static func current(_ store: Store) throws -> Baseline? {
@@ -36,7 +39,7 @@ struct Baseline {
   /// Copies the one of a database to beside the log of another, which is being made, durably.
   static func copy(_ mark: BaselineMark, of database: String, beside log: Log) throws {
     if mark.sequence == .zero { return }
-    let directory = "\(Files.parent(of: log.environment.path))/\(directory(mark.sequence))"
+    let directory = "\(Files.parent(of: log.environment.path))/\(directory(mark))"
     try Files.createDirectory(directory)
     try copy(mark, of: database, into: directory)
     try Files.sync("\(directory)/data.mdb")
@@ -46,7 +49,7 @@ struct Baseline {
   /// Copies the one of a database to where a state is made, after it was checked.
   static func copy(_ mark: BaselineMark, of database: String, into directory: String) throws {
     if mark.sequence == .zero { return }
-    let file = "\(database)/\(Baseline.directory(mark.sequence))/data.mdb"
+    let file = "\(database)/\(Baseline.directory(mark))/data.mdb"
     guard try Files.exists(file) && Files.digest(file) == mark.digest else {
       throw damage(mark)
     }

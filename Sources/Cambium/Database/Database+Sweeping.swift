@@ -24,7 +24,8 @@ extension Database {
   /// What is claimed while somebody is at work in it.
   fileprivate static func isTemporary(_ name: String) -> Bool {
     name.hasSuffix(".tmp")
-      && ["verify-", "checkpoint-", "part-", "baseline-", "vacuum-"].contains { name.hasPrefix($0) }
+      && ["verify-", "checkpoint-", "part-", "baseline-", "vacuum-", "erase-"]
+        .contains { name.hasPrefix($0) }
   }
 
   /// Removes databases that were not completed: directories that are named as such, in which there
@@ -49,8 +50,8 @@ extension Store {
       [
         try log.stateMark().map { State.directory($0.generation) },
         try log.checkpoint().map { Checkpoint.directory($0.sequence) },
-        Baseline.directory(try log.baseline().sequence),
-        Baseline.directory(try log.archiveStart().sequence),
+        Baseline.directory(try log.baseline()),
+        Baseline.directory(try log.archiveStart()),
       ].compactMap { $0 })
   }
 

@@ -20,6 +20,9 @@ public struct Verification: Sendable {
   public internal(set) var records: UInt64 = 0
   /// How many operations they hold.
   public internal(set) var operations: UInt64 = 0
+  /// How many records an erasure has changed that this log does not record: it may have been cut
+  /// off before. Nothing but their checksums vouches for what is left of them.
+  public internal(set) var unvouched: UInt64 = 0
   /// How many nodes the present tree has.
   public internal(set) var nodes: UInt64 = 0
   /// How many pages of both environments were walked.

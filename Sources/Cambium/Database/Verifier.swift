@@ -86,7 +86,9 @@ struct Verifier {
 
   private mutating func checkLog(upTo last: SequenceNumber) throws {
     let baseline = try store.log.read { try $0.baseline() }
-    try checkSegments(upTo: baseline)
+    var erasures = ErasureCheck()
+    defer { result.unvouched = erasures.unvouched }
+    try checkSegments(upTo: baseline, &erasures)
     var link = baseline.link
     var clock = HybridClock(rawValue: baseline.clock)
     var sequence = baseline.sequence
@@ -96,7 +98,7 @@ struct Verifier {
       do {
         let record = try store.log.read { try $0.record(sequence) }
         try checkChain(record, after: link, clock)
-        try checkOperations(record)
+        try checkOperations(record, &erasures)
         (link, clock) = (record.link, record.clock)
         result.operations += UInt64(record.operationCount)
         result.records += 1
@@ -108,11 +110,16 @@ struct Verifier {
     if head.sequence == sequence && head.link != link {
       result.add("log", "the head does not end the chain")
     }
+    if let wrong = erasures.firstWrong {
+      result.add("log", "what is left of record \(wrong) is not what an erasure has left")
+    }
   }
 
   /// Checks what is archived: each record, and the chain from what the archive goes on from to the
   /// baseline, or to the first record that is still to be sealed.
-  private mutating func checkSegments(upTo baseline: BaselineMark) throws {
+  private mutating func checkSegments(
+    upTo baseline: BaselineMark, _ erasures: inout ErasureCheck
+  ) throws {
     let (start, archived, oldest) = try store.log.read {
       (try $0.archiveStart(), try $0.archived(), try $0.oldestRecord())
     }
@@ -127,7 +134,7 @@ struct Verifier {
         }
         try segment.forEach { record in
           try checkChain(record, after: link, clock)
-          try checkOperations(record)
+          try checkOperations(record, &erasures)
           (link, clock) = (record.link, record.clock)
         }
         last = segment.last
@@ -190,11 +197,17 @@ struct Verifier {
     }
   }
 
-  private func checkOperations(_ record: TransactionRecord) throws {
+  private func checkOperations(
+    _ record: TransactionRecord, _ erasures: inout ErasureCheck
+  ) throws {
     var operations = OperationReader(record.operations)
     var count: UInt32 = 0
+    erasures.take(record)
     do {
-      while try operations.next() != nil { count += 1 }
+      while let operation = try operations.next() {
+        try erasures.take(operation)
+        count += 1
+      }
     } catch DatabaseError.corrupt(let reason) {
       throw DatabaseError.corrupt(reason: "record \(record.sequence) of the log: \(reason)")
     }

@@ -31,6 +31,8 @@ public struct Commit: Sendable {
   public let metadata: [String: String]
   /// How many operations it has, definitions of names included.
   public let operationCount: Int
+  /// Whether an erasure has taken operations out of it since.
+  public let isErased: Bool
   /// The application's own facts, in order; none where only a part of the tree was asked for.
   public let events: [Event]
 
@@ -47,6 +49,7 @@ public struct Commit: Sendable {
     origin = record.origin
     metadata = record.metadata
     operationCount = Int(record.operationCount)
+    isErased = record.isErased
     self.store = store
     let (found, events) = try Touched.collect(record, under: under)
     self.events = events

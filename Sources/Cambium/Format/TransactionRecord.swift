@@ -2,7 +2,7 @@
 //
 //      0  checksum u64          XXH3 of all that follows
 //      8  format u8             1
-//      9  flags u8              0
+//      9  flags u8              0; 1 where an erasure has taken operations out
 //     10  sequence number u64
 //     18  clock u64             hybrid logical clock: 48 bits of milliseconds, 16 bits of counter
 //     26  time i64              wall clock, microseconds since 1970; never less than before
@@ -18,7 +18,14 @@
 //
 // All numbers little-endian. The links make the log a chain: changing, removing or reordering a
 // record shows in every later link. Because the link covers only a salted digest of the operations,
-// operations and salt can be erased while the chain still verifies.
+// operations and salt can be erased while the chain still verifies. In a record of which something
+// was erased, count and length at 50 and 58 are those of the operations that are left, and in the
+// place of the salt stands what the link was made of:
+//
+//         operation count u32, operations length u32   as they were
+//         digest 32 bytes                              BLAKE2b-256(salt ‖ operations), as they were
+//
+// What is left is vouched for by the record of the erasure; see ErasureNote.swift.
 
 import FoundationEssentials
 
@@ -32,8 +39,21 @@ struct TransactionRecord: Equatable, Sendable {
   var metadata: [String: String]
   var operationCount: UInt32
   var operations: [UInt8]
+  /// Empty where something was erased.
   var salt: [UInt8]
+  /// What the link was made of, where something was erased since.
+  private(set) var original: Original?
   var link: [UInt8]
+
+  /// The operations as the link covers them.
+  struct Original: Equatable, Sendable {
+    var count: UInt32
+    var length: UInt32
+    /// BLAKE2b-256 of salt and operations.
+    var digest: [UInt8]
+
+    fileprivate static let storedCount = 8 + Digest.bytesCount
+  }
 
   static let format: UInt8 = 1
   private static let fixedCount = 62
@@ -59,29 +79,46 @@ struct TransactionRecord: Equatable, Sendable {
     link = chained(to: previous)
   }
 
+  /// Whether operations were erased.
+  var isErased: Bool { original != nil }
+
+  /// Puts what is left in the place of the operations, for good.
+  mutating func erase(leaving operations: OperationWriter) {
+    if original == nil { original = covered() }
+    operationCount = operations.count
+    self.operations = operations.bytes
+    salt = []
+  }
+
   /// The link that this record has after a given one.
   func chained(to previous: [UInt8]) -> [UInt8] {
-    let payload = Digest()
-    payload.update(salt)
-    payload.update(operations)
+    let covered = original ?? covered()
     let digest = Digest()
     digest.update(previous)
-    digest.update(header())
-    digest.update(payload.finish())
+    digest.update(header(flags: 0, covered.count, covered.length))
+    digest.update(covered.digest)
     return digest.finish()
   }
 
+  private func covered() -> Original {
+    let digest = Digest()
+    digest.update(salt)
+    digest.update(operations)
+    return Original(
+      count: operationCount, length: UInt32(operations.count), digest: digest.finish())
+  }
+
   /// Bytes 8 to the end of the metadata.
-  private func header() -> [UInt8] {
+  private func header(flags: UInt8, _ count: UInt32, _ length: UInt32) -> [UInt8] {
     let metadata = storedMetadata()
-    var bytes: [UInt8] = [TransactionRecord.format, 0]
+    var bytes: [UInt8] = [TransactionRecord.format, flags]
     bytes.append(littleEndian: sequence.rawValue)
     bytes.append(littleEndian: clock.rawValue)
     bytes.append(littleEndian: time)
     bytes.append(uuid: origin)
-    bytes.append(littleEndian: operationCount)
+    bytes.append(littleEndian: count)
     bytes.append(littleEndian: UInt32(metadata.count))
-    bytes.append(littleEndian: UInt32(operations.count))
+    bytes.append(littleEndian: length)
     return bytes + metadata
   }
 
@@ -99,8 +136,14 @@ struct TransactionRecord: Equatable, Sendable {
   func stored() -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: 8)
     bytes.reserveCapacity(TransactionRecord.fixedCount + operations.count + 64)
-    bytes += header()
-    bytes += salt
+    bytes += header(flags: isErased ? 1 : 0, operationCount, UInt32(operations.count))
+    if let original {
+      bytes.append(littleEndian: original.count)
+      bytes.append(littleEndian: original.length)
+      bytes += original.digest
+    } else {
+      bytes += salt
+    }
     bytes += operations
     bytes += link
     let sum = bytes.lend { Checksum.of($0.extracting(droppingFirst: 8)) }
@@ -114,7 +157,8 @@ extension TransactionRecord {
   static func count(startingWith bytes: RawSpan) throws -> Int {
     let metadata = Int(try bytes.load(UInt32.self, at: 54))
     let operations = Int(try bytes.load(UInt32.self, at: 58))
-    return fixedCount + metadata + saltCount + operations + Digest.bytesCount
+    let salt = try bytes.load(UInt8.self, at: 9) & 1 == 0 ? saltCount : Original.storedCount
+    return fixedCount + metadata + salt + operations + Digest.bytesCount
   }
 
   /// Reads a stored record after checking its checksum; not its place in the chain.
@@ -124,9 +168,8 @@ extension TransactionRecord {
       try !isChecked
         || bytes.load(UInt64.self, at: 0) == Checksum.of(bytes.extracting(droppingFirst: 8))
     else { throw DatabaseError.corrupt(reason: "a record of the log is not what was stored") }
-    guard try bytes.load(UInt8.self, at: 8) == TransactionRecord.format,
-      try bytes.load(UInt8.self, at: 9) == 0
-    else {
+    let flags = try bytes.load(UInt8.self, at: 9)
+    guard try bytes.load(UInt8.self, at: 8) == TransactionRecord.format, flags <= 1 else {
       throw DatabaseError.unsupported(path: "", reason: "a record of the log is of a newer format")
     }
     sequence = SequenceNumber(try bytes.load(UInt64.self, at: 10))
@@ -139,8 +182,17 @@ extension TransactionRecord {
     var offset = TransactionRecord.fixedCount
     metadata = try TransactionRecord.metadata(bytes.extracting(offset..<(offset + metadataCount)))
     offset += metadataCount
-    salt = try bytes.array(offset, TransactionRecord.saltCount)
-    offset += TransactionRecord.saltCount
+    if flags == 1 {
+      original = Original(
+        count: try bytes.load(UInt32.self, at: offset),
+        length: try bytes.load(UInt32.self, at: offset + 4),
+        digest: try bytes.array(offset + 8, Digest.bytesCount))
+      salt = []
+      offset += Original.storedCount
+    } else {
+      salt = try bytes.array(offset, TransactionRecord.saltCount)
+      offset += TransactionRecord.saltCount
+    }
     operations = try bytes.array(offset, operationsCount)
     link = try bytes.array(offset + operationsCount, Digest.bytesCount)
   }

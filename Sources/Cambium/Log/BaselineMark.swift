@@ -1,13 +1,15 @@
 // Where a compacted log begins: three entries of its `meta` table.
 //
 //     baseline   sequence u64 | clock u64 | time i64 | link 32 bytes | digest 32 bytes
+//                | edition u32, which is left out while it is 0
 //     horizon    sequence u64 | archives u8
 //     archive    as `baseline`; absent where the archive begins with record 1, or there is none
 //
 // `baseline` is of the newest record that the baseline has folded: the log goes on after it, and
-// the chain with its link. The digest is that of the baseline's data file. `horizon` comes first
-// when a log is compacted, and is ahead of the baseline until that is there; it says whether the
-// records go into segments. `archive` is the baseline from which the first segment goes on.
+// the chain with its link. The digest is that of the baseline's data file, which an erasure makes
+// anew, in the next edition. `horizon` comes first when a log is compacted, and is ahead of the
+// baseline until that is there; it says whether the records go into segments. `archive` is the
+// baseline from which the first segment goes on.
 
 import LMDB
 
@@ -23,6 +25,8 @@ struct BaselineMark: Equatable, Sendable {
   var link = TransactionRecord.firstLink
   /// BLAKE2b-256 of the data file.
   var digest = [UInt8](repeating: 0, count: Digest.bytesCount)
+  /// How often an erasure has made the file anew.
+  var edition: UInt32 = 0
 
   static let name = "baseline"
   static let archiveName = "archive"
@@ -45,6 +49,8 @@ struct BaselineMark: Equatable, Sendable {
     time = try bytes.load(Int64.self, at: 16)
     link = try bytes.array(24, Digest.bytesCount)
     digest = try bytes.array(24 + Digest.bytesCount, Digest.bytesCount)
+    let end = 24 + 2 * Digest.bytesCount
+    edition = bytes.byteCount > end ? try bytes.load(UInt32.self, at: end) : 0
   }
 
   func stored() -> [UInt8] {
@@ -52,7 +58,9 @@ struct BaselineMark: Equatable, Sendable {
     bytes.append(littleEndian: sequence.rawValue)
     bytes.append(littleEndian: clock)
     bytes.append(littleEndian: time)
-    return bytes + link + digest
+    bytes += link + digest
+    if edition > 0 { bytes.append(littleEndian: edition) }
+    return bytes
   }
 }
 

@@ -99,6 +99,13 @@ enum VerifyCommand {
     if verification.replays > 0 && verification.isSound {
       entries.append((name: "replays", text: "\(verification.replays), each with that digest"))
     }
+    if verification.unvouched > 0 {
+      entries.append(
+        (
+          name: "erased",
+          text: "\(verification.unvouched) records, by an erasure that this log does not reach"
+        ))
+    }
     entries.append((name: "time", text: Quantity.seconds(time)))
     return entries
   }
@@ -126,6 +133,7 @@ enum VerifyCommand {
     line.add("records", verification.records)
     line.add("operations", verification.operations)
     line.add("nodes", verification.nodes)
+    if verification.unvouched > 0 { line.add("unvouched", verification.unvouched) }
     if verification.replays > 0 { line.add("replays", UInt64(verification.replays)) }
     if verification.isSound { line.add("digest", ValueText.hexadecimal(verification.digest)) }
     line.add(

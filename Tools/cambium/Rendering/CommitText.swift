@@ -26,6 +26,7 @@ struct CommitText {
     line.add("  \(count) \(isOne ? "operation" : "operations")", .metadata)
     if isOne && !(commit.metadata.isEmpty && commit.events.isEmpty) { line.add(" ") }
     addMetadata(commit.metadata, to: &line)
+    if commit.isErased { line.add("  erased in part", .deleted) }
     for event in commit.events { line.add("  ! \(Terminal.escaped(event.name))", .updated) }
     return line
   }
@@ -99,6 +100,7 @@ struct CommitText {
     for (name, text) in commit.metadata.sorted(by: { $0.key < $1.key }) {
       entries.append((Terminal.escaped(name), Terminal.escaped(text)))
     }
+    if commit.isErased { entries.append(("erased", "in part; this is what is left")) }
     for event in commit.events {
       let payload = event.payload == .null ? "" : " " + ValueText.short(event.payload, columns: 200)
       entries.append(("event", Terminal.escaped(event.name) + payload))
@@ -122,6 +124,7 @@ struct CommitText {
     line.add("origin", commit.origin.uuidString.lowercased())
     line.add("metadata", commit.metadata)
     line.add("operations", commit.operationCount)
+    if commit.isErased { line.add("erased", true) }
     if !commit.events.isEmpty { line.add("events", commit.events.map(json)) }
     return line
   }

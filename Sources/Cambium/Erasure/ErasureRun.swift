@@ -1,0 +1,395 @@
+import FoundationEssentials
+import LMDB
+
+/// Makes log, baselines and state anew without what was at some places, in a directory of its own,
+/// and puts them in place.
+struct ErasureRun {
+  private let path: String
+  private let options: Database.Options
+  private let places: ErasedPlaces
+  private let progress: ProgressHandler?
+  private let claim: ClaimedDirectory
+  /// The log as it is, and the one that is made.
+  private let old: Log
+  private let new: Log
+  private let boot: String
+  private let mount: String
+  private var head = LogHead()
+  private var result = Erasure()
+  /// The blobs that were referred to at the places, and by nothing else so far.
+  private var blobs: Set<[UInt8]> = []
+  private var notes: [ErasureNote] = []
+  /// Whether there was anything at the places.
+  private var hasFound = false
+  private static let stepBytes = Rebuild.stepBytes
+
+  init(
+    _ path: String, _ places: ErasedPlaces, _ options: Database.Options,
+    _ progress: ProgressHandler?
+  ) throws {
+    self.path = path
+    self.options = options
+    self.places = places
+    self.progress = progress
+    boot = options.systemStart ?? Platform.bootIdentity()
+    mount = Platform.mountIdentity(of: path)
+    claim = try ClaimedDirectory(creating: Database.temporaryPath("\(path)/erase", "-"))
+    try Files.createDirectory("\(claim.path)/log")
+    old = try Log(at: "\(path)/log", options.environment(readOnly: false))
+    new = try Log(at: "\(claim.path)/log", options.environment(readOnly: false))
+    result.places = places.paths
+    result.bytesBefore = ErasureRun.bytes(in: path)
+  }
+
+  /// Adds the places that data was moved from or to, until there are no more.
+  static func follow(
+    _ places: inout ErasedPlaces, _ path: String, _ options: Database.Options
+  ) throws {
+    let log = try Log(at: "\(path)/log", options.environment(readOnly: false))
+    defer { log.environment.close() }
+    try log.check()
+    var count = 0
+    while count < places.paths.count {
+      count = places.paths.count
+      try log.forEachRecord { record in
+        var operations = OperationReader(record.operations)
+        while let operation = try operations.next() { try places.follow(operation) }
+      }
+    }
+  }
+
+  /// Makes everything, and drops it.
+  mutating func plan() throws -> Erasure {
+    defer { cleanUp() }
+    try make([:])
+    result.sequence = .zero
+    result.bytesAfter = ErasureRun.bytes(in: claim.path)
+    return result
+  }
+
+  /// Makes everything, and puts it in the place of what there is.
+  mutating func run(_ metadata: [String: String]) throws -> Erasure {
+    defer { cleanUp() }
+    try make(metadata)
+    try publish()
+    result.bytesAfter = ErasureRun.bytes(in: path)
+    return result
+  }
+
+  private func cleanUp() {
+    old.environment.close()
+    new.environment.close()
+    try? Files.removeDirectory(claim.path)
+  }
+
+  private func report(_ phase: String, _ done: SequenceNumber, _ total: SequenceNumber) throws {
+    let step = Progress(phase: phase, done: done.rawValue, total: total.rawValue)
+    if progress?(step) == false { throw CancellationError() }
+  }
+
+  // MARK: Making
+
+  private mutating func make(_ metadata: [String: String]) throws {
+    let newest = try old.read { try $0.head() }
+    let baseline = try excised(try old.read { try $0.baseline() })
+    try begin(after: baseline)
+    try redactArchive()
+    let state = try state("state", from: baseline)
+    defer { state.environment.close() }
+    try redactRecords(into: state, upTo: newest.sequence)
+    // Where neither a record nor a baseline had anything, the path is a mistake.
+    if !hasFound {
+      throw DatabaseError.notFound(places.paths[0], reason: "nothing was ever there")
+    }
+    try copyBlobs()
+    try record(metadata, state)
+    try copyEntries()
+    try state.environment.sync()
+  }
+
+  /// Makes a baseline without the places; nothing where there is none.
+  private mutating func excised(_ mark: BaselineMark) throws -> BaselineMark {
+    if mark.sequence == .zero { return mark }
+    var excised = mark
+    excised.edition += 1
+    let state = try state("excision", from: mark, in: path)
+    let fresh = try self.state(Baseline.directory(excised), from: BaselineMark())
+    defer {
+      state.environment.close()
+      fresh.environment.close()
+    }
+    try BlobReferences.forEach(in: state) { blobs.insert($0) }
+    let catalog = try state.catalog()
+    var excision = Excision(try WriteTransaction(state.environment), state.tables, catalog)
+    for place in places.paths { try excision.takeOut(place) }
+    hasFound = hasFound || excision.hasFound
+    try excision.commit()
+    try state.copyEntries(into: fresh)
+    let directory = fresh.environment.path
+    fresh.environment.close()
+    try Files.remove("\(directory)/lock.mdb")
+    try Files.sync("\(directory)/data.mdb")
+    try Files.sync(directory)
+    excised.digest = try Files.digest("\(directory)/data.mdb")
+    state.environment.close()
+    try Files.removeDirectory(state.environment.path)
+    return excised
+  }
+
+  /// A state in the directory that is being made: empty, or what a baseline holds.
+  private func state(
+    _ name: String, from baseline: BaselineMark, in directory: String? = nil
+  ) throws -> State {
+    let place = "\(claim.path)/\(name)"
+    try Files.createDirectory(place)
+    try Baseline.copy(baseline, of: directory ?? claim.path, into: place)
+    return try State(at: place, generation: 0, options.environment(readOnly: false))
+  }
+
+  private mutating func begin(after baseline: BaselineMark) throws {
+    head = LogHead(baseline)
+    let writer = try LogWriter(new)
+    try writer.setFormat(try old.read { try $0.format() })
+    try writer.begin(after: baseline)
+    try writer.commit(head: head)
+  }
+
+  /// Redacts the segments. They go on from a baseline of their own.
+  private mutating func redactArchive() throws {
+    let (archived, start) = try old.read { (try $0.archived(), try $0.archiveStart()) }
+    guard let archived else { return }
+    let mark = try excised(start)
+    let state = try state("archive", from: mark)
+    let redaction = try Redaction(places, into: state)
+    var last = start.sequence
+    while let segment = try old.read({ try $0.segment(after: last) }) {
+      try report("archive", last, archived.upperBound)
+      var records: [TransactionRecord] = []
+      try segment.forEach { records.append($0) }
+      var left = Segment(after: last)
+      records.reverse()
+      try redaction.run({ records.popLast() }, { left.append($0.stored()) })
+      try write(max(left.records.count, ErasureRun.stepBytes)) { writer in
+        if mark.sequence > .zero { try writer.setArchiveStart(mark) }
+        try writer.putSegment(left)
+      }
+      last = segment.last
+    }
+    state.environment.close()
+    try Files.removeDirectory(state.environment.path)
+    take(redaction)
+  }
+
+  private mutating func redactRecords(into state: State, upTo last: SequenceNumber) throws {
+    let redaction = try Redaction(places, into: state)
+    while head.sequence < last {
+      try report("erase", head.sequence, last)
+      var (bytes, next, redacted) = (0, head, [TransactionRecord]())
+      try redaction.run {
+        guard next.sequence < last, bytes < ErasureRun.stepBytes else { return nil }
+        let record = try old.read { try $0.record(next.sequence.next) }
+        guard old.isNext(record, after: next.link) else {
+          throw DatabaseError.corrupt(
+            reason: "the chain of the log breaks at record \(record.sequence)")
+        }
+        next.advance(to: record)
+        bytes += record.operations.count + 256
+        return record
+      } _: {
+        redacted.append($0)
+      }
+      head = next
+      try write(bytes) { writer in for record in redacted { try writer.append(record) } }
+    }
+    take(redaction)
+  }
+
+  private mutating func take(_ redaction: Redaction) {
+    result.transactions += redaction.transactions
+    result.operations += redaction.operations
+    hasFound = hasFound || redaction.operations > 0
+    notes += redaction.notes
+    blobs.formUnion(redaction.blobs)
+  }
+
+  /// Appends the record of the erasure.
+  private mutating func record(_ metadata: [String: String], _ state: State) throws {
+    var operations = OperationWriter()
+    for note in notes { operations.write(try note.operation()) }
+    let now = max(WallClock.microseconds(), head.time)
+    let record = TransactionRecord(
+      sequence: head.sequence.next, clock: head.clock.next(microseconds: now), time: now,
+      origin: try old.read { try $0.format().origin }, metadata: metadata, operations: operations,
+      previous: head.link)
+    var projector = try Projector(state, catalog: try state.catalog())
+    try projector.apply(record)
+    try projector.commit()
+    head.advance(to: record)
+    result.sequence = record.sequence
+    try write(record.operations.count) { try $0.append(record) }
+  }
+
+  /// Copies tags, positions, policy and what else is not about what was made anew.
+  private func copyEntries() throws {
+    let (names, mark) = try old.read { (try $0.entryNames(), try $0.stateMark()) }
+    try write(ErasureRun.stepBytes) { writer in
+      for name in names where !ErasureRun.isMadeAnew(name) {
+        try old.read { log in
+          _ = try log.entry(name) { try writer.setEntry(name, $0.array()) }
+        }
+      }
+      try writer.setStateMark(
+        StateMark(
+          generation: (mark?.generation ?? 0) + 1, isClean: true, boot: boot, mount: mount))
+    }
+  }
+
+  private static func isMadeAnew(_ name: String) -> Bool {
+    ["format", "head", "state", "checkpoint", BaselineMark.name, BaselineMark.archiveName]
+      .contains(name)
+  }
+
+  /// Writes to the new log.
+  private func write(_ bytes: Int, _ body: (borrowing LogWriter) throws -> Void) throws {
+    if try !new.environment.hasRoom(for: 4 * bytes) {
+      try new.environment.growMap(headroom: 8 * bytes)
+    }
+    let writer = try LogWriter(new)
+    try body(writer)
+    try writer.commit(head: head)
+  }
+
+  // MARK: Blobs
+
+  /// Copies the blobs but those that only the places referred to.
+  private mutating func copyBlobs() throws {
+    try keepReferredBlobs()
+    result.blobs = blobs.count
+    var last: [UInt8] = []
+    while true {
+      let chunks = try old.read { try $0.chunks(after: last, bytes: ErasureRun.stepBytes) }
+      guard let newest = chunks.last else { return }
+      try write(chunks.reduce(0) { $0 + $1.value.count }) { writer in
+        for chunk in chunks where !blobs.contains(Array(chunk.key.prefix(Digest.bytesCount))) {
+          try writer.putChunk(chunk.key, chunk.value)
+        }
+      }
+      last = newest.key
+    }
+  }
+
+  /// Strikes out the blobs that what is left refers to.
+  private mutating func keepReferredBlobs() throws {
+    if blobs.isEmpty { return }
+    var blobs = blobs
+    for mark in try new.read({ [try $0.baseline(), try $0.archiveStart()] })
+    where mark.sequence > .zero {
+      let state = try state("references", from: mark)
+      try BlobReferences.forEach(in: state) { blobs.remove($0) }
+      state.environment.close()
+      try Files.removeDirectory(state.environment.path)
+    }
+    try new.forEachRecord { record in
+      var operations = OperationReader(record.operations)
+      while let operation = try operations.next() {
+        try BlobReferences.forEach(in: operation) { blobs.remove($0) }
+      }
+    }
+    self.blobs = blobs
+  }
+
+  // MARK: Publishing
+
+  /// Gives everything its name. The log comes last: with it all the rest counts, and what it does
+  /// not name any more is swept.
+  private func publish() throws {
+    let (generation, marks) = try new.read { log in
+      (try log.stateMark()?.generation ?? 1, [try log.baseline(), try log.archiveStart()])
+    }
+    old.environment.close()
+    new.environment.close()
+    let file = "\(path)/log/data.mdb"
+    try check("\(claim.path)/log/data.mdb")
+    guard Files.isUnused(file) else {
+      throw DatabaseError.busy(reason: "another process has \(path) open; close it there first")
+    }
+    for mark in Set(marks.filter { $0.sequence > .zero }.map(Baseline.directory)) {
+      try move(mark, to: mark)
+    }
+    try move("state", to: State.directory(generation))
+    try Files.sync(path)
+    try Files.sync("\(claim.path)/log/data.mdb")
+    try Files.replace(file, with: "\(claim.path)/log/data.mdb")
+    try Files.sync("\(path)/log")
+    // From here on it is done. What is left is removed now, and where that fails when the database
+    // is opened: its names are not in the log any more.
+    try sweep(keeping: Set(marks.map(Baseline.directory) + [State.directory(generation)]))
+    try Files.sync(path)
+  }
+
+  /// Moves a directory that was made to its place; what a crash has left there goes.
+  private func move(_ name: String, to target: String) throws {
+    let target = "\(path)/\(target)"
+    if Files.exists(target) { try Files.removeDirectory(target) }
+    try Files.sync("\(claim.path)/\(name)/data.mdb")
+    try Files.sync("\(claim.path)/\(name)")
+    try Files.rename("\(claim.path)/\(name)", to: target)
+  }
+
+  private func check(_ file: String) throws {
+    if let finding = try PageWalker.walk(file).findings.first {
+      throw DatabaseError.corrupt(reason: "the new log is damaged: \(finding)")
+    }
+  }
+
+  private func sweep(keeping kept: Set<String>) throws {
+    for name in Files.names(in: path, startingWith: "")
+    where !kept.contains(name)
+      && ["state-", "checkpoint-", "baseline-"].contains(where: { name.hasPrefix($0) })
+    {
+      try Files.removeDirectory("\(path)/\(name)")
+    }
+  }
+
+  /// The sizes of the data files in a directory's directories.
+  private static func bytes(in path: String) -> UInt64 {
+    Files.names(in: path, startingWith: "").reduce(0) {
+      $0 + Files.size(of: "\(path)/\($1)/data.mdb")
+    }
+  }
+}
+
+extension Log {
+  /// Visits all records that there are, the archived ones first.
+  func forEachRecord(_ body: (TransactionRecord) throws -> Void) throws {
+    let (baseline, archived, head) = try read {
+      (try $0.baseline(), try $0.archived(), try $0.head())
+    }
+    var last = baseline.sequence
+    if archived != nil {
+      last = try read { try $0.archiveStart().sequence }
+      while let segment = try read({ try $0.segment(after: last) }) {
+        try segment.forEach(body)
+        last = segment.last
+      }
+    }
+    while last < head.sequence {
+      last = last.next
+      try body(try read { try $0.record(last) })
+    }
+  }
+}
+
+extension LogReader {
+  /// The names of the entries in the meta table.
+  func entryNames() throws -> [String] {
+    var names: [String] = []
+    var cursor = try Cursor(access, tables.meta)
+    var isThere = try cursor.first()
+    while isThere {
+      names.append(cursor.withEntry { key, _ in String(decoding: key.array(), as: UTF8.self) })
+      isThere = try cursor.next()
+    }
+    return names
+  }
+}

@@ -1,0 +1,95 @@
+import LMDB
+
+/// Takes what touched some places out of records, and folds what is left.
+///
+/// Invariant: after each record the state holds what the old one held, but nothing at the places.
+/// An operation on a place may have made its ancestors, which others rely on; so where one goes,
+/// the ancestors that it made are set instead. Proved by folding: what cannot be applied ends the
+/// erasure before anything has changed.
+final class Redaction {
+  let places: ErasedPlaces
+  private let state: State
+  private var catalog: Catalog
+  /// The digests of what is left, in events of bounded size.
+  private(set) var notes: [ErasureNote] = []
+  private(set) var transactions: UInt64 = 0
+  private(set) var operations: UInt64 = 0
+  /// The blobs that were referred to at the places.
+  private(set) var blobs: Set<[UInt8]> = []
+
+  /// Goes on from a state, in which nothing is at the places.
+  init(_ places: ErasedPlaces, into state: State) throws {
+    self.places = places
+    self.state = state
+    catalog = try state.catalog()
+  }
+
+  /// Redacts some records in one transaction of the state.
+  ///
+  /// - Parameters:
+  ///   - next: Gives the next record, or nil for the end of the transaction.
+  ///   - take: Takes what is left of each.
+  /// - Throws: What these throw; ``DatabaseError`` where what is left cannot be applied.
+  func run(
+    _ next: () throws -> TransactionRecord?, _ take: (TransactionRecord) throws -> Void
+  ) throws {
+    if try !state.environment.hasRoom(for: Rebuild.stepBytes * 64) {
+      try state.environment.growMap(headroom: Rebuild.stepBytes * 64)
+    }
+    var projector = try Projector(state, catalog: catalog)
+    while var record = try next() {
+      try redact(&record, &projector)
+      try take(record)
+    }
+    try projector.commit()
+    catalog = projector.memory.catalog
+  }
+
+  private func redact(_ record: inout TransactionRecord, _ projector: inout Projector) throws {
+    projector.begin(record.sequence)
+    var left = OperationWriter(expecting: record.operations.count)
+    var erased: UInt64 = 0
+    var operations = OperationReader(record.operations)
+    while let operation = try operations.next() {
+      let remains = try places.remains(of: operation, projector.memory.catalog)
+      if remains != operation {
+        erased += 1
+        try BlobReferences.forEach(in: operation) { blobs.insert($0) }
+      }
+      if let remains {
+        try apply(remains, &left, &projector)
+      } else {
+        try applyParents(madeBy: operation, &left, &projector)
+      }
+    }
+    projector.finish()
+    if erased == 0 { return }
+    record.erase(leaving: left)
+    note(record)
+    transactions += 1
+    self.operations += erased
+  }
+
+  private func apply(
+    _ operation: Operation, _ left: inout OperationWriter, _ projector: inout Projector
+  ) throws {
+    try projector.apply(operation)
+    left.write(operation)
+  }
+
+  private func applyParents(
+    madeBy operation: Operation, _ left: inout OperationWriter, _ projector: inout Projector
+  ) throws {
+    // Who removes or moves away makes nothing; but the node is there then, and so is its parent.
+    for parent in places.parents(madeBy: operation) {
+      let isThere = try projector.locate(parent, creating: false) != nil
+      if try isThere && projector.loadOld() != nil { continue }
+      try apply(.set(parent, Content(kind: .none, bytes: [])), &left, &projector)
+    }
+  }
+
+  private func note(_ record: TransactionRecord) {
+    if notes.last?.isFull ?? true { notes.append(ErasureNote()) }
+    notes[notes.count - 1].add(record)
+  }
+}

@@ -1,0 +1,95 @@
+import Cambium
+
+/// `cambium erase`: takes a subject's data out of everything, for good.
+enum EraseCommand {
+  static let moved = Option(
+    flag: "moved", "erase also where the data was moved from or to; --dry-run names the places")
+
+  static let command = Command(
+    name: "erase", group: .keep,
+    summary: "erases a place and its whole past, for good",
+    discussion: """
+      Takes the node at PATH, or the property, all below it and all that was ever there out of the
+      present, the history, the archive, the blobs and the files. The transactions stay, with what
+      else they did; one more records the erasure. Everything is made anew beside the database and
+      then put in place, so it needs room for a second one, and Ctrl-C or a crash leaves all as it
+      was. Nobody may have the database open meanwhile.
+
+      What is not at PATH stays: metadata such as actors and reasons, events, references to PATH,
+      and backups: make new ones, and delete the old.
+
+      --dry-run makes everything, says what would go, and drops it again. Without it, a terminal is
+      asked first; elsewhere --yes is needed.
+      """,
+    operands: [.database, .path],
+    options: [moved, .actor, .reason, .dryRun, .yes, .wait, .progress, .quiet]
+      + Option.output(.short, .json) + [.color],
+    examples: [
+      .init("cambium erase shop.cambium users/ada --dry-run", "what would go?"),
+      .init("cambium erase shop.cambium users/ada --reason 'Art. 17 GDPR' --yes", "erase it"),
+    ],
+    stopsSafely: true, run: run)
+
+  static func run(_ invocation: Invocation, _ output: Output) throws {
+    let (database, path) = (invocation.database, invocation.value(.path).path)
+    var options = Database.Options()
+    options.busyTimeout = invocation.patience
+    if invocation.has(.dryRun) {
+      let plan = try showing(invocation) {
+        try Database.planErasure(of: path, at: database, options: options, progress: $0)
+      }
+      return try write(plan, "would erase", invocation, output)
+    }
+    try Consent.ask(to: "erase \(path) and its past for good", invocation)
+    do {
+      let done = try showing(invocation) {
+        try Database.erase(
+          path, at: database, includingMoved: invocation.has(moved),
+          metadata: Changing.metadata(invocation), options: options, progress: $0)
+      }
+      try write(done, "erased", invocation, output)
+    } catch DatabaseError.misuse(let reason) {
+      throw Failure(
+        .refused, "refused", reason,
+        hint: path.isRoot ? nil : "--moved erases them all; --dry-run says what that is")
+    } catch is CancellationError {
+      throw Failure(.partial, "partial", "stopped; nothing was erased")
+    }
+  }
+
+  private static func showing(
+    _ invocation: Invocation, _ body: (@escaping ProgressHandler) throws -> Erasure
+  ) throws -> Erasure {
+    let bar = ProgressBar(invocation, unit: "")
+    defer { bar.finish() }
+    return try body { bar.update($0.phase, $0.done, of: $0.total) }
+  }
+
+  private static func write(
+    _ erasure: Erasure, _ verb: String, _ invocation: Invocation, _ output: Output
+  ) throws {
+    if invocation.format == .json { return try output.line(json(erasure)) }
+    if invocation.isQuiet { return }
+    let blobs = erasure.blobs > 0 ? ", \(Quantity.count(UInt64(erasure.blobs), "blob"))" : ""
+    try output.line(
+      "\(verb) \(Quantity.count(erasure.operations, "operation")) in "
+        + "\(Quantity.count(erasure.transactions, "transaction"))\(blobs): "
+        + "\(Quantity.bytes(erasure.bytesBefore)) → \(Quantity.bytes(erasure.bytesAfter))")
+    for place in erasure.places { try output.line("  \(place)") }
+    if erasure.sequence > .zero {
+      try output.line("tx \(erasure.sequence) records it; backups still hold what was erased")
+    }
+  }
+
+  private static func json(_ erasure: Erasure) -> JSONLine {
+    var line = JSONLine()
+    line.add("places", .array(erasure.places.map { .string("\($0)") }))
+    line.add("transactions", erasure.transactions)
+    line.add("operations", erasure.operations)
+    line.add("blobs", UInt64(erasure.blobs))
+    line.add("sequence", erasure.sequence.rawValue)
+    line.add("bytesBefore", erasure.bytesBefore)
+    line.add("bytesAfter", erasure.bytesAfter)
+    return line
+  }
+}
