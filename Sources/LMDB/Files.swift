@@ -154,9 +154,9 @@ package enum Files {
     }
   }
 
-  /// Writes all bytes to an open file; `path` is for the error.
+  /// Writes all bytes to an open file; `path` is for the error. Only a planted bug wants less.
   static func writeAll(
-    _ bytes: ArraySlice<UInt8>, to descriptor: Int32, _ path: String
+    _ bytes: ArraySlice<UInt8>, to descriptor: Int32, _ path: String, isWhole: Bool = true
   ) throws(StorageError) {
     var rest = bytes
     while !rest.isEmpty {
@@ -165,6 +165,7 @@ package enum Files {
       }
       if count < 0 && errno == EINTR { continue }
       if count < 0 { throw failure("writing \(path)") }
+      if !isWhole { return }
       rest = rest.dropFirst(count)
     }
   }

@@ -43,6 +43,12 @@ package struct PlantedBugs: OptionSet, Sendable {
   package static let toldEarly = PlantedBugs(rawValue: 1 << 16)
   /// A consumer's position is stored one transaction ahead.
   package static let consumerAhead = PlantedBugs(rawValue: 1 << 17)
+  /// A backup's manifest names a part that is not synced.
+  package static let partUnsynced = PlantedBugs(rawValue: 1 << 20)
+  /// A restored database gets its name before its baseline is synced.
+  package static let baselineUnsynced = PlantedBugs(rawValue: 1 << 21)
+  /// Of a backup's file, what a write leaves over is not written.
+  package static let shortWriteIgnored = PlantedBugs(rawValue: 1 << 22)
 
   /// All of them, by the names that the harness prints.
   package static let named: [String: PlantedBugs] = [
@@ -55,5 +61,7 @@ package struct PlantedBugs: OptionSet, Sendable {
     "consumer apart": .consumerApart, "checksum unchecked": .checksumUnchecked,
     "stale readers kept": .staleReadersKept, "wake-up lost": .wakeUpLost,
     "told early": .toldEarly, "consumer ahead": .consumerAhead,
+    "part unsynced": .partUnsynced, "baseline unsynced": .baselineUnsynced,
+    "short write ignored": .shortWriteIgnored,
   ]
 }

@@ -4,10 +4,12 @@
 package final class FileWriter: Sendable {
   private let descriptor: Int32
   private let path: String
+  private let bugs: PlantedBugs
 
   /// Creates a file; nothing may be there.
-  package init(creating path: String) throws(StorageError) {
+  package init(creating path: String, bugs: PlantedBugs = []) throws(StorageError) {
     self.path = path
+    self.bugs = bugs
     descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
     if descriptor < 0 { throw Files.failure("creating \(path)") }
   }
@@ -16,7 +18,8 @@ package final class FileWriter: Sendable {
 
   /// Adds bytes at the end.
   package func append(_ bytes: [UInt8]) throws(StorageError) {
-    try Files.writeAll(bytes[...], to: descriptor, path)
+    let isWhole = !bugs.contains(.shortWriteIgnored)
+    try Files.writeAll(bytes[...], to: descriptor, path, isWhole: isWhole)
   }
 
   /// Makes the content durable; the name becomes so with the directory's sync.

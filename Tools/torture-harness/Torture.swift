@@ -61,7 +61,7 @@ import Glibc
       work: work, marks: arguments.marks, count: arguments.count, end: arguments.end)
   }
 
-  /// Opens a database; its recovery is done when that returns.
+  /// Opens a database, its recovery being done when that returns; a backup goes on.
   private static func recover(_ arguments: Arguments) throws {
     guard System.exists(arguments.path) else { return }
     var options = Database.Options()
@@ -69,6 +69,9 @@ import Glibc
     options.systemStart = arguments.start
     options.plantedBugs = arguments.setting.bugs
     let database = try Database(at: arguments.path, options: options)
+    if arguments.setting.workload == .backup {
+      try database.backUp(to: BackupPlaces(arguments.path).directory)
+    }
     withExtendedLifetime(database) {}
   }
 }

@@ -50,7 +50,11 @@ extension Database {
       }
       let claim = try ClaimedDirectory(locking: path)
       return try withExtendedLifetime(claim) {
-        try backUp(into: BackupDirectory(path: path), progress)
+        let addition = try backUp(into: BackupDirectory(path: path), progress)
+        // A run before may have been killed between giving a name and making that durable.
+        try Files.sync(path)
+        try Files.sync(Files.parent(of: path))
+        return addition
       }
     }
   }
@@ -72,18 +76,20 @@ extension Database {
         throw DatabaseError.misuse(reason: "\(path) exists already; choose a new path")
       }
       try Database.checkParent(of: path)
-      let temporary = Database.temporaryPath(path, ".")
-      do {
-        let file = try FileWriter(creating: temporary)
-        let addition = try backUp(into: file.append, progress: progress)
-        try file.sync()
-        try Files.rename(temporary, to: path)
-        try Files.sync(Files.parent(of: path))
-        return addition
-      } catch {
-        try? Files.remove(temporary)
+      Database.sweepBackups(of: path)
+      // A directory can be claimed, so that whoever sweeps knows whether it was abandoned.
+      let claim = try ClaimedDirectory(creating: Database.temporaryPath(path, "."))
+      defer { try? Files.removeDirectory(claim.path) }
+      let half = "\(claim.path)/\(BackupDirectory.part(1))"
+      let file = try FileWriter(creating: half, bugs: store.options.plantedBugs)
+      let addition = try backUp(into: file.append, progress: progress)
+      try file.sync()
+      try Files.rename(half, to: path)
+      do { try Files.sync(Files.parent(of: path)) } catch {
+        try? Files.remove(path)
         throw error
       }
+      return addition
     }
   }
 
@@ -182,11 +188,12 @@ extension Database {
   ) throws -> (BackupManifest.Part, PartEnd) {
     let name = "\(directory.path)/\(BackupDirectory.part(number)).tmp"
     do {
-      let file = try FileWriter(creating: name)
+      let bugs = store.options.plantedBugs
+      let file = try FileWriter(creating: name, bugs: bugs)
       let pieces = try PieceWriter(file.append)
       var run = BackupRun(store, after: ends, into: pieces, progress)
       let end = try run.run(part: number)
-      try file.sync()
+      if !bugs.contains(.partUnsynced) { try file.sync() }
       let part = BackupManifest.Part(
         size: pieces.size, end: pieces.newest, digest: pieces.digest())
       return (part, end)

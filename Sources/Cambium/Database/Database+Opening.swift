@@ -28,7 +28,7 @@ extension Database {
   /// Creates a database under a temporary name, and gives it its own when it is complete and
   /// durable, so that a crash at any point leaves either nothing or all of it (H2).
   static func create(
-    _ path: String, _ options: Options, fill: (Log) throws -> Void = { _ in }
+    _ path: String, _ options: Options, fill: ((Log) throws -> Void)? = nil
   ) throws {
     let parent = Files.parent(of: path)
     guard Files.isDirectory(parent) else { throw DatabaseError.noDatabase(path: parent) }
@@ -47,11 +47,20 @@ extension Database {
       try? Files.removeDirectory(temporary)
       throw error
     }
-    if !options.plantedBugs.contains(.parentNotSynced) { try Files.sync(parent) }
+    do { try makeNameDurable(path, options) } catch {
+      // Of what was to be filled nothing is left; an empty one others may have opened by now.
+      if fill != nil { try? Files.removeDirectory(path) }
+      throw error
+    }
+  }
+
+  private static func makeNameDurable(_ path: String, _ options: Options) throws {
+    if options.plantedBugs.contains(.parentNotSynced) { return }
+    try Files.sync(Files.parent(of: path))
   }
 
   private static func fillLog(
-    _ path: String, _ options: Options, _ fill: (Log) throws -> Void
+    _ path: String, _ options: Options, _ fill: ((Log) throws -> Void)?
   ) throws {
     let log = try Log(
       at: path, options.environment(readOnly: false))
@@ -59,12 +68,16 @@ extension Database {
     let origin = UUID(uuid: try Randomness.bytes(16).lend { try $0.uuid(at: 0) }.uuid)
     try writer.setFormat(FormatEntry(origin: origin, created: WallClock.microseconds()))
     try writer.commit(head: LogHead())
-    try fill(log)
+    try fill?(log)
   }
 
   /// Finds a state that can be trusted, or makes one; then brings it up to the log.
   func prepareState(_ progress: ProgressHandler?) throws {
     let mark = try store.log.read { try $0.stateMark() }
+    // Who made it may have been killed between giving the name and making that durable.
+    if mark == nil, !store.isReadOnly, Files.isWritable(Files.parent(of: path)) {
+      try Database.makeNameDurable(path, store.options)
+    }
     if let reason = try reasonToRebuild(mark) {
       if store.isReadOnly {
         throw DatabaseError.readOnly(

@@ -30,7 +30,7 @@ extension Database {
     try translating {
       try writer.compaction.whileNothingIsDropped {
         try Database.create(path, store.options) { copy in
-          try LogCopy(from: store, to: copy, until: last, progress).run()
+          try LogCopy(from: self.store, to: copy, until: last, progress).run()
         }
       }
     }

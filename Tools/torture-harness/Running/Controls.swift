@@ -28,6 +28,9 @@ enum Controls {
     Control(bug: "wake-up lost", trial: .schedule, workload: .single),
     Control(bug: "told early", trial: .feed, workload: .single),
     Control(bug: "consumer ahead", trial: .feed, workload: .single),
+    Control(bug: "part unsynced", trial: .power, workload: .backup),
+    Control(bug: "baseline unsynced", trial: .power, workload: .backup),
+    Control(bug: "short write ignored", trial: .fault, workload: .backup),
   ]
 
   /// The job that must find a bug.
@@ -36,7 +39,11 @@ enum Controls {
     setting.workload = control.workload
     setting.seed = seed
     // Of each moment fewer states than usual: a planted bug shows at many moments.
-    setting.quota = control.trial == .power ? 8 : control.trial.quota(control.workload)
+    if control.trial == .power {
+      setting.quota = control.workload == .backup ? 2 : 8
+    } else {
+      setting.quota = control.trial.quota(control.workload)
+    }
     setting.bug = control.bug
     setting.order = control.order
     return Job(trial: control.trial, setting: setting)

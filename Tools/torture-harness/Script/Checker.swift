@@ -12,11 +12,21 @@ struct Checker: Sendable {
   var systemStart: String?
   /// Whether the state may have to be made anew. After a killed process it must not.
   var mayRebuild = true
+  /// Whether there is a backup beside the database, or will be.
+  var backsUp = false
+  /// Whether the pages are walked and the log is folded once more.
+  var verifies = true
+  /// Whether positions of consumers are there; a restored database has none.
+  var hasPositions = true
+
+  init(script: Script, bugs: PlantedBugs = []) { (self.script, self.bugs) = (script, bugs) }
 
   /// Checks the database at a path: all that was acknowledged is there (P1), it is what exactly the
   /// transactions up to its head make (P2), the log folds to the same state (P4), feeds tell every
   /// transaction once and in order (P5), and writing goes on.
   func check(_ path: String, _ marks: Marks) throws {
+    let backups = backsUp ? BackupChecker(self, path, marks) : nil
+    try backups?.checkLeft()
     let rebuilds = Mutex<[String]>([])
     var options = Database.Options()
     options.mapSize = 1 << 30
@@ -40,8 +50,15 @@ struct Checker: Sendable {
     try checkContent(database, head, path)
     try checkFeed(database, head)
     try writeOn(database, head)
-    try demandSound(database)
+    try backups?.goOn(database)
+    if verifies { try demandSound(database) }
     try database.close()
+  }
+
+  /// Checks what the workload of a trial has left.
+  init(_ setting: Setting) {
+    self.init(script: setting.script, bugs: setting.bugs)
+    backsUp = setting.workload == .backup
   }
 
   /// What `verify` finds is a violation.
@@ -60,6 +77,7 @@ struct Checker: Sendable {
       try compare(database, at: moment, isPresent: moment == head)
     }
     try checkArchive(database, path, &random)
+    if !hasPositions { return }
     let position = try database.consumer(Script.consumer).position().rawValue
     try demand(position == head, "P2: the consumer's position is \(position), the head \(head)")
   }

@@ -14,6 +14,8 @@ struct Endurance {
   private var isPoisoned = false
   private var wasFull = false
   private var failedTurns = 0
+  /// Whether the one fault that there is has struck a backup, so that no write may fail.
+  private var isSpent = false
 
   private static let turns = 6
   private static let groupCount = 4
@@ -86,7 +88,33 @@ struct Endurance {
     case .compaction where turn % 2 == 1 && head > 1:
       let target = SequenceNumber(head - 1)
       do { try database.compact(upTo: target, archives: turn > 2) } catch is DatabaseError {}
+    case .backup where turn == 2:
+      // What the backup does not have yet is compacted.
+      do { try database.compact(upTo: SequenceNumber(head)) } catch is DatabaseError {}
+    case .backup where turn % 2 == 1: try backUp(database, UInt64(turn))
     default: break
+    }
+  }
+
+  /// Backs up and restores. What fails with the only fault that there is succeeds afterwards.
+  private mutating func backUp(_ database: Database, _ turn: UInt64) throws {
+    let run = run
+    try attempt { try run.backUp(database) }
+    if turn == 3 { try attempt { try run.backUpToFile(database) } }
+    guard let held = try? BackupChecker.stretches(of: BackupPlaces(run.path).directory),
+      let oldest = held.first?.lowerBound, let newest = held.last?.upperBound
+    else { return }
+    let moment = turn == 3 ? oldest : newest
+    try attempt { try run.restore(turn, upTo: moment) }
+  }
+
+  private mutating func attempt(_ body: () throws -> Void) throws {
+    do { try body() } catch let error as DatabaseError {
+      guard order.hasSuffix("once"), !isSpent, failedTurns == 0 else { return }
+      isSpent = true
+      do { try body() } catch let again as DatabaseError {
+        throw Violation("P6: a backup fails with \(error), and again with \(again)")
+      }
     }
   }
 
@@ -110,6 +138,7 @@ struct Endurance {
       if !error.isUnknown { run.marks.failed() }
     }
     failedTurns += hasFailed ? 1 : 0
+    try demand(!isSpent || !hasFailed, "P6: a write fails after a backup did: \(outcomes)")
   }
 
   private func outcomes(_ database: Database) async -> [Result<UInt64, any Error>] {

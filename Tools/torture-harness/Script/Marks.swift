@@ -5,14 +5,34 @@
 ///     S       a transaction is handed to `write`
 ///     A n     transaction n was acknowledged: `write` returned
 ///     F       a write failed, and said that nothing was stored
-struct Marks: Sendable {
+///     B a b … the backup holds transactions a to b, and further stretches: a run of it returned
+///     L n     the backup in one file, up to transaction n, is there
+///     T k n   transaction n is to be restored, into database k
+///     R k     it is restored
+struct Marks: Hashable, Sendable {
   private(set) var isCreated = false
   private(set) var submitted: UInt64 = 0
   private(set) var acknowledged: UInt64 = 0
   private var failed: UInt64 = 0
+  /// The stretches that the backup holds for sure.
+  private(set) var backedUp: [ClosedRange<UInt64>] = []
+  /// The newest transaction of the backup in one file, once that is there.
+  private(set) var inOneFile: UInt64?
+  /// By the number of the restored database: the transaction that it is, or will be, of.
+  private(set) var restorations: [UInt64: UInt64] = [:]
+  /// The numbers of those that are there.
+  private(set) var restored: Set<UInt64> = []
 
   /// The most transactions that there may be.
   var most: UInt64 { submitted - min(failed, submitted) }
+
+  init() {}
+
+  /// Those of a database that was restored.
+  init(restoredTo sequence: UInt64) {
+    isCreated = true
+    (submitted, acknowledged) = (sequence, sequence)
+  }
 
   /// Takes in complete lines.
   mutating func read(_ bytes: some Collection<UInt8>) {
@@ -20,11 +40,17 @@ struct Marks: Sendable {
   }
 
   private mutating func read(_ line: Substring) {
+    let numbers = line.split(separator: " ").dropFirst().map { UInt64($0) ?? 0 }
     switch line.first {
     case "C": isCreated = true
     case "S": submitted += 1
     case "F": failed += 1
-    case "A": acknowledged = max(acknowledged, UInt64(line.dropFirst(2)) ?? 0)
+    case "A": acknowledged = max(acknowledged, numbers[0])
+    case "B":
+      backedUp = stride(from: 0, to: numbers.count, by: 2).map { numbers[$0]...numbers[$0 + 1] }
+    case "L": inOneFile = numbers[0]
+    case "T": restorations[numbers[0]] = numbers[1]
+    case "R": restored.insert(numbers[0])
     default: break
     }
   }
@@ -40,6 +66,12 @@ struct MarkWriter: Sendable {
   func submitted() { write("S") }
   func acknowledged(_ sequence: UInt64) { write("A \(sequence)") }
   func failed() { write("F") }
+  func backedUp(_ stretches: [ClosedRange<UInt64>]) {
+    write("B " + stretches.map { "\($0.lowerBound) \($0.upperBound)" }.joined(separator: " "))
+  }
+  func inOneFile(_ newest: UInt64) { write("L \(newest)") }
+  func restoring(_ number: UInt64, _ sequence: UInt64) { write("T \(number) \(sequence)") }
+  func restored(_ number: UInt64) { write("R \(number)") }
 
   private func write(_ line: String) { System.write("\(line)\n", to: descriptor) }
 }

@@ -20,6 +20,8 @@ enum Workload: String, CaseIterable, Sendable {
   /// The log's old end is dropped, then archived, between writes; in the middle free pages are
   /// given back.
   case compaction
+  /// The database is backed up between writes and compactions, and restored.
+  case backup
   /// Two processes write to one database.
   case pair
 
@@ -45,6 +47,8 @@ struct WorkloadRun: Sendable {
   let marks: MarkWriter
   let bugs: PlantedBugs
 
+  private var places: BackupPlaces { BackupPlaces(path) }
+
   func run() async throws {
     switch workload {
     case .create: try create()
@@ -54,6 +58,7 @@ struct WorkloadRun: Sendable {
     case .rebuild: try rebuild()
     case .checkpoint: try checkpoint()
     case .compaction: try compaction()
+    case .backup: try backup()
     case .pair: try writeAll(9)
     }
   }
@@ -66,6 +71,28 @@ struct WorkloadRun: Sendable {
 
   func vacuum() throws {
     try Database.vacuum(at: path, options: options())
+  }
+
+  /// Adds to the backup, and marks what it holds then.
+  func backUp(_ database: Database) throws {
+    try database.backUp(to: places.directory)
+    marks.backedUp(try BackupChecker.stretches(of: places.directory))
+  }
+
+  /// Backs up to one file, and marks it.
+  func backUpToFile(_ database: Database) throws {
+    let newest = try database.backUp(toFile: places.file).newest.rawValue
+    _ = try BackupChecker.stretches(of: places.file)
+    marks.inOneFile(newest)
+  }
+
+  /// Restores a moment of the backup into a database with a number, and marks that.
+  func restore(_ number: UInt64, upTo sequence: UInt64) throws {
+    marks.restoring(number, sequence)
+    try Database.restore(
+      places.directory, to: places.restored(number), upTo: .sequence(SequenceNumber(sequence)),
+      options: options())
+    marks.restored(number)
   }
 
   private func options(checkpointGrowth: Int? = nil) -> Database.Options {
@@ -170,6 +197,24 @@ struct WorkloadRun: Sendable {
     try again.compact(upTo: 10)
     try write(again)
     withExtendedLifetime(again) {}
+  }
+
+  /// The backup's third part begins a new stretch, since what came next is compacted by then.
+  private func backup() throws {
+    let database = try open()
+    try write(4, to: database)
+    try backUp(database)
+    try write(3, to: database)
+    try backUp(database)
+    try restore(1, upTo: 7)
+    try write(2, to: database)
+    try database.compact(upTo: 8)
+    try write(2, to: database)
+    try backUp(database)
+    try restore(2, upTo: 10)
+    try restore(3, upTo: 3)
+    try backUpToFile(database)
+    withExtendedLifetime(database) {}
   }
 
   private func checkpoint() throws {

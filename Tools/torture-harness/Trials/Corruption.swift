@@ -14,9 +14,7 @@ struct Corruption {
   init(_ setting: Setting) {
     self.setting = setting
     place = "\(setting.directory)/state"
-    var checker = Checker(script: setting.script)
-    checker.bugs = setting.bugs
-    self.checker = checker
+    checker = Checker(setting)
   }
 
   /// A database's files by their paths, as they are and as they were.

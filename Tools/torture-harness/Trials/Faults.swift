@@ -10,9 +10,7 @@ struct Faults {
 
   init(_ setting: Setting) {
     self.setting = setting
-    var checker = Checker(script: setting.script)
-    checker.bugs = setting.bugs
-    self.checker = checker
+    checker = Checker(setting)
   }
 
   func run(_ cases: Cases) throws {

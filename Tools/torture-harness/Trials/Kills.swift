@@ -8,9 +8,7 @@ struct Kills {
 
   init(_ setting: Setting) {
     self.setting = setting
-    var checker = Checker(script: setting.script)
-    checker.bugs = setting.bugs
-    self.checker = checker
+    checker = Checker(setting)
   }
 
   /// When a process is killed: at a call, and where in it.

@@ -10,8 +10,7 @@ struct PowerLoss {
   init(_ setting: Setting) {
     self.setting = setting
     place = "\(setting.directory)/state"
-    var checker = Checker(script: setting.script)
-    checker.bugs = setting.bugs
+    var checker = Checker(setting)
     checker.systemStart = Setting.laterStart
     self.checker = checker
   }
@@ -45,8 +44,7 @@ struct PowerLoss {
   }
 
   private func identity(_ disk: Disk, _ state: DiskState, _ marks: Marks) -> [Int] {
-    disk.durableIdentity
-      + [state.hashValue, Int(marks.acknowledged), Int(marks.most), marks.isCreated ? 1 : 0]
+    disk.durableIdentity + [state.hashValue, marks.hashValue]
   }
 
   private func check(_ disk: Disk, _ state: DiskState, _ marks: Marks) throws {
