@@ -184,6 +184,7 @@ extension StoredThing {
     entry("state", GoldenLogTests.stateEntry) { _ = try StateMark($0) },
     chunk("chunk as it is", Array("Cambium".utf8)),
     chunk("compressed chunk", [UInt8](repeating: 7, count: 1_000)),
+    checked("manifest of a backup", GoldenBackupTests.manifest) { _ = try BackupManifest($0) },
   ]
 
   private static func chunk(_ name: String, _ content: [UInt8]) -> StoredThing {
@@ -193,8 +194,19 @@ extension StoredThing {
     }
   }
 
-  /// The same entries, as if the checksum had been made after the damage.
+  /// The same entries, and what the pieces of a backup hold, as if the checksum had been made after
+  /// the damage.
   private static let unsealed = [
+    unchecked("start of a backup", GoldenBackupTests.start) {
+      _ = try $0.lend { try PartStart($0) }
+    },
+    unchecked("end of a backup", GoldenBackupTests.end) { bytes in
+      let end = try bytes.lend { try PartEnd($0) }
+      _ = end.stored()
+    },
+    unchecked("baseline of a backup", GoldenBackupTests.baseline) {
+      _ = try $0.lend { try BaselineMark($0) }
+    },
     unchecked("fields of format", Array(GoldenLogTests.formatEntry.dropLast(8))) {
       _ = try $0.lend { try FormatEntry($0) }
     },
