@@ -63,6 +63,8 @@ extension Database {
   ///   ``DatabaseError/alreadyOpen(path:)`` and ``DatabaseError/busy(reason:)`` where the database
   ///   is open, ``DatabaseError/corrupt(reason:)``, ``DatabaseError/full(reason:)``,
   ///   `CancellationError`. Nothing has changed then; a crash leaves all as it was, or all done.
+  ///   ``DatabaseError/outcomeUnknown(_:)`` where the file system failed at the last step: open the
+  ///   database, which removes what is left, and look whether that transaction is there.
   /// - Complexity: reads the log twice, folds and writes it once, about 3 µs for each operation;
   ///   needs disk space for a second database.
   @discardableResult

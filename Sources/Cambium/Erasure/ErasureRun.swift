@@ -320,11 +320,15 @@ struct ErasureRun {
     try Files.sync(path)
     try Files.sync("\(claim.path)/log/data.mdb")
     try Files.replace(file, with: "\(claim.path)/log/data.mdb")
-    try Files.sync("\(path)/log")
-    // From here on it is done. What is left is removed now, and where that fails when the database
-    // is opened: its names are not in the log any more.
-    try sweep(keeping: Set(marks.map(Baseline.directory) + [State.directory(generation)]))
-    try Files.sync(path)
+    do {
+      try Files.sync("\(path)/log")
+      try sweep(keeping: Set(marks.map(Baseline.directory) + [State.directory(generation)]))
+      try Files.sync(path)
+    } catch {
+      // It may be done, and what is left is removed when the database is opened, since its names
+      // are not in the log any more.
+      throw DatabaseError.outcomeUnknown(result.sequence)
+    }
   }
 
   /// Moves a directory that was made to its place; what a crash has left there goes.

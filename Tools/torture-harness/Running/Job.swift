@@ -58,9 +58,9 @@ extension Trial {
   /// How much of it one round takes; see each trial for what it means. Twenty rounds are an hour.
   func quota(_ workload: Workload) -> Int {
     switch self {
-    // With backups more is opened in each case than one database.
-    case .power: workload == .backup ? 8 : 24
-    case .kill: workload == .backup ? 160 : 240
+    // With backups and erasures more is opened in each case than one database.
+    case .power: [.backup, .erase].contains(workload) ? 8 : 24
+    case .kill: [.backup, .erase].contains(workload) ? 160 : 240
     case .fault: 10_000
     case .space: 60
     case .corruption: workload == .single ? 2600 : 1600

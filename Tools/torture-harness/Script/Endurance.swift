@@ -49,7 +49,7 @@ struct Endurance {
   private var turnOfReopening: Int? {
     switch run.workload {
     case .create: 0
-    case .single, .compaction: Endurance.turns / 2
+    case .single, .compaction, .erase: Endurance.turns / 2
     default: nil
     }
   }
@@ -72,8 +72,21 @@ struct Endurance {
     if run.workload == .compaction {
       do { try run.vacuum() } catch is DatabaseError {}
     }
+    if run.workload == .erase, try !erased() { return nil }
     isPoisoned = false
     return try opened()
+  }
+
+  /// Erases, where that is the next transaction of the script.
+  ///
+  /// - Returns: Whether it is done; else there is nothing to go on with.
+  private func erased() throws -> Bool {
+    guard run.script.erasures.contains(head + 1) else { return false }
+    do { try run.erase() } catch let error as DatabaseError {
+      if !error.isUnknown { run.marks.failed() }
+      return false
+    }
+    return true
   }
 
   // MARK: Writing

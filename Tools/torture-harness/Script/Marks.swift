@@ -28,6 +28,13 @@ struct Marks: Hashable, Sendable {
 
   init() {}
 
+  /// Takes in that an erasure was made besides.
+  mutating func take(erasure: UInt64) {
+    submitted = max(submitted + 1, erasure + failed)
+    acknowledged = erasure
+    isCreated = true
+  }
+
   /// Those of a database that was restored.
   init(restoredTo sequence: UInt64) {
     isCreated = true

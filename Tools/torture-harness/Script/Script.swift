@@ -19,15 +19,26 @@ struct Script: Sendable {
   /// The world at each moment, the empty one at 0.
   private(set) var worlds = [World()]
 
+  /// The transactions that are no writes, but erase the place where the others write down their
+  /// numbers.
+  private(set) var erasures: [UInt64]
+
   /// Where each transaction writes down its own number.
   static let lastPath: Path = "last"
   /// The consumer whose position each transaction moves to its own number.
   static let consumer = "mirror"
 
-  init(seed: UInt64, _ shape: Shape, count: Int) {
+  init(seed: UInt64, _ shape: Shape, count: Int, erasures: [UInt64] = []) {
+    self.erasures = erasures
     var author = Author(seed: seed, shape)
     for number in 1...UInt64(count) {
       let world = worlds[worlds.count - 1]
+      if erasures.contains(number) {
+        author.forget()
+        transactions.append([])
+        worlds.append(world.without(Script.lastPath))
+        continue
+      }
       let steps = author.write(number, world)
       transactions.append(steps)
       worlds.append(world.after(steps, sequence: number))
@@ -36,6 +47,17 @@ struct Script: Sendable {
 
   /// How many transactions there are.
   var count: Int { transactions.count }
+
+  /// The script as a database shows it whose newest transaction is a given one: without what was
+  /// erased up to there.
+  func seen(at head: UInt64) -> Script {
+    guard let erasure = erasures.last(where: { $0 <= head }) else { return self }
+    var seen = self
+    for moment in 0...Int(erasure) {
+      seen.worlds[moment] = worlds[moment].without(Script.lastPath)
+    }
+    return seen
+  }
 
   /// Does what the running transaction has to do.
   func perform(_ tx: borrowing Transaction) throws {
@@ -60,6 +82,9 @@ private struct Author {
     random = SeededGenerator(seed: seed)
     self.shape = shape
   }
+
+  /// Starts anew: what was removed is not to be restored.
+  mutating func forget() { removed = nil }
 
   mutating func write(_ number: UInt64, _ world: World) -> [Step] {
     let restorable = removed

@@ -20,6 +20,8 @@ enum Workload: String, CaseIterable, Sendable {
   /// The log's old end is dropped, then archived, between writes; in the middle free pages are
   /// given back.
   case compaction
+  /// What each transaction has written at one place is erased between writes and compactions.
+  case erase
   /// The database is backed up between writes and compactions, and restored.
   case backup
   /// Two processes write to one database.
@@ -34,6 +36,7 @@ enum Workload: String, CaseIterable, Sendable {
     case .create: Script(seed: seed, .small, count: 8)
     case .large: Script(seed: seed, .large, count: 10)
     case .group: Script(seed: seed, .small, count: 26)
+    case .erase: Script(seed: seed, .small, count: 22, erasures: [4, 9])
     default: Script(seed: seed, .small, count: 22)
     }
   }
@@ -58,6 +61,7 @@ struct WorkloadRun: Sendable {
     case .rebuild: try rebuild()
     case .checkpoint: try checkpoint()
     case .compaction: try compaction()
+    case .erase: try eraseTwice()
     case .backup: try backup()
     case .pair: try writeAll(9)
     }
@@ -71,6 +75,13 @@ struct WorkloadRun: Sendable {
 
   func vacuum() throws {
     try Database.vacuum(at: path, options: options())
+  }
+
+  /// Erases, and marks that as a transaction.
+  func erase() throws {
+    marks.submitted()
+    let erasure = try Database.erase(Script.lastPath, at: path, options: options())
+    marks.acknowledged(erasure.sequence.rawValue)
   }
 
   /// Adds to the backup, and marks what it holds then.
@@ -197,6 +208,22 @@ struct WorkloadRun: Sendable {
     try again.compact(upTo: 10)
     try write(again)
     withExtendedLifetime(again) {}
+  }
+
+  private func eraseTwice() throws {
+    let database = try open()
+    try write(3, to: database)
+    try database.close()
+    try erase()
+    let again = try open()
+    try write(2, to: again)
+    try again.compact(upTo: 5, archives: true)
+    try write(2, to: again)
+    try again.close()
+    try erase()
+    let last = try open()
+    try write(2, to: last)
+    withExtendedLifetime(last) {}
   }
 
   /// The backup's third part begins a new stretch, since what came next is compacted by then.

@@ -23,6 +23,13 @@ struct World: Sendable {
     return next
   }
 
+  /// The world without a node, and without what happened.
+  func without(_ path: Path) -> World {
+    var rest = self
+    rest.nodes[path] = nil
+    return rest
+  }
+
   mutating func apply(_ step: Step, _ sequence: UInt64) {
     switch step {
     case .set(let path, let value): put(path, value, sequence)
