@@ -55,7 +55,17 @@ package enum PageLookup {
   private static func checkTable(
     _ name: [UInt8], _ file: PageFile, _ meta: MetaPage
   ) throws(PageFault) {
-    guard let tree = try summary(file, meta, name), !tree.isEmpty else { return }
+    guard let (page, node) = try find(name, meta.main, file) else { return }
+    // LMDB follows an entry that is no table, or one of another kind, and dies of it.
+    guard node.flags == PageFormat.NodeFlags.summary, node.data.count == PageFormat.summarySize
+    else {
+      let flags = node.flags.hexadecimal
+      throw page.fault("a table's entry has \(node.data.count) bytes and the flags \(flags)")
+    }
+    let tree = try TreeSummary(page, at: node.data.lowerBound)
+    if tree.flags != 0 { throw page.fault("a table has the flags \(tree.flags.hexadecimal)") }
+    if let reason = tree.fault(lastPage: meta.lastPage) { throw page.fault(reason) }
+    if tree.isEmpty { return }
     _ = try file.page(tree.root).checkedNodes(isBranch: tree.depth > 1, order: .bytes)
   }
 
