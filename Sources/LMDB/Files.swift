@@ -131,26 +131,19 @@ package enum Files {
 
   /// Copies a file's bytes; `target` must not exist.
   package static func copy(_ source: String, to target: String) throws {
-    let output = unsafe open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-    guard output >= 0 else { throw failure("creating \(target)") }
-    defer { close(output) }
-    try forEachPiece(of: source) { try writeAll($0, to: output, target) }
+    let writer = try FileWriter(creating: target)
+    try forEachPiece(of: source) { try writer.append($0) }
   }
 
   /// Reads a file from its start to its end, in pieces of 1 MiB at most.
   package static func forEachPiece(
-    of path: String, _ body: (ArraySlice<UInt8>) throws -> Void
+    of path: String, _ body: ([UInt8]) throws -> Void
   ) throws {
-    let input = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard input >= 0 else { throw failure("opening \(path)") }
-    defer { close(input) }
-    var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    let reader = try FileReader(path)
     while true {
-      let count = unsafe read(input, &buffer, buffer.count)
-      if count < 0 && errno == EINTR { continue }
-      if count < 0 { throw failure("reading \(path)") }
-      if count == 0 { return }
-      try body(buffer[..<count])
+      let piece = try reader.read(FileReader.pieceBytes)
+      if piece.isEmpty { return }
+      try body(piece)
     }
   }
 
@@ -191,6 +184,11 @@ package enum Files {
     while trimmed.count > 1, trimmed.last == "/" { trimmed.removeLast() }
     guard let slash = trimmed.lastIndex(of: "/") else { return "." }
     return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
+  }
+
+  /// The last part of a path.
+  package static func name(of path: String) -> String {
+    path.split(separator: "/").last.map(String.init) ?? path
   }
 
   /// Renames a file within one file system, over the one that may be at `target`.

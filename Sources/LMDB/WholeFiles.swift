@@ -33,7 +33,7 @@ package final class FileReader: Sendable {
   private let descriptor: Int32
   private let path: String
   /// No read asks for more, so that a length that is damaged costs no memory.
-  private static let pieceBytes = 1 << 20
+  static let pieceBytes = 1 << 20
 
   /// Opens a file.
   package init(_ path: String, from offset: UInt64 = 0) throws(StorageError) {

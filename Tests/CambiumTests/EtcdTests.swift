@@ -41,11 +41,6 @@ struct EtcdTests {
     }
   }
 
-  private final class Counter: Sendable {
-    private let count = Atomic(0)
-    func next() -> Int { count.wrappingAdd(1, ordering: .relaxed).newValue }
-  }
-
   private func acknowledged() throws -> SequenceNumber {
     SequenceNumber(try WakeFile(path: place.beside("acknowledged")).read() ?? 0)
   }

@@ -224,14 +224,8 @@ extension Database {
 
   /// Removes backups beside a path that were not completed.
   private static func sweepBackups(of path: String) {
-    let prefix = "\(path.split(separator: "/").last ?? "").", parent = Files.parent(of: path)
-    for name in Files.names(in: parent, startingWith: prefix) {
-      let number = name.dropFirst(prefix.count).dropLast(4)
-      guard name.hasSuffix(".tmp"), !number.isEmpty, number.utf8.allSatisfy({ 48...57 ~= $0 }),
-        let parts = try? Files.names(in: "\(parent)/\(name)"),
-        parts.allSatisfy({ ["part-1", "part-1.tmp", "manifest", "manifest.tmp"].contains($0) })
-      else { continue }
-      try? ClaimedDirectory.removeIfAbandoned("\(parent)/\(name)")
+    sweepCreations(of: path) {
+      ["part-1", "part-1.tmp", "manifest", "manifest.tmp"].contains($0)
     }
   }
 }

@@ -138,7 +138,7 @@ extension Files {
   /// BLAKE2b-256 of a file's content.
   static func digest(_ path: String) throws -> [UInt8] {
     let digest = Digest()
-    try Files.forEachPiece(of: path) { digest.update(Array($0)) }
+    try Files.forEachPiece(of: path) { digest.update($0) }
     return digest.finish()
   }
 }

@@ -28,15 +28,19 @@ extension Database {
         .contains { name.hasPrefix($0) }
   }
 
-  /// Removes databases that were not completed: directories that are named as such, in which there
-  /// are a log and a baseline at most.
+  /// Removes databases that were not completed: there are a log and a baseline in them at most.
   private static func sweepCreations(of path: String) {
-    let prefix = "\(path.split(separator: "/").last ?? "").", parent = Files.parent(of: path)
+    sweepCreations(of: path) { $0 == "log" || $0.hasPrefix("baseline-") }
+  }
+
+  /// Removes what was not completed beside a path: directories with names that
+  /// ``temporaryPath(_:_:)`` gave, which hold nothing but what can be there.
+  static func sweepCreations(of path: String, holding canBeThere: (String) -> Bool) {
+    let prefix = "\(Files.name(of: path)).", parent = Files.parent(of: path)
     for name in Files.names(in: parent, startingWith: prefix) {
       let number = name.dropFirst(prefix.count).dropLast(4)
       guard name.hasSuffix(".tmp"), !number.isEmpty, number.utf8.allSatisfy({ 48...57 ~= $0 }),
-        let parts = try? Files.names(in: "\(parent)/\(name)"),
-        parts.allSatisfy({ $0 == "log" || $0.hasPrefix("baseline-") })
+        let parts = try? Files.names(in: "\(parent)/\(name)"), parts.allSatisfy(canBeThere)
       else { continue }
       try? ClaimedDirectory.removeIfAbandoned("\(parent)/\(name)")
     }
