@@ -110,8 +110,6 @@ final class Log: Sendable {
 struct LogTables: Sendable {
   /// (sequence number u64, part u32), big-endian → a part of a transaction record.
   let records: Table
-  /// Unused: the baseline is a file of its own; see Baseline.swift.
-  let baseline: Table
   /// (first, last sequence number u64), big-endian → a sealed stretch of records.
   let segments: Table
   /// (content hash, chunk number u32 big-endian) → a chunk of a blob.
@@ -121,11 +119,10 @@ struct LogTables: Sendable {
   /// Whether records are checked against their checksums: always, but in a harness.
   let checksRecords: Bool
 
-  static let names = ["records", "baseline", "segments", "blobs", "meta"]
+  static let names = ["records", "segments", "blobs", "meta"]
 
   init(_ environment: Environment) throws {
     records = try environment.table("records")
-    baseline = try environment.table("baseline")
     segments = try environment.table("segments")
     blobs = try environment.table("blobs")
     meta = try environment.table("meta")
@@ -135,9 +132,11 @@ struct LogTables: Sendable {
   /// A record may be this long in one entry; a longer one goes on in further parts.
   static let partBytesMax = 16 << 20
 
+  static let recordKeyCount = 12
+
   static func recordKey(_ sequence: SequenceNumber, part: UInt32) -> [UInt8] {
     var key: [UInt8] = []
-    key.reserveCapacity(12)
+    key.reserveCapacity(recordKeyCount)
     key.append(bigEndian: sequence.rawValue)
     key.append(bigEndian: part)
     return key
