@@ -65,7 +65,7 @@ package struct PageWalker: Sendable {
 
   /// The meta page from which the walk starts.
   package let meta: MetaPage
-  private let file: PageFile
+  let file: PageFile
   private let pagesInFile: UInt64
   private let metaFindings: [Finding]
 

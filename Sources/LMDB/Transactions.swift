@@ -38,10 +38,20 @@ import Synchronization
 
   /// The bytes of the pages that a table takes.
   package func size(_ table: Table) throws -> UInt64 {
+    let (_, branch, leaf, overflow, pageBytes) = try pages(table)
+    return (branch + leaf + overflow) * pageBytes
+  }
+
+  /// How deep a table's tree is, and how many pages of each kind it takes.
+  package func pages(_ table: Table) throws -> (
+    depth: Int, branch: UInt64, leaf: UInt64, overflow: UInt64, pageBytes: UInt64
+  ) {
     var info = MDB_stat()
     try check(unsafe mdb_stat(handle, table.index, &info), "measuring a table")
-    let pages = info.ms_branch_pages + info.ms_leaf_pages + info.ms_overflow_pages
-    return UInt64(pages) * UInt64(info.ms_psize)
+    return (
+      Int(info.ms_depth), UInt64(info.ms_branch_pages), UInt64(info.ms_leaf_pages),
+      UInt64(info.ms_overflow_pages), UInt64(info.ms_psize)
+    )
   }
 
   /// LMDB's own number of this transaction.

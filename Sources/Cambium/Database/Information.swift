@@ -13,6 +13,14 @@ public struct Information: Sendable {
     public let entries: Int
     /// The bytes of its pages.
     public let bytes: UInt64
+    /// How many pages lie on the way to an entry; zero where there is none.
+    public let depth: Int
+    /// The pages that lead to others.
+    public let branchPages: UInt64
+    /// The pages that hold entries.
+    public let leafPages: UInt64
+    /// The pages of values too long for a leaf.
+    public let overflowPages: UInt64
   }
 
   /// The format's version.
@@ -99,9 +107,11 @@ extension Database {
   ) throws -> [Information.Table] {
     try names.map { name in
       let table = try opened.table(name)
+      let pages = try access.pages(table)
       return Information.Table(
         environment: environment, name: name, entries: try access.count(table),
-        bytes: try access.size(table))
+        bytes: try access.size(table), depth: pages.depth, branchPages: pages.branch,
+        leafPages: pages.leaf, overflowPages: pages.overflow)
     }
   }
 }

@@ -162,7 +162,8 @@ struct OperationWriter {
 /// Reads operations one after the other.
 struct OperationReader {
   private let bytes: [UInt8]
-  private var offset = 0
+  /// How many bytes were read.
+  private(set) var offset = 0
   private var previous = Path.root
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }

@@ -11,7 +11,9 @@ struct RecordTable {
   let count: Int
   private let isLarge: Bool
   private var tableStart: Int { isLarge ? 5 : 2 }
-  private var valuesStart: Int { tableStart + count * (isLarge ? 8 : 4) }
+  private var valuesStart: Int { tableStart + count * entryBytes }
+  /// The bytes that the table takes for a property, besides its value.
+  var entryBytes: Int { isLarge ? 8 : 4 }
 
   @inline(__always)
   init(_ record: RawSpan) throws {

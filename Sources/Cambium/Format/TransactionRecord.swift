@@ -132,6 +132,12 @@ struct TransactionRecord: Equatable, Sendable {
     return bytes
   }
 
+  /// How long the stored form is.
+  var storedCount: Int {
+    let count = TransactionRecord.fixedCount + TransactionRecord.saltCount + Digest.bytesCount
+    return count + storedMetadata().count + operations.count
+  }
+
   /// The stored form.
   func stored() -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: 8)

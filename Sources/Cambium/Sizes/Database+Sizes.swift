@@ -1,0 +1,178 @@
+// Measuring the files of a database: the state and the log by their content, the others by their
+// pages.
+
+import FoundationEssentials
+import LMDB
+
+extension Database {
+  /// Explains where the database's bytes are: all bytes of all files, told apart by what is asked.
+  ///
+  ///     let sizes = try database.sizes(by: [.collection, .property])
+  ///
+  /// Nodes are walked from the root down, the log's records and segments are read, and what their
+  /// pages have besides is told as room; so each file is explained to its last byte. Log and state
+  /// are each read at one moment, whose pages are kept meanwhile: the files grow under writers.
+  ///
+  /// - Parameters:
+  ///   - criteria: What to tell bytes apart by; with several, by all of them together.
+  ///   - depth: How many keys of a path name a collection.
+  ///   - groupsMax: So many groups are told that a collection or a property names; small ones
+  ///     beyond that are put together. Where there are more than 16,384, one that grows late can be
+  ///     told as smaller than it is.
+  ///   - now: What ages count from.
+  ///   - progress: Called now and then, on this thread; false cancels.
+  /// - Returns: The groups.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``,
+  ///   ``DatabaseError/busy(reason:)``, `CancellationError`.
+  /// - Complexity: for tables and environments a few pages of each file; else it reads the log, the
+  ///   state and its history, about 1 µs for each node, version and operation. Memory: the groups,
+  ///   the depth of the tree, one record and one segment.
+  public func sizes(
+    by criteria: [Sizes.Criterion], depth: Int = 1, groupsMax: Int = 1000, now: Date = Date(),
+    progress: ProgressHandler? = nil
+  ) throws -> Sizes {
+    try translating {
+      var measuring = Measuring(
+        store, SizeTally(by: criteria, groupsMax: max(groupsMax, 1)), depth: max(depth, 1),
+        progress)
+      return Sizes(criteria: criteria, groups: try measuring.run(now: now))
+    }
+  }
+}
+
+/// Measures the files of a database, one after the other.
+private struct Measuring {
+  private let store: Store
+  private let depth: Int
+  private let progress: ProgressHandler?
+  private var tally: SizeTally
+
+  init(_ store: Store, _ tally: SizeTally, depth: Int, _ progress: ProgressHandler?) {
+    self.store = store
+    self.tally = tally
+    self.depth = depth
+    self.progress = progress
+  }
+
+  mutating func run(now: Date) throws -> [Sizes.Group] {
+    let state = try store.currentState()
+    let directory = Files.name(of: state.environment.path)
+    let catalog = try Measuring.read(state.environment) { access, usage in
+      let reader = StateReader(access: access, tables: state.tables)
+      let ages = try store.log.read { try AgeScale($0, now: now) }
+      try measure(reader, ages, directory, usage)
+      var catalog = Catalog()
+      try reader.complete(&catalog, count: reader.head().names)
+      return catalog
+    }
+    try Measuring.read(store.log.environment) { access, usage in
+      let log = LogReader(access: access, tables: store.log.tables, damage: store.log.damage)
+      try measure(log, try AgeScale(log, now: now), usage)
+    }
+    try measureOthers(except: ["log", directory])
+    return tally.groups(catalog)
+  }
+
+  /// Lends a moment of an environment, and how it uses its pages.
+  private static func read<R>(
+    _ environment: Environment, _ body: (Access, PageUsage) throws -> R
+  ) throws -> R {
+    var attempts = 0
+    while true {
+      let transaction = try ReadTransaction(environment, tables: [])
+      attempts += 1
+      do {
+        let usage = try PageUsage(
+          descriptor: try environment.dataDescriptor(), transactionID: transaction.access.number)
+        return try body(transaction.access, usage)
+      } catch FileDamage.transactionGone where attempts < 100 {
+        // Two commits came between the transaction and the look at the meta pages.
+      }
+    }
+  }
+
+  private mutating func measure(
+    _ reader: StateReader, _ ages: AgeScale, _ directory: String, _ usage: PageUsage
+  ) throws {
+    let places = StateSizes.Places { tally.place(directory, "\(directory)/\($0)", $1) }
+    if tally.needsContent {
+      var sizes = StateSizes(reader, ages, places, tally, depth: depth, progress)
+      try sizes.run()
+      tally = sizes.tally
+    }
+    addPages(usage, places.all, in: directory)
+  }
+
+  private mutating func measure(
+    _ log: LogReader, _ ages: AgeScale, _ usage: PageUsage
+  ) throws {
+    let places = LogSizes.Places { tally.place("log", "log/\($0)", $1) }
+    if tally.needsContent {
+      var sizes = LogSizes(log, ages, places, tally, depth: depth, progress)
+      try sizes.run()
+      tally = sizes.tally
+    }
+    addPages(usage, places.all, in: "log")
+  }
+
+  /// Adds what a file has besides the content of its tables.
+  private mutating func addPages(
+    _ usage: PageUsage, _ places: [String: Int], in directory: String
+  ) {
+    for table in usage.tables {
+      let place = places[table.name] ?? tally.place(directory, "\(directory)/\(table.name)", .other)
+      tally.addSpace(of: table.bytes, at: place)
+    }
+    addRest(usage, in: directory)
+  }
+
+  private mutating func addRest(_ usage: PageUsage, in directory: String) {
+    tally.add(usage.structureBytes, .structure, in: directory)
+    let size = Files.size(of: "\(store.path)/\(directory)/data.mdb")
+    tally.add(size - min(size, usage.usedBytes), .free, in: directory)
+  }
+
+  // MARK: Files that are at rest
+
+  private mutating func measureOthers(except open: Set<String>) throws {
+    for name in try Files.names(in: store.path) {
+      let path = "\(store.path)/\(name)"
+      guard Files.isDirectory(path) else {
+        tally.add(Files.size(of: path), .files, in: nil)
+        continue
+      }
+      let isKnown = open.contains(name)
+      let isCopy = try !isKnown && measureCopy(name)
+      for file in (try? Files.names(in: path)) ?? []
+      where file != "data.mdb" || !(isKnown || isCopy) {
+        tally.add(Files.size(of: "\(path)/\(file)"), .files, in: nil)
+      }
+    }
+  }
+
+  /// Adds a copy of the state, by its tables.
+  ///
+  /// - Returns: Whether it is one.
+  private mutating func measureCopy(_ name: String) throws -> Bool {
+    let isCopy = ["state-", "baseline-", "checkpoint-"].contains { name.hasPrefix($0) }
+    let file = "\(store.path)/\(name)/data.mdb"
+    guard isCopy, !name.hasSuffix(".tmp"), Files.exists(file) else { return false }
+    guard let usage = try Measuring.usage(of: file) else { return true }
+    for table in usage.tables {
+      let place = tally.place(name, "\(name)/\(table.name)", .other)
+      tally.add(Int(clamping: table.bytes), SizeLabel(.copies), at: place)
+    }
+    addRest(usage, in: name)
+    return true
+  }
+
+  /// How a file at rest uses its pages; nil where another one has just taken its place.
+  private static func usage(of file: String) throws -> PageUsage? {
+    do {
+      return try PageUsage(of: file)
+    } catch {
+      if Files.exists(file) { throw error }
+      return nil
+    }
+  }
+}

@@ -1,0 +1,168 @@
+// Telling the log's bytes apart: its records operation by operation, those in segments as well;
+// blobs and entries as a whole.
+
+import LMDB
+
+/// Measures the log.
+struct LogSizes {
+  /// Where its tables' bytes are added.
+  struct Places {
+    fileprivate let records: Int
+    fileprivate let segments: Int
+    fileprivate let blobs: Int
+    fileprivate let meta: Int
+
+    init(_ place: (String, SizePlace.Part) -> Int) {
+      records = place("records", .log)
+      segments = place("segments", .archive)
+      blobs = place("blobs", .other)
+      meta = place("meta", .other)
+    }
+
+    /// The places by the tables' names.
+    var all: [String: Int] {
+      ["records": records, "segments": segments, "blobs": blobs, "meta": meta]
+    }
+  }
+
+  private let log: LogReader
+  private let ages: AgeScale
+  private let places: Places
+  private let depth: Int
+  private let progress: ProgressHandler?
+  private(set) var tally: SizeTally
+
+  init(
+    _ log: LogReader, _ ages: AgeScale, _ places: Places, _ tally: SizeTally, depth: Int,
+    _ progress: ProgressHandler?
+  ) {
+    self.log = log
+    self.ages = ages
+    self.places = places
+    self.tally = tally
+    self.depth = depth
+    self.progress = progress
+  }
+
+  /// Measures all.
+  mutating func run() throws {
+    try addSegments()
+    try addRecords()
+    for (table, use, place) in [
+      (log.tables.blobs, Sizes.Use.blobs, places.blobs),
+      (log.tables.meta, .entries, places.meta),
+    ] {
+      tally.add(try log.access.contentBytes(of: table), SizeLabel(use), at: place)
+    }
+  }
+
+  private mutating func addRecords() throws {
+    let head = try log.head().sequence
+    var next = try log.oldestRecord()
+    while next <= head {
+      let record = try log.record(next)
+      let count = record.storedCount
+      let parts = (count + LogTables.partBytesMax - 1) / LogTables.partBytesMax
+      try add(record, bytes: count + parts * LogTables.recordKeyCount, to: &tally, places.records)
+      try report(next, head)
+      next = next.next
+    }
+  }
+
+  /// Each segment's bytes are shared out as its records have theirs.
+  private mutating func addSegments() throws {
+    var cursor = try Cursor(log.access, log.tables.segments)
+    var isThere = try cursor.first()
+    while isThere {
+      let (segment, bytes) = try cursor.withEntry {
+        (try Segment(key: $0, $1), $0.byteCount + $1.byteCount)
+      }
+      var records = SizeTally(by: tally.criteria, groupsMax: .max / 8)
+      let place = records.place("log", "log/segments", .archive)
+      try segment.forEach { try add($0, bytes: $0.storedCount, to: &records, place) }
+      tally.share(bytes, as: records, at: places.segments)
+      try report(segment.last, nil)
+      isThere = try cursor.next()
+    }
+  }
+
+  private func add(
+    _ record: TransactionRecord, bytes: Int, to tally: inout SizeTally, _ place: Int
+  ) throws {
+    let age = ages.step(ofMicroseconds: record.time)
+    var reader = OperationReader(record.operations)
+    while true {
+      let start = reader.offset
+      guard let operation = try reader.next() else { break }
+      try add(operation, bytes: reader.offset - start, age, to: &tally, place)
+    }
+    tally.add(
+      bytes - record.operations.count, SizeLabel(.transactions, age: age), at: place)
+  }
+
+  private func add(
+    _ operation: Operation, bytes: Int, _ age: Int, to tally: inout SizeTally, _ place: Int
+  ) throws {
+    switch operation {
+    case .set(let path, let content):
+      let label = label(path, age)
+      let left = try content.bytes.lend {
+        try tally.addContent($0, content.kind, label, at: place)
+      }
+      tally.add(bytes - content.bytes.count + left, label, at: place)
+    case .update(let path, let updates):
+      let label = label(path, age)
+      for update in updates {
+        tally.add(update.value?.count ?? 0, label.of(update.name), at: place)
+      }
+      let values = updates.reduce(0) { $0 + ($1.value?.count ?? 0) }
+      tally.add(bytes - values, label, at: place)
+    case .increment(let path, let target, let value), .append(let path, let target, let value),
+      .insert(let path, let target, _, let value):
+      let label = label(path, age)
+      let own = target.map { label.of($0) } ?? label.with(.values)
+      tally.add(value.count, own, at: place)
+      tally.add(bytes - value.count, label, at: place)
+    case .removeElement(let path, _, _), .remove(let path), .restore(let path, _),
+      .move(let path, _):
+      tally.add(bytes, label(path, age), at: place)
+    case .define(let name, _):
+      tally.add(bytes, SizeLabel(.names, age: age).of(name), at: place)
+    case .event:
+      tally.add(bytes, SizeLabel(.events, age: age), at: place)
+    }
+  }
+
+  private func label(_ path: Path, _ age: Int) -> SizeLabel {
+    SizeLabel(.nodes, path.prefix(depth), age: age)
+  }
+
+  private func report(_ sequence: SequenceNumber, _ head: SequenceNumber?) throws {
+    guard head == nil || sequence.rawValue % 256 == 0 else { return }
+    let step = Progress(phase: "sizes of records", done: sequence.rawValue, total: head?.rawValue)
+    if progress?(step) == false { throw CancellationError() }
+  }
+}
+
+extension Path {
+  /// The first keys.
+  fileprivate func prefix(_ count: Int) -> Path {
+    var end = 0
+    for _ in 0..<count where end < bytes.count { end = Key.end(terminatedIn: bytes, at: end) }
+    return end == bytes.count ? self : Path(bytes: Array(bytes[..<end]))
+  }
+}
+
+extension Access {
+  /// The bytes of all keys and values of a table.
+  func contentBytes(of table: Table) throws -> Int {
+    var bytes = 0
+    var cursor = try Cursor(self, table)
+    var isThere = try cursor.first()
+    while isThere {
+      cursor.withEntry { bytes += $0.byteCount + $1.byteCount }
+      isThere = try cursor.next()
+    }
+    return bytes
+  }
+}

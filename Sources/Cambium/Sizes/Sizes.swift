@@ -1,0 +1,86 @@
+/// Where the bytes of a database are: all bytes of all files in its directory, in groups.
+///
+///     let sizes = try database.sizes(by: [.collection])
+///     for group in sizes.groups { print(group.names[0] ?? group.use.rawValue, group.bytes) }
+///
+/// What the groups have together is what the files have.
+public struct Sizes: Sendable {
+  /// What bytes are told apart by.
+  public enum Criterion: String, CaseIterable, Sendable {
+    /// The first keys of a path: `users` for all that is at and below it.
+    case collection
+    /// The name of a property.
+    case property
+    /// How old the transaction is that wrote it.
+    case age
+    /// The table, after its environment: `log/records`.
+    case table
+    /// The directory: `log`, `state-1`, `baseline-40`, `checkpoint-90`.
+    case environment
+  }
+
+  /// What bytes are for that a criterion says nothing about.
+  public enum Use: String, CaseIterable, Sendable {
+    /// Keys, headers, links and counts of nodes, and the operations on them without their values.
+    case nodes
+    /// Values of nodes that are no records.
+    case values
+    /// Headers, metadata and links of transactions.
+    case transactions
+    /// An application's own facts.
+    case events
+    /// Names of properties.
+    case names
+    /// Large values beside the tree.
+    case blobs
+    /// What the database knows about itself: positions, tags, policies.
+    case entries
+    /// Nodes that were taken to a place and removed with it by one transaction: only their past can
+    /// be read, where they came from.
+    case leftovers
+    /// Room in pages in use, their headers, and the keys that lead to them.
+    case space
+    /// Pages that lead to the tables, and lists of free pages.
+    case structure
+    /// Pages that nothing is stored in; `vacuum` gives them back.
+    case free
+    /// Copies of the state: the baseline and the checkpoint.
+    case copies
+    /// Locks, and what is being made.
+    case files
+    /// Groups that are not told by themselves, because there are too many.
+    case others
+    /// Known by each criterion.
+    case content
+  }
+
+  /// Bytes that have the same names.
+  public struct Group: Equatable, Sendable {
+    /// A name for each criterion, in the order in which they were asked for; nil where the
+    /// criterion says nothing about these bytes.
+    public let names: [String?]
+    /// What they are for, where a name is nil; else `content`.
+    public let use: Use
+    /// Bytes of the log's records.
+    public internal(set) var log: UInt64 = 0
+    /// Bytes of archived records, compressed: what many share is shared out by their length before.
+    public internal(set) var archive: UInt64 = 0
+    /// Bytes of the present nodes, and of those below removed ones.
+    public internal(set) var tree: UInt64 = 0
+    /// Bytes of what was replaced or removed.
+    public internal(set) var history: UInt64 = 0
+    /// Bytes of everything else.
+    public internal(set) var other: UInt64 = 0
+
+    /// All of its bytes.
+    public var bytes: UInt64 { log + archive + tree + history + other }
+  }
+
+  /// What the bytes are told apart by.
+  public let criteria: [Criterion]
+  /// The groups: those with all names first, the largest first, but ages from the youngest on.
+  public let groups: [Group]
+
+  /// The bytes of all files.
+  public var bytes: UInt64 { groups.reduce(0) { $0 + $1.bytes } }
+}

@@ -1,0 +1,267 @@
+// Telling a state's bytes apart: a walk from the root down, so that each entry's path is known, and
+// with it the collection. What was removed hangs on `removals`, what was replaced on the links of
+// the versions that replaced it; so each entry of `history` is met once, too.
+
+import LMDB
+
+/// Measures the nodes of a state and their history.
+struct StateSizes {
+  /// Where its tables' bytes are added.
+  struct Places {
+    fileprivate let tree: Int
+    fileprivate let counts: Int
+    fileprivate let history: Int
+    fileprivate let removals: Int
+    fileprivate let meta: Int
+
+    init(_ place: (String, SizePlace.Part) -> Int) {
+      tree = place("tree", .tree)
+      counts = place("counts", .tree)
+      history = place("history", .history)
+      removals = place("removals", .history)
+      meta = place("meta", .other)
+    }
+
+    /// The places by the tables' names.
+    var all: [String: Int] {
+      ["tree": tree, "counts": counts, "history": history, "removals": removals, "meta": meta]
+    }
+  }
+
+  /// A node whose children are being walked.
+  private struct Level {
+    let node: UInt64
+    let path: Path
+    let depth: Int
+    /// What was removed comes after what is there.
+    var isAmongRemoved = false
+    /// The key from which to go on.
+    var bound: [UInt8]
+
+    init(_ node: UInt64, _ path: Path, depth: Int) {
+      self.node = node
+      self.path = path
+      self.depth = depth
+      bound = []
+      bound.append(bigEndian: node)
+    }
+
+    func holds(_ key: RawSpan) -> Bool {
+      key.byteCount > 8 && (try? key.bigEndian(at: 0)) == node
+    }
+  }
+
+  private let reader: StateReader
+  private let ages: AgeScale
+  private let places: Places
+  private let depth: Int
+  private let progress: ProgressHandler?
+  private(set) var tally: SizeTally
+  private var count: UInt64 = 0
+
+  init(
+    _ reader: StateReader, _ ages: AgeScale, _ places: Places, _ tally: SizeTally, depth: Int,
+    _ progress: ProgressHandler?
+  ) {
+    self.reader = reader
+    self.ages = ages
+    self.places = places
+    self.tally = tally
+    self.depth = depth
+    self.progress = progress
+  }
+
+  /// Measures all.
+  mutating func run() throws {
+    var levels = [Level(StateHead.root, .root, depth: 0)]
+    try addCount(of: StateHead.root, SizeLabel(.nodes))
+    while var level = levels.popLast() {
+      let next = try advance(&level)
+      if let next {
+        levels.append(level)
+        levels.append(next)
+      } else if !level.isAmongRemoved {
+        var removed = Level(level.node, level.path, depth: level.depth)
+        removed.isAmongRemoved = true
+        levels.append(removed)
+      }
+    }
+    try addLeftovers()
+    try addEntries()
+  }
+
+  /// What the walk has not met.
+  private mutating func addLeftovers() throws {
+    let tables = reader.tables
+    for (table, place) in [
+      (tables.tree, places.tree), (tables.counts, places.counts),
+      (tables.history, places.history), (tables.removals, places.removals),
+    ] {
+      let bytes = try reader.access.contentBytes(of: table)
+      let met = Int(clamping: tally.places[place].content)
+      tally.add(bytes - met, SizeLabel(.leftovers), at: place)
+    }
+  }
+
+  /// Goes on among the children of a node, up to the next that has children.
+  private mutating func advance(_ level: inout Level) throws -> Level? {
+    let table = level.isAmongRemoved ? reader.tables.removals : reader.tables.tree
+    var cursor = try Cursor(reader.access, table)
+    let bound = level.bound
+    var isThere = try bound.lend { try cursor.seek($0) }
+    while isThere {
+      let (key, next) = try cursor.withEntry { key, value -> ([UInt8]?, Level?) in
+        guard level.holds(key) else { return (nil, nil) }
+        let next =
+          level.isAmongRemoved
+          ? try addRemoval(key, value, in: level) : try addNode(key, value, in: level)
+        return (next == nil ? [] : key.array(), next)
+      }
+      guard let key else { return nil }
+      if let next {
+        level.bound = key + [0]
+        return next
+      }
+      isThere = try cursor.next()
+    }
+    return nil
+  }
+
+  /// Adds a node.
+  ///
+  /// - Returns: Where its children are, if it has had any.
+  private mutating func addNode(
+    _ key: RawSpan, _ version: RawSpan, in level: Level
+  ) throws -> Level? {
+    let header = try NodeHeader(version, key: key)
+    let path = try collection(of: key, in: level)
+    let label = SizeLabel(.nodes, path, age: ages.step(of: header.modified))
+    try add(header, version, besides: key.byteCount, label, at: places.tree)
+    try addHistory(header, version, SizeLabel(.nodes, path), key)
+    try report()
+    if header.node == 0 { return nil }
+    try addCount(of: header.node, label)
+    return Level(header.node, path, depth: level.depth + 1)
+  }
+
+  /// Adds a removal and the version that was removed.
+  ///
+  /// - Returns: Where its children are, if it took some along.
+  private mutating func addRemoval(
+    _ key: RawSpan, _ value: RawSpan, in level: Level
+  ) throws -> Level? {
+    let treeCount = key.byteCount - HistoryEntry.removalSuffixCount
+    try key.check(0, treeCount)
+    let treeKey = key.extracting(0..<treeCount)
+    let path = try collection(of: treeKey, in: level)
+    let link = try HistoryEntry.link(endOf: key)
+    let label = SizeLabel(.nodes, path, age: ages.step(of: link.sequence))
+    tally.add(key.byteCount + value.byteCount, label, at: places.removals)
+    let node = try addHistory(from: [link], SizeLabel(.nodes, path), treeKey)
+    guard try RemovalFate(value) == .removed, node != 0 else { return nil }
+    try addCount(of: node, label)
+    return Level(node, path, depth: level.depth + 1)
+  }
+
+  /// The first keys of a path.
+  private func collection(of treeKey: RawSpan, in level: Level) throws -> Path {
+    if level.depth >= depth { return level.path }
+    return level.path.appending(try Key(treeKey.extracting(droppingFirst: 8)))
+  }
+
+  private mutating func add(
+    _ header: NodeHeader, _ version: RawSpan, besides: Int, _ label: SizeLabel, at place: Int
+  ) throws {
+    let content = version.extracting(droppingFirst: header.contentOffset)
+    let left = try tally.addContent(content, header.kind, label, at: place)
+    tally.add(besides + header.contentOffset + left, label, at: place)
+  }
+
+  /// A node's count of children, where it has some.
+  private mutating func addCount(of node: UInt64, _ label: SizeLabel) throws {
+    var key: [UInt8] = []
+    key.append(bigEndian: node)
+    let bytes = try key.lend { key in
+      try reader.access.get(reader.tables.counts, key) { key.byteCount + $0.byteCount }
+    }
+    tally.add(bytes ?? 0, label, at: places.counts)
+  }
+
+  private mutating func report() throws {
+    count += 1
+    if count % 4096 == 0,
+      progress?(Progress(phase: "sizes of nodes", done: count, total: nil)) == false
+    {
+      throw CancellationError()
+    }
+  }
+}
+
+/// History.
+extension StateSizes {
+  private mutating func addHistory(
+    _ header: NodeHeader, _ version: RawSpan, _ label: SizeLabel, _ treeKey: RawSpan
+  ) throws {
+    guard header.hasLinks else { return }
+    let links = try header.links(version).levels.flatMap(\.self)
+    _ = try addHistory(from: links, label, treeKey)
+  }
+
+  /// Adds the versions that links lead to, but those that are cut.
+  ///
+  /// - Returns: The node id that the first one has.
+  private mutating func addHistory(
+    from links: [HistoryLink], _ label: SizeLabel, _ treeKey: RawSpan
+  ) throws -> UInt64 {
+    var node: UInt64?
+    var pending = links
+    while let link = pending.popLast() {
+      let older = try HistoryEntry.key(link).lend { key in
+        try reader.access.get(reader.tables.history, key) { entry in
+          let (stored, range) = try HistoryEntry.parts(entry)
+          guard entry.extracting(stored).equals(treeKey) else {
+            throw HistoryDamage.wrongNode(link)
+          }
+          let version = entry.extracting(range)
+          let header = try NodeHeader(version, key: treeKey)
+          node = node ?? header.node
+          var label = label
+          label.age = ages.step(of: header.modified)
+          try add(
+            header, version, besides: key.byteCount + range.lowerBound, label, at: places.history)
+          return header.hasLinks ? try header.links(version).levels.flatMap(\.self) : []
+        }
+      }
+      // An entry names only older ones, so this ends whatever the bytes say.
+      guard (older ?? []).allSatisfy({ $0.isOlder(than: link) }) else { throw HistoryDamage.loop }
+      pending += older ?? []
+      try report()
+    }
+    return node ?? 0
+  }
+
+  /// The state's own entries: its head, and the names.
+  private mutating func addEntries() throws {
+    let prefix = Array("name/".utf8)
+    var cursor = try Cursor(reader.access, reader.tables.meta)
+    var isThere = try cursor.first()
+    while isThere {
+      cursor.withEntry { key, value in
+        let bytes = key.byteCount + value.byteCount
+        let name = key.array()
+        guard name.starts(with: prefix), name.count == prefix.count + 4 else {
+          return tally.add(bytes, SizeLabel(.entries), at: places.meta)
+        }
+        let id = name.suffix(4).reduce(0 as Catalog.NameID) { $0 << 8 | Catalog.NameID($1) }
+        tally.add(bytes, SizeLabel(.names).of(id), at: places.meta)
+      }
+      isThere = try cursor.next()
+    }
+  }
+}
+
+extension HistoryLink {
+  fileprivate func isOlder(than other: HistoryLink) -> Bool {
+    (sequence, index) < (other.sequence, other.index)
+  }
+}
