@@ -80,8 +80,7 @@ public final class Database: Sendable {
   public init(
     at path: String, options: Options = Options(), progress: ProgressHandler? = nil
   ) throws {
-    var path = path
-    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    let path = Database.trimmed(path)
     let store = try naming(path) { try Database.openStore(path, options) }
     self.store = store
     writer = Writer(store)
@@ -248,12 +247,21 @@ public final class Database: Sendable {
 
   /// The last transaction at or before a time of day; zero before the first.
   ///
-  /// - Parameter date: The time, by the clock of whoever wrote; recorded times never go back.
+  /// - Parameters:
+  ///   - date: The time, by the clock of whoever wrote; recorded times never go back.
+  ///   - readsArchive: Whether a time before the ``horizon`` is looked for in the archive.
   /// - Returns: Its number.
-  /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``,
+  ///   ``DatabaseError/compacted(oldest:)``.
   /// - Complexity: O(log n) lookups in the log.
-  public func sequence(at date: Date) throws -> SequenceNumber {
-    try translating { try store.log.read { try $0.sequence(at: date) } }
+  public func sequence(at date: Date, readsArchive: Bool = false) throws -> SequenceNumber {
+    try translating {
+      do {
+        return try store.log.read { try $0.sequence(at: date) }
+      } catch DatabaseError.compacted where readsArchive {
+        return try store.archivedSequence(at: date.microseconds)
+      }
+    }
   }
 
   /// A number stored with ``Transaction/saveCursor(_:_:)``.

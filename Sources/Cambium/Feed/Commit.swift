@@ -36,14 +36,24 @@ public struct Commit: Sendable {
   /// The application's own facts, in order; none where only a part of the tree was asked for.
   public let events: [Event]
 
-  private let store: Store
+  /// Whether it was read from the archive: then ``operations()`` tells what it did, and the values
+  /// that it met and left are not there any more.
+  public var isArchived: Bool { archived != nil }
+
+  let store: Store
+  /// The operations of an archived transaction.
+  let archived: [UInt8]?
   private let touched: [Touched]
 
-  /// What changed, in path order.
+  /// What changed, in path order. Of an archived transaction that cannot be read:
+  /// ``DatabaseError/compacted(oldest:)`` says so.
   public var changes: Changes { Changes(store: store, sequence: sequence, touched: touched) }
 
   /// Only what lies within `under` counts as touched.
-  init(_ record: TransactionRecord, _ store: Store, under: Path) throws {
+  init(
+    _ record: TransactionRecord, _ store: Store, under: Path, isArchived: Bool = false
+  ) throws {
+    archived = isArchived ? record.operations : nil
     sequence = record.sequence
     time = Date(microseconds: record.time)
     origin = record.origin
@@ -54,7 +64,8 @@ public struct Commit: Sendable {
     let (found, events) = try Touched.collect(record, under: under)
     self.events = events
     touched = try found.filter { touched in
-      if !touched.isUncertain { return true }
+      // What became of a property that was asked for, only the history knows.
+      if !touched.isUncertain || isArchived { return true }
       var cursor = Changes(store: store, sequence: record.sequence, touched: [touched]).makeCursor()
       return try cursor.next() != nil
     }

@@ -56,11 +56,14 @@ public struct CommitCursor: ~Copyable {
   private let isReversed: Bool
   private var low: UInt64
   private var high: UInt64
+  private var archive: ArchiveReader?
 
   init(
-    _ store: Store, after: SequenceNumber, upTo: SequenceNumber, under: Path, isReversed: Bool
+    _ store: Store, after: SequenceNumber, upTo: SequenceNumber, under: Path, isReversed: Bool,
+    readsArchive: Bool = false
   ) {
     self.store = store
+    archive = readsArchive ? ArchiveReader(store) : nil
     self.under = under
     self.isReversed = isReversed
     let isEmpty = upTo <= after
@@ -77,7 +80,7 @@ public struct CommitCursor: ~Copyable {
     while low <= high {
       let sequence = SequenceNumber(isReversed ? high : low)
       if isReversed { high -= 1 } else { low += 1 }
-      let commit = try store.commit(sequence, under: under)
+      let commit = try store.commit(sequence, under: under, &archive)
       if !commit.isEmpty || under.isRoot { return commit }
     }
     return nil
@@ -85,6 +88,20 @@ public struct CommitCursor: ~Copyable {
 }
 
 extension Store {
+  /// A transaction of the past, from the archive where that may be read and has it.
+  func commit(
+    _ sequence: SequenceNumber, under: Path, _ archive: inout ArchiveReader?
+  ) throws -> Commit {
+    do {
+      return try commit(sequence, under: under)
+    } catch DatabaseError.compacted(let oldest) {
+      guard archive != nil, let record = try translating({ try archive?.record(sequence) }) else {
+        throw DatabaseError.compacted(oldest: oldest)
+      }
+      return try Commit(record, self, under: under, isArchived: true)
+    }
+  }
+
   /// A transaction of the past.
   func commit(_ sequence: SequenceNumber, under: Path) throws -> Commit {
     try translating {
@@ -114,16 +131,28 @@ extension Database {
 
   /// A transaction of the past.
   ///
-  /// - Parameter sequence: From 1 up to the ``head``.
+  /// - Parameters:
+  ///   - sequence: From 1 up to the ``head``.
+  ///   - readsArchive: Whether one before the ``horizon`` is read from the archive.
   /// - Returns: The transaction, with what it changed to be read on demand.
-  /// - Throws: ``DatabaseError/noSuchMoment(reason:)``, ``DatabaseError/corrupt(reason:)``.
-  public func commit(_ sequence: SequenceNumber) throws -> Commit {
+  /// - Throws: ``DatabaseError/noSuchMoment(reason:)``, ``DatabaseError/corrupt(reason:)``,
+  ///   ``DatabaseError/compacted(oldest:)``.
+  public func commit(_ sequence: SequenceNumber, readsArchive: Bool = false) throws -> Commit {
     let head = try head
     guard sequence > .zero, sequence <= head else {
       throw DatabaseError.noSuchMoment(
         reason: "transaction \(sequence) is not there; there are 1 to \(head)")
     }
-    return try store.commit(sequence, under: .root)
+    var archive = readsArchive ? ArchiveReader(store) : nil
+    return try store.commit(sequence, under: .root, &archive)
+  }
+
+  /// The moment from which on transactions can be told: the ``horizon``, or where the archive has
+  /// transactions before that, the moment before the oldest of them.
+  ///
+  /// - Throws: As ``horizon``.
+  public var archiveHorizon: SequenceNumber {
+    get throws { try translating { try store.log.read { try $0.archiveHorizon() } } }
   }
 
   /// Walks transactions of the past.
@@ -134,16 +163,20 @@ extension Database {
   ///   - under: Only transactions that touch this node or something below it, as in
   ///     ``changes(after:under:)``.
   ///   - reversed: From the newest to the oldest.
+  ///   - readsArchive: Whether transactions before the ``horizon`` are read from the archive, as
+  ///     far as it reaches. They tell all but their ``Commit/changes``.
   /// - Returns: The walk.
   /// - Throws: As ``snapshot(at:)``.
-  /// - Complexity: one read of each record that is passed.
+  /// - Complexity: one read of each record that is passed; an archived one is read with its whole
+  ///   segment, of 256 KiB and more, once.
   public func commits(
     after: SequenceNumber? = nil, upTo: SequenceNumber? = nil, under: Path = .root,
-    reversed: Bool = false
+    reversed: Bool = false, readsArchive: Bool = false
   ) throws -> CommitCursor {
     let head = try head
+    let oldest = try readsArchive ? archiveHorizon : horizon
     return CommitCursor(
-      store, after: try after ?? horizon, upTo: min(upTo ?? head, head), under: under,
-      isReversed: reversed)
+      store, after: after ?? oldest, upTo: min(upTo ?? head, head), under: under,
+      isReversed: reversed, readsArchive: readsArchive)
   }
 }
