@@ -64,6 +64,8 @@ extension Option {
     output(.short, .table, .json, .jsonPretty, .jsonArray, .csv, .tsv, .markdown) + [
       fields, noHeader, null,
     ]
+  /// What commands have that tell a list which may be long.
+  static let reading = list + [.wait, .noPager, .color]
   static let fields = Option(
     "fields", "NAME[,NAME…]", .text, "only these fields, in this order; not for short")
   static let noHeader = Option(flag: "no-header", "csv, tsv, markdown, table: no line of names")

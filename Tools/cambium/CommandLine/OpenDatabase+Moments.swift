@@ -4,12 +4,13 @@ import Cambium
 import FoundationEssentials
 
 extension OpenDatabase {
-  /// The last transaction at or before a moment; the newest where none is given.
+  /// The last transaction at or before a moment; the newest where none is given. A time before the
+  /// horizon is looked for in the archive where that may be read.
   ///
   /// - Throws: Where there is no such transaction, ``DatabaseError/noSuchMoment(reason:)``. A time
   ///   before the first one gives zero, the empty database.
   static func sequence(
-    _ moment: PointInTime?, in database: Database
+    _ moment: PointInTime?, in database: Database, readsArchive: Bool = false
   ) throws -> SequenceNumber {
     let head = try database.head
     switch moment {
@@ -21,7 +22,8 @@ extension OpenDatabase {
       if back <= head.rawValue { return SequenceNumber(head.rawValue - UInt64(back)) }
       throw DatabaseError.noSuchMoment(reason: "HEAD~\(back) would be too early; \(newest(head))")
     case .tag(let name)?: return try tagged(name, in: database)
-    case .date(let date)?: return min(try database.sequence(at: date), head)
+    case .date(let date)?:
+      return min(try database.sequence(at: date, readsArchive: readsArchive), head)
     }
   }
 
@@ -66,9 +68,11 @@ extension OpenDatabase {
   /// A transaction, by a moment at or after it.
   ///
   /// - Throws: As ``sequence(_:in:)``, and where there is no transaction at or before the moment.
-  static func commit(_ moment: PointInTime, of database: Database) throws -> Commit {
-    let sequence = try sequence(moment, in: database)
-    if sequence > .zero { return try database.commit(sequence) }
+  static func commit(
+    _ moment: PointInTime, of database: Database, readsArchive: Bool = false
+  ) throws -> Commit {
+    let sequence = try sequence(moment, in: database, readsArchive: readsArchive)
+    if sequence > .zero { return try database.commit(sequence, readsArchive: readsArchive) }
     throw DatabaseError.noSuchMoment(
       reason: "no transaction is at or before \(moment); \(newest(try database.head))")
   }

@@ -11,7 +11,7 @@ enum BlameCommand {
       count; moving or restoring the node sets all of it.
       """,
     operands: [.database, .path],
-    options: [.at] + Option.list + [.wait, .noPager, .color],
+    options: [.at] + Option.reading,
     examples: [
       .init("cambium blame air.cambium planes/N10156", "who set what"),
       .init("cambium blame air.cambium weather/JFK --at yesterday", "of what it held then"),

@@ -30,7 +30,7 @@ enum CompactCommand {
       """,
     operands: [.database],
     options: [keep, keepLast, archive, policy, keepAll, .dryRun, .yes, .wait, .progress, .quiet]
-      + Option.output(.short, .json) + [.color],
+      + Option.output(.short, .json, .jsonPretty) + [.color],
     examples: [
       .init("cambium compact shop.cambium --keep 90d --dry-run", "what would that save?"),
       .init("cambium compact shop.cambium --keep 90d --archive --yes", "keep the rest compressed"),
@@ -124,7 +124,7 @@ enum CompactCommand {
   private static func write(
     _ plan: Compaction, _ verb: String, _ invocation: Invocation, _ output: Output
   ) throws {
-    if invocation.format == .json { return try output.line(json(plan)) }
+    if invocation.format.isJSON { return try output.object(json(plan), invocation.format) }
     if invocation.isQuiet { return }
     if plan.transactions == 0 { return try output.line("nothing to drop") }
     let kept = plan.head.rawValue - plan.oldHorizon.rawValue

@@ -20,7 +20,7 @@ enum ConsumersCommand {
       behind: drop it.
       """,
     operands: [.database, action, name, moment],
-    options: [.wait, .quiet] + Option.output(.short, .json) + [.color],
+    options: [.wait, .quiet] + Option.list + [.color],
     examples: [
       .init("cambium consumers shop.cambium", "who is there?"),
       .init("cambium consumers shop.cambium drop mailer", "forget one"),
@@ -40,19 +40,26 @@ enum ConsumersCommand {
     let database = try OpenDatabase.forReading(invocation)
     defer { try? database.close() }
     let information = try database.information()
+    let writer = try ListWriter(invocation, output, columns: ["name", "position", "behind"])
     for consumer in information.consumers {
       let behind = information.head.rawValue - min(information.head, consumer.position).rawValue
-      if invocation.format == .json {
-        var line = JSONLine()
-        line.add("name", consumer.name)
-        line.add("position", consumer.position.rawValue)
-        line.add("behind", behind)
-        try output.line(line)
-      } else {
+      if invocation.format == .short {
         let name = Terminal.padded(Terminal.escaped(consumer.name), to: 20)
         try output.line("\(name)  tx \(consumer.position)  \(Quantity.count(behind)) behind")
+        continue
       }
+      var line = JSONLine()
+      line.add("name", consumer.name)
+      line.add("position", consumer.position.rawValue)
+      line.add("behind", behind)
+      try writer.write(
+        line,
+        [
+          "name": .string(consumer.name), "behind": .integer(Int64(clamping: behind)),
+          "position": .integer(Int64(clamping: consumer.position.rawValue)),
+        ])
     }
+    try writer.finish()
   }
 
   private static func drop(_ invocation: Invocation, _ output: Output) throws {

@@ -21,7 +21,7 @@ enum DiffCommand {
       log was compacted.
       """,
     operands: [.database, range, path],
-    options: [stat, nameOnly, exitCode] + Option.output(.short, .json) + [.wait, .noPager, .color],
+    options: [stat, nameOnly, exitCode] + Option.reading,
     examples: [
       .init("cambium diff air.cambium HEAD~3..HEAD", "what the last three transactions changed"),
       .init("cambium diff air.cambium yesterday.. weather --stat", "how much, since yesterday"),
@@ -48,25 +48,32 @@ enum DiffCommand {
   private static func tell(
     _ diff: Diff, _ invocation: Invocation, _ output: Output
   ) throws -> Bool {
-    var stat = invocation.has(stat) ? DiffStat(invocation, output) : nil
+    let writer = try ListWriter(invocation, output, columns: columns(invocation))
+    var stat = invocation.has(stat) ? DiffStat(invocation, output, writer) : nil
     let text = ChangeText(output: output)
-    let isJSON = invocation.format == .json
+    let isShort = invocation.format == .short
     var isSame = true
     try diff.forEach { change in
       isSame = false
       if stat != nil { return try stat?.add(change) ?? () }
-      switch (isJSON, invocation.has(nameOnly)) {
-      case (false, false): try text.write(change)
-      case (true, false): try output.line(ChangeText.json(change))
-      case (false, true): try output.line(output.shown(change.path.description))
-      case (true, true):
+      switch (isShort, invocation.has(nameOnly)) {
+      case (true, false): try text.write(change)
+      case (false, false): try writer.write(ChangeText.json(change), ChangeText.record(change))
+      case (true, true): try output.line(output.shown(change.path.description))
+      case (false, true):
         var line = JSONLine()
         line.add("path", change.path.description)
-        try output.line(line)
+        try writer.write(line, ["path": .string(change.path.description)])
       }
     }
     try stat?.finish()
+    if !isShort { try writer.finish() }
     return isSame
+  }
+
+  private static func columns(_ invocation: Invocation) -> [String] {
+    if invocation.has(stat) { return ["path", "inserted", "updated", "deleted"] }
+    return invocation.has(nameOnly) ? ["path"] : ChangeText.columns
   }
 
   /// A path where nothing was at either moment is a mistake.
@@ -105,16 +112,18 @@ private struct DiffStat {
   private static let columns = 9
 
   private let output: Output
-  private let isJSON: Bool
+  private let writer: ListWriter
+  private let isShort: Bool
   private let depth: Int
   private var path: Path?
   private var counts = Counts()
   private var total = Counts()
   private var lineCount = 0
 
-  init(_ invocation: Invocation, _ output: Output) {
+  init(_ invocation: Invocation, _ output: Output, _ writer: ListWriter) {
     self.output = output
-    isJSON = invocation.format == .json
+    self.writer = writer
+    isShort = invocation.format == .short
     depth = (invocation[DiffCommand.path]?.path.depth ?? 0) + 1
   }
 
@@ -136,18 +145,23 @@ private struct DiffStat {
   /// Tells the last node, and the sum of several.
   mutating func finish() throws {
     try tell()
-    if !isJSON && lineCount > 1 { try tell(total, "in all", .metadata) }
+    if isShort && lineCount > 1 { try tell(total, "in all", .metadata) }
   }
 
   private mutating func tell() throws {
     guard let path else { return }
-    if isJSON {
+    if !isShort {
       var line = JSONLine()
       line.add("path", path.description)
       line.add("inserted", counts.inserted)
       line.add("updated", counts.updated)
       line.add("deleted", counts.deleted)
-      try output.line(line)
+      try writer.write(
+        line,
+        [
+          "path": .string(path.description), "inserted": .integer(Int64(counts.inserted)),
+          "updated": .integer(Int64(counts.updated)), "deleted": .integer(Int64(counts.deleted)),
+        ])
     } else {
       if lineCount == 0 {
         try output.line(StyledLine(" inserted   updated   deleted", .metadata))

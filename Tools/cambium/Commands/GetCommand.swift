@@ -9,10 +9,11 @@ enum GetCommand {
     discussion: """
       A record is printed as names and values, anything else as it is: text, and the bytes of data
       and blobs, can be sent to a file. A property of a record has a path too: users/ada/name.
-      JSON tells all types apart. Exits with 3 where there is nothing.
+      JSON is the value itself and tells all types apart; tables have a row for each property. Exits
+      with 3 where there is nothing.
       """,
     operands: [.database, .path],
-    options: [.at] + Option.output(.short, .json) + [.wait, .color],
+    options: [.at] + Option.list + [.wait, .color],
     examples: [
       .init("cambium get air.cambium airlines/UA", "as it is"),
       .init("cambium get air.cambium weather/JFK --at \"2 hours ago\"", "as it was"),
@@ -32,7 +33,7 @@ enum GetCommand {
     guard let value = try node.value else {
       return try tellChildren(of: node, invocation, output)
     }
-    if invocation.format == .json { return try output.line(JSONWriter.text(value)) }
+    if invocation.format != .short { return try list(value, invocation, output) }
     switch value {
     case .map(let record): try write(record, output)
     case .string(let text): try write(text, output)
@@ -40,6 +41,23 @@ enum GetCommand {
     case .blob(let blob): try write(blob, snapshot, output)
     default: try output.line(ValueText.whole(value))
     }
+  }
+
+  /// A value as JSON has it, or a row for each of its properties.
+  private static func list(
+    _ value: Value, _ invocation: Invocation, _ output: Output
+  ) throws {
+    let writer = try ListWriter(invocation, output, columns: ["property", "value"])
+    if invocation.format.isJSON { return try writer.write(value) }
+    if case .map(let record) = value {
+      for member in record.members {
+        try writer.write(
+          JSONLine(), ["property": .string(member.name), "value": member.value])
+      }
+    } else {
+      try writer.write(JSONLine(), ["value": value])
+    }
+    try writer.finish()
   }
 
   /// A node without a value of its own has nothing to print, so it says what it has.
@@ -51,7 +69,7 @@ enum GetCommand {
     let text =
       "\(name) has no value of its own, and \(Quantity.count(count)) "
       + (count == 1 ? "child" : "children")
-    if invocation.format == .json {
+    if invocation.format != .short {
       throw Failure(.negative, "no_value", text, hint: "`cambium export` writes what is below it")
     }
     try output.line(text)

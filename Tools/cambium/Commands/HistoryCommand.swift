@@ -14,9 +14,7 @@ enum HistoryCommand {
       node is told by `cambium log`, and who set each property by `cambium blame`.
       """,
     operands: [.database, .path],
-    options: [follow, .limit, .reverse] + Option.list + [
-      .wait, .noPager, .color,
-    ],
+    options: [follow, .limit, .reverse] + Option.reading,
     examples: [.init("cambium history air.cambium weather/JFK -n 3", "its newest three versions")],
     run: run)
 

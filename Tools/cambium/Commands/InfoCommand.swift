@@ -5,18 +5,34 @@ import FoundationEssentials
 enum InfoCommand {
   static let command = Command(
     name: "info", group: .look,
-    summary: "says what a database holds: transactions, nodes, bytes, consumers",
-    discussion: "Reads a few pages, whatever the size of the database.",
+    summary: "says what a database holds, and what its bytes are",
+    discussion: """
+      Without --by it reads a few pages, whatever the size of the database.
+
+      With --by all bytes of all files are told apart: by collection (the first key of a path, or
+      the first --depth keys), property, age of the transaction that wrote them, table, or
+      environment; by several, separated by commas, together. What they have in all is what the
+      files have. For collection, property and age the whole database is read. Archived records are
+      compressed together, so their bytes are shared out as they were before.
+      """,
     operands: [.database],
-    options: Option.output(.short, .json) + [.wait, .color],
-    examples: [.init("cambium info air.cambium", "an overview")],
-    run: run)
+    options: [by, depth, groups] + Option.list + [.wait, .progress, .quiet, .color],
+    examples: [
+      .init("cambium info air.cambium", "an overview"),
+      .init("cambium info air.cambium --by collection", "what takes the room?"),
+      .init("cambium info air.cambium --by collection,property -o csv", "and which property of it"),
+    ],
+    stopsSafely: true, run: run)
 
   static func run(_ invocation: Invocation, _ output: Output) throws {
+    let criteria = try invocation[by].map { try self.criteria($0.text) }
     let database = try OpenDatabase.forReading(invocation)
     defer { try? database.close() }
+    if let criteria { return try tell(criteria, of: database, invocation, output) }
     let information = try database.information()
-    if invocation.format == .json { return try output.line(json(information, database.path)) }
+    guard invocation.format == .short else {
+      return try list(information, database.path, invocation, output)
+    }
     try output.line(StyledLine(Terminal.escaped(database.path), .heading))
     try output.table(overview(information), indent: 2)
     for part in ["log", "state"] {
@@ -94,6 +110,24 @@ enum InfoCommand {
 
   // MARK: For programs
 
+  /// One object of JSON, or rows of what the overview tells.
+  private static func list(
+    _ information: Information, _ path: String, _ invocation: Invocation, _ output: Output
+  ) throws {
+    let object = json(information, path)
+    let writer = try ListWriter(
+      invocation, output, columns: ["name", "value"], further: object.names)
+    if invocation.format.isJSON {
+      try writer.write(object, [:])
+    } else {
+      for entry in overview(information) {
+        try writer.write(
+          JSONLine(), ["name": .string(entry.name), "value": .string(entry.text)])
+      }
+    }
+    try writer.finish()
+  }
+
   private static func json(_ information: Information, _ path: String) -> JSONLine {
     var line = JSONLine()
     line.add("path", path)
@@ -133,6 +167,10 @@ enum InfoCommand {
     line.add("name", table.name)
     line.add("entries", table.entries)
     line.add("bytes", table.bytes)
+    line.add("depth", table.depth)
+    line.add("branchPages", table.branchPages)
+    line.add("leafPages", table.leafPages)
+    line.add("overflowPages", table.overflowPages)
     return line
   }
 

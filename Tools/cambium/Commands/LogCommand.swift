@@ -8,6 +8,9 @@ enum LogCommand {
   static let stat = Option(flag: "stat", "with how many nodes it changed, below each node of PATH")
   static let patch = Option(flag: "patch", letter: "p", "with each change, old and new")
 
+  static let archived = Option(
+    flag: "archived", "begin with the oldest transaction that compaction has archived")
+
   static let command = Command(
     name: "log", group: .look,
     summary: "lists transactions, newest last",
@@ -16,13 +19,17 @@ enum LogCommand {
       it and why, the rest of its metadata, and the names of its events after a `!`. With --patch
       its changes follow, as `cambium show` tells them. Exits with 1 where none matches.
 
+      It begins at the horizon, if the log was compacted; with --archived, or with a moment before
+      that, it begins in the archive, where there is one. Of archived transactions --patch tells the
+      operations: their values before are gone.
+
       A script that reads what is new each time it runs names a --cursor-file: the first run tells
       everything, each other one what came since.
       """,
     operands: [.database, path, .matches],
     options: [.limit, .reverse, .since, .until, .grep, .caseSensitive, oneline, stat, patch] + [
-      .cursorFile, .afterCursor, .showCursor,
-    ] + Option.list + [.wait, .noPager, .color],
+      archived, .cursorFile, .afterCursor, .showCursor,
+    ] + Option.reading,
     examples: [
       .init("cambium log air.cambium -n 5", "the newest five"),
       .init(
@@ -45,7 +52,8 @@ enum LogCommand {
     let start = cursor.position.map { PointInTime.sequence($0.rawValue) }
     var stretch = try LogStretch(
       database, under: under, since: start ?? invocation[.since]?.moment,
-      until: invocation[.until]?.moment)
+      until: invocation[.until]?.moment, archived: invocation.has(archived))
+    let isCutOff = try start == nil && !invocation.has(.since) && stretch.isCutOff
     stretch.filter = try CommitFilter(invocation, database)
     if let count = invocation[.limit]?.number { try stretch.keepNewest(count) }
     let teller = CommitTeller(
@@ -58,12 +66,24 @@ enum LogCommand {
       try teller.tell(commit)
     }
     try teller.finish()
+    if isCutOff, try stretch.isCutOff, invocation.format == .short {
+      try tellOfHorizon(database)
+    }
     try cursor.finish(max(stretch.upTo, cursor.position ?? .zero), invocation, output)
     guard isEmpty else { return }
     if invocation.format == .short {
       System.complain("cambium: no transaction matches\n")
     }
     throw Failure.silent(.negative)
+  }
+
+  /// Says that there was more, so that nobody takes what is told for all.
+  private static func tellOfHorizon(_ database: Database) throws {
+    let horizon = try database.horizon
+    let isArchived = try database.archiveHorizon < horizon
+    System.complain(
+      "cambium: transactions up to \(horizon) were compacted"
+        + (isArchived ? "; --archived tells those that are archived, too\n" : "\n"))
   }
 
   private static func detail(_ invocation: Invocation) throws -> CommitTeller.Detail {

@@ -16,7 +16,7 @@ enum TagCommand {
       there are no tags to list.
       """,
     operands: [.database, name, moment],
-    options: [delete, .wait, .quiet] + Option.output(.short, .json) + [.color],
+    options: [delete, .wait, .quiet] + Option.list + [.color],
     examples: [
       .init("cambium tag shop.cambium before-import", "names this moment"),
       .init("cambium tag shop.cambium release-1 2026-11-20", "names an earlier one"),
@@ -53,7 +53,10 @@ enum TagCommand {
           + "\(Shell.quoted(name)) --delete`")
     }
     let tag = try database.tag(name, at: .sequence(sequence))
-    if !invocation.isQuiet { try tell(tag, database, invocation, output, columns: 0) }
+    if invocation.isQuiet { return }
+    let writer = try writer(invocation, output)
+    try tell(tag, database, invocation, output, writer, columns: 0)
+    try writer.finish()
   }
 
   private static func remove(
@@ -69,23 +72,34 @@ enum TagCommand {
     defer { try? database.close() }
     let tags = try database.tags
     let columns = tags.map { Terminal.displayWidth(Terminal.escaped($0.name)) }.max() ?? 0
-    for tag in tags { try tell(tag, database, invocation, output, columns: columns) }
+    let writer = try writer(invocation, output)
+    for tag in tags { try tell(tag, database, invocation, output, writer, columns: columns) }
+    try writer.finish()
     guard tags.isEmpty else { return }
     if invocation.format == .short { System.complain("cambium: there are no tags\n") }
     throw Failure.silent(.negative)
   }
 
+  private static func writer(_ invocation: Invocation, _ output: Output) throws -> ListWriter {
+    try ListWriter(invocation, output, columns: ["name", "sequence", "time"])
+  }
+
   private static func tell(
-    _ tag: Tag, _ database: Database, _ invocation: Invocation, _ output: Output, columns: Int
+    _ tag: Tag, _ database: Database, _ invocation: Invocation, _ output: Output,
+    _ writer: ListWriter, columns: Int
   ) throws {
     let isEarlier = try tag.sequence > .zero && tag.sequence <= database.head
-    let time = isEarlier ? try database.commit(tag.sequence).time : nil
-    if invocation.format == .json {
+    let time = isEarlier ? try database.commit(tag.sequence, readsArchive: true).time : nil
+    if invocation.format != .short {
       var line = JSONLine()
       line.add("name", tag.name)
       line.add("sequence", tag.sequence.rawValue)
       if let time { line.add("time", time) }
-      return try output.line(line)
+      var record: Record = [
+        "name": .string(tag.name), "sequence": .integer(Int64(clamping: tag.sequence.rawValue)),
+      ]
+      record["time"] = time.map { .date($0) }
+      return try writer.write(line, record)
     }
     var line = StyledLine(Terminal.padded(Terminal.escaped(tag.name), to: columns), .heading)
     line.add("  tx \(tag.sequence)")

@@ -7,7 +7,7 @@ enum TreeCommand {
   static let depth = Option("depth", "N", .number(0...Int.max), "how many levels to show")
   static let limit = Option(
     "limit", "N", .number(0...Int.max),
-    "how many children of a node to show; else 20, and in JSON all")
+    "how many children of a node to show; else 20, and all unless people read it")
   static let ascii = Option(flag: "ascii", "draw with the characters of ASCII")
 
   static let command = Command(
@@ -16,10 +16,11 @@ enum TreeCommand {
     discussion: """
       A node stands with its value, cut where it is long, and the number of its children. Where it
       has more children than --limit, the rest is only counted; `cambium export` writes all. JSON
-      has a line for each node, in path order, also for those without a value of their own.
+      and tables have a line for each node, in path order, also for those without a value of their
+      own.
       """,
     operands: [.database, path],
-    options: [depth, limit, .at, ascii] + Option.output(.short, .json) + [.wait, .noPager, .color],
+    options: [depth, limit, .at, ascii] + Option.reading,
     examples: [
       .init("cambium tree air.cambium --depth 1", "the collections"),
       .init("cambium tree src.cambium repo/Sources --at HEAD~10", "a subtree ten transactions ago"),
@@ -36,7 +37,8 @@ enum TreeCommand {
         node.path, below: snapshot.root, invocation.database,
         at: invocation.has(.at) ? snapshot.sequence : nil)
     }
-    if invocation.format == .json { return try writeJSON(node, invocation, output) }
+    let writer = try ListWriter(invocation, output, columns: ["path", "value", "children"])
+    if invocation.format != .short { return try list(node, invocation, writer) }
     let isPast = try snapshot.sequence < database.head
     try draw(node, isPast: isPast, invocation, output)
   }
@@ -49,17 +51,21 @@ enum TreeCommand {
       childrenMax: invocation[limit]?.number ?? childrenMax)
   }
 
-  private static func writeJSON(
-    _ node: Node, _ invocation: Invocation, _ output: Output
+  private static func list(
+    _ node: Node, _ invocation: Invocation, _ writer: ListWriter
   ) throws {
     try walk(invocation, .none, childrenMax: .max).forEach(from: node) { _, node in
+      let (path, value, count) = (node.path.description, try node.value, try node.childCount)
       var line = JSONLine()
-      line.add("path", node.path.description)
-      line.add("value", ifPresent: try node.value)
-      line.add("children", try node.childCount)
-      try output.line(line)
+      line.add("path", path)
+      line.add("value", ifPresent: value)
+      line.add("children", count)
+      var record: Record = ["path": .string(path), "children": .integer(Int64(count))]
+      record["value"] = value
+      try writer.write(line, record)
     } cut: { _, _, _ in
     }
+    try writer.finish()
   }
 
   private static func draw(

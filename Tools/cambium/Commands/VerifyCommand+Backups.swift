@@ -14,8 +14,8 @@ extension VerifyCommand {
     let path = invocation.database
     let backup = try Database.checkBackup(path) { bar.update($0.phase, $0.done, of: $0.total) }
     bar.finish()
-    if invocation.format == .json {
-      try output.line(json(backup))
+    if invocation.format.isJSON {
+      try output.object(json(backup), invocation.format)
     } else if !invocation.isQuiet {
       try write(backup, ContinuousClock.now - start, path, output)
     }

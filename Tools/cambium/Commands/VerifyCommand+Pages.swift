@@ -11,8 +11,10 @@ extension VerifyCommand {
       bar.update($0.phase, $0.done, of: $0.total)
     }
     bar.finish()
-    for file in files where invocation.format == .json { try output.line(json(file)) }
-    for file in files where invocation.format != .json && !invocation.isQuiet {
+    for file in files where invocation.format.isJSON {
+      try output.object(json(file), invocation.format)
+    }
+    for file in files where !invocation.format.isJSON && !invocation.isQuiet {
       try write(file, output)
     }
     let damaged = files.filter { !$0.findings.isEmpty }

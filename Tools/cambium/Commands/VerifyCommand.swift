@@ -24,7 +24,8 @@ enum VerifyCommand {
       die of a damaged one. No program may write to a foreign file meanwhile.
       """,
     operands: [.database],
-    options: [pages, replay, .wait, .progress, .quiet] + Option.output(.short, .json) + [.color],
+    options: [pages, replay, .wait, .progress, .quiet] + Option.output(.short, .json, .jsonPretty)
+      + [.color],
     examples: [
       .init("cambium verify air.cambium", "check everything"),
       .init("cambium verify air.cambium --replay", "does folding it always give the same?"),
@@ -48,8 +49,8 @@ enum VerifyCommand {
         hint: "`cambium replay \(name)` mends the state; `cambium repair \(name)` says what can be "
           + "saved of a damaged log")
     }
-    if invocation.format == .json {
-      try output.line(json(verification))
+    if invocation.format.isJSON {
+      try output.object(json(verification), invocation.format)
     } else if !invocation.isQuiet {
       try write(verification, ContinuousClock.now - start, invocation, output)
     }

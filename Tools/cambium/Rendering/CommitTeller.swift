@@ -36,7 +36,8 @@ struct CommitTeller {
         hint: "-o json tells all")
     }
     let writer = try ListWriter(
-      invocation, output, columns: CommitText.columns, further: ["events", "stat", "changes"])
+      invocation, output, columns: CommitText.columns,
+      further: ["events", "stat", "changes", "logged"])
     let isStream = invocation.format == .json && !invocation.has(.fields)
     return isStream || invocation.format == .short ? nil : writer
   }
@@ -60,7 +61,7 @@ struct CommitTeller {
     var object = CommitText.json(commit)
     var lines: [JSONLine] = []
     try forEachDetail(of: commit) { lines.append($0) }
-    if format.isJSON, let name = detail.member { object.add(name, lines) }
+    if format.isJSON, let name = detail.member(of: commit) { object.add(name, lines) }
     return object
   }
 
@@ -69,6 +70,7 @@ struct CommitTeller {
     switch detail {
     case .oneLine, .line: break
     case .stat:
+      try checkStat(commit)
       var counts = ChangeCounts(below: under)
       try counts.forEach(of: commit.changes) { path, counts in
         var line = StyledLine("  ")
@@ -76,8 +78,18 @@ struct CommitTeller {
         line.add("  \(Terminal.escaped(path.description))")
         try output.line(line)
       }
+    case .patch where commit.isArchived: try OperationText.write(commit, indent: 2, output)
     case .patch(let first): try tellChanges(commit, first: first)
     }
+  }
+
+  /// How many nodes an archived transaction changed, the archive does not say.
+  private func checkStat(_ commit: Commit) throws {
+    if !commit.isArchived { return }
+    throw Failure(
+      .refused, "compacted",
+      "transaction \(commit.sequence) is archived: --stat cannot count what it changed",
+      hint: "--patch tells its operations")
   }
 
   private func tellChanges(_ commit: Commit, first: Int) throws {
@@ -96,8 +108,8 @@ struct CommitTeller {
 
   /// Streams the changes, of which there may be very many.
   private func tellJSON(_ commit: Commit) throws {
-    try output.write(bytes: CommitText.json(commit).unfinished)
-    if let name = detail.member {
+    try output.write(bytes: CommitText.json(commit).versioned.unfinished)
+    if let name = detail.member(of: commit) {
       try output.write(",\"\(name)\":[")
       var isFirst = true
       try forEachDetail(of: commit) { line in
@@ -114,6 +126,7 @@ struct CommitTeller {
     switch detail {
     case .oneLine, .line: break
     case .stat:
+      try checkStat(commit)
       var counts = ChangeCounts(below: under)
       try counts.forEach(of: commit.changes) { path, counts in
         var line = JSONLine()
@@ -121,6 +134,7 @@ struct CommitTeller {
         counts.add(to: &line)
         try body(line)
       }
+    case .patch where commit.isArchived: try OperationText.json(commit).forEach(body)
     case .patch: try commit.changes.forEach { try body(ChangeText.json($0)) }
     }
   }
@@ -128,15 +142,20 @@ struct CommitTeller {
 
 extension CommitTeller.Detail {
   /// The member of a JSON object that has it.
-  fileprivate var member: String? {
+  fileprivate func member(of commit: Commit) -> String? {
     switch self {
     case .oneLine, .line: nil
     case .stat: "stat"
-    case .patch: "changes"
+    case .patch: commit.isArchived ? "logged" : "changes"
     }
   }
 
-  fileprivate var tellsChanges: Bool { member != nil }
+  fileprivate var tellsChanges: Bool {
+    switch self {
+    case .oneLine, .line: false
+    case .stat, .patch: true
+    }
+  }
 }
 
 /// Counts changes by the node below a path. Changes come in path order, so only one node's counts

@@ -63,8 +63,19 @@ struct JSONLine {
     return bytes
   }
 
+  /// The object with the version of what its members mean in front, for output.
+  var versioned: JSONLine {
+    var line = JSONLine()
+    line.add("v", 1)
+    line.members += members
+    return line
+  }
+
   /// The object, to which nothing is added any more.
   var object: [UInt8] { unfinished + [UInt8(ascii: "}")] }
+
+  /// The members' names, in order.
+  var names: [String] { members.map(\.name) }
 
   /// The members of these names, in their order.
   func only(_ names: [String]) -> JSONLine {
@@ -74,7 +85,10 @@ struct JSONLine {
   }
 
   /// The object over several lines, each level indented by two spaces.
-  var indented: String {
+  var indented: String { JSONLine.indented(object) }
+
+  /// JSON without spaces, over several lines.
+  static func indented(_ json: some Sequence<UInt8>) -> String {
     var result: [UInt8] = []
     var depth = 0
     var isInText = false
@@ -82,7 +96,7 @@ struct JSONLine {
     func breakLine() {
       result += [ASCII.lineFeed] + Array(repeating: ASCII.space, count: 2 * depth)
     }
-    for byte in object {
+    for byte in json {
       if isInText {
         result.append(byte)
         isInText = byte != ASCII.quote || previous == UInt8(ascii: "\\")
@@ -116,9 +130,14 @@ struct JSONLine {
 }
 
 extension Output {
-  /// Writes a line of JSON.
+  /// Writes an object in a form of JSON.
+  func object(_ json: JSONLine, _ format: OutputFormat) throws {
+    format == .jsonPretty ? try line(json.versioned.indented) : try line(json)
+  }
+
+  /// Writes a line of JSON, with its version.
   func line(_ json: JSONLine) throws {
-    try write(bytes: json.object)
+    try write(bytes: json.versioned.object)
     try write("\n")
   }
 }

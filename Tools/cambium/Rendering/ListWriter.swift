@@ -57,7 +57,7 @@ final class ListWriter {
   func write(_ object: JSONLine, _ row: Record) throws {
     defer { isFirst = false }
     switch format {
-    case .short, .json: try output.line(chosen(object))
+    case .short, .json: try output.write(bytes: chosen(object).object + [ASCII.lineFeed])
     case .jsonPretty: try output.line(chosen(object).indented)
     case .jsonArray:
       try output.write(isFirst ? "[\n" : ",\n")
@@ -65,6 +65,19 @@ final class ListWriter {
     case .csv: try writeCSV(row)
     case .tsv, .markdown: try write(cells(row))
     case .table: rows.append(cells(row))
+    }
+  }
+
+  /// Writes a value in a form of JSON, as the only one and as it is.
+  func write(_ value: Value) throws {
+    if fields != nil {
+      throw Failure(.usage, "usage", "--fields is for lists, and JSON is the value itself here")
+    }
+    let text = JSONWriter.text(value)
+    switch format {
+    case .jsonPretty: try output.line(JSONLine.indented(text.utf8))
+    case .jsonArray: try output.line("[\n\(text)\n]")
+    default: try output.line(text)
     }
   }
 
@@ -80,7 +93,7 @@ final class ListWriter {
   }
 
   private func chosen(_ object: JSONLine) -> JSONLine {
-    fields.map { object.only($0) } ?? object
+    fields.map { object.only($0) } ?? object.versioned
   }
 }
 

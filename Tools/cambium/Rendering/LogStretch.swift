@@ -11,14 +11,25 @@ struct LogStretch {
   /// Which of them are told.
   var filter: CommitFilter?
 
-  /// What came after `since`, up to and including `until`.
+  /// What came after `since`, up to and including `until`; without `since` it begins at the
+  /// horizon, or where the archive does. Where an end is before the horizon, the archive is read.
   init(
-    _ database: Database, under: Path, since: PointInTime? = nil, until: PointInTime? = nil
+    _ database: Database, under: Path, since: PointInTime? = nil, until: PointInTime? = nil,
+    archived: Bool = false
   ) throws {
     self.database = database
     self.under = under
-    after = try since.map { try OpenDatabase.sequence($0, in: database) } ?? database.horizon
-    upTo = try OpenDatabase.sequence(until, in: database)
+    upTo = try OpenDatabase.sequence(until, in: database, readsArchive: true)
+    let horizon = try database.horizon
+    let isBefore = archived || upTo < horizon
+    after =
+      try since.map { try OpenDatabase.sequence($0, in: database, readsArchive: true) }
+      ?? (isBefore ? database.archiveHorizon : horizon)
+  }
+
+  /// Whether it begins at the horizon, and something came before.
+  var isCutOff: Bool {
+    get throws { try after == database.horizon && after > .zero }
   }
 
   /// Leaves only the newest transactions; memory does not depend on their number.
@@ -29,7 +40,8 @@ struct LogStretch {
       return
     }
     var left = count
-    var commits = try database.commits(after: after, upTo: upTo, under: under, reversed: true)
+    var commits = try database.commits(
+      after: after, upTo: upTo, under: under, reversed: true, readsArchive: true)
     while left > 0, let commit = try commits.next() {
       guard try filter?.accepts(commit) ?? true else { continue }
       left -= 1
@@ -40,7 +52,7 @@ struct LogStretch {
   /// Visits each transaction, the oldest first, or the newest.
   func forEach(reversed: Bool = false, _ body: (Commit) throws -> Void) throws {
     var commits = try database.commits(
-      after: after, upTo: upTo, under: under, reversed: reversed)
+      after: after, upTo: upTo, under: under, reversed: reversed, readsArchive: true)
     while let commit = try commits.next() {
       if try filter?.accepts(commit) ?? true { try body(commit) }
     }

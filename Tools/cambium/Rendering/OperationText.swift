@@ -1,0 +1,114 @@
+import Cambium
+
+/// What transactions did, operation by operation, where it cannot be told any more what they
+/// changed.
+///
+///     set users/ada  born 1815  name Ada
+///     update users/ada  born 1816  -mail
+///     remove users/ada/tags
+enum OperationText {
+  /// Writes the operations of a transaction for people; definitions of names say nothing to them.
+  static func write(_ commit: Commit, indent: Int = 0, _ output: Output) throws {
+    for operation in try commit.operations() {
+      guard let (name, items) = parts(operation) else { continue }
+      var head = StyledLine(spaces: indent)
+      head.add(name, .updated)
+      for line in StyledLine.filled(head, items, columns: output.columns) {
+        try output.line(line.text(output.style))
+      }
+    }
+  }
+
+  private static func parts(_ operation: LoggedOperation) -> (String, [StyledLine])? {
+    switch operation {
+    case .set(let path, .map(let record)?):
+      ("set \(text(path))", ValueText.properties(record))
+    case .set(let path, let value):
+      ("set \(text(path))", [StyledLine(value.map { ValueText.short($0) } ?? "no value")])
+    case .update(let path, let updates): ("update \(text(path))", updates.map(item))
+    case .increment(let path, let property, let value):
+      ("increment \(text(path, property))", [StyledLine("by \(ValueText.short(value))")])
+    case .append(let path, let property, let value):
+      ("append to \(text(path, property))", [StyledLine(ValueText.short(value))])
+    case .insert(let path, let property, let position, let value):
+      (
+        "insert into \(text(path, property))",
+        [StyledLine("at \(position)"), StyledLine(ValueText.short(value))]
+      )
+    case .removeElement(let path, let property, let position):
+      ("remove element \(position) of \(text(path, property))", [])
+    case .remove(let path): ("remove \(text(path))", [])
+    case .restore(let path, let sequence):
+      ("restore \(text(path))", [StyledLine("of tx \(sequence)")])
+    case .move(let source, let destination):
+      ("move \(text(source))", [StyledLine("to \(text(destination))")])
+    case .event(let event):
+      ("event \(Terminal.escaped(event.name))", [StyledLine(ValueText.short(event.payload))])
+    case .define: nil
+    }
+  }
+
+  private static func item(_ update: LoggedOperation.Update) -> StyledLine {
+    let name = Terminal.escaped(update.property)
+    guard let value = update.value else { return StyledLine("-\(name)", .deleted) }
+    var item = StyledLine("\(name) ", .metadata)
+    item.add(ValueText.short(value))
+    return item
+  }
+
+  private static func text(_ path: Path, _ property: String? = nil) -> String {
+    let path = property.map { "\(path.description)/\(Path.escaped($0))" } ?? path.description
+    return Terminal.escaped(path.isEmpty ? "/" : path)
+  }
+
+  /// The operations as objects of JSON, all of them.
+  static func json(_ commit: Commit) throws -> [JSONLine] { try commit.operations().map(json) }
+
+  private static func json(_ operation: LoggedOperation) -> JSONLine {
+    var line = JSONLine()
+    func begin(_ name: String, _ path: Path, _ property: String? = nil) {
+      line.add("op", name)
+      line.add("path", path.description)
+      if let property { line.add("property", property) }
+    }
+    switch operation {
+    case .set(let path, let value):
+      begin("set", path)
+      line.add("value", ifPresent: value)
+    case .update(let path, let updates):
+      begin("update", path)
+      let set = updates.compactMap { update in update.value.map { (update.property, $0) } }
+      line.add("set", .map(Record(set.map { (name: $0.0, value: $0.1) })))
+      let gone = updates.filter { $0.value == nil }.map { Value.string($0.property) }
+      if !gone.isEmpty { line.add("unset", .array(gone)) }
+    case .increment(let path, let property, let value):
+      begin("increment", path, property)
+      line.add("by", value)
+    case .append(let path, let property, let value):
+      begin("append", path, property)
+      line.add("value", value)
+    case .insert(let path, let property, let position, let value):
+      begin("insert", path, property)
+      line.add("at", position)
+      line.add("value", value)
+    case .removeElement(let path, let property, let position):
+      begin("removeElement", path, property)
+      line.add("at", position)
+    case .remove(let path): begin("remove", path)
+    case .restore(let path, let sequence):
+      begin("restore", path)
+      line.add("removedAt", sequence.rawValue)
+    case .move(let source, let destination):
+      begin("move", source)
+      line.add("to", destination.description)
+    case .define(let name):
+      line.add("op", "define")
+      line.add("name", name)
+    case .event(let event):
+      line.add("op", "event")
+      line.add("name", event.name)
+      line.add("payload", event.payload)
+    }
+    return line
+  }
+}
