@@ -119,6 +119,27 @@ struct ArchiveTests {
     try place.expectSound()
   }
 
+  @Test("of which something was erased is told with what is left")
+  func erased() throws {
+    try place.use { database in
+      try database.writeCounts(1...50)
+      try database.compact(upTo: 30, archives: true)
+    }
+    try Database.erase("n/3", at: place.path)
+    try place.use { database in
+      let told = try tell(database)
+      #expect(told.map(\.sequence.rawValue) == Array(1...told.count).map { UInt64($0) })
+      #expect(told.allSatisfy { $0.operations.count == $0.operationCount })
+      let paths = told.flatMap(\.operations).compactMap { operation -> Path? in
+        if case .set(let path, _) = operation { path } else { nil }
+      }
+      #expect(paths.contains("n/2") && !paths.contains("n/3"))
+      let commit = try database.commit(8, readsArchive: true)
+      #expect(commit.isErased && commit.isArchived)
+    }
+    try place.expectSound()
+  }
+
   @Test("that is not what was stored is found, and so is one that is another's")
   func damaged() throws {
     try place.use { database in

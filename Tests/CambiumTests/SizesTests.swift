@@ -51,22 +51,27 @@ struct SizesTests {
         try tx.event("counted", ["n": 1])
         try tx.set("single", to: "value")
       }
-      let now = Date(microseconds: clock.next())
-      let count = try NaiveCount(database, now: now)
-      for criterion in [Sizes.Criterion.collection, .property, .age] {
-        let sizes = try database.sizes(by: [criterion], groupsMax: 100_000, now: now)
-        let named = sizes.groups.filter { $0.use == .content }
-        let expected = count.groups[criterion] ?? [:]
-        #expect(Set(named.compactMap { $0.names[0] }) == Set(expected.keys))
-        for group in named {
-          let found = NaiveCount.Bytes(log: group.log, tree: group.tree, history: group.history)
-          #expect(found == expected[group.names[0] ?? ""], "\(criterion) \(group.names)")
-        }
-      }
+      let count = try expectCounted(database, now: Date(microseconds: clock.next()))
       #expect(count.groups[.collection]?.count ?? 0 > 3)
       #expect(count.groups[.age]?.count ?? 0 > 2)
       #expect(count.groups[.collection]?.values.contains { $0.history > 0 } == true)
     }
+  }
+
+  @Test("explain what an erasure has left")
+  func erased() throws {
+    let place = try Place()
+    try place.use { try $0.writeCounts(1...60) }
+    try Database.erase("n/3", at: place.path)
+    try place.use { database in
+      try expectExplained(database)
+      try expectCounted(database, now: Date())
+      try database.compact(upTo: 40, archives: true)
+      try expectExplained(database)
+    }
+    try Database.erase("n/4", at: place.path)
+    try place.use { try expectExplained($0) }
+    try place.expectSound()
   }
 
   @Test("put small groups together, so that there are no more than asked for")
@@ -119,6 +124,23 @@ struct SizesTests {
         _ = try database.sizes(by: [.collection]) { _ in false }
       }
     }
+  }
+
+  /// Compares what is told of collections, properties and ages with a naive count.
+  @discardableResult
+  private func expectCounted(_ database: Database, now: Date) throws -> NaiveCount {
+    let count = try NaiveCount(database, now: now)
+    for criterion in [Sizes.Criterion.collection, .property, .age] {
+      let sizes = try database.sizes(by: [criterion], groupsMax: 100_000, now: now)
+      let named = sizes.groups.filter { $0.use == .content }
+      let expected = count.groups[criterion] ?? [:]
+      #expect(Set(named.compactMap { $0.names[0] }) == Set(expected.keys))
+      for group in named {
+        let found = NaiveCount.Bytes(log: group.log, tree: group.tree, history: group.history)
+        #expect(found == expected[group.names[0] ?? ""], "\(criterion) \(group.names)")
+      }
+    }
+    return count
   }
 
   // MARK: Explained to the last byte

@@ -134,7 +134,8 @@ struct TransactionRecord: Equatable, Sendable {
 
   /// How long the stored form is.
   var storedCount: Int {
-    let count = TransactionRecord.fixedCount + TransactionRecord.saltCount + Digest.bytesCount
+    let salt = isErased ? Original.storedCount : TransactionRecord.saltCount
+    let count = TransactionRecord.fixedCount + salt + Digest.bytesCount
     return count + storedMetadata().count + operations.count
   }
 
