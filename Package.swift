@@ -23,12 +23,13 @@ let package = Package(
     .systemLibrary(
       name: "CSodium", pkgConfig: "libsodium",
       providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
+    .systemLibrary(name: "CEdit", pkgConfig: "libedit", providers: [.apt(["libedit-dev"])]),
     .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: settings),
     .target(
       name: "Cambium", dependencies: ["LMDB", "CZstd", "CXXHash", "CSodium"],
       swiftSettings: settings),
     .executableTarget(
-      name: "CambiumTool", dependencies: ["Cambium"], path: "Tools/cambium",
+      name: "CambiumTool", dependencies: ["Cambium", "CEdit"], path: "Tools/cambium",
       swiftSettings: settings),
     .executableTarget(
       name: "torture", dependencies: ["Cambium", "LMDB", "Simulation"],
@@ -53,7 +54,7 @@ if Context.environment["CAMBIUM_FUZZ"] != nil {
   package.targets.removeAll { $0.isTest || $0.name == "CambiumTool" || $0.name == "torture" }
   package.targets += [
     .target(
-      name: "CambiumTool", dependencies: ["Cambium"], path: "Tools/cambium",
+      name: "CambiumTool", dependencies: ["Cambium", "CEdit"], path: "Tools/cambium",
       swiftSettings: settings + [
         .unsafeFlags(["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "cambium_main"])
       ]),

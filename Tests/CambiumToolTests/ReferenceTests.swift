@@ -77,6 +77,74 @@ struct ReferenceTests {
       ])
   }
 
+  /// Makes a database whose keys have spaces, and what bash takes words apart at.
+  private static let fill = """
+    cambium put --create a.cambium users/ada '{"name": "Ada"}' -q
+    cambium put a.cambium 'users/bob smith' 1 -q
+    cambium put a.cambium times/2013-01-01T05:00=x 1 -q
+    """
+
+  /// What is typed, and what the line becomes by a Tab after it.
+  private static let typed: [(line: String, completed: String)] = [
+    ("get a.cambium us", "get a.cambium users/"),
+    ("get a.cambium users/a", "get a.cambium users/ada "),
+    ("get a.cambium users/b", "get a.cambium users/bob\\ smith "),
+    ("get a.cambium users/ada/n", "get a.cambium users/ada/name "),
+    ("log a.cambium times/2", "log a.cambium times/2013-01-01T05:00=x "),
+    ("log a.cambium times/2013-01-01T05:0", "log a.cambium times/2013-01-01T05:00=x "),
+    ("import a.cambium x --into us", "import a.cambium x --into users/"),
+    ("import a.cambium x --into=us", "import a.cambium x --into=users/"),
+  ]
+
+  @Test("bash completes paths", .enabled(if: isInstalled("bash")))
+  func bashPaths() throws {
+    try Workplace.with { place in
+      _ = try place.run(Self.fill)
+      let shell = try TerminalSession("bash --norc", in: place, environment: ["PS1": "$ "])
+      try shell.read(until: "$ ")
+      try shell.type("source <(cambium completions bash)\n", until: "\r\n$ ")
+      for (line, completed) in Self.typed {
+        // In what it adds, bash takes the meaning from these two.
+        let added = completed.dropFirst(line.count)
+          .replacing(":", with: "\\:").replacing("=x", with: "\\=x")
+        try Self.check(shell, line, line + added)
+      }
+    }
+  }
+
+  @Test("zsh completes paths", .enabled(if: isInstalled("zsh")))
+  func zshPaths() throws {
+    try Workplace.with { place in
+      _ = try place.run(Self.fill)
+      let start = "autoload -U compinit; compinit -u -D; source <(cambium completions zsh)"
+      let shell = try TerminalSession("zsh -f", in: place, environment: ["PS1": "$ "])
+      try shell.read(until: "$ ")
+      try shell.type("\(start); echo it is re''ady\n", until: "it is ready")
+      // What follows the prompt once zsh reads the terminal itself.
+      try shell.read(until: "[?2004h")
+      for (line, completed) in Self.typed { try Self.check(shell, line, completed) }
+    }
+  }
+
+  /// Types a line in the place of the last one, and a Tab.
+  private static func check(
+    _ shell: TerminalSession, _ line: String, _ completed: String
+  ) throws {
+    try shell.type("\u{15}cambium \(line)", until: line)
+    try shell.type("\t", until: String(completed.dropFirst(line.count)))
+  }
+
+  @Test("fish completes paths", .enabled(if: isInstalled("fish")))
+  func fishPaths() throws {
+    let calls = Self.typed.map { "complete -C 'cambium \($0.line)' | string split -f 1 \\t" }
+    let script = (["cambium completions fish | source", Self.fill] + calls).joined(separator: "\n")
+    #expect(
+      try Self.answers("fish --no-config", script) == [
+        "users/", "users/ada", "users/bob smith", "users/ada/name", "times/2013-01-01T05:00=x",
+        "times/2013-01-01T05:00=x", "users/", "--into=users/",
+      ])
+  }
+
   @Test("fish offers what the table says", .enabled(if: isInstalled("fish")))
   func fish() throws {
     // Two dashes are no start of a word to fish, and what it finds beside the script is not asked.

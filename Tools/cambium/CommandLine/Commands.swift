@@ -4,7 +4,7 @@ enum Commands {
   static let all: [Command] = [
     InfoCommand.command, LogCommand.command, ShowCommand.command, GetCommand.command,
     TreeCommand.command, HistoryCommand.command, BlameCommand.command, DiffCommand.command,
-    TailCommand.command,
+    TailCommand.command, ShellCommand.command,
     ImportCommand.command, ExportCommand.command, VerifyCommand.command, ReplayCommand.command,
     RepairCommand.command, BackupCommand.command, RestoreCommand.command,
     CompactCommand.command, VacuumCommand.command, EraseCommand.command,
@@ -13,4 +13,7 @@ enum Commands {
     UndoCommand.command, RedoCommand.command, RevertCommand.command, TagCommand.command,
     HelpCommand.command, VersionCommand.command, CompletionsCommand.command, ManCommand.command,
   ]
+
+  /// What other programs call, and nobody types: neither help nor completions tell of them.
+  static let hidden: [Command] = [PathsCommand.command]
 }

@@ -146,6 +146,15 @@ struct Surroundings: Sendable {
     return holdsDatabase(".") ? "." : nil
   }
 
+  /// The node that a path without a leading slash starts at.
+  var base: Path { environment["CAMBIUM_NODE"].flatMap { try? Path($0) } ?? .root }
+
+  /// The path that a text means; it may end with a slash, as completed ones do.
+  static func path(_ text: String, from base: Path) throws -> Path {
+    let body = text.hasSuffix("/") && !text.hasSuffix("//") ? text.dropLast() : text[...]
+    return text.hasPrefix("/") ? try Path(body) : base.appending(try Path(body))
+  }
+
   /// Whether a word can only mean a database.
   func looksLikeDatabase(_ word: String) -> Bool {
     let name = word.hasSuffix("/") ? word.dropLast() : word[...]
@@ -172,7 +181,7 @@ extension Kind {
   private func reading(_ text: String, _ here: Surroundings) throws -> Argument.Reading {
     switch self {
     case .text, .file, .database, .subject: return .text
-    case .path: return .path(try Path(text))
+    case .path: return .path(try Surroundings.path(text, from: here.base))
     case .moment: return .moment(try PointInTime(text, now: here.now, zone: here.zone))
     case .range: return .range(try MomentRange(text, now: here.now, zone: here.zone))
     case .span: return .duration(try TimeSpan.duration(text))

@@ -28,7 +28,7 @@ import FoundationEssentials
     if ["", "cat"].contains(command) { return nil }
     _ = unsafe setenv("LESS", "FRSX", 0)
     guard let stream = unsafe popen(command, "w") else { return nil }
-    Signals.leaveInterruptsToPager()
+    Signals.leaveInterrupts()
     return unsafe Pager(command, stream)
   }
 

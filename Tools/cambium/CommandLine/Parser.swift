@@ -1,3 +1,5 @@
+import Cambium
+
 /// Understands a command line by the table of commands.
 ///
 ///     argv ──▶ command ──▶ options, operands (texts) ──▶ which operand is which ──▶ Invocation
@@ -141,7 +143,10 @@ extension Parser {
     var arguments: [String: [Argument]] = [:]
     for operand in operands {
       guard !texts.isEmpty else {
-        if operand.isOptional { break }
+        if operand.isOptional {
+          arguments[operand.name] = fallback(operand)
+          break
+        }
         throw Failure(.usage, "usage", "\(operand.name) is missing: \(operand.help)")
       }
       let taken = texts.prefix(operand.repeats ? texts.count : 1)
@@ -154,5 +159,11 @@ extension Parser {
       throw Failure(.usage, "usage", "“\(extra)” is one operand too many")
     }
     return arguments
+  }
+
+  /// A path that is left out is the node where paths start, unless that is the root.
+  private func fallback(_ operand: Operand) -> [Argument]? {
+    guard operand.kind == .path, !here.base.isRoot else { return nil }
+    return [Argument(text: "/" + here.base.description, reading: .path(here.base))]
   }
 }

@@ -39,8 +39,9 @@ enum Signals {
     if isInterrupted { throw Failure.stopped() }
   }
 
-  /// Leaves Ctrl-C to the pager, which shares the terminal; when it quits, writing to it fails.
-  static func leaveInterruptsToPager() { handle(SIGINT) { _ in } }
+  /// Leaves Ctrl-C to a program that shares the terminal: to a pager, and when that quits, writing
+  /// to it fails; to what the shell has started.
+  static func leaveInterrupts() { handle(SIGINT) { _ in } }
 
   /// Whether the user asked to stop: long work polls this where it can stop safely.
   static var isInterrupted: Bool { interruption.load(ordering: .relaxed) != 0 }

@@ -59,6 +59,34 @@ enum System {
     if !text.isEmpty { _ = write(Array(text.utf8), to: standardError) }
   }
 
+  /// The next byte of standard input, waited for; nil at its end.
+  static func readByte() -> UInt8? {
+    var byte: UInt8 = 0
+    while true {
+      let count = unsafe read(standardInput, &byte, 1)
+      if count == 1 { return byte }
+      if count == 0 || errno != EINTR { return nil }
+    }
+  }
+
+  /// Adds bytes to the end of a file that only its owner may read; there is nobody to tell where
+  /// that fails.
+  static func append(_ bytes: [UInt8], to path: String) {
+    let descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+    if descriptor < 0 { return }
+    _ = write(bytes, to: descriptor)
+    close(descriptor)
+  }
+
+  /// This program, for running it again.
+  static var executable: String {
+    #if os(Linux)
+      "/proc/self/exe"
+    #else
+      CommandLine.arguments.first ?? "cambium"
+    #endif
+  }
+
   /// Opens what is closed of the three standard descriptors on `/dev/null`. Otherwise the
   /// database's file could become descriptor 1, and the output would be written into it.
   static func claimStandardDescriptors() {

@@ -17,7 +17,8 @@ enum Tool {
     do {
       arguments = try System.arguments()
       let here = Surroundings.current()
-      let invocation = try Parser(commands: Commands.all, here: here).parse(arguments)
+      let commands = Commands.all + Commands.hidden
+      let invocation = try Parser(commands: commands, here: here).parse(arguments)
       try await run(invocation, here)
       return .success
     } catch {

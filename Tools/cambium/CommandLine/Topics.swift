@@ -67,10 +67,14 @@ struct Topic: Sendable {
     name: "environment", summary: "variables that change what cambium does",
     text: """
         CAMBIUM_DB              the database where none is named
+        CAMBIUM_NODE            the node that a PATH without a leading / starts at; `cd` of
+                                `cambium shell` sets it
         CAMBIUM_PAGER, PAGER    shows long output; cat, or nothing, for no pager
         NO_COLOR                no colours; so does TERM=dumb
         CLICOLOR_FORCE          colours even where the output is no terminal
         COLUMNS                 the width where the terminal does not tell it
+        XDG_STATE_HOME          has cambium/history, the lines typed into `cambium shell`; else
+                                ~/.local/state
         TZ                      the zone of the times that are read and printed
       """)
 

@@ -4,10 +4,10 @@ enum CompletionsCommand {
 
   static let command = Command(
     name: "completions", group: .other,
-    summary: "prints a script that completes commands and options",
+    summary: "prints a script that completes commands, options and paths",
     discussion: """
       The shell reads it at its start. It completes commands, options, the values of those that have
-      a choice, and the names of files and databases.
+      a choice, the names of files and databases, and the paths in a database that the line names.
 
         bash   source <(cambium completions bash)           in ~/.bashrc
         zsh    source <(cambium completions zsh)            in ~/.zshrc, after compinit

@@ -63,7 +63,7 @@ final class ChildProcess {
     input.close()
     output.close()
     _ = kill(id, SIGTERM)
-    _ = ending()
+    _ = Spawning.ending(of: id)
   }
 
   /// Queues bytes for the standard input; they are sent while output is waited for.
@@ -97,7 +97,7 @@ final class ChildProcess {
     output.close()
     while errors.isOpen { _ = try wait(forOutput: false) }
     isFinished = true
-    let ending = ending()
+    let ending = Spawning.ending(of: id)
     if ending != .exited(0) {
       throw .failed(name: name, ending: ending, errors: errorText)
     }
@@ -155,14 +155,6 @@ extension ChildProcess {
     errorBytes += buffer[..<count]
     let surplus = errorBytes.count - ChildProcess.errorBytesMax
     if surplus > 0 { errorBytes.removeFirst(surplus) }
-  }
-
-  private func ending() -> ChildProcessError.Ending {
-    var status: Int32 = 0
-    while unsafe waitpid(id, &status, 0) < 0 {
-      if errno != EINTR { return .unknown }
-    }
-    return ChildProcessError.Ending(waitStatus: status)
   }
 
   /// The last lines of what the program complained of, on one line.

@@ -7,9 +7,11 @@
 /// Starting a program with posix_spawn(3). Never fork(2): a forked copy of a process with threads
 /// and an open database may do next to nothing safely.
 enum Spawning {
-  /// Starts `program` with `ends` as its descriptors 0, 1 and 2.
+  /// Starts `program` with `ends` as its descriptors 0, 1 and 2. In a group of its own, it does not
+  /// hear what is typed at this process's terminal.
   static func start(
-    _ program: String, _ arguments: [String], _ environment: [String: String], _ ends: [Int32]
+    _ program: String, _ arguments: [String], _ environment: [String: String], _ ends: [Int32],
+    hasOwnGroup: Bool = true
   ) throws(ChildProcessError) -> pid_t {
     let variables = environment.map { "\($0.key)=\($0.value)" }
     if ([program] + arguments + variables).contains(where: { $0.utf8.contains(0) }) {
@@ -19,7 +21,7 @@ enum Spawning {
     var id: pid_t = 0
     let code = unsafe withCStrings([program] + arguments) { arguments in
       unsafe withCStrings(variables) { variables in
-        unsafe withSettings(ends) { actions, attributes in
+        unsafe withSettings(ends, hasOwnGroup) { actions, attributes in
           unsafe posix_spawnp(&id, program, actions, attributes, arguments, variables)
         }
       }
@@ -31,9 +33,18 @@ enum Spawning {
     }
   }
 
+  /// Waits for a program's end.
+  static func ending(of id: pid_t) -> ChildProcessError.Ending {
+    var status: Int32 = 0
+    while unsafe waitpid(id, &status, 0) < 0 {
+      if errno != EINTR { return .unknown }
+    }
+    return ChildProcessError.Ending(waitStatus: status)
+  }
+
   /// Connects the descriptors, and undoes what this process may have changed about signals.
   private static func withSettings(
-    _ ends: [Int32],
+    _ ends: [Int32], _ hasOwnGroup: Bool,
     _ body: (UnsafePointer<SpawnActions>, UnsafePointer<SpawnAttributes>) -> Int32
   ) -> Int32 {
     var actions = unsafe newSpawnActions()
@@ -47,11 +58,13 @@ enum Spawning {
     for (target, end) in ends.enumerated() where code == 0 {
       code = unsafe posix_spawn_file_actions_adddup2(&actions, end, Int32(target))
     }
-    if code == 0 { code = unsafe setSignals(&attributes) }
+    if code == 0 { code = unsafe setSignals(&attributes, hasOwnGroup) }
     return code == 0 ? unsafe body(&actions, &attributes) : code
   }
 
-  private static func setSignals(_ attributes: UnsafeMutablePointer<SpawnAttributes>) -> Int32 {
+  private static func setSignals(
+    _ attributes: UnsafeMutablePointer<SpawnAttributes>, _ hasOwnGroup: Bool
+  ) -> Int32 {
     var signals = sigset_t()
     unsafe sigemptyset(&signals)
     var code = unsafe posix_spawnattr_setsigmask(attributes, &signals)
@@ -59,8 +72,8 @@ enum Spawning {
     if code == 0 { code = unsafe posix_spawnattr_setsigdefault(attributes, &signals) }
     if code == 0 { code = unsafe posix_spawnattr_setpgroup(attributes, 0) }
     let flags =
-      Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF) | Int32(POSIX_SPAWN_SETPGROUP)
-      | spawnFlagsOfPlatform
+      Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
+      | (hasOwnGroup ? Int32(POSIX_SPAWN_SETPGROUP) : 0) | spawnFlagsOfPlatform
     return code == 0 ? unsafe posix_spawnattr_setflags(attributes, Int16(flags)) : code
   }
 

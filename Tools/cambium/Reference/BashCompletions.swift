@@ -19,6 +19,29 @@ enum BashCompletions {
       COMPREPLY+=($(compgen "$1" -- "$word"))
     }
 
+    # The paths in the database that do. bash takes words apart at : and =, which a path may have.
+    _cambium_paths() {
+      local typed=() count=0 part before= start
+      for part in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
+        part=${part//\\\\/}
+        part=${part#[\\'\\"]}
+        part=${part%[\\'\\"]}
+        if [[ $count -gt 0 && ($part == [:=]* || $before == [:=]*) ]]; then
+          typed[count - 1]+=$part
+        else
+          typed[count++]=$part
+        fi
+        before=$part
+      done
+      start=${typed[count - 1]%"${word//\\\\/}"}
+      start=${start#--*=}
+      while IFS= read -r part; do
+        COMPREPLY+=("${part#"$start"}")
+      done < <(cambium __paths -- "${typed[@]}" 2>/dev/null)
+      compopt -o filenames 2>/dev/null
+      case ${COMPREPLY[0]} in */) compopt -o nospace 2>/dev/null ;; esac
+    }
+
     _cambium() {
       local commands="\(commands.map(\.name).joined(separator: " "))"
       local word=${COMP_WORDS[COMP_CWORD]} before=$((COMP_CWORD - 1)) command= previous index
@@ -72,6 +95,7 @@ enum BashCompletions {
     case .words(let words): "_cambium_words \"\(words.joined(separator: " "))\"; "
     case .files: "_cambium_files -f; "
     case .folders: "_cambium_files -d; "
+    case .paths: "_cambium_paths; "
     }
   }
 }

@@ -19,6 +19,13 @@ enum FishCompletions {
         test -z "$argv[1]"
     end
 
+    # The paths in the database that start with what is written.
+    function __cambium_paths
+        set -l words (commandline -opc)
+        set -l last (commandline -ct)
+        cambium __paths -- $words[2..-1] "$last" 2>/dev/null
+    end
+
     complete -c cambium -e
     complete -c cambium -f
 
@@ -48,6 +55,7 @@ enum FishCompletions {
     case .words(let words): "-a \(quoted(words.joined(separator: " ")))"
     case .files: "-F"
     case .folders: "-a '(__fish_complete_directories)'"
+    case .paths: "-a '(__cambium_paths)'"
     }
   }
 

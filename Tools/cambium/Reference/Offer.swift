@@ -4,13 +4,16 @@ enum Offer: Equatable, Sendable {
   case words([String])
   case files
   case folders
+  /// What is in the database.
+  case paths
 }
 
 extension Kind {
   /// What may stand here, as far as the table knows.
   var offer: Offer {
     switch self {
-    case .text, .path, .range, .span, .number, .match, .pattern: .nothing
+    case .text, .range, .span, .number, .match, .pattern: .nothing
+    case .path: .paths
     case .file: .files
     case .database: .folders
     case .moment: .words(["HEAD", "now", "today", "yesterday"])

@@ -7,6 +7,17 @@ enum ZshCompletions {
     #   source <(cambium completions zsh)
     # or as a file named _cambium in a folder of $fpath.
 
+    # The paths in the database that start with what is written; a space follows none that goes on.
+    _cambium_paths() {
+      local -a found inner
+      found=("${(@f)$(cambium __paths -- "${(@Q)words[1,CURRENT-1]}" "${(Q)IPREFIX}${(Q)PREFIX}" \
+        2>/dev/null)}")
+      inner=(${(M)found:#*/})
+      found=(${found:#*/})
+      compadd -S '' -a inner
+      compadd -a found
+    }
+
     _cambium() {
       local curcontext=$curcontext state line
       local -a commands
@@ -71,6 +82,7 @@ enum ZshCompletions {
     case .words(let words): "(\(words.joined(separator: " ")))"
     case .files: "_files"
     case .folders: "_files -/"
+    case .paths: "_cambium_paths"
     }
   }
 

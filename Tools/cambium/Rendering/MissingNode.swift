@@ -10,7 +10,7 @@ enum MissingNode {
   /// asked for.
   static func failure(
     _ path: Path, below root: Node, _ database: String, at moment: SequenceNumber? = nil,
-    verb: String = "is"
+    verb: String = "is", base: Path = Surroundings.current().base
   ) throws -> Failure {
     var parent = root
     var missing = path.last
@@ -24,17 +24,21 @@ enum MissingNode {
     return Failure(
       .missing, "not_found",
       "nothing \(verb) at \(path.isRoot ? "the root" : path.description)\(time)",
-      hint: try hint(parent, missing, database))
+      hint: try hint(parent, missing, database, lead: base.isRoot ? "" : "/"))
   }
 
-  private static func hint(_ parent: Node, _ missing: Key?, _ database: String) throws -> String {
+  /// `lead` is what a path from the root begins with: a slash, where paths start elsewhere.
+  private static func hint(
+    _ parent: Node, _ missing: Key?, _ database: String, lead: String
+  ) throws -> String {
     let names = try names(below: parent)
     let name = missing?.description ?? ""
     if let nearest = Suggestion.nearest(to: name, in: names), let key = try? Key(nearest) {
-      return "did you mean \(parent.path.appending(key))?"
+      return "did you mean \(lead)\(parent.path.appending(key))?"
     }
     if names.isEmpty && parent.path.isRoot { return "the database has no nodes" }
-    let operands = parent.path.isRoot ? [database] : [database, parent.path.description]
+    let path = lead + parent.path.description
+    let operands = path.isEmpty ? [database] : [database, path]
     let words = operands.map(Shell.quoted).joined(separator: " ")
     return "`cambium tree --depth 1 \(words)` shows what is there"
   }
