@@ -93,14 +93,17 @@ struct BaselineBuilder {
   /// Folds, cuts, copies compactly, and syncs.
   ///
   /// - Parameter directory: A directory of its own; `data.mdb` is there afterwards, and alone.
-  /// - Returns: What the log is to say about it.
+  /// - Returns: What the log is to say about it, and the blobs that only what is dropped refers to.
   /// - Throws: ``DatabaseError``, `CancellationError`.
-  func make(in directory: String) throws -> BaselineMark {
+  func make(in directory: String) throws -> (mark: BaselineMark, blobs: Set<[UInt8]>) {
     let kept = try removalsToKeep()
     let scratch = "\(directory)/scratch"
     try Files.createDirectory(scratch)
     try Baseline.current(store)?.copy(into: scratch)
     let state = try State(at: scratch, generation: 0, store.options.environment(readOnly: false))
+    // What is archived goes on referring to its blobs.
+    let isArchiving = try store.log.read { try $0.isArchiving() }
+    var blobs = isArchiving ? [] : try BlobSweep(store: store).referred(by: state, upTo: horizon)
     var rebuild = Rebuild(store.log, into: state, head: horizon, progress)
     try rebuild.run()
     var cut = HistoryCut(state, upTo: horizon, keeping: kept)
@@ -109,12 +112,13 @@ struct BaselineBuilder {
         throw CancellationError()
       }
     }
+    if !blobs.isEmpty { try BlobReferences.forEach(in: state) { blobs.remove($0) } }
     try EnvironmentCopy(of: state.environment, to: "\(directory)/data.mdb").run()
     state.environment.close()
     try Files.removeDirectory(scratch)
     try Files.sync(directory)
     let record = try store.log.read { try $0.record(horizon) }
-    return BaselineMark(record, digest: try Files.digest("\(directory)/data.mdb"))
+    return (BaselineMark(record, digest: try Files.digest("\(directory)/data.mdb")), blobs)
   }
 
   /// What the state in use knows about removals; none is restored any more from before the horizon

@@ -6,9 +6,10 @@
 //     3  publish     the log names the baseline: it stands in the place of the records up to S
 //     4  drop        those records go, or are sealed into segments
 //     5  cut         the history that serves only moments before S goes, out of the state in use
+//     6  give up     the blobs that only what was dropped referred to; see BlobSweep.swift
 //
 // 2 takes as long as folding those records anew, and happens beside readers and writers. 1 and 3
-// are a commit each. 4 and 5 take the writer's turn for a few milliseconds at a time. A crash
+// are a commit each. 4 to 6 take the writer's turn for a few milliseconds at a time. A crash
 // leaves each step done or not done, and whoever compacts next, or opens the database for writing,
 // goes on where it ended: after step 1 the horizon is ahead of the baseline, after 3 there are
 // records or history before it.
@@ -133,9 +134,9 @@ extension Database {
 /// Takes the steps of a compaction.
 struct CompactionRun: Sendable {
   let store: Store
-  private let writer: Writer
+  let writer: Writer
   /// For how long a step may take the writer's turn, without its commit.
-  private static let stepDuration = Duration.milliseconds(2)
+  static let stepDuration = Duration.milliseconds(2)
 
   init(_ store: Store, _ writer: Writer) {
     self.store = store
@@ -244,7 +245,8 @@ struct CompactionRun: Sendable {
     let (baseline, oldest) = try store.log.read { log in
       (try log.baseline().sequence, try log.oldestRecord())
     }
-    return try horizon > baseline || oldest <= baseline || cut() < baseline
+    let hasBlobs = try !store.log.read { try $0.blobsGivenUp().isEmpty }
+    return try horizon > baseline || oldest <= baseline || cut() < baseline || hasBlobs
   }
 
   /// Takes the steps that are still to be taken, if any.
@@ -253,6 +255,7 @@ struct CompactionRun: Sendable {
     if horizon > baseline.sequence { try publishBaseline(upTo: horizon, progress) }
     while try dropRecords(upTo: horizon, progress) {}
     if try cut() < horizon { try cutHistory(upTo: horizon, progress) }
+    try giveUpBlobs(progress)
   }
 
   // MARK: The steps
@@ -274,11 +277,15 @@ struct CompactionRun: Sendable {
     defer {
       if Files.exists(claim.path) { try? Files.removeDirectory(claim.path) }
     }
-    let mark = try BaselineBuilder(store, upTo: horizon, progress).make(in: claim.path)
-    try writer.exclusively { try publish(Baseline(store: store, mark: mark), from: claim.path) }
+    let (mark, blobs) = try BaselineBuilder(store, upTo: horizon, progress).make(in: claim.path)
+    try writer.exclusively {
+      try publish(Baseline(store: store, mark: mark), from: claim.path, givingUp: blobs)
+    }
   }
 
-  private func publish(_ baseline: Baseline, from directory: String) throws {
+  private func publish(
+    _ baseline: Baseline, from directory: String, givingUp blobs: Set<[UInt8]>
+  ) throws {
     let (head, old, checkpoint, startsArchive) = try store.log.readNewest { log in
       (
         try log.head(), try log.baseline(), try log.checkpoint(),
@@ -291,6 +298,7 @@ struct CompactionRun: Sendable {
     try Files.sync(store.path)
     let log = try LogWriter(store.log)
     try log.setBaseline(baseline.mark)
+    try BlobSweep(store: store).list(blobs, log)
     if startsArchive && old.sequence > .zero { try log.setArchiveStart(old) }
     // What it goes on from is dropped now.
     if let checkpoint, checkpoint.sequence < baseline.mark.sequence { try log.setCheckpoint(nil) }

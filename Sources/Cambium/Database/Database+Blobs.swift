@@ -8,7 +8,8 @@ extension Database {
   ///
   /// - Parameter data: The content.
   /// - Returns: What to refer to it with: `tx.set(path, to: .blob(blob))`. A blob that nothing
-  ///   refers to is kept, too.
+  ///   has referred to yet is kept, too. One that was referred to by what is compacted since may be
+  ///   given up after ten minutes: store it again then.
   /// - Throws: As ``store(_:)-((BlobWriter)->Void)``.
   public func store(_ data: Data) throws -> Blob { try store { try $0.append(data) } }
 
@@ -24,14 +25,13 @@ extension Database {
   /// - Throws: What `body` throws; ``DatabaseError/full(reason:)``,
   ///   ``DatabaseError/busy(reason:)``, ``DatabaseError/misuse(reason:)`` inside a write. Nothing
   ///   can be seen of it then.
-  /// - Complexity: one flush for about 16 MiB; nothing but reading where the content is stored
-  ///   already.
+  /// - Complexity: one flush for about 16 MiB, and a small one where the content is stored already.
   public func store(_ body: (inout BlobWriter) throws -> Void) throws -> Blob {
     try translating {
       var spool = try BlobWriter(directory: path)
       try body(&spool)
       let blob = try spool.finish()
-      if try store.log.read({ try $0.hasBlob(blob) }) { return blob }
+      if try writer.exclusively({ try store.keep(blob) }) { return blob }
       var number: UInt32 = 0
       while number < blob.chunkCount {
         var chunks = BlobChunks()
@@ -48,6 +48,21 @@ extension Database {
 }
 
 extension Store {
+  /// Keeps a blob from being given up, if it is there; the writer's turn is held.
+  ///
+  /// - Returns: Whether it is there.
+  fileprivate func keep(_ blob: Blob) throws -> Bool {
+    // One of which the last chunk is gone is being given up, and then stored anew, off the list.
+    let (isThere, isListed) = try log.readNewest {
+      (try $0.hasBlob(blob), try $0.blobsGivenUp().contains(blob.hash))
+    }
+    if !isThere && !isListed { return false }
+    var kept = BlobChunks()
+    kept.keep(blob)
+    try commit(kept)
+    return isThere
+  }
+
   /// Stores chunks without a transaction of their own.
   fileprivate func commit(_ chunks: BlobChunks) throws {
     if try !log.environment.hasRoom(for: 4 * chunks.byteCount) {

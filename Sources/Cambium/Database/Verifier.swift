@@ -163,11 +163,13 @@ struct Verifier {
     var hash: [UInt8] = []
     var digest = Digest()
     do {
+      // Those that are being given up may have lost chunks already.
+      let givenUp = Set(try store.log.read { try $0.blobsGivenUp() })
       while true {
         let chunks = try store.log.read { try $0.chunks(after: last, bytes: 16 << 20) }
         for chunk in chunks {
           if Array(chunk.key.prefix(Digest.bytesCount)) != hash {
-            if !hash.isEmpty && digest.current() != hash { throw Verifier.badBlob }
+            if isBad(digest, hash, givenUp) { throw Verifier.badBlob }
             hash = Array(chunk.key.prefix(Digest.bytesCount))
             digest = Digest()
           }
@@ -177,10 +179,16 @@ struct Verifier {
         last = newest.key
         try report("blobs", 0, nil)
       }
-      if !hash.isEmpty && digest.current() != hash { throw Verifier.badBlob }
+      if isBad(digest, hash, givenUp) { throw Verifier.badBlob }
     } catch let error as DatabaseError where error.isDamage {
       result.add("log", "\(error)")
     }
+  }
+
+  private func isBad(
+    _ digest: borrowing Digest, _ hash: [UInt8], _ givenUp: Set<[UInt8]>
+  ) -> Bool {
+    !hash.isEmpty && digest.current() != hash && !givenUp.contains(hash)
   }
 
   private static let badBlob = DatabaseError.corrupt(

@@ -383,17 +383,3 @@ extension Log {
     }
   }
 }
-
-extension LogReader {
-  /// The names of the entries in the meta table.
-  func entryNames() throws -> [String] {
-    var names: [String] = []
-    var cursor = try Cursor(access, tables.meta)
-    var isThere = try cursor.first()
-    while isThere {
-      names.append(cursor.withEntry { key, _ in String(decoding: key.array(), as: UTF8.self) })
-      isThere = try cursor.next()
-    }
-    return names
-  }
-}

@@ -17,15 +17,20 @@ struct BlobChunks {
   static let pendingBytesMax = 256 << 20
 
   private var pending: [(key: [UInt8], value: [UInt8])] = []
+  /// Blobs that are there already, and must not be given up now.
+  private var kept: [Blob] = []
   private(set) var byteCount = 0
 
-  var isEmpty: Bool { pending.isEmpty }
+  var isEmpty: Bool { pending.isEmpty && kept.isEmpty }
 
   /// Adds the content of a blob, unless the log has it.
   mutating func add(_ data: Data, _ reader: LogReader) throws -> Blob {
     let bytes = [UInt8](data)
     let blob = Blob(hash: bytes.lend { Digest.of($0) }, size: UInt64(bytes.count))
-    if try reader.hasBlob(blob) { return blob }
+    if try reader.hasBlob(blob) {
+      keep(blob)
+      return blob
+    }
     bytes.lend { content in
       for number in 0..<blob.chunkCount {
         let start = Int(number) * BlobChunks.chunkBytes
@@ -40,6 +45,9 @@ struct BlobChunks {
     return blob
   }
 
+  /// Keeps a blob that is there.
+  mutating func keep(_ blob: Blob) { kept.append(blob) }
+
   /// Adds one chunk.
   mutating func add(_ key: [UInt8], _ chunk: RawSpan) {
     let value = BlobChunk.stored(chunk, key: key)
@@ -49,6 +57,7 @@ struct BlobChunks {
 
   /// Writes all to the log's transaction.
   func write(to writer: borrowing LogWriter) throws {
+    for blob in kept { try writer.keep(blob) }
     for (key, value) in pending { try writer.putChunk(key, value) }
   }
 }

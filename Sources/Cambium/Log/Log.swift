@@ -176,6 +176,21 @@ struct LogReader {
     try entry(name) { try $0.load(UInt64.self, at: 0) }
   }
 
+  /// The names of the entries in the meta table that start with some text.
+  func entryNames(startingWith prefix: String = "") throws -> [String] {
+    var names: [String] = []
+    var cursor = try Cursor(access, tables.meta)
+    let start = Array(prefix.utf8)
+    var isThere = try start.isEmpty ? cursor.first() : start.lend { try cursor.seek($0) }
+    while isThere {
+      let name = cursor.withEntry { key, _ in key.array() }
+      guard name.starts(with: start) else { break }
+      names.append(String(decoding: name, as: UTF8.self))
+      isThere = try cursor.next()
+    }
+    return names
+  }
+
   /// Checks every entry of the meta table.
   func checkEntries() throws {
     var cursor = try Cursor(access, tables.meta)
@@ -342,6 +357,11 @@ struct LogWriter: ~Copyable {
     try segment.key.lend { key in
       try segment.stored().lend { try transaction.put(tables.segments, key, $0) }
     }
+  }
+
+  /// Removes a chunk of a blob.
+  func removeChunk(_ key: [UInt8]) throws {
+    try key.lend { _ = try transaction.delete(tables.blobs, $0) }
   }
 
   /// Stores a chunk of a blob.

@@ -1,0 +1,169 @@
+// Giving up the blobs that only dropped transactions referred to.
+//
+//     listed    while a baseline is made: what the old one and the dropped records refer to, and
+//               the new one does not; the list is published with the baseline
+//     checked   against the records that are left, up to the newest, in the writer's turn
+//     given up  chunk by chunk, the last one first, so that a blob is there whole or not at all
+//
+// Who stores a content that is there already refers to it later. So storing takes a blob off the
+// list, and for a while keeps it from being listed. Where transactions are archived nothing is
+// given up, since any of their moments can be restored.
+//
+// In the log's `meta` table:
+//
+//     given up        hashes of the listed blobs, 32 bytes each
+//     kept/<hash>     microseconds since 1970 u64: when somebody stored it again
+
+import LMDB
+
+extension LogReader {
+  /// The hashes of the blobs that are being given up.
+  func blobsGivenUp() throws -> [[UInt8]] {
+    try entry(BlobSweep.entryName) { bytes in
+      try stride(from: 0, to: bytes.byteCount, by: Digest.bytesCount).map {
+        try bytes.array($0, Digest.bytesCount)
+      }
+    } ?? []
+  }
+}
+
+extension LogWriter {
+  /// Says which blobs are being given up.
+  func setBlobsGivenUp(_ hashes: [[UInt8]]) throws {
+    if hashes.isEmpty { return try removeEntry(BlobSweep.entryName) }
+    try setEntry(BlobSweep.entryName, Array(hashes.joined()))
+  }
+
+  /// Keeps a blob that is there, since somebody is about to refer to it.
+  func keep(_ blob: Blob) throws {
+    let listed = try reader.blobsGivenUp()
+    if listed.contains(blob.hash) { try setBlobsGivenUp(listed.filter { $0 != blob.hash }) }
+    try setNumber(BlobSweep.keptName(blob.hash), to: UInt64(clamping: WallClock.microseconds()))
+  }
+}
+
+/// Takes the steps of giving blobs up.
+struct BlobSweep {
+  static let entryName = "given up"
+  /// For so long after it was stored again a blob is not listed, in microseconds.
+  static let grace: Int64 = 600_000_000
+  private static let keptPrefix = "kept/"
+
+  static func keptName(_ hash: [UInt8]) -> String {
+    keptPrefix + hash.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+  }
+
+  let store: Store
+
+  /// The blobs that a baseline, which a state holds as yet unchanged, and the records after it
+  /// refer to.
+  func referred(by state: State, upTo horizon: SequenceNumber) throws -> Set<[UInt8]> {
+    var blobs: Set<[UInt8]> = []
+    if try !hasBlobs { return blobs }
+    try BlobReferences.forEach(in: state) { blobs.insert($0) }
+    try store.log.read { log in
+      try forEachReference(log, after: try log.baseline().sequence, upTo: horizon) {
+        blobs.insert($0)
+      }
+    }
+    return blobs
+  }
+
+  private var hasBlobs: Bool {
+    get throws { try store.log.read { try $0.access.count($0.tables.blobs) > 0 } }
+  }
+
+  /// Lists blobs with the commit that publishes a baseline, and forgets what was kept long ago.
+  func list(_ blobs: Set<[UInt8]>, _ log: borrowing LogWriter) throws {
+    var blobs = blobs.union(try log.reader.blobsGivenUp())
+    let limit = WallClock.microseconds() - BlobSweep.grace
+    for name in try log.reader.entryNames(startingWith: BlobSweep.keptPrefix) {
+      let kept = Int64(clamping: try log.reader.number(name) ?? 0)
+      if kept < limit {
+        try log.removeEntry(name)
+      } else {
+        blobs = blobs.filter { BlobSweep.keptName($0) != name }
+      }
+    }
+    try log.setBlobsGivenUp(blobs.sorted { $0.lexicographicallyPrecedes($1) })
+  }
+
+  /// Strikes out what a record refers to that is left.
+  ///
+  /// - Returns: The newest record that was looked at, and what is still listed.
+  func unreferred() throws -> (upTo: SequenceNumber, blobs: Set<[UInt8]>) {
+    try store.log.read { log in
+      var blobs = Set(try log.blobsGivenUp())
+      let head = try log.head().sequence
+      if blobs.isEmpty { return (head, blobs) }
+      try forEachReference(log, after: try log.baseline().sequence, upTo: head) { blobs.remove($0) }
+      return (head, blobs)
+    }
+  }
+
+  /// Gives up some chunks; the writer's turn is held.
+  ///
+  /// - Returns: Whether there may be more.
+  func step(
+    _ found: (upTo: SequenceNumber, blobs: Set<[UInt8]>), until end: ContinuousClock.Instant
+  ) throws -> Bool {
+    let log = try LogWriter(store.log)
+    let reader = log.reader
+    let head = try reader.head()
+    var blobs = found.blobs.intersection(try reader.blobsGivenUp())
+    try forEachReference(reader, after: found.upTo, upTo: head.sequence) { blobs.remove($0) }
+    while let hash = blobs.first, ContinuousClock.now < end {
+      if try !log.removeLastChunk(of: hash) { blobs.remove(hash) }
+    }
+    try log.setBlobsGivenUp(blobs.sorted { $0.lexicographicallyPrecedes($1) })
+    try log.commit(head: head)
+    return !blobs.isEmpty
+  }
+
+  private func forEachReference(
+    _ log: LogReader, after: SequenceNumber, upTo last: SequenceNumber,
+    _ body: ([UInt8]) -> Void
+  ) throws {
+    var sequence = after
+    while sequence < last {
+      sequence = sequence.next
+      var operations = OperationReader(try log.record(sequence).operations)
+      while let operation = try operations.next() {
+        try BlobReferences.forEach(in: operation, body)
+      }
+    }
+  }
+}
+
+extension CompactionRun {
+  /// Gives the listed blobs up, unless something that is left refers to them.
+  func giveUpBlobs(_ progress: ProgressHandler?) throws {
+    if try store.log.read({ try $0.blobsGivenUp().isEmpty }) { return }
+    let sweep = BlobSweep(store: store)
+    let found = try sweep.unreferred()
+    var isDone = false
+    while !isDone {
+      try writer.exclusively {
+        isDone = try !sweep.step(found, until: .now + CompactionRun.stepDuration)
+      }
+      if progress?(Progress(phase: "give up", done: 0, total: nil)) == false {
+        throw CancellationError()
+      }
+    }
+  }
+}
+
+extension LogWriter {
+  /// Removes the last of a blob's chunks that are there.
+  ///
+  /// - Returns: Whether there was one.
+  fileprivate func removeLastChunk(of hash: [UInt8]) throws -> Bool {
+    var cursor = try Cursor(reader.access, reader.tables.blobs)
+    let bound = hash + [0xFF, 0xFF, 0xFF, 0xFF, 0]
+    guard try bound.lend({ try cursor.seekBefore($0) }) else { return false }
+    let key = cursor.withEntry { key, _ in key.array() }
+    guard key.starts(with: hash) else { return false }
+    try removeChunk(key)
+    return true
+  }
+}
