@@ -3,6 +3,7 @@
 
 import FoundationEssentials
 import LMDB
+import Simulation
 import Testing
 
 @testable import Cambium

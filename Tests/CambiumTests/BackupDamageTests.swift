@@ -4,6 +4,7 @@
 
 import Foundation
 import LMDB
+import Simulation
 import Testing
 
 @testable import Cambium

@@ -6,6 +6,7 @@
 
 import Foundation
 import LMDB
+import Simulation
 import Synchronization
 import Testing
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LMDB
+import Simulation
 import Testing
 
 @testable import Cambium

@@ -5,6 +5,7 @@
 
 import Foundation
 import LMDB
+import Simulation
 import Synchronization
 import Testing
 

@@ -2,6 +2,7 @@
 // random entries, with few keys so that many are equal, in memory of very different sizes.
 
 import LMDB
+import Simulation
 import Testing
 
 @testable import Cambium

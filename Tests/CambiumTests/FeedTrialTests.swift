@@ -25,7 +25,7 @@ struct FeedTrialTests {
     var ownWrites: Int
     var rebuilds: Bool
 
-    init(_ random: inout CambiumTests.SeededGenerator) {
+    init(_ random: inout SeededGenerator) {
       diesAfterLog = random.oneIn(2)
       writes = 1 + random.below(25)
       consumed = 1 + random.below(20)
@@ -45,9 +45,9 @@ struct FeedTrialTests {
 
   @Test(
     "know no gap, no duplicate and no way back",
-    arguments: CambiumTests.SeededGenerator.seeds(1, 2, 3, 4))
+    arguments: SeededGenerator.seeds(1, 2, 3, 4))
   func history(seed: UInt64) async throws {
-    var random = CambiumTests.SeededGenerator(seed: seed)
+    var random = SeededGenerator(seed: seed)
     let database = try place.open()
     async let slow = database.followSlowly(.milliseconds(2)) { Self.isEnd($0) }
     async let restarted = database.followWithRestarts(seed: seed) { Self.isEnd($0) }

@@ -4,6 +4,7 @@
 // that keeps every state whole. Each call must do the same to both, or be refused by both; then the
 // present, the past and the feed are compared, before and after a rebuild and a reopening.
 
+import Simulation
 import Testing
 
 @testable import Cambium

@@ -2,6 +2,7 @@
 // of transactions of 1,000 operations, each of which sets one property of a random record.
 
 import LMDB
+import Simulation
 import Testing
 
 @testable import Cambium

@@ -8,6 +8,7 @@
 
 import FoundationEssentials
 import LMDB
+import Simulation
 import Testing
 
 @testable import Cambium

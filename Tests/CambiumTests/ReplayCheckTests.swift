@@ -2,6 +2,7 @@
 // not, verifying says so.
 // Method: random histories, compacted or not, folded twice; then a fold that ends one record early.
 
+import Simulation
 import Testing
 
 @testable import Cambium

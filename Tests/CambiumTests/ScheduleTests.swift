@@ -21,7 +21,7 @@ struct ScheduleTests {
 
   @Test("of writers, readers, observers and consumers keep every promise, whatever the order")
   func many() throws {
-    let seeds = CambiumTests.SeededGenerator.seeds(Array(1...200))
+    let seeds = SeededGenerator.seeds(Array(1...200))
     let traces = Mutex<[UInt64: Trace]>([:])
     onThreads(2) { thread in
       for (index, seed) in seeds.enumerated() where index % 2 == thread {

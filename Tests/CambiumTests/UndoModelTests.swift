@@ -3,6 +3,7 @@
 // undo must lead to a moment that the model has kept; each redo back. Single properties are undone
 // in random order against an oracle that holds before and after of each, and says what conflicts.
 
+import Simulation
 import Testing
 
 @testable import Cambium

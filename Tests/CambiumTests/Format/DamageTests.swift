@@ -3,6 +3,7 @@
 // several bytes changed at random. A trap would end the test's process.
 
 import FoundationEssentials
+import Simulation
 import Testing
 
 @testable import Cambium

@@ -3,6 +3,7 @@
 // time of a small closed database is changed; what LMDB then lends is compared with what it
 // should, which tells what must be noticed.
 
+import Simulation
 import Testing
 
 @testable import Cambium

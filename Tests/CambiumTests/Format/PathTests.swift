@@ -1,6 +1,7 @@
 // Goal: text and path say the same, whatever is in the keys, and the order of paths is that of a
 // walk. Method: cases that decide, and random paths from a seed against lists of keys.
 
+import Simulation
 import Testing
 
 @testable import Cambium

@@ -1,6 +1,7 @@
 // Random text, keys, paths and values that a seed repeats, with all that is awkward among them.
 
 import FoundationEssentials
+import Simulation
 
 @testable import Cambium
 

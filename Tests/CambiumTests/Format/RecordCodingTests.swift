@@ -3,6 +3,7 @@
 // taken apart.
 
 import FoundationEssentials
+import Simulation
 import Testing
 
 @testable import Cambium

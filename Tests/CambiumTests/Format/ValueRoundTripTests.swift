@@ -3,6 +3,7 @@
 // engine's `==`.
 
 import FoundationEssentials
+import Simulation
 import Testing
 
 @testable import Cambium

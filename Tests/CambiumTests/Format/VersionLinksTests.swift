@@ -1,6 +1,7 @@
 // Goal: the links find the version of every moment, through few entries. Method: histories with
 // gaps from a seed, searched as the tree does, against the list of all versions.
 
+import Simulation
 import Testing
 
 @testable import Cambium

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Simulation
 
 @testable import Cambium
 

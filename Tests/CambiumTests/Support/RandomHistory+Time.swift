@@ -1,5 +1,7 @@
 // Compares what the database tells of the past with what the model does.
 
+import Simulation
+
 @testable import Cambium
 
 extension RandomHistory {

@@ -1,3 +1,5 @@
+import Simulation
+
 @testable import Cambium
 
 /// Does the same to a database and to the model, call by call, and compares what each says.
