@@ -125,6 +125,11 @@ public struct Transaction: ~Copyable {
       .removeElement(path, try target(property), at: try checked(position, path)))
   }
 
+  /// Takes a node's own value away; its place stays, and what is below it.
+  package func clear(_ path: Path) throws {
+    try writing.issue(.set(path, Content(kind: .none, bytes: [])))
+  }
+
   // MARK: Nodes
 
   /// Removes a node with all below it, or a property of a record.

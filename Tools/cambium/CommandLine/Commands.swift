@@ -9,7 +9,7 @@ enum Commands {
     RepairCommand.command, BackupCommand.command, RestoreCommand.command,
     CompactCommand.command, VacuumCommand.command, EraseCommand.command,
     ConsumersCommand.command,
-    PutCommand.command, PatchCommand.command, DeleteCommand.command,
+    PutCommand.command, PatchCommand.command, DeleteCommand.command, ApplyCommand.command,
     UndoCommand.command, RedoCommand.command, RevertCommand.command, TagCommand.command,
     HelpCommand.command, VersionCommand.command, CompletionsCommand.command, ManCommand.command,
   ]

@@ -89,7 +89,7 @@ final class RowImport {
   }
 
   /// A short name for some words (FNV-1a, 64 bits).
-  private static func fingerprint(_ words: [String]) -> String {
+  static func fingerprint(_ words: [String]) -> String {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in words.joined(separator: "\u{0}").utf8 {
       hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3

@@ -46,6 +46,8 @@ struct JSONReader: ~Copyable {
   let isTyped: Bool
   /// How many bytes of the input come before the last event.
   private(set) var eventOffset: UInt64 = 0
+  /// In lines: which of them the last event is in, from 1.
+  private(set) var line = 1
   private var tokens: JSONTokens
   private var expectation = Expectation.start
   private var containers: [Container] = []
@@ -71,6 +73,7 @@ struct JSONReader: ~Copyable {
       switch (expectation, token.kind) {
       case (.start, .lineEnd), (.end, .lineEnd):
         tokens.consume()
+        line += 1
         expectation = .start
       case (.start, .end) where tokens.form == .lines, (.end, .end):
         return nil
@@ -95,7 +98,7 @@ struct JSONReader: ~Copyable {
   /// Goes back to the start.
   mutating func rewind() throws(InputError) {
     try tokens.rewind()
-    (depth, expectation) = (0, .start)
+    (depth, expectation, line) = (0, .start, 1)
   }
 
   /// An error about a place of which only the offset was kept. The input is read again up to there,

@@ -1,0 +1,273 @@
+import Cambium
+import Foundation
+
+/// `cambium apply`: the transactions of a file, each a line of JSON.
+enum ApplyCommand {
+  static let file = Operand("FILE", .file, "a file of JSON lines, or - for standard input")
+  static let dryRun = Option(flag: "dry-run", "only say what would change")
+  static let proceed = Option(flag: "continue", "go on after a transaction that fails")
+  static let resume = Option(
+    flag: "resume", "begin after the last line that an earlier run of FILE has applied")
+  static let create = Option(flag: "create", "create the database where there is none")
+
+  static let command = Command(
+    name: "apply", group: .change,
+    summary: "makes the transactions that a file describes",
+    discussion: """
+      Each line is a JSON object, and one transaction: all of it, or nothing.
+
+        {"metadata": {"actor": "anna"}, "if-seq": 12, "operations": [
+          {"op": "set", "path": "users/ada", "value": {"name": "Ada"}}]}
+
+      (in one line). With if-seq it is only made if that transaction is still the newest. These are
+      the operations, and what they have besides op:
+
+        set             path, value
+        update          path, set: new values by name, unset: names to take out
+        increment       path, property if it is one's, by (1 if left out)
+        append          path, property, value: at the end of an array
+        insert          path, property, at, value
+        removeElement   path, property, at
+        remove          path
+        restore         path, removedAt: the transaction that removed it
+        move            path, to
+        event           name, payload
+        define          name: of a property, so that its number is small
+        expect          path, sequence: the transaction that last changed it
+
+      Types that JSON lacks are written as `cambium get -o json` shows them. Lines of
+      `cambium log --patch -o json` are understood, too: they make the same changes and log the same
+      events, where what was changed is as it was; those of archived transactions make the same
+      operations. What they cannot carry are numbers, times, the contents of blobs, and nodes
+      without a value: such as are left empty go.
+
+      The whole file is read first; if anything in it cannot be understood, nothing is done. Then
+      the first transaction that fails ends the run; those before it are kept. Mend it, and go on
+      with --resume.
+      """,
+    operands: [.database, file],
+    options: [dryRun, proceed, resume, create, .actor, .reason, .wait, .progress, .quiet]
+      + Option.output(.short, .json) + [.color],
+    examples: [
+      .init("cambium apply team.cambium changes.jsonl --dry-run", "what would it do?"),
+      .init("cambium apply team.cambium changes.jsonl --actor anna", "does it"),
+      .init(
+        "cambium apply --create copy.cambium log.jsonl",
+        "what `cambium log --patch -o json` wrote, in another database"),
+    ],
+    stopsSafely: true, run: run)
+
+  static func run(_ invocation: Invocation, _ output: Output) throws {
+    let name = invocation.value(file).text
+    if name == "-" && invocation.has(resume) {
+      throw Failure(
+        .usage, "usage", "--resume needs a file, which standard input is not",
+        hint: "write it to a file first")
+    }
+    let source = name == "-" ? try ByteSource.standardInput() : try ByteSource(path: name)
+    let label = name == "-" ? "standard input" : name
+    var script = try ScriptReader(source)
+    var total: UInt64 = 0
+    while try script.next() != nil { total += 1 }
+    try script.rewind()
+    let database = try OpenDatabase.forWriting(
+      invocation, creating: invocation.has(create) && !invocation.has(dryRun))
+    defer { try? database.close() }
+    let bar = ProgressBar(invocation, unit: "transactions")
+    defer { bar.finish() }
+    let job = ApplyJob(invocation, output, database, label: label, total: total, bar)
+    if invocation.has(dryRun) { return try job.preview(&script) }
+    try job.run(&script)
+  }
+}
+
+/// One run over the transactions of a file.
+private final class ApplyJob {
+  private let invocation: Invocation
+  private let output: Output
+  private let database: Database
+  private let label: String
+  private let total: UInt64
+  private let bar: ProgressBar
+  private let start = ContinuousClock.now
+  private var applied = 0
+  private var failed = 0
+  private var firstFailure: ExitCode?
+  private var sequences: (first: SequenceNumber, last: SequenceNumber)?
+
+  init(
+    _ invocation: Invocation, _ output: Output, _ database: Database, label: String,
+    total: UInt64, _ bar: ProgressBar
+  ) {
+    self.invocation = invocation
+    self.output = output
+    self.database = database
+    self.label = label
+    self.total = total
+    self.bar = bar
+  }
+
+  // MARK: Doing it
+
+  func run(_ script: inout ScriptReader) throws {
+    // Under this name the database keeps how many lines are done, with each transaction.
+    let path = URL(filePath: label).standardizedFileURL.path
+    let cursor = "apply/" + RowImport.fingerprint([path])
+    let done = invocation.has(ApplyCommand.resume) ? try database.cursor(cursor) ?? 0 : 0
+    var index: UInt64 = 0
+    while let transaction = try script.next() {
+      index += 1
+      if index <= done { continue }
+      if !bar.update("apply", index, of: total) { throw stopped() }
+      try attempt(transaction, script.line) {
+        let sequence = try database.write(
+          metadata: metadata(transaction), expecting: transaction.expected
+        ) { tx in
+          try transaction.perform(tx)
+          try tx.saveCursor(cursor, index)
+          return tx.sequence
+        }
+        sequences = (sequences?.first ?? sequence, sequence)
+      }
+    }
+    try finish()
+  }
+
+  private func metadata(_ transaction: ScriptedTransaction) -> [String: String] {
+    Changing.metadata(invocation).merging(transaction.metadata) { _, own in own }
+  }
+
+  /// Does one, and says what is wrong with its line where it fails.
+  private func attempt(
+    _ transaction: ScriptedTransaction, _ line: Int, _ body: () throws -> Void
+  ) throws {
+    if transaction.isEmpty { return }
+    do {
+      try body()
+      applied += 1
+    } catch {
+      let failure = told(error, line)
+      let isItsOwn = failure.exit == .refused || failure.exit == .missing
+      guard invocation.has(ApplyCommand.proceed), isItsOwn else { throw failure }
+      bar.finish()
+      System.complain(failure.text)
+      failed += 1
+      firstFailure = firstFailure ?? failure.exit
+    }
+  }
+
+  private func told(_ error: any Error, _ line: Int) -> Failure {
+    let failure = Failure(error, database: invocation.database)
+    guard var message = failure.message else { return failure }
+    if case DatabaseError.conflict(.root, let expected, let found) = error {
+      message = "transaction \(expected) is not the newest: \(found) is"
+    }
+    let isPreview = invocation.has(ApplyCommand.dryRun)
+    var hints = [failure.hint].compactMap { $0 }
+    if applied > 0 && !isPreview && !invocation.has(ApplyCommand.proceed) {
+      hints.append("what was applied before is kept: \(Quantity.count(applied, "transaction"))")
+    }
+    return Failure(
+      failure.exit, failure.code, "\(label):\(line): \(message)",
+      hint: hints.isEmpty ? nil : hints.joined(separator: "; "))
+  }
+
+  private func stopped() -> Failure {
+    let words = ((try? System.arguments()) ?? []).filter { $0 != "--resume" }
+    let line = (["cambium"] + words + ["--resume"]).map(Shell.quoted).joined(separator: " ")
+    return .stopped(resume: label == "standard input" || applied == 0 ? nil : line)
+  }
+
+  private func finish() throws {
+    bar.finish()
+    if !invocation.isQuiet { try report() }
+    if let firstFailure { throw Failure.silent(firstFailure) }
+  }
+
+  private func report() throws {
+    if invocation.format == .json {
+      var line = JSONLine()
+      line.add("transactions", applied)
+      if let sequences {
+        line.add("first", sequences.first.rawValue)
+        line.add("last", sequences.last.rawValue)
+      }
+      line.add("failed", failed)
+      return try output.line(line)
+    }
+    var text = "applied \(Quantity.count(applied, "transaction"))"
+    if let sequences {
+      let range = "\(sequences.first)" + (applied > 1 ? " to \(sequences.last)" : "")
+      text += ": tx \(range)"
+    }
+    if failed > 0 { text += "; \(Quantity.count(failed)) failed" }
+    try output.line(text)
+  }
+
+  // MARK: Saying what would be done
+
+  /// Thrown to give up a transaction that was only tried.
+  private struct Abandoned: Error {}
+
+  /// Tries all of it in one transaction, which is then given up.
+  func preview(_ script: inout ScriptReader) throws {
+    do {
+      try database.write { tx in
+        let head = tx.sequence.previous
+        while let transaction = try script.next() {
+          let sequence = SequenceNumber(head.rawValue + UInt64(applied))
+          try attempt(transaction, script.line) {
+            if let expected = transaction.expected, expected != sequence {
+              throw DatabaseError.conflict(.root, expected: expected, found: sequence)
+            }
+            let changes = try tx.attempt { try transaction.performTelling(tx) }
+            try tell(transaction, changes, sequence.next)
+          }
+        }
+        throw Abandoned()
+      }
+    } catch is Abandoned {
+    }
+    bar.finish()
+    if invocation.format == .short && !invocation.isQuiet {
+      let failures = failed > 0 ? ", and \(Quantity.count(failed)) would fail" : ""
+      try output.line("would apply \(Quantity.count(applied, "transaction"))\(failures)")
+    }
+    if let firstFailure { throw Failure.silent(firstFailure) }
+  }
+
+  private func tell(
+    _ transaction: ScriptedTransaction, _ changes: [ScriptedTransaction.Change],
+    _ sequence: SequenceNumber
+  ) throws {
+    if invocation.isQuiet { return }
+    if invocation.format == .json {
+      var line = JSONLine()
+      line.add("sequence", sequence.rawValue)
+      line.add("metadata", metadata(transaction))
+      line.add("changes", changes.map(ApplyJob.json))
+      return try output.line(line)
+    }
+    var line = StyledLine("tx \(sequence)", .heading)
+    if let actor = CommitText.actor(metadata(transaction)) {
+      line.add("  \(Terminal.escaped(actor))")
+    }
+    if let reason = CommitText.reason(metadata(transaction)) {
+      line.add("  \(JSONText.quoted(reason))")
+    }
+    try output.line(line)
+    let text = ChangeText(output: output, indent: 2)
+    for change in changes {
+      try text.write(
+        Terminal.escaped(change.path.description), from: change.old, to: change.new)
+    }
+  }
+
+  private static func json(_ change: ScriptedTransaction.Change) -> JSONLine {
+    var line = JSONLine()
+    line.add("path", change.path.description)
+    line.add("old", ifPresent: change.old)
+    line.add("new", ifPresent: change.new)
+    return line
+  }
+}
