@@ -91,6 +91,9 @@ public final class Snapshot: Sendable {
     get throws { try writing.map { try $0.catalog(for: sequence) } ?? catalog }
   }
 
+  /// The names of all properties that were ever set, in the order in which they were defined.
+  package var propertyNames: [String] { get throws { try names.names } }
+
   /// The number of a property's name, or nil where no record has ever had it.
   @inline(__always)
   func nameID(_ name: String) throws -> Catalog.NameID? {

@@ -1,0 +1,174 @@
+import Cambium
+
+/// `cambium schema`: what kinds of things a database holds, as far as it shows.
+enum SchemaCommand {
+  static let path = Operand.subtree("the node whose children are the collections; else the root")
+  static let sample = Option(
+    "sample", "N", .number(1...Int.max), "how many children of a collection to look at",
+    fallback: "1000")
+  static let all = Option(flag: "all", "look at all children, and at all collections")
+  static let swift = Option(flag: "swift", "print declarations of Swift structs")
+
+  /// Without --all, no more collections than these are looked at.
+  private static let collectionsMax = 100
+
+  static let command = Command(
+    name: "schema", group: .look,
+    summary: "shows collections, their properties and the types of these",
+    discussion: """
+      A database has no schema of its own: records have whatever properties were set. This looks at
+      the children of the root, or of PATH, as collections, and tells which properties the records
+      in each have, of which types, and in how many of them they are where not in all. Of a large
+      collection it looks at a sample, half of it from each end in key order, so that what is rare
+      may be missing; it says so, and --all looks at everything.
+
+      Of the catalog, which has the names of all properties that were ever set, it tells what was
+      not seen. --swift prints structs to start from, in which what is not in all records is
+      optional. Exits with 1 where there are no nodes to look at.
+      """,
+    operands: [.database, path],
+    options: [sample, all, .at, swift] + Option.list + [.wait, .progress, .noPager, .color],
+    examples: [
+      .init("cambium schema air.cambium", "what is in it?"),
+      .init("cambium schema air.cambium --all -o csv", "all of it, as a table"),
+      .init("cambium schema air.cambium --swift > Models.swift", "as Swift"),
+    ],
+    stopsSafely: true, run: run)
+
+  static func run(_ invocation: Invocation, _ output: Output) throws {
+    if invocation.has(swift), invocation.format != .short {
+      throw Failure(.usage, "usage", "--swift is a form of its own", hint: "leave out --output")
+    }
+    let list = try ListWriter(invocation, output, columns: columns)
+    let bar = ProgressBar(invocation, unit: "nodes")
+    defer { bar.finish() }
+    let database = try OpenDatabase.forReading(invocation)
+    defer { try? database.close() }
+    let snapshot = try OpenDatabase.snapshot(invocation[.at]?.moment, of: database)
+    let node = snapshot[invocation[path]?.path ?? .root]
+    guard try node.exists else {
+      throw try MissingNode.failure(
+        node.path, below: snapshot.root, invocation.database,
+        at: invocation.has(.at) ? snapshot.sequence : nil)
+    }
+    let surveys = try surveys(of: node, invocation, bar)
+    bar.finish()
+    if surveys.isEmpty {
+      if invocation.format == .short { System.complain("cambium: there are no nodes below\n") }
+      throw Failure.silent(.negative)
+    }
+    if invocation.has(swift) { return try output.write(SwiftDeclarations.text(surveys)) }
+    if invocation.format != .short {
+      for survey in surveys { try tell(survey, list) }
+      try list.finish()
+      return try hintAtRest(surveys, node)
+    }
+    for survey in surveys { try tell(survey, output) }
+    try tellRest(surveys, node, snapshot, output)
+  }
+
+  private static func surveys(
+    of node: Node, _ invocation: Invocation, _ bar: ProgressBar
+  ) throws -> [CollectionSurvey] {
+    let isWhole = invocation.has(all)
+    let size = isWhole ? nil : invocation.value(sample).number
+    var surveys: [CollectionSurvey] = []
+    var count: UInt64 = 0
+    try node.children.limit(isWhole ? .max : collectionsMax).forEach { child in
+      surveys.append(
+        try CollectionSurvey(child, sample: size) {
+          count += 1
+          return count % 1024 != 0 || bar.update("schema", count)
+        })
+    }
+    return surveys
+  }
+
+  // MARK: For people
+
+  private static func tell(_ survey: CollectionSurvey, _ output: Output) throws {
+    var line = StyledLine(Terminal.escaped(survey.path.description), .heading)
+    switch survey.own {
+    case .map(let record)?:
+      let members = record.members.map {
+        "\(Terminal.escaped($0.name)): \(CollectionSurvey.type(of: $0.value))"
+      }
+      line.add("  record of \(members.isEmpty ? "nothing" : members.joined(separator: ", "))")
+    case let value?: line.add("  \(CollectionSurvey.type(of: value))")
+    case nil: break
+    }
+    if survey.count > 0 {
+      line.add("  \(Quantity.count(survey.count)) \(survey.count == 1 ? "child" : "children")")
+      if survey.isSampled { line.add(", \(Quantity.count(survey.seen)) looked at", .metadata) }
+    }
+    try output.line(line)
+    let properties = survey.properties
+    let names = properties.map { Terminal.escaped($0.name ?? "(no record)") }
+    let width = names.map(Terminal.displayWidth).max() ?? 0
+    for (property, name) in zip(properties, names) {
+      var line = StyledLine("  \(Terminal.padded(name, to: width))", .metadata)
+      line.add("  \(property.typeNames.joined(separator: " or "))")
+      let whole = property.name == nil ? survey.seen : survey.records
+      if property.present < whole {
+        line.add("  in \(Quantity.count(property.present)) of \(Quantity.count(whole))", .metadata)
+      }
+      try output.line(line)
+    }
+  }
+
+  /// What was not looked at, and what the catalog has besides.
+  private static func tellRest(
+    _ surveys: [CollectionSurvey], _ node: Node, _ snapshot: Snapshot, _ output: Output
+  ) throws {
+    try hintAtRest(surveys, node)
+    let seen = Set(surveys.flatMap { $0.properties.compactMap(\.name) + $0.ownNames })
+    let names = try snapshot.propertyNames
+    let unseen = names.filter { !seen.contains($0) }
+    if unseen.isEmpty { return }
+    let shown = unseen.prefix(20).map { Terminal.escaped($0) }.joined(separator: ", ")
+    let more = unseen.count > 20 ? ", …" : ""
+    try output.line()
+    try output.line(
+      "\(Quantity.count(unseen.count)) of \(Quantity.count(names.count, "name")) of properties "
+        + "not seen here: \(shown)\(more)")
+  }
+
+  /// Says on standard error that there are more collections than were looked at.
+  private static func hintAtRest(_ surveys: [CollectionSurvey], _ node: Node) throws {
+    let left = try node.childCount - surveys.count
+    if left > 0 {
+      System.complain("cambium: \(Quantity.count(left)) more nodes; --all looks at all of them\n")
+    }
+  }
+
+  // MARK: For programs
+
+  private static let columns = ["collection", "children", "seen", "property", "types", "present"]
+
+  /// An entry for each property; one without for a collection that has none.
+  private static func tell(_ survey: CollectionSurvey, _ list: ListWriter) throws {
+    var entries = survey.properties.map {
+      (name: $0.name, types: $0.typeNames, present: $0.present)
+    }
+    if entries.isEmpty {
+      let types = survey.own.map { [CollectionSurvey.type(of: $0)] } ?? []
+      entries = [(name: nil, types: types, present: types.count)]
+    }
+    for entry in entries {
+      var line = JSONLine()
+      line.add("collection", survey.path.description)
+      line.add("children", survey.count)
+      line.add("seen", survey.seen)
+      line.add("property", ifPresent: entry.name.map { .string($0) })
+      line.add("types", .array(entry.types.map { .string($0) }))
+      line.add("present", entry.present)
+      var row: Record = [
+        "collection": .string(survey.path.description), "children": .integer(Int64(survey.count)),
+        "seen": .integer(Int64(survey.seen)), "present": .integer(Int64(entry.present)),
+        "types": .string(entry.types.joined(separator: " ")),
+      ]
+      row["property"] = entry.name.map { .string($0) }
+      try list.write(line, row)
+    }
+  }
+}

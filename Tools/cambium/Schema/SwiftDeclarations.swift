@@ -1,0 +1,92 @@
+import Cambium
+
+/// Writes structs that could hold the records that were seen, as a start for declarations by hand.
+///
+/// Properties keep their names, between backquotes where Swift needs them. What is missing or null
+/// in some record is optional; what has several types is a `Value`.
+enum SwiftDeclarations {
+  /// A declaration for each collection that has records.
+  static func text(_ surveys: [CollectionSurvey]) -> String {
+    var lines = ["import Cambium", "import Foundation"]
+    var taken: Set<String> = []
+    for survey in surveys where survey.records > 0 {
+      let seen = Quantity.count(survey.seen)
+      let all = survey.isSampled ? "\(seen) of \(Quantity.count(survey.count))" : "all \(seen)"
+      lines += ["", "/// \(Terminal.escaped(survey.path.description)), by \(all) children."]
+      lines.append("struct \(structName(survey.path, &taken)) {")
+      lines += survey.properties.compactMap { property in
+        property.name.map { "  " + declaration($0, property, of: survey.records) }
+      }
+      lines.append("}")
+    }
+    return lines.map { $0 + "\n" }.joined()
+  }
+
+  private static func declaration(
+    _ name: String, _ property: CollectionSurvey.Property, of records: Int
+  ) -> String {
+    guard let identifier = identifier(name) else {
+      return "// \(Terminal.escaped(name)) cannot be a name in Swift."
+    }
+    let present = property.present - (property.types["null"] ?? 0)
+    let isOptional = present < records
+    let types = Set(property.types.keys).subtracting(["null"])
+    let declared = "var \(identifier): \(swiftType(types))"
+    if !isOptional { return declared }
+    return "\(declared)?  // in \(Quantity.count(present)) of \(Quantity.count(records))"
+  }
+
+  private static func swiftType(_ types: Set<String>) -> String {
+    if types == ["integer", "double"] { return "Double" }
+    guard types.count == 1, let type = types.first else { return "Value" }
+    return swiftTypes[type] ?? "Value"
+  }
+
+  private static let swiftTypes = [
+    "bool": "Bool", "integer": "Int", "double": "Double", "string": "String", "data": "Data",
+    "date": "Date", "uuid": "UUID", "decimal": "Decimal", "array": "[Value]", "map": "Record",
+    "reference": "Path", "blob": "Blob",
+  ]
+
+  /// The name as Swift takes it; nil where there is no way to write it.
+  private static func identifier(_ name: String) -> String? {
+    if isPlain(name) && !keywords.contains(name) { return name }
+    let isRaw = name.unicodeScalars.allSatisfy { scalar in
+      scalar != "`" && scalar != "\\" && !scalar.properties.isPatternWhitespace || scalar == " "
+    }
+    // What is all operators is one, and $ is the compiler's own.
+    let hasLetter = name.contains { $0.isLetter || $0.isNumber || $0 == "_" }
+    let isFit = isRaw && hasLetter && name.first != "$" && Terminal.escaped(name) == name
+    return isFit ? "`\(name)`" : nil
+  }
+
+  private static func isPlain(_ name: String) -> Bool {
+    guard let first = name.unicodeScalars.first, first == "_" || first.properties.isXIDStart
+    else { return false }
+    return name != "_" && name.unicodeScalars.allSatisfy(\.properties.isXIDContinue)
+  }
+
+  private static let keywords: Set = [
+    "associatedtype", "class", "deinit", "enum", "extension", "fileprivate", "func", "import",
+    "init", "inout", "internal", "let", "open", "operator", "precedencegroup", "private",
+    "protocol", "public", "rethrows", "static", "struct", "subscript", "typealias", "var",
+    "break", "case", "catch", "continue", "default", "defer", "do", "else", "fallthrough", "for",
+    "guard", "if", "in", "repeat", "return", "switch", "throw", "where", "while", "as", "Any",
+    "false", "is", "nil", "self", "Self", "super", "throws", "true", "try",
+  ]
+
+  /// The node's key with capitals, made of what a name can have: `order-items` is `OrderItems`.
+  private static func structName(_ path: Path, _ taken: inout Set<String>) -> String {
+    let words = (path.last?.description ?? "Root").split { !($0.isLetter || $0.isNumber) }
+    var name = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    if !isPlain(name) { name = "Collection" + name }
+    if !isPlain(name) { name = "Collection" }
+    var unique = name
+    var number = 1
+    while !taken.insert(unique).inserted {
+      number += 1
+      unique = name + String(number)
+    }
+    return unique
+  }
+}
