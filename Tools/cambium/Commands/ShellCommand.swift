@@ -18,10 +18,11 @@ enum ShellCommand {
         help        lists the commands; `help log` explains one
         exit        ends the shell; so does Ctrl-D
 
-      A path with a leading slash starts at the root wherever you are; keys named `..` are only
-      reached by such a one. Tab completes commands, options, paths and files. Ctrl-C abandons a
-      line, or stops the command that runs. Lines are kept in a history file, see
-      `cambium help environment`; one that begins with a space is not.
+      A path with a leading slash starts at the root wherever you are, as those that are printed do;
+      keys named `..` are only reached by such a one. Tab completes commands, options, paths and
+      files. Ctrl-C abandons a line, or stops the command that runs. Lines are kept in a history
+      file, see `cambium help environment`; one that begins with a space is not. `cambium erase`
+      leaves that file as it is.
 
       Where standard input is no terminal, there is no prompt: lines are run until one fails, and
       the exit code is that of the first that failed. Commands that ask need --yes there, and none
