@@ -41,7 +41,14 @@ import Glibc
       guard let trial = arguments.trial else { throw Failure("which trial?") }
       try trial.run(arguments.setting, cases)
       cases.report()
-    case "run": return try Session(arguments).run()
+    case "run":
+      let session = try Session(arguments)
+      guard let measure = arguments.measure else { return session.run() }
+      defer { session.removeFiles() }
+      let operations = arguments.count ?? 1_000_000
+      try await CompactionSteps(
+        directory: session.directory, operations: operations, archives: measure == .archiving
+      ).measure()
     default: throw Failure(Arguments.usage)
     }
     return true

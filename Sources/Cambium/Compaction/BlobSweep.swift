@@ -142,10 +142,9 @@ extension CompactionRun {
     let sweep = BlobSweep(store: store)
     let found = try sweep.unreferred()
     var isDone = false
+    var pace = StepPace()
     while !isDone {
-      try writer.exclusively {
-        isDone = try !sweep.step(found, until: .now + CompactionRun.stepDuration)
-      }
+      try step("give up", &pace) { isDone = try !sweep.step(found, until: .now + $0) }
       if progress?(Progress(phase: "give up", done: 0, total: nil)) == false {
         throw CancellationError()
       }

@@ -135,8 +135,6 @@ extension Database {
 struct CompactionRun: Sendable {
   let store: Store
   let writer: Writer
-  /// For how long a step may take the writer's turn, without its commit.
-  static let stepDuration = Duration.milliseconds(2)
 
   init(_ store: Store, _ writer: Writer) {
     self.store = store
@@ -253,7 +251,8 @@ struct CompactionRun: Sendable {
   func finish(_ progress: ProgressHandler?) throws {
     let (horizon, baseline) = try store.log.read { (try $0.horizon(), try $0.baseline()) }
     if horizon > baseline.sequence { try publishBaseline(upTo: horizon, progress) }
-    while try dropRecords(upTo: horizon, progress) {}
+    var pace = StepPace()
+    while try dropRecords(upTo: horizon, &pace, progress) {}
     if try cut() < horizon { try cutHistory(upTo: horizon, progress) }
     try giveUpBlobs(progress)
   }
@@ -261,7 +260,7 @@ struct CompactionRun: Sendable {
   // MARK: The steps
 
   private func announce(_ horizon: SequenceNumber, archives: Bool) throws {
-    try writer.exclusively {
+    try step("announce") {
       // A state that has come as far knows which removed subtrees are restored.
       try writer.catchUp()
       let head = try store.log.readNewest { try $0.head() }
@@ -278,14 +277,16 @@ struct CompactionRun: Sendable {
       if Files.exists(claim.path) { try? Files.removeDirectory(claim.path) }
     }
     let (mark, blobs) = try BaselineBuilder(store, upTo: horizon, progress).make(in: claim.path)
-    try writer.exclusively {
+    let unused = try step("publish") {
       try publish(Baseline(store: store, mark: mark), from: claim.path, givingUp: blobs)
     }
+    for path in unused { try? Files.removeDirectory(path) }
   }
 
+  /// - Returns: What is of no use any more, and has only to be removed.
   private func publish(
     _ baseline: Baseline, from directory: String, givingUp blobs: Set<[UInt8]>
-  ) throws {
+  ) throws -> [String] {
     let (head, old, checkpoint, startsArchive) = try store.log.readNewest { log in
       (
         try log.head(), try log.baseline(), try log.checkpoint(),
@@ -303,28 +304,30 @@ struct CompactionRun: Sendable {
     // What it goes on from is dropped now.
     if let checkpoint, checkpoint.sequence < baseline.mark.sequence { try log.setCheckpoint(nil) }
     try log.commit(head: head)
-    store.sweepUnused()
+    return store.setUnusedAside()
   }
 
   /// Drops some of the records up to a moment, or seals them.
   ///
   /// - Returns: Whether there may be more.
   private func dropRecords(
-    upTo horizon: SequenceNumber, _ progress: ProgressHandler?
+    upTo horizon: SequenceNumber, _ pace: inout StepPace, _ progress: ProgressHandler?
   ) throws -> Bool {
     let (oldest, archives) = try store.log.read { (try $0.oldestRecord(), try $0.isArchiving()) }
     guard oldest <= horizon else { return false }
     let done = Progress(phase: "drop", done: oldest.rawValue, total: horizon.rawValue)
     if progress?(done) == false { throw CancellationError() }
     let segment = try archives ? seal(from: oldest, upTo: horizon) : nil
+    // Compressing takes longer than storing, and nobody need wait for it.
+    let sealed = try segment?.stored()
     if let segment, try !store.log.environment.hasRoom(for: 4 * segment.records.count) {
       try store.log.environment.growMap(headroom: 8 * segment.records.count)
     }
-    try writer.exclusively {
+    try step(segment == nil ? "drop" : "seal", &pace) { duration in
       let head = try store.log.readNewest { try $0.head() }
       let log = try LogWriter(store.log)
-      if let segment { try log.putSegment(segment) }
-      let end = ContinuousClock.now + CompactionRun.stepDuration
+      if let segment, let sealed { try log.putSegment(segment, stored: sealed) }
+      let end = ContinuousClock.now + duration
       var next = oldest
       while next <= segment?.last ?? horizon, segment != nil || ContinuousClock.now < end {
         try log.removeRecord(next)
@@ -350,8 +353,9 @@ struct CompactionRun: Sendable {
     var cut: HistoryCut?
     var generation: UInt64 = 0
     var isDone = false
+    var pace = StepPace()
     while !isDone {
-      try writer.exclusively {
+      try step("cut", &pace) { duration in
         let state = try store.prepareState().state
         if cut == nil || generation != state.generation {
           cut = HistoryCut(state, upTo: horizon)
@@ -360,7 +364,7 @@ struct CompactionRun: Sendable {
         if try !state.environment.hasRoom(for: 64 << 20) {
           try state.environment.growMap(headroom: 128 << 20)
         }
-        isDone = try cut?.step(until: .now + CompactionRun.stepDuration) ?? true
+        isDone = try cut?.step(until: .now + duration) ?? true
       }
       let done = Progress(phase: "cut", done: cut?.removed ?? 0, total: nil)
       if progress?(done) == false { throw CancellationError() }

@@ -70,17 +70,27 @@ extension Store {
   /// Removes what the log does not name. The writer's turn must be held:
   /// whoever names one holds it. What a killed writer has named counts, which readers may not see.
   func sweepUnused() {
-    guard let used = try? log.readNewest(namesInUse) else { return }
-    for name in unused(except: used) { try? removeState(name) }
+    for path in setUnusedAside() { try? Files.removeDirectory(path) }
   }
 
-  /// Renames a state before it is removed, so that one who comes late finds it whole or not at all.
-  private func removeState(_ name: String) throws {
-    let going = name.hasSuffix(".tmp") ? name : "\(name).tmp"
-    if name != going {
-      if Files.exists("\(path)/\(going)") { try Files.removeDirectory("\(path)/\(going)") }
-      try Files.rename("\(path)/\(name)", to: "\(path)/\(going)")
+  /// Renames what the log does not name, so that one who comes late finds it whole or not at all.
+  /// The writer's turn must be held, as for ``sweepUnused()``.
+  ///
+  /// - Returns: Directories to be removed, for which nobody need wait. States are gone already,
+  ///   since whoever makes a new one may want the name.
+  func setUnusedAside() -> [String] {
+    guard let used = try? log.readNewest(namesInUse) else { return [] }
+    let aside = unused(except: used).compactMap { try? setAside($0) }
+    for state in aside where state.isState { try? Files.removeDirectory(state.path) }
+    return aside.filter { !$0.isState }.map(\.path)
+  }
+
+  private func setAside(_ name: String) throws -> (path: String, isState: Bool) {
+    let aside = "\(path)/\(name.hasSuffix(".tmp") ? name : "\(name).tmp")"
+    if "\(path)/\(name)" != aside {
+      if Files.exists(aside) { try Files.removeDirectory(aside) }
+      try Files.rename("\(path)/\(name)", to: aside)
     }
-    try Files.removeDirectory("\(path)/\(going)")
+    return (aside, name.hasPrefix("state-"))
   }
 }

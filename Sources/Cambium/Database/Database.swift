@@ -49,6 +49,8 @@ public final class Database: Sendable {
     /// How often a process looks whether compacting is worth it, and how many bytes of records must
     /// be there to be dropped.
     package var compactionLook = (every: Duration.seconds(1), bytes: 4 << 20)
+    /// Told how long each step of a compaction had the writer's turn, with its commit.
+    package var compactionStepTook: (@Sendable (_ step: String, Duration) -> Void)?
     /// The time of day, in microseconds since 1970; nil for the system's.
     package var clock: (@Sendable () -> Int64)?
     /// How background work is run.

@@ -33,12 +33,16 @@ final class Writer: Sendable {
 
   /// The most bodies in one group, so that the first does not wait for ever.
   private static let groupMax = 1024
+  /// How long whoever writes in the background lets others go first, at a time.
+  private static let stepBackMax = Duration.milliseconds(20)
 
   private let store: Store
   let checkpointer: Checkpointer
   let compactor: Compactor
   private let turn = DispatchSemaphore(value: 1)
   private let owner = Atomic<UInt>(0)
+  /// How many threads wait for the turn.
+  let waiting = Atomic<Int>(0)
   private let queue = Mutex(Queue())
   private let background: any BackgroundWork
   private let thread: any WorkQueue
@@ -54,6 +58,13 @@ final class Writer: Sendable {
   var compaction: CompactionRun { CompactionRun(store, self) }
 
   // MARK: Turns
+
+  /// Lets those of this process go first who wait for the turn, though not for ever. The semaphore
+  /// would give it to a thread that asks again at once, while those who wait are waking up.
+  func stepBack() {
+    let end = ContinuousClock.now + Writer.stepBackMax
+    while waiting.load(ordering: .relaxed) > 0, ContinuousClock.now < end { usleep(50) }
+  }
 
   /// Runs something while no transaction of any process writes.
   ///
@@ -78,7 +89,10 @@ final class Writer: Sendable {
         reason: "write was called inside write; use the transaction that is open, or its attempt")
     }
     let timeout = timeout ?? store.options.busyTimeout
-    guard turn.wait(timeout: .now() + timeout.seconds) == .success else {
+    waiting.add(1, ordering: .relaxed)
+    let hasTurn = turn.wait(timeout: .now() + timeout.seconds) == .success
+    waiting.subtract(1, ordering: .relaxed)
+    guard hasTurn else {
       throw DatabaseError.busy(reason: "another write of this process took longer than \(timeout)")
     }
     owner.store(me, ordering: .relaxed)

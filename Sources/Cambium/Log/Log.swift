@@ -354,8 +354,13 @@ struct LogWriter: ~Copyable {
 
   /// Stores a sealed stretch of records.
   func putSegment(_ segment: Segment) throws {
+    try putSegment(segment, stored: try segment.stored())
+  }
+
+  /// Stores a sealed stretch of records that was compressed before.
+  func putSegment(_ segment: Segment, stored: [UInt8]) throws {
     try segment.key.lend { key in
-      try segment.stored().lend { try transaction.put(tables.segments, key, $0) }
+      try stored.lend { try transaction.put(tables.segments, key, $0) }
     }
   }
 

@@ -20,17 +20,26 @@ struct Arguments {
   /// After how many transactions a process of the feed trial is done, and the last one of all.
   var count: Int?
   var end: UInt64?
+  /// What is to be measured instead: compacting that drops, or that archives.
+  var measure: Measure?
   /// A multiple of each trial's usual size.
   var scale = 1.0
 
   /// What the smoke takes of each trial's usual size.
   private static let smokeScale = 0.6
 
+  /// What can be measured alone.
+  enum Measure: String {
+    case compaction
+    case archiving
+  }
+
   static let usage = """
     usage: Tools/torture [--smoke | --minutes N] [--seed N]
            Tools/torture --trial power|kill|fault|space|corruption|feed|schedule
                          [--workload NAME] [--seed N] [--quota N] [--names strict|journal]
                          [--bug NAME] [--case N]
+           Tools/torture --measure compaction|archiving [--count OPERATIONS]
     """
 
   init(_ words: [String]) throws {
@@ -81,6 +90,7 @@ struct Arguments {
     case "--progress": progress = value
     case "--start": start = value
     case "--count": count = try number() as Int
+    case "--measure": measure = try choice()
     case "--end": end = try number() as UInt64
     default: return false
     }

@@ -4,7 +4,7 @@ import FoundationEssentials
 /// its own, until the time is over or someone asks for the end; then the table.
 struct Session {
   private let arguments: Arguments
-  private let directory: String
+  let directory: String
   private let recorder: String
   private var counts = Counts()
 
@@ -26,10 +26,12 @@ struct Session {
     var session = self
     // Whoever looks at one case wants to see its files.
     if arguments.share.only != nil { System.tell("the files stay in \(directory)") }
-    defer { if arguments.share.only == nil { System.remove(directory) } }
+    defer { if arguments.share.only == nil { removeFiles() } }
     let signals = System.whenAskedToEnd { [stop] in try? System.makeFile(stop, [], [], size: 0) }
     return withExtendedLifetime(signals) { session.runAll() }
   }
+
+  func removeFiles() { System.remove(directory) }
 
   private mutating func runAll() -> Bool {
     let end = arguments.minutes.map { ContinuousClock.now + .seconds($0 * 60) }
