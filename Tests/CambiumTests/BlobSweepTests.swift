@@ -3,6 +3,7 @@
 
 import Foundation
 import LMDB
+import Simulation
 import Testing
 
 @testable import Cambium
