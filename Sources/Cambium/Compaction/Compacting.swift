@@ -123,7 +123,9 @@ extension Database {
       throw DatabaseError.readOnly(reason: "\(path) is open for reading only")
     }
     return try translating {
-      guard let result = try CompactionRun(store, writer).whileAlone(body) else {
+      let run = writer.compaction
+      let result = try writer.compactor.instead(of: run) { try run.whileAlone(body) }
+      guard let result else {
         throw DatabaseError.busy(reason: "another compaction is under way")
       }
       return result

@@ -5,6 +5,8 @@ import Synchronization
 final class Compactor: Sendable {
   private let isBusy = Atomic<Bool>(false)
   private let isClosed = Atomic<Bool>(false)
+  /// How many compact by themselves just now.
+  private let others = Atomic<Int>(0)
   private let nextLook = Mutex<ContinuousClock.Instant?>(nil)
   private let background: any BackgroundWork
   private let queue: any WorkQueue
@@ -40,7 +42,21 @@ final class Compactor: Sendable {
     }
   }
 
-  private var isGivenUp: Bool { isClosed.load(ordering: .relaxed) }
+  /// Runs a compaction that was asked for, in the place of one in the background, which would keep
+  /// it waiting; that goes on afterwards, if anything of it is left.
+  func instead<R>(of run: CompactionRun, _ body: () throws -> R) throws -> R {
+    others.add(1, ordering: .relaxed)
+    finish()
+    defer {
+      others.subtract(1, ordering: .relaxed)
+      if !isGivenUp { resume(run) }
+    }
+    return try body()
+  }
+
+  private var isGivenUp: Bool {
+    isClosed.load(ordering: .relaxed) || others.load(ordering: .relaxed) > 0
+  }
 
   private func isTime(every interval: Duration) -> Bool {
     let now = background.now
@@ -72,6 +88,11 @@ final class Compactor: Sendable {
 }
 
 extension Database {
+  /// Whether a compaction was broken off, and has steps left.
+  package var isCompactionUnfinished: Bool {
+    get throws { try translating { try writer.compaction.isUnfinished() } }
+  }
+
   /// Waits until a compaction in the background has ended.
   package func finishCompaction() { writer.compactor.finish() }
 }

@@ -125,6 +125,9 @@ extension DatabaseError {
     case .compacted(let oldest): "the oldest moment left is @\(oldest)"
     case .noDatabase:
       "check the path; `cambium import` creates databases, and so does `cambium put --create`"
+    case .unsupported(let path, _) where Database.isBackup(path):
+      "it is a backup: `cambium verify \(Shell.quoted(path))` checks it, and "
+        + "`cambium restore \(Shell.quoted(path)) NEWDB` makes a database of it"
     case .unsupported:
       "check the path; another format opens with the version of cambium that wrote it"
     case .readOnly: "check who owns the directory and its files, and their permissions"

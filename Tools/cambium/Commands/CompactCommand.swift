@@ -51,12 +51,16 @@ enum CompactCommand {
         .usage, "usage", "nothing says what to keep, and the database keeps everything",
         hint: "say it with --keep 90d or --keep-last 1000")
     }
+    // What was broken off is dropped already as far as anybody can see; only its bytes are left.
+    let isUnfinished = try database.isCompactionUnfinished
     let plan = try self.plan(database, retention, invocation)
-    if invocation.has(.dryRun) || plan.transactions == 0 {
+    if invocation.has(.dryRun) || plan.transactions == 0 && !isUnfinished {
       return try write(plan, "would drop", invocation, output)
     }
-    try Consent.ask(
-      to: "drop \(Quantity.count(plan.transactions, "transaction")) for good", invocation)
+    if plan.transactions > 0 {
+      try Consent.ask(
+        to: "drop \(Quantity.count(plan.transactions, "transaction")) for good", invocation)
+    }
     try compact(database, retention, invocation, output)
   }
 
@@ -126,7 +130,10 @@ enum CompactCommand {
   ) throws {
     if invocation.format.isJSON { return try output.object(json(plan), invocation.format) }
     if invocation.isQuiet { return }
-    if plan.transactions == 0 { return try output.line("nothing to drop") }
+    if plan.transactions == 0 {
+      let isDone = verb == "dropped"
+      return try output.line(isDone ? "finished what was broken off" : "nothing to drop")
+    }
     let kept = plan.head.rawValue - plan.oldHorizon.rawValue
     try output.line(
       "\(verb) \(Quantity.count(plan.transactions)) of \(Quantity.count(kept)) transactions: "
