@@ -187,7 +187,9 @@ struct ErasureTests {
     }
     try Database.erase("secret", at: place.path)
     try place.use { database in
-      try database.undo(2)
+      #expect(throws: DatabaseError.self) { try database.undo(3) }
+      // The newest change is the one before the erasure.
+      #expect(try database.undoLast()?.undoes == [2])
       #expect(try database.read { try $0["a"].value } == 1)
       try database.undo(1)
       #expect(try database.read { try $0.root.rows() }.isEmpty)

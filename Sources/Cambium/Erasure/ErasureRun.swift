@@ -215,7 +215,8 @@ struct ErasureRun {
   /// Appends the record of the erasure.
   private mutating func record(_ metadata: [String: String], _ state: State) throws {
     var operations = OperationWriter()
-    for note in notes { operations.write(try note.operation()) }
+    // Also where only a baseline had something: the event says that this is an erasure.
+    for note in notes.isEmpty ? [ErasureNote()] : notes { operations.write(try note.operation()) }
     let now = max(WallClock.microseconds(), head.time)
     let record = TransactionRecord(
       sequence: head.sequence.next, clock: head.clock.next(microseconds: now), time: now,

@@ -51,14 +51,14 @@ struct UndoLog {
   /// The newest change that is somebody's own and in force.
   func newestChange(of author: Authorship) throws -> TransactionRecord? {
     try newest { record in
-      record.isUndo || !author.includes(record) ? .goOn : .found
+      record.isUndo || record.isErasure || !author.includes(record) ? .goOn : .found
     }
   }
 
   /// The newest undo that is somebody's own and in force, with no own change after it.
   func newestUndo(of author: Authorship) throws -> TransactionRecord? {
     try newest { record in
-      if !author.includes(record) || record.isRedo { return .goOn }
+      if !author.includes(record) || record.isRedo || record.isErasure { return .goOn }
       return record.isUndo ? .found : .end
     }
   }

@@ -55,6 +55,10 @@ struct Undoing {
     case .transaction(let sequence, let wholeGroup):
       try log.check(sequence)
       let record = try log.record(sequence)
+      if record.isErasure {
+        throw DatabaseError.misuse(
+          reason: "transaction \(sequence) records an erasure, which nothing brings back")
+      }
       return wholeGroup ? try log.group(of: record) : [record]
     case .newest(let author, let wholeGroup):
       guard let record = try log.newestChange(of: author) else { return [] }
