@@ -51,15 +51,26 @@ package final class FileReader: Sendable {
   package func read(_ count: Int) throws(StorageError) -> [UInt8] {
     var bytes: [UInt8] = []
     while bytes.count < count {
-      var piece = [UInt8](repeating: 0, count: min(count - bytes.count, FileReader.pieceBytes))
-      let length = unsafe Platform.readFile(descriptor, &piece, piece.count)
-      if length < 0 && errno == EINTR { continue }
-      if length < 0 { throw Files.failure("reading \(path)") }
-      if length == 0 { break }
-      piece.removeLast(piece.count - length)
+      let (piece, error) = readPiece(min(count - bytes.count, FileReader.pieceBytes))
+      if error == EINTR { continue }
+      if error != 0 { throw StorageError(code: error, while: "reading \(path)") }
+      if piece.isEmpty { break }
       bytes += piece
     }
     return bytes
+  }
+
+  /// Calls `read(2)` once. The bytes are not zeroed before, since most files are much shorter than
+  /// what is asked for.
+  private func readPiece(_ count: Int) -> (bytes: [UInt8], error: Int32) {
+    var error: Int32 = 0
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      guard let start = buffer.baseAddress else { return }
+      let length = unsafe Platform.readFile(descriptor, start, count)
+      if length < 0 { error = errno }
+      filled = max(0, length)
+    }
+    return (bytes, error)
   }
 }
 

@@ -59,7 +59,7 @@ extension Trial {
   func quota(_ workload: Workload) -> Int {
     switch self {
     // With backups and erasures more is opened in each case than one database.
-    case .power: [.backup, .erase].contains(workload) ? 8 : 24
+    case .power: [.backup, .erase].contains(workload) ? 8 : workload == .compaction ? 14 : 24
     case .kill: [.backup, .erase].contains(workload) ? 160 : 240
     case .fault: 10_000
     case .space: 60
