@@ -26,7 +26,7 @@ struct Arguments {
   var scale = 1.0
 
   /// What the smoke takes of each trial's usual size.
-  private static let smokeScale = 0.5
+  private static let smokeScale = 0.6
 
   /// What can be measured alone.
   enum Measure: String {
