@@ -82,6 +82,27 @@ struct BlobSweepTests {
     }
   }
 
+  @Test("keeps a content that a transaction stores again while it is being given up")
+  func storedMeanwhile() throws {
+    try place.use { database in
+      let blob = try database.store(content(1))
+      try database.write { tx in try tx.set("b", to: .blob(blob)) }
+      try database.write { tx in try tx.set("b", to: 0) }
+      try database.compact(upTo: 1)
+      // As a compaction that is broken off leaves it: listed, and without its last chunk.
+      let log = try LogWriter(database.store.log)
+      let head = try log.reader.head()
+      try log.setBlobsGivenUp([blob.hash])
+      try log.removeChunk(blob.key(blob.chunkCount - 1))
+      try log.commit(head: head)
+      let again = try database.write { tx in try tx.store(content(1)) }
+      try database.compact(upTo: 2)
+      try database.write { tx in try tx.set("again", to: .blob(again)) }
+      #expect(try database.read { try read($0, again) } == content(1))
+      try expectSound(database)
+    }
+  }
+
   @Test("broken off at any step goes on; what is stored or referred to meanwhile stays")
   func brokenOff() throws {
     var calls = 0

@@ -101,7 +101,7 @@ struct BlobSweep {
     }
   }
 
-  /// Gives up some chunks; the writer's turn is held.
+  /// Gives up some chunks, at least one however late it is; the writer's turn is held.
   ///
   /// - Returns: Whether there may be more.
   func step(
@@ -112,9 +112,10 @@ struct BlobSweep {
     let head = try reader.head()
     var blobs = found.blobs.intersection(try reader.blobsGivenUp())
     try forEachReference(reader, after: found.upTo, upTo: head.sequence) { blobs.remove($0) }
-    while let hash = blobs.first, ContinuousClock.now < end {
+    repeat {
+      guard let hash = blobs.first else { break }
       if try !log.removeLastChunk(of: hash) { blobs.remove(hash) }
-    }
+    } while ContinuousClock.now < end
     try log.setBlobsGivenUp(blobs.sorted { $0.lexicographicallyPrecedes($1) })
     try log.commit(head: head)
     return !blobs.isEmpty

@@ -27,10 +27,10 @@ struct BlobChunks {
   mutating func add(_ data: Data, _ reader: LogReader) throws -> Blob {
     let bytes = [UInt8](data)
     let blob = Blob(hash: bytes.lend { Digest.of($0) }, size: UInt64(bytes.count))
-    if try reader.hasBlob(blob) {
-      keep(blob)
-      return blob
-    }
+    let isThere = try reader.hasBlob(blob)
+    // One of which the last chunk is gone is listed, and would be taken for what is given up.
+    if try isThere || reader.blobsGivenUp().contains(blob.hash) { keep(blob) }
+    if isThere { return blob }
     bytes.lend { content in
       for number in 0..<blob.chunkCount {
         let start = Int(number) * BlobChunks.chunkBytes
