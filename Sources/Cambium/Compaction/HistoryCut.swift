@@ -176,14 +176,7 @@ private struct Scissors: ~Copyable {
   }
 
   private func firstChild(of parent: UInt64) throws -> (key: [UInt8], node: UInt64)? {
-    var prefix: [UInt8] = []
-    prefix.append(bigEndian: parent)
-    var cursor = try Cursor(access, tables.tree)
-    guard try prefix.lend({ try cursor.seek($0) }) else { return nil }
-    return try cursor.withEntry { key, version in
-      guard key.byteCount > 8, prefix.lend({ $0.equals(key.extracting(0..<8)) }) else { return nil }
-      return (key.array(), try NodeHeader(version, key: key).node)
-    }
+    try StateReader(access: access, tables: tables).firstChild(of: parent)
   }
 
   /// Says how far history is cut.
@@ -200,6 +193,18 @@ private struct Scissors: ~Copyable {
 }
 
 extension StateReader {
+  /// The tree's key of a node's first child, and the child's node id; nil where there is none.
+  func firstChild(of parent: UInt64) throws -> (key: [UInt8], node: UInt64)? {
+    var prefix: [UInt8] = []
+    prefix.append(bigEndian: parent)
+    var cursor = try Cursor(access, tables.tree)
+    guard try prefix.lend({ try cursor.seek($0) }) else { return nil }
+    return try cursor.withEntry { key, version in
+      guard key.byteCount > 8, prefix.lend({ $0.equals(key.extracting(0..<8)) }) else { return nil }
+      return (key.array(), try NodeHeader(version, key: key).node)
+    }
+  }
+
   /// How far history is cut.
   func cut() throws -> SequenceNumber {
     let stored = try StateHead.cutName.lend { key in

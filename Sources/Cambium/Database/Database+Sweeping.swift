@@ -62,9 +62,14 @@ extension Store {
   /// States, checkpoints and baselines that the log does not name.
   fileprivate func unused(except used: Set<String>) -> [String] {
     Files.names(in: path, startingWith: "").filter { name in
-      ["state-", "checkpoint-", "baseline-"].contains { name.hasPrefix($0) }
-        && !used.contains(name) && !Database.isTemporary(name)
+      Store.isNamedByLog(name) && !used.contains(name) && !Database.isTemporary(name)
     }
+  }
+
+  /// Whether a name is one of those by which the log calls states, checkpoints and baselines, or of
+  /// one that is being made.
+  static func isNamedByLog(_ name: String) -> Bool {
+    ["state-", "checkpoint-", "baseline-"].contains { name.hasPrefix($0) }
   }
 
   /// Removes what the log does not name. The writer's turn must be held:

@@ -349,9 +349,7 @@ struct ErasureRun {
 
   private func sweep(keeping kept: Set<String>) throws {
     for name in Files.names(in: path, startingWith: "")
-    where !kept.contains(name)
-      && ["state-", "checkpoint-", "baseline-"].contains(where: { name.hasPrefix($0) })
-    {
+    where Store.isNamedByLog(name) && !kept.contains(name) {
       try Files.removeDirectory("\(path)/\(name)")
     }
   }

@@ -38,6 +38,8 @@ struct Excision: ~Copyable {
 
   consuming func commit() throws { try transaction.commit() }
 
+  private var reader: StateReader { StateReader(access: transaction.access, tables: tables) }
+
   private static func key(_ parent: UInt64, _ key: Key) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(bigEndian: parent)
@@ -70,7 +72,6 @@ struct Excision: ~Copyable {
 
   /// What was removed from a place.
   private func removed(_ treeKey: [UInt8]) throws -> [(HistoryLink, NodeHeader)] {
-    let reader = StateReader(access: transaction.access, tables: tables)
     var found: [(HistoryLink, NodeHeader)] = []
     var place = HistoryLink(sequence: 0, index: 0)
     try treeKey.lend { key in
@@ -137,14 +138,7 @@ struct Excision: ~Copyable {
   }
 
   private func firstChild(of parent: UInt64) throws -> (key: [UInt8], node: UInt64)? {
-    var prefix: [UInt8] = []
-    prefix.append(bigEndian: parent)
-    var cursor = try Cursor(transaction.access, tables.tree)
-    guard try prefix.lend({ try cursor.seek($0) }) else { return nil }
-    return try cursor.withEntry { key, version in
-      guard key.array().starts(with: prefix) else { return nil }
-      return (key.array(), try NodeHeader(version, key: key).node)
-    }
+    try reader.firstChild(of: parent)
   }
 
   // MARK: Properties
@@ -159,7 +153,6 @@ struct Excision: ~Copyable {
       try put(tree, treeKey, changed)
     }
     for (link, _) in try removed(treeKey) {
-      let reader = StateReader(access: transaction.access, tables: tables)
       let version = try treeKey.lend { try reader.historyVersion(link, $0) { $0.array() } }
       guard let changed = try without(property, version, treeKey) else { continue }
       hasFound = true
@@ -206,7 +199,6 @@ struct Excision: ~Copyable {
   /// Counts one child less for the parent in a tree's key.
   private func takeOneFromCount(of treeKey: [UInt8]) throws {
     let key = Array(treeKey.prefix(8))
-    let reader = StateReader(access: transaction.access, tables: tables)
     let count = try reader.childCount(try key.lend { try $0.bigEndian(at: 0) }) - 1
     if count <= 0 { return try delete(tables.counts, key) }
     var bytes: [UInt8] = []
