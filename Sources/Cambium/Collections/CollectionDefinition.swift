@@ -1,0 +1,38 @@
+/// What is declared about a collection: a node whose children are records of one kind.
+///
+/// It is written through the log as a whole, so that it has a history, and a tool reads it without
+/// the app's code. Properties that are not declared may hold anything.
+public struct CollectionDefinition: Hashable, Sendable {
+  /// What the records' keys are.
+  public enum KeyType: String, Hashable, Sendable {
+    /// UUIDs of version 7, generated where a record has none.
+    case uuid
+    /// Integers.
+    case integer
+    /// Text.
+    case string
+  }
+
+  /// The name of the app's type, for tools.
+  public var model: String?
+  /// The app's own number of this form of its type; an app with a lower one is refused.
+  public var version = 1
+  /// What the keys are; nil for any.
+  public var keys: KeyType?
+  /// The properties.
+  public var properties: [PropertyDefinition] = []
+  /// The indexes.
+  public var indexes: [IndexDefinition] = []
+  /// The views.
+  public var views: [ViewDefinition] = []
+  /// What of the app's rules is code, in words, so that tools can warn that they do not run it.
+  public var rulesInCode: [String] = []
+
+  /// Declares nothing.
+  public init() {}
+
+  /// The declaration of a property, or nil where it has none.
+  ///
+  /// - Parameter name: The property's name.
+  public subscript(name: String) -> PropertyDefinition? { properties.first { $0.name == name } }
+}

@@ -1,0 +1,107 @@
+/// A test of one record, as data: it is printed and read as text, stored with an index, planned,
+/// and run on a record's bytes.
+///
+/// Nulls are as in Swift, not as in SQL: a test has two outcomes. What is absent is null; null
+/// equals null and nothing else, and is not less or greater than anything.
+public struct Condition: Hashable, Sendable {
+  /// The test.
+  package indirect enum Test: Hashable, Sendable {
+    /// All hold; of none, all do.
+    case all([Test])
+    /// One holds at least; of none, none does.
+    case any([Test])
+    /// The other does not hold.
+    case not(Test)
+    /// A property against a value. Comparing with null asks for equality only.
+    case compare(PropertyPath, Comparison, Value)
+    /// A property against another one.
+    case compareProperties(PropertyPath, Comparison, PropertyPath)
+    /// A property is one of some values.
+    case oneOf(PropertyPath, [Value])
+    /// A text, or part of it.
+    case text(PropertyPath, TextTest, String, Collation)
+    /// An array has an element, or a dictionary a key.
+    case contains(PropertyPath, Value)
+    /// What holds for related records.
+    case related(ToMany, Quantifier, Test)
+  }
+
+  package enum Comparison: UInt8, Hashable, Sendable {
+    case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
+  }
+
+  package enum TextTest: UInt8, Hashable, Sendable {
+    /// `equals` is for collations; texts compare by bytes with ``Comparison``.
+    case equals, prefix, suffix, contains
+    /// The whole text or a part matches a regular expression.
+    case matches
+  }
+
+  package enum Quantifier: String, Hashable, Sendable { case any, all, none }
+
+  /// Records that belong to one record.
+  package enum ToMany: Hashable, Sendable {
+    /// Those of a collection that refer to this one by a property.
+    case inverse(Path, property: String)
+    /// Those that this one refers to, by an array of references.
+    case elements(PropertyPath)
+  }
+
+  package var test: Test
+
+  package init(_ test: Test) { self.test = test }
+}
+
+/// A property, by the way that leads to it from a record.
+public struct PropertyPath: Hashable, Sendable {
+  /// What is made of the value before it is compared.
+  package enum Function: String, Hashable, Sendable {
+    /// The number of characters of a text, of elements of an array.
+    case count
+    /// A text in lower case.
+    case lowercased
+    /// A part of a date in UTC.
+    case year, month, day, hour
+  }
+
+  /// The references to follow.
+  package var hops: [String]
+  /// The property of the record at the end; nil for its key.
+  package var property: String?
+  package var function: Function?
+
+  package init(hops: [String] = [], _ property: String?, _ function: Function? = nil) {
+    self.hops = hops
+    self.property = property
+    self.function = function
+  }
+}
+
+/// What a result is ordered by.
+public struct Ordering: Hashable, Sendable {
+  /// Where records go that have no value.
+  public enum Nulls: Hashable, Sendable {
+    /// Before the others.
+    case first
+    /// Behind the others.
+    case last
+  }
+
+  package var path: PropertyPath
+  /// Whether large values come first.
+  public var isDescending: Bool
+  /// Where nulls go; as the smallest value where it is nil.
+  public var nulls: Nulls?
+  /// How texts are compared.
+  public var collation: Collation
+
+  package init(
+    _ path: PropertyPath, isDescending: Bool = false, nulls: Nulls? = nil,
+    collation: Collation = .binary
+  ) {
+    self.path = path
+    self.isDescending = isDescending
+    self.nulls = nulls
+    self.collation = collation
+  }
+}

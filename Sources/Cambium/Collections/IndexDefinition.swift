@@ -1,0 +1,48 @@
+/// An index over properties of a collection's records.
+///
+/// Its entries are ordered by the first property, then by the next, and at last by the record's
+/// key. Where a property holds several values, there is an entry for each.
+public struct IndexDefinition: Hashable, Sendable {
+  /// One property of an index.
+  public struct Term: Hashable, Sendable {
+    /// The property's name.
+    public var property: String
+    /// Whether large values come first.
+    public var isDescending = false
+    /// How texts are compared.
+    public var collation = Collation.binary
+
+    /// Declares an ascending term.
+    public init(
+      _ property: String, isDescending: Bool = false, collation: Collation = .binary
+    ) {
+      self.property = property
+      self.isDescending = isDescending
+      self.collation = collation
+    }
+  }
+
+  /// The properties, in the order in which they count; 1 to 16.
+  public var terms: [Term]
+  /// Whether no two records may have the same values. Null is never the same.
+  public var isUnique = false
+  /// Only records that pass have an entry; nil for all. It names the record's own properties.
+  public var condition: Condition?
+  /// Properties that the entry holds a copy of, so that queries need not read the record.
+  public var covered: [String] = []
+
+  /// Declares an index.
+  ///
+  /// - Parameter terms: The properties.
+  public init(_ terms: [Term]) { self.terms = terms }
+}
+
+/// How texts are compared.
+public enum Collation: String, Hashable, Sendable {
+  /// By the bytes of their UTF-8.
+  case binary
+  /// By their bytes after Unicode's case folding.
+  case ignoringCase
+  /// By their bytes after case folding, and without diacritics.
+  case ignoringCaseAndDiacritics
+}

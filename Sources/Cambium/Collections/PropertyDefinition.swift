@@ -1,0 +1,133 @@
+/// What is declared about a property of a collection's records.
+///
+/// Everything here is data: it is stored with the collection, and binds every writer, the command
+/// line and undo included.
+public struct PropertyDefinition: Hashable, Sendable {
+  /// The property's name. What lies in a nested value has a dotted name: `place.latitude`.
+  public var name: String
+  /// What it may hold.
+  public var type: PropertyType
+  /// Whether it may be absent or null when a record is written.
+  public var isRequired = false
+  /// What absence stands for. A value equal to it is not stored; nil where absence is null.
+  public var absence: Value?
+  /// The values that it may have.
+  public var domain: Domain?
+  /// What happens to the record when the one that it refers to goes.
+  public var deleteRule: DeleteRule?
+  /// Whether the record that it refers to must be there when it is written.
+  public var mustExist = false
+
+  /// Declares a property that may be absent, and holds anything of its type.
+  ///
+  /// - Parameters:
+  ///   - name: The name.
+  ///   - type: The type.
+  public init(_ name: String, _ type: PropertyType) {
+    self.name = name
+    self.type = type
+  }
+
+  /// The collection that it refers to, by itself or in each of its elements.
+  public var target: Path? { type.target }
+}
+
+/// What a property may hold; null besides, unless it is required.
+public indirect enum PropertyType: Hashable, Sendable {
+  /// Anything.
+  case any
+  /// True or false.
+  case bool
+  /// A whole number.
+  case integer
+  /// A floating-point number; a whole one is taken as well.
+  case double
+  /// Text.
+  case string
+  /// Bytes.
+  case data
+  /// A moment.
+  case date
+  /// A universally unique identifier.
+  case uuid
+  /// A decimal number; a whole one is taken as well.
+  case decimal
+  /// A large value beside the tree.
+  case blob
+  /// The key of a record in another collection, stored as integer, UUID or string.
+  case reference(Path)
+  /// Values in order.
+  case array(PropertyType)
+  /// Values by name.
+  case map(PropertyType)
+  /// Values by the keys of records in another collection.
+  case keyed(by: Path, PropertyType)
+
+  /// The collection that it refers to, by itself or in each of its elements or keys.
+  public var target: Path? {
+    switch self {
+    case .reference(let path), .keyed(by: let path, _): path
+    case .array(let element): element.target
+    default: nil
+    }
+  }
+
+  /// Whether it holds several values, each of which an index has an entry for.
+  var isPlural: Bool {
+    switch self {
+    case .array, .keyed: true
+    default: false
+    }
+  }
+
+  /// What one of its values is, where it holds several.
+  var element: PropertyType {
+    switch self {
+    case .array(let element): element
+    case .keyed(by: let path, _): .reference(path)
+    default: self
+    }
+  }
+}
+
+/// The values that a property may have, and what is done with others.
+public struct Domain: Hashable, Sendable {
+  /// Which values.
+  public enum Values: Hashable, Sendable {
+    /// From a least to a greatest one, both included; nil for no limit.
+    case range(Value?, Value?)
+    /// One of these.
+    case list([Value])
+  }
+
+  /// What is done with a value outside.
+  public enum Treatment: String, Hashable, Sendable {
+    /// The write is refused.
+    case reject
+    /// The nearest value of the range takes its place; of a list, the first.
+    case clamp
+    /// Null takes its place.
+    case clear
+  }
+
+  /// Which values.
+  public var values: Values
+  /// What is done with others.
+  public var treatment: Treatment
+
+  /// Declares a domain.
+  public init(_ values: Values, _ treatment: Treatment = .reject) {
+    self.values = values
+    self.treatment = treatment
+  }
+}
+
+/// What happens to records that refer to one that is deleted.
+public enum DeleteRule: String, Hashable, Sendable {
+  /// They lose the reference.
+  case nullify
+  /// As long as there are any, deleting is refused.
+  case deny
+  /// They are deleted as well.
+  case cascade
+}
