@@ -5,6 +5,12 @@ let settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6), .strictMemorySafety(), .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+#if os(macOS)
+  let utf8procConfig: String? = "libutf8proc"
+#else
+  let utf8procConfig: String? = nil
+#endif
+
 let package = Package(
   name: "Cambium",
   platforms: [.macOS(.v15)],
@@ -23,10 +29,14 @@ let package = Package(
     .systemLibrary(
       name: "CSodium", pkgConfig: "libsodium",
       providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
+    // On Debian its pkg-config file has a flag that SwiftPM refuses, and nothing that is needed.
+    .systemLibrary(
+      name: "CUTF8Proc", pkgConfig: utf8procConfig,
+      providers: [.apt(["libutf8proc-dev"]), .brew(["utf8proc"])]),
     .systemLibrary(name: "CEdit", pkgConfig: "libedit", providers: [.apt(["libedit-dev"])]),
     .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: settings),
     .target(
-      name: "Cambium", dependencies: ["LMDB", "CZstd", "CXXHash", "CSodium"],
+      name: "Cambium", dependencies: ["LMDB", "CZstd", "CXXHash", "CSodium", "CUTF8Proc"],
       swiftSettings: settings),
     .executableTarget(
       name: "CambiumTool", dependencies: ["Cambium", "CEdit"], path: "Tools/cambium",

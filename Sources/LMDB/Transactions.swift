@@ -152,27 +152,35 @@ extension MDB_val {
   }
 }
 
-/// A writer's cursor on the table where it looked something up last, for reading and writing near
-/// that place. LMDB keeps it right through all writes, and frees it with the transaction.
-@safe private final class NearCursor {
-  private var handle: OpaquePointer?
-  private var table: UInt32 = 0
+/// A writer's cursors, one for each table, where it looked something up last: for reading and
+/// writing near that place. LMDB keeps them right through all writes, and frees them with the
+/// transaction.
+@safe private final class NearCursors {
+  /// By the table's index.
+  private var handles: [OpaquePointer?] = unsafe []
 
-  /// The cursor, if it is on this table.
+  /// The cursor on a table, if there is one.
   @inline(__always)
   func cursor(on table: Table) -> OpaquePointer? {
-    self.table == table.index ? unsafe handle : nil
+    let index = Int(table.index)
+    return unsafe index < handles.count ? handles[index] : nil
   }
 
   func open(in transaction: OpaquePointer, on table: Table) -> Int32 {
-    close()
-    self.table = table.index
-    return unsafe mdb_cursor_open(transaction, table.index, &handle)
+    while unsafe handles.count <= Int(table.index) { unsafe handles.append(nil) }
+    return unsafe mdb_cursor_open(transaction, table.index, &handles[Int(table.index)])
   }
 
-  func close() {
-    if let open = unsafe handle { unsafe mdb_cursor_close(open) }
-    unsafe handle = nil
+  func close(on table: Table) {
+    guard let open = unsafe cursor(on: table) else { return }
+    unsafe mdb_cursor_close(open)
+    unsafe handles[Int(table.index)] = nil
+  }
+
+  func closeAll() {
+    while let last = unsafe handles.popLast() {
+      if let open = unsafe last { unsafe mdb_cursor_close(open) }
+    }
   }
 }
 
@@ -195,7 +203,7 @@ package enum PutMode: Sendable {
   private let environment: Environment
   private var stack: [OpaquePointer]
   private let thread = Platform.threadIdentity()
-  private let near = NearCursor()
+  private let near = NearCursors()
 
   /// Begins; waits for another process's writer without a limit, so hold a ``FileLock`` first.
   package init(_ environment: Environment) throws {
@@ -294,7 +302,7 @@ package enum PutMode: Sendable {
   @discardableResult
   package func delete(_ table: Table, _ key: RawSpan) throws -> Bool {
     try checkKey(key)
-    near.close()  // rather than rely on where a deletion leaves it
+    near.close(on: table)  // rather than rely on where a deletion leaves it
     let code = unsafe key.withUnsafeBytes { bytes in
       var key = unsafe MDB_val(bytes)
       return unsafe mdb_del(stack[stack.count - 1], table.index, &key, nil)
@@ -320,7 +328,7 @@ package enum PutMode: Sendable {
   /// - Returns: The view from now on.
   @discardableResult
   package mutating func savepoint() throws -> Access {
-    near.close()
+    near.closeAll()
     var handle: OpaquePointer?
     let code = unsafe mdb_txn_begin(environment.handle, stack[stack.count - 1], 0, &handle)
     guard code == MDB_SUCCESS, let handle = unsafe handle else {

@@ -270,7 +270,10 @@ private struct LogRescue {
     var definitions: [Operation] = []
     var operations = OperationReader(record.operations)
     while let operation = try operations.next() {
-      if case .define = operation { definitions.append(operation) }
+      switch operation {
+      case .define, .declare: definitions.append(operation)
+      default: break
+      }
     }
     return definitions
   }

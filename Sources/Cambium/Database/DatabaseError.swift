@@ -16,6 +16,18 @@ public enum DatabaseError: Error, Equatable, Sendable {
   /// Something else already has the place. Recovery: choose another path, or remove what is there.
   case exists(Path, reason: String)
 
+  /// Records break rules that are declared for their collection; all that is wrong with what was
+  /// written. Recovery: correct the values.
+  case invalid([Violation])
+
+  /// Another record has the same values in a unique index. Recovery: choose other values, or change
+  /// the record that has them.
+  case notUnique(Path, index: [String], takenBy: Path)
+
+  /// A record cannot go, or be moved, as long as others refer to it. Recovery: delete or change
+  /// `by` first, and others like it.
+  case stillReferred(Path, by: Path, property: String)
+
   /// A precondition did not hold: somebody wrote in between. Recovery: read again and retry.
   case conflict(Path, expected: SequenceNumber, found: SequenceNumber)
 

@@ -280,7 +280,7 @@ extension Operation {
         .removeElement(_, let target, _):
         target.map { [$0] } ?? []
       case .define(let id, _): [id]
-      case .set, .remove, .restore, .move, .event: []
+      case .set, .remove, .restore, .move, .event, .declare: []
       }
     }
   }

@@ -74,7 +74,7 @@ final class Store: Sendable {
 
   /// Keeps a newer catalog.
   func remember(_ catalog: Catalog) {
-    current.withLock { if catalog.count > $0.catalog.count { $0.catalog = catalog } }
+    current.withLock { if catalog.isNewer(than: $0.catalog) { $0.catalog = catalog } }
   }
 
   /// The state in use; another process may have published a new generation since.
@@ -178,8 +178,8 @@ final class Store: Sendable {
     let reader = StateReader(access: transaction.access, tables: state.tables)
     let head = try reader.head()
     var catalog = catalog
-    if catalog.count < Int(head.names) {
-      try reader.complete(&catalog, count: head.names)
+    if !catalog.isUpToDate(head) {
+      try reader.complete(&catalog, to: head)
       remember(catalog)
     }
     let sequence = try resolve(moment, applied: head.applied)

@@ -56,6 +56,8 @@ final class Writing: @unchecked Sendable {
   private var isRunning = false
   private var usesSavepoints = false
   var encoder = RecordEncoder()
+  /// The records that are being deleted because of a delete rule, or are about to cause that.
+  var leaving: Set<Path> = []
 
   init(
     _ store: Store, _ state: State, head: LogHead, horizon: SequenceNumber, catalog: Catalog
@@ -131,11 +133,16 @@ final class Writing: @unchecked Sendable {
   func issue(_ operation: Operation) throws {
     try use()
     try operation.checkPaths()
+    if let operation = try obeying(operation) { try log(operation) }
+  }
+
+  /// Applies one operation and logs it, without what it entails.
+  private func log(_ operation: Operation) throws {
     do {
-      try projector.apply(operation)
+      try apply(operation)
     } catch let error as StorageError where error.kind == .mapFull {
       try failing { try grow() }
-      try failing { try projector.apply(operation) }
+      try failing { try apply(operation) }
     } catch let error as StorageError {
       projector.isUsable = false
       throw fail(DatabaseError(error))
@@ -145,6 +152,21 @@ final class Writing: @unchecked Sendable {
       throw fail(
         .transactionTooLarge(
           bytes: operations.bytes.count, limit: Limits.transactionBytesMax))
+    }
+  }
+
+  /// Applies an operation. One that changes whole collections may fail in the midst of it.
+  private func apply(_ operation: Operation) throws {
+    guard projector.isCompound(operation) else {
+      return try projector.apply(operation, enforcing: true)
+    }
+    try projector.savepoint()
+    do {
+      try projector.apply(operation, enforcing: true)
+      try projector.release()
+    } catch let error as DatabaseError {
+      projector.rollBack()
+      throw error
     }
   }
 

@@ -86,7 +86,7 @@ extension Operation {
       .remove(let path), .restore(let path, _):
       [path]
     case .move(let source, let destination): [source, destination]
-    case .define, .event: []
+    case .define, .event, .declare: []
     }
   }
 }

@@ -123,7 +123,7 @@ struct Touched: Sendable {
     case .move(let source, let destination):
       try touch(source, isSubtree: true)
       try touch(destination, isSubtree: true)
-    case .define, .event: break
+    case .define, .event, .declare: break
     }
   }
 

@@ -25,6 +25,8 @@ public enum LoggedOperation: Hashable, Sendable {
   case define(String)
   /// The application told a fact.
   case event(Event)
+  /// A collection was declared, or its declaration taken back where that is nil.
+  case declare(Path, CollectionDefinition?)
 
   /// A property and its new value.
   public struct Update: Hashable, Sendable {
@@ -88,6 +90,9 @@ extension LoggedOperation {
     case .define(_, let name): self = .define(name)
     case .event(let name, let payload):
       self = .event(Event(name: name, payload: try Value(stored: payload)))
+    case .declare(let path, let definition):
+      self = .declare(
+        path, try definition.map { try CollectionDefinition(try Value(stored: $0)) })
     }
   }
 }

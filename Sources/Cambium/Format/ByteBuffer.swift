@@ -117,6 +117,21 @@ extension ByteSink where Self: ~Copyable {
     unsafe base.storeBytes(of: value.littleEndian, toByteOffset: offset, as: T.self)
   }
 
+  /// Turns every bit from a place on.
+  mutating func invert(from start: Int) {
+    for index in start..<count {
+      let byte = unsafe base.load(fromByteOffset: index, as: UInt8.self)
+      unsafe base.storeBytes(of: ~byte, toByteOffset: index, as: UInt8.self)
+    }
+  }
+
+  /// Forgets what comes after a place.
+  @inline(__always)
+  mutating func cut(to length: Int) {
+    precondition(length <= count, "cut behind the end")
+    count = length
+  }
+
   /// Lends the bytes.
   @inline(__always)
   func lend<R>(_ body: (RawSpan) throws -> R) rethrows -> R {

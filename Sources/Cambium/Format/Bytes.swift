@@ -79,6 +79,9 @@ extension RawSpan {
     return text
   }
 
+  /// Whether no byte has its highest bit set.
+  var isASCII: Bool { unsafe withUnsafeBytes { unsafe $0.isASCII } }
+
   /// Whether a byte occurs at or after a place.
   func contains(_ byte: UInt8, from start: Int) -> Bool {
     unsafe withUnsafeBytes { bytes in
@@ -96,6 +99,12 @@ extension RawSpan {
         return unsafe memcmp(a, b, byteCount) == 0
       }
     }
+  }
+
+  /// Whether it begins with given bytes.
+  @inline(__always)
+  func starts(with prefix: RawSpan) -> Bool {
+    byteCount >= prefix.byteCount && extracting(0..<prefix.byteCount).equals(prefix)
   }
 
   /// Whether it comes before another in the order of bytes.

@@ -1,4 +1,5 @@
-/// The names of properties, each with a small number that stands for it in stored records.
+/// The names of properties, each with a small number that stands for it in stored records; and what
+/// is declared about collections.
 ///
 /// Names are only ever added, by `define` operations in the log, so a newer catalog reads older
 /// records. Names are equal when their bytes are. Looking one up is the first step of reading a
@@ -7,6 +8,8 @@ struct Catalog: Sendable {
   /// The number of a name, which is its place in order of definition.
   typealias NameID = UInt32
 
+  /// What is declared about collections.
+  var collections = Collections()
   private(set) var names: [String] = []
   private var hashes: [UInt64] = []
   /// The first eight bytes of each name, which settle most comparisons.
@@ -16,6 +19,16 @@ struct Catalog: Sendable {
 
   /// How many names there are.
   var count: Int { names.count }
+
+  /// Whether it has all that a state of this head has.
+  func isUpToDate(_ head: StateHead) -> Bool {
+    count >= Int(head.names) && collections.version == head.declarations
+  }
+
+  /// Whether it has more than another one of the same state.
+  func isNewer(than other: Catalog) -> Bool {
+    (count, collections.version) > (other.count, other.collections.version)
+  }
 
   /// The number of a name, or nil where it is not defined.
   func id(of name: String) -> NameID? {

@@ -14,6 +14,7 @@
 //     09 move            path, path
 //     0A define          number, length, name
 //     0B event           length, name, length, value
+//     0C declare         path, length, declaration as a value; length 0 takes it back
 //
 // Counts, lengths, names, positions and numbers are varints. A target is 0 for the node's own
 // value, or a name plus 1. A path is (how many bytes it shares with the path before it in this
@@ -41,13 +42,14 @@ enum Operation: Equatable, Sendable {
   case move(Path, to: Path)
   case define(Catalog.NameID, String)
   case event(String, [UInt8])
+  case declare(Path, [UInt8]?)
 
   /// Refuses keys that cannot be ones.
   func checkPaths() throws {
     switch self {
     case .set(let path, _), .update(let path, _), .increment(let path, _, _),
       .append(let path, _, _), .insert(let path, _, _, _), .removeElement(let path, _, _),
-      .remove(let path), .restore(let path, _):
+      .remove(let path), .restore(let path, _), .declare(let path, _):
       try path.checkKeys()
     case .move(let source, let destination):
       try source.checkKeys()
@@ -130,6 +132,9 @@ struct OperationWriter {
       bytes.append(11)
       append(Array(name.utf8))
       append(value)
+    case .declare(let path, let definition):
+      start(12, path)
+      append(definition ?? [])
     }
   }
 
@@ -190,6 +195,10 @@ struct OperationReader {
     case 9: return .move(try path(), to: try path())
     case 10: return .define(try nameID(try varint()), try text())
     case 11: return .event(try text(), try stored())
+    case 12:
+      let path = try path()
+      let definition = try stored()
+      return .declare(path, definition.isEmpty ? nil : definition)
     default: throw damaged()
     }
   }

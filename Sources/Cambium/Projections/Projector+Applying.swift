@@ -8,7 +8,8 @@ extension Projector {
   ///
   /// - Throws: ``DatabaseError`` for what cannot be done, with nothing changed; a storage error
   ///   with the transaction unusable.
-  mutating func apply(_ operation: Operation) throws {
+  mutating func apply(_ operation: Operation, enforcing: Bool = false) throws {
+    enforcesRules = enforcing
     switch operation {
     case .set(let path, let content): try set(path, content)
     case .update(let path, let updates): try update(path, updates)
@@ -25,6 +26,7 @@ extension Projector {
     case .move(let source, let destination): try move(source, to: destination)
     case .define(let id, let name): try define(id, name)
     case .event: break
+    case .declare(let path, let definition): try declare(path, definition)
     }
   }
 
@@ -34,7 +36,7 @@ extension Projector {
     if let header, content.kind == .record {
       try checkNoChild(path, header.node, try content.bytes.lend { try RecordBuilder($0).names })
     }
-    try replace(header, with: content)
+    try replace(header, with: content, at: path)
   }
 
   private mutating func update(_ path: Path, _ updates: [Operation.PropertyUpdate]) throws {
@@ -69,7 +71,7 @@ extension Projector {
     let bytes = try transform(present)
     try Limits.check(bytes.count, path)
     try locateForWriting(path)
-    try replace(try loadOld(), with: Content(kind: .scalar, bytes: bytes))
+    try replace(try loadOld(), with: Content(kind: .scalar, bytes: bytes), at: path)
   }
 
   /// Aims at a path, makes missing ancestors, and drops what is known about the node as a parent.
@@ -98,7 +100,7 @@ extension Projector {
   {
     let bytes = record.stored()
     try Limits.check(bytes.count, path)
-    try replace(header, with: Content(kind: .record, bytes: bytes))
+    try replace(header, with: Content(kind: .record, bytes: bytes), at: path)
   }
 }
 
@@ -107,7 +109,9 @@ extension Projector {
 extension Projector {
   /// Takes the node at a path out of its place; descendants keep their parent's id.
   private mutating func remove(_ path: Path) throws {
+    try leave(path)
     let header = try loadExisting(path)
+    try fold(path, header, nil)
     try removeEntry(header)
     if isOwn(header) { try removeChildren(of: header.node) }
   }
@@ -155,6 +159,7 @@ extension Projector {
     }
     let removed = try removed(path, sequence)
     memory.parent = nil
+    try fold(path, nil, Content(kind: removed.header.kind, bytes: removed.content))
     count(+1)
     try write(
       NodeHeader(
@@ -165,6 +170,7 @@ extension Projector {
     for link in removed.links {
       try put(tables.removals, HistoryEntry.removalKey(treeKey, link), fate)
     }
+    try arrive(path)
   }
 
   /// A version that can be restored, and the removals that hold its subtree.
@@ -237,14 +243,19 @@ extension Projector {
       throw DatabaseError.exists(destination, reason: "there is a node already; remove it first")
     }
     _ = try loadExisting(source)
+    try leave(source)
     try locate(destination, creating: true)
     let header = try loadExisting(source)
-    let content = oldContent(header)
+    let content = Content(kind: header.kind, bytes: oldContent(header))
+    try fold(source, header, nil)
     try removeEntry(header, isMove: true)
     try locate(destination, creating: true)
+    try fold(destination, nil, content)
     count(+1)
     try write(
-      NodeHeader(kind: header.kind, modified: memory.sequence, node: header.node), content: content)
+      NodeHeader(kind: header.kind, modified: memory.sequence, node: header.node),
+      content: content.bytes)
+    try arrive(destination)
   }
 
   private mutating func define(_ id: Catalog.NameID, _ name: String) throws {

@@ -33,8 +33,9 @@ struct Projector: ~Copyable {
     var superseded: UInt32 = 0
     /// Changes of child counts that are not in the table yet.
     var counts = ChildCounts()
-    /// The parent that was resolved last: its path's bytes and its node id.
-    var parent: (path: [UInt8], node: UInt64)?
+    /// The parent that was resolved last: its path's bytes, its node id, and what is declared
+    /// about its children.
+    var parent: (path: [UInt8], node: UInt64, plan: CollectionPlan?)?
   }
 
   var memory: Memory
@@ -46,6 +47,11 @@ struct Projector: ~Copyable {
   private var treeParent = StateHead.root
   var value = ByteBuffer()
   var old: [UInt8] = []
+  var oldEntry = ByteBuffer()
+  var newEntry = ByteBuffer()
+  /// Whether declared rules are held against what is written: not when a record is folded in that
+  /// was in the log before.
+  var enforcesRules = false
 
   /// Begins; the catalog may be older than the state.
   init(_ state: State, catalog: Catalog) throws {
@@ -55,7 +61,7 @@ struct Projector: ~Copyable {
     let reader = StateReader(access: transaction.access, tables: state.tables)
     let head = try reader.head()
     var catalog = catalog
-    try reader.complete(&catalog, count: head.names)
+    try reader.complete(&catalog, to: head)
     memory = Memory(head: head, catalog: catalog)
     access = transaction.access
     self.transaction = consume transaction
@@ -159,9 +165,16 @@ struct Projector: ~Copyable {
     try key.lend { key in try value.lend { try transaction?.put(table, key, $0) } }
   }
 
+  @inline(__always)
+  func put(_ table: Table, _ key: RawSpan, _ value: RawSpan) throws {
+    try transaction?.put(table, key, value)
+  }
+
   mutating func delete(_ table: Table, _ key: [UInt8]) throws {
     try key.lend { _ = try transaction?.delete(table, $0) }
   }
+
+  func remove(_ table: Table, _ key: RawSpan) throws { _ = try transaction?.delete(table, key) }
 }
 
 // MARK: Places in the tree
@@ -194,7 +207,10 @@ extension Projector {
       let next = Key.end(terminatedIn: bytes, at: end)
       guard let node = try descend(bytes, next: end..<next, creating: creating) else { return nil }
       (start, end, parent) = (end, next, node.id)
-      if node.isPlain { memory.parent = (Array(bytes[..<start]), parent) }
+      if node.isPlain {
+        let plan = memory.catalog.collections[bytes[..<start]]
+        memory.parent = (Array(bytes[..<start]), parent, plan)
+      }
     }
     aim(parent, bytes, start, end)
     return parent
@@ -336,8 +352,10 @@ extension Projector {
     try write(changed, content: oldContent(header), try oldLinks(header))
   }
 
-  /// Writes new content at `treeKey`, over the version in `old` if there is one.
-  mutating func replace(_ header: NodeHeader?, with content: Content) throws {
+  /// Writes new content at `treeKey`, which is the place of a path, over the version in `old` if
+  /// there is one.
+  mutating func replace(_ header: NodeHeader?, with content: Content, at path: Path) throws {
+    try fold(path, header, content)
     guard let header else {
       count(+1)
       return try write(

@@ -55,8 +55,7 @@ struct Rebuild {
     let transaction = try ReadTransaction(state.environment, tables: [])
     let reader = StateReader(access: transaction.access, tables: state.tables)
     let head = try reader.head()
-    var catalog = Catalog()
-    try reader.complete(&catalog, count: head.names)
+    let catalog = try reader.catalog()
     guard head.applied <= self.head else {
       throw DatabaseError.corrupt(
         reason: "a checkpoint of transaction \(head.applied) is ahead of the log")

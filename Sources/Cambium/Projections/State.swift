@@ -20,10 +20,7 @@ final class State: Sendable {
   /// The names that it knows.
   func catalog() throws -> Catalog {
     let transaction = try ReadTransaction(environment, tables: [])
-    let reader = StateReader(access: transaction.access, tables: tables)
-    var catalog = Catalog()
-    try reader.complete(&catalog, count: try reader.head().names)
-    return catalog
+    return try StateReader(access: transaction.access, tables: tables).catalog()
   }
 
   /// The name of a generation's directory.
@@ -42,11 +39,11 @@ struct StateTables: Sendable {
   /// removed
   /// version → 1 if it was moved away, else 0.
   let removals: Table
-  /// Reserved for indexes.
+  /// (index id u32, ordered values, record's key) → see IndexEntry.swift.
   let index: Table
-  /// Reserved for views.
+  /// (view id u32, …) → what the view keeps.
   let views: Table
-  /// `head`, and the names of the catalog.
+  /// `head`, the names of the catalog, and what is declared about collections.
   let meta: Table
 
   static let names = ["tree", "counts", "history", "removals", "index", "views", "meta"]
@@ -76,7 +73,7 @@ struct StateTables: Sendable {
   }
 
   /// What readers touch.
-  var read: [Table] { [tree, counts, history, removals, meta] }
+  var read: [Table] { [tree, counts, history, removals, index, views, meta] }
 }
 
 /// How far the state has folded the log, and its counters.
@@ -87,6 +84,10 @@ struct StateHead: Equatable, Sendable {
   var nextNode: UInt64 = StateHead.root + 1
   /// How many names the catalog has.
   var names: UInt32 = 0
+  /// How often collections were declared.
+  var declarations: UInt32 = 0
+  /// The number of the next index or view; numbers are never used again.
+  var nextProjection: UInt32 = 1
 
   /// The root's node id.
   static let root: UInt64 = 1
@@ -100,6 +101,9 @@ struct StateHead: Equatable, Sendable {
     applied = SequenceNumber(try bytes.load(UInt64.self, at: 0))
     nextNode = try bytes.load(UInt64.self, at: 8)
     names = try bytes.load(UInt32.self, at: 16)
+    if bytes.byteCount == 20 { return }  // written before collections could be declared
+    declarations = try bytes.load(UInt32.self, at: 20)
+    nextProjection = try bytes.load(UInt32.self, at: 24)
   }
 
   func stored() -> [UInt8] {
@@ -107,6 +111,8 @@ struct StateHead: Equatable, Sendable {
     bytes.append(littleEndian: applied.rawValue)
     bytes.append(littleEndian: nextNode)
     bytes.append(littleEndian: names)
+    bytes.append(littleEndian: declarations)
+    bytes.append(littleEndian: nextProjection)
     return bytes
   }
 }
@@ -125,8 +131,22 @@ struct StateReader {
     } ?? StateHead()
   }
 
+  /// The catalog as of this state.
+  func catalog() throws -> Catalog {
+    var catalog = Catalog()
+    try complete(&catalog, to: try head())
+    return catalog
+  }
+
   /// Brings a catalog up to this state.
-  func complete(_ catalog: inout Catalog, count: UInt32) throws {
+  func complete(_ catalog: inout Catalog, to head: StateHead) throws {
+    try completeNames(&catalog, count: head.names)
+    if catalog.collections.version != head.declarations {
+      catalog.collections = try collections(catalog, version: head.declarations)
+    }
+  }
+
+  private func completeNames(_ catalog: inout Catalog, count: UInt32) throws {
     while catalog.count < Int(count) {
       let id = Catalog.NameID(catalog.count)
       let key = StateReader.nameKey(id)

@@ -62,7 +62,7 @@ private struct Measuring {
       let ages = try store.log.read { try AgeScale($0, now: now) }
       try measure(reader, ages, directory, usage)
       var catalog = Catalog()
-      try reader.complete(&catalog, count: reader.head().names)
+      try reader.complete(&catalog, to: reader.head())
       return catalog
     }
     try Measuring.read(store.log.environment) { access, usage in

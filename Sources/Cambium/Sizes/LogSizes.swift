@@ -130,6 +130,8 @@ struct LogSizes {
       tally.add(bytes, SizeLabel(.names, age: age).of(name), at: place)
     case .event:
       tally.add(bytes, SizeLabel(.events, age: age), at: place)
+    case .declare:
+      tally.add(bytes, SizeLabel(.names, age: age), at: place)
     }
   }
 

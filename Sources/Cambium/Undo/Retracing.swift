@@ -34,7 +34,7 @@ struct Retracing {
     case .remove(let path): try remove(path, sequence)
     case .restore(let path, let removal): try restore(path, removal, sequence)
     case .move(let source, let destination): try move(source, destination, sequence)
-    case .define, .event: break
+    case .define, .event, .declare: break
     }
   }
 

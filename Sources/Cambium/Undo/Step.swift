@@ -92,7 +92,7 @@ struct NodeStep {
     case .removeElement(_, let target, let position):
       let element = try ArrayCoding.element(at: position, of: try before?.value(of: target))
       adjustments[target, default: []].append(.removed(element ?? [], at: position))
-    case .remove, .restore, .move, .define, .event: break
+    case .remove, .restore, .move, .define, .event, .declare: break
     }
   }
 }
@@ -126,7 +126,7 @@ extension Content {
       return try changing(target, of: old) {
         try ArrayCoding.removing(at: position, from: $0, path)
       }
-    case .remove, .restore, .move, .define, .event: return old
+    case .remove, .restore, .move, .define, .event, .declare: return old
     }
   }
 

@@ -175,6 +175,7 @@ struct ScriptObject {
     case "move": return .move(try path(), to: try path("to"))
     case "event": return try event()
     case "define": return .define(try text("name"))
+    case "declare": return .declare(try path(), try take("definition").map(definition))
     case "expect": return .expect(try path(), at: try sequence("sequence"))
     default:
       throw Problem(
@@ -186,11 +187,19 @@ struct ScriptObject {
 
   private static let names = [
     "set", "update", "increment", "append", "insert", "removeElement", "remove", "restore", "move",
-    "event", "define", "expect",
+    "event", "define", "declare", "expect",
   ]
 
   mutating func event() throws -> ScriptedTransaction.Operation {
     .event(try text("name"), take("payload") ?? .null)
+  }
+
+  private func definition(_ value: Value) throws -> CollectionDefinition {
+    do {
+      return try CollectionDefinition(value)
+    } catch DatabaseError.corrupt(let reason) {
+      throw Problem(reason: reason, hint: "log --patch -o json shows what a declaration looks like")
+    }
   }
 
   mutating func change() throws -> ScriptedTransaction.Change {

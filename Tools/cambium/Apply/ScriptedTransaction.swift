@@ -23,6 +23,7 @@ struct ScriptedTransaction {
     case move(Path, to: Path)
     case event(String, Value)
     case define(String)
+    case declare(Path, CollectionDefinition?)
     case expect(Path, at: SequenceNumber)
   }
 
@@ -112,6 +113,7 @@ extension ScriptedTransaction.Operation {
     case .move(let path, let destination): try tx.move(path, to: destination)
     case .event(let name, let payload): try tx.event(name, payload)
     case .define(let name): try tx.define(name)
+    case .declare(let path, let definition): try tx.declare(path, definition)
     case .expect(let path, let sequence): try tx.expect(path, at: sequence)
     }
   }
@@ -124,7 +126,7 @@ extension ScriptedTransaction.Operation {
       [(path, false)]
     case .remove(let path), .restore(let path, _): [(path, true)]
     case .move(let path, let destination): [(path, true), (destination, true)]
-    case .event, .define, .expect: []
+    case .event, .define, .declare, .expect: []
     }
   }
 }

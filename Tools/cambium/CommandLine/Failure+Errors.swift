@@ -44,6 +44,7 @@ extension DatabaseError {
   fileprivate var exit: ExitCode {
     switch self {
     case .undoConflict: .refused
+    case .invalid, .notUnique, .stillReferred: .refused
     case .badKey, .badValue, .exists, .conflict, .misuse, .transactionTooLarge, .compacted: .refused
     case .notFound, .noSuchMoment, .noDatabase: .missing
     case .busy, .alreadyOpen: .busy
@@ -60,6 +61,9 @@ extension DatabaseError {
     case .badValue: "bad_value"
     case .notFound: "not_found"
     case .exists: "exists"
+    case .invalid: "invalid"
+    case .notUnique: "not_unique"
+    case .stillReferred: "still_referred"
     case .conflict: "conflict"
     case .undoConflict: "undo_conflict"
     case .misuse: "misuse"
@@ -85,6 +89,11 @@ extension DatabaseError {
     case .badValue(let path, let reason): "\(path.name) cannot hold this value: \(reason)"
     case .notFound(let path, let reason): "nothing at \(path.name): \(reason)"
     case .exists(let path, let reason): "\(path.name) is taken: \(reason)"
+    case .invalid(let violations): violations.map(\.description).joined(separator: "; ")
+    case .notUnique(let path, let index, let owner):
+      "\(path.name) has the same \(index.joined(separator: ", ")) as \(owner.name)"
+    case .stillReferred(let path, let owner, let property):
+      "\(path.name) cannot go: \(property) of \(owner.name) refers to it"
     case .conflict(let path, let expected, let found):
       "\(path.name) was expected at transaction \(expected), but \(found) changed it"
     case .undoConflict(let conflicts): UndoText.message(conflicts)
@@ -114,6 +123,13 @@ extension DatabaseError {
     case .notFound(let path, _): "\(cambium.tree(above: path)) shows what is there"
     case .exists(let path, _):
       "choose another path, or remove what is there: \(cambium("delete", path.description))"
+    case .invalid(let violations):
+      violations.first.flatMap(\.path.parent).map {
+        "`cambium schema` says what is declared for \($0.name)"
+      }
+    case .notUnique(_, _, let owner): "see \(cambium("get", owner.description))"
+    case .stillReferred(_, let owner, _):
+      "delete it first, or change what it refers to: \(cambium("get", owner.description))"
     case .conflict(_, _, let found):
       "see what it did with \(cambium("show", found.description)), then decide again"
     case .undoConflict:

@@ -44,8 +44,21 @@ enum OperationText {
       ("move \(text(source))", [StyledLine("to \(text(destination))")])
     case .event(let event):
       ("event \(Terminal.escaped(event.name))", [StyledLine(ValueText.short(event.payload))])
+    case .declare(let path, nil): ("take back the declaration of \(text(path))", [])
+    case .declare(let path, let definition?):
+      ("declare \(text(path))", [StyledLine(summary(definition))])
     case .define: nil
     }
+  }
+
+  private static func summary(_ definition: CollectionDefinition) -> String {
+    let properties = definition.properties.count
+    let indexes = definition.indexes.count
+    return [
+      "\(Quantity.count(properties)) \(properties == 1 ? "property" : "properties")",
+      "\(Quantity.count(indexes)) \(indexes == 1 ? "index" : "indexes")",
+      Quantity.count(definition.views.count, "view"),
+    ].joined(separator: ", ")
   }
 
   private static func item(_ update: LoggedOperation.Update) -> StyledLine {
@@ -108,6 +121,9 @@ enum OperationText {
       line.add("op", "event")
       line.add("name", event.name)
       line.add("payload", event.payload)
+    case .declare(let path, let definition):
+      begin("declare", path)
+      line.add("definition", ifPresent: try? definition?.value)
     }
     return line
   }

@@ -1,0 +1,61 @@
+// A declared collection in the state's `meta`: under `collection/` and the path's bytes
+//
+//     count u32 | count × number u32 | the declaration, a stored value
+//
+// The numbers are those of the indexes, then of the views; little-endian.
+
+import LMDB
+
+extension CollectionPlan {
+  static let metaPrefix = Array("collection/".utf8)
+
+  var metaKey: [UInt8] { CollectionPlan.metaKey(path) }
+
+  static func metaKey(_ path: Path) -> [UInt8] { metaPrefix + path.bytes }
+
+  /// The entry's content.
+  func stored() throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(littleEndian: UInt32(numbers.count))
+    for number in numbers { bytes.append(littleEndian: number) }
+    return bytes + (try definition.value.stored())
+  }
+
+  convenience init(_ path: Path, stored bytes: RawSpan, _ catalog: Catalog) throws {
+    let count = Int(try bytes.load(UInt32.self, at: 0))
+    try bytes.check(4, count * 4)
+    let numbers = try (0..<count).map { try bytes.load(UInt32.self, at: 4 + 4 * $0) }
+    let definition = try CollectionDefinition(
+      Value(bytes.extracting((4 + 4 * count)..<bytes.byteCount)))
+    try self.init(path, definition, numbers: numbers, catalog)
+  }
+}
+
+extension StateReader {
+  /// What is declared about collections.
+  func collections(_ catalog: Catalog, version: UInt32) throws -> Collections {
+    var plans: [CollectionPlan] = []
+    var cursor = try Cursor(access, tables.meta)
+    let prefix = CollectionPlan.metaPrefix
+    var isThere = try prefix.lend { try cursor.seek($0) }
+    while isThere {
+      let found: CollectionPlan? = try cursor.withEntry { key, value in
+        try plan(key, value, catalog)
+      }
+      guard let plan = found else { break }
+      plans.append(plan)
+      isThere = try cursor.next()
+    }
+    return Collections(plans, version: version)
+  }
+
+  /// The declaration in an entry, or nil where it is another kind of entry.
+  private func plan(
+    _ key: RawSpan, _ value: RawSpan, _ catalog: Catalog
+  ) throws -> CollectionPlan? {
+    let name = key.array()
+    guard name.starts(with: CollectionPlan.metaPrefix) else { return nil }
+    let path = try Path(checking: Array(name.dropFirst(CollectionPlan.metaPrefix.count)))
+    return try MetaEntry.open(value, name: name) { try CollectionPlan(path, stored: $0, catalog) }
+  }
+}

@@ -1,0 +1,143 @@
+/// A declared collection as writers and readers use it: names are numbers, indexes have theirs.
+final class CollectionPlan: Sendable {
+  let path: Path
+  let definition: CollectionDefinition
+  /// What is declared about properties, by the number of the name, ascending.
+  let properties: [PropertyPlan]
+  /// The declared indexes, and one for each reference that has none.
+  let indexes: [IndexPlan]
+  let views: [ViewPlan]
+
+  /// Resolves a declaration.
+  ///
+  /// - Parameters:
+  ///   - numbers: Those of the indexes, then those of the views, in order.
+  ///   - catalog: Has all names that the declaration uses.
+  init(
+    _ path: Path, _ definition: CollectionDefinition, numbers: [UInt32], _ catalog: Catalog
+  ) throws {
+    self.path = path
+    self.definition = definition
+    let effective = CollectionPlan.indexes(of: definition)
+    guard numbers.count == effective.count + definition.views.count else {
+      throw DatabaseError.corrupt(reason: "the declaration of \(path) has too few numbers")
+    }
+    properties = try definition.properties
+      .map { try PropertyPlan($0, name: try catalog.defined($0.name)) }
+      .sorted { $0.name < $1.name }
+    let resolver = Resolver(definition: definition, catalog: catalog)
+    indexes = try zip(numbers, effective).map { try IndexPlan($0, $1, resolver) }
+    views = try zip(numbers.dropFirst(effective.count), definition.views).map {
+      try ViewPlan($0, $1, resolver)
+    }
+  }
+
+  /// The indexes that a declaration asks for: its own, and one for each reference that no other
+  /// index begins with, since that is how the other side of the relation is found.
+  static func indexes(of definition: CollectionDefinition) -> [IndexDefinition] {
+    var indexes = definition.indexes
+    for property in definition.properties where property.target != nil {
+      let isIndexed = indexes.contains { index in
+        index.condition == nil && index.terms.first?.property == property.name
+      }
+      if !isIndexed { indexes.append(IndexDefinition([.init(property.name)])) }
+    }
+    return indexes
+  }
+
+  /// The numbers of indexes and views, in the order in which they are stored.
+  var numbers: [UInt32] { indexes.map(\.number) + views.map(\.number) }
+
+  /// What is declared about a property.
+  func property(_ name: Catalog.NameID) -> PropertyPlan? { properties.first { $0.name == name } }
+
+  /// The index by which records are found that refer to others by a property.
+  func edge(_ property: Catalog.NameID) -> IndexPlan? {
+    indexes.first { $0.condition == nil && $0.terms.first?.name == property }
+  }
+}
+
+/// What is declared about a property.
+struct PropertyPlan: Sendable {
+  let name: Catalog.NameID
+  let definition: PropertyDefinition
+  let domain: DomainPlan?
+
+  init(_ definition: PropertyDefinition, name: Catalog.NameID) throws {
+    self.name = name
+    self.definition = definition
+    domain = try definition.domain.map { try DomainPlan($0, as: definition.type) }
+  }
+}
+
+/// Finds what the names in a declaration stand for.
+struct Resolver {
+  let definition: CollectionDefinition
+  let catalog: Catalog
+
+  func name(_ name: String) throws -> Catalog.NameID { try catalog.defined(name) }
+
+  func type(_ name: String) -> PropertyType { definition[name]?.type ?? .any }
+
+  /// What absence of a property stands for, in its stored form; empty for null.
+  func absence(_ name: String) throws -> [UInt8] { try definition[name]?.absence?.stored() ?? [] }
+}
+
+extension Catalog {
+  /// The number of a name that must be defined.
+  func defined(_ name: String) throws -> NameID {
+    guard let id = id(of: name) else {
+      throw DatabaseError.corrupt(reason: "the name \(name) is declared and not defined")
+    }
+    return id
+  }
+}
+
+/// All declared collections, by path.
+struct Collections: Sendable {
+  /// How often collections were declared, which tells this from an older one.
+  private(set) var version: UInt32 = 0
+  private var plans: [[UInt8]: CollectionPlan] = [:]
+
+  init() {}
+
+  init(_ plans: [CollectionPlan], version: UInt32) {
+    self.version = version
+    self.plans = Dictionary(plans.map { ($0.path.bytes, $0) }) { _, later in later }
+  }
+
+  var isEmpty: Bool { plans.isEmpty }
+
+  /// All of them, in path order.
+  var all: [CollectionPlan] { plans.values.sorted { $0.path < $1.path } }
+
+  subscript(path: Path) -> CollectionPlan? { plans[path.bytes] }
+
+  /// The collection of a path whose bytes these are.
+  subscript(bytes: ArraySlice<UInt8>) -> CollectionPlan? { plans[Array(bytes)] }
+
+  /// Whether a path or anything below it is a collection.
+  func hasAny(within path: Path) -> Bool {
+    plans.keys.contains { $0.starts(with: path.bytes) }
+  }
+
+  /// Those that are a path, or below it.
+  func all(within path: Path) -> [CollectionPlan] { all.filter { $0.path.isWithin(path) } }
+
+  /// The properties by which records refer to those of a collection.
+  func references(to path: Path) -> [(collection: CollectionPlan, property: PropertyPlan)] {
+    all.flatMap { collection in
+      collection.properties.lazy.filter { $0.definition.target == path }.map { (collection, $0) }
+    }
+  }
+
+  mutating func declare(_ plan: CollectionPlan) {
+    version += 1
+    plans[plan.path.bytes] = plan
+  }
+
+  mutating func takeBack(_ path: Path) {
+    version += 1
+    plans[path.bytes] = nil
+  }
+}

@@ -1,0 +1,120 @@
+// The entries of an index, as they stand in the table `index`.
+//
+//     key    number u32 | ordered value of each term | the record's key
+//     value  u16: how long the record's key is, with the top bit if the terms were cut;
+//            then, if the index covers properties, a stored record of these
+//
+// The number is big-endian, the length little-endian. LMDB's keys end at 511 bytes, so the terms
+// are cut where they and the record's key are longer; whoever reads such an entry looks at the
+// record. A record's key is in its stored form, as in the tree's keys.
+
+import LMDB
+
+/// Writes and reads index entries.
+enum IndexEntry {
+  static let bytesMax = 511
+  private static let cutFlag: UInt16 = 0x8000
+
+  /// Makes the key of an index's entry for a record with single values.
+  ///
+  /// - Parameters:
+  ///   - index: The index.
+  ///   - record: The stored record.
+  ///   - key: The record's key.
+  ///   - element: The value to take for the plural term, in its stored form.
+  ///   - bytes: Where to; emptied first.
+  /// - Returns: Whether the terms had to be cut.
+  @inline(__always)
+  static func makeKey(
+    _ index: IndexPlan, _ record: RawSpan, _ key: RawSpan, element: RawSpan? = nil,
+    into bytes: inout ByteBuffer
+  ) throws -> Bool {
+    try makeTerms(index, record, element: element, into: &bytes)
+    let room = bytesMax - key.byteCount
+    let isCut = bytes.count > room
+    if isCut { bytes.cut(to: room) }
+    bytes.append(key)
+    return isCut
+  }
+
+  /// Makes the part of the key before the record's key, without cutting it.
+  @inline(__always)
+  static func makeTerms(
+    _ index: IndexPlan, _ record: RawSpan, element: RawSpan?, into bytes: inout ByteBuffer
+  ) throws {
+    bytes.clear()
+    bytes.append(bigEndian: index.number)
+    let table = try RecordTable(record)
+    for place in index.terms.indices {
+      let term = index.terms[place]
+      if let element, place == index.plural {
+        try append(element, term, to: &bytes)
+      } else if let range = try table.find(record, term.name) {
+        try append(record.extracting(range), term, to: &bytes)
+      } else {
+        try term.absence.lend { try append($0, term, to: &bytes) }
+      }
+    }
+  }
+
+  @inline(__always)
+  private static func append(
+    _ value: RawSpan, _ term: IndexPlan.Term, to bytes: inout ByteBuffer
+  ) throws {
+    try OrderedBytes.append(
+      stored: value, as: term.type, term.collation, isDescending: term.isDescending, to: &bytes)
+  }
+
+  /// Makes the value of an entry.
+  static func makeValue(
+    _ index: IndexPlan, _ record: RawSpan, keyCount: Int, isCut: Bool,
+    into bytes: inout ByteBuffer
+  ) throws {
+    bytes.clear()
+    bytes.append(littleEndian: UInt16(keyCount) | (isCut ? cutFlag : 0))
+    if index.covered.isEmpty { return }
+    let table = try RecordTable(record)
+    var copy = RecordBuilder()
+    for name in index.covered {
+      if let range = try table.find(record, name) {
+        copy[name] = try record.array(range.lowerBound, range.count)
+      }
+    }
+    bytes.append(array: copy.stored())
+  }
+
+  /// Where the record's key stands in an entry's key, and whether the terms were cut.
+  @inline(__always)
+  static func split(_ key: RawSpan, _ value: RawSpan) throws -> (record: Range<Int>, isCut: Bool) {
+    let flags = try value.load(UInt16.self, at: 0)
+    let start = key.byteCount - Int(flags & ~cutFlag)
+    guard start >= 4, start < key.byteCount else {
+      throw DatabaseError.corrupt(reason: "an entry of an index is damaged; rebuild the state")
+    }
+    return (start..<key.byteCount, flags & cutFlag != 0)
+  }
+
+  /// What the keys of an index's entries begin with.
+  static func prefix(_ number: UInt32) -> [UInt8] {
+    var prefix: [UInt8] = []
+    prefix.append(bigEndian: number)
+    return prefix
+  }
+
+  /// The elements of a stored array, or the keys of a stored map, each in its stored form.
+  static func elements(_ value: RawSpan) throws -> [[UInt8]] {
+    guard value.byteCount > 0 else { return [] }
+    let isMap = try value.load(UInt8.self, at: 0) == ValueTag.map
+    guard try isMap || value.load(UInt8.self, at: 0) == ValueTag.array else { return [] }
+    var elements: [[UInt8]] = []
+    var offset = 1
+    while offset < value.byteCount {
+      let count = try value.length(at: &offset)
+      let part = try value.array(offset, count)
+      offset += count
+      elements.append(isMap ? [ValueTag.string] + part : part)
+      if isMap { offset += try value.length(at: &offset) }
+    }
+    return elements
+  }
+}

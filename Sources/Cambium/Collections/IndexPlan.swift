@@ -1,0 +1,45 @@
+/// An index as writers and readers use it.
+struct IndexPlan: Sendable {
+  /// One property of it.
+  struct Term: Sendable {
+    let name: Catalog.NameID
+    /// The type of the values in the entries: of one element, where there are several.
+    let type: PropertyType
+    let isDescending: Bool
+    let collation: Collation
+    /// What stands in an entry where the property is absent, in its stored form.
+    let absence: [UInt8]
+  }
+
+  /// What its entries' keys begin with.
+  let number: UInt32
+  let definition: IndexDefinition
+  let terms: [Term]
+  /// Which term holds several values, if one does.
+  let plural: Int?
+  /// Names of the properties that entries hold copies of, ascending.
+  let covered: [Catalog.NameID]
+  let condition: ConditionProgram?
+
+  init(_ number: UInt32, _ definition: IndexDefinition, _ resolver: Resolver) throws {
+    self.number = number
+    self.definition = definition
+    terms = try definition.terms.map { term in
+      Term(
+        name: try resolver.name(term.property), type: resolver.type(term.property).element,
+        isDescending: term.isDescending, collation: term.collation,
+        absence: try resolver.absence(term.property))
+    }
+    plural = definition.terms.firstIndex { resolver.type($0.property).isPlural }
+    covered = try definition.covered.map { try resolver.name($0) }.sorted()
+    condition = try definition.condition.map { try ConditionProgram($0, resolver) }
+  }
+
+  var isUnique: Bool { definition.isUnique }
+
+  /// Whether entries of another index are the same as this one's would be.
+  func hasSameEntries(as other: IndexPlan) -> Bool {
+    definition == other.definition && plural == other.plural
+      && terms.elementsEqual(other.terms) { $0.type == $1.type && $0.absence == $1.absence }
+  }
+}

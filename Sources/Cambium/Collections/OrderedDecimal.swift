@@ -1,0 +1,56 @@
+// A decimal in the form whose bytes ascend with it:
+//
+//     01 negative, 02 zero, 03 positive, 04 not a number
+//     exponent of the first digit, 2 bytes, with the sign bit turned      not for 02 and 04
+//     the digits + 1 without trailing zeros, a byte each, then 00         not for 02 and 04
+//
+// Of a negative one the bytes after the first are turned.
+
+import FoundationEssentials
+
+/// A decimal number taken apart for ordering.
+struct OrderedDecimal {
+  private enum Sign: UInt8 { case negative = 1, zero, positive, notANumber }
+
+  private let sign: Sign
+  private let digits: [UInt8]
+  /// The power of ten of the first digit.
+  private let exponent: Int16
+
+  init(_ value: Decimal) {
+    if value.isNaN {
+      self.init(.notANumber, [], 0)
+    } else {
+      self.init(
+        value.significand.magnitude.description, exponent: value.exponent,
+        isNegative: value.sign == .minus)
+    }
+  }
+
+  init(_ value: Int64) {
+    self.init(value.magnitude.description, exponent: 0, isNegative: value < 0)
+  }
+
+  private init(_ text: String, exponent: Int, isNegative: Bool) {
+    var digits = text.utf8.map { $0 - UInt8(ascii: "0") }
+    let first = exponent + digits.count - 1
+    while digits.last == 0 { digits.removeLast() }
+    let sign: Sign = digits.isEmpty ? .zero : isNegative ? .negative : .positive
+    self.init(sign, digits, Int16(clamping: first))
+  }
+
+  private init(_ sign: Sign, _ digits: [UInt8], _ exponent: Int16) {
+    (self.sign, self.digits, self.exponent) = (sign, digits, exponent)
+  }
+
+  /// Adds the bytes.
+  func append(to bytes: inout ByteBuffer) {
+    bytes.append(sign.rawValue)
+    if sign == .zero || sign == .notANumber { return }
+    let start = bytes.count
+    bytes.append(bigEndian: UInt16(bitPattern: exponent) ^ 0x8000)
+    for digit in digits { bytes.append(digit + 1) }
+    bytes.append(0)
+    if sign == .negative { bytes.invert(from: start) }
+  }
+}

@@ -1,0 +1,51 @@
+import CUTF8Proc
+
+/// Makes texts comparable that differ only in case, or in diacritics as well.
+///
+/// Unicode's case folding and decomposition, by utf8proc; plain ASCII is done here.
+enum Folding {
+  /// Adds a text's bytes as they are compared under a collation.
+  @inline(__always)
+  static func append<Sink: ByteSink & ~Copyable>(
+    _ text: RawSpan, _ collation: Collation, to bytes: inout Sink
+  ) {
+    if collation == .binary { return bytes.append(text) }
+    if text.isASCII { return appendLowercased(text, to: &bytes) }
+    bytes.append(array: folded(text, collation))
+  }
+
+  /// A text as it is compared under a collation.
+  static func folded(_ text: String, _ collation: Collation) -> String {
+    if collation == .binary { return text }
+    var bytes: [UInt8] = []
+    Array(text.utf8).lend { append($0, collation, to: &bytes) }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func appendLowercased<Sink: ByteSink & ~Copyable>(
+    _ text: RawSpan, to bytes: inout Sink
+  ) {
+    for index in 0..<text.byteCount {
+      let byte = unsafe text.unsafeLoad(fromUncheckedByteOffset: index, as: UInt8.self)
+      let isCapital = byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z")
+      bytes.append(isCapital ? byte | 0x20 : byte)
+    }
+  }
+
+  /// The folded bytes; those of the text itself where it is not UTF-8, which nothing stores.
+  private static func folded(_ text: RawSpan, _ collation: Collation) -> [UInt8] {
+    var options = UTF8PROC_STABLE.rawValue | UTF8PROC_CASEFOLD.rawValue
+    options |=
+      collation == .ignoringCase
+      ? UTF8PROC_COMPOSE.rawValue : UTF8PROC_DECOMPOSE.rawValue | UTF8PROC_STRIPMARK.rawValue
+    var result: UnsafeMutablePointer<UInt8>?
+    let count = unsafe text.withUnsafeBytes { bytes in
+      let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+      return unsafe utf8proc_map(
+        start, bytes.count, &result, utf8proc_option_t(rawValue: options))
+    }
+    defer { unsafe free(result) }
+    guard count >= 0, let start = unsafe result else { return text.array() }
+    return unsafe Array(UnsafeBufferPointer(start: start, count: count))
+  }
+}

@@ -1,0 +1,287 @@
+// How a change of a collection's record reaches what is declared about it.
+//
+//     old, new record ──▶ rules, uniqueness ──▶ entries that go ──▶ entries that come ──▶ views
+//                         (a new write only)
+//
+// All that can refuse the change is asked before anything is written.
+
+import LMDB
+
+extension Projector {
+  /// Folds in that a record of a collection changed.
+  ///
+  /// - Parameters:
+  ///   - plan: The collection.
+  ///   - key: The record's key, in its stored form.
+  ///   - old: The stored record that was there, if one was.
+  ///   - new: The stored record that is there from now on, if one is.
+  /// - Throws: ``DatabaseError/invalid(_:)`` or ``DatabaseError/notUnique(_:index:takenBy:)``, with
+  ///   nothing changed; a storage error with the transaction unusable.
+  mutating func fold(
+    _ plan: CollectionPlan, key: RawSpan, old: RawSpan?, new: RawSpan?
+  ) throws {
+    if enforcesRules, let new {
+      try plan.check(new, key: key, memory.catalog)
+      try checkUnique(plan, key: key, old: old, new: new)
+    }
+    for index in plan.indexes { try fold(index, key: key, old: old, new: new) }
+    try foldViews(plan, key: key, old: old, new: new)
+  }
+
+  private mutating func fold(
+    _ index: IndexPlan, key: RawSpan, old: RawSpan?, new: RawSpan?
+  ) throws {
+    let old = try index.has(old, key: key) ? old : nil
+    let new = try index.has(new, key: key) ? new : nil
+    if index.plural != nil {
+      return try foldPlural(index, key: key, old: old, new: new)
+    }
+    var wasThere = false
+    if let old {
+      _ = try IndexEntry.makeKey(index, old, key, into: &oldEntry)
+      wasThere = true
+    }
+    guard let new else {
+      if wasThere { try oldEntry.lend { _ = try removeIndexEntry($0) } }
+      return
+    }
+    let isCut = try IndexEntry.makeKey(index, new, key, into: &newEntry)
+    if wasThere, let old {
+      let isSame = oldEntry.lend { a in newEntry.lend { a.equals($0) } }
+      if isSame, try index.covers(sameIn: old, new) { return }
+      if !isSame { try oldEntry.lend { _ = try removeIndexEntry($0) } }
+    }
+    try putIndexEntry(index, new, keyCount: key.byteCount, isCut: isCut)
+  }
+
+  /// One entry for each different element.
+  private mutating func foldPlural(
+    _ index: IndexPlan, key: RawSpan, old: RawSpan?, new: RawSpan?
+  ) throws {
+    let before = try index.entryKeys(old, key)
+    let after = try index.entryKeys(new, key)
+    let stays = Set(after.map(\.key))
+    for entry in before where !stays.contains(entry.key) {
+      try entry.key.lend { _ = try removeIndexEntry($0) }
+    }
+    guard let new else { return }
+    let was = Set(before.map(\.key))
+    let isCovering = !index.covered.isEmpty
+    for entry in after where isCovering || !was.contains(entry.key) {
+      newEntry.clear()
+      newEntry.append(array: entry.key)
+      try putIndexEntry(index, new, keyCount: key.byteCount, isCut: entry.isCut)
+    }
+  }
+
+  /// Writes the entry whose key is in `newEntry`.
+  private mutating func putIndexEntry(
+    _ index: IndexPlan, _ record: RawSpan, keyCount: Int, isCut: Bool
+  ) throws {
+    try IndexEntry.makeValue(index, record, keyCount: keyCount, isCut: isCut, into: &value)
+    try newEntry.lend { key in try value.lend { try put(tables.index, key, $0) } }
+  }
+
+  private borrowing func removeIndexEntry(_ key: RawSpan) throws { try remove(tables.index, key) }
+}
+
+// MARK: Uniqueness
+
+extension Projector {
+  private func checkUnique(
+    _ plan: CollectionPlan, key: RawSpan, old: RawSpan?, new: RawSpan
+  ) throws {
+    for index in plan.indexes where index.isUnique {
+      guard try index.has(new, key: key), try !index.hasNull(new) else { continue }
+      if let old, try index.has(old, key: key), try index.hasSameTerms(old, new) { continue }
+      for terms in try index.termKeys(new) {
+        if let taken = try owner(of: terms, in: index, plan, except: key) {
+          throw DatabaseError.notUnique(
+            plan.path.appending(try Key(key)),
+            index: index.definition.terms.map(\.property), takenBy: plan.path.appending(taken))
+        }
+      }
+    }
+  }
+
+  /// The record other than one's own that has an entry with given terms.
+  private func owner(
+    of terms: [UInt8], in index: IndexPlan, _ plan: CollectionPlan, except key: RawSpan
+  ) throws -> Key? {
+    let reader = try reader
+    let room = IndexEntry.bytesMax - key.byteCount
+    // Other records may have shorter keys, and more of their terms in the entry.
+    let prefix = Array(terms.prefix(min(room, IndexEntry.bytesMax - 1 - Key.textBytesMax)))
+    let start = terms.count <= prefix.count ? terms : prefix
+    var cursor = try Cursor(reader.access, reader.tables.index)
+    var isThere = try start.lend { try cursor.seek($0) }
+    while isThere {
+      let found = try cursor.withEntry { entry, value -> (isInside: Bool, owner: Key?) in
+        guard start.lend({ entry.starts(with: $0) }) else { return (false, nil) }
+        let (place, isCut) = try IndexEntry.split(entry, value)
+        let own = entry.extracting(place)
+        if own.equals(key) { return (true, nil) }
+        let entryTerms = entry.extracting(0..<place.lowerBound)
+        let isSame =
+          try isCut
+          ? hasTerms(terms, own, index, plan) : terms.lend { $0.equals(entryTerms) }
+        return (true, isSame ? try Key(own) : nil)
+      }
+      if !found.isInside { return nil }
+      if let owner = found.owner { return owner }
+      isThere = try cursor.next()
+    }
+    return nil
+  }
+
+  /// Whether a record, whose entry is cut, has given terms.
+  private func hasTerms(
+    _ terms: [UInt8], _ key: RawSpan, _ index: IndexPlan, _ plan: CollectionPlan
+  ) throws -> Bool {
+    try withRecord(key.array(), of: plan) { try index.termKeys($0).contains(terms) } ?? false
+  }
+}
+
+// MARK: What an index has of a record
+
+extension IndexPlan {
+  /// Whether a record is there and has an entry.
+  @inline(__always)
+  func has(_ record: RawSpan?, key: RawSpan) throws -> Bool {
+    guard let record else { return false }
+    guard let condition else { return true }
+    return try condition.accepts(record: record, key: key)
+  }
+
+  /// The keys of all entries of a record, each once; none of no record.
+  func entryKeys(_ record: RawSpan?, _ key: RawSpan) throws -> [(key: [UInt8], isCut: Bool)] {
+    guard let record else { return [] }
+    var bytes = ByteBuffer()
+    guard plural != nil else {
+      let isCut = try IndexEntry.makeKey(self, record, key, into: &bytes)
+      return [(bytes.array(), isCut)]
+    }
+    var seen: Set<[UInt8]> = []
+    var keys: [(key: [UInt8], isCut: Bool)] = []
+    for element in try elements(record) {
+      let isCut = try element.lend {
+        try IndexEntry.makeKey(self, record, key, element: $0, into: &bytes)
+      }
+      if seen.insert(bytes.array()).inserted { keys.append((bytes.array(), isCut)) }
+    }
+    return keys
+  }
+
+  /// The terms of all entries of a record, uncut.
+  func termKeys(_ record: RawSpan) throws -> [[UInt8]] {
+    var bytes = ByteBuffer()
+    guard plural != nil else {
+      try IndexEntry.makeTerms(self, record, element: nil, into: &bytes)
+      return [bytes.array()]
+    }
+    return try elements(record).map { element in
+      try element.lend { try IndexEntry.makeTerms(self, record, element: $0, into: &bytes) }
+      return bytes.array()
+    }
+  }
+
+  private func elements(_ record: RawSpan) throws -> [[UInt8]] {
+    guard let plural else { return [] }
+    let term = terms[plural]
+    let range = try RecordTable(record).find(record, term.name)
+    return try range.map { try IndexEntry.elements(record.extracting($0)) }
+      ?? term.absence.lend { try IndexEntry.elements($0) }
+  }
+
+  /// Whether a term is null, so that the record cannot be the same as another.
+  func hasNull(_ record: RawSpan) throws -> Bool {
+    let table = try RecordTable(record)
+    return try terms.contains { term in
+      guard let range = try table.find(record, term.name) else { return term.absence.isEmpty }
+      return try record.load(UInt8.self, at: range.lowerBound) == ValueTag.null
+    }
+  }
+
+  func hasSameTerms(_ a: RawSpan, _ b: RawSpan) throws -> Bool {
+    try termKeys(a) == termKeys(b)
+  }
+
+  /// Whether the covered properties are the same in two records.
+  func covers(sameIn a: RawSpan, _ b: RawSpan) throws -> Bool {
+    if covered.isEmpty { return true }
+    let (first, second) = (try RecordTable(a), try RecordTable(b))
+    return try covered.allSatisfy { name in
+      switch (try first.find(a, name), try second.find(b, name)) {
+      case (nil, nil): true
+      case (let one?, let other?): a.extracting(one).equals(b.extracting(other))
+      default: false
+      }
+    }
+  }
+}
+
+// MARK: Where changes come from
+
+extension Projector {
+  /// Folds in what becomes of the node at a path, which `treeKey` and `old` are of.
+  ///
+  /// - Parameters:
+  ///   - header: Of the version in `old`, if there is one.
+  ///   - content: What is there from now on, or nil for no node.
+  @inline(__always)
+  mutating func fold(_ path: Path, _ header: NodeHeader?, _ content: Content?) throws {
+    guard let plan = collection(of: path) else { return }
+    let (version, treeKey, offset) = (old, treeKey, header?.contentOffset ?? 0)
+    let isRecord = (old: header?.kind == .record, new: content?.kind == .record)
+    if let content, content.kind == .scalar, enforcesRules {
+      throw DatabaseError.invalid([Violation(path, nil, "must be a record in \(plan.path)")])
+    }
+    let new = content?.bytes ?? []
+    try treeKey.lend { treeKey in
+      let key = treeKey.extracting(droppingFirst: 8)
+      try version.lend { version in
+        try new.lend { new in
+          try fold(
+            plan, key: key, old: isRecord.old ? version.extracting(droppingFirst: offset) : nil,
+            new: isRecord.new ? new : nil)
+        }
+      }
+    }
+  }
+
+  /// The collection that a node belongs to, if one is declared; `locate` must have been there.
+  @inline(__always)
+  func collection(of path: Path) -> CollectionPlan? {
+    if memory.catalog.collections.isEmpty { return nil }
+    let count = path.parentCount
+    if let parent = memory.parent, parent.path.count == count, parent.path.isPrefix(of: path.bytes)
+    {
+      return parent.plan
+    }
+    return memory.catalog.collections[path.bytes[..<count]]
+  }
+
+  /// Whether an operation may be refused when it has changed something already.
+  func isCompound(_ operation: Operation) -> Bool {
+    let collections = memory.catalog.collections
+    switch operation {
+    case .declare: return true
+    case .remove(let path), .restore(let path, _): return collections.hasAny(within: path)
+    case .move: return !collections.isEmpty
+    default: return false
+    }
+  }
+
+  /// Empties the indexes and views of the collections that go with a subtree.
+  mutating func leave(_ path: Path) throws {
+    for plan in memory.catalog.collections.all(within: path) { try drop(plan.numbers) }
+  }
+
+  /// Makes the indexes and views of the collections that came with a subtree.
+  mutating func arrive(_ path: Path) throws {
+    for plan in memory.catalog.collections.all(within: path) {
+      if enforcesRules { try checkRecords(plan, since: nil) }
+      try build(plan, except: [])
+    }
+  }
+}
