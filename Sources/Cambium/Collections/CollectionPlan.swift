@@ -131,6 +131,11 @@ struct Collections: Sendable {
     }
   }
 
+  /// Whether records of any collection may refer to those of one.
+  func isReferredTo(_ path: Path) -> Bool {
+    plans.values.contains { $0.properties.contains { $0.definition.target == path } }
+  }
+
   mutating func declare(_ plan: CollectionPlan) {
     version += 1
     plans[plan.path.bytes] = plan

@@ -8,7 +8,8 @@
 //     04 | decimal              class; then exponent and digits (drawn below)
 //     05 | microseconds         date, 8 bytes
 //     06 | 16 bytes             UUID
-//     07 | bytes | 00           text, folded where the collation says so; 00 in it is 00 FF
+//     07 | bytes | 00           text, folded where the collation says so; in it 00 becomes 01 01
+//                               and 01 becomes 01 02, so that no text begins another with its end
 //     08 | bytes | 00           data, likewise
 //     09 | key                  the key of another record: 01 | 8 bytes, 02 | 16, 03 | text | 00
 //     0F | bytes | 00           anything else, by its stored form
@@ -185,11 +186,11 @@ enum OrderedBytes {
   @inline(__always)
   private static func append(escaped value: RawSpan, _ tag: UInt8, to bytes: inout ByteBuffer) {
     bytes.append(tag)
-    if value.contains(0, from: 0) {
+    if value.contains(0, from: 0) || value.contains(1, from: 0) {
       for index in 0..<value.byteCount {
         let byte = unsafe value.unsafeLoad(fromUncheckedByteOffset: index, as: UInt8.self)
-        bytes.append(byte)
-        if byte == 0 { bytes.append(0xFF) }
+        if byte <= 1 { bytes.append(0x01) }
+        bytes.append(byte <= 1 ? byte + 1 : byte)
       }
     } else {
       bytes.append(value)

@@ -1,37 +1,154 @@
-// What refers to a record that goes, and what becomes of it. Who refers is found by the index on
-// the reference, which is the relation's other side.
+// What refers to records that go, and what becomes of it. Who refers is found by the index on the
+// reference, which is the relation's other side.
+//
+//     the records that go ──cascade──▶ those that go with them ──▶ is one denied? ──▶ nullify
+//                           (all of them, before anything is changed)                  remove
+//
+// All of it is logged as operations of its own, dependents first, so that folding needs no rules.
 
 import LMDB
 
 extension Writing {
-  /// How many of those that refer to a record are dealt with at a time.
-  private static let batch = 1024
-
   /// Deals with what refers to a node and all below it, before that goes.
   ///
   /// - Parameters:
   ///   - path: The node.
   ///   - destination: Where it goes; nil where it is removed. Within its collection a record only
   ///     gets another key, and references follow.
-  /// - Throws: ``DatabaseError/stillReferred(_:by:property:)``.
+  /// - Throws: ``DatabaseError/stillReferred(_:by:property:)``; what was issued must be undone.
   func letGo(_ path: Path, movingTo destination: Path?) throws {
     let collections = projector.memory.catalog.collections
-    if let plan = collections[of: path] {
-      let isRenamed = destination.map { collections[of: $0] === plan } ?? false
-      try letGo(path, of: plan, renamedTo: isRenamed ? destination?.last : nil)
+    if let plan = collections[of: path], let destination, collections[of: destination] === plan {
+      return try rename(path, to: destination, in: plan)
     }
-    for plan in collections.all(within: path) where !collections.references(to: plan.path).isEmpty {
-      try letGoAll(of: plan, with: path)
+    var departure = Departure(path)
+    if collections[of: path] != nil, try exists(path) { departure.add(path) }
+    for plan in collections.all(within: path) where collections.isReferredTo(plan.path) {
+      var last: Key?
+      while let key = try nextKey(of: plan, after: last) {
+        departure.add(plan.path.appending(key))
+        last = key
+      }
+    }
+    try gather(&departure)
+    for member in departure.members { try release(member, departure) }
+    for dependent in departure.dependents.reversed() { try log(.remove(dependent)) }
+  }
+
+  /// The records that go.
+  private struct Departure {
+    /// The node that was asked to go; what is below it goes without an operation of its own.
+    let root: Path
+    private(set) var members: [Path] = []
+    private var known: Set<Path> = []
+
+    init(_ root: Path) { self.root = root }
+
+    mutating func add(_ path: Path) { if known.insert(path).inserted { members.append(path) } }
+
+    func contains(_ path: Path) -> Bool { path.isWithin(root) || known.contains(path) }
+
+    /// Those that go because of a rule.
+    var dependents: [Path] { members.filter { !$0.isWithin(root) } }
+  }
+
+  /// Adds what goes because of delete rules, and refuses what may not go.
+  private func gather(_ departure: inout Departure) throws {
+    var next = 0
+    while next < departure.members.count {
+      let member = departure.members[next]
+      next += 1
+      for edge in edges(to: member) where edge.rule == .cascade {
+        try forEachReferrer(to: member, edge) { departure.add($0) }
+      }
+    }
+    for member in departure.members {
+      for edge in edges(to: member) where edge.rule == .deny {
+        try forEachReferrer(to: member, edge) { referrer in
+          if departure.contains(referrer) { return }
+          throw DatabaseError.stillReferred(member, by: referrer, property: edge.name)
+        }
+      }
     }
   }
 
-  /// Deals with what refers to any record of a collection that goes as a whole.
-  private func letGoAll(of plan: CollectionPlan, with path: Path) throws {
-    var last: Key?
-    while let key = try nextKey(of: plan, after: last) {
-      try letGo(plan.path.appending(key), of: plan, renamedTo: nil, except: path)
-      last = key
+  /// Takes a reference away from those that stay.
+  private func release(_ member: Path, _ departure: Departure) throws {
+    guard let key = member.last else { return }
+    for edge in edges(to: member) where edge.rule == .nullify {
+      try forEachReferrer(to: member, edge) { referrer in
+        if !departure.contains(referrer) { try replace(key, by: nil, in: referrer, edge) }
+      }
     }
+  }
+
+  /// Lets references follow a record that gets another key.
+  private func rename(_ path: Path, to destination: Path, in plan: CollectionPlan) throws {
+    guard let old = path.last, let new = destination.last, old != new else { return }
+    for edge in edges(to: path) {
+      try forEachReferrer(to: path, edge) { try replace(old, by: new, in: $0, edge) }
+    }
+  }
+
+  // MARK: Who refers
+
+  /// A property by which records of one collection refer to those of another.
+  private struct Edge {
+    let collection: CollectionPlan
+    let property: PropertyPlan
+    let index: IndexPlan
+
+    var rule: DeleteRule? { property.definition.deleteRule }
+    var name: String { property.definition.name }
+  }
+
+  private func edges(to member: Path) -> [Edge] {
+    guard let parent = member.parent else { return [] }
+    return projector.memory.catalog.collections.references(to: parent).compactMap {
+      (collection, property) in
+      collection.edge(property.name).map {
+        Edge(collection: collection, property: property, index: $0)
+      }
+    }
+  }
+
+  /// Visits the records that refer to one; the visit may change them.
+  private func forEachReferrer(
+    to member: Path, _ edge: Edge, _ body: (Path) throws -> Void
+  ) throws {
+    guard let key = member.last else { return }
+    var bytes = ByteBuffer(capacity: 64)
+    OrderedBytes.append(key, to: &bytes)
+    if edge.index.terms[0].isDescending { bytes.invert(from: 0) }
+    let prefix = IndexEntry.prefix(edge.index.number) + bytes.array()
+    var place = prefix
+    while let (referrers, last) = try referrers(from: place, within: prefix, edge) {
+      for referrer in referrers { try body(referrer) }
+      place = last + [0]
+    }
+  }
+
+  /// Some of the records that have an entry at or after a place, and the last entry's key.
+  private func referrers(
+    from place: [UInt8], within prefix: [UInt8], _ edge: Edge
+  ) throws -> (referrers: [Path], last: [UInt8])? {
+    let reader = try projector.reader
+    var cursor = try Cursor(reader.access, reader.tables.index)
+    var found: [Path] = []
+    var last = place
+    var isThere = try place.lend { try cursor.seek($0) }
+    while isThere, found.count < 1024 {
+      let path: Path? = try cursor.withEntry { entry, value in
+        guard prefix.lend({ entry.starts(with: $0) }) else { return nil }
+        last = entry.array()
+        return edge.collection.path.appending(
+          try Key(entry.extracting(try IndexEntry.split(entry, value).record)))
+      }
+      guard let path else { break }
+      found.append(path)
+      isThere = try cursor.next()
+    }
+    return found.isEmpty ? nil : (found, last)
   }
 
   private func nextKey(of plan: CollectionPlan, after last: Key?) throws -> Key? {
@@ -43,81 +160,18 @@ extension Writing {
     return nil
   }
 
-  private func letGo(
-    _ path: Path, of plan: CollectionPlan, renamedTo new: Key?, except subtree: Path? = nil
-  ) throws {
-    guard let key = path.last, leaving.insert(path).inserted else { return }
-    defer { leaving.remove(path) }
-    for (collection, property) in projector.memory.catalog.collections.references(to: plan.path) {
-      if let subtree, collection.path.isWithin(subtree) { continue }
-      guard property.definition.deleteRule != nil || new != nil,
-        let index = collection.edge(property.name)
-      else { continue }
-      let edge = Edge(collection: collection, property: property, index: index)
-      while true {
-        let found = try referrers(to: key, edge).filter { !leaving.contains($0) }
-        if found.isEmpty { break }
-        for referrer in found { try dealWith(referrer, edge, key, path, renamedTo: new) }
-      }
-    }
-  }
-
-  /// A property by which records of one collection refer to those of another.
-  private struct Edge {
-    let collection: CollectionPlan
-    let property: PropertyPlan
-    let index: IndexPlan
-  }
-
-  /// The first records that refer to one, besides itself and what goes with it.
-  private func referrers(to key: Key, _ edge: Edge) throws -> [Path] {
-    var bytes = ByteBuffer(capacity: 64)
-    OrderedBytes.append(key, to: &bytes)
-    if edge.index.terms[0].isDescending { bytes.invert(from: 0) }
-    let prefix = IndexEntry.prefix(edge.index.number) + bytes.array()
-    let reader = try projector.reader
-    var cursor = try Cursor(reader.access, reader.tables.index)
-    var found: [Path] = []
-    var isThere = try prefix.lend { try cursor.seek($0) }
-    while isThere, found.count < Writing.batch + leaving.count {
-      let path: Path? = try cursor.withEntry { entry, value in
-        guard prefix.lend({ entry.starts(with: $0) }) else { return nil }
-        let (place, _) = try IndexEntry.split(entry, value)
-        return edge.collection.path.appending(try Key(entry.extracting(place)))
-      }
-      guard let path else { break }
-      found.append(path)
-      isThere = try cursor.next()
-    }
-    return found
-  }
-
-  private func dealWith(
-    _ referrer: Path, _ edge: Edge, _ key: Key, _ path: Path, renamedTo new: Key?
-  ) throws {
-    let property = edge.property.definition
-    if let new { return try replace(key, by: new, in: referrer, edge) }
-    switch property.deleteRule {
-    case .deny:
-      throw DatabaseError.stillReferred(path, by: referrer, property: property.name)
-    case .nullify: try replace(key, by: nil, in: referrer, edge)
-    case .cascade: try issue(.remove(referrer))
-    case nil: break
-    }
-  }
+  // MARK: Changing references
 
   /// Changes or takes away a reference.
   private func replace(_ old: Key, by new: Key?, in referrer: Path, _ edge: Edge) throws {
-    let name = edge.property.name
     let snapshot = Snapshot(self, state, store, sequence: sequence)
-    let value = try snapshot[referrer][edge.property.definition.name]
+    let value = try snapshot[referrer][edge.name]
     let changed = value.flatMap { Writing.replacing(old, by: new, in: $0) }
-    let update = Operation.PropertyUpdate(name: name, value: try changed?.stored())
-    try issue(.update(referrer, [update]))
+    let update = Operation.PropertyUpdate(
+      name: edge.property.name, value: try changed?.stored())
+    try log(.update(referrer, [update]))
   }
-}
 
-extension Writing {
   /// The value of a property with each reference to one key changed, or taken away.
   private static func replacing(_ old: Key, by new: Key?, in value: Value) -> Value? {
     switch value {

@@ -4,9 +4,8 @@
 // folding the log needs no rules.
 
 extension Writing {
-  /// The operation as the rules want it, or nil where nothing is left of it; what else must happen
-  /// has been issued.
-  func obeying(_ operation: Operation) throws -> Operation? {
+  /// The operation as the rules want it.
+  func obeying(_ operation: Operation) throws -> Operation {
     let collections = projector.memory.catalog.collections
     if collections.isEmpty { return operation }
     switch operation {
@@ -21,13 +20,16 @@ extension Writing {
         return operation
       }
       return try clamped(operation, path, name)
-    case .remove(let path):
-      try letGo(path, movingTo: nil)
-      return operation
-    case .move(let source, let destination):
-      try letGo(source, movingTo: destination)
-      return operation
     default: return operation
+    }
+  }
+
+  /// Issues what must happen before an operation that takes records away.
+  func entail(_ operation: Operation) throws {
+    switch operation {
+    case .remove(let path): try letGo(path, movingTo: nil)
+    case .move(let source, let destination): try letGo(source, movingTo: destination)
+    default: break
     }
   }
 
@@ -70,7 +72,7 @@ extension Writing {
     return nil
   }
 
-  private func exists(_ path: Path) throws -> Bool { try record(at: path) != nil }
+  func exists(_ path: Path) throws -> Bool { try record(at: path) != nil }
 }
 
 extension Collections {

@@ -56,8 +56,6 @@ final class Writing: @unchecked Sendable {
   private var isRunning = false
   private var usesSavepoints = false
   var encoder = RecordEncoder()
-  /// The records that are being deleted because of a delete rule, or are about to cause that.
-  var leaving: Set<Path> = []
 
   init(
     _ store: Store, _ state: State, head: LogHead, horizon: SequenceNumber, catalog: Catalog
@@ -133,16 +131,25 @@ final class Writing: @unchecked Sendable {
   func issue(_ operation: Operation) throws {
     try use()
     try operation.checkPaths()
-    if let operation = try obeying(operation) { try log(operation) }
+    if !projector.isCompound(operation) { return try log(try obeying(operation)) }
+    try translating { try begin() }
+    do {
+      try entail(operation)
+      try log(operation)
+      try translating { try end() }
+    } catch {
+      if projector.isUsable { rollBack() }
+      throw error
+    }
   }
 
-  /// Applies one operation and logs it, without what it entails.
-  private func log(_ operation: Operation) throws {
+  /// Applies one operation and logs it, without what rules make of it.
+  func log(_ operation: Operation) throws {
     do {
-      try apply(operation)
+      try projector.apply(operation, enforcing: true)
     } catch let error as StorageError where error.kind == .mapFull {
       try failing { try grow() }
-      try failing { try apply(operation) }
+      try failing { try projector.apply(operation, enforcing: true) }
     } catch let error as StorageError {
       projector.isUsable = false
       throw fail(DatabaseError(error))
@@ -152,21 +159,6 @@ final class Writing: @unchecked Sendable {
       throw fail(
         .transactionTooLarge(
           bytes: operations.bytes.count, limit: Limits.transactionBytesMax))
-    }
-  }
-
-  /// Applies an operation. One that changes whole collections may fail in the midst of it.
-  private func apply(_ operation: Operation) throws {
-    guard projector.isCompound(operation) else {
-      return try projector.apply(operation, enforcing: true)
-    }
-    try projector.savepoint()
-    do {
-      try projector.apply(operation, enforcing: true)
-      try projector.release()
-    } catch let error as DatabaseError {
-      projector.rollBack()
-      throw error
     }
   }
 

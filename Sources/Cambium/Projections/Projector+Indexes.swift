@@ -261,13 +261,17 @@ extension Projector {
     return memory.catalog.collections[path.bytes[..<count]]
   }
 
-  /// Whether an operation may be refused when it has changed something already.
+  /// Whether an operation may entail others, or be refused when it has changed something already.
   func isCompound(_ operation: Operation) -> Bool {
     let collections = memory.catalog.collections
+    if case .declare = operation { return true }
+    if collections.isEmpty { return false }
     switch operation {
-    case .declare: return true
-    case .remove(let path), .restore(let path, _): return collections.hasAny(within: path)
-    case .move: return !collections.isEmpty
+    case .restore(let path, _): return collections.hasAny(within: path)
+    case .remove(let path):
+      return collections.hasAny(within: path)
+        || path.parent.map { collections.isReferredTo($0) } ?? false
+    case .move: return true
     default: return false
     }
   }

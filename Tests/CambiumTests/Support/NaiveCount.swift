@@ -77,7 +77,7 @@ struct NaiveCount {
       .append(let path, _, _), .insert(let path, _, _, _), .removeElement(let path, _, _),
       .remove(let path), .restore(let path, _), .move(let path, _):
       path
-    case .define, .event: nil
+    case .define, .event, .declare: nil
     }
   }
 
