@@ -33,10 +33,13 @@ let package = Package(
     .systemLibrary(
       name: "CUTF8Proc", pkgConfig: utf8procConfig,
       providers: [.apt(["libutf8proc-dev"]), .brew(["utf8proc"])]),
+    .systemLibrary(
+      name: "CStemmer", providers: [.apt(["libstemmer-dev"]), .brew(["snowball"])]),
     .systemLibrary(name: "CEdit", pkgConfig: "libedit", providers: [.apt(["libedit-dev"])]),
     .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: settings),
     .target(
-      name: "Cambium", dependencies: ["LMDB", "CZstd", "CXXHash", "CSodium", "CUTF8Proc"],
+      name: "Cambium",
+      dependencies: ["LMDB", "CZstd", "CXXHash", "CSodium", "CStemmer", "CUTF8Proc"],
       swiftSettings: settings),
     .executableTarget(
       name: "CambiumTool", dependencies: ["Cambium", "CEdit"], path: "Tools/cambium",
@@ -49,9 +52,13 @@ let package = Package(
     .target(
       name: "Simulation", dependencies: ["Cambium", "LMDB"], path: "Tests/Simulation",
       swiftSettings: settings),
+    // What full text is compared with.
+    .systemLibrary(
+      name: "CSQLite", path: "Tests/CSQLite", pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
     .testTarget(
-      name: "CambiumTests", dependencies: ["Cambium", "Simulation"], resources: [.copy("Fixtures")],
-      swiftSettings: settings),
+      name: "CambiumTests", dependencies: ["Cambium", "Simulation", "CSQLite"],
+      resources: [.copy("Fixtures")], swiftSettings: settings),
     .testTarget(
       name: "CambiumToolTests", dependencies: ["CambiumTool"], resources: [.copy("Fixtures")],
       swiftSettings: settings),
