@@ -1,11 +1,33 @@
+// How a change of a collection's record reaches the collection's views, and how a view is made of
+// the records that are there: the same entries either way, which `verify` compares byte by byte.
+
 import LMDB
 
 extension Projector {
   /// Folds the change of a record into the views of its collection.
   mutating func foldViews(
     _ plan: CollectionPlan, key: RawSpan, old: RawSpan?, new: RawSpan?
-  ) throws {}
+  ) throws {
+    for view in plan.views {
+      let old = try view.has(old, key: key) ? old : nil
+      let new = try view.has(new, key: key) ? new : nil
+      if old == nil && new == nil { continue }
+      switch view.content {
+      case .groups(let groups): try fold(view.number, groups, key: key, old: old, new: new)
+      case .top(let top): try fold(view.number, top, key: key, old: old, new: new)
+      case .text(let text): try fold(view.number, text, key: key, old: old, new: new)
+      }
+    }
+  }
 
-  /// Makes a view of the records that are there.
-  mutating func build(_ view: ViewPlan, of plan: CollectionPlan) throws {}
+  /// Makes a view of the records that are there: sorted first, so that entries that are near each
+  /// other are written together.
+  mutating func build(_ view: ViewPlan, of plan: CollectionPlan) throws {
+    var builder = ViewBuilder(view)
+    try forEachRecord(of: plan.path) { key, record in
+      if try view.has(record, key: key) { try builder.add(key, record) }
+    }
+    var entries = try builder.finish()
+    while let entry = try entries.next() { try put(tables.views, entry.key, entry.value) }
+  }
 }

@@ -1,14 +1,158 @@
-/// A view as writers and readers use it.
+/// A view as writers and readers use it: its declaration, with everything looked up.
 struct ViewPlan: Sendable {
   /// What its entries' keys begin with.
   let number: UInt32
   let definition: ViewDefinition
+  let content: Content
+  /// Whether a record counts; nil for all.
+  let condition: ConditionProgram?
 
+  enum Content: Sendable {
+    case groups(GroupsPlan)
+    case top(TopPlan)
+    case text(TextPlan)
+  }
+
+  /// Looks up what a declaration names.
+  ///
+  /// - Throws: ``DatabaseError/misuse(reason:)`` for a declaration that makes no sense.
   init(_ number: UInt32, _ definition: ViewDefinition, _ resolver: Resolver) throws {
     self.number = number
     self.definition = definition
+    condition = try definition.condition.map { try ConditionProgram($0, resolver) }
+    switch definition.content {
+    case .groups(let by, let measures):
+      content = .groups(try GroupsPlan(by, measures, resolver))
+    case .top(let by, let terms):
+      if terms.isEmpty { throw DatabaseError.misuse(reason: "a view of the first needs an order") }
+      content = .top(
+        TopPlan(
+          by: try by.map { try ViewProperty(.init($0), resolver) },
+          terms: try terms.map { try ViewProperty($0, resolver) }))
+    case .text(let names, let language):
+      if names.isEmpty { throw DatabaseError.misuse(reason: "a view of texts needs a property") }
+      content = .text(try TextPlan(names, language, resolver))
+    }
   }
 
   /// Whether another view keeps the same.
-  func hasSameContent(as other: ViewPlan) -> Bool { definition == other.definition }
+  func hasSameContent(as other: ViewPlan) -> Bool {
+    definition == other.definition && properties == other.properties
+  }
+
+  private var properties: [ViewProperty] {
+    switch content {
+    case .groups(let plan): plan.by + plan.sums + plan.extremes
+    case .top(let plan): plan.by + plan.terms
+    case .text(let plan): plan.properties
+    }
+  }
+
+  /// The record, where there is one and it counts.
+  @inline(__always)
+  func has(_ record: RawSpan?, key: RawSpan) throws -> Bool {
+    guard let record else { return false }
+    return try condition?.accepts(record: record, key: key) ?? true
+  }
+}
+
+/// A property as a view sees it.
+struct ViewProperty: Hashable, Sendable {
+  let name: Catalog.NameID
+  let type: PropertyType
+  let collation: Collation
+  let isDescending: Bool
+  /// What absence stands for, stored; empty for null.
+  private let absence: [UInt8]
+
+  init(_ term: IndexDefinition.Term, _ resolver: Resolver) throws {
+    name = try resolver.name(term.property)
+    type = resolver.type(term.property)
+    collation = term.collation
+    isDescending = term.isDescending
+    absence = try resolver.absence(term.property)
+  }
+
+  /// Lends the stored value that a record has; empty where there is none.
+  @inline(__always)
+  func value<R>(
+    of record: RawSpan, _ table: RecordTable, _ body: (RawSpan) throws -> R
+  ) throws -> R {
+    if let range = try table.find(record, name) { return try body(record.extracting(range)) }
+    return try absence.lend(body)
+  }
+
+  /// Adds what orders a value as the property does.
+  @inline(__always)
+  func appendOrder(of value: RawSpan, to bytes: inout ByteBuffer) throws {
+    try OrderedBytes.append(
+      stored: value, as: type, collation, isDescending: isDescending, to: &bytes)
+  }
+}
+
+/// Measures by group.
+struct GroupsPlan: Sendable {
+  /// What makes a group.
+  let by: [ViewProperty]
+  /// Whose values are summed, each once.
+  let sums: [ViewProperty]
+  /// Whose values are kept in order, each once.
+  let extremes: [ViewProperty]
+  /// How each measure is read.
+  let measures: [Measure]
+
+  enum Measure: Sendable {
+    case count
+    case sum(Int)
+    case average(Int)
+    case minimum(Int)
+    case maximum(Int)
+  }
+
+  init(
+    _ by: [String], _ measures: [ViewDefinition.Measure], _ resolver: Resolver
+  ) throws {
+    var (sums, extremes) = ([String](), [String]())
+    func place(_ name: String, in names: inout [String]) -> Int {
+      if let index = names.firstIndex(where: { ByteOrder.areEqual($0, name) }) { return index }
+      names.append(name)
+      return names.count - 1
+    }
+    self.measures = measures.map { measure in
+      switch measure {
+      case .count: .count
+      case .sum(let name): .sum(place(name, in: &sums))
+      case .average(let name): .average(place(name, in: &sums))
+      case .minimum(let name): .minimum(place(name, in: &extremes))
+      case .maximum(let name): .maximum(place(name, in: &extremes))
+      }
+    }
+    guard extremes.count <= 255 else {
+      throw DatabaseError.misuse(reason: "a view has at most 255 properties with extremes")
+    }
+    self.by = try by.map { try ViewProperty(.init($0), resolver) }
+    self.sums = try sums.map { try ViewProperty(.init($0), resolver) }
+    self.extremes = try extremes.map { try ViewProperty(.init($0), resolver) }
+  }
+}
+
+/// Records in order, by group.
+struct TopPlan: Sendable {
+  /// What makes a group.
+  let by: [ViewProperty]
+  /// What the order is.
+  let terms: [ViewProperty]
+}
+
+/// Words of texts.
+struct TextPlan: Sendable {
+  let properties: [ViewProperty]
+  let names: [String]
+  let analyzer: TextAnalyzer
+
+  init(_ names: [String], _ language: String?, _ resolver: Resolver) throws {
+    self.names = names
+    properties = try names.map { try ViewProperty(.init($0), resolver) }
+    analyzer = try TextAnalyzer(language: language)
+  }
 }

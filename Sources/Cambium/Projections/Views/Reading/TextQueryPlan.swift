@@ -1,0 +1,136 @@
+// A text query with its words made terms: what is run on a view's entries, and on a single record.
+
+/// A query for one view.
+indirect enum TextQueryPlan: Sendable {
+  case terms(TextLeaf)
+  case all([TextQueryPlan])
+  case any([TextQueryPlan])
+  case not(TextQueryPlan)
+
+  /// Nothing.
+  static let nothing = TextQueryPlan.any([])
+
+  /// Makes the words of a query terms. What has no word in it is as if it were not there; a query
+  /// without any finds nothing.
+  ///
+  /// - Throws: ``DatabaseError/misuse(reason:)`` for a property that the view does not have.
+  init(_ query: TextQuery, _ plan: TextPlan) throws {
+    self = try TextQueryPlan.made(query, plan, nil) ?? .nothing
+  }
+
+  private static func made(
+    _ query: TextQuery, _ plan: TextPlan, _ property: Int?
+  ) throws -> TextQueryPlan? {
+    switch query {
+    case .word(let text), .phrase(let text, isPrefix: false):
+      return try leaf(text, isPrefix: false, plan, property)
+    case .prefix(let text), .phrase(let text, isPrefix: true):
+      return try leaf(text, isPrefix: true, plan, property)
+    case .all(let queries):
+      let parts = try queries.compactMap { try made($0, plan, property) }
+      return parts.isEmpty && !queries.isEmpty ? nil : .all(parts)
+    case .any(let queries):
+      let parts = try queries.compactMap { try made($0, plan, property) }
+      return parts.isEmpty && !queries.isEmpty ? nil : .any(parts)
+    case .not(let query): return try made(query, plan, property).map { .not($0) }
+    case .within(let name, let query):
+      guard let place = plan.names.firstIndex(where: { ByteOrder.areEqual($0, name) }) else {
+        throw DatabaseError.misuse(
+          reason: "the view has no words of '\(name)', only of "
+            + plan.names.joined(separator: ", "))
+      }
+      return try made(query, plan, place)
+    }
+  }
+
+  private static func leaf(
+    _ text: String, isPrefix: Bool, _ plan: TextPlan, _ property: Int?
+  ) throws -> TextQueryPlan? {
+    let terms = try plan.analyzer.terms(of: text)
+    if terms.isEmpty { return nil }
+    return .terms(TextLeaf(terms: terms, isPrefix: isPrefix, property: property))
+  }
+}
+
+/// Terms in a row.
+struct TextLeaf: Hashable, Sendable {
+  /// The terms; not empty.
+  let terms: [[UInt8]]
+  /// Whether the last one may be the beginning of a term.
+  let isPrefix: Bool
+  /// The property's place in the view, or nil for any.
+  let property: Int?
+
+  /// How often the terms stand in a row, given where each of them stands.
+  func count(_ places: [TermPlaces]) -> Int {
+    guard let first = places.first else { return 0 }
+    var count = 0
+    for (place, positions) in first.properties where property == nil || property == place {
+      if places.count == 1 {
+        count += positions.count
+        continue
+      }
+      let others = places.dropFirst().map { other in
+        other.properties.first { $0.place == place }?.positions ?? []
+      }
+      count += positions.count { position in
+        others.enumerated().allSatisfy { index, positions in
+          TextLeaf.contains(positions, position + index + 1)
+        }
+      }
+    }
+    return count
+  }
+
+  private static func contains(_ positions: [Int], _ wanted: Int) -> Bool {
+    var (low, high) = (0, positions.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if positions[middle] < wanted { low = middle + 1 } else { high = middle }
+    }
+    return low < positions.count && positions[low] == wanted
+  }
+}
+
+extension TermPlaces {
+  /// Where one of several terms stands.
+  init(merging places: [TermPlaces]) {
+    var merged: [Int: [Int]] = [:]
+    for (place, positions) in places.flatMap(\.properties) {
+      merged[place, default: []] += positions
+    }
+    properties = merged.sorted { $0.key < $1.key }
+      .map { (place: $0.key, positions: $0.value.sorted()) }
+  }
+}
+
+// MARK: Without the view
+
+extension TextDocument {
+  /// Whether a query finds the record.
+  func matches(_ query: TextQueryPlan) -> Bool {
+    switch query {
+    case .terms(let leaf): count(of: leaf) > 0
+    case .all(let queries): queries.allSatisfy(matches)
+    case .any(let queries): queries.contains(where: matches)
+    case .not(let query): !matches(query)
+    }
+  }
+
+  /// How often terms stand in a row.
+  func count(of leaf: TextLeaf) -> Int {
+    var places: [TermPlaces] = []
+    for (index, term) in leaf.terms.enumerated() {
+      let isPrefix = leaf.isPrefix && index == leaf.terms.count - 1
+      guard let found = self.places(of: term, isPrefix: isPrefix) else { return 0 }
+      places.append(found)
+    }
+    return leaf.count(places)
+  }
+
+  private func places(of term: [UInt8], isPrefix: Bool) -> TermPlaces? {
+    if !isPrefix { return terms[term] }
+    let found = terms.filter { $0.key.starts(with: term) }
+    return found.isEmpty ? nil : TermPlaces(merging: found.map(\.value))
+  }
+}

@@ -1,0 +1,200 @@
+// Searching a text view: the documents that a query finds, in the order of their keys as they are
+// found, or the best first.
+//
+// How well a document fits is BM25 with k1 = 1.2 and b = 0.75 (Robertson and Zaragoza, 2009), the
+// words of all properties counted together; as in SQLite's FTS5, a term that most documents have
+// counts next to nothing, rather than against them.
+
+import LMDB
+
+/// A document that a query finds.
+struct TextHit: Equatable, Sendable {
+  /// The record's key, in its stored form.
+  var key: [UInt8]
+  /// How well it fits; the more the better.
+  var score: Double
+}
+
+/// Searches a text view at present, or in an open transaction.
+struct TextReader {
+  let number: UInt32
+  let plan: TextPlan
+  let reader: StateReader
+
+  /// Visits the keys of the documents that a query finds, in order, as long as the visitor wants
+  /// more.
+  ///
+  /// - Complexity: memory does not grow with what is found, but for terms that are looked for by
+  ///   their beginning.
+  func forEach(_ query: TextQueryPlan, _ visit: (_ key: RawSpan) throws -> Bool) throws {
+    var leaves: [LeafCursor] = []
+    let cursor = try self.cursor(query, &leaves)
+    while let place = cursor.place {
+      if try !key(of: place).lend(visit) { return }
+      try cursor.next()
+    }
+  }
+
+  /// The documents that fit best, the best first; equally good ones in the order of their keys.
+  ///
+  /// - Complexity: O(found · log limit); memory for `limit` of them.
+  func best(_ query: TextQueryPlan, limit: Int) throws -> [TextHit] {
+    guard limit > 0, let totals = try totals() else { return [] }
+    var leaves: [LeafCursor] = []
+    let cursor = try self.cursor(query, &leaves)
+    let ranking = TextRanking(totals, leaves.map(\.documents))
+    var best = BestHits(limit: limit)
+    while let place = cursor.place {
+      let counts = leaves.map { $0.place == place ? $0.count : 0 }
+      best.add(place, ranking.score(counts, length: try length(of: place)))
+      try cursor.next()
+    }
+    return try best.sorted().map { TextHit(key: try key(of: $0.place), score: $0.score) }
+  }
+
+  /// How many documents have words, and how many words.
+  func totals() throws -> TextTotals? {
+    try TextEntry.totalsKey(number).lend { key in
+      try reader.access.get(reader.tables.views, key) { try TextTotals(plan, $0) }
+    }
+  }
+
+  private func document<R>(_ place: [UInt8], _ body: (RawSpan) throws -> R) throws -> R {
+    let key = TextEntry.documentsStart(number) + place
+    guard let result = try key.lend({ try reader.access.get(reader.tables.views, $0, body) })
+    else {
+      throw DatabaseError.corrupt(reason: "view \(number) lacks a document; rebuild the state")
+    }
+    return result
+  }
+
+  private func length(of place: [UInt8]) throws -> UInt64 {
+    try document(place) { bytes in
+      var offset = 0
+      return try plan.properties.reduce(0) { sum, _ in sum + (try bytes.varint(at: &offset)) }
+    }
+  }
+
+  /// The key of a document, which its entries may have cut.
+  private func key(of place: [UInt8]) throws -> [UInt8] {
+    if place.count < ViewKey.documentRoom { return place }
+    return try document(place) { bytes in
+      var offset = 0
+      for _ in plan.properties { _ = try bytes.varint(at: &offset) }
+      return try bytes.array(offset, bytes.byteCount - offset)
+    }
+  }
+
+  /// The cursor of a query; its leaves count for the rank, unless they are excluded.
+  private func cursor(
+    _ query: TextQueryPlan, _ leaves: inout [LeafCursor]
+  ) throws -> any TextCursor {
+    switch query {
+    case .terms(let leaf):
+      let cursor = try LeafCursor(leaf, number, reader)
+      leaves.append(cursor)
+      return cursor
+    case .all(let queries) where queries.isEmpty:
+      return try RestCursor(number, reader, except: nil)
+    case .all(let queries):
+      // What is to be left out is asked last.
+      return try AllCursor(ordered(queries).map { try self.cursor($0, &leaves) })
+    case .any(let queries): return AnyCursor(try queries.map { try self.cursor($0, &leaves) })
+    case .not(let query):
+      var ignored: [LeafCursor] = []
+      return try RestCursor(number, reader, except: try self.cursor(query, &ignored))
+    }
+  }
+
+  private func ordered(_ queries: [TextQueryPlan]) -> [TextQueryPlan] {
+    func isNot(_ query: TextQueryPlan) -> Bool { if case .not = query { true } else { false } }
+    return queries.filter { !isNot($0) } + queries.filter(isNot)
+  }
+}
+
+/// How well documents fit.
+struct TextRanking {
+  private static let saturation = 1.2
+  private static let lengthWeight = 0.75
+
+  private let weights: [Double]
+  private let averageLength: Double
+
+  /// - Parameters:
+  ///   - totals: All documents.
+  ///   - documents: How many of them each leaf of the query finds.
+  init(_ totals: TextTotals, _ documents: [UInt64]) {
+    let all = Double(totals.documents)
+    weights = documents.map { count in
+      let weight = log((all - Double(count) + 0.5) / (Double(count) + 0.5))
+      return weight > 0 ? weight : 1e-6
+    }
+    averageLength = Double(totals.lengths.reduce(0, +)) / max(all, 1)
+  }
+
+  /// The score of a document.
+  ///
+  /// - Parameters:
+  ///   - counts: How often it has what each leaf asks for.
+  ///   - length: How many words it has.
+  /// - Returns: The score, 0 for a document that has nothing of it.
+  func score(_ counts: [Int], length: UInt64) -> Double {
+    let relative = averageLength > 0 ? Double(length) / averageLength : 0
+    let damping =
+      TextRanking.saturation
+      * (1 - TextRanking.lengthWeight + TextRanking.lengthWeight * relative)
+    var score = 0.0
+    for (weight, count) in zip(weights, counts) where count > 0 {
+      let frequency = Double(count)
+      score += weight * frequency * (TextRanking.saturation + 1) / (frequency + damping)
+    }
+    return score
+  }
+}
+
+/// The best of many hits: a heap with the worst of them on top.
+private struct BestHits {
+  private let limit: Int
+  private var heap: [(place: [UInt8], score: Double)] = []
+
+  init(limit: Int) { self.limit = limit }
+
+  mutating func add(_ place: [UInt8], _ score: Double) {
+    if heap.count < limit {
+      heap.append((place, score))
+      rise(heap.count - 1)
+    } else if BestHits.isBetter((place, score), heap[0]) {
+      heap[0] = (place, score)
+      sink()
+    }
+  }
+
+  func sorted() -> [(place: [UInt8], score: Double)] { heap.sorted(by: BestHits.isBetter) }
+
+  private static func isBetter(
+    _ a: (place: [UInt8], score: Double), _ b: (place: [UInt8], score: Double)
+  ) -> Bool {
+    a.score == b.score ? a.place.lexicographicallyPrecedes(b.place) : a.score > b.score
+  }
+
+  private mutating func rise(_ start: Int) {
+    var index = start
+    while index > 0, BestHits.isBetter(heap[(index - 1) / 2], heap[index]) {
+      heap.swapAt(index, (index - 1) / 2)
+      index = (index - 1) / 2
+    }
+  }
+
+  private mutating func sink() {
+    var index = 0
+    while true {
+      var worst = index
+      for child in [2 * index + 1, 2 * index + 2] where child < heap.count {
+        if BestHits.isBetter(heap[worst], heap[child]) { worst = child }
+      }
+      if worst == index { return }
+      heap.swapAt(index, worst)
+      index = worst
+    }
+  }
+}

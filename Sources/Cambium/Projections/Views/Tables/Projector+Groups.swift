@@ -1,0 +1,131 @@
+// Keeping a groups view. Its entries:
+//
+//     number | 0 | group                                  → the group's figures; see GroupEntry.swift
+//     number | 1 | group | property u8 | value | record   → what is cut of value and record
+//
+// The second part holds the values of properties whose extremes are asked for, in order; null is
+// not among them.
+
+import LMDB
+
+extension Projector {
+  /// Folds a change of a record into a groups view.
+  mutating func fold(
+    _ number: UInt32, _ plan: GroupsPlan, key: RawSpan, old: RawSpan?, new: RawSpan?
+  ) throws {
+    var (oldPlace, newPlace) = (GroupPlace?.none, GroupPlace?.none)
+    if let old { oldPlace = try GroupPlace(plan.by, old) }
+    if let new { newPlace = try GroupPlace(plan.by, new) }
+    if let old, let oldPlace, oldPlace == newPlace, let new {
+      if try !plan.isSame(old, new) {
+        try changeGroup(number, plan, oldPlace, remove: old, add: new)
+      }
+    } else {
+      if let old, let oldPlace { try changeGroup(number, plan, oldPlace, remove: old, add: nil) }
+      if let new, let newPlace { try changeGroup(number, plan, newPlace, remove: nil, add: new) }
+    }
+    for index in plan.extremes.indices {
+      let before = try plan.extreme(index, of: old)
+      let after = try plan.extreme(index, of: new)
+      if before == after && oldPlace == newPlace { continue }
+      if let before, let oldPlace {
+        try delete(tables.views, ExtremeEntry(number, oldPlace, index, before, key).key)
+      }
+      if let after, let newPlace {
+        let entry = ExtremeEntry(number, newPlace, index, after, key)
+        try put(tables.views, entry.key, entry.value)
+      }
+    }
+  }
+
+  private mutating func changeGroup(
+    _ number: UInt32, _ plan: GroupsPlan, _ place: GroupPlace, remove: RawSpan?, add: RawSpan?
+  ) throws {
+    let key = GroupsPlan.key(number, place)
+    let reader = try reader
+    let stored = try key.lend { key in
+      try reader.access.get(tables.views, key) { try GroupEntry(plan, $0) }
+    }
+    var entry: GroupEntry
+    if let stored {
+      entry = stored
+    } else if let add {
+      entry = GroupEntry(plan, values: try GroupPlace.values(plan.by, add))
+    } else {
+      throw DatabaseError.corrupt(reason: "view \(number) lacks a group that a record was in")
+    }
+    if let remove { try entry.change(plan, remove, isRemoval: true) }
+    if let add { try entry.change(plan, add, isRemoval: false) }
+    if entry.count == 0 {
+      try delete(tables.views, key)
+    } else {
+      try put(tables.views, key, entry.stored)
+    }
+  }
+}
+
+extension GroupsPlan {
+  /// The key of a group's figures.
+  static func key(_ number: UInt32, _ place: GroupPlace) -> [UInt8] {
+    var key = ViewKey.start(number, .main)
+    place.order.lend { _ = ViewKey.append($0, room: ViewKey.groupRoom, to: &key) }
+    return key
+  }
+
+  /// What the keys of a group's values of a property begin with.
+  static func extremesStart(_ number: UInt32, _ place: GroupPlace, _ index: Int) -> [UInt8] {
+    var key = ViewKey.start(number, .second)
+    place.order.lend { _ = ViewKey.append($0, room: ViewKey.groupRoom, to: &key) }
+    key.append(UInt8(index))
+    return key
+  }
+
+  /// Whether two records of a group give the same figures.
+  func isSame(_ old: RawSpan, _ new: RawSpan) throws -> Bool {
+    if sums.isEmpty { return true }
+    let (before, after) = (try RecordTable(old), try RecordTable(new))
+    for property in sums {
+      let isSame = try property.value(of: old, before) { value in
+        try property.value(of: new, after) { $0.equals(value) }
+      }
+      if !isSame { return false }
+    }
+    return true
+  }
+
+  /// A value that is kept in order: what orders it, and its one form, stored; nil where it is null.
+  func extreme(_ index: Int, of record: RawSpan?) throws -> OrderedValue? {
+    guard let record else { return nil }
+    let property = extremes[index]
+    return try property.value(of: record, try RecordTable(record)) { value in
+      if value.byteCount == 0 { return nil }
+      if try value.load(UInt8.self, at: 0) == ValueTag.null { return nil }
+      var order = ByteBuffer(capacity: 64)
+      try property.appendOrder(of: value, to: &order)
+      return OrderedValue(
+        order: order.array(), value: try Value(value).inOneForm(property.type).stored())
+    }
+  }
+}
+
+/// A value with what orders it.
+struct OrderedValue: Equatable {
+  var order: [UInt8]
+  var value: [UInt8]
+}
+
+/// One value of a group's values in order: stored with the value, so that it can be told.
+struct ExtremeEntry {
+  let key: [UInt8]
+  let value: [UInt8]
+
+  init(
+    _ number: UInt32, _ place: GroupPlace, _ index: Int, _ value: OrderedValue, _ record: RawSpan
+  ) {
+    var key = GroupsPlan.extremesStart(number, place, index)
+    value.order.lend { _ = ViewKey.append($0, room: ViewKey.orderRoom, to: &key) }
+    ViewKey.append(record, room: ViewKey.recordRoom, to: &key)
+    self.key = key
+    self.value = value.value
+  }
+}

@@ -1,0 +1,96 @@
+// Keeping a text view: what a change of a record does to its terms.
+
+import LMDB
+
+extension Projector {
+  /// Folds a change of a record into a text view.
+  mutating func fold(
+    _ number: UInt32, _ plan: TextPlan, key: RawSpan, old: RawSpan?, new: RawSpan?
+  ) throws {
+    if let old, let new, try plan.hasSameTexts(old, new) { return }
+    let before = try TextDocument(plan, old)
+    let after = try TextDocument(plan, new)
+    let place = TextEntry.place(of: key)
+    for (term, places) in before.terms where after.terms[term] != places {
+      if after.terms[term] == nil { try removeTerm(number, term, place) }
+    }
+    for (term, places) in after.terms where before.terms[term] != places {
+      try putTerm(number, term, place, places, isNew: before.terms[term] == nil)
+    }
+    try putDocument(number, before, after, key, place)
+    try changeTotals(number, plan, before, after)
+  }
+
+  private mutating func putTerm(
+    _ number: UInt32, _ term: [UInt8], _ place: [UInt8], _ places: TermPlaces, isNew: Bool
+  ) throws {
+    let key = TextEntry.termKey(number, term)
+    if isNew { try changeCount(key, by: 1) }
+    try put(tables.views, key + place, places.stored)
+  }
+
+  private mutating func removeTerm(
+    _ number: UInt32, _ term: [UInt8], _ place: [UInt8]
+  ) throws {
+    let key = TextEntry.termKey(number, term)
+    try changeCount(key, by: -1)
+    try delete(tables.views, key + place)
+  }
+
+  /// Changes how many records have a term.
+  private mutating func changeCount(_ key: [UInt8], by change: Int64) throws {
+    let reader = try reader
+    let stored = try key.lend { key in
+      try reader.access.get(tables.views, key) { bytes in
+        var offset = 0
+        return try bytes.varint(at: &offset)
+      }
+    }
+    let count = Int64(clamping: stored ?? 0) + change
+    var bytes: [UInt8] = []
+    bytes.append(varint: UInt64(max(count, 0)))
+    if count > 0 { try put(tables.views, key, bytes) } else { try delete(tables.views, key) }
+  }
+
+  private mutating func putDocument(
+    _ number: UInt32, _ before: TextDocument, _ after: TextDocument, _ record: RawSpan,
+    _ place: [UInt8]
+  ) throws {
+    let key = TextEntry.documentsStart(number) + place
+    if after.isEmpty {
+      if !before.isEmpty { try delete(tables.views, key) }
+    } else if before.isEmpty || before.lengths != after.lengths {
+      try put(tables.views, key, TextEntry.stored(after.lengths, record, place))
+    }
+  }
+
+  private mutating func changeTotals(
+    _ number: UInt32, _ plan: TextPlan, _ before: TextDocument, _ after: TextDocument
+  ) throws {
+    let (key, reader) = (TextEntry.totalsKey(number), try reader)
+    let stored = try key.lend { key in
+      try reader.access.get(tables.views, key) { try TextTotals(plan, $0) }
+    }
+    var totals = stored ?? TextTotals(plan)
+    totals.remove(before)
+    totals.add(after)
+    if totals == stored { return }
+    if totals.documents == 0 {
+      if stored != nil { try delete(tables.views, key) }
+    } else {
+      try put(tables.views, key, totals.stored)
+    }
+  }
+}
+
+extension TextPlan {
+  /// Whether two records have the same in all properties.
+  fileprivate func hasSameTexts(_ old: RawSpan, _ new: RawSpan) throws -> Bool {
+    let (before, after) = (try RecordTable(old), try RecordTable(new))
+    return try properties.allSatisfy { property in
+      try property.value(of: old, before) { value in
+        try property.value(of: new, after) { $0.equals(value) }
+      }
+    }
+  }
+}

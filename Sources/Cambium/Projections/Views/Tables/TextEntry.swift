@@ -1,0 +1,84 @@
+// The entries of a text view:
+//
+//     number | 0                   → how many records have words, then how many words there are in
+//                                    each property (varints)
+//     number | 1 | record          → how many words the record has in each property (varints); where
+//                                    the record's key is cut, the key
+//     number | 2 | term | 00       → how many records have the term (varint)
+//     number | 2 | term | 00 | record → where it stands; see TextDocument.swift
+//
+// A term has no byte 00, and a record's key is never empty. All entries of a term stand together,
+// the terms in order, so that those with a prefix do, too.
+
+/// Keys and values of a text view's entries.
+enum TextEntry {
+  static func totalsKey(_ number: UInt32) -> [UInt8] { ViewKey.start(number, .main) }
+
+  /// What the keys of all documents begin with.
+  static func documentsStart(_ number: UInt32) -> [UInt8] { ViewKey.start(number, .second) }
+
+  /// What the keys of all terms begin with.
+  static func termsStart(_ number: UInt32) -> [UInt8] { ViewKey.start(number, .third) }
+
+  /// The key of how many records have a term, with which those of its records begin.
+  static func termKey(_ number: UInt32, _ term: [UInt8]) -> [UInt8] {
+    var key = termsStart(number)
+    key += term
+    key.append(0)
+    return key
+  }
+
+  /// A record's key as it stands in entries' keys.
+  static func place(of record: RawSpan) -> [UInt8] {
+    var place: [UInt8] = []
+    ViewKey.append(record, room: ViewKey.documentRoom, to: &place)
+    return place
+  }
+
+  /// What is kept of a document.
+  static func stored(_ lengths: [UInt64], _ record: RawSpan, _ place: [UInt8]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for length in lengths { bytes.append(varint: length) }
+    if place.count == ViewKey.documentRoom { bytes.append(record) }
+    return bytes
+  }
+}
+
+/// How many documents and words a text view has.
+struct TextTotals: Equatable {
+  var documents: UInt64 = 0
+  var lengths: [UInt64]
+
+  /// Those of no documents.
+  init(_ plan: TextPlan) { lengths = Array(repeating: 0, count: plan.properties.count) }
+
+  /// Reads the stored form.
+  init(_ plan: TextPlan, _ bytes: RawSpan) throws {
+    var offset = 0
+    documents = try bytes.varint(at: &offset)
+    lengths = []
+    for _ in plan.properties { lengths.append(try bytes.varint(at: &offset)) }
+  }
+
+  /// The stored form.
+  var stored: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(varint: documents)
+    for length in lengths { bytes.append(varint: length) }
+    return bytes
+  }
+
+  /// Counts a document.
+  mutating func add(_ document: TextDocument) {
+    if document.isEmpty { return }
+    documents += 1
+    for index in lengths.indices { lengths[index] += document.lengths[index] }
+  }
+
+  /// Counts a document no longer.
+  mutating func remove(_ document: TextDocument) {
+    if document.isEmpty { return }
+    documents &-= 1
+    for index in lengths.indices { lengths[index] &-= document.lengths[index] }
+  }
+}

@@ -1,0 +1,93 @@
+// The keys of the table `views`.
+//
+//     number of the view u32 | part u8 | …            big-endian; the parts are drawn where they are written
+//
+// LMDB's keys end at 511 bytes, so a part that may be long is cut to a room of its own: its first
+// bytes, and 16 bytes of a digest of all of it. What is cut stays different from all else, and
+// stands among its neighbours by its first bytes; the entry's value then has it whole.
+//
+//     not cut: shorter than room - 16        cut: room bytes
+
+import LMDB
+
+/// Makes keys of views' entries.
+enum ViewKey {
+  /// What a view's entries are about.
+  enum Part: UInt8 {
+    /// One entry for the view, or one for each group.
+    case main = 0
+    /// The values of a group in order; the documents of a text view.
+    case second = 1
+    /// The terms of a text view.
+    case third = 2
+  }
+
+  static let digestBytes = 16
+
+  /// The room of a group, of a value in order, and of a record's key behind both of them.
+  static let groupRoom = 160
+  static let orderRoom = 140
+  static let recordRoom = 200
+  /// The room of a record's key behind a term.
+  static let documentRoom = 376
+
+  /// The first bytes of an entry's key.
+  static func start(_ number: UInt32, _ part: Part) -> [UInt8] {
+    var key: [UInt8] = []
+    key.reserveCapacity(64)
+    key.append(bigEndian: number)
+    key.append(part.rawValue)
+    return key
+  }
+
+  /// Adds a part that may be long.
+  ///
+  /// - Returns: Whether it was cut.
+  @discardableResult
+  static func append(_ bytes: RawSpan, room: Int, to key: inout [UInt8]) -> Bool {
+    if bytes.byteCount < room - digestBytes {
+      key.append(bytes)
+      return false
+    }
+    key.append(bytes.extracting(0..<(room - digestBytes)))
+    key += Digest.of(bytes).prefix(digestBytes)
+    return true
+  }
+
+  /// What of a part stands in a key as it is.
+  static func shown(of bytes: [UInt8], room: Int) -> [UInt8] {
+    bytes.count < room - digestBytes ? bytes : Array(bytes.prefix(room - digestBytes))
+  }
+
+  /// The first key after all that begin with these bytes, or nil where there is none.
+  static func end(of start: [UInt8]) -> [UInt8]? {
+    var end = start
+    while let last = end.popLast() {
+      if last < .max {
+        end.append(last + 1)
+        return end
+      }
+    }
+    return nil
+  }
+}
+
+extension Cursor {
+  /// Goes to the first entry whose key begins with these bytes.
+  mutating func seek(prefix: [UInt8]) throws -> Bool {
+    guard try prefix.lend({ try seek($0) }) else { return false }
+    return isAt(prefix: prefix)
+  }
+
+  /// Goes to the last entry whose key begins with these bytes.
+  mutating func seekLast(prefix: [UInt8]) throws -> Bool {
+    guard let end = ViewKey.end(of: prefix) else { return try last() && isAt(prefix: prefix) }
+    return try end.lend { try seekBefore($0) } && isAt(prefix: prefix)
+  }
+
+  /// Whether the key of the entry that it stands on begins with these bytes.
+  @inline(__always)
+  func isAt(prefix: [UInt8]) -> Bool {
+    prefix.lend { prefix in withEntry { key, _ in key.starts(with: prefix) } }
+  }
+}
