@@ -1,8 +1,228 @@
-/// A condition on a record's own properties, ready to run on its bytes.
+// A condition as a flat list of tests of a record's bytes, each of which says where to go on when it
+// holds and when it does not:
+//
+//     a and (b or not c)          0: a    holds → 1       else → reject
+//                                 1: b    holds → accept  else → 2
+//                                 2: c    holds → reject  else → accept
+//
+// So `and`, `or` and `not` cost nothing, and what need not be tested is not. Jumps lead forward
+// only, so that it ends. Steps are plain bytes: running them allocates nothing, counts no references
+// and follows no existential; what is rare (regular expressions, related records) lies in arrays
+// beside them.
+
+/// Tests records by their stored bytes.
 struct ConditionProgram: Sendable {
-  init(_ condition: Condition, _ resolver: Resolver) throws {
-    throw DatabaseError.misuse(reason: "conditions are not there yet")
+  /// Where a step leads that ends the program.
+  static let accept: Int32 = -1
+  static let reject: Int32 = -2
+  /// What stands for a name behind references where the record's key is meant.
+  static let keyName = Catalog.NameID.max - 1
+
+  /// What a step tests.
+  enum Operation: UInt8, BitwiseCopyable {
+    /// Nothing: it holds.
+    case always
+    /// Whether there is no value.
+    case null
+    /// A value against a constant, by the kind that the constant has.
+    case integer, date, string, value
+    /// A reference, or the record's own key, against a key.
+    case key
+    /// Whether a value is one of some.
+    case oneOf
+    /// Texts under a collation.
+    case equals, prefix, suffix, contains, matches
+    /// An array's elements or a dictionary's keys against a constant.
+    case has
+    /// A property against another.
+    case properties
+    /// Related records.
+    case related
   }
 
-  func accepts(record: RawSpan, key: RawSpan) throws -> Bool { true }
+  /// How two values can stand to each other, as bits; a comparison is the set of those that satisfy
+  /// it.
+  enum Outcome {
+    static let less: UInt8 = 1
+    static let equal: UInt8 = 2
+    static let greater: UInt8 = 4
+    /// Of different kinds, or one of them null.
+    static let other: UInt8 = 8
+  }
+
+  /// Where a value comes from.
+  struct Operand: BitwiseCopyable {
+    enum Place: UInt8, BitwiseCopyable {
+      case property, key
+      /// Behind references.
+      case followed
+    }
+
+    var place = Place.property
+    var function: Function = .none
+    /// Whether it is a key: the record's own, or a reference.
+    var isKey = false
+    var hopCount: UInt8 = 0
+    var firstHop: UInt16 = 0
+    /// Where in a record's table the property is likely to be.
+    var slot: UInt16 = 0
+    var name = Catalog.NameID.max
+    /// What stands for an absent value, among the constants.
+    var absence = Stretch()
+    /// The property's name as a stored text, for dictionaries of which nothing is declared.
+    var text = Stretch()
+  }
+
+  /// A property's function; `none` where the value itself counts.
+  enum Function: UInt8, BitwiseCopyable { case none, count, lowercased, year, month, day, hour }
+
+  /// A part of the constants' bytes.
+  struct Stretch: BitwiseCopyable {
+    var start: Int32 = 0
+    var count: Int32 = 0
+    var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
+  }
+
+  /// One test.
+  struct Step: BitwiseCopyable {
+    var operation: Operation
+    var operand = Operand()
+    /// The outcomes of a comparison that satisfy it.
+    var outcomes: UInt8 = 0
+    var collation: UInt8 = 0
+    /// Whether it holds where there is no value.
+    var holdsForNull = false
+    var onTrue: Int32 = 0
+    var onFalse: Int32 = 0
+    /// The constant, or the place of what is needed in its array.
+    var number: Int64 = 0
+    var constant = Stretch()
+  }
+
+  /// A reference to follow.
+  struct Hop: BitwiseCopyable {
+    var name: Catalog.NameID
+    var slot: UInt16
+    /// The collection that it leads to; less than zero where the value itself says.
+    var collection: Int16
+    /// The property's name, for values that are dictionaries.
+    var text = Stretch()
+  }
+
+  /// A test of related records.
+  struct Relation: Sendable {
+    /// Those of a collection that refer to this record by a property; nil for those that the step's
+    /// operand refers to.
+    var property: Catalog.NameID?
+    /// Nil where the references say it themselves.
+    var collection: Path?
+    var quantifier: Condition.Quantifier
+    /// What holds for them.
+    var program: ConditionProgram
+  }
+
+  var steps: [Step] = []
+  var hops: [Hop] = []
+  /// The constants, side by side.
+  var bytes: [UInt8] = []
+  var lists: [ConstantList] = []
+  var expressions: [TextExpression] = []
+  var relations: [Relation] = []
+  /// The second operands of steps that compare two properties.
+  var operands: [Operand] = []
+  /// The collections that hops lead to.
+  var collections: [Path] = []
+  /// Where it starts, which may be an end.
+  var start = ConditionProgram.accept
+
+  /// Whether it reads other records than the one it is given.
+  var usesRelated: Bool { !hops.isEmpty || !relations.isEmpty }
+
+  /// The record's own properties that it reads, ascending.
+  var names: [Catalog.NameID] {
+    var names: Set<Catalog.NameID> = []
+    func add(_ operand: Operand) {
+      switch operand.place {
+      case .property: names.insert(operand.name)
+      case .key: break
+      case .followed: names.insert(hops[Int(operand.firstHop)].name)
+      }
+    }
+    for step in steps where step.operation != .always {
+      if step.operation == .related, relations[Int(step.number)].property != nil { continue }
+      add(step.operand)
+    }
+    for operand in operands { add(operand) }
+    return names.subtracting([.max]).sorted()
+  }
+}
+
+// MARK: Running
+
+extension ConditionProgram {
+  /// Tests a record that is asked for nothing but its own bytes.
+  ///
+  /// - Throws: ``DatabaseError/corrupt(reason:)``; ``QueryError`` where it ``usesRelated``.
+  @inline(__always)
+  func accepts(record: RawSpan, key: RawSpan) throws -> Bool {
+    try accepts(record, key: key, NoRelated())
+  }
+
+  /// Tests a record.
+  ///
+  /// - Parameters:
+  ///   - record: The stored record.
+  ///   - key: Its key's stored form.
+  ///   - related: Where other records come from.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``; ``QueryError`` where a reference that must be
+  ///   followed is none.
+  @inline(__always)
+  func accepts<Related: RelatedRecords>(
+    _ record: RawSpan, key: RawSpan, _ related: Related
+  ) throws -> Bool {
+    if start < 0 { return start == ConditionProgram.accept }
+    return try run(record, RecordTable(record), key, related)
+  }
+
+  private func run<Related: RelatedRecords>(
+    _ record: RawSpan, _ table: RecordTable, _ key: RawSpan, _ related: Related
+  ) throws -> Bool {
+    var next = start
+    while next >= 0 {
+      let step = steps[Int(next)]
+      let holds: Bool
+      if step.operand.place == .property && step.operand.function == .none
+        && step.operation.rawValue < Operation.properties.rawValue
+      {
+        holds = try test(step, record, table)
+      } else {
+        holds = try testElsewhere(step, record, table, key, related)
+      }
+      next = holds ? step.onTrue : step.onFalse
+    }
+    return next == ConditionProgram.accept
+  }
+
+  /// Tests one of the record's own properties.
+  @inline(__always)
+  private func test(_ step: Step, _ record: RawSpan, _ table: RecordTable) throws -> Bool {
+    guard let range = try table.find(record, step.operand.name, near: step.operand.slot) else {
+      if step.operand.absence.count == 0 { return step.holdsForNull }
+      return try bytes.lend { try test(step, $0.extracting(step.operand.absence.range)) }
+    }
+    return try test(step, record.extracting(range))
+  }
+}
+
+extension RecordTable {
+  /// Where the value of a name stands, or nil; looks first where it is likely to be.
+  @inline(__always)
+  func find(
+    _ record: RawSpan, _ name: Catalog.NameID, near slot: UInt16
+  ) throws -> Range<Int>? {
+    if Int(slot) < count, try self.name(record, Int(slot)) == name {
+      return try value(record, Int(slot))
+    }
+    return try find(record, name)
+  }
 }

@@ -1,9 +1,201 @@
-extension Condition: CustomStringConvertible {
-  /// The condition in the query language.
-  public var description: String { "" }
+// Conditions as text. `ConditionTextParser` reads what is written here; the grammar stands in
+// QueryText.swift.
 
-  /// Reads a condition in the query language.
+import FoundationEssentials
+
+extension Condition: CustomStringConvertible {
+  /// The condition as the query language has it; ``init(parsing:)`` reads it.
+  ///
+  ///     departureDelay > 60 and origin.name prefix "John"
+  public var description: String { test.text }
+
+  /// Reads a condition.
+  ///
+  ///     let late = try Condition(parsing: "departureDelay > 60 and not status in (\"gone\")")
+  ///
+  /// - Parameter text: The condition in the query language.
+  /// - Throws: ``QueryError`` at the word that is wrong.
   public init(parsing text: String) throws {
-    throw DatabaseError.misuse(reason: "conditions are not there yet")
+    var parser = ConditionTextParser(text)
+    let test = try parser.condition()
+    try parser.expectEnd()
+    self.init(test)
+  }
+}
+
+extension Condition.Test {
+  /// The test as text.
+  var text: String {
+    switch self {
+    case .all(let tests):
+      tests.isEmpty ? "true" : tests.map(\.part).joined(separator: " and ")
+    case .any(let tests):
+      tests.isEmpty ? "false" : tests.map(\.part).joined(separator: " or ")
+    case .not(let other): "not \(other.part)"
+    case .compare(let path, .equal, .null): "\(path) is null"
+    case .compare(let path, .notEqual, .null): "\(path) is not null"
+    case .compare(let path, let comparison, let value):
+      "\(path) \(comparison.symbol) \(value.literal)"
+    case .compareProperties(let path, let comparison, let other):
+      "\(path) \(comparison.symbol) \(other)"
+    case .oneOf(let path, let values):
+      "\(path) in (\(values.map(\.literal).joined(separator: ", ")))"
+    case .text(let path, .matches, let text, let collation):
+      "\(path) matches \(ConditionText.expression(text))\(collation.suffix)"
+    case .text(let path, let test, let text, let collation):
+      "\(path) \(test.word) \(ConditionText.quoted(text))\(collation.suffix)"
+    case .contains(let path, let value): "\(path) has \(value.literal)"
+    case .related(let relation, let quantifier, let inner):
+      "\(relation.text) \(quantifier.rawValue) (\(inner.text))"
+    }
+  }
+
+  /// The test as a part of another: in brackets where it would be taken apart.
+  private var part: String {
+    switch self {
+    case .all(let tests) where tests.count > 0, .any(let tests) where tests.count > 0:
+      "(\(text))"
+    default: text
+    }
+  }
+}
+
+extension Condition.Comparison {
+  /// How it is written.
+  var symbol: String {
+    switch self {
+    case .equal: "="
+    case .notEqual: "!="
+    case .less: "<"
+    case .lessOrEqual: "<="
+    case .greater: ">"
+    case .greaterOrEqual: ">="
+    }
+  }
+}
+
+extension Condition.TextTest {
+  /// How it is written.
+  var word: String {
+    switch self {
+    case .equals: "equals"
+    case .prefix: "prefix"
+    case .suffix: "suffix"
+    case .contains: "contains"
+    case .matches: "matches"
+    }
+  }
+}
+
+extension Condition.ToMany {
+  fileprivate var text: String {
+    switch self {
+    case .inverse(let path, let property):
+      "\(ConditionText.quotedName(path.description)) by \(ConditionText.name(property))"
+    case .elements(let path): "\(path)"
+    }
+  }
+}
+
+extension Collation {
+  /// What follows a text that is compared under it.
+  fileprivate var suffix: String {
+    switch self {
+    case .binary: ""
+    case .ignoringCase: " ignoring case"
+    case .ignoringCaseAndDiacritics: " ignoring case and diacritics"
+    }
+  }
+}
+
+extension PropertyPath: CustomStringConvertible {
+  /// The path as the query language has it: `origin.name`, `year(scheduled)`.
+  public var description: String {
+    let names = hops.map(ConditionText.name) + [property.map(ConditionText.name) ?? "id"]
+    let text = names.joined(separator: ".")
+    return function.map { "\($0.rawValue)(\(text))" } ?? text
+  }
+}
+
+/// How names, texts and constants are written.
+enum ConditionText {
+  /// The words that the language has, which names are told from by backticks.
+  static let words: Set<String> = [
+    "and", "or", "not", "in", "is", "like", "between", "any", "all", "none", "contains", "has",
+    "prefix", "suffix", "matches", "equals", "by", "ignoring", "true", "false", "null", "nan",
+    "inf", "id", "where", "sort", "limit", "offset", "after", "select", "distinct", "group",
+    "having", "join", "left", "inner", "on", "as", "nulls",
+  ]
+
+  /// A name as it stands in a path.
+  static func name(_ name: String) -> String {
+    let isPlain =
+      !name.isEmpty && !words.contains(name)
+      && name.utf8.allSatisfy { byte in
+        let lower = byte | 0x20
+        return byte == UInt8(ascii: "_") || byte >= 0x30 && byte <= 0x39
+          || lower >= UInt8(ascii: "a") && lower <= UInt8(ascii: "z")
+      }
+      && !(name.utf8.first.map { $0 >= 0x30 && $0 <= 0x39 } ?? true)
+    return isPlain ? name : quotedName(name)
+  }
+
+  /// A name in backticks.
+  static func quotedName(_ name: String) -> String { "`\(escaped(name, "`"))`" }
+
+  /// Text in quotes.
+  static func quoted(_ text: String) -> String { "\"\(escaped(text, "\""))\"" }
+
+  /// An expression between slashes, or in quotes where it has some.
+  static func expression(_ text: String) -> String {
+    let isPlain = !text.isEmpty && !text.utf8.contains(UInt8(ascii: "/"))
+    return isPlain && !text.hasSuffix("\\") ? "/\(text)/" : quoted(text)
+  }
+
+  private static func escaped(_ text: String, _ quote: Unicode.Scalar) -> String {
+    var result = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\\", quote: result.append(contentsOf: ["\\", scalar])
+      case "\n": result.append(contentsOf: "\\n".unicodeScalars)
+      case "\t": result.append(contentsOf: "\\t".unicodeScalars)
+      case "\r": result.append(contentsOf: "\\r".unicodeScalars)
+      case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+        result.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
+      default: result.append(scalar)
+      }
+    }
+    return String(result)
+  }
+}
+
+extension Value {
+  /// The value as the query language has it.
+  var literal: String {
+    switch self {
+    case .null: "null"
+    case .bool(let value): value ? "true" : "false"
+    case .integer(let value): "\(value)"
+    case .double(let value): Value.literal(value)
+    case .string(let value): ConditionText.quoted(value)
+    case .data(let value): "data(\"\(value.base64EncodedString())\")"
+    case .date(let value):
+      DateLiteral.text(value).map { "date(\"\($0)\")" } ?? "date(\(value.microseconds))"
+    case .uuid(let value): "uuid(\"\(value.uuidString.lowercased())\")"
+    case .decimal(let value): "decimal(\"\(value)\")"
+    case .array(let elements): "[\(elements.map(\.literal).joined(separator: ", "))]"
+    case .map(let record):
+      "{"
+        + record.pairs.map { "\(ConditionText.quoted($0.0)): \($0.1.literal)" }
+        .joined(separator: ", ") + "}"
+    case .reference(let path): "path(\(ConditionText.quoted(path.description)))"
+    case .blob(let blob): "blob(\"\(Data(blob.hash).base64EncodedString())\", \(blob.size))"
+    }
+  }
+
+  private static func literal(_ value: Double) -> String {
+    if value.isInfinite { return value < 0 ? "-inf" : "inf" }
+    if value.bitPattern == Double.nan.bitPattern { return "nan" }
+    return value.isNaN ? "nan(\(value.bitPattern))" : value.description
   }
 }

@@ -1,0 +1,83 @@
+// What testing stored values asks of their bytes. The one place where conditions read raw memory.
+
+import LMDB
+
+extension RawSpan {
+  /// Less than, equal to or greater than zero, as it comes before, with or after another.
+  @inline(__always)
+  func compare(_ other: RawSpan) -> Int {
+    let limit = min(byteCount, other.byteCount)
+    return unsafe withUnsafeBytes { a in
+      unsafe other.withUnsafeBytes { b in
+        guard limit > 0, let a = a.baseAddress, let b = b.baseAddress else {
+          return byteCount - other.byteCount
+        }
+        let order = Int(unsafe memcmp(a, b, limit))
+        return order == 0 ? byteCount - other.byteCount : order
+      }
+    }
+  }
+
+  /// Whether another stretch occurs in it.
+  func holds(_ wanted: RawSpan) -> Bool {
+    let last = byteCount - wanted.byteCount
+    if wanted.byteCount == 0 { return true }
+    return unsafe withUnsafeBytes { text in
+      unsafe wanted.withUnsafeBytes { wanted in
+        guard last >= 0, let start = text.baseAddress, let first = wanted.baseAddress else {
+          return false
+        }
+        let byte = unsafe Int32(wanted[0])
+        var offset = 0
+        while offset <= last,
+          let found = unsafe memchr(start + offset, byte, last - offset + 1)
+        {
+          if unsafe memcmp(found, first, wanted.count) == 0 { return true }
+          unsafe offset = found - UnsafeMutableRawPointer(mutating: start) + 1
+        }
+        return false
+      }
+    }
+  }
+
+  /// Visits the elements of a stored array, until `body` says that it is enough.
+  func forEachElement(_ body: (RawSpan) throws -> Bool) throws {
+    var offset = 1
+    while offset < byteCount {
+      let count = try length(at: &offset)
+      if try !body(extracting(offset..<(offset + count))) { return }
+      offset += count
+    }
+  }
+
+  /// Where the member of a stored dictionary stands whose name is a stored text, or nil.
+  func member(named name: RawSpan) throws -> Range<Int>? {
+    guard name.byteCount > 0 else { return nil }
+    let wanted = name.extracting(droppingFirst: 1)
+    var offset = 1
+    while offset < byteCount {
+      let nameCount = try length(at: &offset)
+      let isFound = extracting(offset..<(offset + nameCount)).equals(wanted)
+      offset += nameCount
+      let count = try length(at: &offset)
+      if isFound { return offset..<(offset + count) }
+      offset += count
+    }
+    return nil
+  }
+
+  /// How many elements a stored array has, or members a dictionary.
+  func elementCount(isMap: Bool) throws -> Int {
+    var (offset, found) = (1, 0)
+    while offset < byteCount {
+      if isMap {
+        let count = try length(at: &offset)
+        offset += count
+      }
+      let count = try length(at: &offset)
+      offset += count
+      found += 1
+    }
+    return found
+  }
+}

@@ -1,0 +1,242 @@
+// Tests of values that do not lie in the record at hand as they are: its key, what functions make
+// of values, what lies behind references, and related records.
+
+/// Where conditions find other records.
+protocol RelatedRecords {
+  /// Lends the record that has a key in a collection.
+  ///
+  /// - Returns: nil where there is none.
+  func lend<R>(
+    _ collection: Path, _ key: RawSpan, _ body: (_ record: RawSpan) throws -> R
+  ) throws -> R?
+
+  /// Lends the record at a path.
+  func lend<R>(
+    at path: Path, _ body: (_ key: RawSpan, _ record: RawSpan) throws -> R
+  ) throws -> R?
+
+  /// Visits the records of a collection that refer to a key by a property, until `body` says that
+  /// it is enough.
+  func forEach(
+    in collection: Path, _ property: Catalog.NameID, refersTo key: RawSpan,
+    _ body: (_ key: RawSpan, _ record: RawSpan) throws -> Bool
+  ) throws
+}
+
+/// For conditions that look at one record only.
+struct NoRelated: RelatedRecords {
+  private var refusal: QueryError {
+    QueryError("this condition may name only the record's own properties")
+  }
+
+  func lend<R>(_ collection: Path, _ key: RawSpan, _ body: (RawSpan) throws -> R) throws -> R? {
+    throw refusal
+  }
+
+  func lend<R>(at path: Path, _ body: (RawSpan, RawSpan) throws -> R) throws -> R? {
+    throw refusal
+  }
+
+  func forEach(
+    in collection: Path, _ property: Catalog.NameID, refersTo key: RawSpan,
+    _ body: (RawSpan, RawSpan) throws -> Bool
+  ) throws {
+    throw refusal
+  }
+}
+
+extension ConditionProgram {
+  /// Tests what is not simply one of the record's properties.
+  @inline(never)
+  func testElsewhere<Related: RelatedRecords>(
+    _ step: Step, _ record: RawSpan, _ table: RecordTable, _ key: RawSpan, _ related: Related
+  ) throws -> Bool {
+    switch step.operation {
+    case .properties:
+      return try lend(step.operand, record, table, key, related) { a in
+        try lend(operands[Int(step.number)], record, table, key, related) { b in
+          try compare(a, b, step)
+        }
+      }
+    case .related:
+      return try testRelated(step, record, table, key, related)
+    case .key where step.operand.place == .key: return testKey(step, key: key)
+    default:
+      return try lend(step.operand, record, table, key, related) { try test(step, $0) }
+    }
+  }
+
+  private func compare(_ a: RawSpan, _ b: RawSpan, _ step: Step) throws -> Bool {
+    let (first, second) = (try isNull(a), try isNull(b))
+    // Null equals null, and is not less or greater than anything.
+    if first && second { return step.outcomes == Outcome.equal }
+    guard !first, !second else { return step.outcomes & Outcome.other != 0 }
+    if step.operand.isKey || operands[Int(step.number)].isKey {
+      guard let one = try StoredKey.bytes(naming: a), let other = try StoredKey.bytes(naming: b),
+        one.first == other.first
+      else { return step.outcomes & Outcome.other != 0 }
+      return step.allows(one.lend { one in other.lend { one.compare($0) } })
+    }
+    guard let order = try StoredOrder.compare(a, b) else {
+      return step.outcomes & Outcome.other != 0
+    }
+    return step.allows(order)
+  }
+
+  private func isNull(_ value: RawSpan) throws -> Bool {
+    try value.byteCount == 0 || value.load(UInt8.self, at: 0) == ValueTag.null
+  }
+
+  /// Lends the value of an operand; empty where there is none.
+  func lend<R, Related: RelatedRecords>(
+    _ operand: Operand, _ record: RawSpan, _ table: RecordTable, _ key: RawSpan,
+    _ related: Related, _ body: (RawSpan) throws -> R
+  ) throws -> R {
+    switch operand.place {
+    case .key: return try StoredKey.value(of: key).lend { try apply(operand.function, $0, body) }
+    case .property:
+      return try lendProperty(operand, record, table) { try apply(operand.function, $0, body) }
+    case .followed:
+      let found = try follow(operand, 0, record, key, related) {
+        try apply(operand.function, $0, body)
+      }
+      return try found ?? body(record.extracting(0..<0))
+    }
+  }
+
+  private func lendProperty<R>(
+    _ operand: Operand, _ record: RawSpan, _ table: RecordTable, _ body: (RawSpan) throws -> R
+  ) throws -> R {
+    if let range = try table.find(record, operand.name, near: operand.slot) {
+      return try body(record.extracting(range))
+    }
+    return try bytes.lend { try body($0.extracting(operand.absence.range)) }
+  }
+
+  // MARK: References
+
+  /// Follows the hops of an operand from one on; nil where one leads nowhere.
+  private func follow<R, Related: RelatedRecords>(
+    _ operand: Operand, _ index: Int, _ record: RawSpan, _ key: RawSpan, _ related: Related,
+    _ body: (RawSpan) throws -> R
+  ) throws -> R? {
+    if index == Int(operand.hopCount) {
+      if operand.name == ConditionProgram.keyName {
+        return try StoredKey.value(of: key).lend { try body($0) }
+      }
+      return try lendProperty(operand, record, RecordTable(record), body)
+    }
+    let hop = hops[Int(operand.firstHop) + index]
+    guard let range = try RecordTable(record).find(record, hop.name, near: hop.slot) else {
+      return nil
+    }
+    let value = record.extracting(range)
+    if try isNull(value) { return nil }
+    guard hop.collection >= 0 else {
+      return try followValue(operand, index, value, related, body)
+    }
+    guard let target = try StoredKey.bytes(naming: value) else { return nil }
+    return try target.lend { target in
+      try related.lend(collections[Int(hop.collection)], target) { record in
+        try follow(operand, index + 1, record, target, related, body)
+      }
+    } ?? nil
+  }
+
+  /// Follows a value of which nothing is declared: a path, or a dictionary.
+  private func followValue<R, Related: RelatedRecords>(
+    _ operand: Operand, _ index: Int, _ value: RawSpan, _ related: Related,
+    _ body: (RawSpan) throws -> R
+  ) throws -> R? {
+    switch try value.load(UInt8.self, at: 0) {
+    case ValueTag.reference:
+      guard case .reference(let path) = try Value(value) else { return nil }
+      return try related.lend(at: path) { key, record in
+        try follow(operand, index + 1, record, key, related, body)
+      } ?? nil
+    case ValueTag.map: return try followMembers(operand, index + 1, value, body)
+    default:
+      let name = hops[Int(operand.firstHop) + index].text
+      let text = try bytes.lend { try Value($0.extracting(name.range)) }
+      throw QueryError("\(text.text) is no reference, so that nothing lies behind it")
+    }
+  }
+
+  private func followMembers<R>(
+    _ operand: Operand, _ index: Int, _ value: RawSpan, _ body: (RawSpan) throws -> R
+  ) throws -> R? {
+    let name =
+      index == Int(operand.hopCount)
+      ? operand.text : hops[Int(operand.firstHop) + index].text
+    guard try value.load(UInt8.self, at: 0) == ValueTag.map,
+      let range = try bytes.lend({ try value.member(named: $0.extracting(name.range)) })
+    else { return nil }
+    let member = value.extracting(range)
+    if index == Int(operand.hopCount) { return try body(member) }
+    return try followMembers(operand, index + 1, member, body)
+  }
+
+  // MARK: Related records
+
+  private func testRelated<Related: RelatedRecords>(
+    _ step: Step, _ record: RawSpan, _ table: RecordTable, _ key: RawSpan, _ related: Related
+  ) throws -> Bool {
+    let relation = relations[Int(step.number)]
+    // `all` looks for one that fails, the others for one that passes.
+    let wanted = relation.quantifier != .all
+    var isFound = false
+    func visit(_ key: RawSpan, _ record: RawSpan) throws -> Bool {
+      isFound = try relation.program.accepts(record, key: key, related) == wanted
+      return !isFound
+    }
+    if let property = relation.property, let collection = relation.collection {
+      try related.forEach(in: collection, property, refersTo: key) { try visit($0, $1) }
+    } else {
+      try lend(step.operand, record, table, key, related) { value in
+        try forEachTarget(value, relation.collection, related) { try visit($0, $1) }
+      }
+    }
+    return relation.quantifier == .any ? isFound : !isFound
+  }
+
+  /// Visits the records that a value refers to: by itself, by its elements, or by its names.
+  private func forEachTarget<Related: RelatedRecords>(
+    _ value: RawSpan, _ collection: Path?, _ related: Related,
+    _ body: (RawSpan, RawSpan) throws -> Bool
+  ) throws {
+    func visit(_ element: RawSpan) throws -> Bool {
+      if let collection {
+        guard let key = try StoredKey.bytes(naming: element) else { return true }
+        return try key.lend { key in try related.lend(collection, key) { try body(key, $0) } }
+          ?? true
+      }
+      guard case .reference(let path) = try Value(element) else { return true }
+      return try related.lend(at: path, body) ?? true
+    }
+    guard value.byteCount > 0 else { return }
+    switch try value.load(UInt8.self, at: 0) {
+    case ValueTag.null: return
+    case ValueTag.array: try value.forEachElement(visit)
+    case ValueTag.map:
+      for (name, _) in try Record(members: value).pairs {
+        if try !Value.string(name).stored().lend(visit) { return }
+      }
+    default: _ = try visit(value)
+    }
+  }
+}
+
+extension Value {
+  /// The text that it is; empty where it is none.
+  fileprivate var text: String { if case .string(let text) = self { text } else { "" } }
+}
+
+extension Record {
+  /// Reads a stored dictionary.
+  fileprivate init(members value: RawSpan) throws {
+    guard case .map(let record) = try Value(value) else {
+      throw DatabaseError.corrupt(reason: "a stored dictionary is none")
+    }
+    self = record
+  }
+}

@@ -1,0 +1,96 @@
+import Synchronization
+
+/// The constants of an `in`, by kind, so that most values are looked for by halving.
+struct ConstantList: Sendable {
+  /// Ascending.
+  private var integers: [Int64] = []
+  /// The stored texts, one after the other in order of their bytes, and where each ends.
+  private var texts: [UInt8] = []
+  private var ends: [Int] = []
+  /// Stored values of other kinds.
+  private var others: [[UInt8]] = []
+
+  init(_ values: [Value]) throws {
+    var strings: [[UInt8]] = []
+    for value in values {
+      switch value {
+      case .null: break
+      case .integer(let number): integers.append(number)
+      case .string(let text): strings.append(Array(text.utf8))
+      default: others.append(try value.stored())
+      }
+    }
+    integers.sort()
+    strings.sort { a, b in a.lend { a in b.lend { a.precedes($0) } } }
+    for text in strings {
+      texts += text
+      ends.append(texts.count)
+    }
+  }
+
+  /// Whether a stored value is one of them.
+  func contains(_ value: RawSpan) throws -> Bool {
+    let tag = try value.load(UInt8.self, at: 0)
+    switch tag {
+    case ValueTag.integer1...ValueTag.integer8:
+      if holds(try OrderedBytes.integer(value, tag)) { return true }
+    case ValueTag.string: return holds(text: value.extracting(droppingFirst: 1))
+    default:
+      for number in integers {
+        if try Value.integer(number).stored().lend({ try StoredOrder.compare(value, $0) }) == 0 {
+          return true
+        }
+      }
+    }
+    return try others.contains { try $0.lend { try StoredOrder.compare(value, $0) == 0 } }
+  }
+
+  private func holds(_ number: Int64) -> Bool {
+    var (low, high) = (0, integers.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if integers[middle] < number { low = middle + 1 } else { high = middle }
+    }
+    return low < integers.count && integers[low] == number
+  }
+
+  private func holds(text: RawSpan) -> Bool {
+    texts.lend { all in
+      var (low, high) = (0, ends.count)
+      while low < high {
+        let middle = (low + high) / 2
+        let order = all.extracting(range(middle)).compare(text)
+        if order == 0 { return true }
+        if order < 0 { low = middle + 1 } else { high = middle }
+      }
+      return false
+    }
+  }
+
+  private func range(_ index: Int) -> Range<Int> { (index == 0 ? 0 : ends[index - 1])..<ends[index] }
+}
+
+/// A regular expression that was compiled once.
+///
+/// `Regex` does not say that it may be used by several threads at once, so one at a time does.
+final class TextExpression: Sendable {
+  private let expression: Mutex<Regex<AnyRegexOutput>>
+
+  /// - Parameters:
+  ///   - pattern: The expression, as Swift's `Regex` reads it.
+  ///   - collation: Whether case counts.
+  /// - Throws: ``QueryError`` where it is none.
+  init(_ pattern: String, _ collation: Collation) throws {
+    do {
+      let expression = try Regex(pattern)
+      self.expression = Mutex(collation == .binary ? expression : expression.ignoresCase())
+    } catch {
+      throw QueryError("/\(pattern)/ is no regular expression: \(error)")
+    }
+  }
+
+  /// Whether a part of the text matches.
+  func matches(_ text: String) throws -> Bool {
+    try expression.withLock { try $0.firstMatch(in: text) != nil }
+  }
+}

@@ -1,0 +1,89 @@
+/// What the names in a condition mean: those of the records that it tests, and of the collections
+/// that they refer to.
+///
+/// Nothing need be declared. What is not is found by looking at the record: a path leads to the
+/// record there, and a dictionary has members.
+struct ConditionScope {
+  /// The numbers of names.
+  let catalog: Catalog
+  /// What is declared about the records at hand.
+  let definition: CollectionDefinition?
+  /// What is declared about others.
+  let find: (Path) -> CollectionDefinition?
+
+  init(
+    _ catalog: Catalog, _ definition: CollectionDefinition? = nil,
+    find: @escaping (Path) -> CollectionDefinition? = { _ in nil }
+  ) {
+    self.catalog = catalog
+    self.definition = definition
+    self.find = find
+  }
+
+  /// The scope of another collection's records.
+  func entering(_ collection: Path?) -> ConditionScope {
+    ConditionScope(catalog, collection.flatMap(find), find: find)
+  }
+
+  /// A path taken apart: references to follow, then a property or the key.
+  struct ResolvedPath {
+    /// The names of the references, each with the collection that it leads to, if that is declared.
+    var hops: [(name: String, collection: Path?)] = []
+    /// The property at the end; nil for the key.
+    var property: String?
+    /// What is declared about it.
+    var definition: PropertyDefinition?
+
+    /// Whether it is a key: the record's own, or a reference.
+    var isKey: Bool {
+      if property == nil { return true }
+      if case .reference? = definition?.type { return true }
+      return false
+    }
+  }
+
+  /// Takes a path apart. Names that belong together, as in `place.latitude`, are joined.
+  ///
+  /// - Throws: ``QueryError`` where something is to lie behind what is no reference.
+  func resolve(_ path: PropertyPath) throws -> ResolvedPath {
+    var parts = path.hops[...]
+    if let property = path.property { parts.append(property) }
+    var resolved = ResolvedPath()
+    var scope = self
+    while !parts.isEmpty {
+      let count = scope.joinedCount(parts)
+      let name = parts.prefix(count).joined(separator: ".")
+      parts = parts.dropFirst(count)
+      if parts.isEmpty && path.property != nil {
+        resolved.property = name
+        resolved.definition = scope.definition?[name]
+      } else {
+        let collection = try scope.target(name)
+        resolved.hops.append((name, collection))
+        scope = scope.entering(collection)
+      }
+    }
+    return resolved
+  }
+
+  /// How many names make the first property: the most whose joined name is known.
+  private func joinedCount(_ parts: ArraySlice<String>) -> Int {
+    guard parts.count > 1, let first = parts.first, definition?[first] == nil else { return 1 }
+    for count in stride(from: parts.count, to: 1, by: -1) {
+      let name = parts.prefix(count).joined(separator: ".")
+      if definition?[name] != nil || catalog.id(of: name) != nil { return count }
+    }
+    return 1
+  }
+
+  /// Where a reference leads; nil where its value says so.
+  private func target(_ name: String) throws -> Path? {
+    guard let declared = definition?[name] else { return nil }
+    switch declared.type {
+    case .reference(let path): return path
+    case .any, .map: return nil
+    default:
+      throw QueryError("\(name) is no reference, so that nothing lies behind it")
+    }
+  }
+}

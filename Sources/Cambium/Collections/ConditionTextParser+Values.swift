@@ -1,0 +1,194 @@
+// Reads the paths and constants of conditions.
+
+import FoundationEssentials
+
+extension ConditionTextParser {
+  /// The words that a constant can begin with, before a bracket.
+  static let constructors: Set<String> = [
+    "date", "uuid", "decimal", "data", "path", "blob", "nan",
+  ]
+
+  /// Words that cannot be a property's name without backticks.
+  private static let reserved: Set<String> = [
+    "and", "or", "not", "in", "is", "like", "between", "contains", "has", "prefix", "suffix",
+    "matches", "equals", "ignoring", "true", "false", "null", "nan", "inf",
+  ]
+
+  // MARK: Paths
+
+  /// A property's path, maybe with a function.
+  mutating func path(_ what: String) throws -> PropertyPath {
+    var ahead = scanner
+    if case .word(let word) = try ahead.next(), ahead.isFollowed(by: "(") {
+      if namesMeasures, let measure = try measureName() { return PropertyPath(measure) }
+      guard let function = PropertyPath.Function(rawValue: word) else {
+        scanner = ahead
+        throw scanner.error(
+          "there is no function “\(word)”; there are count, lowercased, year, month, day and hour")
+      }
+      scanner = ahead
+      try expect("(")
+      var path = try plainPath(what)
+      path.function = function
+      try expect(")")
+      return path
+    }
+    return try plainPath(what)
+  }
+
+  private mutating func plainPath(_ what: String) throws -> PropertyPath {
+    var names: [(name: String, isQuoted: Bool)] = []
+    repeat {
+      names.append(try part(names.isEmpty ? what : "a property"))
+    } while try takePoint()
+    let last = names.removeLast()
+    let isKey = last.name == "id" && !last.isQuoted
+    return PropertyPath(hops: names.map(\.name), isKey ? nil : last.name)
+  }
+
+  private mutating func takePoint() throws -> Bool { try take(".") }
+
+  private mutating func part(_ what: String) throws -> (name: String, isQuoted: Bool) {
+    switch try scanner.next() {
+    case .quoted(let name): return (name, true)
+    case .word(let name):
+      if ConditionTextParser.reserved.contains(name) {
+        throw scanner.error(
+          "expected \(what); “\(name)” is a word of the language, a name is written `\(name)`")
+      }
+      return (name, false)
+    case .end: throw scanner.error("expected \(what), and the text ends")
+    default: throw scanner.error("expected \(what)")
+    }
+  }
+
+  /// A name without points.
+  mutating func name(_ what: String) throws -> String { try part(what).name }
+
+  // MARK: Constants
+
+  /// A constant.
+  mutating func value(_ what: String) throws -> Value {
+    try nested { try $0.constant(what) }
+  }
+
+  private mutating func constant(_ what: String) throws -> Value {
+    switch try scanner.next() {
+    case .text(let text): return .string(text)
+    case .number(let number): return try numeric(number)
+    case .word("null"): return .null
+    case .word("true"): return .bool(true)
+    case .word("false"): return .bool(false)
+    case .word("inf"): return .double(.infinity)
+    case .word("nan"):
+      guard scanner.isFollowed(by: "(") else { return .double(.nan) }
+      return try call { parser in
+        guard case .number(let text) = try parser.scanner.next(), let bits = UInt64(text) else {
+          throw parser.scanner.error("expected the bits of a number")
+        }
+        return .double(Double(bitPattern: bits))
+      }
+    case .symbol("["): return .array(try list(until: "]") { try $0.value("a value") })
+    case .symbol("{"): return .map(try members())
+    case .word(let word) where ConditionTextParser.constructors.contains(word):
+      return try constructed(word)
+    case .end: throw scanner.error("expected \(what), and the text ends")
+    default: throw scanner.error("expected \(what)")
+    }
+  }
+
+  private func numeric(_ text: String) throws -> Value {
+    if let integer = Int64(text) { return .integer(integer) }
+    if text == "-inf" { return .double(-.infinity) }
+    if let double = Double(text), double.isFinite { return .double(double) }
+    throw scanner.error("“\(text)” is no number")
+  }
+
+  private mutating func members() throws -> Record {
+    let members = try list(until: "}") { parser -> (name: String, value: Value) in
+      guard case .text(let name) = try parser.scanner.next() else {
+        throw parser.scanner.error("expected a name in quotes")
+      }
+      try parser.expect(":")
+      return (name, try parser.value("a value"))
+    }
+    return Record(members)
+  }
+
+  private mutating func call(
+    _ body: (inout ConditionTextParser) throws -> Value
+  ) throws -> Value {
+    try expect("(")
+    let value = try body(&self)
+    try expect(")")
+    return value
+  }
+
+  /// `date("…")` and the like.
+  private mutating func constructed(_ word: String) throws -> Value {
+    try call { parser in
+      let token = try parser.scanner.next()
+      if word == "date", case .number(let text) = token, let microseconds = Int64(text) {
+        return .date(Date(microseconds: microseconds))
+      }
+      guard case .text(let text) = token else {
+        throw parser.scanner.error("expected text in quotes")
+      }
+      if word == "blob" { return try parser.blob(text) }
+      guard let value = ConditionTextParser.value(word, text) else {
+        throw parser.scanner.error("this is no \(ConditionTextParser.noun(word))")
+      }
+      return value
+    }
+  }
+
+  private static func value(_ word: String, _ text: String) -> Value? {
+    switch word {
+    case "date": DateLiteral.read(text).map { .date($0) }
+    case "uuid": UUID(uuidString: text).map { .uuid($0) }
+    case "decimal": text == "NaN" ? .decimal(.nan) : Decimal(string: text).map { .decimal($0) }
+    case "data": Data(base64Encoded: text).map { .data($0) }
+    case "path": (try? Path(text)).map { .reference($0) }
+    default: nil
+    }
+  }
+
+  private static func noun(_ word: String) -> String {
+    switch word {
+    case "date": "moment; write it as 2013-01-31 or 2013-01-31T17:00:00Z"
+    case "uuid": "UUID"
+    case "decimal": "decimal number"
+    case "data": "data in base 64"
+    default: "path"
+    }
+  }
+
+  private mutating func blob(_ text: String) throws -> Value {
+    guard let hash = Data(base64Encoded: text), hash.count == 32 else {
+      throw scanner.error("this is no hash of 32 bytes in base 64")
+    }
+    try expect(",")
+    guard case .number(let number) = try scanner.next(), let size = UInt64(number) else {
+      throw scanner.error("expected a size")
+    }
+    return .blob(Blob(hash: Array(hash), size: size))
+  }
+
+  // MARK: Figures of groups
+
+  /// The words for figures over the records of a group.
+  static let measures: Set<String> = ["sum", "avg", "average", "min", "max"]
+
+  /// `avg(delay)` as the name of a property of a group, if that comes next.
+  private mutating func measureName() throws -> String? {
+    var ahead = self
+    guard case .word(let word) = try ahead.scanner.next(),
+      ConditionTextParser.measures.contains(word)
+    else { return nil }
+    try ahead.expect("(")
+    let path = try ahead.plainPath("a property")
+    try ahead.expect(")")
+    self = ahead
+    return "\(word == "average" ? "avg" : word)(\(path))"
+  }
+}

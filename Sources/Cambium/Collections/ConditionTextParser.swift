@@ -1,0 +1,289 @@
+// Reads conditions. The grammar stands in QueryText.swift.
+
+/// Reads a condition, or the conditions in a query.
+struct ConditionTextParser {
+  /// How deep brackets and lists may be nested.
+  private static let depthMax = 200
+
+  var scanner: ConditionTextScanner
+  private var depth = 0
+  /// Whether figures of groups may be named: `avg(delay)`.
+  var namesMeasures = false
+
+  init(_ text: String) { scanner = ConditionTextScanner(text) }
+
+  // MARK: Words
+
+  /// The error that names the word that comes next.
+  mutating func expected(_ what: String) throws -> QueryError {
+    let token = try scanner.next()
+    return scanner.error(token == .end ? "expected \(what), and the text ends" : "expected \(what)")
+  }
+
+  /// Takes the next word if it is this one.
+  mutating func take(word: String) throws -> Bool {
+    guard try scanner.peek() == .word(word) else { return false }
+    _ = try scanner.next()
+    return true
+  }
+
+  /// Takes the next word if it is this symbol.
+  mutating func take(_ symbol: String) throws -> Bool {
+    guard try scanner.peek() == .symbol(symbol) else { return false }
+    _ = try scanner.next()
+    return true
+  }
+
+  mutating func expect(_ symbol: String, _ what: String? = nil) throws {
+    if try !take(symbol) { throw try expected(what ?? "“\(symbol)”") }
+  }
+
+  mutating func expectEnd() throws {
+    if try scanner.peek() != .end { throw try expected("“and”, “or”, or the end") }
+  }
+
+  /// A number of elements between commas.
+  mutating func list<T>(
+    until close: String, _ element: (inout ConditionTextParser) throws -> T
+  ) throws -> [T] {
+    var elements: [T] = []
+    if try take(close) { return elements }
+    repeat { elements.append(try element(&self)) } while try take(",")
+    try expect(close, "“,” or “\(close)”")
+    return elements
+  }
+
+  /// Goes one level down, as far as that is allowed.
+  mutating func nested<T>(_ body: (inout ConditionTextParser) throws -> T) throws -> T {
+    depth += 1
+    defer { depth -= 1 }
+    if depth > ConditionTextParser.depthMax {
+      _ = try scanner.next()
+      throw scanner.error("nested more than \(ConditionTextParser.depthMax) deep")
+    }
+    return try body(&self)
+  }
+
+  // MARK: Conditions
+
+  mutating func condition() throws -> Condition.Test {
+    try nested { parser in
+      var tests = [try parser.conjunction()]
+      while try parser.take(word: "or") { tests.append(try parser.conjunction()) }
+      return tests.count == 1 ? tests[0] : .any(tests)
+    }
+  }
+
+  private mutating func conjunction() throws -> Condition.Test {
+    var tests = [try negation()]
+    while try take(word: "and") { tests.append(try negation()) }
+    return tests.count == 1 ? tests[0] : .all(tests)
+  }
+
+  private mutating func negation() throws -> Condition.Test {
+    if try take(word: "not") { return try nested { .not(try $0.negation()) } }
+    if try take("(") {
+      let test = try condition()
+      try expect(")", "“and”, “or” or “)”")
+      return test
+    }
+    if try take(word: "true") { return .all([]) }
+    if try take(word: "false") { return .any([]) }
+    return try test()
+  }
+
+  private mutating func test() throws -> Condition.Test {
+    let path = try self.path("a property")
+    let token = try scanner.peek()
+    if case .symbol(let symbol) = token, let comparison = Condition.Comparison(symbol) {
+      _ = try scanner.next()
+      return try comparing(path, comparison)
+    }
+    guard case .word(let word) = token else { throw try expected("a comparison") }
+    switch word {
+    case "is":
+      _ = try scanner.next()
+      let isNot = try take(word: "not")
+      if try !take(word: "null") { throw try expected("“null”") }
+      return .compare(path, isNot ? .notEqual : .equal, .null)
+    case "not":
+      _ = try scanner.next()
+      return .not(try tested(path))
+    default: return try tested(path)
+    }
+  }
+
+  private mutating func comparing(
+    _ path: PropertyPath, _ comparison: Condition.Comparison
+  ) throws -> Condition.Test {
+    if try startsPath() {
+      return .compareProperties(path, comparison, try self.path("a value or a property"))
+    }
+    let value = try value("a value or a property")
+    if case .string(let text) = value {
+      let collation = try self.collation()
+      if collation != .binary {
+        let test = Condition.Test.text(path, .equals, text, collation)
+        switch comparison {
+        case .equal: return test
+        case .notEqual: return .not(test)
+        default: throw scanner.error("only = and != can ignore case")
+        }
+      }
+    }
+    return .compare(path, comparison, value)
+  }
+
+  /// Whether a property's path comes next, and not a value.
+  private func startsPath() throws -> Bool {
+    var ahead = scanner
+    switch try ahead.next() {
+    case .quoted: return true
+    case .word(let word):
+      if ["true", "false", "null", "nan", "inf"].contains(word) { return false }
+      return !(ConditionTextParser.constructors.contains(word) && ahead.isFollowed(by: "("))
+    default: return false
+    }
+  }
+
+  /// What stands behind a property that is a word.
+  private mutating func tested(_ path: PropertyPath) throws -> Condition.Test {
+    let token = try scanner.next()
+    guard case .word(let word) = token else {
+      throw scanner.error("expected a comparison: =, <, in, is, like, between, any …")
+    }
+    switch word {
+    case "in":
+      try expect("(")
+      return .oneOf(path, try list(until: ")") { try $0.value("a value") })
+    case "has": return .contains(path, try value("a value"))
+    case "between":
+      let least = try value("a value")
+      if try !take(word: "and") { throw try expected("“and”") }
+      let greatest = try value("a value")
+      return .all([.compare(path, .greaterOrEqual, least), .compare(path, .lessOrEqual, greatest)])
+    case "equals", "prefix", "suffix", "contains", "like", "matches":
+      return try text(path, word)
+    case "any", "all", "none": return try related(.elements(path), word)
+    case "by":
+      guard path.hops.isEmpty, path.function == nil, let name = path.property else {
+        throw scanner.error("before “by” there must be a collection")
+      }
+      let collection = try self.path(of: name)
+      let property = try self.name("the property that refers to this record")
+      guard case .word(let quantifier) = try scanner.next() else {
+        throw scanner.error("expected “any”, “all” or “none”")
+      }
+      return try related(.inverse(collection, property: property), quantifier)
+    default:
+      throw scanner.error("expected a comparison: =, <, in, is, like, between, any …")
+    }
+  }
+
+  /// The path of a collection, from the word that was read last.
+  private func path(of name: String) throws -> Path {
+    do { return try Path(name) } catch { throw scanner.error("this is no path") }
+  }
+
+  private mutating func related(
+    _ relation: Condition.ToMany, _ word: String
+  ) throws -> Condition.Test {
+    guard let quantifier = Condition.Quantifier(rawValue: word) else {
+      throw scanner.error("expected “any”, “all” or “none”")
+    }
+    try expect("(")
+    let measures = namesMeasures
+    namesMeasures = false
+    defer { namesMeasures = measures }
+    let inner = try condition()
+    try expect(")", "“and”, “or” or “)”")
+    return .related(relation, quantifier, inner)
+  }
+
+  // MARK: Texts
+
+  private mutating func text(_ path: PropertyPath, _ word: String) throws -> Condition.Test {
+    let text: String
+    if word == "matches", case .symbol = try scanner.peek() {
+      text = try scanner.expression()
+    } else {
+      guard case .text(let found) = try scanner.next() else {
+        throw scanner.error(
+          word == "matches" ? "expected an expression: /…/ or \"…\"" : "expected text in quotes")
+      }
+      text = found
+    }
+    let collation = try self.collation()
+    if word == "like" { return ConditionTextParser.like(path, text, collation) }
+    return .text(path, Condition.TextTest(word: word), text, collation)
+  }
+
+  /// `ignoring case [and diacritics]`, if it is there.
+  mutating func collation() throws -> Collation {
+    guard try take(word: "ignoring") else { return .binary }
+    guard try take(word: "case") else { throw try expected("“case”") }
+    var ahead = scanner
+    guard try ahead.next() == .word("and"), try ahead.next() == .word("diacritics") else {
+      return .ignoringCase
+    }
+    scanner = ahead
+    return .ignoringCaseAndDiacritics
+  }
+
+  /// A pattern in which `%` stands for any text and `_` for any character.
+  private static func like(
+    _ path: PropertyPath, _ pattern: String, _ collation: Collation
+  ) -> Condition.Test {
+    let isSpecial: (Character) -> Bool = { $0 == "%" || $0 == "_" }
+    let opens = pattern.first == "%"
+    let closes = pattern.count > 1 && pattern.last == "%"
+    let body = pattern.dropFirst(opens ? 1 : 0).dropLast(closes ? 1 : 0)
+    if !body.contains(where: isSpecial) {
+      let test: Condition.TextTest =
+        opens ? closes || body.isEmpty ? .contains : .suffix : closes ? .prefix : .equals
+      if test == .equals && collation == .binary {
+        return .compare(path, .equal, .string(String(body)))
+      }
+      return .text(path, test, String(body), collation)
+    }
+    var expression = "(?s)^"
+    for scalar in pattern.unicodeScalars {
+      switch scalar {
+      case "%": expression += ".*"
+      case "_": expression += "."
+      case _ where #"\^$.|?*+()[]{}/-#"#.unicodeScalars.contains(scalar):
+        expression += "\\\(scalar)"
+      default: expression.unicodeScalars.append(scalar)
+      }
+    }
+    return .text(path, .matches, expression + "$", collation)
+  }
+}
+
+extension Condition.Comparison {
+  /// The comparison that a symbol stands for.
+  init?(_ symbol: String) {
+    switch symbol {
+    case "=", "==": self = .equal
+    case "!=", "<>": self = .notEqual
+    case "<": self = .less
+    case "<=": self = .lessOrEqual
+    case ">": self = .greater
+    case ">=": self = .greaterOrEqual
+    default: return nil
+    }
+  }
+}
+
+extension Condition.TextTest {
+  fileprivate init(word: String) {
+    self =
+      switch word {
+      case "equals": .equals
+      case "prefix": .prefix
+      case "suffix": .suffix
+      case "contains": .contains
+      default: .matches
+      }
+  }
+}

@@ -1,0 +1,154 @@
+/// Compares stored values as conditions do: within one kind, in the order of ``OrderedBytes``.
+///
+/// Numbers are integers and doubles; an integer compares with a decimal as well.
+enum StoredOrder {
+  /// Less than, equal to or greater than zero; nil where the values are of different kinds, or have
+  /// no order and differ.
+  static func compare(_ a: RawSpan, _ b: RawSpan) throws -> Int? {
+    guard a.byteCount > 0, b.byteCount > 0 else { return nil }
+    let (first, second) = (try a.load(UInt8.self, at: 0), try b.load(UInt8.self, at: 0))
+    switch (Kind(first), Kind(second)) {
+    case (.bool, .bool): return Int(first) - Int(second)
+    case (.integer, .integer):
+      return order(try OrderedBytes.integer(a, first), try OrderedBytes.integer(b, second))
+    case (.double, .double): return order(try double(a), try double(b))
+    case (.integer, .double): return order(try OrderedBytes.integer(a, first), try double(b))
+    case (.double, .integer): return -order(try OrderedBytes.integer(b, second), try double(a))
+    case (.decimal, .decimal), (.decimal, .integer), (.integer, .decimal):
+      return try compareDecimals(a, b)
+    case (.date, .date):
+      return order(try a.load(Int64.self, at: 1), try b.load(Int64.self, at: 1))
+    case (.uuid, .uuid), (.string, .string), (.data, .data):
+      return a.extracting(droppingFirst: 1).compare(b.extracting(droppingFirst: 1))
+    case (.opaque, .opaque): return a.equals(b) ? 0 : nil
+    default: return nil
+    }
+  }
+
+  /// What values compare with.
+  private enum Kind {
+    case null, bool, integer, double, decimal, date, uuid, string, data, opaque
+
+    init(_ tag: UInt8) {
+      self =
+        switch tag {
+        case ValueTag.null: .null
+        case ValueTag.false, ValueTag.true: .bool
+        case ValueTag.integer1...ValueTag.integer8: .integer
+        case ValueTag.double: .double
+        case ValueTag.string: .string
+        case ValueTag.data: .data
+        case ValueTag.date: .date
+        case ValueTag.uuid: .uuid
+        case ValueTag.decimal: .decimal
+        default: .opaque
+        }
+    }
+  }
+
+  private static func double(_ value: RawSpan) throws -> Double {
+    Double(bitPattern: try value.load(UInt64.self, at: 1))
+  }
+
+  private static func order<T: Comparable>(_ a: T, _ b: T) -> Int { a < b ? -1 : a == b ? 0 : 1 }
+
+  /// Both zeros are one; what is not a number comes last, and equals itself.
+  private static func order(_ a: Double, _ b: Double) -> Int {
+    if a.isNaN || b.isNaN { return (a.isNaN ? 1 : 0) - (b.isNaN ? 1 : 0) }
+    return a < b ? -1 : a == b ? 0 : 1
+  }
+
+  /// Exactly: an integer is not made a double, which would round it.
+  private static func order(_ a: Int64, _ b: Double) -> Int {
+    if b.isNaN || b >= 0x1p63 { return -1 }
+    if b < -0x1p63 { return 1 }
+    let whole = Int64(b.rounded(.towardZero))
+    return a == whole ? order(0.0, b - b.rounded(.towardZero)) : order(a, whole)
+  }
+
+  private static func compareDecimals(_ a: RawSpan, _ b: RawSpan) throws -> Int {
+    var one = ByteBuffer(capacity: 64)
+    var other = ByteBuffer(capacity: 64)
+    try OrderedBytes.append(stored: a, as: .decimal, to: &one)
+    try OrderedBytes.append(stored: b, as: .decimal, to: &other)
+    return one.lend { one in other.lend { one.compare($0) } }
+  }
+}
+
+/// Keys and the plain values that name them: an integer, a UUID or text.
+enum StoredKey {
+  /// The key that a stored value names, in its stored form; nil where it can be none.
+  static func bytes(naming value: RawSpan) throws -> [UInt8]? {
+    var bytes: [UInt8] = []
+    switch try value.load(UInt8.self, at: 0) {
+    case let tag where tag >= ValueTag.integer1 && tag <= ValueTag.integer8:
+      Key.integer(try OrderedBytes.integer(value, tag)).append(to: &bytes)
+    case ValueTag.uuid:
+      try value.check(1, 16)
+      bytes.append(KeyTag.uuid)
+      bytes.append(value.extracting(1..<17))
+    case ValueTag.string:
+      let text = value.extracting(droppingFirst: 1)
+      if try isPlainText(text) {
+        bytes.append(KeyTag.text)
+        bytes.append(text)
+      } else {
+        guard let key = try? Key(try value.string(1, text.byteCount)) else { return nil }
+        key.append(to: &bytes)
+      }
+    default: return nil
+    }
+    return bytes
+  }
+
+  /// Whether a text is the key of that text, as can be told from its beginning.
+  private static func isPlainText(_ text: RawSpan) throws -> Bool {
+    guard text.byteCount > 0, text.byteCount <= Key.textBytesMax, text.byteCount != 36 else {
+      return false
+    }
+    let first = try text.load(UInt8.self, at: 0)
+    let isDigit = first >= UInt8(ascii: "0") && first <= UInt8(ascii: "9")
+    return !isDigit && first != UInt8(ascii: "-") && !text.contains(0, from: 0)
+  }
+
+  /// The stored value that names a key.
+  static func value(of key: RawSpan) throws -> [UInt8] {
+    let tag = try key.load(UInt8.self, at: 0)
+    if tag == KeyTag.text {
+      var bytes = [ValueTag.string]
+      bytes.append(key.extracting(droppingFirst: 1))
+      return bytes
+    }
+    return try value(of: Key(key)).stored()
+  }
+
+  /// The value that names a key.
+  static func value(of key: Key) -> Value {
+    switch key {
+    case .integer(let number): .integer(number)
+    case .uuid(let uuid): .uuid(uuid)
+    case .text(let text): .string(text)
+    }
+  }
+
+  /// The key that a value names, or nil.
+  static func key(naming value: Value) -> Key? {
+    switch value {
+    case .integer(let number): .integer(number)
+    case .uuid(let uuid): .uuid(uuid)
+    case .string(let text): try? Key(text)
+    default: nil
+    }
+  }
+
+  /// The stored value in the only form that a key has: text that reads as an integer is one.
+  static func plain(_ value: RawSpan) throws -> [UInt8]? {
+    try bytes(naming: value).map { try $0.lend { try StoredKey.value(of: $0) } }
+  }
+
+  /// Whether two keys compare: both are integers, UUIDs, or texts.
+  static func areOfOneKind(_ a: RawSpan, _ b: RawSpan) -> Bool {
+    a.byteCount > 0 && b.byteCount > 0
+      && a.extracting(0..<1).equals(b.extracting(0..<1))
+  }
+}

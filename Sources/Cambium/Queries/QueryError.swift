@@ -1,0 +1,42 @@
+/// Why a query or a condition cannot be answered as it stands.
+///
+///     flights where departureDelay >> 60
+///                                   ^
+///     expected a value or a property
+///
+/// Recovery: change the query; where it came as text, the mark says which word.
+public struct QueryError: Error, Equatable, Sendable {
+  /// What is wrong, in words.
+  public var reason: String
+  /// The text that was read, if the query came as one.
+  public var text: String?
+  /// Where the wrong word starts, in bytes of UTF-8.
+  public var offset = 0
+  /// How many bytes the wrong word has; zero at the end of the text.
+  public var count = 0
+
+  init(_ reason: String) { self.reason = reason }
+
+  init(_ reason: String, in text: String, at offset: Int, count: Int = 0) {
+    self.reason = reason
+    self.text = text
+    self.offset = offset
+    self.count = count
+  }
+}
+
+extension QueryError: CustomStringConvertible {
+  /// The reason; before it the line of the text with a mark under the word, if there is a text.
+  public var description: String {
+    guard let text else { return reason }
+    let before = text.utf8.prefix(offset)
+    let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map(text.utf8.index(after:))
+    let start = lineStart ?? text.startIndex
+    let rest = text.utf8[start...]
+    let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+    let column = String(decoding: text.utf8[start..<before.endIndex], as: UTF8.self).count
+    let marks = String(repeating: "^", count: max(1, min(count, 60)))
+    return "\(String(decoding: line, as: UTF8.self))\n"
+      + String(repeating: " ", count: column) + marks + "\n" + reason
+  }
+}
