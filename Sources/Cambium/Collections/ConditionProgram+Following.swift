@@ -157,8 +157,8 @@ extension ConditionProgram {
     case ValueTag.map: return try followMembers(operand, index + 1, value, body)
     default:
       let name = hops[Int(operand.firstHop) + index].text
-      let text = try bytes.lend { try Value($0.extracting(name.range)) }
-      throw QueryError("\(text.text) is no reference, so that nothing lies behind it")
+      let text = try bytes.lend { try Value($0.extracting(name.range)).text }
+      throw QueryError("\(text) is no reference, so that nothing lies behind it")
     }
   }
 
@@ -224,11 +224,6 @@ extension ConditionProgram {
     default: _ = try visit(value)
     }
   }
-}
-
-extension Value {
-  /// The text that it is; empty where it is none.
-  fileprivate var text: String { if case .string(let text) = self { text } else { "" } }
 }
 
 extension Record {
