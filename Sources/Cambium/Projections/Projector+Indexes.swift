@@ -233,7 +233,7 @@ extension Projector {
     guard let plan = collection(of: path) else { return }
     let (version, treeKey, offset) = (old, treeKey, header?.contentOffset ?? 0)
     let isRecord = (old: header?.kind == .record, new: content?.kind == .record)
-    if let content, content.kind == .scalar, enforcesRules {
+    if let content, content.kind == .scalar, enforcesRules, !plan.properties.isEmpty {
       throw DatabaseError.invalid([Violation(path, nil, "must be a record in \(plan.path)")])
     }
     let new = content?.bytes ?? []

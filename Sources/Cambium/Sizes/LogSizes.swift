@@ -148,7 +148,7 @@ struct LogSizes {
 
 extension Path {
   /// The first keys.
-  fileprivate func prefix(_ count: Int) -> Path {
+  func prefix(_ count: Int) -> Path {
     var end = 0
     for _ in 0..<count where end < bytes.count { end = Key.end(terminatedIn: bytes, at: end) }
     return end == bytes.count ? self : Path(bytes: Array(bytes[..<end]))

@@ -29,8 +29,12 @@ public struct Sizes: Sendable {
     case transactions
     /// An application's own facts.
     case events
-    /// Names of properties.
+    /// Names of properties, and what is declared about collections.
     case names
+    /// Indexes of collections.
+    case indexes
+    /// Views of collections.
+    case views
     /// Large values beside the tree.
     case blobs
     /// What the database knows about itself: positions, tags, policies.

@@ -12,6 +12,8 @@ struct StateSizes {
     fileprivate let counts: Int
     fileprivate let history: Int
     fileprivate let removals: Int
+    fileprivate let index: Int
+    fileprivate let views: Int
     fileprivate let meta: Int
 
     init(_ place: (String, SizePlace.Part) -> Int) {
@@ -19,12 +21,17 @@ struct StateSizes {
       counts = place("counts", .tree)
       history = place("history", .history)
       removals = place("removals", .history)
+      index = place("index", .other)
+      views = place("views", .other)
       meta = place("meta", .other)
     }
 
     /// The places by the tables' names.
     var all: [String: Int] {
-      ["tree": tree, "counts": counts, "history": history, "removals": removals, "meta": meta]
+      [
+        "tree": tree, "counts": counts, "history": history, "removals": removals, "index": index,
+        "views": views, "meta": meta,
+      ]
     }
   }
 
@@ -87,6 +94,7 @@ struct StateSizes {
       }
     }
     try addLeftovers()
+    try addProjections()
     try addEntries()
   }
 
@@ -100,6 +108,30 @@ struct StateSizes {
       let bytes = try reader.access.contentBytes(of: table)
       let met = Int(clamping: tally.places[place].content)
       tally.add(bytes - met, SizeLabel(.leftovers), at: place)
+    }
+  }
+
+  /// Indexes and views, by the collections that they are of.
+  private mutating func addProjections() throws {
+    var collections: [UInt32: Path] = [:]
+    for plan in try reader.catalog().collections.all {
+      for number in plan.numbers { collections[number] = plan.path.prefix(depth) }
+    }
+    for (table, use, place) in [
+      (reader.tables.index, Sizes.Use.indexes, places.index),
+      (reader.tables.views, Sizes.Use.views, places.views),
+    ] {
+      var cursor = try Cursor(reader.access, table)
+      var isThere = try cursor.first()
+      while isThere {
+        try cursor.withEntry { key, value in
+          let number = UInt32(bigEndian: try key.load(UInt32.self, at: 0).littleEndian)
+          let label = SizeLabel(use, collections[number])
+          tally.add(key.byteCount + value.byteCount, label, at: place)
+        }
+        try report()
+        isThere = try cursor.next()
+      }
     }
   }
 

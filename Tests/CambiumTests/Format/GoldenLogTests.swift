@@ -66,6 +66,9 @@ struct GoldenOperation: Sendable {
     GoldenOperation(
       operation: .event("sold", [2]), hex: "0B  04 736F6C64  01 02    ; name, payload"),
     GoldenOperation(operation: .remove("users"), hex: "07  07 00    ; the path before was users/5"),
+    GoldenOperation(
+      operation: .declare("users", [0x0E]), hex: "0C  07 00  01 0E    ; a value of 1 byte"),
+    GoldenOperation(operation: .declare("users", nil), hex: "0C  07 00  00    ; taken back"),
   ]
 }
 

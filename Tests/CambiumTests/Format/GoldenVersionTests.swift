@@ -163,13 +163,18 @@ struct GoldenStateTests {
         0700000000000000    ; folded up to transaction 7
         0C00000000000000    ; the next node id is 12
         03000000            ; 3 names
-        62BB4E0AD64275F4    ; checksum
+        00000000            ; no collection was declared
+        01000000            ; the next index or view is 1
+        E057E5F24728E6F7    ; checksum
         """)
     #expect(MetaEntry.seal(head.stored(), name: StateHead.name).hex == stored.hex)
     let read = try stored.lend {
       try MetaEntry.open($0, name: StateHead.name) { try StateHead($0) }
     }
     #expect(read == head)
+    // Before collections could be declared it ended with the names.
+    let older = Array(stored[..<20])
+    #expect(try older.lend { try StateHead($0) } == head)
     let key = StateReader.nameKey(5)
     #expect(key.hex == Array("name/".utf8).hex + "00000005")
     let name = MetaEntry.seal(Array("é".utf8), name: key)

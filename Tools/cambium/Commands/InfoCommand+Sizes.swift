@@ -120,6 +120,8 @@ extension InfoCommand {
     case .names: "names of properties"
     case .blobs: "blobs"
     case .entries: "positions and settings"
+    case .indexes: "indexes"
+    case .views: "views"
     case .leftovers: "nodes moved and removed at once"
     case .space: "room in pages"
     case .structure: "tables and lists of pages"

@@ -59,10 +59,26 @@ struct Script: Sendable {
     return seen
   }
 
+  /// Declares indexes and views of what the script writes, which `verify` compares with the log.
+  private static func declare(_ tx: borrowing Transaction) throws {
+    var definition = CollectionDefinition()
+    var covering = IndexDefinition([.init("q", isDescending: true), .init("p")])
+    covering.covered = ["r"]
+    definition.indexes = [IndexDefinition([.init("p")]), covering]
+    definition.views = [
+      ViewDefinition(.groups(by: ["p"], [.count, .sum("q"), .maximum("r")])),
+      ViewDefinition(.text(["q"], language: nil)),
+    ]
+    for collection in ["a", "b", "c", "d", "bulk"] as [Path] {
+      try tx.declare(collection, definition)
+    }
+  }
+
   /// Does what the running transaction has to do.
   func perform(_ tx: borrowing Transaction) throws {
     let number = tx.sequence.rawValue
     try demand(number <= UInt64(count), "the script has no transaction \(number)")
+    if number == 1 { try Script.declare(tx) }
     for step in transactions[Int(number) - 1] { try step.perform(tx) }
     try tx.advance(Script.consumer, to: tx.sequence)
     tx.annotate("number", "\(number)")
