@@ -1,3 +1,5 @@
+// Constants as they are compared with values of a declared type.
+
 import FoundationEssentials
 
 extension Value {

@@ -20,6 +20,13 @@ extension ConditionProgram {
     }
   }
 
+  /// Makes a program that tests nothing, and whose operands are the values at some paths.
+  init(reading paths: [PropertyPath], in scope: ConditionScope) throws {
+    var compiler = ConditionCompiler(scope)
+    try compiler.add(paths)
+    self = compiler.finished(ConditionProgram.accept)
+  }
+
   init(_ test: Condition.Test, in scope: ConditionScope) throws {
     var compiler = ConditionCompiler(scope)
     let start = try compiler.emit(
@@ -108,11 +115,12 @@ struct ConditionCompiler {
     step.holdsForNull = comparison == .notEqual
     if operand.isKey {
       step.operation = .key
-      step.constant = constant(resolved.key(value).map { key in
-        var bytes: [UInt8] = []
-        key.append(to: &bytes)
-        return bytes
-      } ?? [])
+      step.constant = constant(
+        resolved.key(value).map { key in
+          var bytes: [UInt8] = []
+          key.append(to: &bytes)
+          return bytes
+        } ?? [])
       return add(step, yes, no)
     }
     let value = operand.function == .none ? value.coerced(to: resolved.definition?.type) : value
@@ -207,6 +215,10 @@ struct ConditionCompiler {
 
   // MARK: Operands
 
+  fileprivate mutating func add(_ paths: [PropertyPath]) throws {
+    for path in paths { program.operands.append(try operand(path).operand) }
+  }
+
   private mutating func constant(_ bytes: [UInt8]) -> ConditionProgram.Stretch {
     let start = program.bytes.count
     program.bytes += bytes
@@ -227,9 +239,9 @@ struct ConditionCompiler {
     operand.hopCount = UInt8(resolved.hops.count)
     operand.firstHop = UInt16(program.hops.count)
     var inner = scope
-    for (name, collection) in resolved.hops {
-      addHop(name, collection, inner)
-      inner = inner.entering(collection)
+    for hop in resolved.hops {
+      addHop(hop, inner)
+      inner = inner.entering(hop.collection)
     }
     if let property = resolved.property {
       operand.name = scope.catalog.id(of: property) ?? .max
@@ -242,9 +254,11 @@ struct ConditionCompiler {
     return (operand, resolved)
   }
 
-  private mutating func addHop(_ name: String, _ collection: Path?, _ scope: ConditionScope) {
+  private mutating func addHop(_ hop: ConditionScope.Hop, _ scope: ConditionScope) {
     var number: Int16 = -1
-    if let collection {
+    if let place = hop.joined {
+      number = Int16(-2 - place)
+    } else if let collection = hop.collection {
       if let index = program.collections.firstIndex(of: collection) {
         number = Int16(index)
       } else {
@@ -252,11 +266,11 @@ struct ConditionCompiler {
         program.collections.append(collection)
       }
     }
-    let text = constant((try? Value.string(name).stored()) ?? [])
+    let text = constant((try? Value.string(hop.name).stored()) ?? [])
     program.hops.append(
       .init(
-        name: scope.catalog.id(of: name) ?? .max, slot: scope.slot(of: name), collection: number,
-        text: text))
+        name: scope.catalog.id(of: hop.name) ?? .max, slot: scope.slot(of: hop.name),
+        collection: number, text: text))
   }
 }
 
@@ -271,9 +285,12 @@ extension ConditionScope {
 
 extension ConditionScope.ResolvedPath {
   /// The key that a constant names.
-  func key(_ value: Value) -> Key? {
+  func key(_ value: Value) -> Key? { Self.key(value, target: definition?.target) }
+
+  /// The key that a constant names, where references lead to a collection.
+  static func key(_ value: Value, target: Path?) -> Key? {
     if case .reference(let path) = value {
-      return definition?.target.map { $0 == path.parent } ?? true ? path.last : nil
+      return target.map { $0 == path.parent } ?? true ? path.last : nil
     }
     return StoredKey.key(naming: value)
   }

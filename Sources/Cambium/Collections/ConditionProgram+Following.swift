@@ -21,6 +21,15 @@ protocol RelatedRecords {
     in collection: Path, _ property: Catalog.NameID, refersTo key: RawSpan,
     _ body: (_ key: RawSpan, _ record: RawSpan) throws -> Bool
   ) throws
+
+  /// Lends one of the records that a query has joined to the one at hand.
+  func lendJoined<R>(
+    _ index: Int, _ body: (_ key: RawSpan, _ record: RawSpan) throws -> R
+  ) throws -> R?
+}
+
+extension RelatedRecords {
+  func lendJoined<R>(_ index: Int, _ body: (RawSpan, RawSpan) throws -> R) throws -> R? { nil }
 }
 
 /// For conditions that look at one record only.
@@ -127,6 +136,11 @@ extension ConditionProgram {
       return try lendProperty(operand, record, RecordTable(record), body)
     }
     let hop = hops[Int(operand.firstHop) + index]
+    if hop.collection <= -2 {
+      return try related.lendJoined(Int(-2 - hop.collection)) { key, record in
+        try follow(operand, index + 1, record, key, related, body)
+      } ?? nil
+    }
     guard let range = try RecordTable(record).find(record, hop.name, near: hop.slot) else {
       return nil
     }

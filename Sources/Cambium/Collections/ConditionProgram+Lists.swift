@@ -67,7 +67,9 @@ struct ConstantList: Sendable {
     }
   }
 
-  private func range(_ index: Int) -> Range<Int> { (index == 0 ? 0 : ends[index - 1])..<ends[index] }
+  private func range(_ index: Int) -> Range<Int> {
+    (index == 0 ? 0 : ends[index - 1])..<ends[index]
+  }
 }
 
 /// A regular expression that was compiled once.

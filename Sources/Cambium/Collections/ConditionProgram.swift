@@ -1,14 +1,14 @@
-// A condition as a flat list of tests of a record's bytes, each of which says where to go on when it
-// holds and when it does not:
+// A condition as a flat list of tests of a record's bytes, each of which says where to go on when
+// it holds and when it does not:
 //
 //     a and (b or not c)          0: a    holds → 1       else → reject
 //                                 1: b    holds → accept  else → 2
 //                                 2: c    holds → reject  else → accept
 //
 // So `and`, `or` and `not` cost nothing, and what need not be tested is not. Jumps lead forward
-// only, so that it ends. Steps are plain bytes: running them allocates nothing, counts no references
-// and follows no existential; what is rare (regular expressions, related records) lies in arrays
-// beside them.
+// only, so that it ends. Steps are plain bytes: running them allocates nothing, counts no
+// references and follows no existential; what is rare (regular expressions, related records) lies
+// in arrays beside them.
 
 /// Tests records by their stored bytes.
 struct ConditionProgram: Sendable {
@@ -103,7 +103,8 @@ struct ConditionProgram: Sendable {
   struct Hop: BitwiseCopyable {
     var name: Catalog.NameID
     var slot: UInt16
-    /// The collection that it leads to; less than zero where the value itself says.
+    /// The collection that it leads to; -1 where the value itself says, less than that for a record
+    /// that a query has joined.
     var collection: Int16
     /// The property's name, for values that are dictionaries.
     var text = Stretch()
@@ -145,7 +146,9 @@ struct ConditionProgram: Sendable {
       switch operand.place {
       case .property: names.insert(operand.name)
       case .key: break
-      case .followed: names.insert(hops[Int(operand.firstHop)].name)
+      case .followed:
+        let hop = hops[Int(operand.firstHop)]
+        if hop.collection >= -1 { names.insert(hop.name) }
       }
     }
     for step in steps where step.operation != .always {
@@ -174,6 +177,7 @@ extension ConditionProgram {
   ///   - record: The stored record.
   ///   - key: Its key's stored form.
   ///   - related: Where other records come from.
+  /// - Returns: Whether it passes.
   /// - Throws: ``DatabaseError/corrupt(reason:)``; ``QueryError`` where a reference that must be
   ///   followed is none.
   @inline(__always)

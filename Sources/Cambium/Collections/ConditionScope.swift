@@ -10,6 +10,8 @@ struct ConditionScope {
   let definition: CollectionDefinition?
   /// What is declared about others.
   let find: (Path) -> CollectionDefinition?
+  /// Records that a query has joined to the one at hand, by the name that they have in it.
+  var joined: [(name: String, collection: Path)] = []
 
   init(
     _ catalog: Catalog, _ definition: CollectionDefinition? = nil,
@@ -25,10 +27,18 @@ struct ConditionScope {
     ConditionScope(catalog, collection.flatMap(find), find: find)
   }
 
+  /// A reference to follow.
+  struct Hop {
+    var name: String
+    /// The collection that it leads to, if that is declared.
+    var collection: Path?
+    /// The place among the joined records, if it is one of them.
+    var joined: Int?
+  }
+
   /// A path taken apart: references to follow, then a property or the key.
   struct ResolvedPath {
-    /// The names of the references, each with the collection that it leads to, if that is declared.
-    var hops: [(name: String, collection: Path?)] = []
+    var hops: [Hop] = []
     /// The property at the end; nil for the key.
     var property: String?
     /// What is declared about it.
@@ -50,6 +60,13 @@ struct ConditionScope {
     if let property = path.property { parts.append(property) }
     var resolved = ResolvedPath()
     var scope = self
+    if let first = parts.first, parts.count > 1 || path.property == nil,
+      let index = joined.firstIndex(where: { $0.name == first })
+    {
+      parts = parts.dropFirst()
+      resolved.hops.append(Hop(name: first, collection: joined[index].collection, joined: index))
+      scope = entering(joined[index].collection)
+    }
     while !parts.isEmpty {
       let count = scope.joinedCount(parts)
       let name = parts.prefix(count).joined(separator: ".")
@@ -59,7 +76,7 @@ struct ConditionScope {
         resolved.definition = scope.definition?[name]
       } else {
         let collection = try scope.target(name)
-        resolved.hops.append((name, collection))
+        resolved.hops.append(Hop(name: name, collection: collection))
         scope = scope.entering(collection)
       }
     }

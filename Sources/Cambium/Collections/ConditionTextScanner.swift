@@ -191,7 +191,8 @@ struct ConditionTextScanner {
   mutating func path() -> String {
     skipSpace()
     let start = offset
-    while offset < bytes.count, ![0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: "|")].contains(bytes[offset])
+    while offset < bytes.count,
+      ![0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: "|")].contains(bytes[offset])
     {
       offset += 1
     }

@@ -201,6 +201,9 @@ final class Writing: @unchecked Sendable {
     return projector.memory.catalog
   }
 
+  /// How many operations the running transaction has made.
+  var operationCount: UInt32 { operations.count }
+
   /// What the running transaction has changed so far, in path order.
   func changes() throws -> [Change] {
     try use()

@@ -1,6 +1,6 @@
-// Goal: a compiled condition accepts exactly the records that the condition means, and damaged bytes
-// give an error or an answer, never a trap. Method: random conditions on random records, against an
-// evaluator that works on values (NaiveCondition.swift).
+// Goal: a compiled condition accepts exactly the records that the condition means, and damaged
+// bytes give an error or an answer, never a trap. Method: random conditions on random records,
+// against an evaluator that works on values (NaiveCondition.swift).
 
 import FoundationEssentials
 import Simulation
@@ -111,7 +111,8 @@ struct ConditionProgramTests {
               found == expected, "seed \(seed): \(Condition(test)) on \(path) \(record)")
           case (.failure(let error), .failure):
             try #require(error is QueryError, "\(error)")
-          default: Issue.record("seed \(seed): \(Condition(test)) on \(path): \(found), \(expected)")
+          default:
+            Issue.record("seed \(seed): \(Condition(test)) on \(path): \(found), \(expected)")
           }
         }
       }

@@ -49,9 +49,16 @@ struct NaiveCondition {
   /// A value, and whether it is a key.
   typealias Found = (value: Value?, type: PropertyType?, isKey: Bool)
 
-  private func value(
+  func value(
     _ path: PropertyPath, _ record: Record, _ key: Key, _ collection: Path
   ) throws -> Found {
+    var path = path
+    if let property = path.property, !path.hops.isEmpty {
+      let joined = (path.hops + [property]).joined(separator: ".")
+      if definitions[collection]?[joined] != nil {
+        path = PropertyPath(joined, path.function)
+      }
+    }
     var (record, key, collection): (Record?, Key?, Path?) = (record, key, collection)
     for hop in path.hops {
       guard let holder = record else { break }

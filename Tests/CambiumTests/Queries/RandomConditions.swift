@@ -64,7 +64,8 @@ struct RandomConditions {
   }
 
   mutating func decimal() -> Decimal {
-    random.pick(["0", "1", "1.0", "1.5", "-2", "2", "NaN", "0.5"].map { Decimal(string: $0) ?? .nan })
+    random.pick(
+      ["0", "1", "1.0", "1.5", "-2", "2", "NaN", "0.5"].map { Decimal(string: $0) ?? .nan })
   }
 
   static let uuids = (0..<4).map { number in
@@ -91,7 +92,9 @@ struct RandomConditions {
     case 7: .date(date())
     case 8: .decimal(decimal())
     case 9: .uuid(random.pick(Self.uuids))
-    case 10: .array((0..<random.below(4)).map { _ in random.chance(oneIn: 2) ? reference() : .string(text()) })
+    case 10:
+      .array(
+        (0..<random.below(4)).map { _ in random.chance(oneIn: 2) ? reference() : .string(text()) })
     default: random.chance(oneIn: 2) ? random.value(depth: 2) : .data(Data(random.bytes(1)))
     }
   }
@@ -101,7 +104,8 @@ struct RandomConditions {
     if random.chance(oneIn: 15) { return .null }
     switch name {
     case "count", "age": return .integer(integer())
-    case "weight", "place.x": return random.chance(oneIn: 4) ? .integer(integer()) : .double(double())
+    case "weight", "place.x":
+      return random.chance(oneIn: 4) ? .integer(integer()) : .double(double())
     case "title", "name": return .string(text())
     case "price": return random.chance(oneIn: 4) ? .integer(integer()) : .decimal(decimal())
     case "made", "since": return .date(date())
@@ -110,9 +114,11 @@ struct RandomConditions {
     case "users": return .array((0..<random.below(4)).map { _ in reference() })
     case "tags": return .array((0..<random.below(4)).map { _ in .string(text()) })
     case "shares":
-      return .map(Record((0..<random.below(3)).map { _ in
-        (name: random.pick(["p0", "p1", "2"]), value: .integer(integer()))
-      }))
+      return .map(
+        Record(
+          (0..<random.below(3)).map { _ in
+            (name: random.pick(["p0", "p1", "2"]), value: .integer(integer()))
+          }))
     case "isNew": return .bool(random.chance(oneIn: 2))
     case "raw": return .data(Data(random.bytes(random.below(3))))
     case "link": return .reference(Path(keys: ["people", .text("p\(random.below(5))")]))

@@ -1,0 +1,156 @@
+/// Replaces tests behind references by the keys of the records that pass them.
+///
+///     origin.name prefix "John"          →    origin in ("JFK", "SJC")
+///     flights by carrier any (delay > 60) →   id in ("UA", "AA")
+///
+/// The other collection is asked once, instead of a lookup for each record; and an index on the
+/// reference can be used.
+struct FarSide {
+  /// More keys are not remembered; the test stays where it is then.
+  private static let keysMax = 100_000
+
+  private let planner: QueryPlanner
+
+  init(_ planner: QueryPlanner) { self.planner = planner }
+
+  /// Replaces what is cheaper that way.
+  ///
+  /// - Parameters:
+  ///   - test: The condition.
+  ///   - count: How many records it is likely to be run on.
+  ///   - words: Takes what was done, for explaining.
+  /// - Returns: The condition to be run instead.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``.
+  func replacing(
+    _ test: Condition.Test, count: Int, _ words: inout [String]
+  ) throws -> Condition.Test {
+    switch test {
+    case .all(let tests):
+      return .all(try tests.map { try replacing($0, count: count, &words) })
+    case .any(let tests):
+      return .any(try tests.map { try replacing($0, count: count, &words) })
+    case .not(let other): return .not(try replacing(other, count: count, &words))
+    case .related(.inverse(let collection, let property), let quantifier, let inner):
+      return try inverse(collection, property, quantifier, inner, count, &words) ?? test
+    default:
+      return try behindReference(test, count, &words) ?? test
+    }
+  }
+
+  // MARK: To-one
+
+  private func behindReference(
+    _ test: Condition.Test, _ count: Int, _ words: inout [String]
+  ) throws -> Condition.Test? {
+    guard test.paths.count == 1, let path = test.paths.first, let hop = path.hops.first,
+      !test.names(anyOf: planner.description.joins.map(\.name)),
+      let reference = planner.scope.definition?[hop], reference.absence == nil,
+      case .reference(let target) = reference.type
+    else { return nil }
+    let far = try planner.records.presentCount(target)
+    guard Double(far) * farCost < Double(count) * QueryPlanner.Cost.fetch else { return nil }
+    let holdsForNull = try [0, 0].lend { record in
+      try ConditionProgram(test, in: planner.scope).accepts(
+        record, key: record, planner.records)
+    }
+    let inner = test.behindFirstHop
+    let wanted = holdsForNull ? Condition.Test.not(inner) : inner
+    guard let keys = try keys(target, wanted) else { return nil }
+    words.append(
+      "first ask \(ConditionText.collection(target)) where \(wanted.text): \(keys.count) found")
+    let isOne = Condition.Test.oneOf(PropertyPath(hop), keys)
+    return holdsForNull ? .not(isOne) : isOne
+  }
+
+  /// What reading a record of the far side costs.
+  private var farCost: Double {
+    planner.records.snapshot.moment == nil
+      ? QueryPlanner.Cost.record : QueryPlanner.Cost.pastRecord
+  }
+
+  /// The keys of the records that pass, or nil where there are too many.
+  private func keys(_ collection: Path, _ test: Condition.Test) throws -> [Value]? {
+    let run = try QueryRun(
+      QueryDescription(collection, where: Condition(test)), planner.records)
+    var keys: [Value] = []
+    try run.forEach { key, _ in
+      keys.append(StoredKey.value(of: try Key(key)))
+      return keys.count <= FarSide.keysMax
+    }
+    return keys.count <= FarSide.keysMax ? keys : nil
+  }
+
+  // MARK: To-many
+
+  private func inverse(
+    _ collection: Path, _ property: String, _ quantifier: Condition.Quantifier,
+    _ inner: Condition.Test, _ count: Int, _ words: inout [String]
+  ) throws -> Condition.Test? {
+    let far = try planner.records.presentCount(collection)
+    let fanOut = Double(far) / Double(max(1, planner.childCount))
+    let isIndexed =
+      planner.records.snapshot.moment == nil
+      && planner.records.catalog.id(of: property).flatMap {
+        planner.records.catalog.collections[collection]?.edge($0)
+      } != nil
+    let near =
+      Double(count)
+      * (isIndexed ? QueryPlanner.Cost.fetch * (1 + fanOut) : Double(far) * farCost)
+    guard Double(far) * farCost * 2 < near else { return nil }
+    // `all` is refuted by one that fails, the others are decided by one that passes.
+    let wanted = quantifier == .all ? Condition.Test.not(inner) : inner
+    guard let keys = try referredKeys(collection, property, wanted) else { return nil }
+    words.append(
+      "first ask \(ConditionText.collection(collection)) where \(wanted.text): they refer to "
+        + "\(keys.count) by \(property)")
+    let isOne = Condition.Test.oneOf(PropertyPath(nil), keys)
+    return quantifier == .any ? isOne : .not(isOne)
+  }
+
+  /// The keys that records which pass refer to, each once; nil where there are too many.
+  private func referredKeys(
+    _ collection: Path, _ property: String, _ test: Condition.Test
+  ) throws -> [Value]? {
+    guard let name = planner.records.catalog.id(of: property) else { return [] }
+    let run = try QueryRun(
+      QueryDescription(collection, where: Condition(test)), planner.records)
+    var keys: Set<[UInt8]> = []
+    func add(_ value: RawSpan) throws {
+      if let key = try StoredKey.bytes(naming: value) { keys.insert(key) }
+    }
+    try run.forEach { _, record in
+      guard let range = try RecordTable(record).find(record, name) else { return true }
+      let value = record.extracting(range)
+      switch try value.load(UInt8.self, at: 0) {
+      case ValueTag.array, ValueTag.map:
+        for element in try IndexEntry.elements(value) { try element.lend(add) }
+      default: try add(value)
+      }
+      return keys.count <= FarSide.keysMax
+    }
+    if keys.count > FarSide.keysMax { return nil }
+    return try keys.sorted { $0.lexicographicallyPrecedes($1) }
+      .map { StoredKey.value(of: try $0.lend { try Key($0) }) }
+  }
+}
+
+extension Condition.Test {
+  /// Whether a part of it could be answered from the far side.
+  var hasFarSide: Bool {
+    switch self {
+    case .all(let tests), .any(let tests): tests.contains(where: \.hasFarSide)
+    case .not(let other): other.hasFarSide
+    case .related(.inverse, _, _): true
+    default: paths.count == 1 && paths.allSatisfy { !$0.hops.isEmpty }
+    }
+  }
+
+  /// The test of one property, as the record sees it that the first reference leads to.
+  fileprivate var behindFirstHop: Condition.Test {
+    mapping { path in
+      var path = path
+      path.hops.removeFirst()
+      return path
+    }
+  }
+}

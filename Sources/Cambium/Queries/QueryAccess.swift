@@ -1,0 +1,91 @@
+/// How a query comes by the records that may be results.
+indirect enum QueryAccess {
+  /// All of the collection, in the order of keys.
+  case scan(isReversed: Bool)
+  /// Some keys, in their stored form, ascending.
+  case keys([[UInt8]])
+  /// The keys from a bound up to another, exclusive, in their stored form.
+  case keyRange(ClosedOpenBytes, isReversed: Bool)
+  /// The records that have entries in a stretch of an index.
+  case index(IndexScan)
+  /// The records that have entries in both stretches; the first has fewer.
+  case both(IndexScan, IndexScan)
+  /// In the past: the records that have entries in an index now, and those that changed since.
+  case corrected(IndexScan, changed: [[UInt8]])
+}
+
+/// Bytes from a bound up to another, exclusive; nil for no bound.
+struct ClosedOpenBytes: Hashable {
+  var lower: [UInt8]
+  var upper: [UInt8]?
+
+  /// Whether bytes are inside.
+  @inline(__always)
+  func contains(_ bytes: RawSpan) -> Bool {
+    if lower.lend({ bytes.precedes($0) }) { return false }
+    return upper?.lend { bytes.precedes($0) } ?? true
+  }
+
+  /// Whether nothing can be inside.
+  var isEmpty: Bool { upper.map { !lower.lexicographicallyPrecedes($0) } ?? false }
+
+  /// Everything that begins with some bytes.
+  init(prefix: [UInt8]) {
+    lower = prefix
+    upper = ClosedOpenBytes.successor(prefix)
+  }
+
+  init(from lower: [UInt8], upTo upper: [UInt8]?) {
+    self.lower = lower
+    self.upper = upper
+  }
+
+  /// The first bytes behind all that begin with these; nil where there are none.
+  static func successor(_ bytes: [UInt8]) -> [UInt8]? {
+    var bytes = bytes
+    while let last = bytes.popLast() {
+      if last < 255 { return bytes + [last + 1] }
+    }
+    return nil
+  }
+}
+
+/// A stretch of an index, or several.
+struct IndexScan {
+  /// Only so many bytes of a bound are looked for where entries may be cut: so many are there of
+  /// every entry, however long the record's key is.
+  static let boundBytesMax = IndexEntry.bytesMax - 1 - Key.textBytesMax
+
+  var index: IndexPlan
+  /// In ascending order, none overlapping another.
+  var ranges: [ClosedOpenBytes]
+  var isReversed = false
+  /// What of the condition the ranges say, so that entries that are not cut need no test of it.
+  var consumed: [Condition.Test] = []
+  /// How many entries the ranges have, as far as they were counted.
+  var estimate = 0
+  /// Whether ``estimate`` is no more than a guess, since counting was broken off.
+  var isGuess = false
+  /// How many of the index's terms have one value.
+  var fixedCount = 0
+  /// What of the index's properties the query reads, in words: `origin = "JFK"`.
+  var words: [String] = []
+  /// Whether entries hold all that the query reads of a record.
+  var isCovering = false
+
+  /// The index in words: `(origin, -scheduled)`.
+  var name: String { index.name }
+}
+
+extension IndexPlan {
+  /// The index in words: `(origin, -scheduled)`.
+  var name: String {
+    let terms = definition.terms.map { term in
+      var text = (term.isDescending ? "-" : "") + ConditionText.name(term.property)
+      if term.collation != .binary { text += " ignoring case" }
+      if term.collation == .ignoringCaseAndDiacritics { text += " and diacritics" }
+      return text
+    }
+    return "(\(terms.joined(separator: ", ")))"
+  }
+}

@@ -1,0 +1,108 @@
+/// What is known of a figure over the records that were seen so far.
+///
+/// Sums are exact, as those of views are. What is no number does not count in sums and averages,
+/// and null counts nowhere but in the number of records.
+struct QueryAccumulator {
+  private let kind: QueryMeasure.Kind
+  private var count: Int64 = 0
+  private var sum: NumberSum?
+  /// The least or greatest value so far, as it is ordered and as it is stored.
+  private var extreme: (place: [UInt8], value: [UInt8])?
+
+  init(_ kind: QueryMeasure.Kind) { self.kind = kind }
+
+  /// Takes a record into account, whatever it has.
+  mutating func add() { count += 1 }
+
+  /// Takes a record's value into account; empty where it has none.
+  mutating func add(_ value: RawSpan, as type: PropertyType, _ scratch: inout ByteBuffer) throws {
+    guard value.byteCount > 0 else { return }
+    if try value.load(UInt8.self, at: 0) == ValueTag.null { return }
+    switch kind {
+    case .count: count += 1
+    case .sum, .average:
+      if sum == nil { sum = NumberSum() }
+      try sum?.add(value)
+    case .minimum, .maximum: try addExtreme(value, type, &scratch)
+    }
+  }
+
+  private mutating func addExtreme(
+    _ value: RawSpan, _ type: PropertyType, _ scratch: inout ByteBuffer
+  ) throws {
+    scratch.clear()
+    try OrderedBytes.append(stored: value, as: type, to: &scratch)
+    let isBetter = scratch.lend { place in
+      guard let extreme else { return true }
+      let order = extreme.place.lend { place.compare($0) }
+      return kind == .minimum ? order < 0 : order > 0
+    }
+    if isBetter { extreme = (scratch.array(), value.array()) }
+  }
+
+  /// The figure; null where there was nothing to make one of.
+  func result() throws -> Value {
+    switch kind {
+    case .count: .integer(count)
+    case .minimum, .maximum: try extreme.map { try $0.value.lend { try Value($0) } } ?? .null
+    case .sum: sum?.value ?? .null
+    case .average: sum?.average ?? .null
+    }
+  }
+}
+
+// MARK: Parts of a group
+
+extension QueryAccumulator {
+  /// Takes what another one has seen into account, as if it had come later.
+  mutating func add(_ other: QueryAccumulator) {
+    count += other.count
+    if let more = other.sum {
+      if sum == nil { sum = NumberSum() }
+      sum?.add(more)
+    }
+    guard let theirs = other.extreme else { return }
+    let isBetter =
+      extreme.map { own in
+        kind == .minimum
+          ? theirs.place.lexicographicallyPrecedes(own.place)
+          : own.place.lexicographicallyPrecedes(theirs.place)
+      } ?? true
+    if isBetter { extreme = theirs }
+  }
+
+  /// Adds the stored form: count u64; 0 or 1 and a sum; 0 or 1 and an extreme's place and value,
+  /// each after its length u32.
+  func append(to bytes: inout [UInt8]) {
+    bytes.append(littleEndian: count)
+    bytes.append(sum == nil ? 0 : 1)
+    sum?.append(to: &bytes)
+    bytes.append(extreme == nil ? 0 : 1)
+    guard let extreme else { return }
+    for part in [extreme.place, extreme.value] {
+      bytes.append(littleEndian: UInt32(part.count))
+      bytes += part
+    }
+  }
+
+  /// Reads the stored form.
+  init(_ kind: QueryMeasure.Kind, _ bytes: RawSpan, at offset: inout Int) throws {
+    self.kind = kind
+    count = try bytes.load(Int64.self, at: offset)
+    let hasSum = try bytes.load(UInt8.self, at: offset + 8) == 1
+    offset += 9
+    if hasSum { sum = try NumberSum(bytes, at: &offset) }
+    let hasExtreme = try bytes.load(UInt8.self, at: offset) == 1
+    offset += 1
+    if hasExtreme {
+      let place = try QueryAccumulator.part(bytes, &offset)
+      extreme = (place, try QueryAccumulator.part(bytes, &offset))
+    }
+  }
+
+  private static func part(_ bytes: RawSpan, _ offset: inout Int) throws -> [UInt8] {
+    let count = Int(try bytes.load(UInt32.self, at: offset))
+    defer { offset += 4 + count }
+    return try bytes.array(offset + 4, count)
+  }
+}

@@ -1,0 +1,88 @@
+import FoundationEssentials
+
+/// Where a query stopped, so that it can be asked for what follows.
+///
+/// It is opaque, fits into a URL, and holds as long as the collection's indexes do; what is
+/// inserted or removed in between neither repeats nor hides other results. It belongs to one query:
+/// handing it to another is an error.
+///
+///     kind u8 | hash of the query u64 | index u32 | length of the order u16 | order | key
+///
+/// Kind: 1, the order is an entry of the index; 0, it is what the query is ordered by.
+public struct QueryCursor: Hashable, Sendable {
+  /// The index whose entry the order is; nil for the values that the query is ordered by.
+  var index: UInt32?
+  var query: UInt64
+  var order: [UInt8]
+  var key: [UInt8]
+
+  init(index: UInt32?, query: UInt64, order: [UInt8], key: [UInt8]) {
+    self.index = index
+    self.query = query
+    self.order = order
+    self.key = key
+  }
+}
+
+extension QueryCursor: LosslessStringConvertible {
+  /// The text form.
+  public var description: String {
+    var bytes: [UInt8] = [index == nil ? 0 : 1]
+    bytes.append(littleEndian: query)
+    bytes.append(littleEndian: index ?? 0)
+    bytes.append(littleEndian: UInt16(clamping: order.count))
+    bytes += order
+    bytes += key
+    return Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+      .replacing("=", with: "")
+  }
+
+  /// Reads the text form; nil where it is none.
+  public init?(_ description: String) {
+    var text = description.replacing("-", with: "+").replacing("_", with: "/")
+    text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+    guard let data = Data(base64Encoded: text) else { return nil }
+    let read = Array(data).lend { bytes in try? QueryCursor(bytes) }
+    guard let read else { return nil }
+    self = read
+  }
+
+  private init(_ bytes: RawSpan) throws {
+    let kind = try bytes.load(UInt8.self, at: 0)
+    let number = try bytes.load(UInt32.self, at: 9)
+    let count = Int(try bytes.load(UInt16.self, at: 13))
+    guard kind < 2 else { throw QueryError("the cursor is damaged") }
+    self.init(
+      index: kind == 1 ? number : nil, query: try bytes.load(UInt64.self, at: 1),
+      order: try bytes.array(15, count),
+      key: try bytes.array(15 + count, bytes.byteCount - 15 - count))
+    _ = try key.lend { try Key($0) }
+  }
+}
+
+extension QueryDescription {
+  /// What tells its cursors from those of other queries.
+  var cursorHash: UInt64 {
+    var text = "\(collection)\n\(condition?.description ?? "")"
+    for ordering in orderings { text += "\n\(ordering.text)" }
+    return Checksum.of(text: text)
+  }
+}
+
+extension Ordering {
+  /// The ordering as the query language has it.
+  var text: String {
+    var text = "\(isDescending ? "-" : "")\(path)"
+    switch collation {
+    case .binary: break
+    case .ignoringCase: text += " ignoring case"
+    case .ignoringCaseAndDiacritics: text += " ignoring case and diacritics"
+    }
+    switch nulls {
+    case .first?: text += " nulls first"
+    case .last?: text += " nulls last"
+    case nil: break
+    }
+    return text
+  }
+}

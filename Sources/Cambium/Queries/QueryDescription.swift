@@ -1,0 +1,133 @@
+/// A question to the records of a collection, as data: it is written by the typed face or read from
+/// text, planned, explained and run.
+package struct QueryDescription: Hashable, Sendable {
+  /// The node whose children are asked about. Those that are records count.
+  package var collection: Path
+  /// What holds for them; nil for all.
+  package var condition: Condition?
+  /// What the results are ordered by; ties are broken by the key.
+  package var orderings: [Ordering] = []
+  /// How many results there are at most.
+  package var limit: Int?
+  /// How many are left out at the start.
+  package var offset = 0
+  /// Where an earlier run of the same query ended; this one goes on behind it.
+  package var after: QueryCursor?
+  /// Other records that are put beside each.
+  package var joins: [Join] = []
+  /// The properties that are wanted; nil for whole records.
+  package var selection: [PropertyPath]?
+  /// Whether results that are the same count once.
+  package var isDistinct = false
+  /// Figures over groups, instead of records.
+  package var grouping: Grouping?
+  /// What becomes of the results.
+  package var outcome = Outcome.list
+
+  /// What becomes of the results.
+  package enum Outcome: String, Hashable, Sendable {
+    case list
+    /// How many there are.
+    case count
+    /// Whether there are any.
+    case exists
+    /// Their keys.
+    case ids
+  }
+
+  /// Records of another collection, by the value of a property.
+  package struct Join: Hashable, Sendable {
+    /// The name under which conditions and the selection know them.
+    package var name: String
+    package var collection: Path
+    /// The property of the record at hand.
+    package var outer: PropertyPath
+    /// The property of the other; nil for its key.
+    package var inner: String?
+    /// Whether records without another stay.
+    package var isLeft = false
+
+    package init(
+      _ name: String, _ collection: Path, _ outer: PropertyPath, inner: String?,
+      isLeft: Bool = false
+    ) {
+      self.name = name
+      self.collection = collection
+      self.outer = outer
+      self.inner = inner
+      self.isLeft = isLeft
+    }
+  }
+
+  /// Figures over groups of records.
+  package struct Grouping: Hashable, Sendable {
+    /// The properties whose values make a group; none for all records together.
+    package var paths: [PropertyPath]
+    package var measures: [QueryMeasure]
+    /// What holds for the groups, whose properties are `paths` and `measures` by their names.
+    package var condition: Condition?
+
+    package init(_ paths: [PropertyPath], _ measures: [QueryMeasure], having: Condition? = nil) {
+      self.paths = paths
+      self.measures = measures
+      condition = having
+    }
+  }
+
+  package init(_ collection: Path, where condition: Condition? = nil) {
+    self.collection = collection
+    self.condition = condition
+  }
+}
+
+/// A figure over some records.
+package struct QueryMeasure: Hashable, Sendable {
+  package enum Kind: String, Hashable, Sendable {
+    case count
+    case sum
+    case average = "avg"
+    case minimum = "min"
+    case maximum = "max"
+  }
+
+  package var kind: Kind
+  /// The property; nil where records are counted.
+  package var path: PropertyPath?
+
+  package init(_ kind: Kind, _ path: PropertyPath? = nil) {
+    self.kind = kind
+    self.path = path
+  }
+
+  /// Its name among the results: `avg(delay)`.
+  package var name: String { path.map { "\(kind.rawValue)(\($0))" } ?? kind.rawValue }
+}
+
+extension Condition {
+  /// The names of the records' own properties that it tests, references that it follows among them.
+  package var propertyNames: Set<String> { test.propertyNames }
+}
+
+extension Condition.Test {
+  fileprivate var propertyNames: Set<String> {
+    func first(_ path: PropertyPath) -> Set<String> {
+      // What belongs together, as in `place.latitude`, may be one name or several.
+      var names = Set([path.hops.first ?? path.property].compactMap { $0 })
+      if let property = path.property, !path.hops.isEmpty {
+        names.insert((path.hops + [property]).joined(separator: "."))
+      }
+      return names
+    }
+    switch self {
+    case .all(let tests), .any(let tests):
+      return tests.reduce(into: []) { $0.formUnion($1.propertyNames) }
+    case .not(let other): return other.propertyNames
+    case .compare(let path, _, _), .oneOf(let path, _), .text(let path, _, _, _),
+      .contains(let path, _):
+      return first(path)
+    case .compareProperties(let path, _, let other): return first(path).union(first(other))
+    case .related(.elements(let path), _, _): return first(path)
+    case .related(.inverse, _, _): return []
+    }
+  }
+}

@@ -1,0 +1,196 @@
+/// Figures by group, on one thread.
+///
+/// The groups lie in a hash table, in which seeing a known one again allocates nothing. Where they
+/// need too much memory, what is known so far goes into a sorted file, and is put together in the
+/// end.
+final class QueryGroups {
+  private let paths: QueryPaths
+  private let types: [PropertyType]
+  private let measures: [QueryMeasure]
+  private let values: QueryPaths
+  private let valueTypes: [PropertyType]
+  /// Which of `values` a measure reads; nil for none.
+  private let places: [Int?]
+
+  private let bytesMax: Int
+  /// What was known of groups when memory was full; nil while it never was.
+  private var parts: ExternalSort?
+
+  /// The groups' values, ordered, one after the other, and where each ends.
+  private var keys: [UInt8] = []
+  private var ends: [Int] = []
+  private var hashes: [UInt64] = []
+  private var firsts: [[Value]] = []
+  private var accumulators: [QueryAccumulator] = []
+  /// Open addressing: a group's number plus one, or 0 for a free slot. At most half full.
+  private var slots = [UInt32](repeating: 0, count: 64)
+  private var key = ByteBuffer()
+  private var scratch = ByteBuffer(capacity: 64)
+
+  /// How many groups there are.
+  var count: Int { ends.count }
+
+  init(
+    _ grouping: QueryDescription.Grouping, in scope: ConditionScope, bytesMax: Int = 64 << 20
+  ) throws {
+    self.bytesMax = bytesMax
+    paths = try QueryPaths(grouping.paths, in: scope)
+    types = try grouping.paths.map { try scope.resolve($0).orderedType }
+    measures = grouping.measures
+    let measured = grouping.measures.compactMap(\.path)
+    values = try QueryPaths(measured, in: scope)
+    valueTypes = try measured.map { try scope.resolve($0).orderedType }
+    var next = 0
+    var places: [Int?] = []
+    for measure in grouping.measures {
+      places.append(measure.path == nil ? nil : next)
+      if measure.path != nil { next += 1 }
+    }
+    self.places = places
+  }
+
+  /// Takes a record into account.
+  func add(_ record: RawSpan, key own: RawSpan, _ records: QueryRecords) throws {
+    key.clear()
+    for index in types.indices {
+      try paths.lend(index, record, key: own, records) {
+        try OrderedBytes.append(stored: $0, as: types[index], to: &key)
+      }
+    }
+    let hash = key.lend { Checksum.of($0) }
+    let group = try find(hash) ?? insert(hash, try paths.values(record, key: own, records))
+    let start = group * measures.count
+    for index in measures.indices {
+      guard let place = places[index] else {
+        accumulators[start + index].add()
+        continue
+      }
+      try values.lend(place, record, key: own, records) {
+        try accumulators[start + index].add($0, as: valueTypes[place], &scratch)
+      }
+    }
+  }
+
+  private func find(_ hash: UInt64) throws -> Int? {
+    var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
+    while slots[slot] != 0 {
+      let group = Int(slots[slot]) - 1
+      if hashes[group] == hash, isKey(group) { return group }
+      slot = (slot + 1) & (slots.count - 1)
+    }
+    return nil
+  }
+
+  private func isKey(_ group: Int) -> Bool {
+    let range = range(group)
+    return keys.lend { all in key.lend { all.extracting(range).equals($0) } }
+  }
+
+  private func range(_ group: Int) -> Range<Int> {
+    (group == 0 ? 0 : ends[group - 1])..<ends[group]
+  }
+
+  /// About how much memory a group takes besides the bytes of its values.
+  private var groupBytes: Int { 160 + measures.count * MemoryLayout<QueryAccumulator>.stride }
+
+  private func insert(_ hash: UInt64, _ first: [Value]) throws -> Int {
+    if keys.count * 2 + count * groupBytes > bytesMax { try spill() }
+    keys += key.array()
+    ends.append(keys.count)
+    hashes.append(hash)
+    firsts.append(first)
+    accumulators += measures.map { QueryAccumulator($0.kind) }
+    if ends.count * 2 > slots.count {
+      slots = [UInt32](repeating: 0, count: slots.count * 2)
+      for group in ends.indices { place(group) }
+    } else {
+      place(ends.count - 1)
+    }
+    return ends.count - 1
+  }
+
+  private func place(_ group: Int) {
+    var slot = Int(truncatingIfNeeded: hashes[group]) & (slots.count - 1)
+    while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
+    slots[slot] = UInt32(group + 1)
+  }
+
+  /// Visits the groups in the order of their values: each with its values, then its figures.
+  func forEach(_ body: ([Value]) throws -> Bool) throws {
+    if types.isEmpty && ends.isEmpty && parts == nil {
+      _ = try body(try measures.map { try QueryAccumulator($0.kind).result() })
+      return
+    }
+    if parts != nil { return try forEachMerged(body) }
+    for (group, _) in sorted {
+      let start = group * measures.count
+      let figures = try measures.indices.map { try accumulators[start + $0].result() }
+      if try !body(firsts[group] + figures) { return }
+    }
+  }
+
+  /// The groups in memory, in the order of their values.
+  private var sorted: [(group: Int, key: [UInt8])] {
+    ends.indices.map { (group: $0, key: Array(keys[range($0)])) }
+      .sorted { a, b in a.key.lend { a in b.key.lend { a.precedes($0) } } }
+  }
+}
+
+// MARK: Groups that memory does not hold
+
+extension QueryGroups {
+  /// Puts what is known of the groups aside.
+  private func spill() throws {
+    if parts == nil { parts = ExternalSort() }
+    for (group, key) in sorted {
+      let values = try Value.array(firsts[group]).stored()
+      var bytes: [UInt8] = []
+      bytes.append(littleEndian: UInt32(values.count))
+      bytes += values
+      for accumulator in accumulators[(group * measures.count)...].prefix(measures.count) {
+        accumulator.append(to: &bytes)
+      }
+      try parts?.add(key, bytes)
+    }
+    keys.removeAll(keepingCapacity: true)
+    ends.removeAll(keepingCapacity: true)
+    hashes.removeAll(keepingCapacity: true)
+    firsts.removeAll(keepingCapacity: true)
+    accumulators.removeAll(keepingCapacity: true)
+    slots = [UInt32](repeating: 0, count: 64)
+  }
+
+  private typealias Part = (values: [Value], accumulators: [QueryAccumulator])
+
+  private func part(_ bytes: RawSpan) throws -> Part {
+    let count = Int(try bytes.load(UInt32.self, at: 0))
+    try bytes.check(4, count)
+    guard case .array(let values) = try Value(bytes.extracting(4..<(4 + count))) else {
+      throw DatabaseError.ioFailure(reason: "a temporary file is damaged")
+    }
+    var offset = 4 + count
+    return (values, try measures.map { try QueryAccumulator($0.kind, bytes, at: &offset) })
+  }
+
+  private func forEachMerged(_ body: ([Value]) throws -> Bool) throws {
+    try spill()
+    guard let sort = parts.take() else { return }
+    var entries = try sort.sorted()
+    var current: (key: [UInt8], part: Part)?
+    func hand(_ part: Part) throws -> Bool {
+      try body(part.values + part.accumulators.map { try $0.result() })
+    }
+    while let entry = try entries.next() {
+      let part = try entry.value.lend { try self.part($0) }
+      if let known = current, known.key == entry.key {
+        for index in measures.indices {
+          current?.part.accumulators[index].add(part.accumulators[index])
+        }
+        continue
+      }
+      if let known = current, try !hand(known.part) { return }
+      current = (entry.key, part)
+    }
+    if let known = current { _ = try hand(known.part) }
+  }
+}

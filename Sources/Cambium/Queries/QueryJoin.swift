@@ -1,0 +1,136 @@
+import LMDB
+
+/// Puts records of another collection beside each: by their key, by an index on the property, or by
+/// a table made in memory.
+struct QueryJoin {
+  /// How the others are found.
+  private enum Way {
+    case key
+    case index(IndexPlan)
+    case hash
+  }
+
+  let description: QueryDescription.Join
+  private let way: Way
+  private let outer: QueryPaths
+  private let inner: QueryPaths?
+  private let type: PropertyType
+
+  init(
+    _ description: QueryDescription.Join, _ records: QueryRecords, _ scope: ConditionScope
+  ) throws {
+    self.description = description
+    outer = try QueryPaths([description.outer], in: scope)
+    let collection = records.catalog.collections[description.collection]
+    guard let property = description.inner else {
+      (way, inner, type) = (.key, nil, .any)
+      return
+    }
+    inner = try QueryPaths(
+      [PropertyPath(property)], in: records.scope(of: description.collection))
+    type = collection?.definition[property]?.type ?? .any
+    let index = collection?.indexes.first { index in
+      index.definition.condition == nil && index.plural == nil
+        && index.definition.terms[0].property == property && index.terms[0].collation == .binary
+    }
+    way = records.snapshot.moment == nil ? index.map { .index($0) } ?? .hash : .hash
+  }
+
+  /// The join in words.
+  var words: String {
+    let side = description.isLeft ? "left join" : "join"
+    let name = ConditionText.collection(description.collection)
+    return switch way {
+    case .key: "\(side) \(name) by key"
+    case .index(let index): "\(side) \(name) by the index \(index.name)"
+    case .hash: "\(side) \(name) by a table in memory"
+    }
+  }
+
+  /// The keys of the records to be put beside one; empty where there are none.
+  func keys(
+    _ record: RawSpan, key: RawSpan, _ records: QueryRecords, _ table: inout JoinTable?
+  ) throws -> [[UInt8]] {
+    try outer.lend(0, record, key: key, records) { value in
+      if value.byteCount == 0 { return [] }
+      if try value.load(UInt8.self, at: 0) == ValueTag.null { return [] }
+      switch way {
+      case .key: return try StoredKey.bytes(naming: value).map { [$0] } ?? []
+      case .index(let index): return try lookUp(value, index, records)
+      case .hash:
+        let made = try table ?? makeTable(records)
+        table = made
+        return made.keys[try bytes(value)] ?? []
+      }
+    }
+  }
+
+  private func bytes(_ value: RawSpan) throws -> [UInt8] {
+    var bytes = ByteBuffer(capacity: 64)
+    try OrderedBytes.append(stored: value, as: type, to: &bytes)
+    return bytes.array()
+  }
+
+  private func lookUp(
+    _ value: RawSpan, _ index: IndexPlan, _ records: QueryRecords
+  ) throws -> [[UInt8]] {
+    var term = ByteBuffer(capacity: 64)
+    try OrderedBytes.append(
+      stored: value, as: type, isDescending: index.terms[0].isDescending, to: &term)
+    let bound = IndexEntry.prefix(index.number) + term.array()
+    let range = ClosedOpenBytes(prefix: Array(bound.prefix(IndexScan.boundBytesMax)))
+    var keys: [[UInt8]] = []
+    var cursor = try Cursor(records.reader.access, records.reader.tables.index)
+    var isThere = try range.lower.lend { try cursor.seek($0) }
+    while isThere {
+      let isInside = try cursor.withEntry { entry, stored -> Bool in
+        guard range.contains(entry) else { return false }
+        keys.append(entry.extracting(try IndexEntry.split(entry, stored).record).array())
+        return true
+      }
+      if !isInside { break }
+      isThere = try cursor.next()
+    }
+    if bound.count <= IndexScan.boundBytesMax { return keys }
+    // The bound was cut, so the records have the last word.
+    let wanted = try bytes(value)
+    return try keys.filter { key in
+      try key.lend { key in
+        try records.lend(description.collection, key) { record in
+          try inner?.lend(0, record, key: key, records) { try bytes($0) == wanted } ?? false
+        }
+      } ?? false
+    }
+  }
+
+  private func makeTable(_ records: QueryRecords) throws -> JoinTable {
+    var table = JoinTable()
+    let run = try QueryRun(QueryDescription(description.collection), records)
+    try run.forEach { key, record in
+      try inner?.lend(0, record, key: key, records) { value in
+        if value.byteCount == 0 { return }
+        if try value.load(UInt8.self, at: 0) == ValueTag.null { return }
+        try table.add(try bytes(value), key.array())
+      }
+      return true
+    }
+    return table
+  }
+}
+
+/// The keys of a collection's records by the value of a property.
+struct JoinTable {
+  /// More is refused rather than kept.
+  private static let bytesMax = 256 << 20
+
+  fileprivate var keys: [[UInt8]: [[UInt8]]] = [:]
+  private var bytesCount = 0
+
+  fileprivate mutating func add(_ value: [UInt8], _ key: [UInt8]) throws {
+    bytesCount += value.count + key.count + 64
+    if bytesCount > JoinTable.bytesMax {
+      throw QueryError("the joined collection is too large without an index on the property")
+    }
+    keys[value, default: []].append(key)
+  }
+}

@@ -1,0 +1,56 @@
+/// Makes the bytes by which results are sorted.
+///
+/// Those of each ordering's value, then the record's key, so that no two results have the same.
+struct QueryOrder: Sendable {
+  private let paths: QueryPaths
+  private let orderings: [Ordering]
+  private let types: [PropertyType]
+
+  /// The record's own properties that it reads.
+  var names: [Catalog.NameID] { paths.names }
+
+  init(_ orderings: [Ordering], in scope: ConditionScope) throws {
+    self.orderings = orderings
+    paths = try QueryPaths(orderings.map(\.path), in: scope)
+    types = try orderings.map { try scope.resolve($0.path).orderedType }
+  }
+
+  /// Writes the bytes of a result.
+  func write(
+    _ record: RawSpan, key: RawSpan, _ records: QueryRecords, to bytes: inout ByteBuffer
+  ) throws {
+    bytes.clear()
+    for index in orderings.indices {
+      try paths.lend(index, record, key: key, records) {
+        try append($0, orderings[index], types[index], to: &bytes)
+      }
+    }
+    bytes.append(key)
+  }
+
+  private func append(
+    _ value: RawSpan, _ ordering: Ordering, _ type: PropertyType, to bytes: inout ByteBuffer
+  ) throws {
+    if let nulls = ordering.nulls {
+      let isNull = try value.byteCount == 0 || value.load(UInt8.self, at: 0) == ValueTag.null
+      bytes.append(isNull == (nulls == .first) ? 0 : 1)
+    }
+    try OrderedBytes.append(
+      stored: value, as: type, ordering.collation, isDescending: ordering.isDescending, to: &bytes)
+  }
+}
+
+extension ConditionScope.ResolvedPath {
+  /// The type as which values are ordered.
+  var orderedType: PropertyType {
+    if property == nil { return .reference(.root) }
+    return definition?.type ?? .any
+  }
+}
+
+extension Ordering {
+  /// Whether nulls lie where an index has them: as the smallest value.
+  var hasPlainNulls: Bool {
+    nulls == nil || (nulls == .first) == !isDescending
+  }
+}

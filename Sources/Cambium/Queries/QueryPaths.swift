@@ -1,0 +1,35 @@
+/// Reads the values that some paths lead to, from a record's bytes.
+struct QueryPaths: Sendable {
+  /// The operands of the paths, in order, and what they need.
+  private let program: ConditionProgram
+  /// The record's own properties that they read, ascending; nil where they read its key alone.
+  let names: [Catalog.NameID]
+
+  var count: Int { program.operands.count }
+
+  init(_ paths: [PropertyPath], in scope: ConditionScope) throws {
+    program = try ConditionProgram(reading: paths, in: scope)
+    names = program.names
+  }
+
+  /// Lends the value that a path leads to; empty where there is none.
+  @inline(__always)
+  func lend<R>(
+    _ index: Int, _ record: RawSpan, key: RawSpan, _ records: QueryRecords,
+    _ body: (RawSpan) throws -> R
+  ) throws -> R {
+    try program.lend(
+      program.operands[index], record, RecordTable(record), key, records, body)
+  }
+
+  /// The values that all paths lead to.
+  func values(_ record: RawSpan, key: RawSpan, _ records: QueryRecords) throws -> [Value] {
+    var values: [Value] = []
+    values.reserveCapacity(count)
+    for index in 0..<count {
+      values.append(
+        try lend(index, record, key: key, records) { $0.byteCount == 0 ? .null : try Value($0) })
+    }
+    return values
+  }
+}

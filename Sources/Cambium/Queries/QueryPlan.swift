@@ -1,0 +1,122 @@
+/// How a query is answered, as the planner has decided.
+struct QueryPlan {
+  let description: QueryDescription
+  /// The condition as it is run, in which tests behind references may have been replaced.
+  var condition: Condition.Test
+  var access: QueryAccess
+  /// All of the condition; nil where it has none.
+  var program: ConditionProgram?
+  /// What is left of it where entries of the index are not cut; nil where nothing is.
+  var residual: ConditionProgram?
+  /// The tests that are left, for explaining.
+  var residualTests: [Condition.Test] = []
+  /// What results are sorted by; nil where they come in order.
+  var order: QueryOrder?
+  /// What entries of the index are sorted by that were cut; nil where none can be.
+  var cutOrder: QueryOrder?
+  /// The view that answers the query; nil where the records must be read.
+  var view: QueryViewAnswer?
+  /// The joins, and what holds for the joined records.
+  var joins: [QueryJoin] = []
+  var joinedProgram: ConditionProgram?
+  /// How many records it is likely to look at, and to accept.
+  var cost = 0.0
+  var estimate = 0
+  /// What was done before planning: the far sides that were asked first.
+  var preparations: [String] = []
+}
+
+/// What running a query did.
+struct QueryCounts: Sendable {
+  /// Entries of indexes, or keys, that were looked at.
+  var entries = 0
+  /// Records that were read.
+  var records = 0
+  /// Records that the condition accepts.
+  var accepted = 0
+  /// Results that were handed out.
+  var results = 0
+}
+
+extension QueryPlan {
+  /// The plan in words, one step a line.
+  ///
+  /// - Parameter counts: What running it did, if it was run.
+  /// - Returns: The lines, without a line feed at the end.
+  func explained(_ counts: QueryCounts?) -> String {
+    if view != nil {
+      let name = ConditionText.collection(description.collection)
+      return "read the groups that a view of \(name) keeps"
+    }
+    var lines = preparations
+    lines.append(accessWords)
+    if !residualTests.isEmpty {
+      lines.append("keep those where \(Condition.Test.all(residualTests).text)")
+    }
+    for join in joins { lines.append(join.words) }
+    if joinedProgram != nil {
+      lines.append("keep those where what is said of joined records holds")
+    }
+    if let grouping = description.grouping {
+      let names = grouping.paths.map(\.description).joined(separator: ", ")
+      lines.append("group by \(names.isEmpty ? "nothing" : names), in memory")
+    }
+    if order != nil {
+      lines.append(
+        "sort by \(description.orderings.map(\.text).joined(separator: ", "))\(sortWords)")
+    }
+    if description.isDistinct { lines.append("leave out what is the same") }
+    if description.offset > 0 { lines.append("skip \(description.offset)") }
+    if let limit = description.limit { lines.append("end after \(limit)") }
+    lines.append("estimated: \(estimate) to look at")
+    if let counts {
+      let entries = counts.entries > 0 ? "\(counts.entries) entries, " : ""
+      lines.append(
+        "actual: \(entries)\(counts.records) records read, \(counts.accepted) accepted, "
+          + "\(counts.results) results")
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private var sortWords: String {
+    topCount.map { ", keeping the first \($0)" } ?? ""
+  }
+
+  /// How many results must be kept for sorting; nil for all.
+  var topCount: Int? {
+    guard description.grouping == nil, !description.isDistinct, let limit = description.limit else {
+      return nil
+    }
+    let (count, overflow) = limit.addingReportingOverflow(description.offset)
+    return overflow || count > QuerySorting.heapMax ? nil : count
+  }
+
+  private var accessWords: String {
+    let name = ConditionText.collection(description.collection)
+    switch access {
+    case .scan(let isReversed): return "scan \(name)\(isReversed ? ", last key first" : "")"
+    case .keys(let keys):
+      return "look up \(keys.count) \(keys.count == 1 ? "key" : "keys") in \(name)"
+    case .keyRange(_, let isReversed):
+      return "scan a range of keys of \(name)\(isReversed ? ", last key first" : "")"
+    case .index(let scan): return "use \(words(scan)) of \(name)"
+    case .both(let one, let other): return "intersect \(words(one)) and \(words(other)) of \(name)"
+    case .corrected(let scan, let changed):
+      return
+        "use \(words(scan)) of \(name) as it is now, corrected by \(changed.count) changes since"
+    }
+  }
+
+  private func words(_ scan: IndexScan) -> String {
+    var text = "the index \(scan.name)"
+    if !scan.words.isEmpty { text += " where \(scan.words.joined(separator: " and "))" }
+    if scan.isReversed { text += ", backwards" }
+    if scan.isCovering { text += ", alone" }
+    return text
+  }
+}
+
+extension ConditionText {
+  /// A collection's path in a query.
+  static func collection(_ path: Path) -> String { path.isRoot ? "/" : path.description }
+}

@@ -1,0 +1,216 @@
+// What indexes can do for a query.
+
+extension QueryPlanner {
+  /// As many stretches of an index are walked at most, one for each value of an `in`.
+  private static let rangesMax = 1000
+
+  /// The stretch of an index that a condition asks for; nil where the index has not all that is
+  /// asked for.
+  func scan(_ index: IndexPlan, _ own: [Condition.Test]) throws -> IndexScan? {
+    var scan = IndexScan(
+      index: index, ranges: [ClosedOpenBytes(prefix: IndexEntry.prefix(index.number))])
+    if let condition = index.definition.condition {
+      let needed = condition.test.conjuncts
+      guard needed.allSatisfy(own.contains) else { return nil }
+      scan.consumed = needed
+      scan.words = needed.map(\.text)
+    }
+    // A record without elements has no entry, so an element must be asked for.
+    var needsElement = index.plural != nil
+    for place in index.terms.indices {
+      guard let constraint = try constraint(index, place, own) else { break }
+      if place == index.plural { needsElement = false }
+      guard constraint.ranges.count * scan.ranges.count <= QueryPlanner.rangesMax else { break }
+      scan.ranges = scan.ranges.flatMap { range in
+        constraint.ranges.map { $0.behind(range.lower) }
+      }
+      scan.words += constraint.tests.map(\.text)
+      if constraint.isExact { scan.consumed += constraint.tests }
+      if constraint.isPoints && scan.ranges.count == 1 { scan.fixedCount = place + 1 }
+      if !constraint.isPoints { break }
+    }
+    if needsElement { return nil }
+    scan.ranges.removeAll(where: \.isEmpty)
+    (scan.estimate, scan.isGuess) = try estimate(scan)
+    scan.isCovering = try isCovering(scan, own)
+    return scan
+  }
+
+  /// What the conjuncts say about a term.
+  private func constraint(
+    _ index: IndexPlan, _ place: Int, _ own: [Condition.Test]
+  ) throws -> TermConstraint? {
+    let name = index.definition.terms[place].property
+    var found: TermConstraint?
+    for test in own {
+      guard let path = test.singlePath, path.function == nil,
+        case let resolved = try scope.resolve(path), resolved.hops.isEmpty,
+        resolved.property == name,
+        let constraint = try TermConstraint.of(
+          test, index.terms[place], isPlural: place == index.plural)
+      else { continue }
+      guard let first = found else {
+        found = constraint
+        continue
+      }
+      if let both = first.and(constraint) {
+        found = both
+      } else if constraint.isPoints && !first.isPoints {
+        found = constraint
+      }
+    }
+    return found
+  }
+
+  /// Whether the entries have all that the query reads.
+  private func isCovering(_ scan: IndexScan, _ own: [Condition.Test]) throws -> Bool {
+    let covered = Set(scan.index.covered)
+    guard records.snapshot.moment == nil, description.joins.isEmpty else { return false }
+    let residual = own.filter { !scan.consumed.contains($0) }
+    var names = try ConditionProgram(.all(residual), in: scope).names
+    if let grouping = description.grouping {
+      names += try QueryPaths(grouping.paths + grouping.measures.compactMap(\.path), in: scope)
+        .names
+    } else if let selection = description.selection {
+      names += try QueryPaths(selection, in: scope).names
+    } else if description.outcome == .list {
+      return false
+    }
+    if !isOrdered(scan).isOrdered {
+      names += try QueryOrder(description.orderings, in: scope).names
+    }
+    return names.allSatisfy(covered.contains)
+  }
+
+  // MARK: Order
+
+  /// Whether the entries come in the order that is asked for, and which way.
+  func isOrdered(_ scan: IndexScan) -> (isOrdered: Bool, isReversed: Bool) {
+    if description.grouping != nil { return (true, false) }
+    if let after = description.after, after.index == nil { return (false, false) }
+    let fixed = scan.index.definition.terms.prefix(scan.fixedCount).map(\.property)
+    let orderings = description.orderings.filter { ordering in
+      !(ordering.path.hops.isEmpty && ordering.path.function == nil
+        && ordering.path.property.map(fixed.contains) ?? false)
+    }
+    if orderings.isEmpty { return (true, false) }
+    let terms = scan.index.definition.terms.dropFirst(scan.fixedCount)
+    guard orderings.count <= terms.count, scan.index.plural.map({ $0 < scan.fixedCount }) ?? true
+    else { return (false, false) }
+    var isReversed: Bool?
+    for (ordering, term) in zip(orderings, terms) {
+      let isTurned = ordering.isDescending != term.isDescending
+      guard ordering.path == PropertyPath(term.property), ordering.collation == term.collation,
+        ordering.hasPlainNulls, isReversed ?? isTurned == isTurned
+      else { return (false, false) }
+      isReversed = isTurned
+    }
+    if isReversed == true && !scan.index.hasFixedLength { return (false, false) }
+    return (true, isReversed ?? false)
+  }
+
+  // MARK: Ways
+
+  func indexWays(_ scan: IndexScan, _ own: [Condition.Test]) throws -> [Way] {
+    var scan = scan
+    let (isOrdered, isReversed) = isOrdered(scan)
+    scan.isReversed = isReversed
+    let isWhole = scan.words.isEmpty
+    if isWhole && !isOrdered && !scan.isCovering { return [] }
+    let each = Cost.entry + (scan.isCovering ? 0 : Cost.fetch)
+    let leaves = own.contains { !scan.consumed.contains($0) }
+    let count =
+      isOrdered ? min(scan.estimate, wanted(scan.estimate) * (leaves ? 4 : 1)) : scan.estimate
+    return [
+      Way(
+        access: .index(scan), consumed: scan.consumed, isOrdered: isOrdered, count: count,
+        cost: Double(count) * each + (isOrdered ? 0 : sortCost(count)) + Cost.fetch)
+    ]
+  }
+
+  /// Two indexes of which only what is in both need be read.
+  func both(_ scans: [IndexScan], _ own: [Condition.Test]) throws -> [Way] {
+    let narrow = scans.filter { !$0.words.isEmpty && $0.estimate < 500_000 }
+      .sorted { $0.estimate < $1.estimate }
+    guard narrow.count > 1, childCount > 0 else { return [] }
+    let one = narrow[0]
+    let others = narrow.dropFirst().filter { !$0.consumed.allSatisfy(one.consumed.contains) }
+    return others.map { other in
+      let (a, b) = (Double(one.estimate), Double(other.estimate))
+      let count = a * b / Double(childCount)
+      let isOrdered = description.orderings.isEmpty
+      return Way(
+        access: .both(one, other), consumed: one.consumed + other.consumed, isOrdered: isOrdered,
+        count: Int(count),
+        // Remembering the keys of the first takes as long as reading its entries again.
+        cost: (2 * a + b) * Cost.entry + count * Cost.fetch
+          + (isOrdered ? 0 : sortCost(Int(count))) + 50)
+    }
+  }
+
+  /// In the past: the present index, and what has changed since.
+  func correctedWays(_ scans: [IndexScan]) throws -> [Way] {
+    let narrow = scans.filter { !$0.words.isEmpty }.min { $0.estimate < $1.estimate }
+    guard let narrow, description.after?.index == nil, !narrow.isGuess else { return [] }
+    let budget = max(0, childCount - narrow.estimate)
+    guard budget > 0,
+      let changed = try records.changedKeys(in: description.collection, max: budget)
+    else { return [] }
+    let count = narrow.estimate + changed.count
+    return [
+      Way(
+        access: .corrected(narrow, changed: changed), isOrdered: description.grouping != nil,
+        count: count, cost: Double(count) * Cost.pastRecord + sortCost(count))
+    ]
+  }
+
+  // MARK: Counting
+
+  /// How many entries are counted at most before the rest is guessed.
+  private static let countMax = 1000
+
+  private func estimate(_ scan: IndexScan) throws -> (Int, Bool) {
+    if scan.words.isEmpty { return (childCount, false) }
+    var count = 0
+    for range in scan.ranges {
+      count += try records.countEntries(range, max: QueryPlanner.countMax - count)
+      if count >= QueryPlanner.countMax {
+        return (max(count, childCount / (scan.fixedCount > 0 ? 10 : 4)), true)
+      }
+    }
+    return (count, false)
+  }
+}
+
+extension ClosedOpenBytes {
+  /// The stretch of what follows some bytes.
+  fileprivate func behind(_ prefix: [UInt8]) -> ClosedOpenBytes {
+    ClosedOpenBytes(
+      from: prefix + lower, upTo: upper.map { prefix + $0 } ?? ClosedOpenBytes.successor(prefix))
+  }
+}
+
+extension Condition.Test {
+  /// The path that a test of one property names.
+  fileprivate var singlePath: PropertyPath? {
+    switch self {
+    case .compare(let path, _, _), .oneOf(let path, _), .text(let path, _, _, _),
+      .contains(let path, _):
+      path
+    default: nil
+    }
+  }
+}
+
+extension IndexPlan {
+  /// Whether no entry can be so long that it is cut.
+  var hasFixedLength: Bool {
+    terms.count <= 8
+      && terms.allSatisfy { term in
+        switch term.type {
+        case .bool, .integer, .double, .date, .uuid: true
+        default: false
+        }
+      }
+  }
+}

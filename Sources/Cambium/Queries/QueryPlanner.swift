@@ -1,0 +1,268 @@
+// Decides how a query is answered. Costs are in units of what it takes to read the next record of a
+// scan; the others were measured against that.
+//
+//     condition ──▶ conjuncts ──▶ each index: what do they say about its terms? ──▶ cheapest
+//                       │                                                             │
+//                       └── tests behind references: ask the far side first? ◀────────┘
+
+/// Finds the cheapest way to answer a query.
+struct QueryPlanner {
+  /// What the steps of an answer cost.
+  enum Cost {
+    static let record = 1.0
+    static let entry = 0.6
+    static let fetch = 4.0
+    static let sort = 1.5
+    static let pastRecord = 8.0
+  }
+
+  let description: QueryDescription
+  let records: QueryRecords
+  let collection: CollectionPlan?
+  let scope: ConditionScope
+  /// How many children the collection's node has at present.
+  let childCount: Int
+
+  init(_ description: QueryDescription, _ records: QueryRecords) throws {
+    self.description = description
+    self.records = records
+    collection = records.catalog.collections[description.collection]
+    var scope = records.scope(of: description.collection)
+    scope.joined = description.joins.map { ($0.name, $0.collection) }
+    self.scope = scope
+    childCount = try records.presentCount(description.collection)
+  }
+
+  /// Makes the plan.
+  func plan() throws -> QueryPlan {
+    var test = description.condition?.test ?? .all([])
+    // Said first, so that what cannot mean anything is refused whatever is there.
+    _ = try ConditionProgram(test, in: scope)
+    var preparations: [String] = []
+    if test.hasFarSide {
+      let first = try cheapest(test)
+      test = try FarSide(self).replacing(test, count: first.estimate, &preparations)
+    }
+    var plan = try cheapest(test)
+    plan.preparations = preparations
+    plan.view = answeringView()
+    return plan
+  }
+
+  // MARK: Ways
+
+  /// A way to come by the records.
+  struct Way {
+    var access: QueryAccess
+    var consumed: [Condition.Test] = []
+    var isOrdered: Bool
+    var count: Int
+    var cost: Double
+  }
+
+  private func cheapest(_ test: Condition.Test) throws -> QueryPlan {
+    let conjuncts = test.conjuncts
+    let own = conjuncts.filter { !$0.names(anyOf: description.joins.map(\.name)) }
+    var ways = try keyWays(own) ?? [scanWay(own)]
+    if let collection {
+      let scans = try collection.indexes.compactMap { try scan($0, own) }
+      if records.snapshot.moment == nil {
+        ways += try scans.flatMap { try indexWays($0, own) } + both(scans, own)
+      } else {
+        ways += try correctedWays(scans)
+      }
+    }
+    if let index = description.after?.index { ways = try ways.filter { try resumes($0, index) } }
+    guard let best = ways.min(by: { $0.cost < $1.cost }) else {
+      throw QueryError("the cursor belongs to an index that is gone; start again")
+    }
+    return try plan(best, test, own, joined: conjuncts.filter { !own.contains($0) })
+  }
+
+  private func resumes(_ way: Way, _ index: UInt32) throws -> Bool {
+    guard case .index(let scan) = way.access else { return false }
+    return scan.index.number == index && way.isOrdered
+  }
+
+  private func plan(
+    _ way: Way, _ test: Condition.Test, _ own: [Condition.Test], joined: [Condition.Test]
+  ) throws -> QueryPlan {
+    let residual = own.filter { !way.consumed.contains($0) }
+    var plan = QueryPlan(
+      description: description, condition: test, access: way.access,
+      program: own.isEmpty ? nil : try ConditionProgram(.all(own), in: scope),
+      residual: residual.isEmpty ? nil : try ConditionProgram(.all(residual), in: scope))
+    plan.residualTests = residual
+    let isSorted = way.isOrdered || description.grouping != nil
+    plan.order = isSorted ? nil : try QueryOrder(description.orderings, in: scope)
+    if isSorted, description.grouping == nil, case .index(let scan) = way.access,
+      !description.orderings.isEmpty, !scan.index.hasFixedLength
+    {
+      plan.cutOrder = try QueryOrder(description.orderings, in: scope)
+    }
+    plan.joins = try description.joins.map { try QueryJoin($0, records, scope) }
+    if !joined.isEmpty { plan.joinedProgram = try ConditionProgram(.all(joined), in: scope) }
+    plan.cost = way.cost
+    plan.estimate = way.count
+    return plan
+  }
+
+  /// Whether nothing is to be sorted, or by the key alone; and which way.
+  private var keyOrder: (isOrdered: Bool, isReversed: Bool) {
+    if description.grouping != nil { return (true, false) }
+    guard let first = description.orderings.first else { return (true, false) }
+    let isKey = first.path == PropertyPath(nil) && first.nulls == nil
+    return (isKey, isKey && first.isDescending)
+  }
+
+  private func scanWay(_ own: [Condition.Test]) -> Way {
+    let (isOrdered, isReversed) = keyOrder
+    let each = records.snapshot.moment == nil ? Cost.record : Cost.pastRecord
+    let count = own.isEmpty && isOrdered ? wanted(childCount) : childCount
+    return Way(
+      access: .scan(isReversed: isReversed), isOrdered: isOrdered, count: count,
+      cost: Double(count) * each + (isOrdered ? 0 : sortCost(count)))
+  }
+
+  /// The ways that a condition on the key allows; nil where there is none.
+  private func keyWays(_ own: [Condition.Test]) throws -> [Way]? {
+    let (isOrdered, isReversed) = keyOrder
+    for test in own {
+      if let keys = test.keys {
+        let isInOrder = isOrdered && !isReversed
+        return [
+          Way(
+            access: .keys(keys), consumed: [test], isOrdered: isInOrder || keys.count < 2,
+            count: keys.count, cost: Double(keys.count) * Cost.fetch)
+        ]
+      }
+    }
+    let ranges = own.compactMap { test in test.keyRange.map { (test, $0) } }
+    guard let first = ranges.first else { return nil }
+    let range = ranges.dropFirst().reduce(first.1) { $0.intersection($1.1) }
+    let (count, _) = try records.count(range, in: description.collection)
+    return [
+      Way(
+        access: .keyRange(range, isReversed: isReversed), consumed: ranges.map(\.0),
+        isOrdered: isOrdered, count: count,
+        cost: Double(count) * (records.snapshot.moment == nil ? Cost.record : Cost.pastRecord)
+          + (isOrdered ? 0 : sortCost(count)))
+    ]
+  }
+
+  /// How many of some records are needed.
+  func wanted(_ count: Int) -> Int {
+    guard description.grouping == nil, !description.isDistinct, let limit = description.limit else {
+      return count
+    }
+    let (wanted, overflow) = limit.addingReportingOverflow(description.offset)
+    return overflow ? count : min(count, wanted)
+  }
+
+  func sortCost(_ count: Int) -> Double {
+    description.grouping == nil ? Double(count) * Cost.sort : 0
+  }
+}
+
+extension Condition.Test {
+  /// The tests that must all hold.
+  var conjuncts: [Condition.Test] {
+    if case .all(let tests) = self { return tests.flatMap(\.conjuncts) }
+    return [self]
+  }
+
+  /// The paths that it names, outside of related records.
+  var paths: [PropertyPath] {
+    switch self {
+    case .all(let tests), .any(let tests): tests.flatMap(\.paths)
+    case .not(let other): other.paths
+    case .compare(let path, _, _), .oneOf(let path, _), .text(let path, _, _, _),
+      .contains(let path, _):
+      [path]
+    case .compareProperties(let path, _, let other): [path, other]
+    case .related(.elements(let path), _, _): [path]
+    case .related(.inverse, _, _): []
+    }
+  }
+
+  /// The same test of other paths, outside of related records.
+  func mapping(_ path: (PropertyPath) -> PropertyPath) -> Condition.Test {
+    switch self {
+    case .all(let tests): .all(tests.map { $0.mapping(path) })
+    case .any(let tests): .any(tests.map { $0.mapping(path) })
+    case .not(let other): .not(other.mapping(path))
+    case .compare(let own, let comparison, let value): .compare(path(own), comparison, value)
+    case .compareProperties(let one, let comparison, let other):
+      .compareProperties(path(one), comparison, path(other))
+    case .oneOf(let own, let values): .oneOf(path(own), values)
+    case .text(let own, let test, let text, let collation):
+      .text(path(own), test, text, collation)
+    case .contains(let own, let value): .contains(path(own), value)
+    case .related(.elements(let own), let quantifier, let inner):
+      .related(.elements(path(own)), quantifier, inner)
+    case .related(.inverse, _, _): self
+    }
+  }
+
+  /// Whether it names joined records.
+  func names(anyOf joined: [String]) -> Bool {
+    !joined.isEmpty
+      && paths.contains { path in path.hops.first.map { joined.contains($0) } ?? false }
+  }
+
+  /// The keys that it asks for, in their stored form and order; nil where it asks otherwise.
+  fileprivate var keys: [[UInt8]]? {
+    let values: [Value]
+    switch self {
+    case .compare(PropertyPath(nil), .equal, let value) where value != .null: values = [value]
+    case .oneOf(PropertyPath(nil), let some): values = some
+    default: return nil
+    }
+    let keys = values.compactMap { ConditionScope.ResolvedPath.key($0, target: nil)?.storedBytes }
+    var unique: [[UInt8]] = []
+    for key in keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) where unique.last != key {
+      unique.append(key)
+    }
+    return unique
+  }
+
+  /// The keys that it asks for, as a stretch of their stored forms.
+  fileprivate var keyRange: ClosedOpenBytes? {
+    switch self {
+    case .text(PropertyPath(nil), .prefix, let text, .binary) where !text.isEmpty:
+      return ClosedOpenBytes(prefix: [KeyTag.text] + Array(text.utf8))
+    case .compare(PropertyPath(nil), let comparison, let value):
+      guard let key = ConditionScope.ResolvedPath.key(value, target: nil)?.storedBytes else {
+        return nil
+      }
+      let kind = ClosedOpenBytes(prefix: Array(key.prefix(1)))
+      switch comparison {
+      case .less: return ClosedOpenBytes(from: kind.lower, upTo: key)
+      case .lessOrEqual: return ClosedOpenBytes(from: kind.lower, upTo: key + [0])
+      case .greater: return ClosedOpenBytes(from: key + [0], upTo: kind.upper)
+      case .greaterOrEqual: return ClosedOpenBytes(from: key, upTo: kind.upper)
+      default: return nil
+      }
+    default: return nil
+    }
+  }
+}
+
+extension Key {
+  /// The stored form.
+  var storedBytes: [UInt8] {
+    var bytes: [UInt8] = []
+    append(to: &bytes)
+    return bytes
+  }
+}
+
+extension ClosedOpenBytes {
+  /// What lies in both.
+  func intersection(_ other: ClosedOpenBytes) -> ClosedOpenBytes {
+    let lower = self.lower.lexicographicallyPrecedes(other.lower) ? other.lower : self.lower
+    var upper = self.upper ?? other.upper
+    if let a = self.upper, let b = other.upper { upper = a.lexicographicallyPrecedes(b) ? a : b }
+    return ClosedOpenBytes(from: lower, upTo: upper)
+  }
+}

@@ -1,0 +1,140 @@
+import LMDB
+
+/// Finds the records that a query asks for, at one moment: by key, by path, by what they refer to.
+final class QueryRecords: RelatedRecords {
+  let snapshot: Snapshot
+  let reader: StateReader
+  let catalog: Catalog
+  private var nodes: [Path: UInt64?] = [:]
+  /// Copies of the records that are joined to the one at hand; nil where there is none.
+  var joined: [(key: [UInt8], record: [UInt8])?] = []
+
+  init(_ snapshot: Snapshot) throws {
+    self.snapshot = snapshot
+    reader = try snapshot.reader
+    catalog = try snapshot.names
+  }
+
+  var scope: ConditionScope { scope(of: nil) }
+
+  /// What names mean for the records of a collection.
+  func scope(of collection: Path?) -> ConditionScope {
+    let collections = catalog.collections
+    return ConditionScope(catalog, collection.flatMap { collections[$0]?.definition }) {
+      collections[$0]?.definition
+    }
+  }
+
+  /// What the tree's keys of a collection's records begin with; nil where there never were any.
+  func node(_ collection: Path) throws -> UInt64? {
+    if let known = nodes[collection] { return known }
+    let node = try snapshot.node(at: collection)
+    nodes[collection] = .some(node)
+    return node
+  }
+
+  func lend<R>(_ collection: Path, _ key: RawSpan, _ body: (RawSpan) throws -> R) throws -> R? {
+    guard let node = try node(collection) else { return nil }
+    return try lend(node: node, key, body)
+  }
+
+  /// Lends the record with a key below a node.
+  @inline(__always)
+  func lend<R>(
+    node: UInt64, _ key: RawSpan, _ body: (RawSpan) throws -> R
+  ) throws -> R? {
+    var treeKey: [UInt8] = []
+    treeKey.reserveCapacity(8 + key.byteCount)
+    treeKey.append(bigEndian: node)
+    treeKey.append(key)
+    return try treeKey.lend { treeKey in
+      try reader.version(treeKey, asOf: snapshot.moment) { header, version -> R? in
+        guard header.kind == .record else { return nil }
+        return try body(version.extracting(droppingFirst: header.contentOffset))
+      }
+    } ?? nil
+  }
+
+  func lend<R>(at path: Path, _ body: (RawSpan, RawSpan) throws -> R) throws -> R? {
+    guard let parent = path.parent, let key = path.last else { return nil }
+    var stored: [UInt8] = []
+    key.append(to: &stored)
+    return try stored.lend { key in try lend(parent, key) { try body(key, $0) } }
+  }
+
+  func forEach(
+    in collection: Path, _ property: Catalog.NameID, refersTo key: RawSpan,
+    _ body: (RawSpan, RawSpan) throws -> Bool
+  ) throws {
+    guard let node = try node(collection) else { return }
+    if snapshot.moment == nil, let index = catalog.collections[collection]?.edge(property),
+      index.plural == nil || index.plural == 0, case .reference = index.terms[0].type
+    {
+      return try forEach(index, node, property, key, body)
+    }
+    var walk = try ChildWalk(reader, node: node, moment: snapshot.moment)
+    var goesOn = true
+    while goesOn {
+      let visited: Void? = try walk.next { treeKey, header, version in
+        guard header.kind == .record else { return }
+        let record = version.extracting(droppingFirst: header.contentOffset)
+        if try QueryRecords.refers(record, property, to: key) {
+          goesOn = try body(treeKey.extracting(droppingFirst: 8), record)
+        }
+      }
+      if visited == nil { return }
+    }
+  }
+
+  func lendJoined<R>(_ index: Int, _ body: (RawSpan, RawSpan) throws -> R) throws -> R? {
+    guard let found = joined[index] else { return nil }
+    return try found.key.lend { key in try found.record.lend { try body(key, $0) } }
+  }
+
+  private func forEach(
+    _ index: IndexPlan, _ node: UInt64, _ property: Catalog.NameID, _ key: RawSpan,
+    _ body: (RawSpan, RawSpan) throws -> Bool
+  ) throws {
+    let value = try StoredKey.value(of: key)
+    var prefix = ByteBuffer()
+    prefix.append(bigEndian: index.number)
+    try value.lend {
+      try OrderedBytes.append(
+        stored: $0, as: index.terms[0].type, index.terms[0].collation,
+        isDescending: index.terms[0].isDescending, to: &prefix)
+    }
+    var last: [UInt8] = []
+    var cursor = try Cursor(reader.access, reader.tables.index)
+    // Entries may be cut, so the record has the last word.
+    let bound = Array(prefix.array().prefix(IndexScan.boundBytesMax))
+    var isThere = try bound.lend { try cursor.seek($0) }
+    while isThere {
+      let goesOn = try cursor.withEntry { entry, value -> Bool in
+        guard bound.lend({ entry.starts(with: $0) }) else { return false }
+        let own = entry.extracting(try IndexEntry.split(entry, value).record)
+        if last.lend({ $0.equals(own) }) { return true }
+        last = own.array()
+        return try lend(node: node, own) { record in
+          try QueryRecords.refers(record, property, to: key) ? try body(own, record) : true
+        } ?? true
+      }
+      if !goesOn { return }
+      isThere = try cursor.next()
+    }
+  }
+
+  /// Whether a record refers to a key by a property: by its value, by an element, or by a name.
+  static func refers(
+    _ record: RawSpan, _ property: Catalog.NameID, to key: RawSpan
+  ) throws -> Bool {
+    guard let range = try RecordTable(record).find(record, property) else { return false }
+    let value = record.extracting(range)
+    switch try value.load(UInt8.self, at: 0) {
+    case ValueTag.array, ValueTag.map:
+      return try IndexEntry.elements(value).contains { element in
+        try element.lend { try StoredKey.bytes(naming: $0) }?.lend { $0.equals(key) } ?? false
+      }
+    default: return try StoredKey.bytes(naming: value)?.lend { $0.equals(key) } ?? false
+    }
+  }
+}

@@ -1,0 +1,311 @@
+// How a run comes by the records that may be results.
+
+import LMDB
+
+extension QueryRun {
+  /// Visits them: the key, the record, and whether the condition is known to accept it.
+  typealias Visit = (_ key: RawSpan, _ record: RawSpan, _ isTested: Bool) throws -> Bool
+
+  func forEachCandidate(_ visit: Visit) throws {
+    guard let node = try records.node(plan.description.collection) else { return }
+    switch plan.access {
+    case .scan(let isReversed):
+      try scan(node, bounded(ClosedOpenBytes(from: [], upTo: nil)), isReversed, visit)
+    case .keyRange(let range, let isReversed):
+      try scan(node, bounded(range), isReversed, visit)
+    case .keys(let keys): try lookUp(node, keys, visit)
+    case .index(let scan): try walk(scan, node, visit)
+    case .both(let one, let other): try intersect(one, other, node, visit)
+    case .corrected(let scan, let changed): try correct(scan, changed, node, visit)
+    }
+  }
+
+  /// The stretch of keys behind the cursor, where it names a key and results come in their order.
+  private func bounded(_ range: ClosedOpenBytes) -> ClosedOpenBytes {
+    guard let after = plan.description.after, plan.order == nil else { return range }
+    let isReversed = plan.description.orderings.first?.isDescending ?? false
+    return range.intersection(
+      isReversed
+        ? ClosedOpenBytes(from: [], upTo: after.key)
+        : ClosedOpenBytes(from: after.key + [0], upTo: nil))
+  }
+
+  // MARK: Scans
+
+  private func scan(
+    _ node: UInt64, _ range: ClosedOpenBytes, _ isReversed: Bool, _ visit: Visit
+  ) throws {
+    if records.snapshot.moment != nil { return try scanPast(node, range, isReversed, visit) }
+    let bounds = range.below(node)
+    var cursor = try Cursor(records.reader.access, records.reader.tables.tree)
+    var isThere =
+      isReversed
+      ? try bounds.upper.map { try $0.lend { try cursor.seekBefore($0) } } ?? cursor.last()
+      : try bounds.lower.lend { try cursor.seek($0) }
+    while isThere {
+      let goesOn = try cursor.withEntry { treeKey, version -> Bool in
+        guard bounds.contains(treeKey) else { return false }
+        return try visitNode(treeKey, NodeHeader(version, key: treeKey), version, visit)
+      }
+      if !goesOn { return }
+      isThere = try isReversed ? cursor.previous() : cursor.next()
+    }
+  }
+
+  @inline(__always)
+  private func visitNode(
+    _ treeKey: RawSpan, _ header: NodeHeader, _ version: RawSpan, _ visit: Visit
+  ) throws -> Bool {
+    try count(records: 1)
+    guard header.kind == .record else { return true }
+    return try visit(
+      treeKey.extracting(droppingFirst: 8), version.extracting(droppingFirst: header.contentOffset),
+      plan.program == nil)
+  }
+
+  private func scanPast(
+    _ node: UInt64, _ range: ClosedOpenBytes, _ isReversed: Bool, _ visit: Visit
+  ) throws {
+    var walk = try ChildWalk(
+      records.reader, node: node, moment: records.snapshot.moment, isReversed: isReversed)
+    var goesOn = true
+    while goesOn {
+      let visited: Void? = try walk.next { treeKey, header, version in
+        guard range.contains(treeKey.extracting(droppingFirst: 8)) else { return }
+        goesOn = try visitNode(treeKey, header, version, visit)
+      }
+      if visited == nil { return }
+    }
+  }
+
+  // MARK: Keys
+
+  private func lookUp(_ node: UInt64, _ keys: [[UInt8]], _ visit: Visit) throws {
+    let range = bounded(ClosedOpenBytes(from: [], upTo: nil))
+    for key in keys {
+      let goesOn = try key.lend { key -> Bool in
+        guard range.contains(key) else { return true }
+        return try fetch(node, key, isTested: false, visit)
+      }
+      if !goesOn { return }
+    }
+  }
+
+  /// Visits the record of a key, if there is one.
+  @inline(__always)
+  private func fetch(
+    _ node: UInt64, _ key: RawSpan, isTested: Bool, _ visit: Visit
+  ) throws -> Bool {
+    try lend(node, key) { record in
+      try count(records: 1)
+      return try visit(key, record, isTested)
+    } ?? true
+  }
+
+  // MARK: Indexes
+
+  private func walk(_ scan: IndexScan, _ node: UInt64, _ visit: Visit) throws {
+    try QueryRun.noProperties.lend { try walk(scan, node, $0, visit) }
+  }
+
+  /// The stored record of an entry that covers nothing.
+  private static let noProperties: [UInt8] = [0, 0]
+
+  private func walk(
+    _ scan: IndexScan, _ node: UInt64, _ noProperties: RawSpan, _ visit: Visit
+  ) throws {
+    let hasRecord = !scan.index.covered.isEmpty
+    let (mayBeCut, isIndexOrder) = (plan.cutOrder != nil, plan.usesIndexOrder)
+    var held = HeldEntries()
+    try forEachEntry(scan) { entry, value, own, isCut in
+      if mayBeCut, !held.isEmpty || isCut {
+        if !held.takes(entry, own), try !release(&held, node, visit) { return false }
+        if isCut && held.isEmpty { held.begin(entry, own) }
+        if !held.isEmpty {
+          held.keys.append(own.array())
+          return true
+        }
+      }
+      if isIndexOrder {
+        self.entry.removeAll(keepingCapacity: true)
+        self.entry.append(entry)
+      }
+      if isCut || !scan.isCovering { return try fetchRest(node, own, isCut, visit) }
+      return try visitEntry(
+        own, hasRecord ? value.extracting(droppingFirst: 2) : noProperties, visit)
+    }
+    _ = try release(&held, node, visit)
+  }
+
+  /// Visits entries that were held back, in the order of what their records have.
+  private func release(
+    _ held: inout HeldEntries, _ node: UInt64, _ visit: Visit
+  ) throws -> Bool {
+    guard let order = plan.cutOrder, !held.isEmpty else { return true }
+    var places: [(place: [UInt8], key: [UInt8])] = []
+    var place = ByteBuffer()
+    for key in held.keys {
+      try key.lend { own in
+        try records.lend(node: node, own) { record in
+          try order.write(record, key: own, records, to: &place)
+          places.append((place.array(), key))
+        }
+      }
+    }
+    places.sort { $0.place.lexicographicallyPrecedes($1.place) }
+    let after = plan.description.after?.key
+    let start = places.firstIndex { $0.key == after }.map { $0 + 1 } ?? 0
+    entry = held.start
+    held = HeldEntries()
+    for (_, key) in places[start...] {
+      if try !key.lend({ try fetch(node, $0, isTested: false, visit) }) { return false }
+    }
+    return true
+  }
+
+  /// Visits a record that an entry led to, of which only the rest of the condition is to be tested.
+  private func fetchRest(
+    _ node: UInt64, _ key: RawSpan, _ isCut: Bool, _ visit: Visit
+  ) throws -> Bool {
+    if isCut { return try fetch(node, key, isTested: false, visit) }
+    return try lend(node, key) { record in
+      try count(records: 1)
+      return try visitEntry(key, record, visit)
+    } ?? true
+  }
+
+  /// Lends the record of a key, of the moment.
+  @inline(__always)
+  private func lend<R>(
+    _ node: UInt64, _ key: RawSpan, _ body: (RawSpan) throws -> R
+  ) throws -> R? {
+    if records.snapshot.moment != nil { return try records.lend(node: node, key, body) }
+    let found = try near ?? RecordCursor(records.reader, node: node)
+    near = found
+    return try found.lend(key, body)
+  }
+
+  @inline(__always)
+  private func visitEntry(_ key: RawSpan, _ record: RawSpan, _ visit: Visit) throws -> Bool {
+    if let residual = plan.residual {
+      guard try residual.accepts(record, key: key, records) else { return true }
+    }
+    return try visit(key, record, true)
+  }
+
+  /// Visits the entries in the stretches of an index.
+  private func forEachEntry(
+    _ scan: IndexScan,
+    _ body: (_ entry: RawSpan, _ value: RawSpan, _ own: RawSpan, _ isCut: Bool) throws -> Bool
+  ) throws {
+    for range in scan.isReversed ? scan.ranges.reversed() : scan.ranges {
+      let rest = range.behind(plan.description.after, scan)
+      if rest.isEmpty { continue }
+      if try !forEachEntry(rest, scan.isReversed, body) { return }
+    }
+  }
+
+  private func forEachEntry(
+    _ range: ClosedOpenBytes, _ isReversed: Bool,
+    _ body: (RawSpan, RawSpan, RawSpan, Bool) throws -> Bool
+  ) throws -> Bool {
+    // Cut entries are found by what is there of every entry; others are held against the bounds.
+    let wide = range.widened
+    var cursor = try Cursor(records.reader.access, records.reader.tables.index)
+    var isThere =
+      isReversed
+      ? try wide.upper.map { try $0.lend { try cursor.seekBefore($0) } } ?? cursor.last()
+      : try wide.lower.lend { try cursor.seek($0) }
+    while isThere {
+      var isInside = true
+      let goesOn = try cursor.withEntry { entry, value -> Bool in
+        guard wide.contains(entry) else {
+          isInside = false
+          return true
+        }
+        let (place, isCut) = try IndexEntry.split(entry, value)
+        try count(entries: 1)
+        if !isCut && !range.contains(entry) { return true }
+        return try body(entry, value, entry.extracting(place), isCut)
+      }
+      if !goesOn { return false }
+      if !isInside { return true }
+      isThere = try isReversed ? cursor.previous() : cursor.next()
+    }
+    return true
+  }
+
+  private func intersect(
+    _ one: IndexScan, _ other: IndexScan, _ node: UInt64, _ visit: Visit
+  ) throws {
+    var first: Set<[UInt8]> = []
+    try forEachEntry(one) { _, _, own, _ in
+      first.insert(own.array())
+      return true
+    }
+    var keys: [[UInt8]] = []
+    try forEachEntry(other) { _, _, own, _ in
+      let key = own.array()
+      if first.remove(key) != nil { keys.append(key) }
+      return true
+    }
+    keys.sort { $0.lexicographicallyPrecedes($1) }
+    try lookUp(node, keys, visit)
+  }
+
+  private func correct(
+    _ scan: IndexScan, _ changed: [[UInt8]], _ node: UInt64, _ visit: Visit
+  ) throws {
+    for key in changed {
+      if try !key.lend({ try fetch(node, $0, isTested: false, visit) }) { return }
+    }
+    let done = Set(changed)
+    try forEachEntry(scan) { _, _, own, _ in
+      if done.contains(own.array()) { return true }
+      return try fetch(node, own, isTested: false, visit)
+    }
+  }
+}
+
+extension ClosedOpenBytes {
+  /// The stretch that surely holds what cut entries there are of it.
+  fileprivate var widened: ClosedOpenBytes {
+    let most = IndexScan.boundBytesMax
+    var wide = self
+    if lower.count > most { wide.lower = Array(lower.prefix(most)) }
+    if let upper, upper.count > most {
+      wide.upper = ClosedOpenBytes.successor(Array(upper.prefix(most)))
+    }
+    return wide
+  }
+
+  /// The part behind the entry at which a cursor stands.
+  fileprivate func behind(_ cursor: QueryCursor?, _ scan: IndexScan) -> ClosedOpenBytes {
+    guard let cursor, cursor.index == scan.index.number else { return self }
+    return intersection(
+      scan.isReversed
+        ? ClosedOpenBytes(from: [], upTo: cursor.order)
+        : ClosedOpenBytes(from: cursor.order + [0], upTo: nil))
+  }
+}
+
+/// Entries that lie side by side in an index and have lost their order, since one of them is cut.
+private struct HeldEntries {
+  /// What they all begin with.
+  private var prefix: [UInt8] = []
+  /// What a cursor names that goes on with them: bytes before the first.
+  private(set) var start: [UInt8] = []
+  var keys: [[UInt8]] = []
+
+  var isEmpty: Bool { prefix.isEmpty }
+
+  /// Whether an entry is one of them.
+  func takes(_ entry: RawSpan, _ own: RawSpan) -> Bool {
+    !isEmpty && prefix.lend { entry.starts(with: $0) }
+  }
+
+  mutating func begin(_ entry: RawSpan, _ own: RawSpan) {
+    prefix = entry.extracting(0..<(entry.byteCount - own.byteCount)).array()
+    start = entry.extracting(0..<(entry.byteCount - 1)).array()
+  }
+}

@@ -1,0 +1,204 @@
+// Results as values: the properties that are selected, or the groups and their figures.
+
+extension QueryRun {
+  /// The names of what ``forEachValues(_:)`` hands out.
+  var columns: [String] {
+    let description = plan.description
+    if let grouping = description.grouping {
+      return grouping.paths.map(\.description) + grouping.measures.map(\.name)
+    }
+    return description.selection?.map(\.description) ?? ["id"]
+  }
+
+  /// Hands out the results' values: the selection, the key where there is none, or groups.
+  ///
+  /// - Parameter body: Takes the values in the order of ``columns``; false ends the run.
+  /// - Throws: What `body` throws; ``DatabaseError/corrupt(reason:)``.
+  func forEachValues(_ body: ([Value]) throws -> Bool) throws {
+    if let grouping = plan.description.grouping { return try forEachGroup(grouping, body) }
+    let paths = try QueryPaths(
+      plan.description.selection ?? [PropertyPath(nil)], in: scope)
+    guard plan.description.isDistinct else {
+      return try forEach { key, record in try body(paths.values(record, key: key, records)) }
+    }
+    var seen = SeenValues()
+    var limits = Limits(plan.description)
+    if limits.isOver { return }
+    try forEach { key, record in
+      let values = try paths.values(record, key: key, records)
+      guard try seen.insert(values) else { return true }
+      return try limits.hand { try body(values) }
+    }
+  }
+
+  /// How many results there are.
+  func count() throws -> Int {
+    var count = 0
+    if plan.description.grouping != nil || plan.description.isDistinct {
+      try forEachValues { _ in
+        count += 1
+        return true
+      }
+    } else {
+      try forEach { _, _ in
+        count += 1
+        return true
+      }
+    }
+    return count
+  }
+
+  /// What names mean in this query.
+  var scope: ConditionScope {
+    var scope = records.scope(of: plan.description.collection)
+    scope.joined = plan.description.joins.map { ($0.name, $0.collection) }
+    return scope
+  }
+
+  // MARK: Groups
+
+  private func forEachGroup(
+    _ grouping: QueryDescription.Grouping, _ body: ([Value]) throws -> Bool
+  ) throws {
+    let shape = try GroupShape(columns, grouping.condition, plan.description.orderings)
+    var limits = Limits(plan.description)
+    if limits.isOver { return }
+    if plan.description.orderings.isEmpty {
+      return try forEachUnlimitedGroup(grouping) { values in
+        try shape.accepts(values, records) ? try limits.hand { try body(values) } : true
+      }
+    }
+    var sorting = QuerySorting(top: limits.count)
+    var number: UInt64 = 0
+    try forEachUnlimitedGroup(grouping) { values in
+      guard try shape.accepts(values, records) else { return true }
+      var place = try shape.place(values, records)
+      place.append(bigEndian: number)
+      number += 1
+      let stored = try Value.array(values).stored()
+      try place.lend { place in
+        try stored.lend { try sorting.add(place, place.extracting(0..<0), $0) }
+      }
+      return true
+    }
+    try sorting.forEach { _, _, stored in
+      guard case .array(let values) = try Value(stored) else { return true }
+      return try limits.hand { try body(values) }
+    }
+  }
+
+  /// Visits all groups in the order of their values: those of a view, or of the records.
+  private func forEachUnlimitedGroup(
+    _ grouping: QueryDescription.Grouping, _ body: ([Value]) throws -> Bool
+  ) throws {
+    if let view = plan.view { return try view.forEach(records.reader, body) }
+    let groups = try QueryGroups(grouping, in: scope)
+    try forEach { key, record in
+      try groups.add(record, key: key, records)
+      return true
+    }
+    try groups.forEach(body)
+  }
+
+  /// Skips what is to be skipped, and ends after what is wanted.
+  private struct Limits {
+    private var skipped: Int
+    private var left: Int
+
+    init(_ description: QueryDescription) {
+      skipped = description.offset
+      left = description.limit ?? .max
+    }
+
+    var isOver: Bool { left == 0 }
+
+    /// How many results there are at most with those that are skipped; nil for too many.
+    var count: Int? {
+      let (count, overflow) = left.addingReportingOverflow(skipped)
+      return overflow || count > QuerySorting.heapMax ? nil : count
+    }
+
+    mutating func hand(_ body: () throws -> Bool) throws -> Bool {
+      if skipped > 0 {
+        skipped -= 1
+        return true
+      }
+      left -= 1
+      return try body() && left > 0
+    }
+  }
+}
+
+/// A group as a record of its own, whose properties are its values and figures; so conditions and
+/// orderings on groups are the same as on records.
+private struct GroupShape {
+  private let names: [Catalog.NameID]
+  private let program: ConditionProgram?
+  private let order: QueryOrder
+
+  init(_ columns: [String], _ condition: Condition?, _ orderings: [Ordering]) throws {
+    var catalog = Catalog()
+    for name in columns where catalog.id(of: name) == nil {
+      try catalog.define(name, as: Catalog.NameID(catalog.count))
+    }
+    names = columns.map { catalog.id(of: $0) ?? .max }
+    let scope = ConditionScope(catalog)
+    func own(_ path: PropertyPath) -> PropertyPath {
+      columns.contains(path.description) ? PropertyPath(path.description) : path
+    }
+    program = try condition.map { try ConditionProgram($0.test.mapping(own), in: scope) }
+    order = try QueryOrder(
+      orderings.map { ordering in
+        var ordering = ordering
+        ordering.path = own(ordering.path)
+        return ordering
+      }, in: scope)
+    for path in orderings.map(\.path) + (condition?.test.paths ?? []) {
+      let name = path.property ?? path.description
+      if columns.contains(path.description) || columns.contains(name) { continue }
+      throw QueryError("groups have no “\(path)”; they have \(columns.joined(separator: ", "))")
+    }
+  }
+
+  private func record(_ values: [Value]) throws -> [UInt8] {
+    var builder = RecordBuilder()
+    for (name, value) in zip(names, values) where value != .null {
+      builder[name] = try value.stored()
+    }
+    return builder.stored()
+  }
+
+  func accepts(_ values: [Value], _ records: QueryRecords) throws -> Bool {
+    guard let program else { return true }
+    return try record(values).lend { try program.accepts($0, key: $0, records) }
+  }
+
+  func place(_ values: [Value], _ records: QueryRecords) throws -> [UInt8] {
+    var place = ByteBuffer()
+    try record(values).lend { record in
+      try order.write(record, key: record.extracting(0..<0), records, to: &place)
+    }
+    return place.array()
+  }
+}
+
+/// Remembers which results were there.
+private struct SeenValues {
+  /// More is refused rather than kept.
+  private static let bytesMax = 256 << 20
+
+  private var seen: Set<[UInt8]> = []
+  private var bytesCount = 0
+
+  /// Whether a result is new.
+  mutating func insert(_ values: [Value]) throws -> Bool {
+    var bytes = ByteBuffer()
+    for value in values { try OrderedBytes.append(value, to: &bytes) }
+    guard seen.insert(bytes.array()).inserted else { return false }
+    bytesCount += bytes.count + 64
+    if bytesCount > SeenValues.bytesMax {
+      throw QueryError("there are too many different results to tell them apart; group them instead")
+    }
+    return true
+  }
+}

@@ -1,0 +1,187 @@
+// Answers a query as its plan says.
+//
+//     access ──▶ condition ──▶ joins ──▶ their condition ──▶ sort ──▶ skip, limit ──▶ body
+//
+// Records are lent to the caller where they lie; nothing is kept but what sorting and joins need.
+
+import LMDB
+
+/// One answer to a query, on one thread.
+final class QueryRun {
+  /// How often it is asked whether to go on.
+  private static let cancellationInterval = 256
+
+  let plan: QueryPlan
+  let records: QueryRecords
+  private(set) var counts = QueryCounts()
+  /// Asked now and then; throws to end the run.
+  var check: (() throws -> Void)?
+  private var untilCheck = QueryRun.cancellationInterval
+  private var tables: [JoinTable?]
+  /// The entry of the index that the record at hand was found by, if its order counts.
+  var entry: [UInt8] = []
+  /// Where the last record was found by its key.
+  var near: RecordCursor?
+  private var place = ByteBuffer()
+  private var last: (order: [UInt8], key: [UInt8])?
+
+  convenience init(_ description: QueryDescription, on snapshot: Snapshot) throws {
+    try self.init(description, QueryRecords(snapshot))
+  }
+
+  init(_ description: QueryDescription, _ records: QueryRecords) throws {
+    if let after = description.after, after.query != description.cursorHash {
+      throw QueryError("the cursor belongs to another query")
+    }
+    self.records = records
+    var description = description
+    if description.outcome == .exists { description.limit = 1 }
+    let countsAll = description.outcome != .list && description.outcome != .ids
+    if countsAll && description.limit == nil { description.orderings = [] }
+    plan = try QueryPlanner(description, records).plan()
+    tables = Array(repeating: nil, count: description.joins.count)
+  }
+
+  /// Takes what happened in accesses into account.
+  func count(entries: Int = 0, records: Int = 0) throws {
+    counts.entries += entries
+    counts.records += records
+    untilCheck -= 1
+    if untilCheck == 0 {
+      untilCheck = QueryRun.cancellationInterval
+      try check?()
+    }
+  }
+
+  // MARK: Results
+
+  /// Hands out the results in order, until `body` says that it is enough. What the query says about
+  /// groups and the selection does not count here.
+  ///
+  /// - Parameter body: Takes the key's stored form and the stored record, of which an index may
+  /// have
+  ///   only what the query reads. It must not write to the transaction whose records are read.
+  /// - Throws: What `body` throws; ``DatabaseError/corrupt(reason:)``;
+  /// ``DatabaseError/misuse(reason:)``
+  ///   where `body` wrote.
+  func forEach(_ body: (_ key: RawSpan, _ record: RawSpan) throws -> Bool) throws {
+    let operations = records.snapshot.operationCount
+    try forEachUnguarded { key, record in
+      let goesOn = try body(key, record)
+      if records.snapshot.operationCount != operations {
+        throw DatabaseError.misuse(
+          reason: "a query's records were being read when the transaction wrote; "
+            + "take the keys first, then write")
+      }
+      return goesOn
+    }
+  }
+
+  private func forEachUnguarded(_ body: (RawSpan, RawSpan) throws -> Bool) throws {
+    // What counts groups, or results that differ, does so itself.
+    let countsLater = plan.description.grouping != nil || plan.description.isDistinct
+    var (skipped, left) =
+      countsLater ? (0, .max) : (plan.description.offset, plan.description.limit ?? .max)
+    if left == 0 { return }
+    func hand(_ key: RawSpan, _ record: RawSpan) throws -> Bool {
+      if skipped > 0 {
+        skipped -= 1
+        return true
+      }
+      counts.results += 1
+      left -= 1
+      return try body(key, record) && left > 0
+    }
+    if let order = plan.order { return try sorting(order, hand) }
+    let isIndexed = plan.usesIndexOrder
+    try forEachAccepted { key, record in
+      let goesOn = try hand(key, record)
+      if !goesOn { last = (isIndexed ? entry : [], key.array()) }
+      return goesOn
+    }
+  }
+
+  private func sorting(
+    _ order: QueryOrder, _ hand: (RawSpan, RawSpan) throws -> Bool
+  ) throws {
+    // A joined record cannot be sorted together with what it is joined to.
+    if !plan.joins.isEmpty { throw QueryError("joined records can be sorted only in groups") }
+    var sorting = QuerySorting(top: plan.topCount)
+    let after = plan.description.after.map { $0.order + $0.key }
+    try forEachAccepted { key, record in
+      try order.write(record, key: key, records, to: &place)
+      try place.lend { place in
+        if let after, after.lend({ !$0.precedes(place) }) { return }
+        if !sorting.isBehind(place) { try sorting.add(place, key, record) }
+      }
+      return true
+    }
+    try sorting.forEach { place, key, record in
+      let goesOn = try hand(key, record)
+      if !goesOn {
+        last = (place.extracting(0..<(place.byteCount - key.byteCount)).array(), key.array())
+      }
+      return goesOn
+    }
+  }
+
+  /// Where the last run stopped because it was enough; nil where it came to the end.
+  var cursor: QueryCursor? {
+    last.map { last in
+      QueryCursor(
+        index: plan.usesIndexOrder ? plan.indexNumber : nil, query: plan.description.cursorHash,
+        order: last.order, key: last.key)
+    }
+  }
+
+  // MARK: Conditions and joins
+
+  /// Visits what the condition accepts, in the order of the access.
+  func forEachAccepted(_ body: (RawSpan, RawSpan) throws -> Bool) throws {
+    try forEachCandidate { key, record, isTested in
+      if !isTested, let program = plan.program {
+        guard try program.accepts(record, key: key, records) else { return true }
+      }
+      if !plan.joins.isEmpty { return try join(0, key, record, body) }
+      counts.accepted += 1
+      return try body(key, record)
+    }
+  }
+
+  private func join(
+    _ index: Int, _ key: RawSpan, _ record: RawSpan, _ body: (RawSpan, RawSpan) throws -> Bool
+  ) throws -> Bool {
+    if index == plan.joins.count {
+      if let program = plan.joinedProgram {
+        guard try program.accepts(record, key: key, records) else { return true }
+      }
+      counts.accepted += 1
+      return try body(key, record)
+    }
+    if index == 0 { records.joined = Array(repeating: nil, count: plan.joins.count) }
+    let join = plan.joins[index]
+    var isAlone = true
+    for other in try join.keys(record, key: key, records, &tables[index]) {
+      let copy = try other.lend { other in
+        try records.lend(join.description.collection, other) { $0.array() }
+      }
+      guard let copy else { continue }
+      isAlone = false
+      counts.records += 1
+      records.joined[index] = (other, copy)
+      if try !self.join(index + 1, key, record, body) { return false }
+    }
+    records.joined[index] = nil
+    return isAlone && join.description.isLeft ? try self.join(index + 1, key, record, body) : true
+  }
+}
+
+extension QueryPlan {
+  /// The index that results are found by.
+  var indexNumber: UInt32? {
+    if case .index(let scan) = access { scan.index.number } else { nil }
+  }
+
+  /// Whether results come in the order of an index's entries.
+  var usesIndexOrder: Bool { order == nil && indexNumber != nil }
+}

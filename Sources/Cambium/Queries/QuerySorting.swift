@@ -1,0 +1,116 @@
+/// Sorts results: the first few in a heap, all of them with a file for what memory does not hold.
+///
+/// Each is kept with its record, so that it is handed out without another lookup.
+struct QuerySorting: ~Copyable {
+  /// As many are kept in a heap at most.
+  static let heapMax = 20_000
+
+  private var heap: TopHeap?
+  private var sort = ExternalSort()
+
+  /// - Parameter top: How many of the first are needed; nil for all.
+  init(top: Int?) { heap = top.map { TopHeap(most: $0) } }
+
+  /// Whether a result need not be added, since enough are before it.
+  func isBehind(_ place: RawSpan) -> Bool { heap?.isBehind(place) ?? false }
+
+  /// Adds a result.
+  ///
+  /// - Parameters:
+  ///   - place: The bytes that it is sorted by, which end in its key.
+  ///   - key: The record's key.
+  ///   - record: The stored record.
+  /// - Throws: ``StorageError`` where a temporary file cannot be written.
+  mutating func add(_ place: RawSpan, _ key: RawSpan, _ record: RawSpan) throws {
+    var payload: [UInt8] = []
+    payload.reserveCapacity(2 + key.byteCount + record.byteCount)
+    payload.append(littleEndian: UInt16(key.byteCount))
+    payload.append(key)
+    payload.append(record)
+    if heap == nil {
+      try sort.add(place.array(), payload)
+    } else {
+      heap?.add(place.array(), payload)
+    }
+  }
+
+  /// Hands the results out in order, until `body` says that it is enough.
+  consuming func forEach(
+    _ body: (_ place: RawSpan, _ key: RawSpan, _ record: RawSpan) throws -> Bool
+  ) throws {
+    func hand(_ place: [UInt8], _ payload: [UInt8]) throws -> Bool {
+      try place.lend { place in
+        try payload.lend { payload in
+          let end = 2 + Int(try payload.load(UInt16.self, at: 0))
+          return try body(
+            place, payload.extracting(2..<end), payload.extracting(end..<payload.byteCount))
+        }
+      }
+    }
+    if let heap {
+      for entry in heap.sorted() where try !hand(entry.place, entry.payload) { return }
+      return
+    }
+    var entries = try sort.sorted()
+    while let entry = try entries.next() {
+      if try !hand(entry.key, entry.value) { return }
+    }
+  }
+}
+
+/// The first few of what is added: a heap with the last of them on top.
+private struct TopHeap {
+  typealias Entry = (place: [UInt8], payload: [UInt8])
+
+  private let most: Int
+  private var entries: [Entry] = []
+
+  init(most: Int) { self.most = most }
+
+  func isBehind(_ place: RawSpan) -> Bool {
+    guard entries.count >= most else { return false }
+    guard let last = entries.first else { return true }
+    return last.place.lend { !place.precedes($0) }
+  }
+
+  mutating func add(_ place: [UInt8], _ payload: [UInt8]) {
+    if place.lend(isBehind) { return }
+    if entries.count < most {
+      entries.append((place, payload))
+      rise(entries.count - 1)
+    } else {
+      entries[0] = (place, payload)
+      sink()
+    }
+  }
+
+  func sorted() -> [Entry] {
+    entries.sorted { a, b in a.place.lend { a in b.place.lend { a.precedes($0) } } }
+  }
+
+  private func precedes(_ a: Int, _ b: Int) -> Bool {
+    entries[a].place.lend { a in entries[b].place.lend { a.precedes($0) } }
+  }
+
+  private mutating func rise(_ start: Int) {
+    var index = start
+    while index > 0, precedes((index - 1) / 2, index) {
+      entries.swapAt(index, (index - 1) / 2)
+      index = (index - 1) / 2
+    }
+  }
+
+  private mutating func sink() {
+    var index = 0
+    while true {
+      var largest = index
+      for child in [2 * index + 1, 2 * index + 2]
+      where child < entries.count && precedes(largest, child) {
+        largest = child
+      }
+      if largest == index { return }
+      entries.swapAt(index, largest)
+      index = largest
+    }
+  }
+}

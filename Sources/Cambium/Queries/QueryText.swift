@@ -1,0 +1,240 @@
+// The query language.
+//
+//     flights where departureDelay > 60 and origin.name like "John%" sort -scheduled limit 50
+//     flights join planes as p on tail = p.number where p.seats > 300 select number, p.seats
+//     flights where scheduled between date("2013-01-01") and date("2013-02-01")
+//       | group by carrier select count, avg(departureDelay) having count > 10 sort -count
+//
+// In EBNF, where words in quotes are the language's own; NAME is a word of letters, digits and
+// underscores, or anything in backticks:
+//
+//     query      = PATH { join } { clause } [ "|" group ] [ "|" ( "count" | "exists" | "ids" ) ]
+//     join       = [ "left" | "inner" ] "join" PATH "as" NAME "on" path "=" NAME "." property
+//     clause     = "where" condition | "sort" ordering { "," ordering } | "limit" INTEGER
+//                | "offset" INTEGER | "after" TEXT | "select" path { "," path } [ "distinct" ]
+//     group      = "group" "by" path { "," path } "select" measure { "," measure } { refinement }
+//                | measure { "," measure }
+//     refinement = "having" condition | "sort" ordering { "," ordering } | "limit" INTEGER
+//                | "offset" INTEGER
+//     measure    = "count" | ( "sum" | "avg" | "min" | "max" ) "(" path ")"
+//     ordering   = [ "-" ] path [ collation ] [ "nulls" ( "first" | "last" ) ]
+//
+//     condition  = conjunction { "or" conjunction }
+//     conjunction= negation { "and" negation }
+//     negation   = "not" negation | "(" condition ")" | "true" | "false" | test
+//     test       = path comparison ( value | path ) [ collation ]
+//                | path "is" [ "not" ] "null"
+//                | path [ "not" ] "in" "(" [ value { "," value } ] ")"
+//                | path [ "not" ] "between" value "and" value
+//                | path [ "not" ] ( "like" | "equals" | "prefix" | "suffix" | "contains" ) TEXT
+//                  [ collation ]
+//                | path [ "not" ] "matches" ( "/" EXPRESSION "/" | TEXT ) [ collation ]
+//                | path [ "not" ] "has" value
+//                | ( path | NAME "by" NAME ) ( "any" | "all" | "none" ) "(" condition ")"
+//     comparison = "=" | "==" | "!=" | "<>" | "<" | "<=" | ">" | ">="
+//     collation  = "ignoring" "case" [ "and" "diacritics" ]
+//     path       = plain | function "(" plain ")"
+//     plain      = NAME { "." NAME } [ "." "id" ] | "id"
+//     function   = "count" | "lowercased" | "year" | "month" | "day" | "hour"
+//     value      = "null" | "true" | "false" | NUMBER | TEXT | "inf" | "-inf" | "nan"
+//                | ( "date" | "uuid" | "decimal" | "data" | "path" ) "(" TEXT ")"
+//                | "[" [ value { "," value } ] "]" | "{" [ member { "," member } ] "}"
+//     member     = TEXT ":" value
+//
+// `%` in a pattern of "like" stands for any text and `_` for one character. A NAME before "by" is a
+// collection, whose records refer to the one at hand by the property after it. Groups have the
+// paths and measures that they were made of as properties: "having avg(departureDelay) > 10".
+
+extension QueryDescription {
+  /// Reads a query.
+  ///
+  /// - Parameter text: The query in the query language.
+  /// - Throws: ``QueryError`` at the word that is wrong.
+  package init(parsing text: String) throws {
+    var parser = QueryTextParser(text)
+    self = try parser.read()
+  }
+}
+
+/// Reads a query.
+struct QueryTextParser {
+  private var words: ConditionTextParser
+  private var query: QueryDescription
+
+  init(_ text: String) {
+    words = ConditionTextParser(text)
+    query = QueryDescription(.root)
+  }
+
+  mutating func read() throws -> QueryDescription {
+    query.collection = try path("a collection")
+    while try isJoin() { try join() }
+    while try clause() {}
+    while try words.take("|") { try stage() }
+    if try words.scanner.peek() != .end {
+      throw try words.expected(
+        "a clause (where, sort, limit, offset, after, select), “|”, or the end")
+    }
+    return query
+  }
+
+  private mutating func path(_ what: String) throws -> Path {
+    let text = words.scanner.path()
+    if text.isEmpty { throw words.scanner.error("expected \(what)") }
+    let isQuoted = text.hasPrefix("`") && text.hasSuffix("`") && text.utf8.count > 1
+    do { return try Path(isQuoted ? String(text.dropFirst().dropLast()) : text) } catch {
+      throw words.scanner.error("this is no path")
+    }
+  }
+
+  // MARK: Joins
+
+  private func isJoin() throws -> Bool {
+    let next = try words.scanner.peek()
+    return next == .word("join") || next == .word("left") || next == .word("inner")
+  }
+
+  private mutating func join() throws {
+    let isLeft = try words.take(word: "left")
+    if !isLeft { _ = try words.take(word: "inner") }
+    if try !words.take(word: "join") { throw try words.expected("“join”") }
+    let collection = try path("a collection")
+    if try !words.take(word: "as") { throw try words.expected("“as” and a name") }
+    let name = try words.name("a name")
+    if try !words.take(word: "on") { throw try words.expected("“on”") }
+    let outer = try words.path("a property of \(query.collection)")
+    if try !words.take("=") { try words.expect("==", "“=”") }
+    let inner = try words.path("a property of \(name)")
+    guard inner.hops == [name], inner.function == nil else {
+      throw words.scanner.error("expected a property of \(name): \(name).id, for example")
+    }
+    query.joins.append(.init(name, collection, outer, inner: inner.property, isLeft: isLeft))
+  }
+
+  // MARK: Clauses
+
+  /// Reads a clause, if one comes next.
+  private mutating func clause() throws -> Bool {
+    guard case .word(let word) = try words.scanner.peek() else { return false }
+    switch word {
+    case "where":
+      _ = try words.scanner.next()
+      let test = try words.condition()
+      let both = query.condition.map { Condition.Test.all([$0.test, test]) }
+      query.condition = Condition(both ?? test)
+    case "sort", "limit", "offset": try refinement()
+    case "after":
+      _ = try words.scanner.next()
+      guard case .text(let text) = try words.scanner.next(), let cursor = QueryCursor(text) else {
+        throw words.scanner.error("expected a cursor in quotes")
+      }
+      query.after = cursor
+    case "select":
+      _ = try words.scanner.next()
+      query.selection = try list { try $0.path("a property") }
+      query.isDistinct = try words.take(word: "distinct")
+    default: return false
+    }
+    return true
+  }
+
+  private mutating func refinement() throws {
+    guard case .word(let word) = try words.scanner.next() else { return }
+    switch word {
+    case "sort": query.orderings = try list { try QueryTextParser.ordering(&$0) }
+    case "limit": query.limit = try count()
+    default: query.offset = try count()
+    }
+  }
+
+  private mutating func list<T>(
+    _ element: (inout ConditionTextParser) throws -> T
+  ) throws -> [T] {
+    var elements: [T] = []
+    repeat { elements.append(try element(&words)) } while try words.take(",")
+    return elements
+  }
+
+  private mutating func count() throws -> Int {
+    guard case .number(let text) = try words.scanner.next(), let count = Int(text), count >= 0
+    else {
+      throw words.scanner.error("expected a number")
+    }
+    return count
+  }
+
+  private static func ordering(_ words: inout ConditionTextParser) throws -> Ordering {
+    let isDescending = try words.take("-")
+    let path = try words.path("a property")
+    var ordering = Ordering(path, isDescending: isDescending, collation: try words.collation())
+    if try words.take(word: "nulls") {
+      if try words.take(word: "first") {
+        ordering.nulls = .first
+      } else if try words.take(word: "last") {
+        ordering.nulls = .last
+      } else {
+        throw try words.expected("“first” or “last”")
+      }
+    }
+    return ordering
+  }
+
+  // MARK: Stages
+
+  private mutating func stage() throws {
+    let token = try words.scanner.peek()
+    switch token {
+    case .word("group") where query.grouping == nil: try group()
+    case .word(let word) where ConditionTextParser.measures.contains(word) && query.grouping == nil:
+      query.grouping = .init([], try list { try QueryTextParser.measure(&$0) })
+    case .word(let word):
+      guard let outcome = QueryDescription.Outcome(rawValue: word), outcome != .list,
+        query.outcome == .list
+      else { throw try words.expected("“group by”, a figure, “count”, “exists” or “ids”") }
+      _ = try words.scanner.next()
+      if outcome == .count, query.grouping == nil, try words.take(",") {
+        let measures = try list { try QueryTextParser.measure(&$0) }
+        query.grouping = .init([], [QueryMeasure(.count)] + measures)
+      } else {
+        query.outcome = outcome
+      }
+    default: throw try words.expected("“group by”, a figure, “count”, “exists” or “ids”")
+    }
+  }
+
+  private mutating func group() throws {
+    _ = try words.scanner.next()
+    if query.selection != nil {
+      throw words.scanner.error(
+        "groups are not selected from a selection; leave out one of the two")
+    }
+    if try !words.take(word: "by") { throw try words.expected("“by”") }
+    let paths = try list { try $0.path("a property") }
+    if try !words.take(word: "select") { throw try words.expected("“select” and figures") }
+    query.grouping = .init(paths, try list { try QueryTextParser.measure(&$0) })
+    words.namesMeasures = true
+    while case .word(let word) = try words.scanner.peek() {
+      if word == "having" {
+        _ = try words.scanner.next()
+        query.grouping?.condition = Condition(try words.condition())
+      } else if ["sort", "limit", "offset"].contains(word) {
+        try refinement()
+      } else {
+        return
+      }
+    }
+  }
+
+  private static func measure(_ words: inout ConditionTextParser) throws -> QueryMeasure {
+    let figures = "a figure: count, sum(…), avg(…), min(…), max(…)"
+    guard case .word(let word) = try words.scanner.peek() else { throw try words.expected(figures) }
+    let name = word == "average" ? "avg" : word
+    guard let kind = QueryMeasure.Kind(rawValue: name) else { throw try words.expected(figures) }
+    _ = try words.scanner.next()
+    if kind == .count { return QueryMeasure(.count) }
+    try words.expect("(")
+    let path = try words.path("a property")
+    try words.expect(")")
+    return QueryMeasure(kind, path)
+  }
+}

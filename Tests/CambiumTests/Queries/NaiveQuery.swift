@@ -1,0 +1,91 @@
+// What a query means, over all records at once: filtered, sorted by comparing values, cut.
+
+import FoundationEssentials
+
+@testable import Cambium
+
+/// Answers queries the slow way.
+struct NaiveQuery {
+  var world: NaiveCondition
+
+  /// All records that the condition accepts, in key order.
+  func accepted(_ query: QueryDescription) throws -> [(key: Key, record: Record)] {
+    var found: [(key: Key, record: Record)] = []
+    for (path, record) in world.records where path.parent == query.collection {
+      guard let key = path.last else { continue }
+      if let condition = query.condition {
+        guard try world.holds(condition.test, record, key: key, in: query.collection) else {
+          continue
+        }
+      }
+      found.append((key, record))
+    }
+    return found.sorted { $0.key < $1.key }
+  }
+
+  /// The values by which a record is sorted.
+  func places(_ query: QueryDescription, _ key: Key, _ record: Record) throws -> [Value] {
+    try query.orderings.map { ordering in
+      let value = try world.plainValue(ordering.path, record, key, query.collection) ?? .null
+      if case .string(let text) = value, !isKey(ordering.path) {
+        return .string(Folding.folded(text, ordering.collation))
+      }
+      return value
+    }
+  }
+
+  private func isKey(_ path: PropertyPath) -> Bool {
+    path.property == nil || path.property == "owner"
+  }
+
+  /// Whether one record may stand before another.
+  func mayPrecede(_ a: [Value], _ b: [Value], _ orderings: [Ordering]) -> Bool {
+    for (index, ordering) in orderings.enumerated() {
+      let (one, other) = (a[index], b[index])
+      if one == .null || other == .null {
+        if one == other { continue }
+        let nullsFirst = ordering.nulls.map { $0 == .first } ?? !ordering.isDescending
+        return (one == .null) == nullsFirst
+      }
+      let order = Self.order(one, other, isKey: isKey(ordering.path))
+      if order != 0 { return (order < 0) != ordering.isDescending }
+    }
+    return true
+  }
+
+  /// The order of any two values that are not null.
+  private static func order(_ a: Value, _ b: Value, isKey: Bool) -> Int {
+    if isKey, let one = NaiveCondition.key(a), let other = NaiveCondition.key(b) {
+      return one < other ? -1 : one == other ? 0 : 1
+    }
+    let (first, second) = (rank(a), rank(b))
+    if first != second { return first - second }
+    if let order = NaiveCondition.order(a, b) { return order }
+    // What has no order of its own is ordered by its stored form.
+    let (one, other) = ((try? a.stored()) ?? [], (try? b.stored()) ?? [])
+    return one.lexicographicallyPrecedes(other) ? -1 : one == other ? 0 : 1
+  }
+
+  private static func rank(_ value: Value) -> Int {
+    switch value {
+    case .null: 0
+    case .bool: 1
+    case .integer, .double: 2
+    case .decimal: 3
+    case .date: 4
+    case .uuid: 5
+    case .string: 6
+    case .data: 7
+    default: 8
+    }
+  }
+}
+
+extension NaiveCondition {
+  /// A value, for sorting and grouping.
+  func plainValue(
+    _ path: PropertyPath, _ record: Record, _ key: Key, _ collection: Path
+  ) throws -> Value? {
+    try value(path, record, key, collection).value
+  }
+}

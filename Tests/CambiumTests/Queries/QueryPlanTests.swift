@@ -1,0 +1,251 @@
+// Goal: the planner takes the way that it should, and says so; results that are put together in
+// other ways than by scanning are right.
+
+import FoundationEssentials
+import Testing
+
+@testable import Cambium
+
+@Suite("The plan of a query")
+struct QueryPlanTests {
+  /// 5 airports and 2,000 flights.
+  private func withFlights(_ body: (Database) throws -> Void) throws {
+    try withDatabase { database in
+      try database.write { tx in
+        var airports = CollectionDefinition()
+        airports.properties = [PropertyDefinition("name", .string)]
+        try tx.declare("airports", airports)
+        var flights = CollectionDefinition()
+        flights.properties = [
+          PropertyDefinition("origin", .reference("airports")),
+          PropertyDefinition("number", .integer), PropertyDefinition("delay", .integer),
+          PropertyDefinition("scheduled", .date), PropertyDefinition("carrier", .string),
+        ]
+        var covering = IndexDefinition([.init("carrier")])
+        covering.covered = ["delay"]
+        flights.indexes = [
+          IndexDefinition([.init("origin"), .init("scheduled", isDescending: true)]),
+          IndexDefinition([.init("number")]), covering,
+        ]
+        flights.views = [ViewDefinition(.groups(by: ["origin"], [.count, .average("delay")]))]
+        try tx.declare("flights", flights)
+        for name in ["JFK", "LGA", "EWR", "SFO", "LAX"] {
+          try tx.set(Path(keys: ["airports", .text(name)]), to: ["name": .string("The \(name)")])
+        }
+        for index in 0..<2000 {
+          try tx.set(
+            Path(keys: ["flights", .integer(Int64(index))]),
+            to: [
+              "origin": .string(["JFK", "LGA", "EWR", "SFO", "LAX"][index % 5]),
+              "number": .integer(Int64(index % 700)), "delay": .integer(Int64(index % 90) - 10),
+              "scheduled": .date(Date(timeIntervalSince1970: Double(index) * 600)),
+              "carrier": .string(["UA", "AA", "DL"][index % 3]),
+            ])
+        }
+      }
+      try body(database)
+    }
+  }
+
+  private func explained(_ text: String, _ snapshot: Snapshot) throws -> String {
+    let results = try QueryResults(try QueryDescription(parsing: text), on: snapshot)
+    _ = try results.count()
+    return results.explanation
+  }
+
+  private func values(_ text: String, _ snapshot: Snapshot) throws -> [[Value]] {
+    var found: [[Value]] = []
+    try QueryResults(try QueryDescription(parsing: text), on: snapshot).forEach { found.append($0) }
+    return found
+  }
+
+  @Test("uses what there is, and says so")
+  func ways() throws {
+    try withFlights { database in
+      let snapshot = try database.snapshot()
+      let cases = [
+        ("flights where delay > 60", "scan flights"),
+        ("flights where number = 7", "use the index (number) where number = 7 of flights"),
+        (
+          "flights where origin = \"JFK\" sort -scheduled limit 3",
+          "use the index (origin, -scheduled) where origin = \"JFK\" of flights"
+        ),
+        (
+          "flights where carrier = \"UA\" | sum(delay)",
+          "use the index (carrier) where carrier = \"UA\" of flights, alone"
+        ),
+        ("flights where id = 7", "look up 1 key in flights"),
+        ("flights where id >= 1990", "scan a range of keys of flights"),
+        ("flights sort -id limit 2", "scan flights, last key first"),
+        (
+          "flights | group by origin select count, avg(delay)",
+          "read the groups that a view of flights keeps"
+        ),
+        (
+          "flights where origin.name = \"The JFK\" and number < 100",
+          "first ask airports where name = \"The JFK\": 1 found"
+        ),
+        (
+          "airports where flights by origin any (number = 3)",
+          "first ask flights where number = 3: they refer to 3 by origin"
+        ),
+      ]
+      for (text, expected) in cases {
+        let found = try explained(text, snapshot)
+        #expect(found.split(separator: "\n").first.map(String.init) == expected, "\(text)")
+      }
+    }
+  }
+
+  @Test("says how many it expected and met")
+  func counts() throws {
+    try withFlights { database in
+      let found = try explained(
+        "flights where number = 7 and delay > 60 sort delay limit 5", database.snapshot())
+      #expect(
+        found == """
+          use the index (number) where number = 7 of flights
+          keep those where delay > 60
+          sort by delay, keeping the first 5
+          end after 5
+          estimated: 3 to look at
+          actual: 3 entries, 3 records read, 0 accepted, 0 results
+          """)
+    }
+  }
+
+  @Test("of the past corrects the present index, where that is cheaper")
+  func past() throws {
+    try withFlights { database in
+      let before = try database.snapshot().sequence
+      try database.write { tx in
+        try tx.update("flights/7", ["number": 8])
+        try tx.update("flights/9", ["number": 7])
+        _ = try tx.remove("flights/707")
+      }
+      let past = try database.snapshot(at: .sequence(before))
+      let text = "flights where number = 7"
+      #expect(
+        try explained(text, past).hasPrefix(
+          "use the index (number) where number = 7 of flights as it is now, corrected by 3 changes")
+      )
+      #expect(try values(text, past) == [[.integer(7)], [.integer(707)], [.integer(1407)]])
+      #expect(try values(text, database.snapshot()) == [[.integer(9)], [.integer(1407)]])
+    }
+  }
+
+  @Test("of a join finds the other side by key, by an index, or by a table")
+  func joins() throws {
+    try withFlights { database in
+      try database.write { tx in
+        for name in ["UA", "AA", "BB"] {
+          try tx.set(
+            Path(keys: ["lines", .text(name)]), to: ["code": .string(name), "city": "Chicago"])
+        }
+      }
+      let snapshot = try database.snapshot()
+      let byKey = "flights join airports as a on origin = a.id where number = 7 select id, a.name"
+      #expect(
+        try values(byKey, snapshot) == [
+          [7, "The EWR"], [707, "The EWR"], [1407, "The EWR"],
+        ])
+      let byTable =
+        "flights left join lines as l on carrier = l.code where number = 8 select id, l.id"
+      #expect(try values(byTable, snapshot) == [[8, .null], [708, "UA"], [1408, "AA"]])
+      let inner = "flights join lines as l on carrier = l.code where number = 8 select id, l.id"
+      #expect(try values(inner, snapshot) == [[708, "UA"], [1408, "AA"]])
+      let byIndex =
+        "airports join flights as f on id = f.origin where f.number < 2 "
+        + "| group by name select count"
+      #expect(
+        try values(byIndex, snapshot).map { $0[1] } == [2, 2, 2].map { .integer($0) })
+      #expect(try explained(byIndex, snapshot).contains("join flights by the index (origin,"))
+    }
+  }
+
+  @Test("selects, counts, and leaves out what is the same")
+  func values() throws {
+    try withFlights { database in
+      let snapshot = try database.snapshot()
+      #expect(
+        try values("flights select carrier distinct", snapshot) == [["UA"], ["AA"], ["DL"]])
+      #expect(
+        try values(
+          "flights | group by carrier select count having count > 666 sort -count", snapshot)
+          == [["AA", 667], ["UA", 667]])
+      #expect(
+        try values("flights | count, sum(number), max(delay)", snapshot) == [[2000, 670_500, 79]])
+      #expect(
+        try values("flights where delay > 900 | count, sum(delay)", snapshot) == [[0, .null]])
+      let error = #expect(throws: QueryError.self) {
+        try values("flights | group by carrier select count having delay > 1", snapshot)
+      }
+      #expect(error?.reason == "groups have no “delay”; they have carrier, count")
+    }
+  }
+
+  @Test("groups the same where memory holds only a few groups")
+  func spilledGroups() throws {
+    try withFlights { database in
+      let records = try QueryRecords(database.snapshot())
+      let grouping = QueryDescription.Grouping(
+        [PropertyPath("number"), PropertyPath("carrier")],
+        [
+          QueryMeasure(.count), QueryMeasure(.sum, PropertyPath("delay")),
+          QueryMeasure(.maximum, PropertyPath("scheduled")),
+          QueryMeasure(.minimum, PropertyPath("delay")),
+        ])
+      func groups(_ bytesMax: Int) throws -> [[Value]] {
+        let groups = try QueryGroups(
+          grouping, in: records.scope(of: "flights"), bytesMax: bytesMax)
+        try QueryRun(QueryDescription("flights"), records).forEach { key, record in
+          try groups.add(record, key: key, records)
+          return true
+        }
+        var found: [[Value]] = []
+        try groups.forEach {
+          found.append($0)
+          return true
+        }
+        return found
+      }
+      let expected = try groups(64 << 20)
+      #expect(expected.count == 1998)
+      #expect(try groups(20_000) == expected)
+    }
+  }
+
+  @Test("ends where it is told to, and refuses writing while it reads")
+  func ending() throws {
+    try withFlights { database in
+      struct Enough: Error {}
+      let run = try QueryRun(QueryDescription("flights"), on: database.snapshot())
+      run.check = { throw Enough() }
+      #expect(throws: Enough.self) { try run.forEach { _, _ in true } }
+      try database.write { tx in
+        let run = try QueryRun(QueryDescription("flights"), on: tx["flights"].snapshot)
+        let writing = tx.writing
+        #expect(throws: DatabaseError.self) {
+          try run.forEach { _, _ in
+            try Transaction(writing).set("other", to: 1)
+            return true
+          }
+        }
+      }
+    }
+  }
+
+  @Test("refuses a cursor of another query")
+  func cursors() throws {
+    try withFlights { database in
+      let snapshot = try database.snapshot()
+      var query = try QueryDescription(parsing: "flights where delay > 3 limit 2")
+      let run = try QueryRun(query, on: snapshot)
+      try run.forEach { _, _ in true }
+      query.after = run.cursor
+      #expect(try QueryRun(query, on: snapshot).count() == 2)
+      query.condition = nil
+      #expect(throws: QueryError.self) { try QueryRun(query, on: snapshot) }
+    }
+  }
+}

@@ -1,0 +1,229 @@
+// Goal: a query gives what it means, whatever indexes there are, at present, in the past and inside
+// a transaction. Method: random databases with random indexes, random changes, and random queries
+// against an evaluation over all records in memory; each query is also run as pages.
+//
+// CAMBIUM_QUERIES sets how many queries are asked in all; 6,000 unless it does.
+
+import FoundationEssentials
+import Simulation
+import Testing
+
+@testable import Cambium
+
+@Suite("A query", .timeLimit(.minutes(30)))
+struct QueryRunTests {
+  private static let total =
+    ProcessInfo.processInfo.environment["CAMBIUM_QUERIES"].flatMap { Int($0) } ?? 6_000
+
+  /// One database with what should be in it, now and at earlier moments.
+  private struct Trial {
+    let seed: UInt64
+    let database: Database
+    var random: RandomConditions
+    var world = NaiveCondition(definitions: RandomConditions.definitions)
+    var past: [(sequence: SequenceNumber, world: NaiveCondition)] = []
+
+    init(_ database: Database, seed: UInt64) throws {
+      (self.database, self.seed) = (database, seed)
+      random = RandomConditions(seed: seed)
+      var definition = random.thingDefinition()
+      world.definitions[RandomConditions.things] = definition
+      let before = random.random.chance(oneIn: 3)
+      if !before { try declare(definition) }
+      for _ in 0..<4 { try change(60) }
+      if before {
+        try declare(definition)
+      } else if random.random.chance(oneIn: 3) {
+        definition.indexes.append(contentsOf: random.thingDefinition().indexes)
+        world.definitions[RandomConditions.things] = definition
+        try declare(definition)
+      }
+    }
+
+    private func declare(_ definition: CollectionDefinition) throws {
+      try database.write { tx in
+        try tx.declare(
+          RandomConditions.people, RandomConditions.definitions[RandomConditions.people])
+        try tx.declare(RandomConditions.things, definition)
+      }
+    }
+
+    mutating func change(_ count: Int) throws {
+      var copy = self
+      try database.write { tx in
+        for _ in 0..<count { try copy.change(tx) }
+      }
+      self = copy
+      past.append((try database.snapshot().sequence, world))
+    }
+
+    /// Makes one change in a transaction, and in the world.
+    mutating func change(_ tx: borrowing Transaction) throws {
+      let isPerson = random.random.chance(oneIn: 6)
+      let number = random.random.below(isPerson ? 5 : 90)
+      let key: Key = isPerson || number % 3 > 0 ? .text("p\(number)") : .integer(Int64(number))
+      let path = (isPerson ? RandomConditions.people : RandomConditions.things).appending(key)
+      if world.records[path] != nil, random.random.chance(oneIn: 4) {
+        try tx.remove(path)
+        world.records[path] = nil
+      } else {
+        let record = isPerson ? random.person() : random.thing()
+        try tx.set(path, to: .map(record))
+        world.records[path] = record
+      }
+    }
+  }
+
+  @Test("gives what it means", arguments: SeededGenerator.seeds(Array(1...12)))
+  func meaning(_ seed: UInt64) throws {
+    for round in 0..<3 {
+      try withDatabase { database in
+        var trial = try Trial(database, seed: seed * 100 + UInt64(round))
+        let queries = Self.total / 36
+        let present = try database.snapshot()
+        for _ in 0..<(queries / 2) {
+          try check(trial.random.query(), on: present, trial.world, trial.seed)
+        }
+        for _ in 0..<4 {
+          guard
+            let moment = trial.random.random.pick(trial.past) as (SequenceNumber, NaiveCondition)?
+          else { continue }
+          let snapshot = try database.snapshot(at: .sequence(moment.0))
+          for _ in 0..<(queries / 16) {
+            try check(trial.random.query(), on: snapshot, moment.1, trial.seed)
+          }
+        }
+        try database.write { tx in
+          for _ in 0..<4 {
+            for _ in 0..<10 { try trial.change(tx) }
+            for _ in 0..<(queries / 16) {
+              try check(
+                trial.random.query(), on: tx[RandomConditions.things].snapshot, trial.world,
+                trial.seed)
+            }
+          }
+        }
+      }
+    }
+  }
+
+  private func check(
+    _ query: QueryDescription, on snapshot: Snapshot, _ world: NaiveCondition, _ seed: UInt64
+  ) throws {
+    let naive = NaiveQuery(world: world)
+    let expected = Result { try naive.accepted(query) }
+    let run = Result { try QueryRun(query, on: snapshot) }
+    var found: [(key: Key, record: Record)] = []
+    let result = Result {
+      try run.get().forEach { key, record in
+        found.append((try Key(key), try Record(stored: record, snapshot.names)))
+        return true
+      }
+    }
+    guard case .success(let accepted) = expected else {
+      // A condition that may not be tested need not be: it depends on the way.
+      return
+    }
+    let what = "seed \(seed): \(query)\n\((try? run.get().plan.explained(nil)) ?? "")"
+    switch result {
+    case .failure(let error):
+      Issue.record("\(error) for \(what)")
+      return
+    case .success: break
+    }
+    try compare(found, accepted, query, naive, what)
+    if query.limit != nil { try checkPages(query, on: snapshot, accepted.map(\.key), what) }
+    if query.orderings.isEmpty { try checkGroups(query, on: snapshot, accepted, what) }
+  }
+
+  /// What is found has the right order, and is what is left of the right records.
+  private func compare(
+    _ found: [(key: Key, record: Record)], _ accepted: [(key: Key, record: Record)],
+    _ query: QueryDescription, _ naive: NaiveQuery, _ what: String
+  ) throws {
+    let records = Dictionary(accepted.map { ($0.key, $0.record) }) { a, _ in a }
+    let wanted = min(max(0, accepted.count - query.offset), query.limit ?? .max)
+    try #require(found.count == wanted, "\(what)")
+    try #require(Set(found.map(\.key)).count == found.count, "repeats: \(what)")
+    var places: [[Value]] = []
+    for (key, record) in found {
+      try #require(records[key] == record, "\(key) in \(what)")
+      places.append(try naive.places(query, key, record))
+    }
+    for index in places.indices.dropFirst() {
+      try #require(
+        naive.mayPrecede(places[index - 1], places[index], query.orderings),
+        "\(places[index - 1]) before \(places[index]) in \(what)")
+    }
+    // Nothing that is left out comes before what is found.
+    guard let last = places.last, query.offset == 0, !query.orderings.isEmpty else { return }
+    let keys = Set(found.map(\.key))
+    for (key, record) in accepted where !keys.contains(key) {
+      try #require(
+        naive.mayPrecede(last, try naive.places(query, key, record), query.orderings),
+        "\(key) is left out in \(what)")
+    }
+  }
+
+  /// One page after the other, all results come once.
+  private func checkPages(
+    _ query: QueryDescription, on snapshot: Snapshot, _ accepted: [Key], _ what: String
+  ) throws {
+    var query = query
+    (query.offset, query.limit) = (0, 7)
+    var keys: [Key] = []
+    repeat {
+      let run = try QueryRun(query, on: snapshot)
+      try run.forEach { key, _ in
+        keys.append(try Key(key))
+        return true
+      }
+      query.after = run.cursor.flatMap { QueryCursor($0.description) }
+      try #require(keys.count <= accepted.count, "pages repeat: \(what)")
+    } while query.after != nil
+    try #require(keys.sorted() == accepted, "pages: \(what)")
+  }
+
+  /// Groups have as many records, and the right sums.
+  private func checkGroups(
+    _ query: QueryDescription, on snapshot: Snapshot, _ accepted: [(key: Key, record: Record)],
+    _ what: String
+  ) throws {
+    var query = query
+    (query.limit, query.offset) = (nil, 0)
+    query.grouping = .init(
+      [PropertyPath("title")],
+      [
+        QueryMeasure(.count), QueryMeasure(.sum, PropertyPath("count")),
+        QueryMeasure(.maximum, PropertyPath("made")),
+      ])
+    var expected: [Value: [Value]] = [:]
+    for (_, record) in accepted {
+      let title = record["title"] ?? .null
+      var figures = expected[title] ?? [.integer(0), .null, .null]
+      if case .integer(let count) = figures[0] { figures[0] = .integer(count + 1) }
+      if case .integer(let number) = record["count"] ?? .integer(1) {
+        if case .integer(let sum) = figures[1] {
+          let (total, overflow) = sum.addingReportingOverflow(number)
+          if overflow { return }
+          figures[1] = .integer(total)
+        } else {
+          figures[1] = .integer(number)
+        }
+      }
+      if case .date(let made)? = record["made"] {
+        if case .date(let latest) = figures[2], latest.microseconds >= made.microseconds {
+        } else {
+          figures[2] = .date(made)
+        }
+      }
+      expected[title] = figures
+    }
+    var found: [Value: [Value]] = [:]
+    try QueryRun(query, on: snapshot).forEachValues { values in
+      found[values[0]] = Array(values.dropFirst())
+      return true
+    }
+    try #require(found == expected, "groups: \(what)")
+  }
+}

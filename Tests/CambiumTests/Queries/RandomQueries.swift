@@ -1,0 +1,128 @@
+// Random databases of things and people, random indexes on them, and random queries.
+
+import FoundationEssentials
+
+@testable import Cambium
+
+extension RandomConditions {
+  /// What is declared in databases, where values are what the declarations say.
+  static let properties = [
+    "count", "weight", "title", "price", "made", "mark", "owner", "users",
+    "tags", "isNew", "place.x",
+  ]
+
+  /// A declaration of things with random indexes.
+  mutating func thingDefinition() -> CollectionDefinition {
+    var definition = CollectionDefinition()
+    definition.properties = (Self.definitions[Self.things]?.properties ?? [])
+      .filter { $0.name != "shares" && $0.name != "raw" }
+    for _ in 0..<random.below(5) { definition.indexes.append(index()) }
+    if random.chance(oneIn: 2) {
+      definition.views.append(
+        ViewDefinition(.groups(by: ["title"], [.count, .sum("count"), .maximum("made")])))
+    }
+    return definition
+  }
+
+  private mutating func index() -> IndexDefinition {
+    var names = Self.properties
+    var terms: [IndexDefinition.Term] = []
+    var hasPlural = false
+    for _ in 0...random.below(3) {
+      let name = names.remove(at: random.below(names.count))
+      if name == "users" || name == "tags" {
+        if hasPlural { continue }
+        hasPlural = true
+      }
+      let isText = name == "title" || name == "tags"
+      terms.append(
+        .init(
+          name, isDescending: random.chance(oneIn: 3),
+          collation: isText && random.chance(oneIn: 4)
+            ? random.pick([.ignoringCase, .ignoringCaseAndDiacritics]) : .binary))
+    }
+    var index = IndexDefinition(terms)
+    if random.chance(oneIn: 4) {
+      index.condition = Condition(.compare(PropertyPath("count"), .greater, .integer(0)))
+    }
+    if random.chance(oneIn: 3) {
+      index.covered = (0..<2).map { _ in random.pick(Self.properties) }.reduce(into: []) {
+        if !$0.contains($1) { $0.append($1) }
+      }
+    }
+    return index
+  }
+
+  /// A thing that keeps to the declaration.
+  mutating func thing() -> Record {
+    var record = Record()
+    for name in Self.properties where !random.chance(oneIn: 5) {
+      var value = self.value(of: name)
+      if name == "count", case .integer(1) = value { value = .integer(7) }  // 1 is not stored
+      if name == "title", random.chance(oneIn: 40) {
+        value = .string(String(repeating: "long", count: 120) + String(random.below(4)))
+      }
+      record[name] = value
+    }
+    if random.chance(oneIn: 3) { record["loose"] = anything() }
+    return record
+  }
+
+  mutating func person() -> Record {
+    var record = Record()
+    for name in ["name", "age", "boss", "since"] where !random.chance(oneIn: 5) {
+      record[name] = value(of: name)
+    }
+    return record
+  }
+
+  /// A query whose condition often has what an index can use.
+  mutating func query() -> QueryDescription {
+    var query = QueryDescription(Self.things)
+    query.condition = condition()
+    for _ in 0..<random.below(3) { query.orderings.append(ordering()) }
+    if random.chance(oneIn: 2) { query.limit = random.below(12) }
+    if random.chance(oneIn: 4) { query.offset = random.below(5) }
+    return query
+  }
+
+  private mutating func ordering() -> Ordering {
+    var path = PropertyPath(random.pick(Self.properties + ["loose"]))
+    if random.chance(oneIn: 8) { path = PropertyPath(nil) }
+    if random.chance(oneIn: 8) { path = PropertyPath(hops: ["owner"], "name") }
+    return Ordering(
+      path, isDescending: random.chance(oneIn: 2),
+      nulls: random.chance(oneIn: 5) ? random.pick([.first, .last]) : nil,
+      collation: random.chance(oneIn: 6) ? .ignoringCase : .binary)
+  }
+
+  private mutating func condition() -> Condition? {
+    switch random.below(8) {
+    case 0: return nil
+    case 1, 2: return Condition(test(depth: 2))
+    case 3: return Condition(.all([simple(), test(depth: 1)]))
+    case 4:
+      return Condition(
+        .all([.compare(PropertyPath("count"), .greater, .integer(0)), simple(), simple()]))
+    default: return Condition(.all((0...random.below(3)).map { _ in simple() }))
+    }
+  }
+
+  /// A test of one property, as indexes like it.
+  private mutating func simple() -> Condition.Test {
+    let name = random.pick(Self.properties)
+    let path = random.chance(oneIn: 12) ? PropertyPath(nil) : PropertyPath(name)
+    switch random.below(6) {
+    case 0: return .compare(path, .equal, constant(for: path))
+    case 1: return .oneOf(path, (0..<random.below(4)).map { _ in constant(for: path) })
+    case 2: return .contains(PropertyPath("tags"), .string(text()))
+    case 3:
+      return .text(
+        PropertyPath("title"), random.pick([.prefix, .equals]), text(),
+        random.pick([.binary, .ignoringCase, .ignoringCaseAndDiacritics]))
+    default:
+      return .compare(
+        path, random.pick([.less, .lessOrEqual, .greater, .greaterOrEqual]), constant(for: path))
+    }
+  }
+}

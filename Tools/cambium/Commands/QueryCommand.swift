@@ -1,0 +1,92 @@
+import Cambium
+import FoundationEssentials
+
+/// `cambium query`: asks the records of a collection.
+enum QueryCommand {
+  static let text = Operand("QUERY", .text, "the query, in the language below")
+  static let explain = Option(
+    flag: "explain", "run it, and say how it was answered instead of what it found")
+
+  static let command = Command(
+    name: "query", group: .look,
+    summary: "asks the records of a collection",
+    discussion: """
+      The records are the children of a node; names are those of their properties, and id is the
+      key. Clauses stand in this order, and each may be left out:
+
+          COLLECTION
+            join COLLECTION as NAME on PROPERTY = NAME.PROPERTY      (or left join)
+            where CONDITION
+            select PROPERTY, PROPERTY … [distinct]
+            sort PROPERTY, -PROPERTY …                               (- for large values first)
+            limit N  offset N  after "CURSOR"
+            | group by PROPERTY … select count, sum(P), avg(P), min(P), max(P) [having CONDITION]
+            | count                                                  (or exists, or ids)
+
+      Conditions are made of and, or, not, brackets, and tests:
+
+          P = V   P != V   P < V   P <= V   P > V   P >= V      V may be another property
+          P is null   P in (V, V)   P between V and V   P like "John%"   P has V
+          P prefix "T"   P suffix "T"   P contains "T" [ignoring case [and diacritics]]
+          P matches /EXPRESSION/   P any (CONDITION)   COLLECTION by P any (CONDITION)
+
+      Values are 12, 1.5, "text", true, date("2013-01-31T17:00:00Z"), uuid("…"), [1, 2]. A property
+      may lie behind references: origin.name. count(P), lowercased(P), year(P), month(P), day(P) and
+      hour(P) are functions. Exits with 1 where nothing is found.
+      """,
+    operands: [.database, text],
+    options: [.at, explain] + Option.reading,
+    examples: [
+      .init(
+        #"cambium query air.cambium 'flights where departureDelay > 60 sort -scheduled limit 5'"#,
+        "the last five that were late"),
+      .init(
+        #"cambium query air.cambium 'flights | group by carrier select count' -o csv"#,
+        "how many each airline had"),
+    ],
+    run: run)
+
+  static func run(_ invocation: Invocation, _ output: Output) throws {
+    let database = try OpenDatabase.forReading(invocation)
+    defer { try? database.close() }
+    let snapshot = try OpenDatabase.snapshot(invocation[.at]?.moment, of: database)
+    do {
+      try answer(
+        try QueryDescription(parsing: invocation.value(text).text), snapshot, invocation, output)
+    } catch let error as QueryError {
+      throw failure(error)
+    }
+  }
+
+  private static func answer(
+    _ query: QueryDescription, _ snapshot: Snapshot, _ invocation: Invocation, _ output: Output
+  ) throws {
+    guard try query.collection.isRoot || snapshot[query.collection].exists else {
+      throw try MissingNode.failure(
+        query.collection, below: snapshot.root, invocation.database,
+        at: invocation.has(.at) ? snapshot.sequence : nil)
+    }
+    let results = try QueryResults(query, on: snapshot)
+    results.check = { if Signals.isInterrupted { throw CancellationError() } }
+    if invocation.has(explain) {
+      _ = try results.count()
+      for line in results.explanation.split(separator: "\n") { try output.line(String(line)) }
+      return
+    }
+    let printer = QueryPrinter(invocation, output)
+    switch query.outcome {
+    case .count: try printer.write("count", .integer(Int64(try results.count())))
+    case .exists: try printer.write("exists", .bool(try results.count() > 0))
+    case .list, .ids: try printer.write(results)
+    }
+  }
+
+  private static func failure(_ error: QueryError) -> Failure {
+    var failure = Failure(.usage, "bad_query", error.reason)
+    if let text = error.text, !text.contains("\n") {
+      failure.excerpt = .init(text: text, offset: error.offset)
+    }
+    failure.hint = "`cambium help query` has the language"
+    return failure
+  }
+}
