@@ -11,8 +11,11 @@ final class CollectionPlan: Sendable {
   /// Resolves a declaration.
   ///
   /// - Parameters:
+  ///   - path: The collection.
+  ///   - definition: What is declared.
   ///   - numbers: Those of the indexes, then those of the views, in order.
   ///   - catalog: Has all names that the declaration uses.
+  /// - Throws: ``DatabaseError/corrupt(reason:)`` where a name or a number is missing.
   init(
     _ path: Path, _ definition: CollectionDefinition, numbers: [UInt32], _ catalog: Catalog
   ) throws {

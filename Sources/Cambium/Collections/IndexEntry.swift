@@ -24,6 +24,7 @@ enum IndexEntry {
   ///   - element: The value to take for the plural term, in its stored form.
   ///   - bytes: Where to; emptied first.
   /// - Returns: Whether the terms had to be cut.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``.
   @inline(__always)
   static func makeKey(
     _ index: IndexPlan, _ record: RawSpan, _ key: RawSpan, element: RawSpan? = nil,

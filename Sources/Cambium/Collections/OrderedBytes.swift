@@ -39,6 +39,7 @@ enum OrderedBytes {
   ///   - collation: How texts are compared.
   ///   - isDescending: Whether large values come first.
   ///   - bytes: Where to.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``.
   @inline(__always)
   static func append(
     stored value: RawSpan, as type: PropertyType = .any, _ collation: Collation = .binary,

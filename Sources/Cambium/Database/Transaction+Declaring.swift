@@ -91,9 +91,11 @@ extension Snapshot {
     get throws { try names.collections.all.map { ($0.path, $0.definition) } }
   }
 
-  /// What is declared about a collection, or nil for nothing.
+  /// What is declared about a collection: as of the newest transaction, for past snapshots too.
   ///
   /// - Parameter path: The collection.
+  /// - Returns: The declaration, or nil where there is none.
+  /// - Throws: ``DatabaseError/misuse(reason:)`` after the transaction whose snapshot it is.
   public func definition(of path: Path) throws -> CollectionDefinition? {
     try names.collections[path]?.definition
   }

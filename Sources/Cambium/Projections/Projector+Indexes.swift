@@ -226,8 +226,10 @@ extension Projector {
   /// Folds in what becomes of the node at a path, which `treeKey` and `old` are of.
   ///
   /// - Parameters:
+  ///   - path: The node.
   ///   - header: Of the version in `old`, if there is one.
   ///   - content: What is there from now on, or nil for no node.
+  /// - Throws: As the fold of a record's change.
   @inline(__always)
   mutating func fold(_ path: Path, _ header: NodeHeader?, _ content: Content?) throws {
     guard let plan = collection(of: path) else { return }

@@ -28,7 +28,8 @@ struct IndexTests {
     var folded = IndexDefinition([.init("name", collation: .ignoringCaseAndDiacritics)])
     folded.covered = ["name"]
     var other = plain
-    other.indexes = [covering, folded, .init([.init("tags"), .init("number", isDescending: true)])]
+    let both = IndexDefinition([.init("tags"), .init("number", isDescending: true)])
+    other.indexes = [covering, folded, both]
     other.properties[0].absence = 3
     return [plain, other, CollectionDefinition()]
   }

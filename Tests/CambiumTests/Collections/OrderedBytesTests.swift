@@ -85,7 +85,8 @@ struct OrderedBytesTests {
 
   private static func double(_ random: inout SeededGenerator) -> Double {
     let some: [Double] = [
-      0, -0.0, .nan, .infinity, -.infinity, 0x1p53, -0x1p53, 0x1p63, -0x1p63, .leastNonzeroMagnitude,
+      0, -0.0, .nan, .infinity, -.infinity, 0x1p53, -0x1p53, 0x1p63, -0x1p63,
+      .leastNonzeroMagnitude,
     ]
     return random.oneIn(2)
       ? some[random.below(some.count)] : Double(integer(&random)) + (random.oneIn(2) ? 0.5 : 0)
