@@ -42,6 +42,8 @@ public final class Database: Sendable {
     /// Takes what an app may want to log; called on the thread that noticed it.
     public var diagnostics: (@Sendable (Diagnostic) -> Void)?
 
+    /// Whether closing removes the directory.
+    var isTemporary = false
     /// The system start to open in; nil for this one. The torture harness opens in a later one.
     package var systemStart: String?
     /// Bugs that the torture harness must find.
@@ -129,8 +131,9 @@ public final class Database: Sendable {
       writer.checkpointer.close()
       store.releaseState(forGood: true)
       store.log.environment.close()
+      if store.options.isTemporary { try? Files.removeDirectory(path) }
     }
-    if store.isReadOnly { return }
+    if store.isReadOnly || store.options.isTemporary { return }
     // Where the log is damaged nothing can be stored; consumers get some transactions again.
     if store.log.damage.found == nil { try writer.flush() }
     guard store.hasWritten else { return }
@@ -163,14 +166,20 @@ public final class Database: Sendable {
     _ body: (borrowing Transaction) throws -> R
   ) throws -> R {
     var result: R?
+    var afterCommit: [@Sendable () -> Void] = []
     var outcome: Result<Void, any Error> = .success(())
     try withoutActuallyEscaping(body) { body in
       try writer.run(
         WriteJob(
           id: 0, metadata: metadata, expecting: expecting,
-          body: { result = try body($0) }, finish: { outcome = $0 }))
+          body: {
+            result = try body($0)
+            afterCommit = $0.writing.afterCommit
+          }, finish: { outcome = $0 }))
     }
     try outcome.get()
+    // The turn is over, so these may write.
+    for body in afterCommit { body() }
     guard let result else { throw DatabaseError.misuse(reason: "the write did not run") }
     return result
   }
@@ -195,14 +204,15 @@ public final class Database: Sendable {
   ) async throws -> R {
     let id = writer.nextID()
     let isEarly = store.options.plantedBugs.contains(.acknowledgedEarly)
-    return try await withTaskCancellationHandler {
+    let result = WriteResult<R>()
+    let value: R = try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let result = WriteResult<R>()
         writer.enqueue(
           WriteJob(
             id: id, metadata: metadata, expecting: expecting,
             body: {
               result.value = try body($0)
+              result.afterCommit = $0.writing.afterCommit
               if isEarly {
                 continuation.resume(with: result.get())
                 usleep(1000)
@@ -216,6 +226,8 @@ public final class Database: Sendable {
     } onCancel: {
       writer.cancel(id)
     }
+    for body in result.afterCommit { body() }
+    return value
   }
 
   // MARK: Reading
@@ -277,6 +289,7 @@ private final class WriteResult<R>: @unchecked Sendable {
   // What makes it Sendable: the writer sets it before it calls `finish`, and nobody reads it
   // before.
   var value: R?
+  var afterCommit: [@Sendable () -> Void] = []
 
   func get() -> Result<R, any Error> {
     guard let value else {

@@ -26,6 +26,8 @@ final class Store: Sendable {
   let ages: SnapshotAges
   let boot: String
   let mount: String
+  /// The models that this database has been used with.
+  let bindings = Bindings()
 
   private struct Current {
     var state: State?

@@ -47,6 +47,7 @@ final class Writing: @unchecked Sendable {
     let numbers: [String: UInt64]
     let metadata: [String: String]
     let chunks: BlobChunks
+    let afterCommitCount: Int
   }
   private var failure: DatabaseError?
   /// Why the whole group can only be given up, if it must be.
@@ -56,6 +57,11 @@ final class Writing: @unchecked Sendable {
   private var isRunning = false
   private var usesSavepoints = false
   var encoder = RecordEncoder()
+  var modelEncoder = ModelEncoder()
+  /// The models whose names this group has defined.
+  let bindings = Bindings()
+  /// What is to run once the running transaction is durable.
+  private(set) var afterCommit: [@Sendable () -> Void] = []
 
   init(
     _ store: Store, _ state: State, head: LogHead, horizon: SequenceNumber, catalog: Catalog
@@ -77,6 +83,7 @@ final class Writing: @unchecked Sendable {
     isAlwaysRecorded = false
     sequence = head.sequence.next
     operations = OperationWriter(expecting: store.recentBytes.load(ordering: .relaxed))
+    afterCommit = []
     failure = nil
     let before = (numbers, chunks)
     projector.begin(sequence)
@@ -111,6 +118,7 @@ final class Writing: @unchecked Sendable {
   /// Takes back what the running body did.
   private func undo() {
     encoder.forget()
+    bindings.forget()
     if usesSavepoints && projector.isUsable {
       while !marks.isEmpty { rollBack() }
       return
@@ -222,13 +230,21 @@ final class Writing: @unchecked Sendable {
     return try store.log.read { try chunks.add(data, $0) }
   }
 
+  /// Keeps what is to run once the running transaction is durable.
+  func keep(afterCommit body: @escaping @Sendable () -> Void) throws {
+    try use()
+    afterCommit.append(body)
+  }
+
   // MARK: Savepoints
 
   /// Begins a savepoint.
   func begin() throws {
     try projector.savepoint()
     marks.append(
-      Mark(operations: operations.mark, numbers: numbers, metadata: metadata, chunks: chunks))
+      Mark(
+        operations: operations.mark, numbers: numbers, metadata: metadata, chunks: chunks,
+        afterCommitCount: afterCommit.count))
   }
 
   /// Keeps what was done since the last savepoint.
@@ -240,9 +256,11 @@ final class Writing: @unchecked Sendable {
   /// Undoes what was done since the last savepoint.
   func rollBack() {
     encoder.forget()
+    bindings.forget()
     let mark = marks.removeLast()
     operations.rewind(to: mark.operations)
     (numbers, metadata, chunks) = (mark.numbers, mark.metadata, mark.chunks)
+    afterCommit.removeLast(afterCommit.count - mark.afterCommitCount)
     projector.rollBack()
   }
 

@@ -132,11 +132,37 @@ extension ByteSink where Self: ~Copyable {
     count = length
   }
 
+  /// Puts the number of bytes behind a place in front of them, as a varint.
+  mutating func insertLength(at start: Int) {
+    let length = count - start
+    precondition(start >= 0 && length >= 0, "insert behind the end of the buffer")
+    let width = max(1, (70 - UInt64(length).leadingZeroBitCount) / 7)
+    makeRoom(width)
+    unsafe (base + start + width).copyMemory(from: base + start, byteCount: length)
+    for index in 0..<width {
+      let bits = UInt8(truncatingIfNeeded: length >> (7 * index)) & 0x7F
+      let byte = index + 1 < width ? bits | 0x80 : bits
+      unsafe base.storeBytes(of: byte, toByteOffset: start + index, as: UInt8.self)
+    }
+    count += width
+  }
+
   /// Lends the bytes.
   @inline(__always)
   func lend<R>(_ body: (RawSpan) throws -> R) rethrows -> R {
     let bytes = unsafe UnsafeRawBufferPointer(start: base, count: count)
     return try unsafe body(bytes.bytes)
+  }
+
+  /// A copy of another buffer's bytes and, behind them, of these.
+  func appended(to first: borrowing ByteBuffer) -> [UInt8] {
+    let (firstCount, total) = (first.count, first.count + count)
+    return unsafe [UInt8](unsafeUninitializedCapacity: total) { buffer, initializedCount in
+      guard let start = UnsafeMutableRawPointer(buffer.baseAddress) else { return }
+      unsafe start.copyMemory(from: first.base, byteCount: firstCount)
+      unsafe (start + firstCount).copyMemory(from: base, byteCount: count)
+      initializedCount = total
+    }
   }
 
   /// A copy of the bytes.

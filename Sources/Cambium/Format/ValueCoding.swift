@@ -73,7 +73,8 @@ extension Value {
     }
   }
 
-  private static func append<Sink: ByteSink & ~Copyable>(
+  @inline(__always)
+  static func append<Sink: ByteSink & ~Copyable>(
     integer value: Int64, to bytes: inout Sink
   ) {
     if let small = Int8(exactly: value) {

@@ -108,6 +108,17 @@ public struct ChildCursor: ~Copyable {
     }
   }
 
+  /// Lends the next child's stored key and version.
+  mutating func nextVersion<R>(
+    _ body: (_ key: RawSpan, _ header: NodeHeader, _ version: RawSpan) throws -> R
+  ) throws -> R? {
+    guard left > 0 else { return nil }
+    left -= 1
+    return try steps.next { key, header, version in
+      try body(key.extracting(droppingFirst: 8), header, version)
+    }
+  }
+
   /// The next child's property, nil inside where it has none.
   mutating func next(property id: Catalog.NameID?) throws -> Value?? {
     guard left > 0 else { return nil }

@@ -34,7 +34,7 @@ public final class Snapshot: Sendable {
   private let access: Access?
   /// Keeps the pages that `access` looks at.
   private let transaction: ReadTransaction?
-  private let writing: Writing?
+  let writing: Writing?
   private let age: SnapshotAges.Ticket?
   /// The node id of the path that was resolved last.
   private let resolved = Mutex<(path: Path, node: UInt64)?>(nil)

@@ -1,0 +1,143 @@
+// A schema bound to one database: which number stands for which property's name. The codec is a
+// table of steps, one per property, in the order of those numbers, so that one pass over a stored
+// record's own sorted table finds all of them.
+
+import Synchronization
+
+/// A schema in a database.
+///
+/// Invariants:
+/// 1. `steps` ascend by name; those without a name come last. By construction.
+/// 2. Every step's offset lies inside the model. By ``SchemaCore``'s second.
+final class Binding: Sendable {
+  /// One property for the codec's loop: trivial, so that nothing is retained in it.
+  struct Step: BitwiseCopyable, Sendable {
+    var name: Catalog.NameID
+    var offset: Int32
+    var property: UInt16
+    var form: Form
+    var flags: UInt8
+
+    /// A record without it cannot be read.
+    static let required: UInt8 = 1
+    /// The template's value is not stored.
+    static let elided: UInt8 = 2
+    /// Nil is stored as null, since the template's value is another.
+    static let storesNull: UInt8 = 4
+    /// A reference: without a key it is absent.
+    static let reference: UInt8 = 8
+  }
+
+  /// A name that a property had before.
+  struct Former: Sendable {
+    let name: Catalog.NameID
+    let property: Int
+    /// Its place in the property's list of former names.
+    let index: Int
+  }
+
+  /// What stands for a name that the database does not know.
+  static let unknown = Catalog.NameID.max
+
+  let core: SchemaCore
+  let steps: [Step]
+  /// Name by property, `unknown` where the database has none.
+  let names: [Catalog.NameID]
+  /// The stored forms that are not stored, by property.
+  let elided: [[UInt8]?]
+  let former: [Former]
+  /// Whether every name is known, so that the binding stays right.
+  let isComplete: Bool
+  /// Whether records always need the large form.
+  let isLarge: Bool
+
+  init(_ core: SchemaCore, _ id: (String) throws -> Catalog.NameID?) throws {
+    try core.check()
+    self.core = core
+    names = try core.properties.map { try id($0.name) ?? Binding.unknown }
+    isComplete = !names.contains(Binding.unknown)
+    isLarge = core.properties.count > 255 || names.contains { $0 > 0xFFFF }
+    elided = try core.properties.map { try $0.absence?.stored() }
+    var former: [Former] = []
+    for (property, info) in core.properties.enumerated() {
+      for (index, name) in info.formerNames.enumerated() {
+        // Under its own name is its own former type, which its own step must not read.
+        guard let id = try id(name.name) else { continue }
+        former.append(Former(name: id, property: property, index: index))
+      }
+    }
+    self.former = former
+    steps = core.properties.indices.map { [names] in Binding.step(core, $0, names[$0]) }
+      .sorted { $0.name < $1.name }
+  }
+
+  private static func step(_ core: SchemaCore, _ index: Int, _ name: Catalog.NameID) -> Step {
+    let info = core.properties[index]
+    var flags: UInt8 = 0
+    if info.isRequiredToRead { flags |= Step.required }
+    if info.absence != nil { flags |= Step.elided }
+    if info.storesNull { flags |= Step.storesNull }
+    if info.shape.isReference { flags |= Step.reference }
+    return Step(
+      name: name, offset: Int32(info.offset), property: UInt16(index), form: info.shape.form,
+      flags: flags)
+  }
+}
+
+/// The bindings that a database has needed.
+final class Bindings: Sendable {
+  private struct Known {
+    var binding: Binding
+    /// How many names the catalog had.
+    var count: Int
+  }
+
+  private let known = Mutex<[ObjectIdentifier: Known]>([:])
+
+  /// The binding for reading with a catalog.
+  func binding(_ core: SchemaCore, _ catalog: Catalog) throws -> Binding {
+    if let binding = find(core, count: catalog.count) { return binding }
+    let binding = try Binding(core) { catalog.id(of: $0) }
+    let new = Known(binding: binding, count: catalog.count)
+    return known.withLock { known in
+      let key = ObjectIdentifier(core)
+      if let other = known[key], other.binding.isComplete { return other.binding }
+      known[key] = new
+      return binding
+    }
+  }
+
+  /// A binding that is known and good for a catalog of so many names.
+  func find(_ core: SchemaCore, count: Int) -> Binding? {
+    known.withLock { known in
+      guard let found = known[ObjectIdentifier(core)] else { return nil }
+      return found.binding.isComplete || found.count == count ? found.binding : nil
+    }
+  }
+
+  /// Forgets everything: names have been taken back.
+  func forget() { known.withLock { $0.removeAll() } }
+}
+
+extension Writing {
+  /// The binding for writing: every name of the schema is defined from then on.
+  func binding(_ core: SchemaCore) throws -> Binding {
+    if let binding = store.bindings.find(core, count: -1) ?? bindings.find(core, count: -1) {
+      return binding
+    }
+    try core.check()
+    for property in core.properties { _ = try define(property.name) }
+    return try bindings.binding(core, projector.memory.catalog)
+  }
+}
+
+extension Snapshot {
+  /// The binding for reading.
+  func binding(_ core: SchemaCore) throws -> Binding {
+    guard let store else { throw DatabaseError.closed(reason: "the snapshot has ended") }
+    if let binding = store.bindings.find(core, count: -1) { return binding }
+    let names = try names
+    // What a running transaction has defined may be taken back.
+    return try (writing?.bindings ?? store.bindings).binding(core, names)
+  }
+}

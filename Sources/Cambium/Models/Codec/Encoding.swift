@@ -1,0 +1,278 @@
+// From a model in memory to a stored record, and to the difference of two models. The values are
+// written into one buffer, the table into another, and joined: how many properties are absent is
+// known only then.
+
+import FoundationEssentials
+
+/// Encodes models, with memory that is used again.
+struct ModelEncoder: ~Copyable {
+  private var values = ValueWriter()
+  private var table = ByteBuffer()
+
+  init() {}
+
+  /// A model's stored record.
+  ///
+  /// - Throws: ``DatabaseError/badValue(_:reason:)``, or what a type of the app's throws.
+  /// - Complexity: O(properties), and one allocation.
+  mutating func encode<M: Model>(_ model: M, _ binding: Binding) throws -> [UInt8] {
+    try unsafe withUnsafePointer(to: model) { try unsafe encode(UnsafeRawPointer($0), binding) }
+  }
+
+  private mutating func encode(_ base: UnsafeRawPointer, _ binding: Binding) throws -> [UInt8] {
+    if binding.isLarge { return try unsafe encodeLarge(base, binding) }
+    values.clear()
+    table.clear()
+    table.append(0)
+    table.append(0)
+    for step in binding.steps {
+      guard try unsafe write(step, base + Int(step.offset), binding) else { continue }
+      if values.count > 0xFFFF { return try unsafe encodeLarge(base, binding) }
+      table.append(littleEndian: step.name | UInt32(values.count) << 16)
+    }
+    table.store(UInt8((table.count - 2) / 4), at: 1)
+    return values.buffer.appended(to: table)
+  }
+
+  private mutating func encodeLarge(
+    _ base: UnsafeRawPointer, _ binding: Binding
+  ) throws -> [UInt8] {
+    var builder = RecordBuilder()
+    for step in binding.steps {
+      values.clear()
+      if try unsafe write(step, base + Int(step.offset), binding) {
+        builder[step.name] = values.buffer.array()
+      }
+    }
+    return builder.stored()
+  }
+
+  /// What has to be logged for a model to become another one.
+  ///
+  /// - Complexity: O(properties), and two allocations for each that differs.
+  mutating func difference<M: Model>(
+    from old: M, to new: M, _ binding: Binding
+  ) throws -> [Operation.PropertyUpdate] {
+    var updates: [Operation.PropertyUpdate] = []
+    try unsafe withUnsafePointer(to: old) { old in
+      try unsafe withUnsafePointer(to: new) { new in
+        for step in binding.steps {
+          let place = unsafe UnsafeRawPointer(new) + Int(step.offset)
+          if unsafe binding.areEqual(step, UnsafeRawPointer(old) + Int(step.offset), place) {
+            continue
+          }
+          updates.append(try unsafe update(step, place, binding))
+        }
+      }
+    }
+    return updates
+  }
+
+  /// What has to be logged for one value to be stored: of one property, or of those of a nested
+  /// value.
+  ///
+  /// - Parameters:
+  ///   - value: The value.
+  ///   - offset: Where it lies in the model.
+  ///   - binding: The schema in the database.
+  /// - Returns: The updates, by name.
+  /// - Throws: As ``encode(_:_:)``.
+  mutating func updates<V: PropertyValue>(
+    _ value: V, at offset: Int, _ binding: Binding
+  ) throws -> [Operation.PropertyUpdate] {
+    let range = offset..<(offset + max(MemoryLayout<V>.size, 1))
+    return try unsafe withUnsafePointer(to: value) { pointer in
+      var updates: [Operation.PropertyUpdate] = []
+      for step in binding.steps where range.contains(Int(step.offset)) {
+        let place = unsafe UnsafeRawPointer(pointer) + (Int(step.offset) - offset)
+        updates.append(try unsafe update(step, place, binding))
+      }
+      return updates
+    }
+  }
+
+  private mutating func update(
+    _ step: Binding.Step, _ place: UnsafeRawPointer, _ binding: Binding
+  ) throws -> Operation.PropertyUpdate {
+    values.clear()
+    let isStored = try unsafe write(step, place, binding)
+    return .init(name: step.name, value: isStored ? values.buffer.array() : nil)
+  }
+
+  /// A value's stored form.
+  mutating func stored<V: PropertyValue>(_ value: V) throws -> [UInt8] {
+    values.clear()
+    try value.write(to: &values)
+    return values.buffer.array()
+  }
+
+  /// Writes one property's value.
+  ///
+  /// - Returns: Whether there is anything to store.
+  @inline(__always)
+  private mutating func write(
+    _ step: Binding.Step, _ place: UnsafeRawPointer, _ binding: Binding
+  ) throws -> Bool {
+    let start = values.count
+    switch step.form {
+    case .int:
+      let value = unsafe place.load(as: Int.self)
+      if step.flags & Binding.Step.reference != 0, value == .min { return false }
+      values.write(integer: Int64(value))
+    case .double: values.write(double: unsafe place.load(as: Double.self))
+    case .bool: values.write(bool: unsafe place.load(as: Bool.self))
+    case .date:
+      values.write(
+        microseconds: unsafe place.assumingMemoryBound(to: Date.self).pointee.microseconds)
+    case .string:
+      let value = unsafe place.assumingMemoryBound(to: String.self)
+      if step.flags & Binding.Step.reference != 0, unsafe value.pointee.isEmpty { return false }
+      values.write(text: unsafe value.pointee)
+    case .uuid:
+      let value = unsafe place.assumingMemoryBound(to: UUID.self).pointee
+      if step.flags & Binding.Step.reference != 0, value == .unassigned { return false }
+      values.write(uuid: value)
+    case .custom, .customOrNil: return try unsafe writeCustom(step, place, binding)
+    default: return try unsafe writeOptional(step, place, binding)
+    }
+    if step.flags & Binding.Step.elided != 0 { return !isElided(step, start, binding) }
+    return true
+  }
+
+  @inline(__always)
+  private mutating func writeOptional(
+    _ step: Binding.Step, _ place: UnsafeRawPointer, _ binding: Binding
+  ) throws -> Bool {
+    if step.flags != 0 { return try unsafe writeCustom(step, place, binding) }
+    switch step.form {
+    case .intOrNil:
+      guard let value = unsafe place.load(as: Int?.self) else { return false }
+      values.write(integer: Int64(value))
+    case .doubleOrNil:
+      guard let value = unsafe place.load(as: Double?.self) else { return false }
+      values.write(double: value)
+    case .boolOrNil:
+      guard let value = unsafe place.load(as: Bool?.self) else { return false }
+      values.write(bool: value)
+    case .dateOrNil:
+      guard let value = unsafe place.assumingMemoryBound(to: Date?.self).pointee else {
+        return false
+      }
+      values.write(microseconds: value.microseconds)
+    case .uuidOrNil:
+      guard let value = unsafe place.assumingMemoryBound(to: UUID?.self).pointee else {
+        return false
+      }
+      values.write(uuid: value)
+    case .stringOrNil:
+      guard let value = unsafe place.assumingMemoryBound(to: String?.self).pointee else {
+        return false
+      }
+      values.write(text: value)
+    default: return try unsafe writeCustom(step, place, binding)
+    }
+    return true
+  }
+
+  /// Writes a property by its type's own code, or one whose absence has a meaning.
+  @inline(never)
+  private mutating func writeCustom(
+    _ step: Binding.Step, _ place: UnsafeRawPointer, _ binding: Binding
+  ) throws -> Bool {
+    let start = values.count
+    let shape = binding.core.properties[Int(step.property)].shape
+    let isAbsent = unsafe shape.isAbsent(place)
+    if isAbsent {
+      if step.flags & Binding.Step.storesNull == 0, step.flags & Binding.Step.elided == 0 {
+        return false
+      }
+      values.writeNull()
+    } else {
+      try unsafe shape.write(place, &values)
+    }
+    if step.flags & Binding.Step.elided != 0 { return !isElided(step, start, binding) }
+    return true
+  }
+
+  /// Takes back what was written if it is what absence stands for.
+  private mutating func isElided(
+    _ step: Binding.Step, _ start: Int, _ binding: Binding
+  ) -> Bool {
+    guard let elided = binding.elided[Int(step.property)] else { return false }
+    let isSame = values.buffer.lend { written in
+      elided.lend { $0.equals(written.extracting(start..<written.byteCount)) }
+    }
+    if isSame { values.cut(to: start) }
+    return isSame
+  }
+}
+
+extension ValueWriter {
+  @inline(__always)
+  mutating func write(uuid value: UUID) {
+    unsafe withUnsafeBytes(of: value.uuid) { bytes in
+      append(tag: ValueTag.uuid, unsafe bytes.bytes)
+    }
+  }
+}
+
+extension Binding {
+  /// Whether two values of a property would be stored as the same bytes.
+  @inline(__always)
+  fileprivate func areEqual(_ step: Step, _ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
+    switch step.form {
+    case .int, .double: unsafe a.load(as: UInt64.self) == b.load(as: UInt64.self)
+    case .bool: unsafe a.load(as: Bool.self) == b.load(as: Bool.self)
+    case .intOrNil: unsafe a.load(as: Int?.self) == b.load(as: Int?.self)
+    case .boolOrNil: unsafe a.load(as: Bool?.self) == b.load(as: Bool?.self)
+    case .doubleOrNil:
+      unsafe a.load(as: Double?.self)?.bitPattern == b.load(as: Double?.self)?.bitPattern
+    case .date:
+      unsafe a.assumingMemoryBound(to: Date.self).pointee.microseconds
+        == b.assumingMemoryBound(to: Date.self).pointee.microseconds
+    case .dateOrNil:
+      unsafe a.assumingMemoryBound(to: Date?.self).pointee?.microseconds
+        == b.assumingMemoryBound(to: Date?.self).pointee?.microseconds
+    case .uuid:
+      unsafe a.assumingMemoryBound(to: UUID.self).pointee
+        == b.assumingMemoryBound(to: UUID.self).pointee
+    case .uuidOrNil:
+      unsafe a.assumingMemoryBound(to: UUID?.self).pointee
+        == b.assumingMemoryBound(to: UUID?.self).pointee
+    case .string:
+      unsafe ByteOrder.areEqual(
+        a.assumingMemoryBound(to: String.self).pointee,
+        b.assumingMemoryBound(to: String.self).pointee)
+    case .stringOrNil: unsafe areEqualTexts(a, b)
+    case .custom, .customOrNil: unsafe core.properties[Int(step.property)].shape.isEqual(a, b)
+    }
+  }
+
+  private func areEqualTexts(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
+    let a = unsafe a.assumingMemoryBound(to: String?.self).pointee
+    let b = unsafe b.assumingMemoryBound(to: String?.self).pointee
+    guard let a, let b else { return a == nil && b == nil }
+    return ByteOrder.areEqual(a, b)
+  }
+}
+
+extension SchemaCore {
+  /// Puts every property into its domain, and looks whether what is required is there.
+  ///
+  /// - Returns: What is wrong.
+  func checked<M: Model>(_ model: inout M) -> [ValidationError] {
+    unsafe withUnsafeMutablePointer(to: &model) { pointer in
+      var problems: [ValidationError] = []
+      for index in guarded {
+        let info = properties[index]
+        let place = unsafe UnsafeMutableRawPointer(pointer) + info.offset
+        if let message = unsafe info.check?.run(place) {
+          problems.append(ValidationError(property: info.name, message))
+        } else if info.isRequiredToWrite, unsafe info.shape.isAbsent(place) {
+          problems.append(ValidationError(property: info.name, "is required"))
+        }
+      }
+      return problems
+    }
+  }
+}

@@ -1,0 +1,206 @@
+// How values of one type lie in memory, and how they are read and written there. The kinds that
+// most properties are of have a number, which the codec's loop switches over; for the others there
+// are closures, made once per type.
+
+import FoundationEssentials
+
+/// How the table handles a property.
+enum Form: UInt8, BitwiseCopyable, Sendable {
+  case bool, int, double, string, date, uuid, custom
+  case boolOrNil, intOrNil, doubleOrNil, stringOrNil, dateOrNil, uuidOrNil, customOrNil
+
+  /// The form of the optional.
+  var optional: Form {
+    switch self {
+    case .bool: .boolOrNil
+    case .int: .intOrNil
+    case .double: .doubleOrNil
+    case .string: .stringOrNil
+    case .date: .dateOrNil
+    case .uuid: .uuidOrNil
+    case .custom: .customOrNil
+    default: self
+    }
+  }
+
+  /// Whether nil is a value of the type.
+  var isOptional: Bool { rawValue >= Form.boolOrNil.rawValue }
+}
+
+/// A property's type: its form, and how it is handled where the form is `custom`.
+@safe struct PropertyShape: Sendable {
+  let form: Form
+  /// Whether it is one reference, which may be without a key.
+  let isReference: Bool
+  let typeName: String
+  let typeID: ObjectIdentifier
+  /// Why such a property cannot be stored, if it cannot.
+  let problem: String?
+  /// What the declaration says. Asked for late: it may lead to another schema.
+  let propertyType: @Sendable () -> PropertyType
+  /// The place's value from stored bytes; the place holds a value already.
+  let read: @Sendable (UnsafeMutableRawPointer, RawSpan, Int) throws -> Void
+  /// The place's value from stored bytes; the place holds nothing yet.
+  let initialize: @Sendable (UnsafeMutableRawPointer, RawSpan) throws -> Void
+  /// The value for nothing stored, at a place that holds nothing yet. False where there is none.
+  let initializeAbsent: @Sendable (UnsafeMutableRawPointer) -> Bool
+  let write: @Sendable (UnsafeRawPointer, inout ValueWriter) throws -> Void
+  let isAbsent: @Sendable (UnsafeRawPointer) -> Bool
+  /// Whether two would be stored as the same bytes.
+  let isEqual: @Sendable (UnsafeRawPointer, UnsafeRawPointer) -> Bool
+  let value: @Sendable (UnsafeRawPointer) -> Value
+
+  init<V: PropertyValue>(_ type: V.Type) {
+    (form, isReference) = PropertyShape.form(of: type)
+    typeName = "\(type)"
+    typeID = ObjectIdentifier(type)
+    problem = PropertyShape.problem(of: type)
+    propertyType = { V.propertyType }
+    unsafe read = { place, stored, depth in
+      let value = try V.read(stored, depth: depth)
+      unsafe place.assumingMemoryBound(to: V.self).pointee = value
+    }
+    unsafe initialize = { place, stored in
+      let value = try V.read(stored, depth: 0)
+      unsafe place.initializeMemory(as: V.self, to: value)
+    }
+    unsafe initializeAbsent = { place in
+      guard let none = (V.self as? any OptionalValue.Type)?.none as? V else { return false }
+      unsafe place.initializeMemory(as: V.self, to: none)
+      return true
+    }
+    unsafe write = { place, writer in
+      try unsafe place.assumingMemoryBound(to: V.self).pointee.write(to: &writer)
+    }
+    unsafe isAbsent = { unsafe $0.assumingMemoryBound(to: V.self).pointee.isAbsent }
+    unsafe value = { unsafe $0.assumingMemoryBound(to: V.self).pointee.storedValue }
+    unsafe isEqual = PropertyShape.equality(type)
+  }
+
+  /// Swift's equality is looser than that of stored bytes: −0.0 equals 0.0, and texts are equal in
+  /// any normal form.
+  private static func equality<V: PropertyValue>(
+    _ type: V.Type
+  ) -> @Sendable (UnsafeRawPointer, UnsafeRawPointer) -> Bool {
+    { a, b in
+      let a = unsafe a.assumingMemoryBound(to: V.self)
+      let b = unsafe b.assumingMemoryBound(to: V.self)
+      guard unsafe a.pointee == b.pointee else {
+        // NaN differs from itself.
+        guard V.self is any FloatingPoint.Type else { return false }
+        return unsafe a.pointee.storedValue == b.pointee.storedValue
+      }
+      if isExact(V.self) { return true }
+      return unsafe a.pointee.storedBytes == b.pointee.storedBytes
+    }
+  }
+
+  /// Whether equal values of a type are always stored as the same bytes.
+  private static func isExact<V: PropertyValue>(_ type: V.Type) -> Bool {
+    if let wrapped = (type as? any OptionalValue.Type)?.wrapped { return isExact(wrapped) }
+    // An enum of one byte has cases, and nothing else that could differ.
+    let isEnum = type is any RawProperty.Type && MemoryLayout<V>.size == 1
+    return isEnum || type is any FixedWidthInteger.Type || type == Data.self || type == Blob.self
+  }
+
+  private static func form<V: PropertyValue>(of type: V.Type) -> (Form, isReference: Bool) {
+    if let optional = type as? any OptionalValue.Type, let wrapped = optional.wrapped {
+      let (form, isReference) = PropertyShape.form(of: wrapped)
+      return (form.optional, isReference)
+    }
+    if let reference = type as? any ReferenceValue.Type {
+      return (PropertyShape.form(of: reference.keyValueType).0, true)
+    }
+    let known: Form =
+      if type == Bool.self { .bool } else if type == Int.self || type == Int64.self {
+        .int
+      } else if type == Double.self { .double } else if type == String.self {
+        .string
+      } else if type == Date.self { .date } else if type == UUID.self { .uuid } else { .custom }
+    return (known, false)
+  }
+
+  private static func problem<V: PropertyValue>(of type: V.Type) -> String? {
+    guard let wrapped = (type as? any OptionalValue.Type)?.wrapped else { return nil }
+    guard wrapped is any OptionalValue.Type else { return nil }
+    return "is a \(type): of two optionals only one can be stored"
+  }
+}
+
+/// What an optional is of.
+private protocol OptionalValue {
+  static var wrapped: (any PropertyValue.Type)? { get }
+  static var none: Self { get }
+}
+
+extension Optional: OptionalValue {
+  fileprivate static var wrapped: (any PropertyValue.Type)? {
+    Wrapped.self as? any PropertyValue.Type
+  }
+}
+
+/// A value that lies in memory as its key does.
+private protocol ReferenceValue { static var keyValueType: any PropertyValue.Type { get } }
+
+extension ModelID: ReferenceValue {
+  fileprivate static var keyValueType: any PropertyValue.Type { M.Key.self }
+}
+
+// Reading and writing one property of a value.
+
+extension DiscoveredProperty {
+  func value<T>(in owner: T) -> Value {
+    unsafe withUnsafePointer(to: owner) {
+      unsafe shape.value(UnsafeRawPointer($0) + offset)
+    }
+  }
+
+  func isAbsent<T>(in owner: T) -> Bool {
+    unsafe withUnsafePointer(to: owner) {
+      unsafe shape.isAbsent(UnsafeRawPointer($0) + offset)
+    }
+  }
+
+  func read<T>(_ stored: RawSpan, depth: Int, into owner: inout T) throws {
+    try unsafe withUnsafeMutablePointer(to: &owner) {
+      try unsafe shape.read(UnsafeMutableRawPointer($0) + offset, stored, depth)
+    }
+  }
+
+  func write<T>(from owner: T, to writer: inout ValueWriter) throws {
+    try unsafe withUnsafePointer(to: owner) {
+      try unsafe shape.write(UnsafeRawPointer($0) + offset, &writer)
+    }
+  }
+}
+
+/// A name that a property had before, and how what was stored under it is read.
+@safe struct FormerName: Sendable {
+  let name: String
+  /// Reads the former type; nil where it was the same.
+  let read: (@Sendable (UnsafeMutableRawPointer, RawSpan) throws -> Void)?
+
+  init(_ name: String) {
+    self.name = name
+    unsafe read = nil
+  }
+
+  init<Old: PropertyValue, New: PropertyValue>(
+    _ name: String, _ convert: @escaping @Sendable (Old) throws -> New
+  ) {
+    self.name = name
+    unsafe read = { place, stored in
+      let new = try convert(try Old.read(stored, depth: 0))
+      unsafe place.assumingMemoryBound(to: New.self).pointee = new
+    }
+  }
+}
+
+/// Puts a property's value into its domain, or says why it is not in it.
+@safe struct PropertyCheck: Sendable {
+  let run: @Sendable (UnsafeMutableRawPointer) -> String?
+
+  init<V: PropertyValue>(_ check: @escaping @Sendable (inout V) -> String?) {
+    unsafe run = { unsafe check(&$0.assumingMemoryBound(to: V.self).pointee) }
+  }
+}

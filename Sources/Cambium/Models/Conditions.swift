@@ -1,0 +1,316 @@
+// Conditions written in Swift: `$0.departureDelay > 60`. Each operator makes plain data.
+//
+// What costs time in the type checker was measured: one overload of `where`, one condition per
+// line, and what is rare (property against property, a Boolean by itself) marked as disfavoured.
+
+import FoundationEssentials
+
+extension Condition {
+  /// Both hold.
+  public static func && (a: Condition, b: Condition) -> Condition {
+    if case .all(let tests) = a.test { return Condition(.all(tests + [b.test])) }
+    return Condition(.all([a.test, b.test]))
+  }
+
+  /// One holds at least.
+  public static func || (a: Condition, b: Condition) -> Condition {
+    if case .any(let tests) = a.test { return Condition(.any(tests + [b.test])) }
+    return Condition(.any([a.test, b.test]))
+  }
+
+  /// It does not hold.
+  public static prefix func ! (a: Condition) -> Condition { Condition(.not(a.test)) }
+}
+
+extension Operand {
+  /// The path, of which a nested value as a whole has none.
+  var comparedPath: PropertyPath {
+    precondition(
+      path.property != SchemaCore.wholeName,
+      "\(V.self) is stored property by property; name one of them")
+    return path
+  }
+
+  fileprivate func compare(_ comparison: Condition.Comparison, _ value: Value) -> Condition {
+    Condition(.compare(comparedPath, comparison, value))
+  }
+
+  fileprivate func compare<W: PropertyValue>(
+    _ comparison: Condition.Comparison, _ other: Operand<W>
+  ) -> Condition {
+    Condition(.compareProperties(comparedPath, comparison, other.comparedPath))
+  }
+
+  /// Whether the property is a value; nil is null.
+  public static func == (a: Operand, b: V) -> Condition { a.compare(.equal, b.storedValue) }
+
+  /// Whether the property is another value.
+  public static func != (a: Operand, b: V) -> Condition { a.compare(.notEqual, b.storedValue) }
+
+  /// Whether the property is one of some values.
+  public func `in`(_ values: some Sequence<V.Base>) -> Condition {
+    Condition(.oneOf(comparedPath, values.map(\.storedValue)))
+  }
+}
+
+extension Operand where V.Base: Comparable {
+  /// Whether the property is less than a value; null never is.
+  public static func < (a: Operand, b: V.Base) -> Condition { a.compare(.less, b.storedValue) }
+
+  /// Whether the property is a value or less; null never is.
+  public static func <= (a: Operand, b: V.Base) -> Condition {
+    a.compare(.lessOrEqual, b.storedValue)
+  }
+
+  /// Whether the property is greater than a value; null never is.
+  public static func > (a: Operand, b: V.Base) -> Condition { a.compare(.greater, b.storedValue) }
+
+  /// Whether the property is a value or greater; null never is.
+  public static func >= (a: Operand, b: V.Base) -> Condition {
+    a.compare(.greaterOrEqual, b.storedValue)
+  }
+
+  /// Whether the property lies in a range, both bounds included.
+  public func `in`(_ range: ClosedRange<V.Base>) -> Condition {
+    self >= range.lowerBound && self <= range.upperBound
+  }
+
+  /// Whether the property lies in a range, without its upper bound.
+  public func `in`(_ range: Range<V.Base>) -> Condition {
+    self >= range.lowerBound && self < range.upperBound
+  }
+}
+
+extension Operand where V.Base == String {
+  private func text(_ test: Condition.TextTest, _ text: String, _ collation: Collation)
+    -> Condition
+  {
+    Condition(.text(comparedPath, test, text, collation))
+  }
+
+  /// Whether the text is another one, as the collation compares them.
+  public func equals(_ other: String, _ collation: Collation = .ignoringCase) -> Condition {
+    text(.equals, other, collation)
+  }
+
+  /// Whether the text begins with another one.
+  public func hasPrefix(_ prefix: String, _ collation: Collation = .binary) -> Condition {
+    text(.prefix, prefix, collation)
+  }
+
+  /// Whether the text ends with another one.
+  public func hasSuffix(_ suffix: String, _ collation: Collation = .binary) -> Condition {
+    text(.suffix, suffix, collation)
+  }
+
+  /// Whether another text occurs in the text.
+  public func contains(_ part: String, _ collation: Collation = .binary) -> Condition {
+    text(.contains, part, collation)
+  }
+
+  /// Whether the text, or a part of it, matches a regular expression.
+  public func matches(_ pattern: String, _ collation: Collation = .binary) -> Condition {
+    text(.matches, pattern, collation)
+  }
+
+  /// How many characters the text has.
+  public var count: Operand<Int> { applying(.count) }
+  /// The text in lower case.
+  public var lowercased: Operand<String> { applying(.lowercased) }
+}
+
+extension Operand where V.Base == Date {
+  /// The year of the moment, in UTC.
+  public var year: Operand<Int> { applying(.year) }
+  /// The month of the moment, 1 to 12, in UTC.
+  public var month: Operand<Int> { applying(.month) }
+  /// The day of the month, in UTC.
+  public var day: Operand<Int> { applying(.day) }
+  /// The hour of the day, 0 to 23, in UTC.
+  public var hour: Operand<Int> { applying(.hour) }
+}
+
+extension Operand where V.Base: Sequence, V.Base.Element: PropertyValue {
+  /// Whether an element is a value.
+  public func contains(_ element: V.Base.Element) -> Condition {
+    Condition(.contains(comparedPath, element.storedValue))
+  }
+
+  /// How many elements there are.
+  public var count: Operand<Int> { applying(.count) }
+}
+
+/// A dictionary that can be stored.
+public protocol KeyedProperty: PropertyValue {
+  /// What its values are stored under.
+  associatedtype Key: DictionaryKey
+}
+
+extension Dictionary: KeyedProperty where Key: DictionaryKey, Value: PropertyValue {}
+
+extension Operand where V.Base: KeyedProperty {
+  /// Whether there is a value under a key.
+  public func hasKey(_ key: V.Base.Key) -> Condition {
+    Condition(.contains(comparedPath, .string(key.keyText)))
+  }
+}
+
+extension Operand where V.Base: UnionProperty {
+  /// Whether the value is of a case, by its name; the payload is not looked at.
+  public func `is`(_ name: String) -> Condition {
+    Condition(.contains(comparedPath, .string(name)))
+  }
+}
+
+// MARK: Related models
+
+extension ManyOperand {
+  private func related(
+    _ quantifier: Condition.Quantifier, _ condition: (Fields<Other>) -> Condition
+  ) -> Condition {
+    Condition(.related(many, quantifier, condition(Fields<Other>()).test))
+  }
+
+  /// Whether one of the models passes at least.
+  public func any(@ConditionBuilder _ condition: (Fields<Other>) -> Condition) -> Condition {
+    related(.any, condition)
+  }
+
+  /// Whether all of the models pass; of none, all do.
+  public func all(@ConditionBuilder _ condition: (Fields<Other>) -> Condition) -> Condition {
+    related(.all, condition)
+  }
+
+  /// Whether none of the models passes.
+  public func none(@ConditionBuilder _ condition: (Fields<Other>) -> Condition) -> Condition {
+    related(.none, condition)
+  }
+
+  /// Whether there is no model.
+  public var isEmpty: Condition { Condition(.related(many, .none, .all([]))) }
+}
+
+extension Operand where V.Base: Sequence, V.Base.Element: ReferringProperty {
+  private var many: ManyOperand<V.Base.Element.Referred> { ManyOperand(.elements(comparedPath)) }
+
+  /// Whether one of the models that the elements refer to passes at least.
+  public func any(
+    @ConditionBuilder _ condition: (Fields<V.Base.Element.Referred>) -> Condition
+  ) -> Condition { many.any(condition) }
+
+  /// Whether all of the models that the elements refer to pass; of none, all do.
+  public func all(
+    @ConditionBuilder _ condition: (Fields<V.Base.Element.Referred>) -> Condition
+  ) -> Condition { many.all(condition) }
+
+  /// Whether none of the models that the elements refer to passes.
+  public func none(
+    @ConditionBuilder _ condition: (Fields<V.Base.Element.Referred>) -> Condition
+  ) -> Condition { many.none(condition) }
+}
+
+// MARK: Property against property
+
+extension Operand {
+  /// Whether two properties are the same.
+  @_disfavoredOverload
+  public static func == <W: PropertyValue>(a: Operand, b: Operand<W>) -> Condition
+  where W.Base == V.Base { a.compare(.equal, b) }
+
+  /// Whether two properties differ.
+  @_disfavoredOverload
+  public static func != <W: PropertyValue>(a: Operand, b: Operand<W>) -> Condition
+  where W.Base == V.Base { a.compare(.notEqual, b) }
+}
+
+extension Operand where V.Base: Comparable {
+  /// Whether a property is less than another.
+  @_disfavoredOverload
+  public static func < <W: PropertyValue>(a: Operand, b: Operand<W>) -> Condition
+  where W.Base == V.Base { a.compare(.less, b) }
+
+  /// Whether a property is less than another, or the same.
+  @_disfavoredOverload
+  public static func <= <W: PropertyValue>(a: Operand, b: Operand<W>) -> Condition
+  where W.Base == V.Base { a.compare(.lessOrEqual, b) }
+
+  /// Whether a property is greater than another.
+  @_disfavoredOverload
+  public static func > <W: PropertyValue>(a: Operand, b: Operand<W>) -> Condition
+  where W.Base == V.Base { a.compare(.greater, b) }
+
+  /// Whether a property is greater than another, or the same.
+  @_disfavoredOverload
+  public static func >= <W: PropertyValue>(a: Operand, b: Operand<W>) -> Condition
+  where W.Base == V.Base { a.compare(.greaterOrEqual, b) }
+}
+
+// MARK: A Boolean by itself
+
+extension Operand where V.Base == Bool {
+  fileprivate var isTrue: Condition { compare(.equal, .bool(true)) }
+
+  /// Whether the property is not true.
+  public static prefix func ! (a: Operand) -> Condition { !a.isTrue }
+
+  /// Both hold.
+  @_disfavoredOverload
+  public static func && (a: Operand, b: Condition) -> Condition { a.isTrue && b }
+
+  /// Both hold.
+  @_disfavoredOverload
+  public static func && (a: Condition, b: Operand) -> Condition { a && b.isTrue }
+
+  /// Both hold.
+  @_disfavoredOverload
+  public static func && (a: Operand, b: Operand) -> Condition { a.isTrue && b.isTrue }
+
+  /// One holds at least.
+  @_disfavoredOverload
+  public static func || (a: Operand, b: Condition) -> Condition { a.isTrue || b }
+
+  /// One holds at least.
+  @_disfavoredOverload
+  public static func || (a: Condition, b: Operand) -> Condition { a || b.isTrue }
+
+  /// One holds at least.
+  @_disfavoredOverload
+  public static func || (a: Operand, b: Operand) -> Condition { a.isTrue || b.isTrue }
+}
+
+/// Takes one condition per line; all must hold. `if`, `if let`, `switch` and `for` work inside.
+@resultBuilder public enum ConditionBuilder {
+  /// Takes a condition.
+  public static func buildExpression(_ condition: Condition) -> Condition { condition }
+
+  /// Takes a Boolean property.
+  @_disfavoredOverload
+  public static func buildExpression(_ property: Operand<Bool>) -> Condition { property.isTrue }
+
+  /// Without a line everything passes.
+  public static func buildBlock() -> Condition { Condition(.all([])) }
+
+  /// Takes the first line.
+  public static func buildPartialBlock(first condition: Condition) -> Condition { condition }
+
+  /// Takes the next line.
+  public static func buildPartialBlock(accumulated: Condition, next: Condition) -> Condition {
+    accumulated && next
+  }
+
+  /// Takes what is under an `if` without an `else`.
+  public static func buildOptional(_ condition: Condition?) -> Condition {
+    condition ?? Condition(.all([]))
+  }
+
+  /// Takes one branch.
+  public static func buildEither(first condition: Condition) -> Condition { condition }
+
+  /// Takes the other branch.
+  public static func buildEither(second condition: Condition) -> Condition { condition }
+
+  /// Takes what a loop makes; all must hold.
+  public static func buildArray(_ conditions: [Condition]) -> Condition {
+    Condition(.all(conditions.map(\.test)))
+  }
+}

@@ -1,0 +1,85 @@
+import FoundationEssentials
+
+/// A value type that is stored as a record, under a key of its own in a collection.
+///
+///     struct Flight: Model {
+///       var id = ID()
+///       var carrier: Airline.ID?
+///       var number = 0
+///       var scheduled = Date.distantPast
+///
+///       static let schema = Schema<Flight>("flights") {
+///         Property(\.number).validated("must be positive") { $0 > 0 }
+///         Index(\.carrier, \.scheduled.descending)
+///       }
+///     }
+///
+/// Every property is a `var` with an initial value: that is what a record without the property
+/// reads as. The schema finds the properties by itself; it lists only what has more to say. What
+/// cannot be stored (a class, a type that is no ``PropertyValue``) is said when the model is first
+/// used, in the error's text.
+///
+/// Threads: a model is a value; the schema is made once, by whoever uses it first.
+public protocol Model: Identifiable, MemberSource where ID == ModelID<Self> {
+  /// What the key is.
+  associatedtype Key: ModelKey = UUID
+  /// What identifies a model of this type.
+  associatedtype ID = ModelID<Self>
+
+  /// Which one it is.
+  var id: ID { get set }
+
+  /// What every property is initially.
+  init()
+
+  /// What is stored, under which names, and what holds for it.
+  static var schema: Schema<Self> { get }
+}
+
+extension Model {
+  /// The properties that the schema has found.
+  public static var members: MemberList { MemberList(core: schema.core) }
+
+  /// The records that refer to this one by a property: the other side of a reference.
+  ///
+  ///     var flights: Many<Flight> { many(\.carrier) }
+  ///
+  /// Only the reference is stored, so the two sides cannot disagree.
+  ///
+  /// - Parameter reference: The other model's property that refers to this one.
+  /// - Returns: What can be asked for, and named in conditions.
+  public func many<Other: Model>(
+    _ reference: KeyPath<Other, ID?> & Sendable
+  ) -> Many<Other> { Many(reference, key: id.storedValue) }
+
+  /// As ``many(_:)-(KeyPath<Other,ID?>)``, for a reference that is always there.
+  public func many<Other: Model>(
+    _ reference: KeyPath<Other, ID> & Sendable
+  ) -> Many<Other> { Many(reference, key: id.storedValue) }
+
+  /// As ``many(_:)-(KeyPath<Other,ID?>)``, for an array of references: many to many.
+  public func many<Other: Model>(
+    _ references: KeyPath<Other, [ID]> & Sendable
+  ) -> Many<Other> { Many(references, key: id.storedValue) }
+}
+
+/// The models that refer to one: a description that reads nothing.
+public struct Many<Other: Model>: Sendable {
+  /// The property that refers, by its path; looked up when it is asked for, since the other schema
+  /// may be the one that is being made.
+  let reference: AnyKeyPath & Sendable
+  let offset: Int?
+  /// The key that is referred to.
+  let key: Value
+
+  fileprivate init<V>(_ reference: KeyPath<Other, V> & Sendable, key: Value) {
+    self.reference = reference
+    offset = MemoryLayout<Other>.offset(of: reference)
+    self.key = key
+  }
+
+  /// The name of the property that refers.
+  var property: String {
+    Other.schema.core.property(at: offset, of: reference).name
+  }
+}

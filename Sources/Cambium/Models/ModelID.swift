@@ -1,0 +1,158 @@
+import FoundationEssentials
+
+/// What identifies a model among its kind: a time-ordered `UUID`, unless the model says
+/// `typealias Key = String` or `Int`.
+public protocol ModelKey: PropertyValue, Hashable {
+  /// Not given yet: an insert makes one, or refuses.
+  static var unassigned: Self { get }
+  /// What the collection's declaration says.
+  static var keyType: CollectionDefinition.KeyType { get }
+  /// A fresh one, for kinds that can be made without looking at the database.
+  static func generated() -> Self?
+  /// The key as the tree has it.
+  ///
+  /// - Throws: ``DatabaseError/badKey(_:reason:)`` for what no key can be.
+  func treeKey() throws -> Cambium.Key
+  /// Reads the tree's key, or gives nil for one of another kind.
+  init?(treeKey: Cambium.Key)
+}
+
+extension UUID: ModelKey {
+  /// All zeros.
+  public static var unassigned: UUID {
+    UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+  }
+  /// ``CollectionDefinition/KeyType/uuid``.
+  public static var keyType: CollectionDefinition.KeyType { .uuid }
+  /// A UUID of version 7, which sorts behind those made before.
+  ///
+  /// - Complexity: about 0.3 µs.
+  public static func generated() -> UUID? { UniqueIdentifiers.shared.next() }
+  /// Itself.
+  public func treeKey() -> Cambium.Key { .uuid(self) }
+  /// Takes a UUID.
+  public init?(treeKey: Cambium.Key) {
+    guard case .uuid(let value) = treeKey else { return nil }
+    self = value
+  }
+}
+
+extension String: ModelKey {
+  /// The empty text.
+  public static var unassigned: String { "" }
+  /// ``CollectionDefinition/KeyType/string``.
+  public static var keyType: CollectionDefinition.KeyType { .string }
+  /// None: the app knows its natural keys.
+  public static func generated() -> String? { nil }
+  /// What the text reads as: `42` is an integer in the tree.
+  public func treeKey() throws -> Cambium.Key { try Cambium.Key(self) }
+  /// Takes any key, as text.
+  public init?(treeKey: Cambium.Key) { self = treeKey.description }
+}
+
+extension Int: ModelKey {
+  /// The least integer, so that 0 is a key like any other.
+  public static var unassigned: Int { .min }
+  /// ``CollectionDefinition/KeyType/integer``.
+  public static var keyType: CollectionDefinition.KeyType { .integer }
+  /// None: ``Transaction/insert(_:)`` takes the one behind the greatest there is.
+  public static func generated() -> Int? { nil }
+  /// Itself.
+  public func treeKey() -> Cambium.Key { .integer(Int64(self)) }
+  /// Takes an integer.
+  public init?(treeKey: Cambium.Key) {
+    guard case .integer(let value) = treeKey else { return nil }
+    self.init(exactly: value)
+  }
+}
+
+/// Identifies one `M`: in a model `ID()` is its own, and `Airline.ID` another's.
+///
+/// A property of this type refers to the other model. It is stored as the plain key.
+public struct ModelID<M: Model>: Hashable, Sendable {
+  /// The key.
+  public var key: M.Key
+
+  /// Not given yet.
+  @inlinable
+  public init() { key = .unassigned }
+
+  /// Takes a key.
+  @inlinable
+  public init(_ key: M.Key) { self.key = key }
+
+  /// Whether there is a key.
+  @inlinable
+  public var isAssigned: Bool { key != .unassigned }
+
+  /// Where the model is stored.
+  ///
+  /// - Throws: ``DatabaseError/badKey(_:reason:)`` for what no key can be,
+  ///   ``DatabaseError/misuse(reason:)`` for an id without a key.
+  public var path: Path {
+    get throws { try M.schema.core.path(of: self) }
+  }
+}
+
+extension ModelID: PropertyValue {
+  /// The model, whose properties queries reach through the reference.
+  public typealias Members = M
+
+  /// A reference to the model's collection.
+  public static var propertyType: PropertyType { .reference(M.schema.core.path) }
+  /// The plain key.
+  public var storedValue: Value { isAssigned ? key.storedValue : .null }
+  /// Whether there is no key.
+  public var isAbsent: Bool { !isAssigned }
+
+  /// Takes a plain key.
+  public init(storedValue: Value) throws { self.init(try M.Key(storedValue: storedValue)) }
+}
+
+extension ModelID: DictionaryKey {
+  /// ``PropertyType/keyed(by:_:)`` the model's collection.
+  public static func propertyType(of values: PropertyType) -> PropertyType {
+    .keyed(by: M.schema.core.path, values)
+  }
+
+  /// The key's text.
+  public var keyText: String { (try? key.treeKey().description) ?? "" }
+
+  /// Reads a key's text.
+  public init(keyText: String) throws {
+    guard let key = M.Key(treeKey: try Cambium.Key(keyText)) else {
+      throw ValueMismatch(reason: "the key '\(keyText)' is no \(M.Key.self)")
+    }
+    self.init(key)
+  }
+}
+
+extension ModelID: CustomStringConvertible {
+  /// The model's type and the key: `Airport/JFK`.
+  public var description: String { "\(M.self)/\(isAssigned ? "\(key)" : "?")" }
+}
+
+extension ModelID: Comparable where M.Key: Comparable {
+  /// Compares the keys.
+  public static func < (a: ModelID, b: ModelID) -> Bool { a.key < b.key }
+}
+
+extension ModelID: ExpressibleByUnicodeScalarLiteral where M.Key == String {
+  /// Takes a literal as key.
+  public init(unicodeScalarLiteral key: String) { self.init(key) }
+}
+
+extension ModelID: ExpressibleByExtendedGraphemeClusterLiteral where M.Key == String {
+  /// Takes a literal as key.
+  public init(extendedGraphemeClusterLiteral key: String) { self.init(key) }
+}
+
+extension ModelID: ExpressibleByStringLiteral where M.Key == String {
+  /// Takes a literal as key.
+  public init(stringLiteral key: String) { self.init(key) }
+}
+
+extension ModelID: ExpressibleByIntegerLiteral where M.Key == Int {
+  /// Takes a literal as key.
+  public init(integerLiteral key: Int) { self.init(key) }
+}

@@ -1,0 +1,96 @@
+// A value of several properties inside a model. As a property of its own it is flattened: each of
+// its properties is one of the record, under a dotted name. Inside an optional, an array or a
+// dictionary it is stored as a map.
+
+import Synchronization
+
+/// A value type whose properties are stored as properties of the model that holds it, by dotted
+/// names: `place.latitude`. Each can be indexed, queried and updated by itself.
+///
+///     struct Place: Nested { var latitude = 0.0, longitude = 0.0 }
+///
+/// Inside an optional, an array or a dictionary it is stored as a map, which queries take as one
+/// value.
+public protocol Nested: PropertyValue, MemberSource where Members == Self {
+  /// What every property is initially.
+  init()
+}
+
+extension Nested {
+  /// Those of the owner.
+  public static var members: MemberList { MemberList(core: nil) }
+
+  /// A map of anything.
+  public static var propertyType: PropertyType { .map(.any) }
+
+  /// ``Value/map(_:)``.
+  public var storedValue: Value {
+    var record = Record()
+    for property in NestedShape.of(Self.self).properties {
+      let value = property.value(in: self)
+      if !value.isAbsent { record[property.name] = value }
+    }
+    return .map(record)
+  }
+
+  /// Takes a stored map; properties that it does not have are as they are initially.
+  public init(storedValue: Value) throws {
+    self = try storedValue.stored().lend { try Self.read($0, depth: 0) }
+  }
+
+  /// Reads a stored map.
+  public static func read(_ stored: RawSpan, depth: Int) throws -> Self {
+    var value = Self()
+    let shape = try NestedShape.of(Self.self).checked()
+    try stored.forEachMember(of: Self.self, depth) { name, bytes in
+      guard let property = shape.properties.first(where: { ByteOrder.areEqual($0.name, name) })
+      else { return }
+      try property.read(bytes, depth: depth + 1, into: &value)
+    }
+    return value
+  }
+
+  /// Writes a stored map.
+  public func write(to writer: inout ValueWriter) throws {
+    let shape = try NestedShape.of(Self.self).checked()
+    try writer.open(ValueTag.map)
+    for property in shape.inNameOrder where !property.isAbsent(in: self) {
+      writer.write(name: property.name)
+      let start = writer.count
+      try property.write(from: self, to: &writer)
+      writer.closeLength(from: start)
+    }
+    writer.close()
+  }
+}
+
+/// The properties of one nested type, found once. Inside a map nothing is flattened any further.
+final class NestedShape: Sendable {
+  let properties: [DiscoveredProperty]
+  let inNameOrder: [DiscoveredProperty]
+  private let problem: String?
+
+  private static let known = Mutex<[ObjectIdentifier: NestedShape]>([:])
+
+  /// The shape of a type.
+  static func of<N: Nested>(_ type: N.Type) -> NestedShape {
+    let key = ObjectIdentifier(type)
+    if let shape = known.withLock({ $0[key] }) { return shape }
+    // Outside the lock, since `init` is the app's code.
+    let shape = NestedShape(Discovery(of: N(), flattens: false))
+    known.withLock { $0[key] = shape }
+    return shape
+  }
+
+  private init(_ discovery: Discovery) {
+    properties = discovery.properties
+    inNameOrder = properties.sorted { ByteOrder.compare($0.name, $1.name) < 0 }
+    problem = discovery.problem
+  }
+
+  /// Itself, where all can be stored.
+  func checked() throws -> NestedShape {
+    if let problem { throw DatabaseError.misuse(reason: problem) }
+    return self
+  }
+}

@@ -1,0 +1,205 @@
+/// A property that has more to say than its name and type; a line of a ``Schema``.
+///
+///     Property(\.number).validated("must be positive") { $0 > 0 }
+///     Property(\.departureDelay).was("delay")
+public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
+  private let keyPath: WritableKeyPath<M, V> & Sendable
+  private var name: String?
+  private var changes: [@Sendable (inout PropertyInfo, M) -> Void] = []
+  private var rules: [(message: String, holds: @Sendable (V) -> Bool)] = []
+
+  /// Names a property.
+  ///
+  /// - Parameters:
+  ///   - property: The property.
+  ///   - name: What it is stored as; as it is called in the type where it is nil.
+  public init(_ property: WritableKeyPath<M, V> & Sendable, name: String? = nil) {
+    keyPath = property
+    self.name = name
+  }
+
+  /// Lists a property with its name, for ``Schema/init(listing:version:_:)``.
+  public init(_ name: String, _ property: WritableKeyPath<M, V> & Sendable) {
+    self.init(property, name: name)
+  }
+
+  private func changed(
+    _ change: @escaping @Sendable (inout PropertyInfo, M) -> Void
+  ) -> Property {
+    var copy = self
+    copy.changes.append(change)
+    return copy
+  }
+
+  // MARK: What must be there
+
+  /// A record without a value is neither written nor read. A reference without a key is none.
+  public func required() -> Property {
+    changed { info, _ in (info.isRequiredToRead, info.isRequiredToWrite) = (true, true) }
+  }
+
+  /// A record without a value is not written; one that is there already can be read.
+  public func writeRequired() -> Property { changed { info, _ in info.isRequiredToWrite = true } }
+
+  /// The initial value is not stored: absence stands for it, in queries as well. Changing the
+  /// initial value later changes what such records hold.
+  public func defaultOnEmpty() -> Property {
+    changed { info, template in
+      let found = DiscoveredProperty(name: info.name, offset: info.offset, shape: info.shape)
+      info.absence = found.value(in: template)
+    }
+  }
+
+  // MARK: What it may be
+
+  /// A rule that the app checks before a write is logged. All messages are reported at once.
+  ///
+  /// - Parameters:
+  ///   - message: Says what is wrong, behind the property's name: `must be positive`.
+  ///   - holds: Whether a value is good.
+  /// - Returns: The property with the rule.
+  public func validated(
+    _ message: String, _ holds: @escaping @Sendable (V) -> Bool
+  ) -> Property {
+    var copy = self
+    copy.rules.append((message, holds))
+    return copy
+  }
+
+  /// A value outside is refused.
+  public func oneOf(_ values: [V]) -> Property {
+    changed { info, _ in
+      info.domain = Domain(.list(values.map(\.storedValue)))
+      info.check = PropertyCheck { (value: inout V) in
+        value.isAbsent || values.contains(value)
+          ? nil : "must be one of \(values.map { "\($0)" }.joined(separator: ", "))"
+      }
+    }
+  }
+
+  // MARK: Former names
+
+  /// Stored under another name before.
+  public func was(_ name: String) -> Property {
+    changed { info, _ in info.formerNames.append(FormerName(name)) }
+  }
+
+  /// Stored under another name, or the same, as another type before.
+  ///
+  /// - Parameters:
+  ///   - name: The former name.
+  ///   - type: The former type.
+  ///   - convert: Makes the new value; an error is that of reading the record.
+  /// - Returns: The property with the former name.
+  public func was<Old: PropertyValue>(
+    _ name: String, as type: Old.Type, _ convert: @escaping @Sendable (Old) throws -> V
+  ) -> Property {
+    changed { info, _ in info.formerNames.append(FormerName(name, convert)) }
+  }
+
+  // MARK: The line
+
+  /// What the line says.
+  public var item: SchemaItem<M> {
+    SchemaItem(
+      change: { [keyPath, name, changes] draft, template in
+        // A rule can be about a nested value as a whole, of which the parts are stored.
+        if V.self is any Nested.Type, name == nil, changes.isEmpty { return }
+        guard let index = draft.index(of: keyPath, name) else { return }
+        if let name { draft.properties[index].name = name }
+        for change in changes { change(&draft.properties[index], template) }
+      },
+      rules: rules.map { ModelRule(keyPath, $0.message, $0.holds) })
+  }
+}
+
+extension Property where V.Base: Comparable {
+  /// A value outside becomes the nearest inside.
+  public func clamped(to range: ClosedRange<V.Base>) -> Property {
+    within(range, .clamp)
+  }
+
+  /// A value outside is refused.
+  public func rejected(outside range: ClosedRange<V.Base>) -> Property { within(range, .reject) }
+
+  private func within(_ range: ClosedRange<V.Base>, _ treatment: Domain.Treatment) -> Property {
+    let (low, high) = (range.lowerBound.storedValue, range.upperBound.storedValue)
+    return changed { info, _ in
+      info.domain = Domain(.range(low, high), treatment)
+      info.check = PropertyCheck { (value: inout V) in
+        guard let base = value as? V.Base, !range.contains(base) else { return nil }
+        guard treatment == .clamp else {
+          return "must be from \(range.lowerBound) to \(range.upperBound)"
+        }
+        let nearest = base < range.lowerBound ? range.lowerBound : range.upperBound
+        if let nearest = nearest as? V { value = nearest }
+        return nil
+      }
+    }
+  }
+}
+
+extension Property where V: ExpressibleByNilLiteral, V.Base: Comparable {
+  /// A value outside becomes nil.
+  public func cleared(outside range: ClosedRange<V.Base>) -> Property {
+    let (low, high) = (range.lowerBound.storedValue, range.upperBound.storedValue)
+    return changed { info, _ in
+      info.domain = Domain(.range(low, high), .clear)
+      info.check = PropertyCheck { (value: inout V) in
+        if let base = value as? V.Base, !range.contains(base) { value = nil }
+        return nil
+      }
+    }
+  }
+}
+
+/// What refers to models, by itself or in each of its elements.
+public protocol ReferringProperty: PropertyValue {
+  /// The model that is referred to.
+  associatedtype Referred: Model
+}
+
+extension ModelID: ReferringProperty {
+  /// The model.
+  public typealias Referred = M
+}
+
+extension Array: ReferringProperty where Element: ReferringProperty {
+  /// The model that the elements refer to.
+  public typealias Referred = Element.Referred
+}
+
+extension Property where V.Base: ReferringProperty {
+  /// What happens to this record when the one that it refers to is deleted.
+  public func onDelete(_ rule: DeleteRule) -> Property {
+    changed { info, _ in info.deleteRule = rule }
+  }
+
+  /// The record that it refers to must be there when this one is written.
+  public func mustExist() -> Property { changed { info, _ in info.mustExist = true } }
+}
+
+extension SchemaDraft {
+  /// The place of a property, which is listed now where none is found.
+  fileprivate mutating func index<M: Model, V: PropertyValue>(
+    of keyPath: WritableKeyPath<M, V>, _ name: String?
+  ) -> Int? {
+    guard let offset = MemoryLayout<M>.offset(of: keyPath) else {
+      problem = problem ?? "\(typeName): \(keyPath) is not a stored property"
+      return nil
+    }
+    if let index = properties.firstIndex(where: { $0.offset == offset }) { return index }
+    if !isDiscovered, name == "id", V.self == M.ID.self {
+      idOffset = offset
+      return nil
+    }
+    guard !isDiscovered, let name, offset != idOffset else {
+      problem = problem ?? "\(typeName): \(keyPath) is not a property of its own in the records"
+      return nil
+    }
+    let shape = PropertyShape(V.self)
+    properties.append(
+      PropertyInfo(DiscoveredProperty(name: name, offset: offset, shape: shape)))
+    return properties.count - 1
+  }
+}

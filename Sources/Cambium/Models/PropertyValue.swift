@@ -1,0 +1,140 @@
+/// What a property of a ``Model`` can hold.
+///
+/// The standard types conform: numbers, text, dates, UUIDs, bytes, blobs, optionals, arrays, sets,
+/// dictionaries, ``Value`` for anything. Types of your own conform through ``RawProperty`` (enums
+/// and wrappers), ``Nested`` (structs of properties), ``UnionProperty`` (enums with payloads) or
+/// ``CodableProperty`` (anything else, as JSON). Whatever the type, what is stored is a ``Value``,
+/// which tools can read without the app's code.
+///
+///     extension Celsius: PropertyValue {
+///       static var propertyType: PropertyType { .double }
+///       var storedValue: Value { .double(degrees) }
+///       init(storedValue: Value) throws { degrees = try Double(storedValue: storedValue) }
+///     }
+public protocol PropertyValue: Equatable, Sendable {
+  /// The type without its optional.
+  associatedtype Base: PropertyValue = Self
+  /// What a query can name behind it: the properties of the model that it refers to, or of the
+  /// nested value.
+  associatedtype Members: MemberSource = NoMembers
+
+  /// What the collection's declaration says of such a property.
+  static var propertyType: PropertyType { get }
+
+  /// The value as it is stored.
+  var storedValue: Value { get }
+
+  /// Reads a stored value.
+  ///
+  /// - Parameter storedValue: The value.
+  /// - Throws: Any error, where it is none of this type; it is reported with the record's path and
+  ///   the property.
+  init(storedValue: Value) throws
+
+  /// Whether there is nothing to store; null in queries.
+  var isAbsent: Bool { get }
+
+  /// Reads a value from its stored bytes, to save making a ``Value``.
+  ///
+  /// - Parameters:
+  ///   - stored: The tag and the payload; see <doc:FileFormat>.
+  ///   - depth: In how many arrays and maps the value lies.
+  /// - Returns: The value.
+  /// - Throws: As ``init(storedValue:)``.
+  static func read(_ stored: RawSpan, depth: Int) throws -> Self
+
+  /// Writes the stored bytes, to save making a ``Value``.
+  ///
+  /// - Parameter writer: Takes them.
+  /// - Throws: Any error, where the value cannot be stored.
+  func write(to writer: inout ValueWriter) throws
+}
+
+extension PropertyValue {
+  /// Nothing is absent unless its type says so.
+  public var isAbsent: Bool { false }
+
+  /// Reads by way of a ``Value``.
+  public static func read(_ stored: RawSpan, depth: Int) throws -> Self {
+    try Self(storedValue: try Value(stored, depth: depth))
+  }
+
+  /// Writes by way of a ``Value``.
+  public func write(to writer: inout ValueWriter) throws { try writer.write(storedValue) }
+}
+
+/// What a query can reach by naming members: the properties of a model or of a nested value.
+public protocol MemberSource: Sendable {
+  /// Where those properties are found.
+  static var members: MemberList { get }
+}
+
+/// The properties that a type has for queries. Only this module makes them.
+public struct MemberList: Sendable {
+  /// A model's schema; nil for a nested value, whose properties are those of its owner.
+  let core: SchemaCore?
+}
+
+/// A type without members: numbers, text, dates.
+public struct NoMembers: MemberSource {
+  /// None.
+  public static var members: MemberList { MemberList(core: nil) }
+}
+
+/// A stored value that is not of the type that a model has for it.
+struct ValueMismatch: Error {
+  let reason: String
+
+  init(_ expected: Any.Type, found value: Value) {
+    reason = "it holds \(value.kindText), which is no \(expected)"
+  }
+
+  init(_ expected: Any.Type, foundTag tag: UInt8) {
+    reason = "it holds \(ValueTag.text(tag)), which is no \(expected)"
+  }
+
+  init(reason: String) { self.reason = reason }
+}
+
+extension Value {
+  /// What kind it is, for messages, with the value where it is short.
+  fileprivate var kindText: String {
+    switch self {
+    case .null: "null"
+    case .bool(let value): "\(value)"
+    case .integer(let value): "the whole number \(value)"
+    case .double(let value): "the number \(value)"
+    case .string(let text): text.utf8.count <= 40 ? "the text '\(text)'" : "a text"
+    case .data: "bytes"
+    case .date: "a date"
+    case .uuid: "a UUID"
+    case .decimal(let value): "the decimal number \(value)"
+    case .array: "an array"
+    case .map: "a map"
+    case .reference: "a path"
+    case .blob: "a blob"
+    }
+  }
+}
+
+extension ValueTag {
+  /// What kind a tag stands for, for messages.
+  fileprivate static func text(_ tag: UInt8) -> String {
+    switch tag {
+    case null: "null"
+    case `false`, `true`: "a Boolean"
+    case integer1...integer8: "a whole number"
+    case double: "a floating-point number"
+    case string: "a text"
+    case data: "bytes"
+    case date: "a date"
+    case uuid: "a UUID"
+    case decimal: "a decimal number"
+    case array: "an array"
+    case map: "a map"
+    case reference: "a path"
+    case blob: "a blob"
+    default: "something of the unknown kind \(tag)"
+    }
+  }
+}

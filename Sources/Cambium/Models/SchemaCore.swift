@@ -1,0 +1,137 @@
+import Synchronization
+
+/// A schema without the model's type: what the codec, the declaration and queries need.
+///
+/// Invariants:
+/// 1. It is not changed after `Schema.init`; what is derived from it and asks for other schemas is
+///    made when it is asked for, so that schemas may refer to each other in circles.
+/// 2. `properties` lie inside the model, and do not overlap. Checked against the model's size.
+final class SchemaCore: Sendable {
+  /// The collection's path as it was given.
+  let name: String
+  let path: Path
+  let typeName: String
+  let keyType: CollectionDefinition.KeyType
+  let idForm: Form
+  let idOffset: Int
+  let properties: [PropertyInfo]
+  /// Why the model cannot be used, if it cannot.
+  let problem: String?
+  /// The places of the properties that are looked at before each write.
+  let guarded: [Int]
+  private let byOffset: [Int: Int]
+  private let makeDefinition: @Sendable () -> CollectionDefinition
+  private let madeDefinition = Mutex<CollectionDefinition?>(nil)
+
+  init(_ draft: SchemaDraft, definition: @escaping @Sendable () -> CollectionDefinition) {
+    name = draft.name
+    typeName = draft.typeName
+    keyType = draft.keyType
+    idForm = draft.idForm
+    idOffset = draft.idOffset ?? 0
+    properties = draft.properties
+    guarded = properties.indices.filter {
+      draft.properties[$0].check != nil || draft.properties[$0].isRequiredToWrite
+    }
+    byOffset = Dictionary(
+      draft.properties.enumerated().map { ($1.offset, $0) }, uniquingKeysWith: { first, _ in first }
+    )
+    var problem = draft.problem
+    do {
+      path = try Path(draft.name)
+      if path.isRoot { problem = problem ?? "\(draft.typeName) needs the name of its collection" }
+    } catch {
+      path = .root
+      problem = problem ?? "the collection of \(draft.typeName): \(error)"
+    }
+    self.problem = problem
+    makeDefinition = definition
+  }
+
+  /// Throws where the model cannot be used.
+  @inline(__always)
+  func check() throws {
+    if let problem { throw DatabaseError.misuse(reason: problem) }
+  }
+
+  /// What is declared about the collection.
+  ///
+  /// - Complexity: made once, in 10 to 100 µs.
+  var definition: CollectionDefinition {
+    if let made = madeDefinition.withLock({ $0 }) { return made }
+    let made = makeDefinition()
+    madeDefinition.withLock { $0 = made }
+    return made
+  }
+
+  /// The place of a property in `properties`, by where it lies in the model.
+  func index(at offset: Int) -> Int? { byOffset[offset] }
+
+  /// The property that a key path names.
+  func property(at offset: Int?, of keyPath: AnyKeyPath) -> PropertyInfo {
+    guard let offset else {
+      preconditionFailure("\(typeName): \(keyPath) is computed; only what is stored can be named")
+    }
+    guard let index = byOffset[offset] else {
+      preconditionFailure("\(typeName): \(keyPath) is not a property of its own in the records")
+    }
+    return properties[index]
+  }
+
+  /// The properties that lie in a stretch of the model: one, or those of a nested value.
+  func properties(in range: Range<Int>) -> [Int] {
+    properties.indices.filter { range.contains(properties[$0].offset) }
+  }
+
+  /// Where a model is stored.
+  func path<M: Model>(of id: ModelID<M>) throws -> Path { path.appending(try treeKey(of: id)) }
+
+  /// A model's key in the tree.
+  func treeKey<M: Model>(of id: ModelID<M>) throws -> Key {
+    try check()
+    guard id.isAssigned else {
+      throw DatabaseError.misuse(reason: "the id of this \(typeName) is not assigned yet")
+    }
+    return try id.key.treeKey()
+  }
+}
+
+/// What is known about one property.
+struct PropertyInfo: Sendable {
+  var name: String
+  var offset: Int
+  var shape: PropertyShape
+  /// Whether a record without it cannot be read.
+  var isRequiredToRead = false
+  /// Whether a record without it cannot be written.
+  var isRequiredToWrite = false
+  var domain: Domain?
+  /// Keeps to the domain in the app, so that all messages come together.
+  var check: PropertyCheck?
+  var deleteRule: DeleteRule?
+  var mustExist = false
+  /// The template's value, where it is not stored but read from absence.
+  var absence: Value?
+  /// Whether the template has a value, so that nil must be stored as null.
+  var storesNull = false
+  var formerNames: [FormerName] = []
+
+  init(_ found: DiscoveredProperty) {
+    name = found.name
+    offset = found.offset
+    shape = found.shape
+  }
+}
+
+/// A schema being put together.
+struct SchemaDraft {
+  let name: String
+  let typeName: String
+  let keyType: CollectionDefinition.KeyType
+  let idForm: Form
+  var idOffset: Int?
+  var properties: [PropertyInfo] = []
+  var problem: String?
+  /// Whether the properties were found in the type; else they are listed.
+  var isDiscovered = true
+}

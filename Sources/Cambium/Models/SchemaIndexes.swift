@@ -1,0 +1,188 @@
+// The lines of a schema that declare indexes and views. They name properties through `Fields`, so
+// they are evaluated when the declaration is asked for, not while the schema is being made.
+
+/// An index over one or more properties, each ascending unless it says `.descending`.
+///
+///     Index(\.origin, \.scheduled.descending)
+///     Index(\.name.ignoringCase).covering(\.place.latitude)
+///     Index(\.departureDelay).where { $0.departureDelay > 0 }
+public struct Index<M: Model>: SchemaPart, Sendable {
+  private let terms: @Sendable () -> [Ordering]
+  private var isUnique = false
+  private var condition: (@Sendable () -> Condition)?
+  private var covered: @Sendable () -> [PropertyPath] = { [] }
+
+  /// Declares an index.
+  ///
+  /// - Parameter terms: The properties, 1 to 16, in the order in which they count. They are the
+  ///   record's own: an index cannot follow a reference.
+  public init<each T: OrderTerm>(
+    _ terms: repeat @escaping @Sendable (Fields<M>) -> each T
+  ) {
+    self.terms = {
+      var list: [Ordering] = []
+      for term in repeat each terms { list.append(term(Fields<M>()).ordering) }
+      return list
+    }
+  }
+
+  fileprivate func unique() -> Index {
+    var copy = self
+    copy.isUnique = true
+    return copy
+  }
+
+  /// Only records that pass have an entry.
+  public func `where`(
+    @ConditionBuilder _ condition: @escaping @Sendable (Fields<M>) -> Condition
+  ) -> Index {
+    var copy = self
+    copy.condition = { condition(Fields<M>()) }
+    return copy
+  }
+
+  /// The entries hold a copy of these properties, so that queries for them need not read records.
+  public func covering<each V: PropertyValue>(
+    _ properties: repeat @escaping @Sendable (Fields<M>) -> Operand<each V>
+  ) -> Index {
+    var copy = self
+    copy.covered = {
+      var list: [PropertyPath] = []
+      for property in repeat each properties { list.append(property(Fields<M>()).path) }
+      return list
+    }
+    return copy
+  }
+
+  /// What the line says.
+  public var item: SchemaItem<M> {
+    SchemaItem(define: { [self] definition in
+      var index = IndexDefinition(terms().map { $0.indexTerm(of: "\(M.self)") })
+      index.isUnique = isUnique
+      index.condition = condition?()
+      index.covered = covered().map { $0.ownProperty(of: "\(M.self)") }
+      definition.indexes.append(index)
+    })
+  }
+}
+
+/// An index that no two records may have the same values in. Null is never the same.
+public func Unique<M: Model, each T: OrderTerm>(
+  _ terms: repeat @escaping @Sendable (Fields<M>) -> each T
+) -> Index<M> {
+  Index(repeat each terms).unique()
+}
+
+extension Ordering {
+  /// The term of an index.
+  fileprivate func indexTerm(of model: String) -> IndexDefinition.Term {
+    IndexDefinition.Term(
+      path.ownProperty(of: model), isDescending: isDescending, collation: collation)
+  }
+}
+
+extension PropertyPath {
+  /// The name of a property of the record itself.
+  func ownProperty(of model: String) -> String {
+    guard hops.isEmpty, function == nil, let property else {
+      preconditionFailure("\(model): an index or a view names properties of the record itself")
+    }
+    return property
+  }
+}
+
+/// A result that the database keeps up to date; a line of a ``Schema``.
+public struct View<M: Model>: SchemaPart, Sendable {
+  fileprivate let content: @Sendable () -> ViewDefinition.Content
+  fileprivate var condition: (@Sendable () -> Condition)?
+
+  /// Only records that pass count.
+  public func `where`(
+    @ConditionBuilder _ condition: @escaping @Sendable (Fields<M>) -> Condition
+  ) -> View {
+    var copy = self
+    copy.condition = { condition(Fields<M>()) }
+    return copy
+  }
+
+  /// What the line says.
+  public var item: SchemaItem<M> {
+    SchemaItem(define: { [self] definition in
+      definition.views.append(ViewDefinition(content(), where: condition?()))
+    })
+  }
+}
+
+/// Keeps how many records there are for each combination of values.
+public func Count<M: Model, each K: PropertyValue>(
+  by keys: repeat @escaping @Sendable (Fields<M>) -> Operand<each K>
+) -> View<M> {
+  View(content: { .groups(by: names(repeat each keys), [.count]) })
+}
+
+/// Keeps the sum of a property, with the count, for each combination of values.
+public func Sum<M: Model, V: PropertyValue, each K: PropertyValue>(
+  _ property: @escaping @Sendable (Fields<M>) -> Operand<V>,
+  by keys: repeat @escaping @Sendable (Fields<M>) -> Operand<each K>
+) -> View<M> {
+  View(content: { .groups(by: names(repeat each keys), [.count, .sum(name(property))]) })
+}
+
+/// Keeps the mean of a property for each combination of values.
+public func Average<M: Model, V: PropertyValue, each K: PropertyValue>(
+  _ property: @escaping @Sendable (Fields<M>) -> Operand<V>,
+  by keys: repeat @escaping @Sendable (Fields<M>) -> Operand<each K>
+) -> View<M> {
+  View(content: { .groups(by: names(repeat each keys), [.average(name(property))]) })
+}
+
+/// Keeps the least value of a property for each combination of values.
+public func Minimum<M: Model, V: PropertyValue, each K: PropertyValue>(
+  _ property: @escaping @Sendable (Fields<M>) -> Operand<V>,
+  by keys: repeat @escaping @Sendable (Fields<M>) -> Operand<each K>
+) -> View<M> {
+  View(content: { .groups(by: names(repeat each keys), [.minimum(name(property))]) })
+}
+
+/// Keeps the greatest value of a property for each combination of values.
+public func Maximum<M: Model, V: PropertyValue, each K: PropertyValue>(
+  _ property: @escaping @Sendable (Fields<M>) -> Operand<V>,
+  by keys: repeat @escaping @Sendable (Fields<M>) -> Operand<each K>
+) -> View<M> {
+  View(content: { .groups(by: names(repeat each keys), [.maximum(name(property))]) })
+}
+
+/// Keeps the records in order, for each combination of values, so that the first are found at once.
+public func Top<M: Model, T: OrderTerm, each K: PropertyValue>(
+  _ term: @escaping @Sendable (Fields<M>) -> T,
+  by keys: repeat @escaping @Sendable (Fields<M>) -> Operand<each K>
+) -> View<M> {
+  View(content: {
+    .top(
+      by: names(repeat each keys), [term(Fields<M>()).ordering.indexTerm(of: "\(M.self)")])
+  })
+}
+
+/// Keeps the words of texts, for full-text search.
+///
+/// - Parameters:
+///   - properties: The properties that hold the texts.
+///   - language: By its ISO 639-1 code; nil for words as they are.
+/// - Returns: The line.
+public func TextIndex<M: Model, each V: PropertyValue>(
+  _ properties: repeat @escaping @Sendable (Fields<M>) -> Operand<each V>, language: String? = nil
+) -> View<M> {
+  View(content: { .text(names(repeat each properties), language: language) })
+}
+
+private func name<M: Model, V: PropertyValue>(_ property: (Fields<M>) -> Operand<V>) -> String {
+  property(Fields<M>()).path.ownProperty(of: "\(M.self)")
+}
+
+private func names<M: Model, each V: PropertyValue>(
+  _ properties: repeat (Fields<M>) -> Operand<each V>
+) -> [String] {
+  var names: [String] = []
+  for property in repeat each properties { names.append(name(property)) }
+  return names
+}

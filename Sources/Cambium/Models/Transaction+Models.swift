@@ -1,0 +1,311 @@
+// Writing models. Every call checks first and logs then, so one that throws has logged nothing.
+
+extension Transaction {
+  // MARK: Inserting
+
+  /// Inserts a model.
+  ///
+  ///     let id = try tx.insert(Flight(carrier: "UA", number: 1545))
+  ///
+  /// - Parameter model: A model without an id gets one: a time-ordered UUID, or the integer behind
+  ///   the greatest; a `String` must be given.
+  /// - Returns: Its id.
+  /// - Throws: ``ValidationError`` with everything that is wrong,
+  ///   ``DatabaseError/exists(_:reason:)`` where the id is taken, what a rule of the database
+  ///   refuses, or what
+  ///   ``LifecycleModel/willInsert(in:)`` throws. Nothing is logged then.
+  /// - Complexity: O(log n), 2 to 4 µs.
+  @discardableResult
+  public func insert<M: Model>(_ model: M) throws -> ModelID<M> {
+    var model = model
+    try prepare(&model)
+    try M.schema.validate(&model)
+    try put(model)
+    return model.id
+  }
+
+  /// Inserts several models; all of them are checked before the first is logged.
+  ///
+  /// - Returns: Their ids, in order.
+  /// - Throws: As ``insert(_:)``, with the messages of all models. What the database itself refuses
+  ///   is found model by model, so use ``attempt(_:)`` to take back those before.
+  @discardableResult
+  public func insert<M: Model>(contentsOf models: some Sequence<M>) throws -> [ModelID<M>] {
+    var models = Array(models)
+    var errors: [ValidationError] = []
+    for index in models.indices {
+      try prepare(&models[index])
+      let problems = M.schema.problems(in: &models[index])
+      if problems.isEmpty { continue }
+      errors.append(
+        ValidationError(path: try? M.schema.core.path(of: models[index].id), causes: problems))
+    }
+    if !errors.isEmpty { throw ValidationError(causes: errors) }
+    for model in models { try put(model) }
+    return models.map(\.id)
+  }
+
+  /// Gives a new model its id, after asking its hook, and makes sure that the place is free.
+  private func prepare<M: Model>(_ model: inout M) throws {
+    let schema = M.schema
+    try schema.core.check()
+    if let hooks = schema.hooks { try hooks.willInsert(&model, self) }
+    guard model.id.isAssigned else { return model.id = try freshID() }
+    if try exists(model.id) {
+      throw DatabaseError.exists(
+        try model.id.path, reason: "there is such a \(M.self) already; use upsert or update")
+    }
+  }
+
+  /// An id that is free.
+  private func freshID<M: Model>(_ type: M.Type = M.self) throws -> ModelID<M> {
+    if let key = M.Key.generated() { return ModelID(key) }
+    guard M.Key.keyType == .integer else {
+      throw ValidationError(causes: [ValidationError(property: "id", "is required")])
+    }
+    var last: Int64 = 0
+    // Keys that are not integers sort behind them, and are none of this type.
+    var keys = try readingSnapshot()[M.schema.core.path].children.from(.integer(.max)).reversed()
+      .limit(1).makeCursor()
+    if case .integer(let key)? = try keys.next()?.key { last = max(key, 0) }
+    guard last < .max, let key = M.Key(treeKey: .integer(last + 1)) else {
+      throw DatabaseError.misuse(reason: "no integer is left for the id of a \(M.self)")
+    }
+    return ModelID(key)
+  }
+
+  /// Logs a whole model.
+  private func put<M: Model>(_ model: M) throws {
+    let core = M.schema.core
+    let path = try core.path(of: model.id)
+    let bytes = try encode(model, path)
+    try writing.issue(.set(path, Content(kind: .record, bytes: bytes)))
+    guard let hooks = M.schema.hooks else { return }
+    try afterCommit { hooks.didInsert(model) }
+  }
+
+  private func encode<M: Model>(_ model: M, _ path: Path) throws -> [UInt8] {
+    try naming(path, M.schema.core) {
+      let bytes = try writing.modelEncoder.encode(model, try writing.binding(M.schema.core))
+      try Limits.check(bytes.count, path)
+      return bytes
+    }
+  }
+
+  /// What a value's own code throws, with the path.
+  private func naming<R>(_ path: Path, _ core: SchemaCore, _ body: () throws -> R) throws -> R {
+    do { return try body() } catch let error as ValueMismatch {
+      throw DatabaseError.badValue(path, reason: error.reason)
+    } catch DatabaseError.badValue(let place, let reason) where place.isRoot {
+      throw DatabaseError.badValue(path, reason: reason)
+    }
+  }
+
+  // MARK: Upserting
+
+  /// Inserts a model, or changes the one that has its id to be the same; only what differs is
+  /// logged.
+  ///
+  /// - Returns: Which of the two it was.
+  /// - Throws: As ``insert(_:)``.
+  @discardableResult
+  public func upsert<M: Model>(_ model: M) throws -> Upsert {
+    guard model.id.isAssigned, let old = try find(model.id) else {
+      try insert(model)
+      return .inserted
+    }
+    return try change(old, to: model).properties.isEmpty ? .unchanged : .updated
+  }
+
+  /// Inserts or changes several models.
+  ///
+  /// - Returns: The ids by what happened.
+  /// - Throws: As ``insert(_:)``, for the first model that is refused; use ``attempt(_:)`` to take
+  ///   back those before.
+  @discardableResult
+  public func upsert<M: Model>(contentsOf models: some Sequence<M>) throws -> Upserts<M> {
+    var result = Upserts<M>()
+    for var model in models {
+      let outcome: Upsert
+      if model.id.isAssigned {
+        outcome = try upsert(model)
+      } else {
+        model.id = try insert(model)
+        outcome = .inserted
+      }
+      switch outcome {
+      case .inserted: result.inserted.append(model.id)
+      case .updated: result.updated.append(model.id)
+      case .unchanged: result.unchanged.append(model.id)
+      }
+    }
+    return result
+  }
+
+  // MARK: Updating
+
+  /// Changes a model; only the properties that differ afterwards are logged.
+  ///
+  ///     try tx.update(id) { $0.departureDelay = 12; $0.crew.append("Ada") }
+  ///
+  /// - Parameters:
+  ///   - id: Which one.
+  ///   - body: Changes it. Its id must stay.
+  /// - Returns: The model before and after, and what differs.
+  /// - Throws: ``DatabaseError/notFound(_:reason:)`` where there is none, what `body` throws;
+  ///   otherwise as ``insert(_:)``. Nothing is logged then.
+  /// - Complexity: O(log n), 2 to 4 µs.
+  @discardableResult
+  public func update<M: Model>(
+    _ id: ModelID<M>, _ body: (inout M) throws -> Void
+  ) throws -> Update<M> {
+    let old = try get(id)
+    var new = old
+    try body(&new)
+    guard new.id == id else {
+      throw DatabaseError.misuse(reason: "an update of \(id) has changed its id to \(new.id)")
+    }
+    return try change(old, to: new)
+  }
+
+  private func change<M: Model>(_ old: M, to changed: M) throws -> Update<M> {
+    var new = changed
+    let schema = M.schema
+    if let hooks = schema.hooks { try hooks.willUpdate(&new, old, self) }
+    try schema.validate(&new)
+    let path = try schema.core.path(of: old.id)
+    let binding = try writing.binding(schema.core)
+    var updates = try naming(path, schema.core) {
+      try writing.modelEncoder.difference(from: old, to: new, binding)
+    }
+    let properties = updates.compactMap { update in
+      binding.names.firstIndex(of: update.name).map { schema.core.properties[$0].name }
+    }
+    if updates.isEmpty { return Update(before: old, after: new, properties: []) }
+    updates += try leavingFormerNames(updates, path, binding)
+    try writing.issue(.update(path, updates))
+    if let hooks = schema.hooks { try afterCommit { [new] in hooks.didUpdate(new, old) } }
+    return Update(before: old, after: new, properties: properties)
+  }
+
+  /// Takes out what is stored under the former names of properties that are stored anew.
+  private func leavingFormerNames(
+    _ updates: [Operation.PropertyUpdate], _ path: Path, _ binding: Binding
+  ) throws -> [Operation.PropertyUpdate] {
+    if binding.former.isEmpty { return [] }
+    let changed = Set(updates.map(\.name))
+    let node = self[path]
+    return try binding.former.filter { former in
+      guard changed.contains(binding.names[former.property]), !changed.contains(former.name)
+      else { return false }
+      return try node.property(former.name) != nil
+    }.map { .init(name: $0.name, value: nil) }
+  }
+
+  // MARK: Deleting
+
+  /// Deletes a model.
+  ///
+  /// - Returns: Whether there was one.
+  /// - Throws: ``DatabaseError/stillReferred(_:by:property:)`` where a delete rule denies it, or
+  ///   what ``LifecycleModel/willDelete(in:)`` throws. Nothing is logged then.
+  /// - Complexity: O(log n), and what the delete rules take along.
+  @discardableResult
+  public func delete<M: Model>(_ id: ModelID<M>) throws -> Bool {
+    guard let hooks = M.schema.hooks else {
+      guard try exists(id) else { return false }
+      try writing.issue(.remove(try id.path))
+      return true
+    }
+    guard let model = try find(id) else { return false }
+    try hooks.willDelete(model, self)
+    try writing.issue(.remove(try id.path))
+    try afterCommit { hooks.didDelete(model) }
+    return true
+  }
+
+  /// Deletes several models.
+  ///
+  /// - Returns: How many of them there were.
+  /// - Throws: As ``delete(_:)``; use ``attempt(_:)`` to take back those before.
+  @discardableResult
+  public func delete<M: Model>(contentsOf ids: some Sequence<ModelID<M>>) throws -> Int {
+    try ids.reduce(0) { try $0 + (delete($1) ? 1 : 0) }
+  }
+
+  /// Deletes all models of a type.
+  ///
+  /// - Returns: How many there were.
+  /// - Throws: As ``delete(_:)``.
+  /// - Complexity: one operation for a model without hooks, besides what delete rules and indexes
+  ///   take along.
+  @discardableResult
+  public func deleteAll<M: Model>(_ type: M.Type) throws -> Int {
+    let count = try count(type)
+    if count == 0 { return 0 }
+    if M.schema.hooks != nil {
+      return try delete(contentsOf: try all(type).fetch().map(\.id))
+    }
+    try writing.issue(.remove(M.schema.core.path))
+    return count
+  }
+
+  /// The model with an id; where there is none, the one that `make` makes is inserted.
+  ///
+  /// - Parameters:
+  ///   - id: Which one; it becomes the new model's id.
+  ///   - make: Makes it.
+  /// - Returns: The model that is there now.
+  /// - Throws: As ``insert(_:)``.
+  @discardableResult
+  public func findOrCreate<M: Model>(
+    _ id: ModelID<M>, _ make: () throws -> M = { M() }
+  ) throws -> M {
+    if let model = try find(id) { return model }
+    var model = try make()
+    model.id = id
+    return try get(try insert(model))
+  }
+
+  // MARK: After the commit
+
+  /// Runs something once this transaction is durable, on the thread that wrote, or never.
+  ///
+  /// An ``attempt(_:)`` that fails takes it back. A crash right after the commit can lose it.
+  ///
+  /// - Parameter body: It may write again.
+  /// - Throws: ``DatabaseError/misuse(reason:)`` after the transaction has ended.
+  public func afterCommit(_ body: @escaping @Sendable () -> Void) throws {
+    try writing.keep(afterCommit: body)
+  }
+}
+
+/// What an ``Transaction/upsert(_:)`` did.
+public enum Upsert: Hashable, Sendable {
+  /// There was no such model.
+  case inserted
+  /// There was one, and it differed.
+  case updated
+  /// There was one, and it was the same; nothing is logged.
+  case unchanged
+}
+
+/// What an ``Transaction/upsert(contentsOf:)`` did.
+public struct Upserts<M: Model>: Hashable, Sendable {
+  /// Those that were not there.
+  public var inserted: [ModelID<M>] = []
+  /// Those that differed.
+  public var updated: [ModelID<M>] = []
+  /// Those that were the same.
+  public var unchanged: [ModelID<M>] = []
+}
+
+/// What an ``Transaction/update(_:_:)`` did.
+public struct Update<M: Model>: Sendable {
+  /// The model before.
+  public let before: M
+  /// The model after.
+  public let after: M
+  /// The names of the properties that differ.
+  public let properties: [String]
+}

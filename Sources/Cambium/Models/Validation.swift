@@ -1,0 +1,144 @@
+/// What is wrong with models that were to be written: every message, each with its path.
+///
+/// Nothing has been logged when it is thrown. Of one model it has the messages of its properties as
+/// causes; of a batch, one cause for each model that was refused.
+///
+/// Recovery: show the messages, change the values, write again.
+public struct ValidationError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// The model's path; nil where it has no id yet, and for a property.
+  public var path: Path?
+  /// The property, by its dotted name; nil for a model as a whole, or a batch.
+  public var property: String?
+  /// What is wrong; empty where the causes say it.
+  public var message: String
+  /// What it consists of.
+  public var causes: [ValidationError]
+
+  /// Takes what is wrong.
+  public init(
+    path: Path? = nil, property: String? = nil, _ message: String = "",
+    causes: [ValidationError] = []
+  ) {
+    self.path = path
+    self.property = property
+    self.message = message
+    self.causes = causes
+  }
+
+  /// Every message, with the property in front: `number must be positive`.
+  public var messages: [String] {
+    let own = [property, message.isEmpty ? nil : message].compactMap(\.self)
+    return (message.isEmpty ? [] : [own.joined(separator: " ")]) + causes.flatMap(\.messages)
+  }
+
+  /// The messages about one property, without its name.
+  public func messages(for property: String) -> [String] {
+    (self.property == property && !message.isEmpty ? [message] : [])
+      + causes.flatMap { $0.messages(for: property) }
+  }
+
+  /// The messages in one line.
+  public var description: String {
+    let text = messages.joined(separator: "; ")
+    return path.map { "\($0): \(text)" } ?? text
+  }
+}
+
+/// What holds for a model as a whole, checked by the app's code; a line of a ``Schema``.
+///
+///     Rule("must arrive after it departs") { $0.arrival > $0.departure }
+public struct Rule<M: Model>: SchemaPart, Sendable {
+  private let rule: ModelRule<M>
+
+  /// Declares a rule.
+  ///
+  /// - Parameters:
+  ///   - message: Says what is wrong.
+  ///   - holds: Whether a model is good.
+  public init(_ message: String, _ holds: @escaping @Sendable (M) -> Bool) {
+    rule = ModelRule(property: nil, message: message, holds: holds)
+  }
+
+  /// What the line says.
+  public var item: SchemaItem<M> { SchemaItem(rules: [rule]) }
+}
+
+/// A rule that is code.
+struct ModelRule<M: Model>: Sendable {
+  /// The property's name, asked for late: the schema is being made.
+  let property: (@Sendable () -> String)?
+  let offset: Int?
+  let message: String
+  let holds: @Sendable (M) -> Bool
+
+  init(
+    property: (@Sendable () -> String)?, message: String, holds: @escaping @Sendable (M) -> Bool
+  ) {
+    self.property = property
+    offset = nil
+    self.message = message
+    self.holds = holds
+  }
+
+  init<V: PropertyValue>(
+    _ keyPath: WritableKeyPath<M, V> & Sendable, _ message: String,
+    _ holds: @escaping @Sendable (V) -> Bool
+  ) {
+    offset = MemoryLayout<M>.offset(of: keyPath)
+    property = { Self.name(keyPath) }
+    self.message = message
+    self.holds = { holds($0[keyPath: keyPath]) }
+  }
+
+  private static func name<V: PropertyValue>(_ keyPath: WritableKeyPath<M, V>) -> String {
+    let core = M.schema.core
+    let offset = MemoryLayout<M>.offset(of: keyPath)
+    if core.problem == nil, let name = core.pathName(at: offset, of: keyPath, V.self),
+      name != SchemaCore.wholeName
+    {
+      return name
+    }
+    return "\(keyPath)".split(separator: ".").dropFirst().joined(separator: ".")
+  }
+}
+
+extension Schema {
+  /// Puts values into their domains where those say so, and checks everything else.
+  ///
+  /// - Returns: What is wrong, in the order of the properties; empty where nothing is.
+  /// - Complexity: O(properties with a rule).
+  func problems(in model: inout M) -> [ValidationError] {
+    var problems = core.checked(&model)
+    for rule in rules where !rule.holds(model) {
+      problems.append(ValidationError(property: rule.property?(), rule.message))
+    }
+    return problems
+  }
+
+  /// As ``problems(in:)``, but only the rules about a property.
+  func problems(with model: M, at offset: Int) -> [ValidationError] {
+    rules.filter { $0.offset == offset && !$0.holds(model) }
+      .map { ValidationError(property: $0.property?(), $0.message) }
+  }
+
+  /// Whether any code checks a property that lies at a place.
+  func hasRules(at offset: Int) -> Bool { rules.contains { $0.offset == offset } }
+
+  /// Throws where a model is not as it must be.
+  func validate(_ model: inout M) throws {
+    let problems = problems(in: &model)
+    if problems.isEmpty { return }
+    throw ValidationError(path: try? core.path(of: model.id), causes: problems)
+  }
+}
+
+extension Model {
+  /// What is wrong with the model, without writing it: for forms.
+  ///
+  /// - Returns: Every message with its property; empty where it can be written, as far as can be
+  ///   said without looking at the database.
+  public func validationErrors() -> [ValidationError] {
+    var copy = self
+    return Self.schema.problems(in: &copy)
+  }
+}
