@@ -188,8 +188,7 @@ enum OrderedBytes {
   private static func append(escaped value: RawSpan, _ tag: UInt8, to bytes: inout ByteBuffer) {
     bytes.append(tag)
     if value.contains(0, from: 0) || value.contains(1, from: 0) {
-      for index in 0..<value.byteCount {
-        let byte = unsafe value.unsafeLoad(fromUncheckedByteOffset: index, as: UInt8.self)
+      value.forEachByte { byte in
         if byte <= 1 { bytes.append(0x01) }
         bytes.append(byte <= 1 ? byte + 1 : byte)
       }

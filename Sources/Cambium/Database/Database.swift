@@ -127,6 +127,7 @@ public final class Database: Sendable {
     store.feed.close()
     defer {
       writer.close()
+      writer.projections.close()
       writer.compactor.close()
       writer.checkpointer.close()
       store.releaseState(forGood: true)

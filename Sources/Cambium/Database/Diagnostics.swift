@@ -13,6 +13,9 @@ public enum Diagnostic: Sendable, CustomStringConvertible {
   /// Compaction in the background has failed; it goes on with a later commit.
   case compactionFailed(String)
 
+  /// A projection of the app could not go on. It is tried again after the next commit.
+  case projectionFailed(String, reason: String)
+
   /// The state has not seen the newest records of the log, and cannot be brought up to date,
   /// because
   /// the database is open for reading only.
@@ -35,6 +38,8 @@ public enum Diagnostic: Sendable, CustomStringConvertible {
       "what can be read ends at transaction \(applied) of \(head): the directory cannot be written"
     case .checkpointFailed(let reason): "no checkpoint could be made: \(reason)"
     case .compactionFailed(let reason): "compaction could not go on: \(reason)"
+    case .projectionFailed(let name, let reason):
+      "the projection '\(name)' could not go on: \(reason)"
     case .logDamaged(let sequence, let readable, let reason):
       "record \(sequence) of the log is damaged (\(reason)): what can be read ends at transaction "
         + "\(readable), and nothing can be written; `cambium repair` says what can be saved"

@@ -36,9 +36,10 @@ final class Writer: Sendable {
   /// How long whoever writes in the background lets others go first, at a time.
   private static let stepBackMax = Duration.milliseconds(20)
 
-  private let store: Store
+  let store: Store
   let checkpointer: Checkpointer
   let compactor: Compactor
+  let projections: ProjectionRunner
   private let turn = DispatchSemaphore(value: 1)
   private let owner = Atomic<UInt>(0)
   /// How many threads wait for the turn.
@@ -53,6 +54,8 @@ final class Writer: Sendable {
     thread = background.makeQueue("cambium.writer")
     checkpointer = Checkpointer(background)
     compactor = Compactor(background)
+    projections = ProjectionRunner(background)
+    projections.attach(self)
   }
 
   var compaction: CompactionRun { CompactionRun(store, self) }
@@ -144,7 +147,10 @@ final class Writer: Sendable {
   private func commit(_ writing: Writing) throws {
     try writing.commit()
     background.pass(.applied)
-    if writing.isApplied { store.feed.publish(writing.head.sequence) }
+    if writing.isApplied {
+      store.feed.publish(writing.head.sequence)
+      projections.consider()
+    }
   }
 
   /// Folds in what the state has not seen; the turn must be held.

@@ -79,6 +79,14 @@ extension RawSpan {
     return text
   }
 
+  /// Visits each byte.
+  @inline(__always)
+  func forEachByte(_ body: (UInt8) throws -> Void) rethrows {
+    for index in 0..<byteCount {
+      try body(unsafe unsafeLoad(fromUncheckedByteOffset: index, as: UInt8.self))
+    }
+  }
+
   /// Whether no byte has its highest bit set.
   var isASCII: Bool { unsafe withUnsafeBytes { unsafe $0.isASCII } }
 

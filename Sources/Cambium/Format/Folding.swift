@@ -25,8 +25,7 @@ enum Folding {
   private static func appendLowercased<Sink: ByteSink & ~Copyable>(
     _ text: RawSpan, to bytes: inout Sink
   ) {
-    for index in 0..<text.byteCount {
-      let byte = unsafe text.unsafeLoad(fromUncheckedByteOffset: index, as: UInt8.self)
+    text.forEachByte { byte in
       let isCapital = byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z")
       bytes.append(isCapital ? byte | 0x20 : byte)
     }

@@ -1,3 +1,5 @@
+import Testing
+
 @testable import Cambium
 
 /// What views should say, from all records, as plainly as it can be said.
@@ -12,6 +14,32 @@ struct NaiveViews {
       if case .map(let record)? = try child.value { records.append((key, record)) }
     }
     self.records = records
+  }
+
+  private init(records: [(key: Key, record: Record)]) { self.records = records }
+
+  /// Only the records that the one condition finds that the tests declare.
+  func counted(_ condition: Condition?) throws -> NaiveViews {
+    if condition == nil { return self }
+    return NaiveViews(
+      records: records.filter { item in
+        if case .integer(let number) = item.record["number"] { number > 0 } else { false }
+      })
+  }
+
+  /// Visits the records as they are stored.
+  func forEach(
+    _ snapshot: Snapshot, _ visit: (_ key: RawSpan, _ record: RawSpan) throws -> Void
+  ) throws {
+    for (key, record) in records {
+      var (stored, builder) = ([UInt8](), RecordBuilder())
+      key.append(to: &stored)
+      for member in record.members {
+        let name = try #require(try snapshot.nameID(member.name))
+        builder[name] = try member.value.stored()
+      }
+      try stored.lend { key in try builder.stored().lend { try visit(key, $0) } }
+    }
   }
 
   // MARK: Order and equality

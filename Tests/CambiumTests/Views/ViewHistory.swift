@@ -10,6 +10,9 @@ struct ViewHistory {
   static let path: Path = "things"
   static let words = ["red", "blue", "redder", "green", "bluebell", "x1", "42", "green"]
 
+  private static let isPositive = Condition(
+    .compare(PropertyPath("number"), .greater, .integer(0)))
+
   static let definition: CollectionDefinition = {
     var definition = CollectionDefinition()
     definition.properties = [
@@ -25,7 +28,10 @@ struct ViewHistory {
       ViewDefinition(.groups(by: ["kind", "flag"], [.minimum("kind"), .sum("kind")])),
       ViewDefinition(.top(by: ["kind"], [.init("amount", isDescending: true), .init("title")])),
       ViewDefinition(.top(by: [], [.init("title", isDescending: true)])),
+      ViewDefinition(.top(by: ["flag"], [.init("number")]), where: isPositive),
+      ViewDefinition(.groups(by: ["flag"], [.count, .maximum("number")]), where: isPositive),
       ViewDefinition(.text(["title", "tags"], language: nil)),
+      ViewDefinition(.text(["tags"], language: nil), where: isPositive),
       ViewDefinition(.text(["title"], language: "en")),
     ]
     return definition

@@ -6,7 +6,7 @@ import LMDB
 struct ViewGroup: Equatable, Sendable {
   /// The values that the properties of the group have, equal ones in one form.
   var values: [Value]
-  /// The measures, in the order in which they are declared; null where there was nothing to measure.
+  /// The measures, in the order as declared; null where there was nothing to measure.
   var measures: [Value]
 }
 

@@ -1,45 +1,45 @@
-// Running a text query on a view's entries, one document after the other, in the order of their
-// keys. Each part of a query is a cursor over the documents that it finds; a part of several moves
+// Running a text query on a view's entries, one record after the other, in the order of their
+// keys. Each part of a query is a cursor over the records that it finds; a part of several moves
 // the others to where one of them stands.
 
 import LMDB
 
-/// A walk over the documents that a part of a query finds.
+/// A walk over the records that a part of a query finds.
 protocol TextCursor: AnyObject {
   /// Where it stands: a record's key as it is in entries' keys; nil after the last.
   var place: [UInt8]? { get }
-  /// Goes to the first document at or after a place.
+  /// Goes to the first record at or after a place.
   func seek(_ wanted: [UInt8]) throws
 }
 
 extension TextCursor {
-  /// Goes to the next document.
+  /// Goes to the next record.
   func next() throws { if let place { try seek(place + [0]) } }
 }
 
-/// Where a term stands in each document.
+/// Where a term stands in each record.
 protocol PlacesCursor: TextCursor {
-  /// Where the term stands in the document that the cursor stands on.
+  /// Where the term stands in the record that the cursor stands on.
   func places() throws -> TermPlaces
-  /// How many documents have it.
-  var documents: UInt64 { get }
+  /// How many records have it.
+  var records: UInt64 { get }
 }
 
-/// The documents with a term.
+/// The records with a term.
 final class TermCursor: PlacesCursor {
   private let start: [UInt8]
   private var cursor: Cursor
   private(set) var place: [UInt8]?
-  let documents: UInt64
+  let records: UInt64
 
   init(_ number: UInt32, _ term: [UInt8], _ reader: StateReader) throws {
     start = TextEntry.termKey(number, term)
     cursor = try Cursor(reader.access, reader.tables.views)
     guard try cursor.seek(prefix: start) else {
-      documents = 0
+      records = 0
       return
     }
-    documents = try cursor.withEntry { _, value in
+    records = try cursor.withEntry { _, value in
       var offset = 0
       return try value.varint(at: &offset)
     }
@@ -65,8 +65,8 @@ final class TermCursor: PlacesCursor {
   func places() throws -> TermPlaces { try cursor.withEntry { _, value in try TermPlaces(value) } }
 }
 
-/// The documents with terms that begin alike: read at once, since their entries stand together, and
-/// put in the order of the documents.
+/// The records with terms that begin alike: read at once, since their entries stand together, and
+/// put in the order of the records.
 final class PrefixCursor: PlacesCursor {
   private let found: [(place: [UInt8], places: TermPlaces)]
   private var index = 0
@@ -90,7 +90,7 @@ final class PrefixCursor: PlacesCursor {
   }
 
   var place: [UInt8]? { index < found.count ? found[index].place : nil }
-  var documents: UInt64 { UInt64(found.count) }
+  var records: UInt64 { UInt64(found.count) }
   func places() throws -> TermPlaces { found[index].places }
 
   func seek(_ wanted: [UInt8]) throws {
@@ -106,12 +106,12 @@ final class PrefixCursor: PlacesCursor {
   }
 }
 
-/// The documents in which terms stand in a row.
+/// The records in which terms stand in a row.
 final class LeafCursor: TextCursor {
   private let leaf: TextLeaf
   private let parts: [any PlacesCursor]
   private(set) var place: [UInt8]?
-  /// How often the terms stand in a row in the document.
+  /// How often the terms stand in a row in the record.
   private(set) var count = 0
 
   init(_ leaf: TextLeaf, _ number: UInt32, _ reader: StateReader) throws {
@@ -124,8 +124,8 @@ final class LeafCursor: TextCursor {
     try settle()
   }
 
-  /// How many documents have the rarest of the terms.
-  var documents: UInt64 { parts.map(\.documents).min() ?? 0 }
+  /// How many records have the rarest of the terms.
+  var records: UInt64 { parts.map(\.records).min() ?? 0 }
 
   func seek(_ wanted: [UInt8]) throws {
     guard let place, place.lexicographicallyPrecedes(wanted) else { return }
@@ -146,7 +146,7 @@ final class LeafCursor: TextCursor {
   }
 }
 
-/// Moves cursors to the first document that all of them stand on.
+/// Moves cursors to the first record that all of them stand on.
 private func align(_ cursors: [any TextCursor]) throws -> [UInt8]? {
   guard var wanted = cursors.first?.place else { return nil }
   var agreed = 0
@@ -162,7 +162,7 @@ private func align(_ cursors: [any TextCursor]) throws -> [UInt8]? {
   return wanted
 }
 
-/// The documents that all parts find.
+/// The records that all parts find.
 final class AllCursor: TextCursor {
   private let parts: [any TextCursor]
   private(set) var place: [UInt8]?
@@ -179,7 +179,7 @@ final class AllCursor: TextCursor {
   }
 }
 
-/// The documents that a part finds.
+/// The records that a part finds.
 final class AnyCursor: TextCursor {
   private let parts: [any TextCursor]
   private(set) var place: [UInt8]?
@@ -200,7 +200,7 @@ final class AnyCursor: TextCursor {
   }
 }
 
-/// All documents but those that a part finds; or all.
+/// All records but those that a part finds; or all.
 final class RestCursor: TextCursor {
   private let start: [UInt8]
   private var cursor: Cursor
@@ -208,7 +208,7 @@ final class RestCursor: TextCursor {
   private(set) var place: [UInt8]?
 
   init(_ number: UInt32, _ reader: StateReader, except excluded: (any TextCursor)?) throws {
-    start = TextEntry.documentsStart(number)
+    start = TextEntry.recordsStart(number)
     self.excluded = excluded
     cursor = try Cursor(reader.access, reader.tables.views)
     try settle(cursor.seek(prefix: start))

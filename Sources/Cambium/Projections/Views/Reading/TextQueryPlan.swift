@@ -52,6 +52,28 @@ indirect enum TextQueryPlan: Sendable {
   }
 }
 
+extension TextQueryPlan {
+  /// What counts for the rank: all leaves but those that are left out.
+  var rankedLeaves: [TextLeaf] {
+    switch self {
+    case .terms(let leaf): [leaf]
+    case .all(let queries), .any(let queries): queries.flatMap(\.rankedLeaves)
+    case .not: []
+    }
+  }
+
+  /// Whether a record may have something of a leaf though the part around the leaf does not find
+  /// it.
+  var mayFindInPart: Bool {
+    switch self {
+    case .terms, .not: false
+    case .all(let queries): queries.contains(where: \.mayFindInPart)
+    case .any(let queries):
+      queries.contains { if case .terms = $0 { false } else { true } }
+    }
+  }
+}
+
 /// Terms in a row.
 struct TextLeaf: Hashable, Sendable {
   /// The terms; not empty.
@@ -106,7 +128,7 @@ extension TermPlaces {
 
 // MARK: Without the view
 
-extension TextDocument {
+extension RecordTerms {
   /// Whether a query finds the record.
   func matches(_ query: TextQueryPlan) -> Bool {
     switch query {
@@ -126,6 +148,12 @@ extension TextDocument {
       places.append(found)
     }
     return leaf.count(places)
+  }
+
+  /// Whether there is one of a leaf's terms.
+  func has(_ index: Int, of leaf: TextLeaf) -> Bool {
+    let isPrefix = leaf.isPrefix && index == leaf.terms.count - 1
+    return places(of: leaf.terms[index], isPrefix: isPrefix) != nil
   }
 
   private func places(of term: [UInt8], isPrefix: Bool) -> TermPlaces? {

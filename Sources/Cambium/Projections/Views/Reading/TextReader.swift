@@ -1,13 +1,13 @@
-// Searching a text view: the documents that a query finds, in the order of their keys as they are
+// Searching a text view: the records that a query finds, in the order of their keys as they are
 // found, or the best first.
 //
-// How well a document fits is BM25 with k1 = 1.2 and b = 0.75 (Robertson and Zaragoza, 2009), the
-// words of all properties counted together; as in SQLite's FTS5, a term that most documents have
+// How well a record fits is BM25 with k1 = 1.2 and b = 0.75 (Robertson and Zaragoza, 2009), the
+// words of all properties counted together; as in SQLite's FTS5, a term that most records have
 // counts next to nothing, rather than against them.
 
 import LMDB
 
-/// A document that a query finds.
+/// A record that a query finds.
 struct TextHit: Equatable, Sendable {
   /// The record's key, in its stored form.
   var key: [UInt8]
@@ -21,7 +21,7 @@ struct TextReader {
   let plan: TextPlan
   let reader: StateReader
 
-  /// Visits the keys of the documents that a query finds, in order, as long as the visitor wants
+  /// Visits the keys of the records that a query finds, in order, as long as the visitor wants
   /// more.
   ///
   /// - Complexity: memory does not grow with what is found, but for terms that are looked for by
@@ -35,50 +35,57 @@ struct TextReader {
     }
   }
 
-  /// The documents that fit best, the best first; equally good ones in the order of their keys.
+  /// The records that fit best, the best first; equally good ones in the order of their keys.
   ///
   /// - Complexity: O(found · log limit); memory for `limit` of them.
   func best(_ query: TextQueryPlan, limit: Int) throws -> [TextHit] {
     guard limit > 0, let totals = try totals() else { return [] }
     var leaves: [LeafCursor] = []
     let cursor = try self.cursor(query, &leaves)
-    let ranking = TextRanking(totals, leaves.map(\.documents))
+    let ranking = TextRanking(totals, leaves.map(\.records))
+    // Where a part has left a record behind, its leaves have, too.
+    let counters =
+      try query.mayFindInPart
+      ? query.rankedLeaves.map { try LeafCursor($0, number, reader) } : leaves
     var best = BestHits(limit: limit)
     while let place = cursor.place {
-      let counts = leaves.map { $0.place == place ? $0.count : 0 }
+      let counts = try counters.map { counter in
+        try counter.seek(place)
+        return counter.place == place ? counter.count : 0
+      }
       best.add(place, ranking.score(counts, length: try length(of: place)))
       try cursor.next()
     }
     return try best.sorted().map { TextHit(key: try key(of: $0.place), score: $0.score) }
   }
 
-  /// How many documents have words, and how many words.
+  /// How many records have words, and how many words.
   func totals() throws -> TextTotals? {
     try TextEntry.totalsKey(number).lend { key in
       try reader.access.get(reader.tables.views, key) { try TextTotals(plan, $0) }
     }
   }
 
-  private func document<R>(_ place: [UInt8], _ body: (RawSpan) throws -> R) throws -> R {
-    let key = TextEntry.documentsStart(number) + place
+  private func lengths<R>(of place: [UInt8], _ body: (RawSpan) throws -> R) throws -> R {
+    let key = TextEntry.recordsStart(number) + place
     guard let result = try key.lend({ try reader.access.get(reader.tables.views, $0, body) })
     else {
-      throw DatabaseError.corrupt(reason: "view \(number) lacks a document; rebuild the state")
+      throw DatabaseError.corrupt(reason: "view \(number) lacks a record; rebuild the state")
     }
     return result
   }
 
   private func length(of place: [UInt8]) throws -> UInt64 {
-    try document(place) { bytes in
+    try lengths(of: place) { bytes in
       var offset = 0
       return try plan.properties.reduce(0) { sum, _ in sum + (try bytes.varint(at: &offset)) }
     }
   }
 
-  /// The key of a document, which its entries may have cut.
+  /// The key of a record, which its entries may have cut.
   private func key(of place: [UInt8]) throws -> [UInt8] {
-    if place.count < ViewKey.documentRoom { return place }
-    return try document(place) { bytes in
+    if place.count < ViewKey.termRecordRoom { return place }
+    return try lengths(of: place) { bytes in
       var offset = 0
       for _ in plan.properties { _ = try bytes.varint(at: &offset) }
       return try bytes.array(offset, bytes.byteCount - offset)
@@ -112,7 +119,7 @@ struct TextReader {
   }
 }
 
-/// How well documents fit.
+/// How well records fit.
 struct TextRanking {
   private static let saturation = 1.2
   private static let lengthWeight = 0.75
@@ -121,23 +128,23 @@ struct TextRanking {
   private let averageLength: Double
 
   /// - Parameters:
-  ///   - totals: All documents.
-  ///   - documents: How many of them each leaf of the query finds.
-  init(_ totals: TextTotals, _ documents: [UInt64]) {
-    let all = Double(totals.documents)
-    weights = documents.map { count in
+  ///   - totals: All records.
+  ///   - records: How many of them each leaf of the query finds.
+  init(_ totals: TextTotals, _ records: [UInt64]) {
+    let all = Double(totals.records)
+    weights = records.map { count in
       let weight = log((all - Double(count) + 0.5) / (Double(count) + 0.5))
       return weight > 0 ? weight : 1e-6
     }
     averageLength = Double(totals.lengths.reduce(0, +)) / max(all, 1)
   }
 
-  /// The score of a document.
+  /// The score of a record.
   ///
   /// - Parameters:
   ///   - counts: How often it has what each leaf asks for.
   ///   - length: How many words it has.
-  /// - Returns: The score, 0 for a document that has nothing of it.
+  /// - Returns: The score, 0 for a record that has nothing of it.
   func score(_ counts: [Int], length: UInt64) -> Double {
     let relative = averageLength > 0 ? Double(length) / averageLength : 0
     let damping =

@@ -1,7 +1,7 @@
 // Keeping a groups view. Its entries:
 //
-//     number | 0 | group                                  → the group's figures; see GroupEntry.swift
-//     number | 1 | group | property u8 | value | record   → what is cut of value and record
+//     number | 0 | group                                  -> its figures; see GroupEntry.swift
+//     number | 1 | group | property u8 | value | record   -> the value
 //
 // The second part holds the values of properties whose extremes are asked for, in order; null is
 // not among them.

@@ -8,8 +8,8 @@ extension Projector {
     _ number: UInt32, _ plan: TextPlan, key: RawSpan, old: RawSpan?, new: RawSpan?
   ) throws {
     if let old, let new, try plan.hasSameTexts(old, new) { return }
-    let before = try TextDocument(plan, old)
-    let after = try TextDocument(plan, new)
+    let before = try RecordTerms(plan, old)
+    let after = try RecordTerms(plan, new)
     let place = TextEntry.place(of: key)
     for (term, places) in before.terms where after.terms[term] != places {
       if after.terms[term] == nil { try removeTerm(number, term, place) }
@@ -17,7 +17,7 @@ extension Projector {
     for (term, places) in after.terms where before.terms[term] != places {
       try putTerm(number, term, place, places, isNew: before.terms[term] == nil)
     }
-    try putDocument(number, before, after, key, place)
+    try putLengths(number, before, after, key, place)
     try changeTotals(number, plan, before, after)
   }
 
@@ -52,11 +52,11 @@ extension Projector {
     if count > 0 { try put(tables.views, key, bytes) } else { try delete(tables.views, key) }
   }
 
-  private mutating func putDocument(
-    _ number: UInt32, _ before: TextDocument, _ after: TextDocument, _ record: RawSpan,
+  private mutating func putLengths(
+    _ number: UInt32, _ before: RecordTerms, _ after: RecordTerms, _ record: RawSpan,
     _ place: [UInt8]
   ) throws {
-    let key = TextEntry.documentsStart(number) + place
+    let key = TextEntry.recordsStart(number) + place
     if after.isEmpty {
       if !before.isEmpty { try delete(tables.views, key) }
     } else if before.isEmpty || before.lengths != after.lengths {
@@ -65,7 +65,7 @@ extension Projector {
   }
 
   private mutating func changeTotals(
-    _ number: UInt32, _ plan: TextPlan, _ before: TextDocument, _ after: TextDocument
+    _ number: UInt32, _ plan: TextPlan, _ before: RecordTerms, _ after: RecordTerms
   ) throws {
     let (key, reader) = (TextEntry.totalsKey(number), try reader)
     let stored = try key.lend { key in
@@ -75,7 +75,7 @@ extension Projector {
     totals.remove(before)
     totals.add(after)
     if totals == stored { return }
-    if totals.documents == 0 {
+    if totals.records == 0 {
       if stored != nil { try delete(tables.views, key) }
     } else {
       try put(tables.views, key, totals.stored)

@@ -1,11 +1,11 @@
 // The entries of a text view:
 //
-//     number | 0                   → how many records have words, then how many words there are in
-//                                    each property (varints)
-//     number | 1 | record          → how many words the record has in each property (varints); where
-//                                    the record's key is cut, the key
-//     number | 2 | term | 00       → how many records have the term (varint)
-//     number | 2 | term | 00 | record → where it stands; see TextDocument.swift
+//     number | 0                       -> how many records have words, then how many words each
+//                                         property has (varints)
+//     number | 1 | record              -> how many words the record has in each property (varints);
+//                                         where the record's key is cut, the key
+//     number | 2 | term | 00           -> how many records have the term (varint)
+//     number | 2 | term | 00 | record  -> where it stands; see RecordTerms.swift
 //
 // A term has no byte 00, and a record's key is never empty. All entries of a term stand together,
 // the terms in order, so that those with a prefix do, too.
@@ -14,8 +14,8 @@
 enum TextEntry {
   static func totalsKey(_ number: UInt32) -> [UInt8] { ViewKey.start(number, .main) }
 
-  /// What the keys of all documents begin with.
-  static func documentsStart(_ number: UInt32) -> [UInt8] { ViewKey.start(number, .second) }
+  /// What the keys of all records begin with.
+  static func recordsStart(_ number: UInt32) -> [UInt8] { ViewKey.start(number, .second) }
 
   /// What the keys of all terms begin with.
   static func termsStart(_ number: UInt32) -> [UInt8] { ViewKey.start(number, .third) }
@@ -31,31 +31,31 @@ enum TextEntry {
   /// A record's key as it stands in entries' keys.
   static func place(of record: RawSpan) -> [UInt8] {
     var place: [UInt8] = []
-    ViewKey.append(record, room: ViewKey.documentRoom, to: &place)
+    ViewKey.append(record, room: ViewKey.termRecordRoom, to: &place)
     return place
   }
 
-  /// What is kept of a document.
+  /// What is kept of a record.
   static func stored(_ lengths: [UInt64], _ record: RawSpan, _ place: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = []
     for length in lengths { bytes.append(varint: length) }
-    if place.count == ViewKey.documentRoom { bytes.append(record) }
+    if place.count == ViewKey.termRecordRoom { bytes.append(record) }
     return bytes
   }
 }
 
-/// How many documents and words a text view has.
+/// How many records and words a text view has.
 struct TextTotals: Equatable {
-  var documents: UInt64 = 0
+  var records: UInt64 = 0
   var lengths: [UInt64]
 
-  /// Those of no documents.
+  /// Those of no records.
   init(_ plan: TextPlan) { lengths = Array(repeating: 0, count: plan.properties.count) }
 
   /// Reads the stored form.
   init(_ plan: TextPlan, _ bytes: RawSpan) throws {
     var offset = 0
-    documents = try bytes.varint(at: &offset)
+    records = try bytes.varint(at: &offset)
     lengths = []
     for _ in plan.properties { lengths.append(try bytes.varint(at: &offset)) }
   }
@@ -63,22 +63,22 @@ struct TextTotals: Equatable {
   /// The stored form.
   var stored: [UInt8] {
     var bytes: [UInt8] = []
-    bytes.append(varint: documents)
+    bytes.append(varint: records)
     for length in lengths { bytes.append(varint: length) }
     return bytes
   }
 
-  /// Counts a document.
-  mutating func add(_ document: TextDocument) {
-    if document.isEmpty { return }
-    documents += 1
-    for index in lengths.indices { lengths[index] += document.lengths[index] }
+  /// Counts a record.
+  mutating func add(_ record: RecordTerms) {
+    if record.isEmpty { return }
+    records += 1
+    for index in lengths.indices { lengths[index] += record.lengths[index] }
   }
 
-  /// Counts a document no longer.
-  mutating func remove(_ document: TextDocument) {
-    if document.isEmpty { return }
-    documents &-= 1
-    for index in lengths.indices { lengths[index] &-= document.lengths[index] }
+  /// Counts a record no longer.
+  mutating func remove(_ record: RecordTerms) {
+    if record.isEmpty { return }
+    records &-= 1
+    for index in lengths.indices { lengths[index] &-= record.lengths[index] }
   }
 }

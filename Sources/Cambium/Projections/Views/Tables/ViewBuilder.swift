@@ -40,23 +40,23 @@ struct ViewBuilder: ~Copyable {
   }
 
   private mutating func add(_ plan: TextPlan, _ key: RawSpan, _ record: RawSpan) throws {
-    let document = try TextDocument(plan, record)
-    if document.isEmpty { return }
-    totals?.add(document)
+    let found = try RecordTerms(plan, record)
+    if found.isEmpty { return }
+    totals?.add(found)
     let place = TextEntry.place(of: key)
-    for (term, places) in document.terms {
+    for (term, places) in found.terms {
       let termKey = TextEntry.termKey(view.number, term)
       try sort.add(termKey, [])
       try sort.add(termKey + place, places.stored)
     }
     try sort.add(
-      TextEntry.documentsStart(view.number) + place,
-      TextEntry.stored(document.lengths, key, place))
+      TextEntry.recordsStart(view.number) + place,
+      TextEntry.stored(found.lengths, key, place))
   }
 
   /// Ends taking records.
   consuming func finish() throws -> ViewEntries {
-    if let totals, totals.documents > 0 {
+    if let totals, totals.records > 0 {
       try sort.add(TextEntry.totalsKey(view.number), totals.stored)
     }
     return try ViewEntries(view, sort.sorted())

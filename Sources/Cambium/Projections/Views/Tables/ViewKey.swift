@@ -1,6 +1,6 @@
 // The keys of the table `views`.
 //
-//     number of the view u32 | part u8 | …            big-endian; the parts are drawn where they are written
+//     number of the view u32, big-endian | part u8 | what is drawn where it is written
 //
 // LMDB's keys end at 511 bytes, so a part that may be long is cut to a room of its own: its first
 // bytes, and 16 bytes of a digest of all of it. What is cut stays different from all else, and
@@ -16,7 +16,7 @@ enum ViewKey {
   enum Part: UInt8 {
     /// One entry for the view, or one for each group.
     case main = 0
-    /// The values of a group in order; the documents of a text view.
+    /// The values of a group in order; the records of a text view.
     case second = 1
     /// The terms of a text view.
     case third = 2
@@ -29,7 +29,7 @@ enum ViewKey {
   static let orderRoom = 140
   static let recordRoom = 200
   /// The room of a record's key behind a term.
-  static let documentRoom = 376
+  static let termRecordRoom = 376
 
   /// The first bytes of an entry's key.
   static func start(_ number: UInt32, _ part: Part) -> [UInt8] {

@@ -62,7 +62,7 @@ struct TermPlaces: Equatable, Sendable {
 }
 
 /// The terms of a record's texts.
-struct TextDocument: Sendable {
+struct RecordTerms: Sendable {
   /// How many words each property has.
   private(set) var lengths: [UInt64]
   private(set) var terms: [[UInt8]: TermPlaces] = [:]

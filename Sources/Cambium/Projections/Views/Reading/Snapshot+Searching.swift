@@ -1,0 +1,93 @@
+// Full text search of one collection.
+
+extension Snapshot {
+  /// Finds the records of a collection whose texts fit best, the best first.
+  ///
+  ///     let hits = try snapshot.search("books", for: TextQuery(parsing: "whal* -title:white"))
+  ///
+  /// At present, and in an open transaction, the collection's view of texts answers; at a past
+  /// moment all records are looked at, with the same result.
+  ///
+  /// - Parameters:
+  ///   - collection: The collection, with a view of texts declared.
+  ///   - query: What to look for.
+  ///   - limit: How many records are wanted.
+  ///   - properties: Which view is meant, by the properties that it was declared with; nil for the
+  ///     first.
+  /// - Returns: The records' keys with their score; equally good ones in the order of their keys.
+  /// - Throws: ``DatabaseError/notFound(_:reason:)`` where no such view is declared,
+  ///   ``DatabaseError/misuse(reason:)`` where the query names a property that it does not have.
+  /// - Complexity: about 1 µs for each record that has one of the words; at a past moment, one look
+  ///   at each record.
+  public func search(
+    _ collection: Path, for query: TextQuery, limit: Int = 20, properties: [String]? = nil
+  ) throws -> [TextMatch] {
+    let (view, plan) = try textView(of: collection, properties)
+    let made = try TextQueryPlan(query, plan)
+    let hits: [TextHit]
+    if moment == nil {
+      let reader = TextReader(number: view.number, plan: plan, reader: try reader)
+      hits = try reader.best(made, limit: limit)
+    } else {
+      let records = view.counted { try self.forEachRecord(of: collection, $0) }
+      hits = try plan.best(made, limit: limit, of: records)
+    }
+    return try hits.map { hit in
+      TextMatch(key: try hit.key.lend { try Key($0) }, score: hit.score)
+    }
+  }
+
+  /// A short piece of a text around what was looked for.
+  ///
+  /// - Parameters:
+  ///   - text: A text of a record that was found.
+  ///   - query: What was looked for.
+  ///   - collection: The collection, whose view says what counts as the same word.
+  ///   - words: How many words the piece has at most.
+  ///   - properties: As in ``search(_:for:limit:properties:)``.
+  /// - Returns: The piece, with the places of the words.
+  /// - Throws: As ``search(_:for:limit:properties:)``.
+  public func snippet(
+    of text: String, for query: TextQuery, in collection: Path, words: Int = 16,
+    properties: [String]? = nil
+  ) throws -> TextSnippet {
+    let plan = try textView(of: collection, properties).plan
+    return try plan.snippet(of: text, for: try TextQueryPlan(query, plan), words: words)
+  }
+
+  private func textView(
+    of collection: Path, _ properties: [String]?
+  ) throws -> (view: ViewPlan, plan: TextPlan) {
+    for view in try names.collections[collection]?.views ?? [] {
+      if case .text(let plan) = view.content, properties.map({ $0 == plan.names }) ?? true {
+        return (view, plan)
+      }
+    }
+    throw DatabaseError.notFound(collection, reason: "no such view of texts is declared here")
+  }
+
+  private func forEachRecord(
+    of collection: Path, _ visit: (_ key: RawSpan, _ record: RawSpan) throws -> Void
+  ) throws {
+    guard let node = try node(at: collection) else { return }
+    var walk = try ChildWalk(try reader, node: node, moment: moment)
+    var goesOn = true
+    while goesOn {
+      let visited: Void? = try walk.next { treeKey, header, version in
+        guard header.kind == .record else { return }
+        try visit(
+          treeKey.extracting(droppingFirst: 8),
+          version.extracting(droppingFirst: header.contentOffset))
+      }
+      goesOn = visited != nil
+    }
+  }
+}
+
+/// A record that a search has found.
+public struct TextMatch: Hashable, Sendable {
+  /// The record's key.
+  public let key: Key
+  /// How well it fits, by BM25; the more the better.
+  public let score: Double
+}
