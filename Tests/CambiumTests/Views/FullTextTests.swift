@@ -1,7 +1,8 @@
 // Goal: full text finds what SQLite's FTS5 finds, and ranks it alike. Method: the descriptions of
 // Debian's packages, or where there is no apt, the project's own sources; the same queries, word by
 // word, prefixes, phrases and combinations of them, of words that the texts have. FTS5's unicode61
-// takes letters and digits as words as we do, and its porter stemmer is one of Snowball's.
+// takes letters and digits as words as we do, but for scripts without spaces, which are left out;
+// and its porter stemmer is one of Snowball's.
 //
 // CAMBIUM_TEXTS says how many texts; the gate takes few.
 
@@ -168,13 +169,17 @@ import Testing
     var rest = text[...]
     while let end = rest.firstRange(of: [0x0A, 0x0A])?.lowerBound {
       let lines = rest[..<end].split(separator: 0x0A, maxSplits: 1)
-      if lines.count == 2 {
-        texts.append(
-          (String(decoding: lines[0], as: UTF8.self), String(decoding: lines[1], as: UTF8.self)))
-      }
+      let (title, body) = (lines.first ?? [], lines.dropFirst().first ?? [])
+      let text = (String(decoding: title, as: UTF8.self), String(decoding: body, as: UTF8.self))
+      if lines.count == 2, !hasIdeographs(text.1) { texts.append(text) }
       rest = rest[(end + 2)...]
     }
     return texts
+  }
+
+  /// Whether there are words that are cut in another way than SQLite does.
+  private static func hasIdeographs(_ text: String) -> Bool {
+    text.unicodeScalars.contains { $0.properties.isIdeographic }
   }
 
   private static func output(of command: String) throws -> [UInt8] {

@@ -41,12 +41,6 @@ final class ProjectionRunner: Sendable {
     consider()
   }
 
-  /// Lets go of a projection.
-  func forget(_ name: String) {
-    state.withLock { state in state.projections.removeAll { $0.name == name } }
-    finish()
-  }
-
   /// Brings projections up to date, in the background; returns at once. The turn may be held.
   func consider() {
     let isNeeded = state.withLock { state in

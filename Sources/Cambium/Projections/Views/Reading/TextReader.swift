@@ -22,7 +22,7 @@ struct TextReader {
   let reader: StateReader
 
   /// Visits the keys of the records that a query finds, in order, as long as the visitor wants
-  /// more.
+  /// more. Where a key takes more than 359 bytes, its place follows from the first 360.
   ///
   /// - Complexity: memory does not grow with what is found, but for terms that are looked for by
   ///   their beginning.
@@ -53,10 +53,11 @@ struct TextReader {
         try counter.seek(place)
         return counter.place == place ? counter.count : 0
       }
-      best.add(place, ranking.score(counts, length: try length(of: place)))
+      let score = ranking.score(counts, length: try length(of: place))
+      best.add(TextHit(key: try key(of: place), score: score))
       try cursor.next()
     }
-    return try best.sorted().map { TextHit(key: try key(of: $0.place), score: $0.score) }
+    return best.sorted()
   }
 
   /// How many records have words, and how many words.
@@ -162,26 +163,24 @@ struct TextRanking {
 /// The best of many hits: a heap with the worst of them on top.
 private struct BestHits {
   private let limit: Int
-  private var heap: [(place: [UInt8], score: Double)] = []
+  private var heap: [TextHit] = []
 
   init(limit: Int) { self.limit = limit }
 
-  mutating func add(_ place: [UInt8], _ score: Double) {
+  mutating func add(_ hit: TextHit) {
     if heap.count < limit {
-      heap.append((place, score))
+      heap.append(hit)
       rise(heap.count - 1)
-    } else if BestHits.isBetter((place, score), heap[0]) {
-      heap[0] = (place, score)
+    } else if BestHits.isBetter(hit, heap[0]) {
+      heap[0] = hit
       sink()
     }
   }
 
-  func sorted() -> [(place: [UInt8], score: Double)] { heap.sorted(by: BestHits.isBetter) }
+  func sorted() -> [TextHit] { heap.sorted(by: BestHits.isBetter) }
 
-  private static func isBetter(
-    _ a: (place: [UInt8], score: Double), _ b: (place: [UInt8], score: Double)
-  ) -> Bool {
-    a.score == b.score ? a.place.lexicographicallyPrecedes(b.place) : a.score > b.score
+  private static func isBetter(_ a: TextHit, _ b: TextHit) -> Bool {
+    a.score == b.score ? a.key.lexicographicallyPrecedes(b.key) : a.score > b.score
   }
 
   private mutating func rise(_ start: Int) {
