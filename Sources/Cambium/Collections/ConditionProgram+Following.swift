@@ -81,7 +81,7 @@ extension ConditionProgram {
     if first && second { return step.outcomes == Outcome.equal }
     guard !first, !second else { return step.outcomes & Outcome.other != 0 }
     if step.operand.isKey || operands[Int(step.number)].isKey {
-      guard let one = try StoredKey.bytes(naming: a), let other = try StoredKey.bytes(naming: b),
+      guard let one = try StoredKey.bytes(endOf: a), let other = try StoredKey.bytes(endOf: b),
         one.first == other.first
       else { return step.outcomes & Outcome.other != 0 }
       return step.allows(one.lend { one in other.lend { one.compare($0) } })

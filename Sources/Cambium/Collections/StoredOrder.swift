@@ -101,6 +101,15 @@ enum StoredKey {
     return bytes
   }
 
+  /// The key that a stored value names, or that a stored path ends in.
+  static func bytes(endOf value: RawSpan) throws -> [UInt8]? {
+    guard try value.load(UInt8.self, at: 0) == ValueTag.reference else {
+      return try bytes(naming: value)
+    }
+    guard case .reference(let path) = try Value(value) else { return nil }
+    return path.last?.storedBytes
+  }
+
   /// Whether a text is the key of that text, as can be told from its beginning.
   private static func isPlainText(_ text: RawSpan) throws -> Bool {
     guard text.byteCount > 0, text.byteCount <= Key.textBytesMax, text.byteCount != 36 else {

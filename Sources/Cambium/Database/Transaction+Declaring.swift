@@ -34,6 +34,10 @@ extension CollectionDefinition {
     var names = properties.map(\.name)
     for index in indexes { names += index.terms.map(\.property) + index.covered }
     for view in views { names += view.names }
+    // A condition is compiled once, so that its names must have their numbers by then.
+    for condition in indexes.map(\.condition) + views.map(\.condition) {
+      names += condition?.propertyNames.sorted() ?? []
+    }
     return names
   }
 

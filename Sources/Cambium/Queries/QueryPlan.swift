@@ -99,7 +99,9 @@ extension QueryPlan {
       return "look up \(keys.count) \(keys.count == 1 ? "key" : "keys") in \(name)"
     case .keyRange(_, let isReversed):
       return "scan a range of keys of \(name)\(isReversed ? ", last key first" : "")"
-    case .index(let scan): return "use \(words(scan)) of \(name)"
+    case .index(let scan):
+      let way = (scan.isReversed ? ", backwards" : "") + (scan.isCovering ? ", alone" : "")
+      return "use \(words(scan)) of \(name)\(way)"
     case .both(let one, let other): return "intersect \(words(one)) and \(words(other)) of \(name)"
     case .corrected(let scan, let changed):
       return
@@ -108,11 +110,9 @@ extension QueryPlan {
   }
 
   private func words(_ scan: IndexScan) -> String {
-    var text = "the index \(scan.name)"
-    if !scan.words.isEmpty { text += " where \(scan.words.joined(separator: " and "))" }
-    if scan.isReversed { text += ", backwards" }
-    if scan.isCovering { text += ", alone" }
-    return text
+    scan.words.isEmpty
+      ? "the index \(scan.name)"
+      : "the index \(scan.name) where \(scan.words.joined(separator: " and "))"
   }
 }
 

@@ -53,6 +53,7 @@ extension QueryPlanner {
         found = constraint
         continue
       }
+      if place == index.plural { continue }  // another element may have the other value
       if let both = first.and(constraint) {
         found = both
       } else if constraint.isPoints && !first.isPoints {
@@ -88,11 +89,7 @@ extension QueryPlanner {
   func isOrdered(_ scan: IndexScan) -> (isOrdered: Bool, isReversed: Bool) {
     if description.grouping != nil { return (true, false) }
     if let after = description.after, after.index == nil { return (false, false) }
-    let fixed = scan.index.definition.terms.prefix(scan.fixedCount).map(\.property)
-    let orderings = description.orderings.filter { ordering in
-      !(ordering.path.hops.isEmpty && ordering.path.function == nil
-        && ordering.path.property.map(fixed.contains) ?? false)
-    }
+    let orderings = description.orderings.filter { !isFixed($0, scan) }
     if orderings.isEmpty { return (true, false) }
     let terms = scan.index.definition.terms.dropFirst(scan.fixedCount)
     guard orderings.count <= terms.count, scan.index.plural.map({ $0 < scan.fixedCount }) ?? true
@@ -107,6 +104,16 @@ extension QueryPlanner {
     }
     if isReversed == true && !scan.index.hasFixedLength { return (false, false) }
     return (true, isReversed ?? false)
+  }
+
+  /// Whether all that a scan finds has one value in what an ordering goes by.
+  private func isFixed(_ ordering: Ordering, _ scan: IndexScan) -> Bool {
+    let terms = scan.index.definition.terms.prefix(scan.fixedCount)
+    return terms.enumerated().contains { place, term in
+      // Of arrays one element is fixed, not all; texts that differ in case may count as one.
+      place != scan.index.plural && ordering.path == PropertyPath(term.property)
+        && (term.collation == .binary || term.collation == ordering.collation)
+    }
   }
 
   // MARK: Ways
@@ -166,17 +173,18 @@ extension QueryPlanner {
 
   // MARK: Counting
 
-  /// How many entries are counted at most before the rest is guessed.
-  private static let countMax = 1000
-
+  /// How many entries a scan has. They are counted: up to where reading all records would be as good,
+  /// or where the first few are known to be enough. From there on it is a guess.
   private func estimate(_ scan: IndexScan) throws -> (Int, Bool) {
     if scan.words.isEmpty { return (childCount, false) }
+    let needed = wanted(childCount)
+    let most =
+      isOrdered(scan).isOrdered && needed < childCount
+      ? max(64, 4 * needed) : max(1000, childCount / 4)
     var count = 0
     for range in scan.ranges {
-      count += try records.countEntries(range, max: QueryPlanner.countMax - count)
-      if count >= QueryPlanner.countMax {
-        return (max(count, childCount / (scan.fixedCount > 0 ? 10 : 4)), true)
-      }
+      count += try records.countEntries(range, max: most - count)
+      if count >= most { return (max(count, childCount / 2), true) }
     }
     return (count, false)
   }

@@ -197,7 +197,8 @@ private struct SeenValues {
     guard seen.insert(bytes.array()).inserted else { return false }
     bytesCount += bytes.count + 64
     if bytesCount > SeenValues.bytesMax {
-      throw QueryError("there are too many different results to tell them apart; group them instead")
+      throw QueryError(
+        "there are too many different results to tell them apart; group them instead")
     }
     return true
   }

@@ -28,7 +28,7 @@ struct TermConstraint {
     let found: (ranges: [ClosedOpenBytes], isPoints: Bool, isExact: Bool)?
     switch test {
     case .contains(_, let value) where isPlural:
-      found = try bounds.points([value]).map { ($0, true, true) }
+      found = try bounds.points([value]).map { ($0, true, bounds.isBinary(value)) }
     case _ where isPlural: return nil
     case .compare(_, .equal, .null):
       found = ([ClosedOpenBytes(prefix: [OrderedBytes.null])], true, true)

@@ -140,7 +140,13 @@ struct NaiveCondition {
   private func compare(_ found: Found, _ comparison: Condition.Comparison, _ constant: Value)
     -> Bool
   {
-    compare(found, comparison, coerced(constant, found.type), isKey: false)
+    // The path of a record of another collection is no key of this one.
+    if found.isKey, case .reference(let path) = constant, let target = found.type?.target,
+      path.parent != target
+    {
+      return comparison == .notEqual
+    }
+    return compare(found, comparison, coerced(constant, found.type), isKey: false)
   }
 
   private func coerced(_ constant: Value, _ type: PropertyType?) -> Value {
@@ -175,9 +181,11 @@ struct NaiveCondition {
   }
 
   private func keyOrder(_ a: Value, _ b: Value) -> Int? {
-    var b = b
-    if case .reference(let path) = b, let key = path.last { b = Self.plain(key) }
-    guard let one = Self.key(a), let other = Self.key(b) else { return nil }
+    func key(_ value: Value) -> Key? {
+      if case .reference(let path) = value { return path.last }
+      return Self.key(value)
+    }
+    guard let one = key(a), let other = key(b) else { return nil }
     switch (one, other) {
     case (.integer, .integer), (.uuid, .uuid), (.text, .text):
       return one < other ? -1 : one == other ? 0 : 1

@@ -27,6 +27,10 @@ struct NaiveQuery {
   func places(_ query: QueryDescription, _ key: Key, _ record: Record) throws -> [Value] {
     try query.orderings.map { ordering in
       let value = try world.plainValue(ordering.path, record, key, query.collection) ?? .null
+      // A decimal property takes whole numbers as well, as decimals.
+      if ordering.path == PropertyPath("price"), case .integer(let number) = value {
+        return .decimal(Decimal(string: "\(number)") ?? .nan)
+      }
       if case .string(let text) = value, !isKey(ordering.path) {
         return .string(Folding.folded(text, ordering.collation))
       }

@@ -151,17 +151,18 @@ struct QueryRunTests {
       places.append(try naive.places(query, key, record))
     }
     for index in places.indices.dropFirst() {
+      let isRight = naive.mayPrecede(places[index - 1], places[index], query.orderings)
       try #require(
-        naive.mayPrecede(places[index - 1], places[index], query.orderings),
-        "\(places[index - 1]) before \(places[index]) in \(what)")
+        isRight, "\(places[index - 1]) before \(places[index]) in \(what)")
     }
     // Nothing that is left out comes before what is found.
     guard let last = places.last, query.offset == 0, !query.orderings.isEmpty else { return }
     let keys = Set(found.map(\.key))
     for (key, record) in accepted where !keys.contains(key) {
+      let place = try naive.places(query, key, record)
+      let isRight = naive.mayPrecede(last, place, query.orderings)
       try #require(
-        naive.mayPrecede(last, try naive.places(query, key, record), query.orderings),
-        "\(key) is left out in \(what)")
+        isRight, "\(key) is left out in \(what)")
     }
   }
 

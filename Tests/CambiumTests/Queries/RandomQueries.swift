@@ -104,7 +104,8 @@ extension RandomConditions {
     case 4:
       return Condition(
         .all([.compare(PropertyPath("count"), .greater, .integer(0)), simple(), simple()]))
-    default: return Condition(.all((0...random.below(3)).map { _ in simple() }))
+    case 5: return Condition(simple())
+    default: return Condition(.all((0...(1 + random.below(2))).map { _ in simple() }))
     }
   }
 
