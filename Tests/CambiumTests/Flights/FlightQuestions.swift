@@ -179,11 +179,11 @@ enum FlightQuestions {
       """
     ),
     (
-      #"airlines where flights by carrier any (dest.name contains "Chicago") select id sort id"#,
+      #"airlines where flights by carrier any (dest.name contains "Dallas") select id sort id"#,
       """
       SELECT id FROM airlines WHERE EXISTS (
         SELECT 1 FROM flights JOIN airports ON airports.id = dest
-        WHERE carrier = airlines.id AND airports.name GLOB '*Chicago*')
+        WHERE carrier = airlines.id AND airports.name GLOB '*Dallas*')
       ORDER BY id
       """
     ),
@@ -276,8 +276,8 @@ enum FlightQuestions {
       "SELECT DISTINCT origin, dest FROM flights ORDER BY 1, 2 LIMIT 40 OFFSET 5"
     ),
     (
-      "weather where temp > 50 select id, temp sort -temp, id limit 20",
-      "SELECT id, temp FROM weather WHERE temp > 50 ORDER BY temp DESC, id LIMIT 20"
+      "weather where temp > 40 select id, temp sort -temp, id limit 20",
+      "SELECT id, temp FROM weather WHERE temp > 40 ORDER BY temp DESC, id LIMIT 20"
     ),
   ]
 }
