@@ -37,7 +37,7 @@ public protocol PropertyValue: Equatable, Sendable {
   /// Reads a value from its stored bytes, to save making a ``Value``.
   ///
   /// - Parameters:
-  ///   - stored: The tag and the payload; see <doc:FileFormat>.
+  ///   - stored: The tag and the payload.
   ///   - depth: In how many arrays and maps the value lies.
   /// - Returns: The value.
   /// - Throws: As ``init(storedValue:)``.

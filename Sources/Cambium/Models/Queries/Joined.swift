@@ -1,0 +1,116 @@
+// Models put beside each other: by any two properties (joins), and by a reference, which is loaded
+// along so that a list does not take one query per model.
+
+/// Pairs of models with the same value of a property.
+///
+///     let pairs = try database.query(Flight.self).join(Airport.self, on: \.origin, \.id)
+///       .where { flight, airport in flight.number > 100; airport.name != "" }
+///       .fetch()
+public struct Joined<M: Model, Other: Model>: Sendable {
+  /// What conditions and plans call the other model.
+  private static var name: String { "joined" }
+
+  private var query: Query<M>
+
+  fileprivate init(
+    _ query: Query<M>, _ outer: PropertyPath, inner: String?, isLeft: Bool
+  ) {
+    self.query = query
+    self.query.description.joins = [
+      .init(Self.name, Other.schema.core.path, outer, inner: inner, isLeft: isLeft)
+    ]
+  }
+
+  /// Narrows to pairs that pass.
+  ///
+  /// - Parameter condition: Names properties of both.
+  /// - Returns: The narrower pairs.
+  public func `where`(
+    @ConditionBuilder _ condition: (Fields<M>, Fields<Other>) -> Condition
+  ) -> Joined {
+    var copy = self
+    copy.query = query.matching(condition(Fields<M>(), Fields<Other>(hops: [Self.name])))
+    return copy
+  }
+
+  /// All pairs; nil stands beside a model without another, which only a left join has.
+  ///
+  /// - Throws: As ``Query/fetch()``.
+  public func fetch() throws -> [(M, Other?)] {
+    let snapshot = try query.snapshot()
+    let binding = try snapshot.binding(M.schema.core)
+    let other = try snapshot.binding(Other.schema.core)
+    let run = try query.run(on: snapshot)
+    var pairs: [(M, Other?)] = []
+    try run.forEach { key, record in
+      let model = try M.schema.decode(record, key: key, binding)
+      let joined = try run.records.lendJoined(0) { key, record in
+        try Other.schema.decode(record, key: key, other)
+      }
+      pairs.append((model, joined))
+      return true
+    }
+    return pairs
+  }
+
+  /// How many pairs there are.
+  ///
+  /// - Throws: As ``Query/fetch()``.
+  public func count() throws -> Int { try query.run { $0.outcome = .count }.count() }
+}
+
+extension Query {
+  /// Puts models beside each other that have the same value.
+  ///
+  /// - Parameters:
+  ///   - other: The other type.
+  ///   - outer: The property of this model.
+  ///   - inner: The property of the other, or its id.
+  /// - Returns: The pairs.
+  public func join<Other: Model, V: PropertyValue, W: PropertyValue>(
+    _ other: Other.Type, on outer: (Fields<M>) -> Operand<V>,
+    _ inner: (Fields<Other>) -> Operand<W>
+  ) -> Joined<M, Other> where V.Base == W.Base {
+    joined(outer(Fields<M>()), inner(Fields<Other>()), isLeft: false)
+  }
+
+  /// As ``join(_:on:_:)``, but models without another stay, with nil beside them.
+  public func leftJoin<Other: Model, V: PropertyValue, W: PropertyValue>(
+    _ other: Other.Type, on outer: (Fields<M>) -> Operand<V>,
+    _ inner: (Fields<Other>) -> Operand<W>
+  ) -> Joined<M, Other> where V.Base == W.Base {
+    joined(outer(Fields<M>()), inner(Fields<Other>()), isLeft: true)
+  }
+
+  private func joined<Other: Model, V, W>(
+    _ outer: Operand<V>, _ inner: Operand<W>, isLeft: Bool
+  ) -> Joined<M, Other> {
+    precondition(
+      inner.path.hops.isEmpty && inner.path.function == nil,
+      "\(Other.self): a join names a property of the other record itself")
+    return Joined(self, outer.comparedPath, inner: inner.comparedPath.property, isLeft: isLeft)
+  }
+
+  /// All models that answer, each with the one that it refers to, which is read once however many
+  /// refer to it.
+  ///
+  /// - Parameter reference: The property that refers.
+  /// - Returns: The models; nil beside those that refer to nothing.
+  /// - Throws: As ``fetch()``.
+  /// - Complexity: as ``fetch()``, and one lookup for each different model that is referred to.
+  public func fetch<Other: Model>(
+    with reference: KeyPath<M, ModelID<Other>?>
+  ) throws -> [(M, Other?)] {
+    let snapshot = try snapshot()
+    var query = Query(.snapshot(snapshot))
+    (query.description, query.filters, query.check) = (description, filters, check)
+    var known: [ModelID<Other>: Other?] = [:]
+    return try query.fetch().map { model in
+      guard let id = model[keyPath: reference] else { return (model, nil) }
+      if let other = known[id] { return (model, other) }
+      let other = try snapshot.find(id) as Other?
+      known[id] = .some(other)
+      return (model, other)
+    }
+  }
+}
