@@ -124,6 +124,10 @@ struct ErasureRun {
     for place in places.paths { try excision.takeOut(place) }
     hasFound = hasFound || excision.hasFound
     try excision.commit()
+    // Their entries hold values of what was taken out.
+    var projector = try Projector(state, catalog: catalog)
+    try projector.makeAnew()
+    try projector.commit()
     try state.copyEntries(into: fresh)
     let directory = fresh.environment.path
     fresh.environment.close()

@@ -20,6 +20,14 @@ extension Projector {
     }
   }
 
+  /// Makes all indexes and views anew, of records that were changed behind their backs.
+  mutating func makeAnew() throws {
+    for plan in memory.catalog.collections.all {
+      try drop(plan.numbers)
+      try build(plan, except: [])
+    }
+  }
+
   /// Makes a view of the records that are there: sorted first, so that entries that are near each
   /// other are written together.
   mutating func build(_ view: ViewPlan, of plan: CollectionPlan) throws {
