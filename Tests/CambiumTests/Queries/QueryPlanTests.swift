@@ -97,6 +97,19 @@ struct QueryPlanTests {
     }
   }
 
+  @Test("intersects two indexes where neither is narrow")
+  func intersection() throws {
+    try withFlights { database in
+      let snapshot = try database.snapshot()
+      let text = "flights where number < 140 and origin = \"JFK\""
+      let words = try explained(text, snapshot)
+      #expect(words.hasPrefix("intersect the index (number) where number < 140 and the index"))
+      let expected = (0..<2000).filter { $0 % 700 < 140 && $0 % 5 == 0 }
+      let found = try values(text, snapshot)
+      #expect(found == expected.map { [.integer(Int64($0))] })
+    }
+  }
+
   @Test("says how many it expected and met")
   func counts() throws {
     try withFlights { database in

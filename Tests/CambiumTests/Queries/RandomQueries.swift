@@ -60,7 +60,7 @@ extension RandomConditions {
       var value = self.value(of: name)
       if name == "count", case .integer(1) = value { value = .integer(7) }  // 1 is not stored
       if name == "title", random.chance(oneIn: 40) {
-        value = .string(String(repeating: "long", count: 120) + String(random.below(4)))
+        value = .string(String(repeating: "long", count: 126) + String(random.below(4)))
       }
       record[name] = value
     }
