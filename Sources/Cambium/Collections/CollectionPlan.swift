@@ -7,6 +7,8 @@ final class CollectionPlan: Sendable {
   /// The declared indexes, and one for each reference that has none.
   let indexes: [IndexPlan]
   let views: [ViewPlan]
+  /// Whether any rule may change what is written, or must look beyond the record.
+  let changesValues: Bool
 
   /// Resolves a declaration.
   ///
@@ -28,6 +30,9 @@ final class CollectionPlan: Sendable {
     properties = try definition.properties
       .map { try PropertyPlan($0, name: try catalog.defined($0.name)) }
       .sorted { $0.name < $1.name }
+    changesValues = properties.contains {
+      $0.domain != nil || $0.definition.absence != nil || $0.definition.mustExist
+    }
     let resolver = Resolver(definition: definition, catalog: catalog)
     indexes = try zip(numbers, effective).map { try IndexPlan($0, $1, resolver) }
     views = try zip(numbers.dropFirst(effective.count), definition.views).map {

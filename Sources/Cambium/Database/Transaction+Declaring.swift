@@ -1,3 +1,5 @@
+// Declaring what a collection is: what the app says, checked before it is logged.
+
 extension Transaction {
   /// Declares what a collection's records are: their properties, rules, indexes and views.
   ///

@@ -10,10 +10,10 @@ extension Writing {
     if collections.isEmpty { return operation }
     switch operation {
     case .set(let path, let content) where content.kind == .record:
-      guard let plan = collections[of: path], plan.changesValues else { return operation }
+      guard let plan = projector.plan(of: path), plan.changesValues else { return operation }
       return .set(path, try plan.treated(content, self))
     case .update(let path, let updates):
-      guard let plan = collections[of: path], plan.changesValues else { return operation }
+      guard let plan = projector.plan(of: path), plan.changesValues else { return operation }
       return .update(path, try updates.map { try plan.treated($0, self) })
     case .increment(let path, let name?, _):
       guard let plan = collections[of: path], plan.property(name)?.domain != nil else {
@@ -73,6 +73,15 @@ extension Writing {
   }
 
   func exists(_ path: Path) throws -> Bool { try record(at: path) != nil }
+
+  /// Whether there is a node at a path that is to be written next: found by the writer's own
+  /// cursor, which then stands where it will be written.
+  func hasNode(at path: Path) throws -> Bool {
+    try use()
+    return try translating {
+      try projector.locate(path, creating: false) != nil && projector.loadOld() != nil
+    }
+  }
 }
 
 extension Collections {
@@ -81,13 +90,6 @@ extension Collections {
 }
 
 extension CollectionPlan {
-  /// Whether any rule may change what is written, or must look beyond the record.
-  fileprivate var changesValues: Bool {
-    properties.contains {
-      $0.domain != nil || $0.definition.absence != nil || $0.definition.mustExist
-    }
-  }
-
   fileprivate func treated(_ content: Content, _ writing: Writing) throws -> Content {
     var record = try content.bytes.lend { try RecordBuilder($0) }
     for property in properties {

@@ -51,9 +51,10 @@ extension Transaction {
     try schema.core.check()
     if let hooks = schema.hooks { try hooks.willInsert(&model, self) }
     guard model.id.isAssigned else { return model.id = try freshID() }
-    if try exists(model.id) {
+    let path = try schema.core.path(of: model.id)
+    if try writing.hasNode(at: path) {
       throw DatabaseError.exists(
-        try model.id.path, reason: "there is such a \(M.self) already; use upsert or update")
+        path, reason: "there is such a \(M.self) already; use upsert or update")
     }
   }
 

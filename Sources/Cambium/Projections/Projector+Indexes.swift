@@ -232,7 +232,7 @@ extension Projector {
   /// - Throws: As the fold of a record's change.
   @inline(__always)
   mutating func fold(_ path: Path, _ header: NodeHeader?, _ content: Content?) throws {
-    guard let plan = collection(of: path) else { return }
+    guard let plan = plan(of: path) else { return }
     let (version, treeKey, offset) = (old, treeKey, header?.contentOffset ?? 0)
     let isRecord = (old: header?.kind == .record, new: content?.kind == .record)
     if let content, content.kind == .scalar, enforcesRules, !plan.properties.isEmpty {
@@ -251,9 +251,9 @@ extension Projector {
     }
   }
 
-  /// The collection that a node belongs to, if one is declared; `locate` must have been there.
+  /// The collection that a node belongs to, if one is declared.
   @inline(__always)
-  func collection(of path: Path) -> CollectionPlan? {
+  func plan(of path: Path) -> CollectionPlan? {
     if memory.catalog.collections.isEmpty { return nil }
     let count = path.parentCount
     if let parent = memory.parent, parent.path.count == count, parent.path.isPrefix(of: path.bytes)

@@ -118,14 +118,29 @@ struct TypedQueryTests {
           }
         ),
       ]
-      for (name, query, holds) in cases {
-        let expected = Set(places.all.filter(holds).map(\.id))
-        #expect(try Set(query.fetch().map(\.id)) == expected, "\(name)")
-        #expect(try query.count() == expected.count, "\(name)")
-        #expect(try query.exists() == !expected.isEmpty, "\(name)")
-        #expect(try Set(query.ids()) == expected, "\(name)")
-        #expect(try query.first() == nil ? expected.isEmpty : !expected.isEmpty, "\(name)")
-      }
+      try Self.check(cases, places.all)
+    }
+  }
+
+  private static func check(
+    _ cases: [(String, Query<Flight>, (Flight) -> Bool)], _ all: [Flight]
+  ) throws {
+    for (name, query, holds) in cases {
+      let expected = Set(all.filter(holds).map(\.id))
+      #expect(try Set(query.fetch().map(\.id)) == expected, "\(name)")
+      #expect(try query.count() == expected.count, "\(name)")
+      #expect(try query.exists() == !expected.isEmpty, "\(name)")
+      #expect(try Set(query.ids()) == expected, "\(name)")
+      #expect(try query.first() == nil ? expected.isEmpty : !expected.isEmpty, "\(name)")
+    }
+  }
+
+  @Test("asks what holds for related models")
+  func related() throws {
+    try withDatabase { database in
+      try Self.fill(database)
+      let snapshot = try database.snapshot()
+      let places = try Places(snapshot)
       let late = snapshot.query(Airline.self).where {
         $0.flights.any { $0.departureDelay > 175 }
       }

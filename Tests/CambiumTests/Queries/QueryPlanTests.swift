@@ -103,7 +103,10 @@ struct QueryPlanTests {
       let snapshot = try database.snapshot()
       let text = "flights where number < 140 and origin = \"JFK\""
       let words = try explained(text, snapshot)
-      #expect(words.hasPrefix("intersect the index (number) where number < 140 and the index"))
+      #expect(
+        words.hasPrefix(
+          "intersect the index (origin, -scheduled) where origin = \"JFK\" and the index (number) "
+            + "where number < 140 of flights\n"))
       let expected = (0..<2000).filter { $0 % 700 < 140 && $0 % 5 == 0 }
       let found = try values(text, snapshot)
       #expect(found == expected.map { [.integer(Int64($0))] })
