@@ -102,7 +102,7 @@ public struct Transaction: ~Copyable {
   ///   - path: The node.
   ///   - property: The property that holds the array, or nil for the node's own value.
   /// - Throws: ``DatabaseError/notFound(_:reason:)`` for a position outside the array, otherwise as
-  ///   ``append(_:to:_:)``.
+  ///   `append(_:to:_:)`.
   public func insert(
     _ element: Value, at position: Int, into path: Path, _ property: String? = nil
   ) throws {

@@ -80,7 +80,7 @@ extension Database {
 
   // MARK: Single models
 
-  /// Inserts a model in a transaction of its own; see ``Transaction/insert(_:)``.
+  /// Inserts a model in a transaction of its own; see `insert(_:)`.
   @discardableResult
   public func insert<M: Model>(_ model: M) throws -> ModelID<M> {
     try write { try $0.insert(model) }
@@ -90,13 +90,13 @@ extension Database {
   @discardableResult
   public func upsert<M: Model>(_ model: M) throws -> Upsert { try write { try $0.upsert(model) } }
 
-  /// Changes a model in a transaction of its own; see ``Transaction/update(_:_:)``.
+  /// Changes a model in a transaction of its own; see `update(_:_:)`.
   @discardableResult
   public func update<M: Model>(
     _ id: ModelID<M>, _ body: (inout M) throws -> Void
   ) throws -> Update<M> { try write { try $0.update(id, body) } }
 
-  /// Deletes a model in a transaction of its own; see ``Transaction/delete(_:)``.
+  /// Deletes a model in a transaction of its own; see `delete(_:)`.
   @discardableResult
   public func delete<M: Model>(_ id: ModelID<M>) throws -> Bool { try write { try $0.delete(id) } }
 }

@@ -52,12 +52,12 @@ extension Model {
     _ reference: KeyPath<Other, ID?> & Sendable
   ) -> Many<Other> { Many(reference, key: id.storedValue) }
 
-  /// As ``many(_:)-(KeyPath<Other,ID?>)``, for a reference that is always there.
+  /// As `many(_:)`, for a reference that is always there.
   public func many<Other: Model>(
     _ reference: KeyPath<Other, ID> & Sendable
   ) -> Many<Other> { Many(reference, key: id.storedValue) }
 
-  /// As ``many(_:)-(KeyPath<Other,ID?>)``, for an array of references: many to many.
+  /// As `many(_:)`, for an array of references: many to many.
   public func many<Other: Model>(
     _ references: KeyPath<Other, [ID]> & Sendable
   ) -> Many<Other> { Many(references, key: id.storedValue) }

@@ -46,7 +46,7 @@ extension ModelReader where Self: ~Copyable {
   /// The model with an id.
   ///
   /// - Throws: ``DatabaseError/notFound(_:reason:)`` where there is none; otherwise as
-  ///   ``find(_:)``.
+  ///   `find(_:)`.
   public func get<M: Model>(_ id: ModelID<M>) throws -> M {
     if let model = try find(id) { return model }
     throw DatabaseError.notFound(try id.path, reason: "there is no such \(M.self)")
@@ -54,7 +54,7 @@ extension ModelReader where Self: ~Copyable {
 
   /// Some models by their ids, in the order of the ids; those that are not there are left out.
   ///
-  /// - Throws: As ``find(_:)``.
+  /// - Throws: As `find(_:)`.
   public func find<M: Model>(_ ids: some Sequence<ModelID<M>>) throws -> [M] {
     let snapshot = try readingSnapshot()
     return try ids.compactMap { $0.isAssigned ? try snapshot.find($0) as M? : nil }
@@ -62,7 +62,7 @@ extension ModelReader where Self: ~Copyable {
 
   /// One property of a model, without decoding the others; nil where there is no such model.
   ///
-  /// - Throws: As ``find(_:)``.
+  /// - Throws: As `find(_:)`.
   /// - Complexity: one descent of the tree, and about 10 ns.
   public func find<M: Model, V: PropertyValue>(
     _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable
@@ -78,7 +78,7 @@ extension ModelReader where Self: ~Copyable {
 
   /// Whether there is a model with an id.
   ///
-  /// - Throws: As ``find(_:)``; the model itself is not decoded.
+  /// - Throws: As `find(_:)`; the model itself is not decoded.
   public func exists<M: Model>(_ id: ModelID<M>) throws -> Bool {
     let core = M.schema.core
     try core.check()

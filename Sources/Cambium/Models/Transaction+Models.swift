@@ -228,7 +228,7 @@ extension Transaction {
   /// Deletes several models.
   ///
   /// - Returns: How many of them there were.
-  /// - Throws: As ``delete(_:)``; use ``attempt(_:)`` to take back those before.
+  /// - Throws: As `delete(_:)`; use ``attempt(_:)`` to take back those before.
   @discardableResult
   public func delete<M: Model>(contentsOf ids: some Sequence<ModelID<M>>) throws -> Int {
     try ids.reduce(0) { try $0 + (delete($1) ? 1 : 0) }
@@ -237,7 +237,7 @@ extension Transaction {
   /// Deletes all models of a type.
   ///
   /// - Returns: How many there were.
-  /// - Throws: As ``delete(_:)``.
+  /// - Throws: As `delete(_:)`.
   /// - Complexity: one operation for a model without hooks, besides what delete rules and indexes
   ///   take along.
   @discardableResult
@@ -301,7 +301,7 @@ public struct Upserts<M: Model>: Hashable, Sendable {
   public var unchanged: [ModelID<M>] = []
 }
 
-/// What an ``Transaction/update(_:_:)`` did.
+/// What an `update(_:_:)` did.
 public struct Update<M: Model>: Sendable {
   /// The model before.
   public let before: M

@@ -68,7 +68,7 @@ extension Transaction {
   ///   - position: From 0 up to the number of elements, which is the end.
   ///   - id: Which model.
   ///   - property: The property.
-  /// - Throws: As ``append(_:to:_:)-(Element,ModelID<M>,WritableKeyPath<M,V>)``;
+  /// - Throws: As `append(_:to:_:)`;
   ///   ``DatabaseError/notFound(_:reason:)`` for a position outside the array.
   public func insert<M: Model, V: PropertyValue, Element: PropertyValue>(
     _ element: Element, at position: Int, into id: ModelID<M>,
