@@ -14,9 +14,9 @@
 ///
 /// - Complexity: made once per type, in 15 to 100 µs.
 public final class Schema<M: Model>: Sendable {
-  let core: SchemaCore
+  @usableFromInline let core: SchemaCore
   /// What a record without any property reads as.
-  let template: M
+  @usableFromInline let template: M
   let rules: [ModelRule<M>]
   let hooks: ModelHooks<M>?
 

@@ -6,6 +6,7 @@ import Synchronization
 /// 1. It is not changed after `Schema.init`; what is derived from it and asks for other schemas is
 ///    made when it is asked for, so that schemas may refer to each other in circles.
 /// 2. `properties` lie inside the model, and do not overlap. Checked against the model's size.
+@usableFromInline
 final class SchemaCore: Sendable {
   /// The collection's path as it was given.
   let name: String
@@ -49,7 +50,7 @@ final class SchemaCore: Sendable {
   }
 
   /// Throws where the model cannot be used.
-  @inline(__always)
+  @usableFromInline
   func check() throws {
     if let problem { throw DatabaseError.misuse(reason: problem) }
   }

@@ -66,6 +66,7 @@ enum QueryCommand {
         query.collection, below: snapshot.root, invocation.database,
         at: invocation.has(.at) ? snapshot.sequence : nil)
     }
+    try warnOfUnknownNames(in: query, snapshot)
     let results = try QueryResults(query, on: snapshot)
     results.check = { if Signals.isInterrupted { throw CancellationError() } }
     if invocation.has(explain) {
@@ -78,6 +79,21 @@ enum QueryCommand {
     case .count: try printer.write("count", .integer(Int64(try results.count())))
     case .exists: try printer.write("exists", .bool(try results.count() > 0))
     case .list, .ids: try printer.write(results)
+    }
+  }
+
+  /// Says on standard error which names no record has ever had: a word that is misspelt is null in
+  /// every record, and no error.
+  private static func warnOfUnknownNames(
+    in query: QueryDescription, _ snapshot: Snapshot
+  ) throws {
+    let declared = try snapshot.definition(of: query.collection)?.properties.map(\.name) ?? []
+    let known = Set(try snapshot.propertyNames + declared + query.joins.map(\.name))
+    let used = query.condition?.propertyNames ?? []
+    for name in used.subtracting(known).sorted() where !name.contains(".") {
+      let nearest = Suggestion.nearest(to: name, in: known.sorted())
+      let hint = nearest.map { "; did you mean \($0)?" } ?? ""
+      System.complain("cambium: no record has ever had a property '\(name)'\(hint)\n")
     }
   }
 

@@ -20,13 +20,33 @@ extension Schema {
     return model
   }
 
-  /// The model under a key of which there is no record, but only a place in the tree.
-  func decodeEmpty(key: RawSpan, _ binding: Binding) throws -> M {
-    try [0, 0].lend { try decode($0, key: key, binding) }
+  /// The model that a node's version is, under a stored key.
+  func decode(
+    _ header: NodeHeader, _ version: RawSpan, key: RawSpan, _ binding: Binding
+  ) throws -> M {
+    var model = template
+    try unsafe withUnsafeMutablePointer(to: &model) {
+      try unsafe binding.decode(header, version, key: key, into: UnsafeMutableRawPointer($0))
+    }
+    return model
   }
 }
 
 extension Binding {
+  /// Puts what a node's version holds into the model at `base`; a node that is only a place in the
+  /// tree counts as a record without properties.
+  func decode(
+    _ header: NodeHeader, _ version: RawSpan, key: RawSpan, into base: UnsafeMutableRawPointer
+  ) throws {
+    switch header.kind {
+    case .record:
+      let record = version.extracting(droppingFirst: header.contentOffset)
+      try unsafe decode(record, key: key, into: base)
+    case .none: try [0, 0].lend { try unsafe decode($0, key: key, into: base) }
+    case .scalar: throw core.located(ValueMismatch(reason: "it is no record"), key, -1)
+    }
+  }
+
   /// Puts what a stored record holds into the model at `base`, which must hold a value.
   ///
   /// - Complexity: O(properties of the model and of the record); about 10 ns a property.

@@ -1,0 +1,38 @@
+// Reading one model by its key: a part that is the same code for every model, and a thin generic
+// one that is inlined into the app, where the model's type is known. Generic code that is not looks
+// its types up at run time, which took a sixth of a read.
+
+import LMDB
+
+extension Snapshot {
+  /// The model with an assigned id, or nil where there is none.
+  @inlinable
+  func model<M: Model>(_ id: ModelID<M>, _ schema: Schema<M>) throws -> M? {
+    let key = try id.key.treeKey()
+    var model = schema.template
+    let isThere = try unsafe withUnsafeMutablePointer(to: &model) {
+      try unsafe load(schema.core, key, into: UnsafeMutableRawPointer($0))
+    }
+    return isThere ? model : nil
+  }
+
+  /// Puts the record under a key into the model at `base`, which must hold a value of the schema's
+  /// type.
+  ///
+  /// - Returns: Whether there is such a record.
+  @usableFromInline
+  func load(
+    _ core: SchemaCore, _ key: Key, into base: UnsafeMutableRawPointer
+  ) throws -> Bool {
+    let binding = try binding(core)
+    guard let parent = try node(at: core.path) else { return false }
+    let (reader, moment) = (try reader, moment)
+    return try key.lendTreeKey(parent: parent) { treeKey in
+      try reader.version(treeKey, asOf: moment) { header, version in
+        let key = treeKey.extracting(droppingFirst: 8)
+        try unsafe binding.decode(header, version, key: key, into: base)
+        return true
+      } ?? false
+    }
+  }
+}
