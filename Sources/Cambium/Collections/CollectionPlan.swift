@@ -56,6 +56,14 @@ final class CollectionPlan: Sendable {
   /// The numbers of indexes and views, in the order in which they are stored.
   var numbers: [UInt32] { indexes.map(\.number) + views.map(\.number) }
 
+  /// The least room that index entries have for their terms.
+  var leastRoom: Int {
+    switch definition.keys {
+    case .integer, .uuid: IndexEntry.roomOfFixedKeys
+    case .string, nil: IndexEntry.roomOfAnyKey
+    }
+  }
+
   /// What is declared about a property.
   func property(_ name: Catalog.NameID) -> PropertyPlan? { properties.first { $0.name == name } }
 
@@ -117,7 +125,7 @@ struct Collections: Sendable {
   var isEmpty: Bool { plans.isEmpty }
 
   /// All of them, in path order.
-  var all: [CollectionPlan] { plans.values.sorted { $0.path < $1.path } }
+  var all: [CollectionPlan] { all(within: .root) }
 
   subscript(path: Path) -> CollectionPlan? { plans[path.bytes] }
 
@@ -130,7 +138,9 @@ struct Collections: Sendable {
   }
 
   /// Those that are a path, or below it.
-  func all(within path: Path) -> [CollectionPlan] { all.filter { $0.path.isWithin(path) } }
+  func all(within path: Path) -> [CollectionPlan] {
+    plans.values.filter { $0.path.isWithin(path) }.sorted { $0.path < $1.path }
+  }
 
   /// The properties by which records refer to those of a collection.
   func references(to path: Path) -> [(collection: CollectionPlan, property: PropertyPlan)] {

@@ -13,6 +13,9 @@ import LMDB
 /// Writes and reads index entries.
 enum IndexEntry {
   static let bytesMax = 511
+  /// The least room for terms beside a key that is an integer or a UUID, and beside any key.
+  static let roomOfFixedKeys = bytesMax - 17
+  static let roomOfAnyKey = bytesMax - 1 - Key.textBytesMax
   private static let cutFlag: UInt16 = 0x8000
 
   /// Makes the key of an index's entry for a record with single values.

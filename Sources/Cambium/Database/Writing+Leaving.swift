@@ -177,7 +177,9 @@ extension Writing {
     switch value {
     case .array(let elements):
       return .array(
-        elements.compactMap { Key(reference: $0) == old ? new?.referenceValue : $0 })
+        elements.compactMap {
+          StoredKey.key(naming: $0) == old ? new.map(StoredKey.value) : $0
+        })
     case .map(let record):
       var changed = Record()
       for member in record.members {
@@ -186,7 +188,7 @@ extension Writing {
         if isOld, let new { changed[new.description] = member.value }
       }
       return .map(changed)
-    default: return Key(reference: value) == old ? new?.referenceValue : value
+    default: return StoredKey.key(naming: value) == old ? new.map(StoredKey.value) : value
     }
   }
 }

@@ -66,7 +66,7 @@ extension Writing {
     let values = property.type.isPlural ? try value.lend { try IndexEntry.elements($0) } : [value]
     for value in values {
       let reference = try value.lend { try Value($0) }
-      guard let key = Key(reference: reference), try exists(target.appending(key))
+      guard let key = StoredKey.key(naming: reference), try exists(target.appending(key))
       else { return "refers to \(reference.text), which is not in \(target)" }
     }
     return nil
@@ -121,28 +121,5 @@ extension PropertyPlan {
       result = try domain.treated(value)
     }
     return try result == definition.absence?.stored() ? nil : result
-  }
-}
-
-extension Key {
-  /// The key that a stored reference names.
-  init?(reference value: Value) {
-    switch value {
-    case .integer(let number): self = .integer(number)
-    case .uuid(let uuid): self = .uuid(uuid)
-    case .string(let text):
-      guard let key = try? Key(text) else { return nil }
-      self = key
-    default: return nil
-    }
-  }
-
-  /// What is stored for a reference to this key.
-  var referenceValue: Value {
-    switch self {
-    case .integer(let number): .integer(number)
-    case .uuid(let uuid): .uuid(uuid)
-    case .text(let text): .string(text)
-    }
   }
 }

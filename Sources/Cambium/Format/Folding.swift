@@ -37,6 +37,11 @@ enum Folding {
     options |=
       collation == .ignoringCase
       ? UTF8PROC_COMPOSE.rawValue : UTF8PROC_DECOMPOSE.rawValue | UTF8PROC_STRIPMARK.rawValue
+    return mapped(text, options) ?? text.array()
+  }
+
+  /// A text as utf8proc maps it; nil where it is not UTF-8.
+  static func mapped(_ text: RawSpan, _ options: UInt32) -> [UInt8]? {
     var result: UnsafeMutablePointer<UInt8>?
     let count = unsafe text.withUnsafeBytes { bytes in
       let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
@@ -44,7 +49,7 @@ enum Folding {
         start, bytes.count, &result, utf8proc_option_t(rawValue: options))
     }
     defer { unsafe free(result) }
-    guard count >= 0, let start = unsafe result else { return text.array() }
+    guard count >= 0, let start = unsafe result else { return nil }
     return unsafe Array(UnsafeBufferPointer(start: start, count: count))
   }
 }

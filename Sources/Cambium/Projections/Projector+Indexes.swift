@@ -105,19 +105,40 @@ extension Projector {
   }
 
   /// The record other than one's own that has an entry with given terms.
+  ///
+  /// An entry is cut where its terms leave no room for its record's key. So the same terms may
+  /// stand there whole, or up to any place from which a long key fills the entry: each is looked
+  /// up, since what lies between may be all of an index whose values begin alike.
   private func owner(
     of terms: [UInt8], in index: IndexPlan, _ plan: CollectionPlan, except key: RawSpan
   ) throws -> Key? {
+    let whole = try terms.lend { try owner(from: $0, of: terms, in: index, plan, except: key) }
+    if let whole { return whole }
+    let textKeysOnly = IndexEntry.roomOfFixedKeys
+    for place in plan.leastRoom..<max(plan.leastRoom, min(terms.count, textKeysOnly)) {
+      let start = terms[..<place] + [KeyTag.text]
+      let cut = try Array(start).lend {
+        try owner(from: $0, of: terms, in: index, plan, except: key)
+      }
+      if let cut { return cut }
+    }
+    if terms.count <= textKeysOnly { return nil }
+    return try Array(terms[..<textKeysOnly]).lend {
+      try owner(from: $0, of: terms, in: index, plan, except: key)
+    }
+  }
+
+  /// The same among the entries that begin with `start`.
+  private func owner(
+    from start: RawSpan, of terms: [UInt8], in index: IndexPlan, _ plan: CollectionPlan,
+    except key: RawSpan
+  ) throws -> Key? {
     let reader = try reader
-    let room = IndexEntry.bytesMax - key.byteCount
-    // Other records may have shorter keys, and more of their terms in the entry.
-    let prefix = Array(terms.prefix(min(room, IndexEntry.bytesMax - 1 - Key.textBytesMax)))
-    let start = terms.count <= prefix.count ? terms : prefix
     var cursor = try Cursor(reader.access, reader.tables.index)
-    var isThere = try start.lend { try cursor.seek($0) }
+    var isThere = try cursor.seek(start)
     while isThere {
       let found = try cursor.withEntry { entry, value -> (isInside: Bool, owner: Key?) in
-        guard start.lend({ entry.starts(with: $0) }) else { return (false, nil) }
+        guard entry.starts(with: start) else { return (false, nil) }
         let (place, isCut) = try IndexEntry.split(entry, value)
         let own = entry.extracting(place)
         if own.equals(key) { return (true, nil) }

@@ -152,6 +152,18 @@ struct RulesTests {
       #expect(throws: DatabaseError.self) {
         try database.write { tx in try tx.set("notes/3", to: ["text": .string(long)]) }
       }
+      // Terms that only a long key cuts, among others that begin alike.
+      let short = String(repeating: "y", count: 100)
+      try database.write { tx in
+        let key = Key.text(String(repeating: "m", count: 470))
+        try tx.set(Path(keys: ["notes", key]), to: ["text": .string(short)])
+        for key in 10..<60 {
+          try tx.set(Path("notes/\(key)"), to: ["text": .string(short + "\(key)")])
+        }
+      }
+      #expect(throws: DatabaseError.self) {
+        try database.write { tx in try tx.set("notes/4", to: ["text": .string(short)]) }
+      }
     }
   }
 

@@ -157,7 +157,7 @@ enum FlightTables {
       var rows: [[Value?]] = []
       try snapshot[table.path].children.forEach { child in
         guard case .map(let record)? = try child.value, let key = child.key else { return }
-        rows.append([key.referenceValue] + table.columns.map { record[$0.name] })
+        rows.append([StoredKey.value(of: key)] + table.columns.map { record[$0.name] })
       }
       let places = names.map { _ in "?" }.joined(separator: ", ")
       try sqlite.run("INSERT INTO \(table.name) VALUES (\(places))", rows)

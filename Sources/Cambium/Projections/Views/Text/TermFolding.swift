@@ -12,32 +12,20 @@ enum TermFolding {
   /// Adds a word's folded form, composed (NFC); what is not to be seen is left out.
   static func append(_ word: RawSpan, isASCII: Bool, to term: inout [UInt8]) {
     if isASCII { return Folding.append(word, .ignoringCase, to: &term) }
-    term += mapped(word, composed | UTF8PROC_CASEFOLD.rawValue) ?? word.array()
-  }
-
-  private static func mapped(_ text: RawSpan, _ options: UInt32) -> [UInt8]? {
-    var result: UnsafeMutablePointer<UInt8>?
-    let count = unsafe text.withUnsafeBytes { bytes in
-      let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
-      return unsafe utf8proc_map(
-        start, bytes.count, &result, utf8proc_option_t(rawValue: options))
-    }
-    defer { unsafe free(result) }
-    guard count >= 0, let start = unsafe result else { return nil }
-    return unsafe Array(UnsafeBufferPointer(start: start, count: count))
+    term += Folding.mapped(word, composed | UTF8PROC_CASEFOLD.rawValue) ?? word.array()
   }
 
   /// A folded term without its accents: marks above and below letters, and the points of scripts
   /// that are mostly written without. Vowel signs, which are letters, stay.
   static func withoutDiacritics(_ term: [UInt8]) -> [UInt8] {
     let options = UTF8PROC_STABLE.rawValue | UTF8PROC_DECOMPOSE.rawValue
-    let decomposed = term.lend { mapped($0, options) } ?? term
+    let decomposed = term.lend { Folding.mapped($0, options) } ?? term
     var plain = ""
     for scalar in String(decoding: decomposed, as: UTF8.self).unicodeScalars {
       if !isAccent(scalar) { plain.unicodeScalars.append(scalar) }
     }
     let bytes = Array(plain.utf8)
-    return bytes.lend { mapped($0, composed) } ?? bytes
+    return bytes.lend { Folding.mapped($0, composed) } ?? bytes
   }
 
   private static func isAccent(_ scalar: Unicode.Scalar) -> Bool {
