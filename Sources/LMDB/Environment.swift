@@ -298,7 +298,7 @@ extension Environment {
 
 /// A table's handle, valid as long as its environment.
 package struct Table: Sendable, Hashable {
-  let index: UInt32
+  @usableFromInline let index: UInt32
 }
 
 /// A reader's slot, ready to be used again.

@@ -9,12 +9,12 @@ import Synchronization
   // What makes it Sendable: a reader's pages never change, and all tables that a reader touches
   // are resolved when it begins (`ReadTransaction.init`), so that looking up only reads. A writer's
   // view stays on the writer's thread; `Transaction` checks that.
-  let handle: OpaquePointer
+  @usableFromInline let handle: OpaquePointer
 
   /// Looks a key up and lends its value.
   ///
   /// - Complexity: one descent of the tree, 0.2 to 0.7 µs.
-  @inline(__always)
+  @inlinable
   package func get<R>(
     _ table: Table, _ key: RawSpan, _ body: (RawSpan) throws -> R
   ) throws -> R? {
@@ -25,9 +25,12 @@ import Synchronization
       return unsafe mdb_get(handle, table.index, &wanted, &found)
     }
     if code == MDB_NOTFOUND { return nil }
-    if code != MDB_SUCCESS { throw StorageError(code: code, while: "reading") }
+    if code != MDB_SUCCESS { throw Access.failure(code) }
     return try unsafe found.lend(body)
   }
+
+  @usableFromInline
+  static func failure(_ code: Int32) -> StorageError { StorageError(code: code, while: "reading") }
 
   /// How many entries a table has.
   package func count(_ table: Table) throws -> Int {
@@ -62,14 +65,14 @@ import Synchronization
 package let keyBytesMax = 511
 
 extension MDB_val {
-  @inline(__always)
+  @inlinable
   init(_ bytes: UnsafeRawBufferPointer) {
     unsafe self.init(
       mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
   }
 
   /// Lends the bytes in the map; they are valid until the transaction ends or writes.
-  @inline(__always)
+  @inlinable
   func lend<R>(_ body: (RawSpan) throws -> R) rethrows -> R {
     let bytes = unsafe UnsafeRawBufferPointer(start: mv_data, count: mv_size)
     return try unsafe body(bytes.bytes)

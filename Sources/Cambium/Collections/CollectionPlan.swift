@@ -74,7 +74,7 @@ final class CollectionPlan: Sendable {
 }
 
 /// What is declared about a property.
-struct PropertyPlan: Sendable {
+final class PropertyPlan: Sendable {
   let name: Catalog.NameID
   let definition: PropertyDefinition
   let domain: DomainPlan?

@@ -1,7 +1,8 @@
-/// An index as writers and readers use it.
-struct IndexPlan: Sendable {
+/// An index as writers and readers use it. A class, as its parts are, so that going over plans for
+/// each record retains nothing inside them.
+final class IndexPlan: Sendable {
   /// One property of it.
-  struct Term: Sendable {
+  final class Term: Sendable {
     let name: Catalog.NameID
     /// The type of the values in the entries: of one element, where there are several.
     let type: PropertyType
@@ -9,6 +10,14 @@ struct IndexPlan: Sendable {
     let collation: Collation
     /// What stands in an entry where the property is absent, in its stored form.
     let absence: [UInt8]
+
+    init(_ term: IndexDefinition.Term, _ resolver: Resolver) throws {
+      name = try resolver.name(term.property)
+      type = resolver.type(term.property).element
+      isDescending = term.isDescending
+      collation = term.collation
+      absence = try resolver.absence(term.property)
+    }
   }
 
   /// What its entries' keys begin with.
@@ -24,12 +33,7 @@ struct IndexPlan: Sendable {
   init(_ number: UInt32, _ definition: IndexDefinition, _ resolver: Resolver) throws {
     self.number = number
     self.definition = definition
-    terms = try definition.terms.map { term in
-      Term(
-        name: try resolver.name(term.property), type: resolver.type(term.property).element,
-        isDescending: term.isDescending, collation: term.collation,
-        absence: try resolver.absence(term.property))
-    }
+    terms = try definition.terms.map { try Term($0, resolver) }
     plural = definition.terms.firstIndex { resolver.type($0.property).isPlural }
     covered = try definition.covered.map { try resolver.name($0) }.sorted()
     condition = try definition.condition.map { try ConditionProgram($0, resolver) }

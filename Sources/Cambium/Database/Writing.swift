@@ -60,6 +60,8 @@ final class Writing: @unchecked Sendable {
   var modelEncoder = ModelEncoder()
   /// The models whose names this group has defined.
   let bindings = Bindings()
+  /// The one that was asked for last.
+  var lastBinding: Binding?
   /// What is to run once the running transaction is durable.
   private(set) var afterCommit: [@Sendable () -> Void] = []
 
@@ -117,8 +119,7 @@ final class Writing: @unchecked Sendable {
 
   /// Takes back what the running body did.
   private func undo() {
-    encoder.forget()
-    bindings.forget()
+    forgetNames()
     if usesSavepoints && projector.isUsable {
       while !marks.isEmpty { rollBack() }
       return
@@ -255,8 +256,7 @@ final class Writing: @unchecked Sendable {
 
   /// Undoes what was done since the last savepoint.
   func rollBack() {
-    encoder.forget()
-    bindings.forget()
+    forgetNames()
     let mark = marks.removeLast()
     operations.rewind(to: mark.operations)
     (numbers, metadata, chunks) = (mark.numbers, mark.metadata, mark.chunks)

@@ -19,6 +19,9 @@ public final class Schema<M: Model>: Sendable {
   @usableFromInline let template: M
   let rules: [ModelRule<M>]
   let hooks: ModelHooks<M>?
+  /// Whether anything is looked at before a model is written.
+  @usableFromInline let hasChecks: Bool
+  @usableFromInline let hasHooks: Bool
 
   /// Finds the properties in the type.
   ///
@@ -70,6 +73,7 @@ public final class Schema<M: Model>: Sendable {
     self.template = template
     rules = items.flatMap(\.rules)
     hooks = ModelHooks<M>.found()
+    hasHooks = hooks != nil
     let parts = items.compactMap(\.define)
     core = SchemaCore(draft) { [properties = draft.properties, keyType = draft.keyType, rules] in
       var definition = CollectionDefinition()
@@ -83,6 +87,7 @@ public final class Schema<M: Model>: Sendable {
       for define in parts { define(&definition) }
       return definition
     }
+    hasChecks = !rules.isEmpty || !core.guarded.isEmpty
   }
 
   /// Derives what follows from the template.

@@ -1,107 +1,6 @@
 // Writing models. Every call checks first and logs then, so one that throws has logged nothing.
 
 extension Transaction {
-  // MARK: Inserting
-
-  /// Inserts a model.
-  ///
-  ///     let id = try tx.insert(Flight(carrier: "UA", number: 1545))
-  ///
-  /// - Parameter model: A model without an id gets one: a time-ordered UUID, or the integer behind
-  ///   the greatest; a `String` must be given.
-  /// - Returns: Its id.
-  /// - Throws: ``ValidationError`` with everything that is wrong,
-  ///   ``DatabaseError/exists(_:reason:)`` where the id is taken, what a rule of the database
-  ///   refuses, or what
-  ///   ``LifecycleModel/willInsert(in:)`` throws. Nothing is logged then.
-  /// - Complexity: O(log n), 2 to 4 µs.
-  @discardableResult
-  public func insert<M: Model>(_ model: M) throws -> ModelID<M> {
-    var model = model
-    try prepare(&model)
-    try M.schema.validate(&model)
-    try put(model)
-    return model.id
-  }
-
-  /// Inserts several models; all of them are checked before the first is logged.
-  ///
-  /// - Returns: Their ids, in order.
-  /// - Throws: As ``insert(_:)``, with the messages of all models. What the database itself refuses
-  ///   is found model by model, so use ``attempt(_:)`` to take back those before.
-  @discardableResult
-  public func insert<M: Model>(contentsOf models: some Sequence<M>) throws -> [ModelID<M>] {
-    var models = Array(models)
-    var errors: [ValidationError] = []
-    for index in models.indices {
-      try prepare(&models[index])
-      let problems = M.schema.problems(in: &models[index])
-      if problems.isEmpty { continue }
-      errors.append(
-        ValidationError(path: try? M.schema.core.path(of: models[index].id), causes: problems))
-    }
-    if !errors.isEmpty { throw ValidationError(causes: errors) }
-    for model in models { try put(model) }
-    return models.map(\.id)
-  }
-
-  /// Gives a new model its id, after asking its hook, and makes sure that the place is free.
-  private func prepare<M: Model>(_ model: inout M) throws {
-    let schema = M.schema
-    try schema.core.check()
-    if let hooks = schema.hooks { try hooks.willInsert(&model, self) }
-    guard model.id.isAssigned else { return model.id = try freshID() }
-    let path = try schema.core.path(of: model.id)
-    if try writing.hasNode(at: path) {
-      throw DatabaseError.exists(
-        path, reason: "there is such a \(M.self) already; use upsert or update")
-    }
-  }
-
-  /// An id that is free.
-  private func freshID<M: Model>(_ type: M.Type = M.self) throws -> ModelID<M> {
-    if let key = M.Key.generated() { return ModelID(key) }
-    guard M.Key.keyType == .integer else {
-      throw ValidationError(causes: [ValidationError(property: "id", "is required")])
-    }
-    var last: Int64 = 0
-    // Keys that are not integers sort behind them, and are none of this type.
-    var keys = try readingSnapshot()[M.schema.core.path].children.from(.integer(.max)).reversed()
-      .limit(1).makeCursor()
-    if case .integer(let key)? = try keys.next()?.key { last = max(key, 0) }
-    guard last < .max, let key = M.Key(treeKey: .integer(last + 1)) else {
-      throw DatabaseError.misuse(reason: "no integer is left for the id of a \(M.self)")
-    }
-    return ModelID(key)
-  }
-
-  /// Logs a whole model.
-  private func put<M: Model>(_ model: M) throws {
-    let core = M.schema.core
-    let path = try core.path(of: model.id)
-    let bytes = try encode(model, path)
-    try writing.issue(.set(path, Content(kind: .record, bytes: bytes)))
-    guard let hooks = M.schema.hooks else { return }
-    try afterCommit { hooks.didInsert(model) }
-  }
-
-  private func encode<M: Model>(_ model: M, _ path: Path) throws -> [UInt8] {
-    try naming(path, M.schema.core) {
-      let bytes = try writing.modelEncoder.encode(model, try writing.binding(M.schema.core))
-      try Limits.check(bytes.count, path)
-      return bytes
-    }
-  }
-
-  /// What a value's own code throws, with the path.
-  private func naming<R>(_ path: Path, _ core: SchemaCore, _ body: () throws -> R) throws -> R {
-    do { return try body() } catch let error as ValueMismatch {
-      throw DatabaseError.badValue(path, reason: error.reason)
-    } catch DatabaseError.badValue(let place, let reason) where place.isRoot {
-      throw DatabaseError.badValue(path, reason: reason)
-    }
-  }
-
   // MARK: Upserting
 
   /// Inserts a model, or changes the one that has its id to be the same; only what differs is
@@ -176,7 +75,7 @@ extension Transaction {
     try schema.validate(&new)
     let path = try schema.core.path(of: old.id)
     let binding = try writing.binding(schema.core)
-    var updates = try naming(path, schema.core) {
+    var updates = try naming(path) {
       try writing.modelEncoder.difference(from: old, to: new, binding)
     }
     let properties = updates.compactMap { update in

@@ -125,6 +125,7 @@ extension Schema {
   func hasRules(at offset: Int) -> Bool { rules.contains { $0.offset == offset } }
 
   /// Throws where a model is not as it must be.
+  @usableFromInline
   func validate(_ model: inout M) throws {
     let problems = problems(in: &model)
     if problems.isEmpty { return }

@@ -13,10 +13,12 @@ extension QueryRun {
       try scan(node, bounded(ClosedOpenBytes(from: [], upTo: nil)), isReversed, visit)
     case .keyRange(let range, let isReversed):
       try scan(node, bounded(range), isReversed, visit)
-    case .keys(let keys): try lookUp(node, keys, visit)
-    case .index(let scan): try walk(scan, node, visit)
-    case .both(let one, let other): try intersect(one, other, node, visit)
-    case .corrected(let scan, let changed): try correct(scan, changed, node, visit)
+    case .keys(let keys): try lookUp(RecordCursor(records, node: node), keys, visit)
+    case .index(let scan): try walk(scan, RecordCursor(records, node: node), visit)
+    case .both(let one, let other):
+      try intersect(one, other, RecordCursor(records, node: node), visit)
+    case .corrected(let scan, let changed):
+      try correct(scan, changed, RecordCursor(records, node: node), visit)
     }
   }
 
@@ -80,12 +82,14 @@ extension QueryRun {
 
   // MARK: Keys
 
-  private func lookUp(_ node: UInt64, _ keys: [[UInt8]], _ visit: Visit) throws {
+  private func lookUp(
+    _ found: consuming RecordCursor, _ keys: [[UInt8]], _ visit: Visit
+  ) throws {
     let range = bounded(ClosedOpenBytes(from: [], upTo: nil))
     for key in keys {
       let goesOn = try key.lend { key -> Bool in
         guard range.contains(key) else { return true }
-        return try fetch(node, key, isTested: false, visit)
+        return try fetch(&found, key, isTested: false, visit)
       }
       if !goesOn { return }
     }
@@ -94,9 +98,9 @@ extension QueryRun {
   /// Visits the record of a key, if there is one.
   @inline(__always)
   private func fetch(
-    _ node: UInt64, _ key: RawSpan, isTested: Bool, _ visit: Visit
+    _ found: inout RecordCursor, _ key: RawSpan, isTested: Bool, _ visit: Visit
   ) throws -> Bool {
-    try lend(node, key) { record in
+    try found.lend(key) { record in
       try count(records: 1)
       return try visit(key, record, isTested)
     } ?? true
@@ -104,49 +108,51 @@ extension QueryRun {
 
   // MARK: Indexes
 
-  private func walk(_ scan: IndexScan, _ node: UInt64, _ visit: Visit) throws {
-    try QueryRun.noProperties.lend { try walk(scan, node, $0, visit) }
+  private func walk(
+    _ scan: IndexScan, _ found: consuming RecordCursor, _ visit: Visit
+  ) throws {
+    try QueryRun.noProperties.lend { try walk(scan, &found, $0, visit) }
   }
 
   /// The stored record of an entry that covers nothing.
   private static let noProperties: [UInt8] = [0, 0]
 
   private func walk(
-    _ scan: IndexScan, _ node: UInt64, _ noProperties: RawSpan, _ visit: Visit
+    _ scan: IndexScan, _ found: inout RecordCursor, _ noProperties: RawSpan, _ visit: Visit
   ) throws {
-    let hasRecord = !scan.index.covered.isEmpty
-    let (mayBeCut, isIndexOrder) = (plan.cutOrder != nil, plan.usesIndexOrder)
+    let (hasRecord, isCovering) = (!scan.index.covered.isEmpty, scan.isCovering)
+    let mayBeCut = plan.cutOrder != nil
     var held = HeldEntries()
     try forEachEntry(scan) { entry, value, own, isCut in
       if mayBeCut, !held.isEmpty || isCut {
-        if !held.takes(entry, own), try !release(&held, node, visit) { return false }
+        if !held.takes(entry, own), try !release(&held, &found, visit) { return false }
         if isCut && held.isEmpty { held.begin(entry, own) }
         if !held.isEmpty {
           held.keys.append(own.array())
           return true
         }
       }
-      if isIndexOrder {
-        self.entry.removeAll(keepingCapacity: true)
-        self.entry.append(entry)
-      }
-      if isCut || !scan.isCovering { return try fetchRest(node, own, isCut, visit) }
-      return try visitEntry(
-        own, hasRecord ? value.extracting(droppingFirst: 2) : noProperties, visit)
+      let goesOn =
+        isCut || !isCovering
+        ? try fetchRest(&found, own, isCut, visit)
+        : try visitEntry(
+          own, hasRecord ? value.extracting(droppingFirst: 2) : noProperties, visit)
+      if !goesOn { lastEntry = entry.array() }
+      return goesOn
     }
-    _ = try release(&held, node, visit)
+    _ = try release(&held, &found, visit)
   }
 
   /// Visits entries that were held back, in the order of what their records have.
   private func release(
-    _ held: inout HeldEntries, _ node: UInt64, _ visit: Visit
+    _ held: inout HeldEntries, _ found: inout RecordCursor, _ visit: Visit
   ) throws -> Bool {
     guard let order = plan.cutOrder, !held.isEmpty else { return true }
     var places: [(place: [UInt8], key: [UInt8])] = []
     var place = ByteBuffer()
     for key in held.keys {
       try key.lend { own in
-        try records.lend(node: node, own) { record in
+        _ = try found.lend(own) { record in
           try order.write(record, key: own, records, to: &place)
           places.append((place.array(), key))
         }
@@ -155,34 +161,27 @@ extension QueryRun {
     places.sort { $0.place.lexicographicallyPrecedes($1.place) }
     let after = plan.description.after?.key
     let start = places.firstIndex { $0.key == after }.map { $0 + 1 } ?? 0
-    entry = held.start
+    let entry = held.start
     held = HeldEntries()
     for (_, key) in places[start...] {
-      if try !key.lend({ try fetch(node, $0, isTested: false, visit) }) { return false }
+      if try !key.lend({ try fetch(&found, $0, isTested: false, visit) }) {
+        lastEntry = entry
+        return false
+      }
     }
     return true
   }
 
   /// Visits a record that an entry led to, of which only the rest of the condition is to be tested.
+  @inline(__always)
   private func fetchRest(
-    _ node: UInt64, _ key: RawSpan, _ isCut: Bool, _ visit: Visit
+    _ found: inout RecordCursor, _ key: RawSpan, _ isCut: Bool, _ visit: Visit
   ) throws -> Bool {
-    if isCut { return try fetch(node, key, isTested: false, visit) }
-    return try lend(node, key) { record in
+    if isCut { return try fetch(&found, key, isTested: false, visit) }
+    return try found.lend(key) { record in
       try count(records: 1)
       return try visitEntry(key, record, visit)
     } ?? true
-  }
-
-  /// Lends the record of a key, of the moment.
-  @inline(__always)
-  private func lend<R>(
-    _ node: UInt64, _ key: RawSpan, _ body: (RawSpan) throws -> R
-  ) throws -> R? {
-    if records.snapshot.moment != nil { return try records.lend(node: node, key, body) }
-    let found = try near ?? RecordCursor(records.reader, node: node)
-    near = found
-    return try found.lend(key, body)
   }
 
   @inline(__always)
@@ -211,6 +210,7 @@ extension QueryRun {
   ) throws -> Bool {
     // Cut entries are found by what is there of every entry; others are held against the bounds.
     let wide = range.widened
+    let isWider = wide != range
     var cursor = try Cursor(records.reader.access, records.reader.tables.index)
     var isThere =
       isReversed
@@ -225,7 +225,7 @@ extension QueryRun {
         }
         let (place, isCut) = try IndexEntry.split(entry, value)
         try count(entries: 1)
-        if !isCut && !range.contains(entry) { return true }
+        if isWider && !isCut && !range.contains(entry) { return true }
         return try body(entry, value, entry.extracting(place), isCut)
       }
       if !goesOn { return false }
@@ -236,7 +236,7 @@ extension QueryRun {
   }
 
   private func intersect(
-    _ one: IndexScan, _ other: IndexScan, _ node: UInt64, _ visit: Visit
+    _ one: IndexScan, _ other: IndexScan, _ found: consuming RecordCursor, _ visit: Visit
   ) throws {
     var first: Set<[UInt8]> = []
     try forEachEntry(one) { _, _, own, _ in
@@ -250,19 +250,19 @@ extension QueryRun {
       return true
     }
     keys.sort { $0.lexicographicallyPrecedes($1) }
-    try lookUp(node, keys, visit)
+    try lookUp(found, keys, visit)
   }
 
   private func correct(
-    _ scan: IndexScan, _ changed: [[UInt8]], _ node: UInt64, _ visit: Visit
+    _ scan: IndexScan, _ changed: [[UInt8]], _ found: consuming RecordCursor, _ visit: Visit
   ) throws {
     for key in changed {
-      if try !key.lend({ try fetch(node, $0, isTested: false, visit) }) { return }
+      if try !key.lend({ try fetch(&found, $0, isTested: false, visit) }) { return }
     }
     let done = Set(changed)
     try forEachEntry(scan) { _, _, own, _ in
       if done.contains(own.array()) { return true }
-      return try fetch(node, own, isTested: false, visit)
+      return try fetch(&found, own, isTested: false, visit)
     }
   }
 }

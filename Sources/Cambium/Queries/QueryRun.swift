@@ -14,16 +14,15 @@ final class QueryRun {
   let plan: QueryPlan
   let records: QueryRecords
   private(set) var counts = QueryCounts()
+  private var untilCheck = QueryRun.cancellationInterval
   /// Asked now and then; throws to end the run.
   var check: (() throws -> Void)?
-  private var untilCheck = QueryRun.cancellationInterval
   private var tables: [JoinTable?]
-  /// The entry of the index that the record at hand was found by, if its order counts.
-  var entry: [UInt8] = []
-  /// Where the last record was found by its key.
-  var near: RecordCursor?
+  /// The entry of an index at which the run was ended.
+  var lastEntry: [UInt8] = []
   private var place = ByteBuffer()
-  private var last: (order: [UInt8], key: [UInt8])?
+  /// The result at which the run was ended, and its place where results were sorted.
+  private var last: (place: [UInt8], key: [UInt8])?
 
   convenience init(_ description: QueryDescription, on snapshot: Snapshot) throws {
     try self.init(description, QueryRecords(snapshot))
@@ -93,10 +92,9 @@ final class QueryRun {
       return try body(key, record) && left > 0
     }
     if let order = plan.order { return try sorting(order, hand) }
-    let isIndexed = plan.usesIndexOrder
     try forEachAccepted { key, record in
       let goesOn = try hand(key, record)
-      if !goesOn { last = (isIndexed ? entry : [], key.array()) }
+      if !goesOn { last = ([], key.array()) }
       return goesOn
     }
   }
@@ -130,7 +128,7 @@ final class QueryRun {
     last.map { last in
       QueryCursor(
         index: plan.usesIndexOrder ? plan.indexNumber : nil, query: plan.description.cursorHash,
-        order: last.order, key: last.key)
+        order: plan.usesIndexOrder ? lastEntry : last.place, key: last.key)
     }
   }
 

@@ -1,31 +1,47 @@
 import LMDB
 
-/// Finds present records below one node, one after the other.
-///
-/// It keeps its place: a key on the page of the last one costs no descent from the root, and keys
-/// from an index often are.
-final class RecordCursor {
-  private var cursor: Cursor
-  private var treeKey: [UInt8] = []
+/// Finds records below one node at the moment that is asked, one after the other.
+struct RecordCursor: ~Copyable {
+  private var present: NearLookup
+  private var treeKey = ByteBuffer()
+  private let node: UInt64
+  private let reader: StateReader
+  private let moment: UInt64?
 
-  init(_ reader: StateReader, node: UInt64) throws {
-    cursor = try Cursor(reader.access, reader.tables.tree)
-    treeKey.append(bigEndian: node)
+  init(_ records: QueryRecords, node: UInt64) throws {
+    reader = records.reader
+    moment = records.snapshot.moment
+    self.node = node
+    present = try NearLookup(reader.access, reader.tables.tree)
   }
 
   /// Lends the record of a key.
   ///
   /// - Returns: nil where there is none.
   @inline(__always)
-  func lend<R>(_ key: RawSpan, _ body: (RawSpan) throws -> R) throws -> R? {
-    treeKey.removeSubrange(8...)
+  mutating func lend<R>(_ key: RawSpan, _ body: (RawSpan) throws -> R) throws -> R? {
+    treeKey.clear()
+    treeKey.append(bigEndian: node)
     treeKey.append(key)
-    guard try treeKey.lend({ try cursor.seek($0) }) else { return nil }
-    return try cursor.withEntry { found, version in
-      guard treeKey.lend({ $0.equals(found) }) else { return nil }
-      let header = try NodeHeader(version, key: found)
-      guard header.kind == .record else { return nil }
-      return try body(version.extracting(droppingFirst: header.contentOffset))
-    }
+    if moment != nil { return try lendPast(body) }
+    return try treeKey.lend { treeKey in
+      try present.lend(treeKey) { version in
+        try RecordCursor.lend(NodeHeader(version, key: treeKey), version, body)
+      }
+    } ?? nil
+  }
+
+  private func lendPast<R>(_ body: (RawSpan) throws -> R) throws -> R? {
+    try treeKey.lend { treeKey in
+      try reader.version(treeKey, asOf: moment) { try RecordCursor.lend($0, $1, body) }
+    } ?? nil
+  }
+
+  @inline(__always)
+  private static func lend<R>(
+    _ header: NodeHeader, _ version: RawSpan, _ body: (RawSpan) throws -> R
+  ) throws -> R? {
+    guard header.kind == .record else { return nil }
+    return try body(version.extracting(droppingFirst: header.contentOffset))
   }
 }

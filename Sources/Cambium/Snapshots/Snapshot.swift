@@ -38,6 +38,8 @@ public final class Snapshot: Sendable {
   private let age: SnapshotAges.Ticket?
   /// The node id of the path that was resolved last.
   private let resolved = Mutex<(path: Path, node: UInt64)?>(nil)
+  /// Where the models are that were read last.
+  private let lastPlace = Mutex<ModelPlace?>(nil)
 
   /// A reader's snapshot.
   init(
@@ -127,5 +129,19 @@ public final class Snapshot: Sendable {
     }
     if !isLive { resolved.withLock { $0 = (path, node) } }
     return node
+  }
+
+  /// Where the models of a schema are; nil where there never were any.
+  func place(of core: SchemaCore) throws -> ModelPlace? {
+    if isLive { return try findPlace(of: core) }
+    if let last = lastPlace.withLock({ $0 }), last.binding.core === core { return last }
+    guard let found = try findPlace(of: core) else { return nil }
+    lastPlace.withLock { $0 = found }
+    return found
+  }
+
+  private func findPlace(of core: SchemaCore) throws -> ModelPlace? {
+    let binding = try binding(core)
+    return try node(at: core.path).map { ModelPlace(binding: binding, node: $0) }
   }
 }

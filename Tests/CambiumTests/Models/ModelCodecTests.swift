@@ -244,3 +244,10 @@ struct ModelLayoutTests {
     #expect(MemoryLayout<Airline.ID?>.size == MemoryLayout<String?>.size)
   }
 }
+
+extension ModelEncoder {
+  /// A model's stored record.
+  fileprivate mutating func encode<M: Cambium.Model>(_ model: M, _ binding: Binding) throws -> [UInt8] {
+    try unsafe withUnsafePointer(to: model) { try unsafe encode(UnsafeRawPointer($0), binding) }
+  }
+}

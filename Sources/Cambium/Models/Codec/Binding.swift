@@ -120,8 +120,22 @@ final class Bindings: Sendable {
 }
 
 extension Writing {
+  /// Forgets what was remembered about names, which may have been taken back.
+  func forgetNames() {
+    encoder.forget()
+    bindings.forget()
+    lastBinding = nil
+  }
+
   /// The binding for writing: every name of the schema is defined from then on.
   func binding(_ core: SchemaCore) throws -> Binding {
+    if let lastBinding, lastBinding.core === core { return lastBinding }
+    let binding = try findBinding(core)
+    if binding.isComplete { lastBinding = binding }
+    return binding
+  }
+
+  private func findBinding(_ core: SchemaCore) throws -> Binding {
     if let binding = store.bindings.find(core, count: -1) ?? bindings.find(core, count: -1) {
       return binding
     }

@@ -50,7 +50,7 @@ extension Binding {
   /// Puts what a stored record holds into the model at `base`, which must hold a value.
   ///
   /// - Complexity: O(properties of the model and of the record); about 10 ns a property.
-  fileprivate func decode(
+  func decode(
     _ record: RawSpan, key: RawSpan, into base: UnsafeMutableRawPointer
   ) throws {
     var property = -1

@@ -11,15 +11,11 @@ struct ModelEncoder: ~Copyable {
 
   init() {}
 
-  /// A model's stored record.
+  /// The stored record of the model at `base`.
   ///
   /// - Throws: ``DatabaseError/badValue(_:reason:)``, or what a type of the app's throws.
   /// - Complexity: O(properties), and one allocation.
-  mutating func encode<M: Model>(_ model: M, _ binding: Binding) throws -> [UInt8] {
-    try unsafe withUnsafePointer(to: model) { try unsafe encode(UnsafeRawPointer($0), binding) }
-  }
-
-  private mutating func encode(_ base: UnsafeRawPointer, _ binding: Binding) throws -> [UInt8] {
+  mutating func encode(_ base: UnsafeRawPointer, _ binding: Binding) throws -> [UInt8] {
     if binding.isLarge { return try unsafe encodeLarge(base, binding) }
     values.clear()
     table.clear()

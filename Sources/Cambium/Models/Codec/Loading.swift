@@ -4,6 +4,13 @@
 
 import LMDB
 
+/// Where the models of one schema are at one moment, and how they are read.
+struct ModelPlace: Sendable {
+  let binding: Binding
+  /// What their tree keys begin with.
+  let node: UInt64
+}
+
 extension Snapshot {
   /// The model with an assigned id, or nil where there is none.
   @inlinable
@@ -24,13 +31,12 @@ extension Snapshot {
   func load(
     _ core: SchemaCore, _ key: Key, into base: UnsafeMutableRawPointer
   ) throws -> Bool {
-    let binding = try binding(core)
-    guard let parent = try node(at: core.path) else { return false }
+    guard let place = try place(of: core) else { return false }
     let (reader, moment) = (try reader, moment)
-    return try key.lendTreeKey(parent: parent) { treeKey in
+    return try key.lendTreeKey(parent: place.node) { treeKey in
       try reader.version(treeKey, asOf: moment) { header, version in
         let key = treeKey.extracting(droppingFirst: 8)
-        try unsafe binding.decode(header, version, key: key, into: base)
+        try unsafe place.binding.decode(header, version, key: key, into: base)
         return true
       } ?? false
     }

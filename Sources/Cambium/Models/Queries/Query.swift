@@ -20,7 +20,7 @@ public struct Query<M: Model>: Sendable {
   let source: Source
   var description: QueryDescription
   /// What is tested in Swift, after the description's condition.
-  var filters: [@Sendable (M) throws -> Bool] = []
+  @usableFromInline var filters: [@Sendable (M) throws -> Bool] = []
   /// Ends a run by throwing.
   var check: (@Sendable () throws -> Void)?
 
@@ -92,9 +92,13 @@ public struct Query<M: Model>: Sendable {
   /// - Throws: ``QueryError`` for what cannot be answered; ``PropertyError``,
   ///   ``DatabaseError/corrupt(reason:)``.
   /// - Complexity: as ``explain()`` says; 0.1 µs and 10 ns a property for each model.
+  @inlinable
   public func fetch() throws -> [M] {
     var models: [M] = []
-    try forEach { models.append($0) }
+    try walk {
+      models.append($0)
+      return true
+    }
     return models
   }
 
@@ -103,6 +107,7 @@ public struct Query<M: Model>: Sendable {
   ///
   /// - Parameter body: Takes the model. It must not write to the transaction that is read.
   /// - Throws: What `body` throws; otherwise as ``fetch()``.
+  @inlinable
   public func forEach(_ body: (M) throws -> Void) throws {
     try walk { model in
       try body(model)
@@ -167,13 +172,17 @@ public struct Query<M: Model>: Sendable {
   /// - Returns: As many models as ``limit(_:offset:)`` says; `next` is nil behind the last.
   /// - Throws: As ``fetch()``; ``DatabaseError/misuse(reason:)`` for a query with a
   ///   ``filter(_:)``, which has no place to go on from.
+  @inlinable
   public func page() throws -> (models: [M], next: QueryCursor?) {
     guard filters.isEmpty else {
       throw DatabaseError.misuse(reason: "a query with a filter in Swift has no pages")
     }
-    let snapshot = try snapshot()
-    let run = try run(on: snapshot)
-    let models = try decoded(run, try snapshot.binding(M.schema.core))
+    let run = try modelRun()
+    var models: [M] = []
+    try forEach(run) {
+      models.append($0)
+      return true
+    }
     return (models, run.cursor)
   }
 
@@ -227,39 +236,6 @@ public struct Query<M: Model>: Sendable {
     let run = try QueryRun(description, on: snapshot)
     run.check = check
     return run
-  }
-
-  private func decoded(_ run: QueryRun, _ binding: Binding) throws -> [M] {
-    var models: [M] = []
-    try run.forEach { key, record in
-      models.append(try M.schema.decode(record, key: key, binding))
-      return true
-    }
-    return models
-  }
-
-  /// Visits the models that answer until `body` says that it is enough.
-  func walk(_ body: (M) throws -> Bool) throws {
-    let snapshot = try snapshot()
-    let binding = try snapshot.binding(M.schema.core)
-    var (skipped, left) = (0, Int.max)
-    var query = self
-    if !filters.isEmpty {
-      // They are counted behind the filter.
-      (skipped, left) = (description.offset, description.limit ?? .max)
-      (query.description.offset, query.description.limit) = (0, nil)
-    }
-    if left == 0 { return }
-    try query.run(on: snapshot).forEach { key, record in
-      let model = try M.schema.decode(record, key: key, binding)
-      for filter in filters where try !filter(model) { return true }
-      if skipped > 0 {
-        skipped -= 1
-        return true
-      }
-      left -= 1
-      return try body(model) && left > 0
-    }
   }
 }
 

@@ -1,0 +1,137 @@
+// Inserting models: a part that is the same code for every model, and a thin generic one that is
+// inlined into the app, where the model's type is known; see Loading.swift. Everything is checked
+// first and logged then, so a call that throws has logged nothing.
+
+import LMDB
+
+extension Transaction {
+  /// Inserts a model.
+  ///
+  ///     let id = try tx.insert(Flight(carrier: "UA", number: 1545))
+  ///
+  /// - Parameter model: A model without an id gets one: a time-ordered UUID, or the integer behind
+  ///   the greatest; a `String` must be given.
+  /// - Returns: Its id.
+  /// - Throws: ``ValidationError`` with everything that is wrong,
+  ///   ``DatabaseError/exists(_:reason:)`` where the id is taken, what a rule of the database
+  ///   refuses, or what
+  ///   ``LifecycleModel/willInsert(in:)`` throws. Nothing is logged then.
+  /// - Complexity: O(log n), 2 to 4 µs.
+  @inlinable
+  @discardableResult
+  public func insert<M: Model>(_ model: M) throws -> ModelID<M> {
+    var model = model
+    try prepare(&model)
+    let schema = M.schema
+    if schema.hasChecks { try schema.validate(&model) }
+    try put(&model)
+    return model.id
+  }
+
+  /// Inserts several models; all of them are checked before the first is logged.
+  ///
+  /// - Returns: Their ids, in order.
+  /// - Throws: As ``insert(_:)``, with the messages of all models. What the database itself refuses
+  ///   is found model by model, so use ``attempt(_:)`` to take back those before.
+  @discardableResult
+  public func insert<M: Model>(contentsOf models: some Sequence<M>) throws -> [ModelID<M>] {
+    var models = Array(models)
+    var errors: [ValidationError] = []
+    for index in models.indices {
+      try prepare(&models[index])
+      let problems = M.schema.problems(in: &models[index])
+      if problems.isEmpty { continue }
+      errors.append(
+        ValidationError(path: try? M.schema.core.path(of: models[index].id), causes: problems))
+    }
+    if !errors.isEmpty { throw ValidationError(causes: errors) }
+    for index in models.indices { try put(&models[index]) }
+    return models.map(\.id)
+  }
+
+  /// Gives a new model its id, after asking its hook, and makes sure that the place is free.
+  @inlinable
+  func prepare<M: Model>(_ model: inout M) throws {
+    let schema = M.schema
+    try schema.core.check()
+    if schema.hasHooks { try willInsert(&model) }
+    if model.id.isAssigned {
+      try checkFree(schema.core, try model.id.key.treeKey())
+    } else {
+      model.id = try freshID()
+    }
+  }
+
+  /// Logs a whole model, which is not changed.
+  @inlinable
+  func put<M: Model>(_ model: inout M) throws {
+    let schema = M.schema
+    let key = try model.id.key.treeKey()
+    try unsafe withUnsafePointer(to: &model) {
+      try unsafe put(schema.core, key, UnsafeRawPointer($0))
+    }
+    if schema.hasHooks { try didInsert(model) }
+  }
+
+  // MARK: The same for every model
+
+  /// Throws where there is a node with a model's key.
+  @usableFromInline
+  func checkFree(_ core: SchemaCore, _ key: Key) throws {
+    let path = core.path.appending(key)
+    if try !writing.hasNode(at: path) { return }
+    throw DatabaseError.exists(
+      path, reason: "there is such a \(core.typeName) already; use upsert or update")
+  }
+
+  /// Logs the model at `base` under a key.
+  @usableFromInline
+  func put(_ core: SchemaCore, _ key: Key, _ base: UnsafeRawPointer) throws {
+    let path = core.path.appending(key)
+    let bytes = try naming(path) {
+      try unsafe writing.modelEncoder.encode(base, try writing.binding(core))
+    }
+    try Limits.check(bytes.count, path)
+    try writing.issue(.set(path, Content(kind: .record, bytes: bytes)))
+  }
+
+  /// What a value's own code throws, with the path.
+  func naming<R>(_ path: Path, _ body: () throws -> R) throws -> R {
+    do { return try body() } catch let error as ValueMismatch {
+      throw DatabaseError.badValue(path, reason: error.reason)
+    } catch DatabaseError.badValue(let place, let reason) where place.isRoot {
+      throw DatabaseError.badValue(path, reason: reason)
+    }
+  }
+
+  // MARK: What few models need
+
+  @usableFromInline
+  func willInsert<M: Model>(_ model: inout M) throws {
+    try M.schema.hooks?.willInsert(&model, self)
+  }
+
+  @usableFromInline
+  func didInsert<M: Model>(_ model: M) throws {
+    guard let hooks = M.schema.hooks else { return }
+    try afterCommit { hooks.didInsert(model) }
+  }
+
+  /// An id that is free.
+  @usableFromInline
+  func freshID<M: Model>(_ type: M.Type = M.self) throws -> ModelID<M> {
+    if let key = M.Key.generated() { return ModelID(key) }
+    guard M.Key.keyType == .integer else {
+      throw ValidationError(causes: [ValidationError(property: "id", "is required")])
+    }
+    var last: Int64 = 0
+    // Keys that are not integers sort behind them, and are none of this type.
+    var keys = try readingSnapshot()[M.schema.core.path].children.from(.integer(.max)).reversed()
+      .limit(1).makeCursor()
+    if case .integer(let key)? = try keys.next()?.key { last = max(key, 0) }
+    guard last < .max, let key = M.Key(treeKey: .integer(last + 1)) else {
+      throw DatabaseError.misuse(reason: "no integer is left for the id of a \(M.self)")
+    }
+    return ModelID(key)
+  }
+}
