@@ -247,7 +247,9 @@ struct ModelLayoutTests {
 
 extension ModelEncoder {
   /// A model's stored record.
-  fileprivate mutating func encode<M: Cambium.Model>(_ model: M, _ binding: Binding) throws -> [UInt8] {
+  fileprivate mutating func encode<M: Cambium.Model>(
+    _ model: M, _ binding: Binding
+  ) throws -> [UInt8] {
     try unsafe withUnsafePointer(to: model) { try unsafe encode(UnsafeRawPointer($0), binding) }
   }
 }
