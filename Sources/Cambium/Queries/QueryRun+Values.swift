@@ -21,14 +21,16 @@ extension QueryRun {
     guard plan.description.isDistinct else {
       return try forEach { key, record in try body(paths.values(record, key: key, records)) }
     }
-    var seen = SeenValues()
     var limits = Limits(plan.description)
     if limits.isOver { return }
+    var distinct = DistinctValues()
+    var goesOn = true
     try forEach { key, record in
       let values = try paths.values(record, key: key, records)
-      guard try seen.insert(values) else { return true }
-      return try limits.hand { try body(values) }
+      if try distinct.isNew(values) { goesOn = try limits.hand { try body(values) } }
+      return goesOn
     }
+    if goesOn { try distinct.forEachLater { values in try limits.hand { try body(values) } } }
   }
 
   /// How many results there are.
@@ -179,27 +181,5 @@ private struct GroupShape {
       try order.write(record, key: record.extracting(0..<0), records, to: &place)
     }
     return place.array()
-  }
-}
-
-/// Remembers which results were there.
-private struct SeenValues {
-  /// More is refused rather than kept.
-  private static let bytesMax = 256 << 20
-
-  private var seen: Set<[UInt8]> = []
-  private var bytesCount = 0
-
-  /// Whether a result is new.
-  mutating func insert(_ values: [Value]) throws -> Bool {
-    var bytes = ByteBuffer()
-    for value in values { try OrderedBytes.append(value, to: &bytes) }
-    guard seen.insert(bytes.array()).inserted else { return false }
-    bytesCount += bytes.count + 64
-    if bytesCount > SeenValues.bytesMax {
-      throw QueryError(
-        "there are too many different results to tell them apart; group them instead")
-    }
-    return true
   }
 }

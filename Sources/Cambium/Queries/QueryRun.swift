@@ -20,9 +20,8 @@ final class QueryRun {
   private var tables: [JoinTable?]
   /// The entry of an index at which the run was ended.
   var lastEntry: [UInt8] = []
-  private var place = ByteBuffer()
   /// The result at which the run was ended, and its place where results were sorted.
-  private var last: (place: [UInt8], key: [UInt8])?
+  var last: (place: [UInt8], key: [UInt8])?
 
   convenience init(_ description: QueryDescription, on snapshot: Snapshot) throws {
     try self.init(description, QueryRecords(snapshot))
@@ -95,30 +94,6 @@ final class QueryRun {
     try forEachAccepted { key, record in
       let goesOn = try hand(key, record)
       if !goesOn { last = ([], key.array()) }
-      return goesOn
-    }
-  }
-
-  private func sorting(
-    _ order: QueryOrder, _ hand: (RawSpan, RawSpan) throws -> Bool
-  ) throws {
-    // A joined record cannot be sorted together with what it is joined to.
-    if !plan.joins.isEmpty { throw QueryError("joined records can be sorted only in groups") }
-    var sorting = QuerySorting(top: plan.topCount)
-    let after = plan.description.after.map { $0.order + $0.key }
-    try forEachAccepted { key, record in
-      try order.write(record, key: key, records, to: &place)
-      try place.lend { place in
-        if let after, after.lend({ !$0.precedes(place) }) { return }
-        if !sorting.isBehind(place) { try sorting.add(place, key, record) }
-      }
-      return true
-    }
-    try sorting.forEach { place, key, record in
-      let goesOn = try hand(key, record)
-      if !goesOn {
-        last = (place.extracting(0..<(place.byteCount - key.byteCount)).array(), key.array())
-      }
       return goesOn
     }
   }

@@ -271,6 +271,15 @@ struct TypedQueryTests {
       }.fetch()
       let wanted = expected.filter { $0.carrier == "UA" && $0.status != .cancelled }
       #expect(Set(some.map(\.0.id)) == Set(wanted.map(\.id)))
+      let sorted = try joined.order(
+        by: { _, airline in airline.name.descending }, { flight, _ in flight.number }
+      ).limit(10, offset: 3).fetch()
+      #expect(
+        sorted.map(\.0.id)
+          == expected.sorted {
+            let (a, b) = ($0.carrier?.key ?? "", $1.carrier?.key ?? "")
+            return a == b ? $0.number < $1.number : a > b
+          }[3..<13].map(\.id))
       let left = try database.query(Flight.self).where { $0.number < 50 }
         .leftJoin(Airline.self, on: \.carrier, \.id).fetch()
       #expect(left.count == 49 && left.contains { $0.1 == nil })

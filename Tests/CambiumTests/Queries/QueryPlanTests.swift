@@ -170,6 +170,15 @@ struct QueryPlanTests {
       #expect(try values(byTable, snapshot) == [[8, .null], [708, "UA"], [1408, "AA"]])
       let inner = "flights join lines as l on carrier = l.code where number = 8 select id, l.id"
       #expect(try values(inner, snapshot) == [[708, "UA"], [1408, "AA"]])
+      let sorted =
+        "flights left join lines as l on carrier = l.code where number in (7, 8) "
+        + "select id, l.id, l.city sort -l.id, -id"
+      #expect(
+        try values(sorted, snapshot) == [
+          [1407, "UA", "Chicago"], [708, "UA", "Chicago"], [1408, "AA", "Chicago"],
+          [7, "AA", "Chicago"], [707, .null, .null], [8, .null, .null],
+        ])
+      #expect(try values(sorted + " limit 2 offset 1", snapshot).map(\.[0]) == [708, 1408])
       let byIndex =
         "airports join flights as f on id = f.origin where f.number < 2 "
         + "| group by name select count"

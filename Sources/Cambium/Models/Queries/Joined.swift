@@ -33,6 +33,28 @@ public struct Joined<M: Model, Other: Model>: Sendable {
     return copy
   }
 
+  /// Sorts; a second call sorts among equals. Ties are broken by the key of the first model.
+  ///
+  /// - Parameter terms: Properties of either, each ascending unless it says `.descending`.
+  /// - Returns: The sorted pairs.
+  public func order<each T: OrderTerm>(
+    by terms: repeat (Fields<M>, Fields<Other>) -> each T
+  ) -> Joined {
+    var copy = self
+    for term in repeat each terms {
+      copy.query.description.orderings.append(
+        term(Fields<M>(), Fields<Other>(hops: [Self.name])).ordering)
+    }
+    return copy
+  }
+
+  /// Ends after so many pairs, of which the first `offset` are left out before.
+  public func limit(_ count: Int, offset: Int = 0) -> Joined {
+    var copy = self
+    copy.query = query.limit(count, offset: offset)
+    return copy
+  }
+
   /// All pairs; nil stands beside a model without another, which only a left join has.
   ///
   /// - Throws: As ``Query/fetch()``.

@@ -1,0 +1,59 @@
+// Results that differ, in the order in which they come. What was there is kept in memory; once that
+// is full, what is not among it is sorted twice in files: by its values, to find the first of each,
+// and by its place, to hand them out in order.
+
+/// Tells results apart.
+struct DistinctValues: ~Copyable {
+  private let bytesMax: Int
+  private var seen: Set<[UInt8]> = []
+  private var bytesCount = 0
+  /// Results that memory had no room for, by their values; nil while there are none.
+  private var later: ExternalSort?
+  private var laterCount: UInt64 = 0
+
+  /// - Parameter bytesMax: What is kept in memory.
+  init(bytesMax: Int = 32 << 20) { self.bytesMax = bytesMax }
+
+  /// Whether a result is surely the first with its values.
+  ///
+  /// - Returns: False where it was there, and where that shows only in the end.
+  mutating func isNew(_ values: [Value]) throws -> Bool {
+    var ordered = ByteBuffer()
+    for value in values { try OrderedBytes.append(value, to: &ordered) }
+    let key = ordered.array()
+    if bytesCount < bytesMax {
+      guard seen.insert(key).inserted else { return false }
+      bytesCount += key.count + 64
+      return true
+    }
+    if seen.contains(key) { return false }
+    if later == nil { later = ExternalSort() }
+    var entry: [UInt8] = []
+    entry.append(bigEndian: laterCount)
+    laterCount += 1
+    try later?.add(key, entry + Value.array(values).stored())
+    return false
+  }
+
+  /// Visits the results that ``isNew(_:)`` left for the end, in the order in which they came, until
+  /// `body` says that it is enough.
+  consuming func forEachLater(_ body: ([Value]) throws -> Bool) throws {
+    guard let later = later.take() else { return }
+    seen = []
+    var byPlace = ExternalSort()
+    var byValues = try later.sorted()
+    var last: [UInt8]?
+    // Of entries with one key the earlier comes first.
+    while let entry = try byValues.next() {
+      if entry.key != last { try byPlace.add(Array(entry.value[..<8]), Array(entry.value[8...])) }
+      last = entry.key
+    }
+    var results = try byPlace.sorted()
+    while let entry = try results.next() {
+      guard case .array(let values) = try entry.value.lend({ try Value($0) }) else {
+        throw DatabaseError.ioFailure(reason: "a temporary file is damaged")
+      }
+      if try !body(values) { return }
+    }
+  }
+}

@@ -1,0 +1,73 @@
+// Results in an order that no index has. Each is kept with what is joined to it.
+
+import LMDB
+
+extension QueryRun {
+  /// Hands out what the conditions accept, sorted.
+  func sorting(
+    _ order: QueryOrder, _ hand: (RawSpan, RawSpan) throws -> Bool
+  ) throws {
+    var sorting = QuerySorting(top: plan.topCount)
+    var place = ByteBuffer()
+    let after = plan.description.after.map { $0.order + $0.key }
+    let isJoined = !plan.joins.isEmpty
+    try forEachAccepted { key, record in
+      try order.write(record, key: key, records, to: &place)
+      try place.lend { place in
+        if let after, after.lend({ !$0.precedes(place) }) { return }
+        if sorting.isBehind(place) { return }
+        if !isJoined { return try sorting.add(place, key, record) }
+        try records.joinedBytes(of: record).lend { try sorting.add(place, key, $0) }
+      }
+      return true
+    }
+    try sorting.forEach { place, key, bytes in
+      let own = isJoined ? try records.join(from: bytes) : 0..<bytes.byteCount
+      let goesOn = try hand(key, bytes.extracting(own))
+      // Several results may have a record's place where others are joined to it.
+      if !goesOn && !isJoined {
+        last = (place.extracting(0..<(place.byteCount - key.byteCount)).array(), key.array())
+      }
+      return goesOn
+    }
+  }
+}
+
+extension QueryRecords {
+  /// A record and those that are joined to it: each with its length before it; before the others
+  /// also their key with its length, which is 0 where there is none.
+  fileprivate func joinedBytes(of record: RawSpan) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(littleEndian: UInt32(record.byteCount))
+    bytes.append(record)
+    for other in joined {
+      bytes.append(littleEndian: UInt16(other?.key.count ?? 0))
+      guard let other else { continue }
+      bytes += other.key
+      bytes.append(littleEndian: UInt32(other.record.count))
+      bytes += other.record
+    }
+    return bytes
+  }
+
+  /// Joins the others again.
+  ///
+  /// - Returns: Where the record itself is.
+  fileprivate func join(from bytes: RawSpan) throws -> Range<Int> {
+    let count = Int(try bytes.load(UInt32.self, at: 0))
+    try bytes.check(4, count)
+    var offset = 4 + count
+    for index in joined.indices {
+      let keyCount = Int(try bytes.load(UInt16.self, at: offset))
+      offset += 2
+      joined[index] = nil
+      if keyCount == 0 { continue }
+      let key = try bytes.array(offset, keyCount)
+      offset += keyCount
+      let recordCount = Int(try bytes.load(UInt32.self, at: offset))
+      joined[index] = (key, try bytes.array(offset + 4, recordCount))
+      offset += 4 + recordCount
+    }
+    return 4..<(4 + count)
+  }
+}
