@@ -25,6 +25,7 @@ extension Writing {
     let present = projector.memory.catalog.collections[path]?.definition
     if definition == present { return }
     try definition?.check(path)
+    try definition?.checkConditions(path, projector.memory.catalog)
     for name in definition?.names ?? [] { _ = try define(name) }
     try issue(.declare(path, try definition?.value.stored()))
   }
@@ -65,6 +66,23 @@ extension CollectionDefinition {
       }
       if index.terms.count(where: { self[$0.property]?.type.isPlural ?? false }) > 1 {
         try refuse("an index can have one property with several values")
+      }
+    }
+  }
+}
+
+extension CollectionDefinition {
+  /// Refuses conditions that a record alone cannot answer.
+  fileprivate func checkConditions(_ path: Path, _ catalog: Catalog) throws {
+    var catalog = catalog
+    for name in names where catalog.id(of: name) == nil {
+      try catalog.define(name, as: Catalog.NameID(catalog.count))
+    }
+    let resolver = Resolver(definition: self, catalog: catalog)
+    for condition in (indexes.map(\.condition) + views.map(\.condition)).compactMap(\.self) {
+      do { _ = try ConditionProgram(condition, resolver) } catch let error as QueryError {
+        throw DatabaseError.badValue(
+          path, reason: "its declaration is refused: \(error.reason)")
       }
     }
   }

@@ -198,19 +198,19 @@ extension QueryRun {
     _ body: (_ entry: RawSpan, _ value: RawSpan, _ own: RawSpan, _ isCut: Bool) throws -> Bool
   ) throws {
     for range in scan.isReversed ? scan.ranges.reversed() : scan.ranges {
-      let rest = range.behind(plan.description.after, scan)
-      if rest.isEmpty { continue }
-      if try !forEachEntry(rest, scan.isReversed, body) { return }
+      if try !forEachEntry(range, scan, body) { return }
     }
   }
 
   private func forEachEntry(
-    _ range: ClosedOpenBytes, _ isReversed: Bool,
+    _ range: ClosedOpenBytes, _ scan: IndexScan,
     _ body: (RawSpan, RawSpan, RawSpan, Bool) throws -> Bool
   ) throws -> Bool {
-    // Cut entries are found by what is there of every entry; others are held against the bounds.
-    let wide = range.widened
-    let isWider = wide != range
+    // Cut entries are found by what is there of every entry; others are held against the bounds. A
+    // cursor stands at an entry as it is, cut or not.
+    let wide = range.widened.behind(plan.description.after, scan)
+    if wide.isEmpty { return true }
+    let (isWider, isReversed) = (range.widened != range, scan.isReversed)
     var cursor = try Cursor(records.reader.access, records.reader.tables.index)
     var isThere =
       isReversed

@@ -97,6 +97,12 @@ struct DefinitionTests {
         $0.properties = [.init("x", .array(.any)), .init("y", .array(.any))]
         $0.indexes = [IndexDefinition([.init("x"), .init("y")])]
       }
+      expectRefused {
+        var index = IndexDefinition([.init("x")])
+        index.condition = try? Condition(parsing: "owner.name = \"Ada\"")
+        $0.properties = [.init("x", .any), .init("owner", .reference("people"))]
+        $0.indexes = [index]
+      }
       #expect(throws: DatabaseError.self) {
         try database.write { tx in try tx.declare(.root, CollectionDefinition()) }
       }
