@@ -81,7 +81,9 @@ extension Operand where V.Base: Comparable {
   }
 }
 
-extension Operand where V.Base == String {
+// What a call needs of the property is said on the call, not on an extension: so a property of
+// another type is told as that, and not as a call that is unknown.
+extension Operand {
   private func text(_ test: Condition.TextTest, _ text: String, _ collation: Collation)
     -> Condition
   {
@@ -89,30 +91,43 @@ extension Operand where V.Base == String {
   }
 
   /// Whether the text is another one, as the collation compares them.
-  public func equals(_ other: String, _ collation: Collation = .ignoringCase) -> Condition {
-    text(.equals, other, collation)
-  }
+  public func equals(_ other: String, _ collation: Collation = .ignoringCase) -> Condition
+  where V.Base == String { text(.equals, other, collation) }
 
   /// Whether the text begins with another one.
-  public func hasPrefix(_ prefix: String, _ collation: Collation = .binary) -> Condition {
-    text(.prefix, prefix, collation)
-  }
+  public func hasPrefix(_ prefix: String, _ collation: Collation = .binary) -> Condition
+  where V.Base == String { text(.prefix, prefix, collation) }
 
   /// Whether the text ends with another one.
-  public func hasSuffix(_ suffix: String, _ collation: Collation = .binary) -> Condition {
-    text(.suffix, suffix, collation)
-  }
+  public func hasSuffix(_ suffix: String, _ collation: Collation = .binary) -> Condition
+  where V.Base == String { text(.suffix, suffix, collation) }
 
   /// Whether another text occurs in the text.
-  public func contains(_ part: String, _ collation: Collation = .binary) -> Condition {
-    text(.contains, part, collation)
-  }
+  public func contains(_ part: String, _ collation: Collation = .binary) -> Condition
+  where V.Base == String { text(.contains, part, collation) }
 
   /// Whether the text, or a part of it, matches a regular expression.
-  public func matches(_ pattern: String, _ collation: Collation = .binary) -> Condition {
-    text(.matches, pattern, collation)
+  public func matches(_ pattern: String, _ collation: Collation = .binary) -> Condition
+  where V.Base == String { text(.matches, pattern, collation) }
+
+  /// Whether an element is a value.
+  public func contains(_ element: V.Base.Element) -> Condition
+  where V.Base: Sequence, V.Base.Element: PropertyValue {
+    Condition(.contains(comparedPath, element.storedValue))
   }
 
+  /// Whether there is a value under a key.
+  public func hasKey(_ key: V.Base.Key) -> Condition where V.Base: KeyedProperty {
+    Condition(.contains(comparedPath, .string(key.keyText)))
+  }
+
+  /// Whether the value is of a case, by its name; the payload is not looked at.
+  public func `is`(_ name: String) -> Condition where V.Base: UnionProperty {
+    Condition(.contains(comparedPath, .string(name)))
+  }
+}
+
+extension Operand where V.Base == String {
   /// How many characters the text has.
   public var count: Operand<Int> { applying(.count) }
   /// The text in lower case.
@@ -131,11 +146,6 @@ extension Operand where V.Base == Date {
 }
 
 extension Operand where V.Base: Sequence, V.Base.Element: PropertyValue {
-  /// Whether an element is a value.
-  public func contains(_ element: V.Base.Element) -> Condition {
-    Condition(.contains(comparedPath, element.storedValue))
-  }
-
   /// How many elements there are.
   public var count: Operand<Int> { applying(.count) }
 }
@@ -147,20 +157,6 @@ public protocol KeyedProperty: PropertyValue {
 }
 
 extension Dictionary: KeyedProperty where Key: DictionaryKey, Value: PropertyValue {}
-
-extension Operand where V.Base: KeyedProperty {
-  /// Whether there is a value under a key.
-  public func hasKey(_ key: V.Base.Key) -> Condition {
-    Condition(.contains(comparedPath, .string(key.keyText)))
-  }
-}
-
-extension Operand where V.Base: UnionProperty {
-  /// Whether the value is of a case, by its name; the payload is not looked at.
-  public func `is`(_ name: String) -> Condition {
-    Condition(.contains(comparedPath, .string(name)))
-  }
-}
 
 // MARK: Related models
 
@@ -190,23 +186,27 @@ extension ManyOperand {
   public var isEmpty: Condition { Condition(.related(many, .none, .all([]))) }
 }
 
-extension Operand where V.Base: Sequence, V.Base.Element: ReferringProperty {
-  private var many: ManyOperand<V.Base.Element.Referred> { ManyOperand(.elements(comparedPath)) }
-
+extension Operand {
   /// Whether one of the models that the elements refer to passes at least.
   public func any(
     @ConditionBuilder _ condition: (Fields<V.Base.Element.Referred>) -> Condition
-  ) -> Condition { many.any(condition) }
+  ) -> Condition where V.Base: Sequence, V.Base.Element: ReferringProperty {
+    ManyOperand(.elements(comparedPath)).any(condition)
+  }
 
   /// Whether all of the models that the elements refer to pass; of none, all do.
   public func all(
     @ConditionBuilder _ condition: (Fields<V.Base.Element.Referred>) -> Condition
-  ) -> Condition { many.all(condition) }
+  ) -> Condition where V.Base: Sequence, V.Base.Element: ReferringProperty {
+    ManyOperand(.elements(comparedPath)).all(condition)
+  }
 
   /// Whether none of the models that the elements refer to passes.
   public func none(
     @ConditionBuilder _ condition: (Fields<V.Base.Element.Referred>) -> Condition
-  ) -> Condition { many.none(condition) }
+  ) -> Condition where V.Base: Sequence, V.Base.Element: ReferringProperty {
+    ManyOperand(.elements(comparedPath)).none(condition)
+  }
 }
 
 // MARK: Property against property

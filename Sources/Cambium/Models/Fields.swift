@@ -56,6 +56,22 @@
   }
 }
 
+/// A property as selections, groups, views and covering indexes name it: an ``Operand``.
+///
+/// A list of properties takes terms of this protocol, each of a type of its own, since the compiler
+/// then says which one is misspelt, and nothing else.
+public protocol PropertyTerm<V>: Sendable {
+  /// The property's type.
+  associatedtype V: PropertyValue
+  /// The property.
+  var operand: Operand<V> { get }
+}
+
+extension Operand: PropertyTerm {
+  /// Itself.
+  public var operand: Operand { self }
+}
+
 /// Several models that belong to one, in conditions.
 public struct ManyOperand<Other: Model>: Sendable {
   let many: Condition.ToMany

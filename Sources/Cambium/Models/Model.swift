@@ -46,21 +46,14 @@ extension Model {
   ///
   /// Only the reference is stored, so the two sides cannot disagree.
   ///
-  /// - Parameter reference: The other model's property that refers to this one.
+  /// - Parameter reference: The other model's property that refers to this one, or has an array of
+  ///   references: many to many.
   /// - Returns: What can be asked for, and named in conditions.
-  public func many<Other: Model>(
-    _ reference: KeyPath<Other, ID?> & Sendable
-  ) -> Many<Other> { Many(reference, key: id.storedValue) }
-
-  /// As `many(_:)`, for a reference that is always there.
-  public func many<Other: Model>(
-    _ reference: KeyPath<Other, ID> & Sendable
-  ) -> Many<Other> { Many(reference, key: id.storedValue) }
-
-  /// As `many(_:)`, for an array of references: many to many.
-  public func many<Other: Model>(
-    _ references: KeyPath<Other, [ID]> & Sendable
-  ) -> Many<Other> { Many(references, key: id.storedValue) }
+  public func many<Other: Model, V: PropertyValue>(
+    _ reference: KeyPath<Other, V> & Sendable
+  ) -> Many<Other> where V.Base: ReferringProperty, V.Base.Referred == Self {
+    Many(reference, key: id.storedValue)
+  }
 }
 
 /// The models that refer to one: a description that reads nothing.

@@ -3,7 +3,8 @@
 ///     Property(\.number).validated("must be positive") { $0 > 0 }
 ///     Property(\.departureDelay).was("delay")
 public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
-  private let keyPath: WritableKeyPath<M, V> & Sendable
+  // Not a writable one: a misspelt property would be told by three errors instead of one.
+  private let keyPath: KeyPath<M, V> & Sendable
   private var name: String?
   private var changes: [@Sendable (inout PropertyInfo, M) -> Void] = []
   private var rules: [(message: String, holds: @Sendable (V) -> Bool)] = []
@@ -13,13 +14,13 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
   /// - Parameters:
   ///   - property: The property.
   ///   - name: What it is stored as; as it is called in the type where it is nil.
-  public init(_ property: WritableKeyPath<M, V> & Sendable, name: String? = nil) {
+  public init(_ property: KeyPath<M, V> & Sendable, name: String? = nil) {
     keyPath = property
     self.name = name
   }
 
   /// Lists a property with its name, for ``Schema/init(listing:version:_:)``.
-  public init(_ name: String, _ property: WritableKeyPath<M, V> & Sendable) {
+  public init(_ name: String, _ property: KeyPath<M, V> & Sendable) {
     self.init(property, name: name)
   }
 
@@ -159,9 +160,17 @@ public protocol ReferringProperty: PropertyValue {
   associatedtype Referred: Model
 }
 
-extension ModelID: ReferringProperty {
+/// What refers to one model.
+public protocol ReferenceProperty: ReferringProperty {
+  /// Which one.
+  var modelID: ModelID<Referred> { get }
+}
+
+extension ModelID: ReferenceProperty {
   /// The model.
   public typealias Referred = M
+  /// Itself.
+  public var modelID: ModelID<M> { self }
 }
 
 extension Array: ReferringProperty where Element: ReferringProperty {
@@ -182,10 +191,10 @@ extension Property where V.Base: ReferringProperty {
 extension SchemaDraft {
   /// The place of a property, which is listed now where none is found.
   fileprivate mutating func index<M: Model, V: PropertyValue>(
-    of keyPath: WritableKeyPath<M, V>, _ name: String?
+    of keyPath: KeyPath<M, V>, _ name: String?
   ) -> Int? {
-    guard let offset = MemoryLayout<M>.offset(of: keyPath) else {
-      problem = problem ?? "\(typeName): \(keyPath) is not a stored property"
+    guard let offset = MemoryLayout<M>.offset(of: keyPath), keyPath is WritableKeyPath<M, V> else {
+      problem = problem ?? "\(typeName): \(keyPath) is not a stored `var`"
       return nil
     }
     if let index = properties.firstIndex(where: { $0.offset == offset }) { return index }

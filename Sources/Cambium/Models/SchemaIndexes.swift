@@ -42,13 +42,13 @@ public struct Index<M: Model>: SchemaPart, Sendable {
   }
 
   /// The entries hold a copy of these properties, so that queries for them need not read records.
-  public func covering<each V: PropertyValue>(
-    _ properties: repeat @escaping @Sendable (Fields<M>) -> Operand<each V>
+  public func covering<each T: PropertyTerm>(
+    _ properties: repeat @escaping @Sendable (Fields<M>) -> each T
   ) -> Index {
     var copy = self
     copy.covered = {
       var list: [PropertyPath] = []
-      for property in repeat each properties { list.append(property(Fields<M>()).path) }
+      for property in repeat each properties { list.append(property(Fields<M>()).operand.path) }
       return list
     }
     return copy
@@ -114,48 +114,48 @@ public struct View<M: Model>: SchemaPart, Sendable {
 }
 
 /// Keeps how many records there are for each combination of values.
-public func Count<M: Model, each K: PropertyValue>(
-  by keys: repeat @escaping @Sendable (Fields<M>) -> Operand<each K>
+public func Count<M: Model, each K: PropertyTerm>(
+  by keys: repeat @escaping @Sendable (Fields<M>) -> each K
 ) -> View<M> {
   View(content: { .groups(by: names(repeat each keys), [.count]) })
 }
 
 /// Keeps the sum of a property, with the count, for each combination of values.
-public func Sum<M: Model, V: PropertyValue, each K: PropertyValue>(
+public func Sum<M: Model, V: PropertyValue, each K: PropertyTerm>(
   _ property: @escaping @Sendable (Fields<M>) -> Operand<V>,
-  by keys: repeat @escaping @Sendable (Fields<M>) -> Operand<each K>
+  by keys: repeat @escaping @Sendable (Fields<M>) -> each K
 ) -> View<M> {
   View(content: { .groups(by: names(repeat each keys), [.count, .sum(name(property))]) })
 }
 
 /// Keeps the mean of a property for each combination of values.
-public func Average<M: Model, V: PropertyValue, each K: PropertyValue>(
+public func Average<M: Model, V: PropertyValue, each K: PropertyTerm>(
   _ property: @escaping @Sendable (Fields<M>) -> Operand<V>,
-  by keys: repeat @escaping @Sendable (Fields<M>) -> Operand<each K>
+  by keys: repeat @escaping @Sendable (Fields<M>) -> each K
 ) -> View<M> {
   View(content: { .groups(by: names(repeat each keys), [.average(name(property))]) })
 }
 
 /// Keeps the least value of a property for each combination of values.
-public func Minimum<M: Model, V: PropertyValue, each K: PropertyValue>(
+public func Minimum<M: Model, V: PropertyValue, each K: PropertyTerm>(
   _ property: @escaping @Sendable (Fields<M>) -> Operand<V>,
-  by keys: repeat @escaping @Sendable (Fields<M>) -> Operand<each K>
+  by keys: repeat @escaping @Sendable (Fields<M>) -> each K
 ) -> View<M> {
   View(content: { .groups(by: names(repeat each keys), [.minimum(name(property))]) })
 }
 
 /// Keeps the greatest value of a property for each combination of values.
-public func Maximum<M: Model, V: PropertyValue, each K: PropertyValue>(
+public func Maximum<M: Model, V: PropertyValue, each K: PropertyTerm>(
   _ property: @escaping @Sendable (Fields<M>) -> Operand<V>,
-  by keys: repeat @escaping @Sendable (Fields<M>) -> Operand<each K>
+  by keys: repeat @escaping @Sendable (Fields<M>) -> each K
 ) -> View<M> {
   View(content: { .groups(by: names(repeat each keys), [.maximum(name(property))]) })
 }
 
 /// Keeps the records in order, for each combination of values, so that the first are found at once.
-public func Top<M: Model, T: OrderTerm, each K: PropertyValue>(
+public func Top<M: Model, T: OrderTerm, each K: PropertyTerm>(
   _ term: @escaping @Sendable (Fields<M>) -> T,
-  by keys: repeat @escaping @Sendable (Fields<M>) -> Operand<each K>
+  by keys: repeat @escaping @Sendable (Fields<M>) -> each K
 ) -> View<M> {
   View(content: {
     .top(
@@ -169,8 +169,8 @@ public func Top<M: Model, T: OrderTerm, each K: PropertyValue>(
 ///   - properties: The properties that hold the texts.
 ///   - language: By its ISO 639-1 code; nil for words as they are.
 /// - Returns: The line.
-public func TextIndex<M: Model, each V: PropertyValue>(
-  _ properties: repeat @escaping @Sendable (Fields<M>) -> Operand<each V>, language: String? = nil
+public func TextIndex<M: Model, each T: PropertyTerm>(
+  _ properties: repeat @escaping @Sendable (Fields<M>) -> each T, language: String? = nil
 ) -> View<M> {
   View(content: { .text(names(repeat each properties), language: language) })
 }
@@ -179,10 +179,12 @@ private func name<M: Model, V: PropertyValue>(_ property: (Fields<M>) -> Operand
   property(Fields<M>()).path.ownProperty(of: "\(M.self)")
 }
 
-private func names<M: Model, each V: PropertyValue>(
-  _ properties: repeat (Fields<M>) -> Operand<each V>
+private func names<M: Model, each T: PropertyTerm>(
+  _ properties: repeat (Fields<M>) -> each T
 ) -> [String] {
   var names: [String] = []
-  for property in repeat each properties { names.append(name(property)) }
+  for property in repeat each properties {
+    names.append(property(Fields<M>()).operand.path.ownProperty(of: "\(M.self)"))
+  }
   return names
 }

@@ -13,7 +13,7 @@ extension Transaction {
   ///   or what a rule of the database refuses. Nothing is logged then.
   /// - Complexity: O(log n), 1 to 3 µs.
   public func set<M: Model, V: PropertyValue>(
-    _ id: ModelID<M>, _ property: WritableKeyPath<M, V> & Sendable, to value: V
+    _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable, to value: V
   ) throws {
     let offset = try place(of: property)
     try checked(id, offset) {
@@ -33,7 +33,7 @@ extension Transaction {
   /// - Throws: As ``set(_:_:to:)``; ``DatabaseError/badValue(_:reason:)`` for a sum that does not
   ///   fit 64 bits.
   public func increment<M: Model, V: PropertyValue>(
-    _ id: ModelID<M>, _ property: WritableKeyPath<M, V> & Sendable, by step: V.Base
+    _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable, by step: V.Base
   ) throws where V.Base: Numeric {
     let offset = try place(of: property)
     try checked(id, offset) {
@@ -52,7 +52,7 @@ extension Transaction {
   /// be
   ///   too large.
   public func append<M: Model, V: PropertyValue, Element: PropertyValue>(
-    _ element: Element, to id: ModelID<M>, _ property: WritableKeyPath<M, V> & Sendable
+    _ element: Element, to id: ModelID<M>, _ property: KeyPath<M, V> & Sendable
   ) throws where V.Base == [Element] {
     let offset = try place(of: property)
     try checked(id, offset) {
@@ -72,7 +72,7 @@ extension Transaction {
   ///   ``DatabaseError/notFound(_:reason:)`` for a position outside the array.
   public func insert<M: Model, V: PropertyValue, Element: PropertyValue>(
     _ element: Element, at position: Int, into id: ModelID<M>,
-    _ property: WritableKeyPath<M, V> & Sendable
+    _ property: KeyPath<M, V> & Sendable
   ) throws where V.Base == [Element] {
     let offset = try place(of: property)
     try checked(id, offset) {
@@ -92,7 +92,7 @@ extension Transaction {
   /// the
   ///   array or where there is none.
   public func removeElement<M: Model, V: PropertyValue, Element: PropertyValue>(
-    at position: Int, from id: ModelID<M>, _ property: WritableKeyPath<M, V> & Sendable
+    at position: Int, from id: ModelID<M>, _ property: KeyPath<M, V> & Sendable
   ) throws where V.Base == [Element] {
     let offset = try place(of: property)
     try checked(id, offset) {
@@ -111,7 +111,7 @@ extension Transaction {
   /// - Throws: As ``set(_:_:to:)``.
   @discardableResult
   public func removeAll<M: Model, V: PropertyValue, Element: PropertyValue>(
-    _ element: Element, from id: ModelID<M>, _ property: WritableKeyPath<M, V> & Sendable
+    _ element: Element, from id: ModelID<M>, _ property: KeyPath<M, V> & Sendable
   ) throws -> Int where V.Base == [Element] {
     guard let value = try find(id, property) else { return 0 }
     let positions = ((value as? [Element]) ?? []).indices(where: { $0 == element })
@@ -124,10 +124,11 @@ extension Transaction {
 
   // MARK: Helpers
 
-  private func place<M: Model, V>(of property: WritableKeyPath<M, V>) throws -> Int {
+  private func place<M: Model, V>(of property: KeyPath<M, V>) throws -> Int {
     try M.schema.core.check()
-    guard let offset = MemoryLayout<M>.offset(of: property) else {
-      throw DatabaseError.misuse(reason: "\(property) is computed; only what is stored can be set")
+    guard let offset = MemoryLayout<M>.offset(of: property), property is WritableKeyPath<M, V>
+    else {
+      throw DatabaseError.misuse(reason: "\(property) is no stored `var`; only such can be set")
     }
     return offset
   }

@@ -81,7 +81,7 @@ struct ModelRule<M: Model>: Sendable {
   }
 
   init<V: PropertyValue>(
-    _ keyPath: WritableKeyPath<M, V> & Sendable, _ message: String,
+    _ keyPath: KeyPath<M, V> & Sendable, _ message: String,
     _ holds: @escaping @Sendable (V) -> Bool
   ) {
     offset = MemoryLayout<M>.offset(of: keyPath)
@@ -90,7 +90,7 @@ struct ModelRule<M: Model>: Sendable {
     self.holds = { holds($0[keyPath: keyPath]) }
   }
 
-  private static func name<V: PropertyValue>(_ keyPath: WritableKeyPath<M, V>) -> String {
+  private static func name<V: PropertyValue>(_ keyPath: KeyPath<M, V>) -> String {
     let core = M.schema.core
     let offset = MemoryLayout<M>.offset(of: keyPath)
     if core.problem == nil, let name = core.pathName(at: offset, of: keyPath, V.self),

@@ -119,7 +119,7 @@ struct SchemaTests {
       #expect(reason { try database.register(WithClass.self) } == text)
       #expect(
         reason { try database.insert(TwiceOptional()) }.contains("of two optionals only one"))
-      #expect(reason { try database.insert(Computed()) }.contains("is not a stored property"))
+      #expect(reason { try database.insert(Computed()) }.contains("is not a stored `var`"))
     }
   }
 

@@ -120,17 +120,19 @@ extension Query {
   /// - Returns: The models; nil beside those that refer to nothing.
   /// - Throws: As ``fetch()``.
   /// - Complexity: as ``fetch()``, and one lookup for each different model that is referred to.
-  public func fetch<Other: Model>(
-    with reference: KeyPath<M, ModelID<Other>?>
-  ) throws -> [(M, Other?)] {
+  public func fetch<V: PropertyValue>(
+    with reference: KeyPath<M, V>
+  ) throws -> [(M, V.Base.Referred?)]
+  where V.Base: ReferenceProperty {
     let snapshot = try snapshot()
     var query = Query(.snapshot(snapshot))
     (query.description, query.filters, query.check) = (description, filters, check)
-    var known: [ModelID<Other>: Other?] = [:]
+    var known: [ModelID<V.Base.Referred>: V.Base.Referred?] = [:]
     return try query.fetch().map { model in
-      guard let id = model[keyPath: reference] else { return (model, nil) }
+      let value = model[keyPath: reference]
+      guard !value.isAbsent, let id = (value as? V.Base)?.modelID else { return (model, nil) }
       if let other = known[id] { return (model, other) }
-      let other = try snapshot.find(id) as Other?
+      let other = try snapshot.find(id)
       known[id] = .some(other)
       return (model, other)
     }

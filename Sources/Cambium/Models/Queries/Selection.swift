@@ -80,11 +80,11 @@ extension Query {
   ///
   /// - Parameter properties: The properties, also through references: `\.origin.name`.
   /// - Returns: What can be fetched: tuples of the properties' types.
-  public func select<each V: PropertyValue>(
-    _ properties: repeat (Fields<M>) -> Operand<each V>
-  ) -> Selection<M, repeat each V> {
+  public func select<each T: PropertyTerm>(
+    _ properties: repeat (Fields<M>) -> each T
+  ) -> Selection<M, repeat (each T).V> {
     let fields = Fields<M>()
-    return Selection(self, (repeat (each properties)(fields)))
+    return Selection(self, (repeat (each properties)(fields).operand))
   }
 
   /// The query, where it has no filter in Swift.
@@ -174,7 +174,10 @@ extension Aggregate where V: PropertyValue {
     Condition(.compare(path, comparison, value.storedValue))
   }
 
+  // Less favoured than a property's, which the compiler would otherwise not name in its errors.
+
   /// Whether the figure is a value.
+  @_disfavoredOverload
   public static func == (a: Aggregate, b: V) -> Condition { a.compare(.equal, b) }
   /// Whether the figure is less than a value.
   public static func < (a: Aggregate, b: V) -> Condition { a.compare(.less, b) }
@@ -204,12 +207,14 @@ extension Aggregate: OrderTerm {
   public var count: Aggregate<Int> { Aggregate(.count) }
 
   /// The sum of a property; nil where none has a value.
-  public func sum<V: PropertyValue>(_ property: Operand<V>) -> Aggregate<V.Base?> {
+  public func sum<V: PropertyValue>(_ property: Operand<V>) -> Aggregate<V.Base?>
+  where V.Base: Numeric {
     Aggregate(.sum, property.comparedPath)
   }
 
   /// The mean of a property over those that have one.
-  public func average<V: PropertyValue>(_ property: Operand<V>) -> Aggregate<Double?> {
+  public func average<V: PropertyValue>(_ property: Operand<V>) -> Aggregate<Double?>
+  where V.Base: Numeric {
     Aggregate(.average, property.comparedPath)
   }
 

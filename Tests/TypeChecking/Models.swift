@@ -1,0 +1,57 @@
+// The models that the programs of this folder are about. Nothing here is run: Tools/types checks
+// how fast right programs are type-checked, and what is said of wrong ones.
+
+import Cambium
+import FoundationEssentials
+
+struct Airline: Model {
+  typealias Key = String
+  var id = ID()
+  var name = ""
+  var flights: Many<Flight> { many(\.carrier) }
+
+  static let schema = Schema<Airline>("airlines") {
+    Property(\.name).validated("must not be empty") { !$0.isEmpty }
+  }
+}
+
+struct Airport: Model {
+  typealias Key = String
+  var id = ID()
+  var name = ""
+  var place = Place()
+  var departures: Many<Flight> { many(\.origin) }
+
+  struct Place: Nested { var latitude = 0.0, longitude = 0.0 }
+
+  static let schema = Schema<Airport>("airports") { Index(\.place.latitude) }
+}
+
+struct Flight: Model {
+  var id = ID()
+  var carrier: Airline.ID?
+  var origin: Airport.ID?
+  var number = 0
+  var departureDelay: Int?
+  var distance = 0.0
+  var scheduled = Date.distantPast
+  var status = Status.scheduled
+  var isInternational = false
+  var crew: [String] = []
+  var stops: [Airport.ID] = []
+  var isLate: Bool { (departureDelay ?? 0) > 0 }
+
+  enum Status: String, RawProperty { case scheduled, departed, cancelled }
+
+  static let schema = Schema<Flight>("flights") {
+    Property(\.carrier).onDelete(.nullify)
+    Property(\.origin).onDelete(.deny).required()
+    Property(\.number).validated("must be positive") { $0 > 0 }
+    Property(\.departureDelay).was("delay").clamped(to: -600...6000)
+    Index(\.origin, \.scheduled.descending)
+    Unique(\.carrier, \.number, \.scheduled)
+    Count(by: \.carrier)
+    Average(\.departureDelay, by: \.origin, \.status)
+    Rule("must not fly to where it is") { flight in !flight.stops.contains { $0 == flight.origin } }
+  }
+}

@@ -1,0 +1,99 @@
+// Right programs: each function must be type-checked in less than half a second, however many terms
+// its condition has, and without a warning.
+
+import Cambium
+import FoundationEssentials
+
+func oneTerm(_ database: Database) throws -> [Flight] {
+  try database.query(Flight.self).where { $0.departureDelay > 60 }.fetch()
+}
+
+func sixTerms(_ database: Database, day: Date) throws -> [Flight] {
+  try database.query(Flight.self).where {
+    $0.departureDelay > 60 && $0.origin.name.hasPrefix("John") && $0.number != 7
+      && $0.scheduled >= day && $0.status == .departed && $0.carrier == nil
+  }.fetch()
+}
+
+func tenTerms(_ database: Database, day: Date) throws -> [Flight] {
+  try database.query(Flight.self).where {
+    $0.origin.name.hasPrefix("John") && ($0.departureDelay > 60 || $0.departureDelay == nil)
+      && $0.number.in(1...900) && !($0.status == .cancelled) && $0.carrier.name != "United"
+      && $0.scheduled.in(day..<(day + 86_400)) && $0.crew.contains("Ada") && $0.distance < 900
+      && $0.isInternational && $0.carrier.in(["UA", "B6"])
+  }.fetch()
+}
+
+func twentyTerms(_ database: Database, day: Date) throws -> [Flight] {
+  try database.query(Flight.self).where {
+    $0.departureDelay > 1 && $0.departureDelay < 900 && $0.departureDelay != 13
+      && $0.number > 1 && $0.number < 5000 && $0.number != 666 && $0.distance > 100
+      && $0.distance <= 9000.5 && $0.scheduled > day && $0.scheduled < day + 86_400
+      && $0.status == .departed && $0.status != .cancelled && $0.carrier == "UA"
+      && $0.carrier != nil && $0.origin == "JFK" && $0.origin.name == "John F. Kennedy"
+      && $0.origin.place.latitude > 40 && $0.origin.place.longitude < -70
+      && $0.carrier.name.hasSuffix("Lines") && $0.crew.count == 4
+  }.fetch()
+}
+
+func tenLines(_ database: Database, from origin: Airport.ID?, words: [String]) throws -> [Flight] {
+  try database.query(Flight.self).where {
+    $0.departureDelay > 60 * 24 * 7 + 3
+    $0.number <= 100 * 100 - 1
+    $0.distance > 3.5 * 1852 / 1000
+    $0.scheduled > Date.distantPast + 60 * 60 * 24
+    $0.status.in([.scheduled, .departed])
+    $0.stops.any { $0.place.latitude > -0.5 * 90 }
+    $0.isInternational
+    if let origin { $0.origin == origin }
+    for word in words { $0.origin.name.contains(word, .ignoringCase) }
+    $0.departureDelay > $0.number
+  }.fetch()
+}
+
+func related(_ database: Database) throws -> [Airline] {
+  try database.query(Airline.self).where {
+    $0.flights.any {
+      $0.departureDelay > 60; $0.origin.name.hasPrefix("John")
+    }
+    $0.flights.none { $0.status == .cancelled }
+  }.order(by: \.name.ignoringCase).fetch()
+}
+
+func figures(_ database: Database) throws -> [(String, Int, Double?)] {
+  let query = database.query(Flight.self).where { $0.number > 0 }
+  let rows: [(Int, String, Date)] =
+    try query
+    .order(by: \.scheduled.descending, \.number, \.departureDelay.nullsLast)
+    .select(\.number, \.carrier.name, \.scheduled).fetch()
+  let sum = try query.sum(\.distance) + Double(rows.count)
+  return try query.group(by: \.carrier.name)
+    .having {
+      $0.count > 10; $0.sum($0.distance) < sum
+    }
+    .order(by: { $0.count.descending }, { $0.average($0.departureDelay) })
+    .select { ($0.count, $0.average($0.departureDelay)) }
+}
+
+func joined(_ database: Database) throws -> [(Flight, Airport?)] {
+  try database.query(Flight.self).leftJoin(Airport.self, on: \.origin, \.id)
+    .where { flight, airport in
+      flight.number > 100
+      airport.name != ""
+      airport.place.latitude > 0 || flight.departureDelay > 60
+    }.fetch()
+}
+
+func written(_ database: Database) throws {
+  try database.write { tx in
+    try tx.insert(Airport(id: "JFK", name: "John F. Kennedy", place: .init(latitude: 40.6)))
+    let id = try tx.insert(Flight(carrier: "UA", origin: "JFK", number: 1545, status: .departed))
+    try tx.update(id) {
+      $0.departureDelay = 12; $0.crew.append("Ada"); $0.stops += ["BOS"]
+    }
+    try tx.set(id, \.status, to: .cancelled)
+    try tx.increment(id, \.departureDelay, by: 5)
+    try tx.append("Bob", to: id, \.crew)
+    try tx.delete(tx.query(Flight.self).where { $0.status == .cancelled })
+  }
+}

@@ -1,0 +1,303 @@
+// Wrong programs: the commonest mistakes, each told by one error at the wrong word. The comment
+// above a line says what the compiler's error for that line must contain; there must be no other
+// error. The last part holds what takes more than one to tell; between them stands a bar.
+
+import Cambium
+import FoundationEssentials
+
+// MARK: Conditions
+
+func misspeltProperty(_ flights: Query<Flight>) -> Query<Flight> {
+  // error: no dynamic member 'numbr'
+  flights.where { $0.numbr > 60 }
+}
+
+func misspeltPropertyOfSeveral(_ flights: Query<Flight>) -> Query<Flight> {
+  flights.where {
+    // error: no dynamic member 'numbr'
+    $0.departureDelay > 60 && $0.origin.name.hasPrefix("John") && $0.numbr != 7
+      && $0.status == .departed && $0.carrier == nil && $0.distance < 900
+  }
+}
+
+func misspeltPropertyOfLines(_ flights: Query<Flight>) -> Query<Flight> {
+  flights.where {
+    $0.departureDelay > 60
+    // error: no dynamic member 'nam'
+    $0.origin.nam.hasPrefix("John")
+    $0.status == .departed
+  }
+}
+
+func wrongLiteral(_ flights: Query<Flight>) -> Query<Flight> {
+  // error: '>' cannot be applied to operands of type 'Operand<Int>' and 'String'
+  flights.where { $0.number > "sixty" }
+}
+
+func wrongLiteralOfOptional(_ flights: Query<Flight>) -> Query<Flight> {
+  // error: cannot convert value of type 'String' to expected argument type 'Int'
+  flights.where { $0.departureDelay == "late" }
+}
+
+func wrongLiteralOfSeveral(_ flights: Query<Flight>) -> Query<Flight> {
+  flights.where {
+    // error: cannot convert value of type 'String'
+    $0.departureDelay > 60 && $0.origin.name.hasPrefix("John") && $0.number == "7"
+      && $0.status == .departed && $0.carrier == nil && $0.distance < 900
+  }
+}
+
+func wrongValue(_ flights: Query<Flight>, name: String) -> Query<Flight> {
+  // error: cannot convert value of type 'String' to expected argument type 'Int'
+  flights.where { $0.number == name }
+}
+
+func wrongID(_ flights: Query<Flight>, airline: Airline.ID) -> Query<Flight> {
+  // error: expected argument type 'Airport.ID'
+  flights.where { $0.origin == airline }
+}
+
+func misspeltCase(_ flights: Query<Flight>) -> Query<Flight> {
+  // error: type 'Flight.Status' has no member 'schedulde'
+  flights.where { $0.status == .schedulde }
+}
+
+func misspeltCaseOfSeveral(_ flights: Query<Flight>) -> Query<Flight> {
+  flights.where {
+    $0.departureDelay > 60 && $0.origin.name.hasPrefix("John") && $0.number != 7
+      // error: no member 'departd'
+      && $0.status == .departd && $0.carrier == nil && $0.distance < 900
+  }
+}
+
+func nilOfWhatIsNeverNil(_ flights: Query<Flight>) -> Query<Flight> {
+  // error: 'nil' is not compatible with expected argument type 'Int'
+  flights.where { $0.number == nil }
+}
+
+func orderOfWhatHasNone(_ flights: Query<Flight>) -> Query<Flight> {
+  // error: requires that 'Flight.Status' conform to 'Comparable'
+  flights.where { $0.status > .scheduled }
+}
+
+func textOfNumber(_ flights: Query<Flight>) -> Query<Flight> {
+  // error: 'hasPrefix' requires the types 'Int' and 'String'
+  flights.where { $0.number.hasPrefix("15") }
+}
+
+func wrongElement(_ flights: Query<Flight>) -> Query<Flight> {
+  // error: cannot convert value of type 'Int' to expected argument type 'String'
+  flights.where { $0.crew.contains(7) }
+}
+
+func propertiesOfTwoTypes(_ flights: Query<Flight>) -> Query<Flight> {
+  // error: requires the types 'Int' and 'Double' be equivalent
+  flights.where { $0.number == $0.distance }
+}
+
+func numberAsCondition(_ flights: Query<Flight>) -> Query<Flight> {
+  // error: cannot convert value of type 'Operand<Int>'
+  flights.where { $0.number }
+}
+
+func wrongPropertyBehindRelation(_ airlines: Query<Airline>) -> Query<Airline> {
+  // error: no dynamic member 'delay'
+  airlines.where { $0.flights.any { $0.delay > 60 } }
+}
+
+// MARK: Orders, selections, groups
+
+func misspeltOrder(_ flights: Query<Flight>) -> Query<Flight> {
+  // error: no dynamic member 'scheduld'
+  flights.order(by: \.scheduld.descending)
+}
+
+func misspeltSelection(_ flights: Query<Flight>) throws -> Int {
+  // error: no dynamic member 'nam'
+  try flights.select(\.number, \.carrier.nam).fetch().count
+}
+
+func wrongSelection(_ flights: Query<Flight>) throws -> [(Int, Int)] {
+  // error: cannot convert return expression of type '[(Int, Date)]'
+  try flights.select(\.number, \.scheduled).fetch()
+}
+
+func sumOfText(_ airports: Query<Airport>) throws {
+  // error: requires that 'String' conform to 'Numeric'
+  _ = try airports.sum(\.name)
+}
+
+func misspeltGroup(_ flights: Query<Flight>) throws -> Int {
+  // error: no dynamic member 'carier'
+  try flights.group(by: \.carier).select { $0.count }.count
+}
+
+func misspeltPropertyOfFigure(_ flights: Query<Flight>) throws -> Int {
+  try flights.group(by: \.carrier)
+    // error: no dynamic member 'delay'
+    .select { $0.average($0.delay) }.count
+}
+
+func sumOfCases(_ flights: Query<Flight>) throws -> Int {
+  try flights.group(by: \.carrier)
+    // error: requires that 'Flight.Status' conform to 'Numeric'
+    .select { $0.sum($0.status) }.count
+}
+
+func joinOfTwoTypes(_ flights: Query<Flight>) throws -> Int {
+  // error: requires the types 'Int' and 'ModelID<Airport>'
+  try flights.join(Airport.self, on: \.number, \.id).count()
+}
+
+func misspeltReference(_ flights: Query<Flight>) throws -> Int {
+  // error: value of type 'Flight' has no member 'orign'
+  try flights.fetch(with: \.orign).count
+}
+
+// MARK: Schemas
+
+struct MisspeltProperty: Model {
+  var id = ID()
+  var name = ""
+  static let schema = Schema<MisspeltProperty>("a") {
+    // error: value of type 'MisspeltProperty' has no member 'nam'
+    Property(\.nam).required()
+  }
+}
+
+struct MisspeltIndex: Model {
+  var id = ID()
+  var name = ""
+  static let schema = Schema<MisspeltIndex>("a") {
+    // error: no dynamic member 'nam'
+    Index(\.nam)
+  }
+}
+
+struct MisspeltSecond: Model {
+  var id = ID()
+  var name = ""
+  var born = Date.distantPast
+  static let schema = Schema<MisspeltSecond>("a") {
+    Property(\.name).required()
+    // error: no dynamic member 'bron'
+    Index(\.name, \.bron.descending)
+    Unique(\.name)
+  }
+}
+
+struct MisspeltUnique: Model {
+  var id = ID()
+  var name = ""
+  static let schema = Schema<MisspeltUnique>("a") {
+    // error: no dynamic member 'nam'
+    Unique(\.nam)
+  }
+}
+
+struct MisspeltView: Model {
+  var id = ID()
+  var name = ""
+  static let schema = Schema<MisspeltView>("a") {
+    // error: no dynamic member 'nam'
+    Count(by: \.nam)
+  }
+}
+
+struct WrongRule: Model {
+  var id = ID()
+  var name = ""
+  static let schema = Schema<WrongRule>("a") {
+    // error: type 'String'
+    Property(\.name).validated("must be positive") { $0 > 0 }
+  }
+}
+
+struct DeleteRuleOfNumber: Model {
+  var id = ID()
+  var number = 0
+  static let schema = Schema<DeleteRuleOfNumber>("a") {
+    // error: requires that 'Int' conform to 'ReferringProperty'
+    Property(\.number).onDelete(.nullify)
+  }
+}
+
+struct WrongInverse: Model {
+  var id = ID()
+  // error: types 'WrongInverse' and
+  var flights: Many<Flight> { many(\.carrier) }
+  static let schema = Schema<WrongInverse>("a")
+}
+
+// error: does not conform to protocol 'Model'
+struct WithoutSchema: Model {
+  var id = ID()
+}
+
+// MARK: Writing
+
+func misspeltUpdate(_ database: Database, _ id: Flight.ID) throws {
+  // error: no member 'departuredelay'
+  try database.update(id) { $0.departuredelay = 12 }
+}
+
+func wrongUpdate(_ database: Database, _ id: Flight.ID) throws {
+  // error: cannot assign value of type 'String' to type 'Int'
+  try database.update(id) { $0.number = "12" }
+}
+
+func wrongSet(_ transaction: borrowing Transaction, _ id: Flight.ID) throws {
+  // error: cannot convert value of type 'String'
+  try transaction.set(id, \.number, to: "12")
+}
+
+func misspeltSet(_ transaction: borrowing Transaction, _ id: Flight.ID) throws {
+  // error: value of type 'Flight' has no member 'numbr'
+  try transaction.set(id, \.numbr, to: 12)
+}
+
+func appendOfWrongType(_ transaction: borrowing Transaction, _ id: Flight.ID) throws {
+  // error: cannot convert value of type 'Int'
+  try transaction.append(7, to: id, \.crew)
+}
+
+func wrongReference(_ database: Database, _ airline: Airline.ID) throws {
+  // error: expected argument type 'Airport.ID'
+  try database.insert(Flight(origin: airline, number: 1))
+}
+
+func idOfAnother(_ database: Database, _ id: Airline.ID) throws -> Flight {
+  // error: cannot convert return expression of type 'Airline'
+  try database.get(id)
+}
+
+// MARK: What takes more than one error to tell
+
+func misspeltCall(_ flights: Query<Flight>) -> Query<Flight> {
+  // error: 'hasPrefx' | cannot call value
+  flights.where { $0.origin.name.hasPrefx("J") }
+}
+
+func assignmentInCondition(_ flights: Query<Flight>) -> Query<Flight> {
+  // error: cannot assign value | '$0' is immutable | type '()'
+  flights.where { $0.number = 7 }
+}
+
+func chainedReference(_ flights: Query<Flight>) -> Query<Flight> {
+  // error: cannot use optional chaining | 'Operand<String>?'
+  flights.where { $0.carrier?.name == "x" }
+}
+
+func misspeltIncrement(_ transaction: borrowing Transaction, _ id: Flight.ID) throws {
+  // error: 'Path' | 'KeyPath<Root, Value>' | cannot infer
+  try transaction.increment(id, \.numbr, by: 1)
+}
+
+struct WrongDomain: Model {
+  var id = ID()
+  var name = ""
+  static let schema = Schema<WrongDomain>("a") {
+    // error: value of type 'Int' | value of type 'Int'
+    Property(\.name).clamped(to: 1...5)
+  }
+}
