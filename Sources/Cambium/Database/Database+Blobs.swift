@@ -120,4 +120,13 @@ extension Snapshot {
       }
     }
   }
+
+  /// A blob's content as a whole, for those that fit into memory.
+  ///
+  /// - Throws: As ``read(_:_:)``.
+  public func read(_ blob: Blob) throws -> Data {
+    var content = Data()
+    try read(blob) { content.append($0) }
+    return content
+  }
 }

@@ -49,6 +49,12 @@
     return Operand<T>(path: next, core: target, offset: inner ?? 0)
   }
 
+  /// The property, or nil: for what is selected or grouped by through a reference that may lead
+  /// nowhere.
+  ///
+  ///     query.select(\.number, \.carrier.name.orNil)        // (Int, String?)
+  public var orNil: Operand<V.Base?> { Operand<V.Base?>(path: path, core: core, offset: offset) }
+
   func applying<T: PropertyValue>(_ function: PropertyPath.Function) -> Operand<T> {
     var path = path
     path.function = function

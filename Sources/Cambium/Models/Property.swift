@@ -154,7 +154,7 @@ extension Property where V: ExpressibleByNilLiteral, V.Base: Comparable {
   }
 }
 
-/// What refers to models, by itself or in each of its elements.
+/// What refers to models, by itself or in each of its elements or keys.
 public protocol ReferringProperty: PropertyValue {
   /// The model that is referred to.
   associatedtype Referred: Model
@@ -178,8 +178,15 @@ extension Array: ReferringProperty where Element: ReferringProperty {
   public typealias Referred = Element.Referred
 }
 
+extension Dictionary: ReferringProperty
+where Key: DictionaryKey & ReferringProperty, Value: PropertyValue {
+  /// The model that the keys refer to.
+  public typealias Referred = Key.Referred
+}
+
 extension Property where V.Base: ReferringProperty {
-  /// What happens to this record when the one that it refers to is deleted.
+  /// What happens to this record when one that it refers to is deleted: ``DeleteRule/nullify``
+  /// takes the reference away, or the element, or the entry.
   public func onDelete(_ rule: DeleteRule) -> Property {
     changed { info, _ in info.deleteRule = rule }
   }

@@ -1,0 +1,38 @@
+// The other side of a relation as a query: who refers to one model.
+
+extension Many {
+  /// What holds for those that refer: nothing refers to a model without an id.
+  var condition: Condition {
+    if case .null = key { return Condition(.any([])) }
+    let info = Other.schema.core.property(at: offset, of: reference)
+    let path = PropertyPath(info.name)
+    return info.shape.propertyType().isPlural
+      ? Condition(.contains(path, key)) : Condition(.compare(path, .equal, key))
+  }
+}
+
+extension Database {
+  /// Asks about the models that refer to one: the other side of its relation.
+  ///
+  ///     let team = try database.query(department.people).order(by: \.name).fetch()
+  public func query<Other: Model>(_ many: Many<Other>) -> Query<Other> {
+    query(Other.self).matching(many.condition)
+  }
+}
+
+extension Snapshot {
+  /// Asks about the models that refer to one at this moment.
+  public func query<Other: Model>(_ many: Many<Other>) -> Query<Other> {
+    query(Other.self).matching(many.condition)
+  }
+}
+
+extension Transaction {
+  /// Asks about the models that refer to one, as the transaction has left them when a result is
+  /// asked for.
+  ///
+  /// - Throws: ``DatabaseError/misuse(reason:)`` after the transaction has ended.
+  public func query<Other: Model>(_ many: Many<Other>) throws -> Query<Other> {
+    try query(Other.self).matching(many.condition)
+  }
+}

@@ -1,0 +1,89 @@
+import FoundationEssentials
+import Testing
+
+@testable import Cambium
+
+@Suite("Coming from DBClient, one")
+struct DBClientTests {
+  typealias Model = Cambium.Model
+
+  struct User: Model {
+    typealias Key = String
+    var id = ID()
+    var name = ""
+    static let schema = Schema<User>("users")
+  }
+
+  private let ada = User(id: "ada", name: "Ada")
+  private let bob = User(id: "bob", name: "Bob")
+
+  @Test("opens, inserts, finds, deletes")
+  func crud() throws {
+    let directory = try TemporaryDirectory()
+    let path = "\(directory.path)/users.cambium"
+    let database = try Database(at: path, for: User.self)
+    let inserted = try database.write { tx in try tx.insert(contentsOf: [ada, bob]) }
+    let found = try database.find(ada.id)
+    let all = try database.all(User.self).fetch()
+    let deleted = try database.delete(bob.id)
+    #expect(inserted == ["ada", "bob"] && found?.name == "Ada" && deleted)
+    #expect(all.map(\.name) == ["Ada", "Bob"])
+    #expect(try database.count(User.self) == 1)
+    try expectSound(database)
+    try database.close()
+  }
+
+  @Test("upserts, and tells what was new")
+  func upserting() throws {
+    try withDatabase { database in
+      try database.register(User.self)
+      try database.insert(User(id: "ada", name: "ada"))
+      let (show, eve) = (Shown(), User(id: "eve", name: "Eve"))
+      let result = try database.write { tx in try tx.upsert(contentsOf: [ada, eve]) }
+      show(result.updated, result.inserted)
+      #expect(show.lines == ["[User/ada] [User/eve]"])
+      #expect(try database.get(ada.id).name == "Ada")
+    }
+  }
+
+  @Test("keeps a request as a value")
+  func requests() throws {
+    try withDatabase { database in
+      try database.register(User.self)
+      try database.write { tx in
+        for name in ["Ann", "Bob", "Ada", "Alice"] {
+          try tx.insert(User(id: .init(name.lowercased()), name: name))
+        }
+      }
+      let request = database.query(User.self)
+        .where { $0.name.hasPrefix("A") }
+        .order(by: \.name)
+        .limit(5, offset: 1)
+      let users = try request.fetch()
+      #expect(users.map(\.name) == ["Alice", "Ann"])
+    }
+  }
+
+  @Test("observes a request")
+  func observing() async throws {
+    try await withDatabase { database in
+      try database.register(User.self)
+      try database.insert(ada)
+      let show = Shown()
+      let task = Task {
+        let now = try database.snapshot()
+        show(try now.query(User.self).fetch())
+        for try await _ in database.changes(after: now.sequence, under: "users") {
+          show(try database.query(User.self).fetch())
+        }
+      }
+      try await show.waits(for: 1)
+      try database.insert(bob)
+      try await show.waits(for: 2)
+      task.cancel()
+      _ = await task.result
+      #expect(show.lines[0].contains("Ada") && !show.lines[0].contains("Bob"))
+      #expect(show.lines[1].contains("Ada") && show.lines[1].contains("Bob"))
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import FoundationEssentials
+import Testing
+
+@testable import Cambium
+
+@Suite("Coming from ModelKit, one")
+struct ModelKitTests {
+  typealias Model = Cambium.Model
+
+  struct Person: Model {
+    var id = ID()
+    var name: String?
+    var age = 2
+    var rating: Int?
+    var tags: [String] = []
+    var company: Company.ID?
+    static let schema = Schema<Person>("people") {
+      Property(\.name).required()
+      Property(\.age).validated("must be positive") { $0 > 0 }
+        .validated("must be even") { $0 % 2 == 0 }
+      Property(\.rating).clamped(to: 1...5)
+      Property(\.company).onDelete(.cascade)
+    }
+  }
+
+  struct Company: Model {
+    var id = ID()
+    var employees: Many<Person> { many(\.company) }
+    static let schema = Schema<Company>("companies")
+  }
+
+  @Test("is told all that is wrong at once")
+  func validation() throws {
+    try withDatabase { database in
+      let show = Shown()
+      var person = Person()
+      person.age = -3
+      person.rating = 9
+      show(person.validationErrors().flatMap(\.messages))
+      let wrong = #"["name is required", "age must be positive", "age must be even"]"#
+      #expect(show.lines == [wrong])
+      #expect(throws: ValidationError.self) { try database.insert(person) }
+      (person.name, person.age) = ("Ada", 36)
+      let id = try database.insert(person)
+      #expect(try database.get(id).rating == 5)
+    }
+  }
+
+  @Test("keeps a store in memory, deletes what belongs together, and knows when")
+  func store() throws {
+    let show = Shown()
+    let person = Person(name: "Bob", age: 40)
+    let store = try Database.inMemory(for: Person.self, Company.self)
+    let id = try store.insert(person)
+    let found = try store.get(id)
+    let all = try store.all(Person.self).fetch()
+    show(all)
+    #expect(found.name == "Bob" && all.map(\.id) == [id] && show.lines.count == 1)
+
+    try store.update(id) { $0.age = 42 }
+    let head = try store.head
+    try store.update(id) { $0.name = "Robert" }
+    let changed = try store.blame(id.path).first { $0.property == "name" }
+    guard case .by(let transaction) = try #require(changed).set else {
+      Issue.record("nobody has set the name")
+      return
+    }
+    #expect(transaction.sequence == head.next && changed?.value == "Robert")
+
+    let company = try store.insert(Company())
+    try store.update(id) { $0.company = company }
+    let employees = try store.query(try store.get(company).employees).count()
+    #expect(employees == 1)
+    try store.delete(company)
+    #expect(try store.count(Person.self) == 0)
+    try expectSound(store)
+    try store.close()
+  }
+}
