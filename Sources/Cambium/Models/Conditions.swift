@@ -164,7 +164,13 @@ extension ManyOperand {
   private func related(
     _ quantifier: Condition.Quantifier, _ condition: (Fields<Other>) -> Condition
   ) -> Condition {
-    Condition(.related(many, quantifier, condition(Fields<Other>()).test))
+    let condition = condition(Fields<Other>())
+    // Others may lie in the same collection: they are not meant.
+    guard let isOther = Other.schema.core.caseCondition else {
+      return Condition(.related(many, quantifier, condition.test))
+    }
+    let test = quantifier == .all ? !isOther || condition : isOther && condition
+    return Condition(.related(many, quantifier, test.test))
   }
 
   /// Whether one of the models passes at least.
@@ -183,7 +189,7 @@ extension ManyOperand {
   }
 
   /// Whether there is no model.
-  public var isEmpty: Condition { Condition(.related(many, .none, .all([]))) }
+  public var isEmpty: Condition { none { _ in } }
 }
 
 extension Operand {

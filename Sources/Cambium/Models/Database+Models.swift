@@ -61,7 +61,10 @@ extension Database {
 
   private func declare(_ models: [any Model.Type]) throws {
     let cores = models.map { Database.core(of: $0) }
-    for core in cores { try core.check() }
+    for core in cores {
+      try core.check()
+      try core.checkCases()
+    }
     let present = try read { snapshot in
       try cores.map { try snapshot.definition(of: $0.path) }
     }
@@ -126,7 +129,7 @@ extension CollectionDefinition {
         merged.properties.append(kept)
         continue
       }
-      let info = core.properties.first { $0.name == own.name }
+      let info = core.storedProperties.first { $0.name == own.name }
       let isConverted = info?.formerNames.contains { $0.name == own.name } ?? false
       if own.type != property.type, own.type != .any, !isConverted {
         throw refuse("the property \(own.name) is declared with another type")

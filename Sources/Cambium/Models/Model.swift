@@ -46,8 +46,8 @@ extension Model {
   ///
   /// Only the reference is stored, so the two sides cannot disagree.
   ///
-  /// - Parameter reference: The other model's property that refers to this one, or has an array of
-  ///   references or a dictionary by them: many to many.
+  /// - Parameter reference: The other model's property that refers to this one, or has an array or
+  ///   a set of references, or a dictionary by them: many to many.
   /// - Returns: What can be asked for, and named in conditions.
   public func many<Other: Model, V: PropertyValue>(
     _ reference: KeyPath<Other, V> & Sendable

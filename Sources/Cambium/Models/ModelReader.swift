@@ -77,6 +77,7 @@ extension ModelReader where Self: ~Copyable {
     guard V.self is any Nested.Type == false, let index = offset.flatMap({ core.index(at: $0) })
     else { return try find(id).map { $0[keyPath: property] } }
     guard id.isAssigned else { return nil }
+    if core.caseName != nil, try !exists(id) { return nil }
     return try readingSnapshot().value(of: id, index, property)
   }
 
@@ -87,9 +88,11 @@ extension ModelReader where Self: ~Copyable {
     let core = M.schema.core
     try core.check()
     guard id.isAssigned else { return false }
-    let node = Node(
-      try readingSnapshot(), base: core.path, key: try core.treeKey(of: id), version: nil)
-    return try node.lookUp { _, _ in true } ?? false
+    let snapshot = try readingSnapshot()
+    let node = Node(snapshot, base: core.path, key: try core.treeKey(of: id), version: nil)
+    if core.caseName == nil { return try node.lookUp { _, _ in true } ?? false }
+    let binding = try snapshot.binding(core)
+    return try node.lookUp { try binding.takes($0, $1) } ?? false
   }
 
   /// All models of a type, in the order of their keys: a description that reads nothing yet.
@@ -104,6 +107,7 @@ extension ModelReader where Self: ~Copyable {
   public func count<M: Model>(_ type: M.Type) throws -> Int {
     let core = M.schema.core
     try core.check()
+    if core.caseName != nil { return try readingSnapshot().query(type).count() }
     return try readingSnapshot()[core.path].childCount
   }
 }

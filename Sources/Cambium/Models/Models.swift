@@ -6,6 +6,8 @@
 /// It holds its snapshot, so let it go soon.
 public struct Models<M: Model>: Sendable {
   private var children: Children
+  /// Where other models lie between them, how many of these models are wanted.
+  private var left = Int.max
   private let snapshot: Snapshot
 
   init(_ snapshot: Snapshot) {
@@ -25,7 +27,11 @@ public struct Models<M: Model>: Sendable {
   /// Ends after so many models; less than zero counts as none.
   public func limit(_ count: Int) -> Models {
     var copy = self
-    copy.children = children.limit(count)
+    if M.schema.core.caseName == nil {
+      copy.children = children.limit(count)
+    } else {
+      copy.left = min(left, max(count, 0))
+    }
     return copy
   }
 
@@ -42,7 +48,7 @@ public struct Models<M: Model>: Sendable {
   /// - Complexity: O(log n), then about 0.1 µs a model and 10 ns a property. Memory does not depend
   ///   on how many there are.
   public func makeCursor() throws -> ModelCursor<M> {
-    ModelCursor(try snapshot.binding(M.schema.core), try children.makeCursor())
+    ModelCursor(try snapshot.binding(M.schema.core), try children.makeCursor(), left)
   }
 
   /// Visits each model.
@@ -68,10 +74,12 @@ public struct Models<M: Model>: Sendable {
 public struct ModelCursor<M: Model>: ~Copyable {
   private let binding: Binding
   private var children: ChildCursor
+  private var left: Int
 
-  init(_ binding: Binding, _ children: consuming ChildCursor) {
+  init(_ binding: Binding, _ children: consuming ChildCursor, _ left: Int) {
     self.binding = binding
     self.children = children
+    self.left = left
   }
 
   /// The next model, or nil after the last.
@@ -79,8 +87,22 @@ public struct ModelCursor<M: Model>: ~Copyable {
   /// - Throws: ``PropertyError``, ``DatabaseError/corrupt(reason:)``.
   public mutating func next() throws -> M? {
     let binding = binding
+    if binding.core.caseName != nil { return try nextOfCase(binding) }
     return try children.nextVersion { key, header, version in
       try M.schema.decode(header, version, key: key, binding)
     }
+  }
+
+  /// The next model among others.
+  private mutating func nextOfCase(_ binding: Binding) throws -> M? {
+    guard left > 0 else { return nil }
+    left -= 1
+    while let found = try children.nextVersion({ key, header, version -> M? in
+      guard try binding.takes(header, version) else { return nil }
+      return try M.schema.decode(header, version, key: key, binding)
+    }) {
+      if let found { return found }
+    }
+    return nil
   }
 }

@@ -178,6 +178,11 @@ extension Array: ReferringProperty where Element: ReferringProperty {
   public typealias Referred = Element.Referred
 }
 
+extension Set: ReferringProperty where Element: ReferringProperty {
+  /// The model that the elements refer to.
+  public typealias Referred = Element.Referred
+}
+
 extension Dictionary: ReferringProperty
 where Key: DictionaryKey & ReferringProperty, Value: PropertyValue {
   /// The model that the keys refer to.

@@ -19,6 +19,8 @@ public final class Schema<M: Model>: Sendable {
   @usableFromInline let template: M
   let rules: [ModelRule<M>]
   let hooks: ModelHooks<M>?
+  /// Finds what is wrong with an enum of models, by the schema of its case.
+  let problemsOfCase: (@Sendable (inout M) -> [ValidationError])?
   /// Whether anything is looked at before a model is written.
   @usableFromInline let hasChecks: Bool
   @usableFromInline let hasHooks: Bool
@@ -58,24 +60,28 @@ public final class Schema<M: Model>: Sendable {
     self.init(M(), &draft, version, parts())
   }
 
-  private static func draft(_ collection: String) -> SchemaDraft {
+  static func draft(_ collection: String) -> SchemaDraft {
     SchemaDraft(
       name: collection, typeName: "\(M.self)", keyType: M.Key.keyType,
       idForm: PropertyShape(M.Key.self).form)
   }
 
-  private init(
-    _ template: M, _ draft: inout SchemaDraft, _ version: Int, _ items: [SchemaItem<M>]
+  init(
+    _ template: M, _ draft: inout SchemaDraft, _ version: Int, _ items: [SchemaItem<M>],
+    hooks: ModelHooks<M>? = ModelHooks.found(),
+    problemsOfCase: (@Sendable (inout M) -> [ValidationError])? = nil
   ) {
     for item in items { item.change?(&draft, template) }
     if draft.idOffset == nil { draft.problem = draft.problem ?? "\(M.self).id must be stored" }
     Schema.settle(&draft, template)
     self.template = template
     rules = items.flatMap(\.rules)
-    hooks = ModelHooks<M>.found()
+    self.hooks = hooks
+    self.problemsOfCase = problemsOfCase
     hasHooks = hooks != nil
     let parts = items.compactMap(\.define)
-    core = SchemaCore(draft) { [properties = draft.properties, keyType = draft.keyType, rules] in
+    core = SchemaCore(draft) {
+      [properties = draft.properties, keyType = draft.keyType, cases = draft.cases, rules] in
       var definition = CollectionDefinition()
       definition.model = "\(M.self)"
       definition.version = version
@@ -84,10 +90,13 @@ public final class Schema<M: Model>: Sendable {
       definition.rulesInCode = rules.map { rule in
         [rule.property?(), rule.message].compactMap(\.self).joined(separator: " ")
       }
+      for (index, core) in cases.enumerated() {
+        definition.take(core().ownDefinition, isFirst: index == 0)
+      }
       for define in parts { define(&definition) }
       return definition
     }
-    hasChecks = !rules.isEmpty || !core.guarded.isEmpty
+    hasChecks = !rules.isEmpty || !core.guarded.isEmpty || problemsOfCase != nil
   }
 
   /// Derives what follows from the template.

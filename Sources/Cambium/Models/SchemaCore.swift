@@ -20,6 +20,17 @@ final class SchemaCore: Sendable {
   let problem: String?
   /// The places of the properties that are looked at before each write.
   let guarded: [Int]
+  /// The property that says which case a record is, where several models share the collection.
+  let discriminator: String?
+  /// What it says in this model's records; nil for one that has the collection for itself, and for
+  /// the union.
+  let caseName: String?
+  /// The schemas of a union's cases.
+  let cases: [@Sendable () -> SchemaCore]
+  /// The union that this is a case of.
+  let owner: (@Sendable () -> SchemaCore)?
+  /// Takes the table's place where the model is an enum of models.
+  let union: UnionCodec?
   private let byOffset: [Int: Int]
   private let makeDefinition: @Sendable () -> CollectionDefinition
   private let madeDefinition = Mutex<CollectionDefinition?>(nil)
@@ -31,6 +42,11 @@ final class SchemaCore: Sendable {
     idForm = draft.idForm
     idOffset = draft.idOffset ?? 0
     properties = draft.properties
+    discriminator = draft.discriminator
+    caseName = draft.caseName
+    cases = draft.cases
+    owner = draft.owner
+    union = draft.union
     guarded = properties.indices.filter {
       draft.properties[$0].check != nil || draft.properties[$0].isRequiredToWrite
     }
@@ -60,10 +76,16 @@ final class SchemaCore: Sendable {
   /// - Complexity: made once, in 10 to 100 µs.
   var definition: CollectionDefinition {
     if let made = madeDefinition.withLock({ $0 }) { return made }
-    let made = makeDefinition()
+    let made = owner?().definition ?? makeDefinition()
     madeDefinition.withLock { $0 = made }
     return made
   }
+
+  /// What this model alone declares, where it is one case of several.
+  var ownDefinition: CollectionDefinition { makeDefinition() }
+
+  /// The properties of the collection's records, as far as this schema knows.
+  var storedProperties: [PropertyInfo] { properties + cases.flatMap { $0().storedProperties } }
 
   /// The place of a property in `properties`, by where it lies in the model.
   func index(at offset: Int) -> Int? { byOffset[offset] }
@@ -133,6 +155,12 @@ struct SchemaDraft {
   var idOffset: Int?
   var properties: [PropertyInfo] = []
   var problem: String?
+  // What SchemaCore says of models that share a collection.
+  var discriminator: String?
+  var caseName: String?
+  var cases: [@Sendable () -> SchemaCore] = []
+  var owner: (@Sendable () -> SchemaCore)?
+  var union: UnionCodec?
   /// Whether the properties were found in the type; else they are listed.
   var isDiscovered = true
 }

@@ -78,9 +78,7 @@ extension Transaction {
     var updates = try naming(path) {
       try writing.modelEncoder.difference(from: old, to: new, binding)
     }
-    let properties = updates.compactMap { update in
-      binding.names.firstIndex(of: update.name).map { schema.core.properties[$0].name }
-    }
+    let properties = updates.compactMap { binding.property(named: $0.name) }
     if updates.isEmpty { return Update(before: old, after: new, properties: []) }
     updates += try leavingFormerNames(updates, path, binding)
     try writing.issue(.update(path, updates))
@@ -143,8 +141,8 @@ extension Transaction {
   public func deleteAll<M: Model>(_ type: M.Type) throws -> Int {
     let count = try count(type)
     if count == 0 { return 0 }
-    if M.schema.hooks != nil {
-      return try delete(contentsOf: try all(type).fetch().map(\.id))
+    if M.schema.hooks != nil || M.schema.core.caseName != nil {
+      return try delete(contentsOf: try query(type).ids())
     }
     try writing.issue(.remove(M.schema.core.path))
     return count

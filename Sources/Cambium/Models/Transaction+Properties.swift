@@ -156,6 +156,9 @@ extension Transaction {
     _ id: ModelID<M>, _ offset: Int, _ body: () throws -> Void
   ) throws {
     let schema = M.schema
+    if schema.core.caseName != nil, try !exists(id) {
+      throw DatabaseError.notFound(try id.path, reason: "there is no such \(M.self)")
+    }
     guard schema.hasRules(at: offset) || schema.core.isGuarded(at: offset) else {
       return try body()
     }

@@ -108,6 +108,7 @@ extension Schema {
   /// - Returns: What is wrong, in the order of the properties; empty where nothing is.
   /// - Complexity: O(properties with a rule).
   func problems(in model: inout M) -> [ValidationError] {
+    if let problemsOfCase { return problemsOfCase(&model) }
     var problems = core.checked(&model)
     for rule in rules where !rule.holds(model) {
       problems.append(ValidationError(property: rule.property?(), rule.message))

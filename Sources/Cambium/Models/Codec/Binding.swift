@@ -46,6 +46,11 @@ final class Binding: Sendable {
   /// The stored forms that are not stored, by property.
   let elided: [[UInt8]?]
   let former: [Former]
+  /// The bindings of a union's cases, and what their names are stored as.
+  let cases: [Binding]
+  let caseNames: [[UInt8]]
+  /// The name of the property that says which case a record is.
+  let discriminator: Catalog.NameID
   /// Whether every name is known, so that the binding stays right.
   let isComplete: Bool
   /// Whether records always need the large form.
@@ -55,7 +60,10 @@ final class Binding: Sendable {
     try core.check()
     self.core = core
     names = try core.properties.map { try id($0.name) ?? Binding.unknown }
-    isComplete = !names.contains(Binding.unknown)
+    cases = try core.cases.map { try Binding($0(), id) }
+    caseNames = try cases.map { try Value.string($0.core.caseName ?? "").stored() }
+    discriminator = try core.discriminator.flatMap { try id($0) } ?? Binding.unknown
+    isComplete = !names.contains(Binding.unknown) && cases.allSatisfy(\.isComplete)
     isLarge = core.properties.count > 255 || names.contains { $0 > 0xFFFF }
     elided = try core.properties.map { try $0.absence?.stored() }
     var former: [Former] = []
@@ -81,6 +89,17 @@ final class Binding: Sendable {
     return Step(
       name: name, offset: Int32(info.offset), property: UInt16(index), form: info.shape.form,
       flags: flags)
+  }
+}
+
+extension Binding {
+  /// The property that has a name in the database.
+  func property(named name: Catalog.NameID) -> String? {
+    if let index = names.firstIndex(of: name) { return core.properties[index].name }
+    for binding in cases {
+      if let found = binding.property(named: name) { return found }
+    }
+    return nil
   }
 }
 
@@ -140,7 +159,7 @@ extension Writing {
       return binding
     }
     try core.check()
-    for property in core.properties { _ = try define(property.name) }
+    for property in core.storedProperties { _ = try define(property.name) }
     return try bindings.binding(core, projector.memory.catalog)
   }
 }

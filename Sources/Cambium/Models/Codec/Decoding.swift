@@ -53,6 +53,7 @@ extension Binding {
   func decode(
     _ record: RawSpan, key: RawSpan, into base: UnsafeMutableRawPointer
   ) throws {
+    if let union = core.union { return try unsafe union.decode(record, key, base, self) }
     var property = -1
     do {
       try unsafe decodeKey(key, into: base + core.idOffset)

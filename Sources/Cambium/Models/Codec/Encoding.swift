@@ -16,6 +16,7 @@ struct ModelEncoder: ~Copyable {
   /// - Throws: ``DatabaseError/badValue(_:reason:)``, or what a type of the app's throws.
   /// - Complexity: O(properties), and one allocation.
   mutating func encode(_ base: UnsafeRawPointer, _ binding: Binding) throws -> [UInt8] {
+    if let union = binding.core.union { return try unsafe union.encode(base, &self, binding) }
     if binding.isLarge { return try unsafe encodeLarge(base, binding) }
     values.clear()
     table.clear()
@@ -52,6 +53,10 @@ struct ModelEncoder: ~Copyable {
     var updates: [Operation.PropertyUpdate] = []
     try unsafe withUnsafePointer(to: old) { old in
       try unsafe withUnsafePointer(to: new) { new in
+        if binding.core.union != nil {
+          updates = try unsafe differenceOfRecords(old, new, binding)
+          return
+        }
         for step in binding.steps {
           let place = unsafe UnsafeRawPointer(new) + Int(step.offset)
           if unsafe binding.areEqual(step, UnsafeRawPointer(old) + Int(step.offset), place) {
@@ -62,6 +67,17 @@ struct ModelEncoder: ~Copyable {
       }
     }
     return updates
+  }
+
+  /// As ``difference(from:to:_:)``, for what may have become another case: by the stored records.
+  private mutating func differenceOfRecords(
+    _ old: UnsafeRawPointer, _ new: UnsafeRawPointer, _ binding: Binding
+  ) throws -> [Operation.PropertyUpdate] {
+    let old = try unsafe encode(old, binding).lend { try RecordBuilder($0) }
+    let new = try unsafe encode(new, binding).lend { try RecordBuilder($0) }
+    return Set(old.names).union(new.names).sorted().compactMap { name in
+      old[name] == new[name] ? nil : .init(name: name, value: new[name])
+    }
   }
 
   /// What has to be logged for one value to be stored: of one property, or of those of a nested

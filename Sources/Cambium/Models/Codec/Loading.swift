@@ -35,10 +35,26 @@ extension Snapshot {
     let (reader, moment) = (try reader, moment)
     return try key.lendTreeKey(parent: place.node) { treeKey in
       try reader.version(treeKey, asOf: moment) { header, version in
+        guard try place.binding.takes(header, version) else { return false }
         let key = treeKey.extracting(droppingFirst: 8)
         try unsafe place.binding.decode(header, version, key: key, into: base)
         return true
       } ?? false
     }
+  }
+}
+
+extension Binding {
+  /// Whether a record is of the model's case, where the model is one of several in its collection.
+  @inline(__always)
+  func takes(_ header: NodeHeader, _ version: RawSpan) throws -> Bool {
+    core.caseName == nil ? true : try isOfCase(header, version)
+  }
+
+  private func isOfCase(_ header: NodeHeader, _ version: RawSpan) throws -> Bool {
+    guard let caseName = core.caseName, header.kind == .record else { return true }
+    let record = version.extracting(droppingFirst: header.contentOffset)
+    guard let range = try RecordTable(record).find(record, discriminator) else { return true }
+    return try Value.string(caseName).stored().lend { $0.equals(record.extracting(range)) }
   }
 }

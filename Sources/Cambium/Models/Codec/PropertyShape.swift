@@ -77,6 +77,27 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
     unsafe isEqual = PropertyShape.equality(type)
   }
 
+  /// The name of a case: it stands in the record, and nowhere in the model.
+  init(caseName name: String) {
+    (form, isReference) = (.custom, false)
+    (typeName, typeID) = ("\(String.self)", ObjectIdentifier(SchemaCore.self))
+    problem = nil
+    propertyType = { .string }
+    unsafe read = { _, stored, depth in try PropertyShape.check(stored, depth, name) }
+    unsafe initialize = { _, stored in try PropertyShape.check(stored, 0, name) }
+    unsafe initializeAbsent = { _ in false }
+    unsafe write = { _, writer in writer.write(text: name) }
+    unsafe isAbsent = { _ in false }
+    unsafe value = { _ in .string(name) }
+    unsafe isEqual = { _, _ in true }
+  }
+
+  private static func check(_ stored: RawSpan, _ depth: Int, _ name: String) throws {
+    let found = try String.read(stored, depth: depth)
+    if ByteOrder.areEqual(found, name) { return }
+    throw ValueMismatch(reason: "it is the case '\(found)', not '\(name)'")
+  }
+
   /// Swift's equality is looser than that of stored bytes: −0.0 equals 0.0, and texts are equal in
   /// any normal form.
   private static func equality<V: PropertyValue>(

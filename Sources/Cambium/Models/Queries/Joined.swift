@@ -110,6 +110,8 @@ extension Query {
     precondition(
       inner.path.hops.isEmpty && inner.path.function == nil,
       "\(Other.self): a join names a property of the other record itself")
+    precondition(
+      Other.schema.core.caseName == nil, "\(Other.self) shares its collection: join the union")
     return Joined(self, outer.comparedPath, inner: inner.comparedPath.property, isLeft: isLeft)
   }
 

@@ -26,7 +26,8 @@ public struct Query<M: Model>: Sendable {
 
   init(_ source: Source) {
     self.source = source
-    description = QueryDescription(M.schema.core.path)
+    let core = M.schema.core
+    description = QueryDescription(core.path, where: core.caseCondition)
   }
 
   private func changed(_ change: (inout Query) -> Void) -> Query {

@@ -1,0 +1,61 @@
+// The codec of an enum of models: which case a record or a value is, and then the case's own table.
+
+/// What takes the place of the table of offsets for an enum of models.
+@safe struct UnionCodec: Sendable {
+  let decode: @Sendable (RawSpan, RawSpan, UnsafeMutableRawPointer, Binding) throws -> Void
+  let encode: @Sendable (UnsafeRawPointer, inout ModelEncoder, Binding) throws -> [UInt8]
+
+  init<M: ModelUnion>(_ type: M.Type) {
+    unsafe decode = { record, key, base, binding in
+      let index = try binding.caseIndex(record, key)
+      let model = try M.cases.all[index].codec.decode(record, key, binding.cases[index])
+      unsafe base.assumingMemoryBound(to: M.self).pointee = model
+    }
+    unsafe encode = { base, encoder, binding in
+      let model = unsafe base.assumingMemoryBound(to: M.self).pointee
+      for (known, binding) in zip(M.cases.all, binding.cases) {
+        if let bytes = try known.codec.encode(model, &encoder, binding) { return bytes }
+      }
+      throw ValueMismatch(reason: "\(model) is none of the cases that \(M.self) lists")
+    }
+  }
+}
+
+/// Reads and writes one case.
+struct CaseCodec<Union: ModelUnion>: Sendable {
+  let decode: @Sendable (RawSpan, RawSpan, Binding) throws -> Union
+  /// Nil where the value is another case.
+  let encode: @Sendable (Union, inout ModelEncoder, Binding) throws -> [UInt8]?
+
+  init<C: Model>(
+    _ make: @escaping @Sendable (C) -> Union, _ payload: @escaping @Sendable (Union) -> C?
+  ) {
+    decode = { record, key, binding in make(try C.schema.decode(record, key: key, binding)) }
+    encode = { union, encoder, binding in
+      guard let model = payload(union) else { return nil }
+      return try unsafe withUnsafePointer(to: model) {
+        try unsafe encoder.encode(UnsafeRawPointer($0), binding)
+      }
+    }
+  }
+}
+
+extension Binding {
+  /// Which case a record is.
+  fileprivate func caseIndex(_ record: RawSpan, _ key: RawSpan) throws -> Int {
+    var found = "none"
+    if discriminator != Binding.unknown,
+      let range = try RecordTable(record).find(record, discriminator)
+    {
+      let stored = record.extracting(range)
+      if let index = caseNames.firstIndex(where: { $0.lend { $0.equals(stored) } }) {
+        return index
+      }
+      found = try Value(stored).text
+    }
+    let path = try core.path.appending(Key(key))
+    throw PropertyError(
+      path: path, property: core.discriminator ?? "",
+      reason: "it says \(found), which is no case of \(core.typeName)")
+  }
+}

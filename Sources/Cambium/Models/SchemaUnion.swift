@@ -1,0 +1,152 @@
+// Schemas of models that share a collection: the enum's, and those of its cases. What is declared
+// about the collection is put together from all of them, whichever is asked for.
+
+extension Schema where M: ModelUnion {
+  /// The schema of an enum of models.
+  ///
+  /// - Parameters:
+  ///   - collection: The path of the collection's node.
+  ///   - discriminator: The property that holds the case's name.
+  ///   - version: The app's number of this form of the models.
+  ///   - parts: Indexes and views about all cases.
+  public convenience init(
+    union collection: String, discriminator: String = "type", version: Int = 1,
+    @SchemaBuilder<M> _ parts: () -> [SchemaItem<M>] = { [] }
+  ) {
+    var draft = Schema.draft(collection)
+    draft.idOffset = 0
+    draft.discriminator = discriminator
+    draft.cases = M.cases.all.map(\.core)
+    if Set(M.cases.all.map(\.name)).count < M.cases.all.count {
+      draft.problem = "\(M.self) gives one name to two cases"
+    }
+    draft.union = UnionCodec(M.self)
+    self.init(
+      M(), &draft, version, parts(), hooks: ModelHooks(M.cases.all),
+      problemsOfCase: { model in
+        for known in M.cases.all {
+          if let problems = known.problems(&model) { return problems }
+        }
+        return []
+      })
+  }
+}
+
+extension Schema {
+  /// The schema of a case of an enum of models, in the enum's collection.
+  ///
+  /// - Parameters:
+  ///   - union: The enum, which lists the model.
+  ///   - parts: What has more to say.
+  public convenience init<U: ModelUnion>(
+    caseOf union: U.Type, @SchemaBuilder<M> _ parts: () -> [SchemaItem<M>] = { [] }
+  ) where U.Key == M.Key {
+    let template = M()
+    let found = Discovery(of: template, flattens: true)
+    var draft = Schema.draft(U.schema.core.name)
+    draft.properties = found.properties.map(PropertyInfo.init)
+    draft.idOffset = found.idOffset
+    draft.problem = found.problem
+    draft.discriminator = U.schema.core.discriminator
+    draft.owner = { U.schema.core }
+    if let own = U.cases.all.first(where: { $0.type == ObjectIdentifier(M.self) }) {
+      draft.caseName = own.name
+      draft.properties.append(
+        PropertyInfo(caseName: own.name, at: MemoryLayout<M>.size, draft.discriminator ?? ""))
+    } else {
+      draft.problem = "\(U.self) lists no case for \(M.self)"
+    }
+    self.init(template, &draft, 1, parts())
+  }
+}
+
+extension PropertyInfo {
+  /// What stands in each record of a case. In the model it has no place of its own: it lies behind
+  /// the others, where nothing is read or written.
+  fileprivate init(caseName: String, at offset: Int, _ name: String) {
+    self.init(
+      DiscoveredProperty(name: name, offset: offset, shape: PropertyShape(caseName: caseName)))
+    (isRequiredToRead, isRequiredToWrite) = (true, true)
+  }
+}
+
+extension SchemaCore {
+  /// What records must be for the model, where others share its collection.
+  var caseCondition: Condition? {
+    guard let caseName, let discriminator else { return nil }
+    return Condition(.compare(PropertyPath(discriminator), .equal, .string(caseName)))
+  }
+
+  /// Throws where cases of one union contradict each other.
+  func checkCases() throws {
+    if let owner { return try owner().checkCases() }
+    var known: [String: (PropertyDefinition, String)] = [:]
+    for core in cases.map({ $0() }) {
+      try core.check()
+      for var property in core.ownDefinition.properties {
+        // Whether it is there may differ.
+        property.isRequired = false
+        let previous = known.updateValue((property, core.typeName), forKey: property.name)
+        guard let (other, typeName) = previous else { continue }
+        guard other == property else {
+          throw DatabaseError.misuse(
+            reason: """
+              the property \(property.name) is not the same in \(typeName) and \(core.typeName), \
+              which share the collection \(path)
+              """)
+        }
+      }
+    }
+  }
+}
+
+extension CollectionDefinition {
+  /// Adds what a case declares. A property is required where all cases require it.
+  mutating func take(_ other: CollectionDefinition, isFirst: Bool) {
+    for index in properties.indices where other[properties[index].name] == nil {
+      properties[index].isRequired = false
+    }
+    for var property in other.properties {
+      if let index = properties.firstIndex(where: { $0.name == property.name }) {
+        properties[index].isRequired = properties[index].isRequired && property.isRequired
+      } else {
+        property.isRequired = property.isRequired && isFirst
+        properties.append(property)
+      }
+    }
+    indexes += other.indexes.filter { !indexes.contains($0) }
+    views += other.views.filter { !views.contains($0) }
+    rulesInCode += other.rulesInCode.filter { !rulesInCode.contains($0) }
+  }
+}
+
+// MARK: In queries
+
+extension Fields where M: ModelUnion {
+  /// The name of the case.
+  public var type: Operand<String> {
+    let core = M.schema.core
+    return Operand(path: PropertyPath(hops: hops, core.discriminator), core: core, offset: -1)
+  }
+
+  /// The model's id.
+  public var id: Operand<ModelID<M>> {
+    Operand(path: PropertyPath(hops: hops, nil), core: M.schema.core, offset: -1)
+  }
+
+  /// Whether the model is of a case.
+  public func `is`<C: Model>(_ type: C.Type) -> Condition {
+    self.type == (C.schema.core.caseName ?? "")
+  }
+
+  /// The properties of a case. What other cases have under the same name is asked as well; combine
+  /// with ``is(_:)`` where that is not wanted.
+  public func `as`<C: Model>(_ type: C.Type) -> Fields<C> { Fields<C>(hops: hops) }
+}
+
+extension Operand {
+  /// A reference to a union, as one to a case, to name the case's properties.
+  public func `as`<C: Model>(_ type: C.Type) -> Operand<ModelID<C>> where V.Members: ModelUnion {
+    Operand<ModelID<C>>(path: path, core: core, offset: offset)
+  }
+}
