@@ -1,3 +1,4 @@
+import Cambium
 import FoundationEssentials
 import Testing
 
@@ -84,7 +85,7 @@ struct ByteSourceTests {
           if source.position == source.end { try source.more() }
           source.position += min(source.end - source.position, offset - Int(source.offset))
         }
-        let place = Place(line: line, column: column, offset: UInt64(offset))
+        let place = InputError.Place(line: line, column: column, offset: UInt64(offset))
         #expect(source.place(at: source.position) == place)
         #expect(source.error(atOffset: UInt64(offset), "").place == place)
       }

@@ -73,7 +73,7 @@ struct CSVReaderTests {
     for bytes in bad {
       let input = Array("a\né".utf8) + bytes + Array("\n".utf8)
       let error = #expect(throws: InputError.self) { try records(bytes: input) }
-      #expect(error?.place == Place(line: 2, column: 2, offset: 4), "\(bytes)")
+      #expect(error?.place == InputError.Place(line: 2, column: 2, offset: 4), "\(bytes)")
     }
   }
 
@@ -123,7 +123,7 @@ struct CSVReaderTests {
           try limited(fits.dropLast(2) + "xxxx" + end, bufferBytes)
         }
         #expect(error?.reason == "expected a record of at most 100 bytes, found a longer one")
-        #expect(error?.place == Place(line: 2, column: 1, offset: 2))
+        #expect(error?.place == InputError.Place(line: 2, column: 1, offset: 2))
       }
     }
   }
@@ -165,8 +165,8 @@ struct CSVReaderTests {
     var offsets: [UInt64] = []
     while try reader.next() { offsets.append(reader.recordOffset) }
     #expect(offsets == [5, 7, 13])
-    #expect(reader.error(at: 13, "no").place == Place(line: 5, column: 1, offset: 13))
-    #expect(reader.error(at: 3, "no").place == Place(line: 1, column: 1, offset: 3))
+    #expect(reader.error(at: 13, "no").place == InputError.Place(line: 5, column: 1, offset: 13))
+    #expect(reader.error(at: 3, "no").place == InputError.Place(line: 1, column: 1, offset: 3))
   }
 
   @Test("keeps control characters of the input out of its messages")

@@ -103,7 +103,7 @@ struct JSONReaderTests {
   func refusesBadEncoding() {
     let input = Array("[\"é".utf8) + [0xED, 0xA0, 0x80] + Array("\"]".utf8)
     let error = #expect(throws: InputError.self) { try values(bytes: input) }
-    #expect(error?.place == Place(line: 1, column: 4, offset: 4))
+    #expect(error?.place == InputError.Place(line: 1, column: 4, offset: 4))
     #expect(error?.reason == "expected UTF-8, found the byte 0xed")
   }
 
@@ -186,7 +186,7 @@ struct JSONReaderTests {
         }
         #expect(
           error?.reason == "expected a text or number of at most 100 bytes, found a longer one")
-        #expect(error?.place == Place(line: 1, column: 4, offset: 3))
+        #expect(error?.place == InputError.Place(line: 1, column: 4, offset: 3))
       }
       let half = String(repeating: " ", count: 50)
       #expect(try limited("[\(half)2,\(half)3]\n", .document, bufferBytes) == 4)
@@ -249,7 +249,7 @@ struct JSONReaderTests {
     #expect(try reader.value() == ["a": 2])
     #expect(try reader.value() == 3)
     #expect(try reader.value() == nil)
-    #expect(reader.error(at: offset, "no").place == Place(line: 2, column: 1, offset: 5))
+    #expect(reader.error(at: offset, "no").place == InputError.Place(line: 2, column: 1, offset: 5))
   }
 
   private func reader(

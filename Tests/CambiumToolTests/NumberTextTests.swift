@@ -3,6 +3,7 @@
 // refuses a double that was written out. Method: random doubles in the shortest and in the 17-digit
 // form; random decimals against the standard library.
 
+import Cambium
 import Testing
 
 @testable import CambiumTool

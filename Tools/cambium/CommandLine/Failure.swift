@@ -1,3 +1,4 @@
+import Cambium
 import FoundationEssentials
 
 /// Why a command did not do what was asked, as the user is told: what is wrong, and what to do.

@@ -1,3 +1,4 @@
+import Cambium
 import Synchronization
 
 /// Shows on standard error how far long work has come.

@@ -1,3 +1,5 @@
+import Cambium
+
 /// Why a point in time or a duration could not be read, and at which byte.
 struct GrammarError: Error, Equatable {
   let text: String

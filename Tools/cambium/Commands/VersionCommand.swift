@@ -1,3 +1,5 @@
+import Cambium
+
 /// `cambium version`: which release this is.
 enum VersionCommand {
   static let command = Command(

@@ -1,3 +1,5 @@
+import Cambium
+
 /// Reads CSV record by record: RFC 4180 in UTF-8, with a header, in constant memory.
 ///
 ///     var reader = try CSVReader(ByteSource(path: "flights.csv"), absent: .none)
@@ -74,7 +76,7 @@ extension CSVReader {
   /// Where a field of this record stands.
   ///
   /// - Complexity: as `ByteSource.place(at:)`; for messages only.
-  func place(_ column: Int) -> Place { source.place(at: scanner.fields[column].start) }
+  func place(_ column: Int) -> InputError.Place { source.place(at: scanner.fields[column].start) }
 
   /// An error about a field of this record: what was expected in its column, and what is there.
   func error(_ column: Int, expected: String) -> InputError {

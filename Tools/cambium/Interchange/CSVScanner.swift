@@ -8,6 +8,8 @@
 // A scan is a function of the bytes alone: where they end too early it says so, and is repeated
 // once there are more. Nothing is copied.
 
+import Cambium
+
 /// Where a field's bytes are, without the quotes around it.
 struct CSVExtent {
   enum Quoting: UInt8 {

@@ -176,12 +176,12 @@ private enum Conversion {
 
   private func value(_ bytes: Span<UInt8>) -> Value? {
     switch self {
-    case .integer: FieldText.integer(bytes).map { .integer($0) }
-    case .number: FieldText.number(bytes).map { .double($0) }
-    case .boolean: FieldText.boolean(bytes).map { .bool($0) }
-    case .day: FieldText.date(bytes, .day).map { .date($0) }
-    case .moment: FieldText.date(bytes, .moment).map { .date($0) }
-    case .anyDate: FieldText.date(bytes, nil).map { .date($0) }
+    case .integer: ScalarText.integer(bytes).map { .integer($0) }
+    case .number: ScalarText.number(bytes).map { .double($0) }
+    case .boolean: ScalarText.boolean(bytes).map { .bool($0) }
+    case .day: ScalarText.date(bytes, .day).map { .date($0) }
+    case .moment: ScalarText.date(bytes, .moment).map { .date($0) }
+    case .anyDate: ScalarText.date(bytes, nil).map { .date($0) }
     case .text: nil
     }
   }

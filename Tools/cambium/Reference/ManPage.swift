@@ -1,3 +1,5 @@
+import Cambium
+
 /// The man page, written from the table: a page of man(7) for all commands and topics.
 struct ManPage {
   let commands: [Command]

@@ -1,3 +1,4 @@
+import Cambium
 import FoundationEssentials
 
 /// The lines that were typed into the shell, in a file: `$XDG_STATE_HOME/cambium/history`, else

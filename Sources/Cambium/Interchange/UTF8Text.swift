@@ -1,11 +1,11 @@
 /// Finds bytes that are not UTF-8, and says where: the standard library tells only that there are
 /// some.
-enum UTF8Text {
+package enum UTF8Text {
   /// The index of the first byte of `bytes[range]` that is not part of well-formed UTF-8, or nil.
   ///
   /// Well-formed is what Unicode's table 3-7 says: no overlong forms, no surrogates, nothing above
   /// U+10FFFF.
-  static func firstInvalidIndex(in bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
+  package static func firstInvalidIndex(in bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
     var index = range.lowerBound
     while index < range.upperBound {
       if bytes[index] < 0x80 {

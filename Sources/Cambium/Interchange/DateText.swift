@@ -11,9 +11,9 @@
 // written. The last fraction digits beyond the microsecond would be lost too: seven digits are no
 // date.
 
-enum DateText {
+package enum DateText {
   /// How a date is written.
-  enum Form: Equatable {
+  package enum Form: Equatable {
     /// `2013-01-01`
     case day
     /// `2013-01-01T10:00:00Z`
@@ -23,7 +23,7 @@ enum DateText {
   }
 
   /// Reads a date in any of the forms above, or gives nil.
-  static func parse(_ bytes: Span<UInt8>) -> (microseconds: Int64, form: Form)? {
+  package static func parse(_ bytes: Span<UInt8>) -> (microseconds: Int64, form: Form)? {
     var scanner = DateScanner()
     guard let days = scanner.days(bytes) else { return nil }
     var form = Form.day
@@ -43,7 +43,7 @@ enum DateText {
   }
 
   /// Adds a moment: `2013-01-01T10:00:00Z`, with a fraction where the value has one.
-  static func append(moment microseconds: Int64, to output: inout [UInt8]) {
+  package static func append(moment microseconds: Int64, to output: inout [UInt8]) {
     append(day: microseconds, to: &output)
     let time = remainder(microseconds, microsecondsPerDay)
     let seconds = time / 1_000_000
@@ -63,7 +63,7 @@ enum DateText {
   }
 
   /// Adds the day of a moment: `2013-01-01`.
-  static func append(day microseconds: Int64, to output: inout [UInt8]) {
+  package static func append(day microseconds: Int64, to output: inout [UInt8]) {
     let time = remainder(microseconds, microsecondsPerDay)
     let day = civil((microseconds / microsecondsPerDay) - (microseconds < 0 && time != 0 ? 1 : 0))
     if day.year > 9999 { output.append(ASCII.plus) }
@@ -76,7 +76,9 @@ enum DateText {
   }
 
   /// Whether a moment is the first of its day.
-  static func isDay(_ microseconds: Int64) -> Bool { microseconds % microsecondsPerDay == 0 }
+  package static func isDay(_ microseconds: Int64) -> Bool {
+    microseconds % microsecondsPerDay == 0
+  }
 
   private static let microsecondsPerDay: Int64 = 86_400_000_000
 
@@ -93,7 +95,7 @@ enum DateText {
 
   /// Days since 1970 for a date (H. Hinnant, chrono-compatible low-level date algorithms, 2013):
   /// years begin in March, so that the leap day comes last.
-  static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+  package static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
     let year = month <= 2 ? year - 1 : year
     let era = (year >= 0 ? year : year - 399) / 400
     let yearOfEra = year - era * 400

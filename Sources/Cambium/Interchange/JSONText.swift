@@ -1,7 +1,7 @@
 /// Text as JSON writes it.
-enum JSONText {
+package enum JSONText {
   /// A text in quotes, as JSON has it, that is safe to print on a terminal.
-  static func quoted(_ text: some StringProtocol) -> String {
+  package static func quoted(_ text: some StringProtocol) -> String {
     var output: [UInt8] = []
     append(text, to: &output)
     return String(decoding: output, as: UTF8.self)
@@ -10,7 +10,7 @@ enum JSONText {
   /// Adds a text in quotes. Besides what JSON asks for, everything is escaped that could change how
   /// a terminal shows the rest: all control characters, and those that turn the direction of
   /// writing.
-  static func append(_ text: some StringProtocol, to output: inout [UInt8]) {
+  package static func append(_ text: some StringProtocol, to output: inout [UInt8]) {
     output.append(ASCII.quote)
     let bytes = text.utf8
     if bytes.allSatisfy(isPlain) {

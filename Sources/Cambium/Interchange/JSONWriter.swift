@@ -1,13 +1,12 @@
-import Cambium
 import FoundationEssentials
 
 /// Writes values as JSON that reads back as the same values; ``JSONTypes`` says how.
-enum JSONWriter {
+package enum JSONWriter {
   /// Adds a value, without spaces.
   ///
   /// It calls itself for what is inside, so not deeper than values nest: `Value.nestingMax` at
   /// most.
-  static func append(_ value: Value, to output: inout [UInt8]) {
+  package static func append(_ value: Value, to output: inout [UInt8]) {
     switch value {
     case .null: output.append(contentsOf: "null".utf8)
     case .bool(let value): output.append(contentsOf: (value ? "true" : "false").utf8)
@@ -26,7 +25,7 @@ enum JSONWriter {
   }
 
   /// Adds a record as an object, its members in the order of their names' bytes.
-  static func append(_ record: Record, to output: inout [UInt8]) {
+  package static func append(_ record: Record, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "{"))
     for (index, member) in record.members.enumerated() {
       if index > 0 { output.append(ASCII.comma) }
@@ -39,7 +38,7 @@ enum JSONWriter {
   }
 
   /// A value as text.
-  static func text(_ value: Value) -> String {
+  package static func text(_ value: Value) -> String {
     var output: [UInt8] = []
     append(value, to: &output)
     return String(decoding: output, as: UTF8.self)

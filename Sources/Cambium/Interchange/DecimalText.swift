@@ -4,12 +4,12 @@ import FoundationEssentials
 ///
 ///     digits without an exponent where the point stands within or near them: 12.5, 0.05, 7
 ///     digits and an exponent otherwise: 1e-40, 15e20; and NaN
-enum DecimalText {
+package enum DecimalText {
   /// How many zeros are put in front of the digits rather than an exponent after them.
   private static let zerosMax = 6
 
   /// A decimal number's text.
-  static func text(_ value: Decimal) -> String {
+  package static func text(_ value: Decimal) -> String {
     if value.isNaN { return "NaN" }
     let sign = value.sign == .minus ? "-" : ""
     let digits = value.significand.magnitude.description
@@ -21,7 +21,7 @@ enum DecimalText {
   }
 
   /// Reads a decimal number; nil where it is none, or where a `Decimal` cannot hold all digits.
-  static func parse(_ bytes: Span<UInt8>) -> Decimal? {
+  package static func parse(_ bytes: Span<UInt8>) -> Decimal? {
     if bytes.equals(notANumber) { return .nan }
     guard NumberText(bytes) != nil else { return nil }
     var digits: UInt128 = 0

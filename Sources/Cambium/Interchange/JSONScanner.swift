@@ -8,8 +8,8 @@
 // once there are more. Nothing is copied.
 
 /// A piece of JSON.
-struct JSONToken: Equatable {
-  enum Kind: Equatable {
+package struct JSONToken: Equatable {
+  package enum Kind: Equatable {
     case punctuation(UInt8)
     case text(hasEscapes: Bool)
     case word
@@ -21,13 +21,13 @@ struct JSONToken: Equatable {
     case end
   }
 
-  let kind: Kind
+  package let kind: Kind
   /// Where it is, with the quotes of a text.
-  let range: Range<Int>
+  package let range: Range<Int>
 }
 
-enum JSONScanner {
-  enum Outcome: Equatable {
+package enum JSONScanner {
+  package enum Outcome: Equatable {
     case token(JSONToken)
     /// The bytes end before the token does.
     case incomplete
@@ -35,14 +35,15 @@ enum JSONScanner {
     case bad(at: Int, Problem)
   }
 
-  enum Problem: Equatable {
+  package enum Problem: Equatable {
     case unclosed
     case control
     case encoding
   }
 
   /// The first byte that is no space; line feeds are, unless lines matter.
-  static func skipSpace(_ bytes: Span<UInt8>, _ start: Int, _ end: Int, lines: Bool) -> Int {
+  package static func skipSpace(_ bytes: Span<UInt8>, _ start: Int, _ end: Int, lines: Bool) -> Int
+  {
     var index = start
     while index < end {
       switch bytes[index] {
@@ -56,7 +57,8 @@ enum JSONScanner {
 
   /// Scans the token that starts at `start`, which is before `end` and no space. `isLast` says
   /// whether the input ends at `end`.
-  static func scan(_ bytes: Span<UInt8>, _ start: Int, _ end: Int, isLast: Bool) -> Outcome {
+  package static func scan(_ bytes: Span<UInt8>, _ start: Int, _ end: Int, isLast: Bool) -> Outcome
+  {
     switch bytes[start] {
     case ASCII.quote: return scanText(bytes, start, end, isLast: isLast)
     case UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "["), UInt8(ascii: "]"), ASCII.comma,
@@ -117,13 +119,13 @@ enum JSONScanner {
 
 extension JSONScanner {
   /// A text with its escapes resolved.
-  enum Unescaped: Equatable {
+  package enum Unescaped: Equatable {
     case bytes([UInt8])
     case bad(at: Int, expected: String)
   }
 
   /// Resolves the escapes of what stands between the quotes.
-  static func unescape(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Unescaped {
+  package static func unescape(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Unescaped {
     var output: [UInt8] = []
     output.reserveCapacity(range.count)
     var index = range.lowerBound

@@ -1,11 +1,9 @@
-import Cambium
-
 // Whole values out of the steps of a reader, with a stack of its own: how deep the input nests does
 // not matter to the program's.
 
 extension JSONReader {
   /// The next whole value; nil at the end of the input.
-  mutating func value() throws(InputError) -> Value? {
+  package mutating func value() throws(InputError) -> Value? {
     guard let event = try next() else { return nil }
     return try value(from: event)
   }
@@ -13,7 +11,7 @@ extension JSONReader {
   /// The whole value that starts with the event that ``next()`` has just given.
   ///
   /// - Precondition: The event starts a value: it is no name and no end.
-  mutating func value(from event: JSONEvent) throws(InputError) -> Value {
+  package mutating func value(from event: JSONEvent) throws(InputError) -> Value {
     var open: [Unfinished] = []
     var event = event
     while true {
@@ -29,7 +27,7 @@ extension JSONReader {
   }
 
   /// Reads a text that is one JSON value, such as an argument.
-  static func value(
+  package static func value(
     of text: String, name: String, isTyped: Bool = true
   ) throws(InputError) -> Value {
     let source = ByteSource(bytes: Array(text.utf8), name: name, bufferBytes: text.utf8.count + 1)

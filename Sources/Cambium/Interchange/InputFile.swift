@@ -8,22 +8,22 @@
 ///
 /// What can be read only once, such as a pipe, is copied to a temporary file without a name, which
 /// vanishes when this is closed, whatever happens to the process.
-struct InputFile: ~Copyable {
+package struct InputFile: ~Copyable {
   private let descriptor: OpenDescriptor
   /// Where the input starts: not 0 for a standard input of which somebody has read a part already.
   private let base: off_t
   /// The input's length in bytes, as far as the system knows it.
-  let size: UInt64
+  package let size: UInt64
 
   /// Opens a file by its path.
-  init(path: String) throws(InputError) {
+  package init(path: String) throws(InputError) {
     let number = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard number >= 0 else { throw .system("cannot be opened", path) }
     try self.init(OpenDescriptor(number: number), name: path)
   }
 
   /// Shares a descriptor that stays open when this is closed.
-  init(sharing number: Int32, name: String) throws(InputError) {
+  package init(sharing number: Int32, name: String) throws(InputError) {
     let number = fcntl(number, F_DUPFD_CLOEXEC, 3)
     guard number >= 0 else { throw .system("cannot be read", name) }
     try self.init(OpenDescriptor(number: number), name: name)
@@ -48,7 +48,7 @@ struct InputFile: ~Copyable {
   }
 
   /// Reads bytes of the input from `offset` on into the end of a buffer; 0 at the input's end.
-  func read(
+  package func read(
     into buffer: inout [UInt8], from start: Int, at offset: UInt64, _ name: String
   ) throws(InputError) -> Int {
     let (number, place) = (descriptor.number, base + off_t(offset))

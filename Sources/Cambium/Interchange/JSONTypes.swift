@@ -1,4 +1,3 @@
-import Cambium
 import FoundationEssentials
 
 /// How values are written that JSON lacks: as objects whose first name starts with one `$`.
@@ -23,19 +22,20 @@ import FoundationEssentials
 /// Whatever value is written, reading gives the same value again. A name with one `$` that is not
 /// in the table is an error when types are read, so that the table can grow. A reader that is not
 /// typed takes all names as they are.
-enum JSONTypes {
+package enum JSONTypes {
   /// The largest integer that every JSON reader keeps.
-  static let integerMax: Int64 = 1 << 53
+  package static let integerMax: Int64 = 1 << 53
 
   /// Writes a value that needs an object.
-  static func append(_ name: String, _ text: some StringProtocol, to output: inout [UInt8]) {
+  package static func append(_ name: String, _ text: some StringProtocol, to output: inout [UInt8])
+  {
     output.append(contentsOf: "{\"$\(name)\":".utf8)
     JSONText.append(text, to: &output)
     output.append(UInt8(ascii: "}"))
   }
 
   /// Reads the rest of an object up to its end; its first name, which starts with `$`, comes next.
-  static func read(_ tokens: inout JSONTokens) throws(InputError) -> Value {
+  package static func read(_ tokens: inout JSONTokens) throws(InputError) -> Value {
     let nameOffset = try tokens.nextOffset()
     let name = try tokens.text("a name")
     guard let expected = forms[name] else {
@@ -54,12 +54,12 @@ enum JSONTypes {
   }
 
   /// Why a name with one `$` is refused.
-  static func unknown(_ name: String) -> String {
+  package static func unknown(_ name: String) -> String {
     "expected the name of a type, such as $date, found \(InputError.excerpt(name.utf8))"
   }
 
   /// What to do about it.
-  static let hint = "a name that starts with $ is written with $$"
+  package static let hint = "a name that starts with $ is written with $$"
 
   /// The names, and what stands there.
   private static let forms: [String: String] = [
@@ -76,7 +76,7 @@ enum JSONTypes {
   private static func value(_ name: String, _ text: String) -> Value? {
     let bytes = Array(text.utf8)
     switch name {
-    case "$integer": return FieldText.integer(bytes.span).map { .integer($0) }
+    case "$integer": return ScalarText.integer(bytes.span).map { .integer($0) }
     case "$double": return double(text).map { .double($0) }
     case "$data": return Data(base64Encoded: text).map { .data($0) }
     case "$date":
@@ -121,7 +121,8 @@ enum JSONTypes {
     return .blob(Blob(hash: hash, size: size))
   }
 
-  private static func hash(_ text: String) -> [UInt8]? {
+  /// Reads the digits of a hash.
+  static func hash(_ text: String) -> [UInt8]? {
     let digits = text.utf8.compactMap(ASCII.hexDigit)
     guard digits.count == 64, text.utf8.count == 64 else { return nil }
     return stride(from: 0, to: 64, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }

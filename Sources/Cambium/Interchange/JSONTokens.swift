@@ -4,20 +4,20 @@
 /// Invariants:
 /// 1. The token that ``peek()`` gave stays where it is in the source's buffer until it is consumed:
 ///    nothing is read on meanwhile.
-struct JSONTokens: ~Copyable {
+package struct JSONTokens: ~Copyable {
   /// How long a text, a number or a line may be, unless something else is said.
-  static let bytesMax = 16 << 20
+  package static let bytesMax = 16 << 20
 
   /// How values stand in the input.
-  enum Form { case document, lines }
+  package enum Form { case document, lines }
 
-  let form: Form
+  package let form: Form
   private let bytesMax: Int
   private var source: ByteSource
   private var peeked: JSONToken?
   private var lineStart: UInt64 = 0
 
-  init(_ source: consuming ByteSource, form: Form, bytesMax: Int) throws(InputError) {
+  package init(_ source: consuming ByteSource, form: Form, bytesMax: Int) throws(InputError) {
     self.source = source
     self.form = form
     self.bytesMax = bytesMax
@@ -25,17 +25,17 @@ struct JSONTokens: ~Copyable {
   }
 
   /// The input's length in bytes, and how much of it is read.
-  var progress: (done: UInt64, total: UInt64) { (source.offset, source.size) }
+  package var progress: (done: UInt64, total: UInt64) { (source.offset, source.size) }
 
   /// Goes back to the start.
-  mutating func rewind() throws(InputError) {
+  package mutating func rewind() throws(InputError) {
     source.rewind()
     (peeked, lineStart) = (nil, 0)
     try source.skipByteOrderMark()
   }
 
   /// The next token, which stays the next.
-  mutating func peek() throws(InputError) -> JSONToken {
+  package mutating func peek() throws(InputError) -> JSONToken {
     if let peeked { return peeked }
     while true {
       switch scan() {
@@ -53,7 +53,7 @@ struct JSONTokens: ~Copyable {
   }
 
   /// Steps over the token that was looked at.
-  mutating func consume() {
+  package mutating func consume() {
     guard let peeked else { return }
     source.position = peeked.range.upperBound
     if peeked.kind == .lineEnd { lineStart = source.offset }
@@ -61,7 +61,7 @@ struct JSONTokens: ~Copyable {
   }
 
   /// How many bytes of the input come before the next token.
-  mutating func nextOffset() throws(InputError) -> UInt64 {
+  package mutating func nextOffset() throws(InputError) -> UInt64 {
     _ = try peek()
     return source.offset
   }
@@ -93,21 +93,21 @@ struct JSONTokens: ~Copyable {
 
 extension JSONTokens {
   /// A word that was looked at, lent to `body`.
-  func withBytes<R>(
+  package func withBytes<R>(
     of token: JSONToken, _ body: (Span<UInt8>) throws(InputError) -> R
   ) throws(InputError) -> R {
     try body(source.buffer.span.extracting(token.range))
   }
 
   /// Whether a text that was looked at starts with `$`, but not with `$$`.
-  func startsWithDollar(_ token: JSONToken) -> Bool {
+  package func startsWithDollar(_ token: JSONToken) -> Bool {
     guard case .text = token.kind, token.range.count > 2 else { return false }
     let first = token.range.lowerBound + 1
     return source.buffer[first] == ASCII.dollar && source.buffer[first + 1] != ASCII.dollar
   }
 
   /// Consumes a text; `expected` is what the error says where there is none.
-  mutating func text(_ expected: String) throws(InputError) -> String {
+  package mutating func text(_ expected: String) throws(InputError) -> String {
     let token = try peek()
     guard case .text(let hasEscapes) = token.kind else {
       throw error(token, expected: expected)
@@ -130,7 +130,7 @@ extension JSONTokens {
   }
 
   /// Consumes a number or another word.
-  mutating func word(_ expected: String) throws(InputError) -> String {
+  package mutating func word(_ expected: String) throws(InputError) -> String {
     let token = try peek()
     guard token.kind == .word else { throw error(token, expected: expected) }
     let word = String(decoding: source.buffer[token.range], as: UTF8.self)
@@ -139,7 +139,7 @@ extension JSONTokens {
   }
 
   /// Consumes punctuation.
-  mutating func punctuation(_ byte: UInt8) throws(InputError) {
+  package mutating func punctuation(_ byte: UInt8) throws(InputError) {
     let token = try peek()
     guard token.kind == .punctuation(byte) else {
       throw error(token, expected: InputError.excerpt(byte))
@@ -150,7 +150,7 @@ extension JSONTokens {
 
 extension JSONTokens {
   /// An error about the token that was looked at.
-  func error(_ token: JSONToken, expected: String, hint: String? = nil) -> InputError {
+  package func error(_ token: JSONToken, expected: String, hint: String? = nil) -> InputError {
     let index = token.range.lowerBound
     let found =
       switch token.kind {
@@ -164,7 +164,9 @@ extension JSONTokens {
 
   /// An error about a place of which only the offset was kept. The input is read again up to there,
   /// so that afterwards it can only be rewound.
-  mutating func error(at offset: UInt64, _ reason: String, hint: String? = nil) -> InputError {
+  package mutating func error(at offset: UInt64, _ reason: String, hint: String? = nil)
+    -> InputError
+  {
     peeked = nil
     return source.error(atOffset: offset, reason, hint: hint)
   }

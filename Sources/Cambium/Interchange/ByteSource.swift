@@ -12,26 +12,26 @@
 /// 1. `position` ≤ `end` ≤ `buffer.count`. ``more()`` and ``rewind()`` keep it; a reader moves
 ///    `position` forward only, up to `end`.
 /// 2. `origin` is the place of `buffer[0]`. Only ``more()`` and ``rewind()`` drop bytes.
-struct ByteSource: ~Copyable {
+package struct ByteSource: ~Copyable {
   /// How much is read at once.
-  static let bufferBytes = 256 << 10
+  package static let bufferBytes = 256 << 10
 
   /// What messages call the input.
-  let name: String
+  package let name: String
   /// The input's length in bytes, as far as the system knows it; for a progress bar.
-  let size: UInt64
+  package let size: UInt64
   /// Bytes read and not yet dropped.
-  private(set) var buffer: [UInt8]
+  package private(set) var buffer: [UInt8]
   /// Where the read bytes end in `buffer`.
-  private(set) var end = 0
+  package private(set) var end = 0
   /// The first byte that is not consumed.
-  var position = 0
+  package var position = 0
   /// Whether nothing follows `buffer[..<end]`.
-  private(set) var isAtEnd = false
+  package private(set) var isAtEnd = false
 
   private let storage: Storage
   private var readBytes: UInt64 = 0
-  private var origin = Place()
+  private var origin = InputError.Place()
 
   private enum Storage: ~Copyable {
     case file(InputFile)
@@ -42,19 +42,19 @@ struct ByteSource: ~Copyable {
   /// twice.
   ///
   /// - Throws: ``InputError`` when it does not exist, is a folder, or may not be read.
-  init(path: String, bufferBytes: Int = bufferBytes) throws(InputError) {
+  package init(path: String, bufferBytes: Int = bufferBytes) throws(InputError) {
     self.init(try InputFile(path: path), name: path, bufferBytes: bufferBytes)
   }
 
   /// Takes standard input, from where it stands. Unless it is a file, it is copied to a temporary
   /// file.
-  static func standardInput() throws(InputError) -> ByteSource {
+  package static func standardInput() throws(InputError) -> ByteSource {
     let name = "standard input"
     return ByteSource(try InputFile(sharing: 0, name: name), name: name, bufferBytes: bufferBytes)
   }
 
   /// Takes bytes that are in memory, such as an argument; tests choose a small buffer.
-  init(bytes: [UInt8], name: String, bufferBytes: Int = bufferBytes) {
+  package init(bytes: [UInt8], name: String, bufferBytes: Int = bufferBytes) {
     self.name = name
     size = UInt64(bytes.count)
     buffer = [UInt8](repeating: 0, count: max(1, bufferBytes))
@@ -71,10 +71,10 @@ struct ByteSource: ~Copyable {
 
 extension ByteSource {
   /// How many bytes of the input have been consumed.
-  var offset: UInt64 { origin.offset + UInt64(position) }
+  package var offset: UInt64 { origin.offset + UInt64(position) }
 
   /// Drops what is consumed and reads on; at the input's end it sets `isAtEnd`.
-  mutating func more() throws(InputError) {
+  package mutating func more() throws(InputError) {
     if isAtEnd { return }
     dropConsumed()
     if end == buffer.count { buffer.append(contentsOf: repeatElement(0, count: buffer.count)) }
@@ -85,29 +85,30 @@ extension ByteSource {
   }
 
   /// Goes back to the first byte.
-  mutating func rewind() {
+  package mutating func rewind() {
     position = 0
     end = 0
     isAtEnd = false
     readBytes = 0
-    origin = Place()
+    origin = InputError.Place()
   }
 
   /// Where `buffer[index]` stands.
   ///
   /// - Complexity: O(`index`); for messages, not for every record.
-  func place(at index: Int) -> Place {
+  package func place(at index: Int) -> InputError.Place {
     origin.advanced(over: buffer.span.extracting(0..<index))
   }
 
   /// Makes an error about `buffer[index]`.
-  func error(at index: Int, _ reason: String, hint: String? = nil) -> InputError {
+  package func error(at index: Int, _ reason: String, hint: String? = nil) -> InputError {
     InputError(input: name, place: place(at: index), reason: reason, hint: hint)
   }
 
   /// Makes an error about a byte that may have been dropped. The input is read again up to there,
   /// so nothing can follow but ``rewind()``.
-  mutating func error(atOffset offset: UInt64, _ reason: String, hint: String? = nil) -> InputError
+  package mutating func error(atOffset offset: UInt64, _ reason: String, hint: String? = nil)
+    -> InputError
   {
     do {
       rewind()
@@ -123,7 +124,7 @@ extension ByteSource {
   }
 
   /// Passes over a byte order mark at the start, which is no character of the first line.
-  mutating func skipByteOrderMark() throws(InputError) {
+  package mutating func skipByteOrderMark() throws(InputError) {
     while end - position < 3 && !isAtEnd { try more() }
     guard offset == 0, end >= 3, buffer[..<3].elementsEqual([0xEF, 0xBB, 0xBF]) else { return }
     position = 3

@@ -1,7 +1,5 @@
-import Cambium
-
 /// A step through JSON.
-enum JSONEvent: Equatable {
+package enum JSONEvent: Equatable {
   case beginObject
   /// A member's name; its value comes next.
   case name(String)
@@ -26,14 +24,15 @@ enum JSONEvent: Equatable {
 ///   thirty bytes are kept for each member of the objects that are open.
 /// - A byte order mark is passed over. Nesting ends at 512, a text or line at 16 MiB.
 ///
-/// A typed reader also reads what ``JSONTypes`` adds, as ``JSONWriter`` writes it.
+/// A typed reader also reads what ``JSONTypes`` adds, as ``JSONWriter`` writes it. One that keeps
+/// digits makes a decimal of each number that would lose some, and refuses those beyond 38.
 ///
 /// Invariants:
 /// 1. The containers up to `depth` are open; those above are kept for reuse. Only `open` and
 ///    `close` change it.
-struct JSONReader: ~Copyable {
+package struct JSONReader: ~Copyable {
   /// How deep arrays and objects may be nested.
-  static let nestingMax = 512
+  package static let nestingMax = 512
 
   /// What may come next.
   private enum Expectation { case start, value, firstElement, firstName, name, separator, end }
@@ -43,30 +42,33 @@ struct JSONReader: ~Copyable {
     var names = NameSet()
   }
 
-  let isTyped: Bool
+  package let isTyped: Bool
+  /// Whether a number that would lose digits becomes a decimal.
+  let keepsDigits: Bool
   /// How many bytes of the input come before the last event.
-  private(set) var eventOffset: UInt64 = 0
+  package private(set) var eventOffset: UInt64 = 0
   /// In lines: which of them the last event is in, from 1.
-  private(set) var line = 1
+  package private(set) var line = 1
   private var tokens: JSONTokens
   private var expectation = Expectation.start
   private var containers: [Container] = []
   private var depth = 0
 
   /// Starts to read; a text, a number or a line may have `bytesMax` bytes.
-  init(
+  package init(
     _ source: consuming ByteSource, form: JSONTokens.Form = .document, isTyped: Bool = false,
-    bytesMax: Int = JSONTokens.bytesMax
+    keepsDigits: Bool = false, bytesMax: Int = JSONTokens.bytesMax
   ) throws(InputError) {
     tokens = try JSONTokens(source, form: form, bytesMax: bytesMax)
     self.isTyped = isTyped
+    self.keepsDigits = keepsDigits
   }
 
   /// The input's length in bytes, and how much of it is read, for a progress bar.
-  var progress: (done: UInt64, total: UInt64) { tokens.progress }
+  package var progress: (done: UInt64, total: UInt64) { tokens.progress }
 
   /// The next step; nil at the end of the input.
-  mutating func next() throws(InputError) -> JSONEvent? {
+  package mutating func next() throws(InputError) -> JSONEvent? {
     while true {
       let token = try tokens.peek()
       eventOffset = try tokens.nextOffset()
@@ -96,14 +98,16 @@ struct JSONReader: ~Copyable {
   }
 
   /// Goes back to the start.
-  mutating func rewind() throws(InputError) {
+  package mutating func rewind() throws(InputError) {
     try tokens.rewind()
     (depth, expectation, line) = (0, .start, 1)
   }
 
   /// An error about a place of which only the offset was kept. The input is read again up to there,
   /// so that afterwards the reader can only be rewound.
-  mutating func error(at offset: UInt64, _ reason: String, hint: String? = nil) -> InputError {
+  package mutating func error(at offset: UInt64, _ reason: String, hint: String? = nil)
+    -> InputError
+  {
     tokens.error(at: offset, reason, hint: hint)
   }
 }
@@ -119,7 +123,7 @@ extension JSONReader {
       endValue()
       return .scalar(.string(text))
     case .word:
-      let value = try JSONReader.word(token, tokens)
+      let value = try JSONReader.word(token, tokens, keepsDigits)
       tokens.consume()
       endValue()
       return .scalar(value)
@@ -179,7 +183,7 @@ extension JSONReader {
   }
 
   private static func word(
-    _ token: JSONToken, _ tokens: borrowing JSONTokens
+    _ token: JSONToken, _ tokens: borrowing JSONTokens, _ keepsDigits: Bool
   ) throws(InputError) -> Value {
     try tokens.withBytes(of: token) { bytes throws(InputError) in
       if bytes.equals(trueWord) { return .bool(true) }
@@ -191,6 +195,10 @@ extension JSONReader {
         )
       }
       if let integer = number.integer { return .integer(integer) }
+      if keepsDigits, number.isWhole ? number.digits != 0 : number.exactDouble(bytes) == nil {
+        if let decimal = DecimalText.parse(bytes) { return .decimal(decimal) }
+        throw tokens.error(token, expected: "a number of up to 38 digits")
+      }
       if number.isWhole && number.digits != 0 {
         throw tokens.error(
           token, expected: "an integer of 64 bits",

@@ -11,20 +11,20 @@
 // The text is taken apart once into sign, digits and exponent; the integer, the double, and whether
 // the double is exact follow from these.
 
-struct NumberText: Equatable {
+package struct NumberText: Equatable {
   /// Whether there is a minus.
-  private(set) var isNegative = false
+  package private(set) var isNegative = false
   /// The first 19 digits, from the first that is not 0, as a number.
-  private(set) var digits: UInt64 = 0
+  package private(set) var digits: UInt64 = 0
   /// Ten to this power times `digits` is the number, as long as no digit was left out.
-  private(set) var exponent = 0
+  package private(set) var exponent = 0
   /// Whether digits other than 0 follow the first 19.
-  private(set) var isCut = false
+  package private(set) var isCut = false
   /// Whether there is neither a point nor an exponent.
-  private(set) var isWhole = true
+  package private(set) var isWhole = true
 
   /// Takes a text apart, or gives nil where it is no such number.
-  init?(_ bytes: Span<UInt8>) {
+  package init?(_ bytes: Span<UInt8>) {
     guard let end = parse(bytes), end == bytes.count else { return nil }
   }
 
@@ -89,7 +89,7 @@ struct NumberText: Equatable {
 extension NumberText {
   /// The number, if it is written as an integer that fits 64 bits; `-0` is not one, since the minus
   /// would be lost.
-  var integer: Int64? {
+  package var integer: Int64? {
     guard isWhole, !isCut, exponent == 0, !(isNegative && digits == 0) else { return nil }
     return isNegative ? Int64(exactly: -Int128(digits)) : Int64(exactly: digits)
   }
@@ -99,7 +99,7 @@ extension NumberText {
   /// Up to 2⁵³ times or through a power of ten that a double holds exactly, one rounding is the
   /// correct rounding (W. Clinger, How to read floating point numbers accurately, 1990); the rest
   /// is left to the standard library.
-  func double(_ bytes: Span<UInt8>) -> Double {
+  package func double(_ bytes: Span<UInt8>) -> Double {
     guard !isCut, digits <= 1 << 53, abs(exponent) < NumberText.powers.count else {
       return Double(String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)) ?? .nan
     }
@@ -116,7 +116,7 @@ extension NumberText {
   /// That holds for all numbers of up to 15 digits, and for those of more that are doubles written
   /// out, whether in the shortest way or, as some tools do, always with 17 digits:
   /// `48.053808600000004` for 48.0538086.
-  func exactDouble(_ bytes: Span<UInt8>) -> Double? {
+  package func exactDouble(_ bytes: Span<UInt8>) -> Double? {
     let value = double(bytes)
     if !isCut, digits < 1_000_000_000_000_000, abs(exponent) < 250 { return value }
     guard value.isFinite, !isCut else { return nil }
@@ -153,12 +153,12 @@ extension NumberText {
 
   /// Adds a finite double in the shortest form that reads back as the same, always with a point or
   /// an exponent, so that it stays a double: `12.0`, `-0.0`, `1e-05`.
-  static func append(_ value: Double, to output: inout [UInt8]) {
+  package static func append(_ value: Double, to output: inout [UInt8]) {
     output.append(contentsOf: value.description.utf8)
   }
 
   /// Adds an integer.
-  static func append(_ value: Int64, to output: inout [UInt8]) {
+  package static func append(_ value: Int64, to output: inout [UInt8]) {
     var rest = value.magnitude
     if value < 0 { output.append(ASCII.minus) }
     let start = output.count
