@@ -25,7 +25,8 @@ package enum JSONEvent: Equatable {
 /// - A byte order mark is passed over. Nesting ends at 512, a text or line at 16 MiB.
 ///
 /// A typed reader also reads what ``JSONTypes`` adds, as ``JSONWriter`` writes it. One that keeps
-/// digits makes a decimal of each number that would lose some, and refuses those beyond 38.
+/// digits makes a decimal of each number that is not the shortest form of a double, and refuses
+/// what has more than 38 digits.
 ///
 /// Invariants:
 /// 1. The containers up to `depth` are open; those above are kept for reuse. Only `open` and
@@ -195,7 +196,7 @@ extension JSONReader {
         )
       }
       if let integer = number.integer { return .integer(integer) }
-      if keepsDigits, number.isWhole ? number.digits != 0 : number.exactDouble(bytes) == nil {
+      if keepsDigits, number.isWhole ? number.digits != 0 : number.shortestDouble(bytes) == nil {
         if let decimal = DecimalText.parse(bytes) { return .decimal(decimal) }
         throw tokens.error(token, expected: "a number of up to 38 digits")
       }

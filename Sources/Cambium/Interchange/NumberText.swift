@@ -117,11 +117,19 @@ extension NumberText {
   /// out, whether in the shortest way or, as some tools do, always with 17 digits:
   /// `48.053808600000004` for 48.0538086.
   package func exactDouble(_ bytes: Span<UInt8>) -> Double? {
+    if let value = shortestDouble(bytes) { return value }
+    let value = double(bytes)
+    guard value.isFinite, !isCut else { return nil }
+    return isSame(as: NumberText.text(value, digits: digits.description.utf8.count)) ? value : nil
+  }
+
+  /// The double whose shortest form is this number, so that nothing but the number is needed to
+  /// have it again. Nil where there is none.
+  func shortestDouble(_ bytes: Span<UInt8>) -> Double? {
     let value = double(bytes)
     if !isCut, digits < 1_000_000_000_000_000, abs(exponent) < 250 { return value }
     guard value.isFinite, !isCut else { return nil }
-    if isSame(as: value.description) { return value }
-    return isSame(as: NumberText.text(value, digits: digits.description.utf8.count)) ? value : nil
+    return isSame(as: value.description) ? value : nil
   }
 
   private func isSame(as text: String) -> Bool {

@@ -98,7 +98,7 @@ struct ValueMismatch: Error {
 
 extension Value {
   /// What kind it is, for messages, with the value where it is short.
-  fileprivate var kindText: String {
+  var kindText: String {
     switch self {
     case .null: "null"
     case .bool(let value): "\(value)"

@@ -23,6 +23,8 @@ public struct Case<Union: UnionProperty>: Sendable {
   let payload: @Sendable (Union) -> Value?
   let write: @Sendable (Union, inout ValueWriter) throws -> Bool
   let read: @Sendable (RawSpan, Int) throws -> Union
+  /// How the payload looks outside the database.
+  let interchange: @Sendable () -> InterchangeShape
 
   /// A case without a payload.
   public init(_ name: String, _ value: Union) {
@@ -33,6 +35,7 @@ public struct Case<Union: UnionProperty>: Sendable {
       return union == value
     }
     read = { _, _ in value }
+    interchange = { .any }
   }
 
   /// A case with a payload.
@@ -53,6 +56,7 @@ public struct Case<Union: UnionProperty>: Sendable {
       return true
     }
     read = { stored, depth in make(try V.read(stored, depth: depth)) }
+    interchange = { .of(V.self) }
   }
 }
 

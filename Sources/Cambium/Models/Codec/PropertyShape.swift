@@ -38,6 +38,8 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
   let problem: String?
   /// What the declaration says. Asked for late: it may lead to another schema.
   let propertyType: @Sendable () -> PropertyType
+  /// How its values look outside the database. Asked for late, for the same reason.
+  let interchange: @Sendable () -> InterchangeShape
   /// The place's value from stored bytes; the place holds a value already.
   let read: @Sendable (UnsafeMutableRawPointer, RawSpan, Int) throws -> Void
   /// The place's value from stored bytes; the place holds nothing yet.
@@ -56,6 +58,7 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
     typeID = ObjectIdentifier(type)
     problem = PropertyShape.problem(of: type)
     propertyType = { V.propertyType }
+    interchange = { .of(V.self) }
     unsafe read = { place, stored, depth in
       let value = try V.read(stored, depth: depth)
       unsafe place.assumingMemoryBound(to: V.self).pointee = value

@@ -1,0 +1,179 @@
+/// How records look outside the database, as dictionaries and JSON: the names, the nulls, what of
+/// them is shown, and what becomes of values that JSON does not have.
+///
+///     let mobile = InterchangeProfile.standard.keys(.snake).except("crew")
+///     let text = try flight.json(mobile)             // {"departure_delay":12,"id":"0190…",…}
+///     let same = try Flight(json: text, mobile)
+///
+/// What is written with a profile is read with it as the same model, as far as the profile shows
+/// it. What a value of the type ``Value`` holds besides JSON's own kinds only ``exact`` keeps: no
+/// declaration says there what a text stands for.
+public struct InterchangeProfile: Sendable {
+  /// What becomes of nil.
+  public enum Nulls: String, Hashable, Sendable {
+    /// It is left out, unless what is left out would be read as something else.
+    case omitted
+    /// It is written as null.
+    case explicit
+  }
+
+  /// What becomes of a reference to another model.
+  public enum References: Hashable, Sendable {
+    /// The other's id is written.
+    case ids
+    /// The other is written in its place, and what that refers to, so many references deep. Behind
+    /// them, and where a record comes a second time, its id is written, so that cycles end. Only
+    /// who reads from somewhere can embed: a model by itself writes ids. When it is read again,
+    /// only the other's id counts.
+    case embedded(depth: Int)
+  }
+
+  /// What stands for a moment.
+  public enum Dates: String, CaseIterable, Hashable, Sendable {
+    /// `2013-01-01T10:00:00.25Z`
+    case iso8601
+    /// Seconds since 1970.
+    case seconds
+    /// Milliseconds since 1970.
+    case milliseconds
+  }
+
+  /// How a number is written that many readers would round: a whole one beyond 2⁵³, a decimal.
+  public enum LargeNumbers: String, Hashable, Sendable {
+    /// As a text with its digits.
+    case text
+    /// As a number with its digits.
+    case number
+  }
+
+  /// What becomes of names that the type does not have.
+  public enum UnknownNames: String, Hashable, Sendable {
+    /// They are an error.
+    case refused
+    /// They are passed over.
+    case ignored
+  }
+
+  /// How the members of a nested value are named.
+  public enum Nesting: String, Hashable, Sendable {
+    /// As members of an object of their own: `"place": {"latitude": 40.6}`.
+    case objects
+    /// By a dotted name: `"place.latitude": 40.6`.
+    case dottedNames
+  }
+
+  /// What becomes of values that JSON does not have.
+  public enum Kinds: String, Hashable, Sendable {
+    /// Texts and numbers stand for them, and the type tells for what: a date, a UUID, base64.
+    case plain
+    /// They keep their kind; in JSON each is an object: `{"$date": "2013-01-01T10:00:00Z"}`.
+    case kept
+  }
+
+  /// How names are written.
+  public var keyCase = KeyCase.asDeclared
+  /// What becomes of nil.
+  public var nulls = Nulls.omitted
+  /// What becomes of references.
+  public var references = References.ids
+  /// How nested values are written.
+  public var nesting = Nesting.objects
+  /// How moments are written.
+  public var dates = Dates.iso8601
+  /// How large numbers are written; both forms are read.
+  public var largeNumbers = LargeNumbers.text
+  /// What becomes of values that JSON does not have.
+  public var kinds = Kinds.plain
+  /// What becomes of names that the type does not have, or that are not shown.
+  public var unknownNames = UnknownNames.refused
+  /// Whether a text is read as the number or truth value that it says, and a number as text; whole
+  /// numbers and others are never taken for each other where something would be lost.
+  public var isLenient = false
+  /// The properties that are shown; nil for all.
+  private(set) var shown: [[String]]?
+  /// The properties that are not.
+  private(set) var hidden: [[String]] = []
+  /// The properties that have a form of their own.
+  private(set) var conversions: [InterchangeConversion] = []
+
+  /// Names as declared, ids for references, nil left out, ISO 8601, base64.
+  public static let standard = InterchangeProfile()
+
+  /// As ``standard``, but every value keeps its kind, so that all of them come back as they were.
+  public static let exact = InterchangeProfile { $0.kinds = .kept }
+
+  /// Makes a profile that differs from the standard one.
+  ///
+  ///     let compact = InterchangeProfile { $0.keyCase = .snake; $0.dates = .seconds }
+  public init(_ change: (inout InterchangeProfile) -> Void = { _ in }) { change(&self) }
+
+  private func changed(_ change: (inout InterchangeProfile) -> Void) -> InterchangeProfile {
+    var copy = self
+    change(&copy)
+    return copy
+  }
+
+  /// The profile with names in another form.
+  public func keys(_ keyCase: KeyCase) -> InterchangeProfile { changed { $0.keyCase = keyCase } }
+
+  /// The profile with references written as what they refer to.
+  public func embedding(depth: Int) -> InterchangeProfile {
+    changed { $0.references = .embedded(depth: depth) }
+  }
+
+  // MARK: Masks
+
+  /// Only some properties are shown, by their declared names, and the id.
+  ///
+  /// - Parameter paths: Names, dotted for what lies in nested values and behind references:
+  ///   `number`, `place.latitude`, `origin.name`. Of what is named all is shown.
+  /// - Returns: The narrower profile; a second call shows more.
+  public func only(_ paths: String...) -> InterchangeProfile { only(paths: paths) }
+
+  /// As ``only(_:)``.
+  public func only(paths: [String]) -> InterchangeProfile {
+    changed { $0.shown = ($0.shown ?? []) + paths.map(InterchangeProfile.parts) }
+  }
+
+  /// Some properties are not shown; the id too can be named.
+  ///
+  /// - Parameter paths: As ``only(_:)``.
+  /// - Returns: The narrower profile.
+  public func except(_ paths: String...) -> InterchangeProfile { except(paths: paths) }
+
+  /// As ``except(_:)``.
+  public func except(paths: [String]) -> InterchangeProfile {
+    changed { $0.hidden += paths.map(InterchangeProfile.parts) }
+  }
+
+  /// The names of a dotted path.
+  static func parts(_ path: String) -> [String] {
+    path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+  }
+
+  /// The profile with a form of its own for what lies at a path.
+  func converting(_ conversion: InterchangeConversion) -> InterchangeProfile {
+    changed { $0.conversions.append(conversion) }
+  }
+
+  /// The form that what lies at a path has of its own; the last that was given.
+  func conversion(at path: [String]) -> InterchangeConversion? {
+    conversions.last { $0.path == path }
+  }
+
+  /// Whether something is shown: what is named, what lies in it, and what it lies in.
+  func shows(_ path: [String], isID: Bool = false) -> Bool {
+    if hidden.contains(where: { path.starts(with: $0) }) { return false }
+    guard let shown, !isID else { return true }
+    return shown.contains { path.starts(with: $0) || $0.starts(with: path) }
+  }
+}
+
+/// A form that one property has in a profile.
+struct InterchangeConversion: Sendable {
+  let path: [String]
+  /// What stands for a stored value, which is not null.
+  let out: @Sendable (Value) throws -> Value
+  /// The stored value that something which is not null stands for.
+  let back: @Sendable (Value) throws -> Value
+}

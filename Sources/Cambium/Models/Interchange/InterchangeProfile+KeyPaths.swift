@@ -1,0 +1,85 @@
+// Masks and forms of properties that the compiler knows. Swift 6.3 releases packs of closures twice
+// that may not escape and are handed on; so these may escape.
+
+extension InterchangeProfile {
+  /// Only some properties of a model are shown, and the id.
+  ///
+  ///     let short = InterchangeProfile.standard.only(Flight.self, \.number, \.origin.name)
+  ///
+  /// - Parameters:
+  ///   - type: The model.
+  ///   - properties: Its properties, those in nested values, and those behind references.
+  /// - Returns: As ``only(_:)``.
+  public func only<M: Model, each V: PropertyValue>(
+    _ type: M.Type, _ properties: repeat @escaping (Fields<M>) -> Operand<each V>
+  ) -> InterchangeProfile {
+    var paths: [String] = []
+    for property in repeat each properties { paths.append(property(Fields<M>()).dottedName) }
+    return only(paths: paths)
+  }
+
+  /// Some properties of a model are not shown.
+  ///
+  /// - Parameters:
+  ///   - type: The model.
+  ///   - properties: As for ``only(_:_:)``.
+  /// - Returns: As ``except(_:)``.
+  public func except<M: Model, each V: PropertyValue>(
+    _ type: M.Type, _ properties: repeat @escaping (Fields<M>) -> Operand<each V>
+  ) -> InterchangeProfile {
+    var paths: [String] = []
+    for property in repeat each properties { paths.append(property(Fields<M>()).dottedName) }
+    return except(paths: paths)
+  }
+
+  /// One property has a form of its own.
+  ///
+  ///     let profile = InterchangeProfile.standard.converting(Flight.self, \.departureDelay) {
+  ///       .string("\($0) min")
+  ///     } back: { value in
+  ///       guard case .string(let text) = value, let minutes = Int(text.prefix { $0.isNumber })
+  ///       else { throw NotMinutes() }
+  ///       return minutes
+  ///     }
+  ///
+  /// - Parameters:
+  ///   - type: The model.
+  ///   - property: Its property; behind a reference it is written only.
+  ///   - out: Makes what is written of a value; nil is written as null.
+  ///   - back: Makes the value of what was written, or throws, which is told as what is wrong with
+  ///     the property.
+  /// - Returns: The profile; the last form given to a property counts.
+  public func converting<M: Model, V: PropertyValue>(
+    _ type: M.Type, _ property: (Fields<M>) -> Operand<V>,
+    out: @escaping @Sendable (V.Base) throws -> Value,
+    back: @escaping @Sendable (Value) throws -> V.Base
+  ) -> InterchangeProfile {
+    converting(
+      InterchangeConversion(
+        path: InterchangeProfile.parts(property(Fields<M>()).dottedName),
+        out: { try out(try V.Base(storedValue: $0)) }, back: { try back($0).storedValue }))
+  }
+}
+
+extension Operand {
+  /// The names that lead to the property.
+  fileprivate var dottedName: String {
+    var name = path.property ?? "id"
+    if name == SchemaCore.wholeName {
+      let size = max(MemoryLayout<V>.size, 1)
+      let inside = core.properties(in: offset..<(offset + size)).map {
+        core.properties[$0].name.split(separator: ".")
+      }
+      name = InterchangeProfile.commonStart(of: inside).joined(separator: ".")
+    }
+    return (path.hops + [name]).joined(separator: ".")
+  }
+}
+
+extension InterchangeProfile {
+  fileprivate static func commonStart(of names: [[Substring]]) -> [Substring] {
+    guard var start = names.first else { return [] }
+    for name in names { start = zip(start, name).prefix { $0 == $1 }.map(\.0) }
+    return start
+  }
+}

@@ -1,0 +1,206 @@
+// Models as dictionaries and JSON, and back.
+
+extension Model {
+  // MARK: Out
+
+  /// The model as a dictionary.
+  ///
+  ///     let dictionary = try flight.dictionary()   // ["id": "0190…", "number": 1545, …]
+  ///
+  /// - Parameter profile: How it is to look. References are ids, whatever it says: see
+  ///   ``ModelReader/dictionary(of:_:)``.
+  /// - Returns: The names and the values.
+  /// - Throws: ``DatabaseError/misuse(reason:)`` where two properties would have one name, and what
+  ///   a type of the app's throws.
+  /// - Complexity: O(properties): each is written and read again as a ``Value``.
+  public func dictionary(_ profile: InterchangeProfile = .standard) throws -> [String: Value] {
+    var writer = OutwardWriter(profile)
+    return try writer.record(self).dictionary
+  }
+
+  /// The model as JSON, with the names in the order of their bytes.
+  ///
+  /// - Parameter profile: As for ``dictionary(_:)``.
+  /// - Returns: The text, in one line.
+  /// - Throws: As ``dictionary(_:)``.
+  public func json(_ profile: InterchangeProfile = .standard) throws -> String {
+    var writer = OutwardWriter(profile)
+    return try writer.record(self).json(profile)
+  }
+
+  // MARK: In
+
+  /// Makes a model of a dictionary. What is not in it is as it is initially.
+  ///
+  /// - Parameters:
+  ///   - dictionary: The names and the values.
+  ///   - profile: How it looks.
+  /// - Throws: ``ValidationError`` with everything that is wrong, by property.
+  public init(
+    dictionary: [String: Value], _ profile: InterchangeProfile = .standard
+  ) throws {
+    self.init()
+    try merge(dictionary: dictionary, profile)
+  }
+
+  /// Makes a model of JSON. What is not in it is as it is initially.
+  ///
+  /// - Parameters:
+  ///   - json: One object.
+  ///   - profile: How it looks.
+  /// - Throws: ``InputError`` where the text is no JSON; otherwise as
+  ///   ``init(dictionary:_:)``.
+  public init(json: String, _ profile: InterchangeProfile = .standard) throws {
+    self.init()
+    try merge(json: json, profile)
+  }
+
+  /// Takes over what a dictionary has. What is not in it stays; null makes nil.
+  ///
+  ///     try tx.update(id) { try $0.merge(dictionary: ["departureDelay": 12]) }
+  ///
+  /// - Parameters:
+  ///   - dictionary: The names and the values. An id must be the model's own, if it has one.
+  ///   - profile: How it looks. What it does not show counts as unknown.
+  /// - Throws: ``ValidationError`` with everything that is wrong, by property; the model is then as
+  ///   it was.
+  public mutating func merge(
+    dictionary: [String: Value], _ profile: InterchangeProfile = .standard
+  ) throws {
+    try merge(Record(pairs: dictionary.map { ($0, $1) }), profile)
+  }
+
+  /// Takes over what JSON has, as ``merge(dictionary:_:)``.
+  ///
+  /// - Parameters:
+  ///   - json: One object.
+  ///   - profile: How it looks.
+  /// - Throws: ``InputError`` where the text is no JSON; otherwise as ``merge(dictionary:_:)``.
+  public mutating func merge(json: String, _ profile: InterchangeProfile = .standard) throws {
+    let source = ByteSource(bytes: Array(json.utf8), name: "JSON")
+    var reader = try JSONReader(source, as: profile)
+    let value = try reader.value()
+    _ = try reader.next()
+    try merge(value ?? .null, profile)
+  }
+
+  mutating func merge(_ value: Value, _ profile: InterchangeProfile) throws {
+    guard case .map(let record) = value else {
+      throw ValidationError(causes: [ValidationError("must be an object, not \(value.kindText)")])
+    }
+    try merge(record, profile)
+  }
+
+  private mutating func merge(_ record: Record, _ profile: InterchangeProfile) throws {
+    let core = Self.schema.core
+    try core.check()
+    var reader = InwardReader(profile)
+    let found = try reader.record(record, core.table)
+    var copy = self
+    if let id = found.id { copy.take(id: id, &reader) }
+    for (index, value) in found.values {
+      let property = core.properties[index]
+      do { try property.discovered.read(value, into: &copy) } catch {
+        reader.note(property.name, error)
+      }
+    }
+    if !reader.problems.isEmpty {
+      throw ValidationError(path: try? core.path(of: copy.id), causes: reader.problems)
+    }
+    self = copy
+  }
+
+  private mutating func take(id value: Value, _ reader: inout InwardReader) {
+    if value == .null { return }
+    do {
+      let found = try ID(storedValue: value)
+      if id.isAssigned, found != id {
+        return reader.note("id", "must be \(id.key), which it is already")
+      }
+      id = found
+    } catch { reader.note("id", error) }
+  }
+}
+
+extension PropertyInfo {
+  /// Where the property lies, and how it is read and written there.
+  var discovered: DiscoveredProperty {
+    DiscoveredProperty(name: name, offset: offset, shape: shape)
+  }
+}
+
+extension DiscoveredProperty {
+  fileprivate func read<T>(_ value: Value, into owner: inout T) throws {
+    try value.stored().lend { try read($0, depth: 0, into: &owner) }
+  }
+
+  /// What is stored for the property; null for nothing.
+  fileprivate func storedValue<T>(in owner: T) throws -> Value {
+    var writer = ValueWriter()
+    try write(from: owner, to: &writer)
+    return try writer.buffer.array().lend { try Value($0) }
+  }
+}
+
+extension InwardReader {
+  /// Notes what a type has against a value.
+  fileprivate mutating func note(_ property: String, _ error: any Error) {
+    switch error {
+    case let mismatch as ValueMismatch:
+      // A sentence that begins with the property.
+      note(property, String(mismatch.reason.trimmingPrefix("it ")))
+    case DatabaseError.badValue(_, let reason): note(property, "cannot be stored: \(reason)")
+    default: note(property, "cannot be read: \(error)")
+    }
+  }
+}
+
+extension OutwardWriter {
+  /// Writes a model that is asked for.
+  mutating func record<M: Model>(_ model: M) throws -> Record {
+    let core = M.schema.core
+    try core.check()
+    let path = model.id.isAssigned ? try core.path(of: model.id) : nil
+    return try record(core.table, at: path) { try model.storedValue(of: $0, core) }
+  }
+
+  /// Writes a model in the place of a reference.
+  mutating func object<M: Model>(_ model: M, at place: [String]) throws -> Record {
+    let core = M.schema.core
+    return try object(core.table, place) { try model.storedValue(of: $0, core) }
+  }
+}
+
+extension Model {
+  fileprivate func storedValue(of property: Int?, _ core: SchemaCore) throws -> Value {
+    guard let property else { return id.storedValue }
+    return try core.properties[property].discovered.storedValue(in: self)
+  }
+}
+
+extension Record {
+  /// The members as a dictionary. Names that Swift takes for equal are those of two properties
+  /// only.
+  var dictionary: [String: Value] {
+    Dictionary(pairs) { first, _ in first }
+  }
+
+  /// The record as JSON.
+  func json(_ profile: InterchangeProfile) -> String {
+    var output: [UInt8] = []
+    JSONWriter.append(self, as: profile, to: &output)
+    return String(decoding: output, as: UTF8.self)
+  }
+}
+
+extension JSONReader {
+  /// Starts to read what was written with a profile.
+  package init(
+    _ source: consuming ByteSource, form: JSONTokens.Form = .document,
+    as profile: InterchangeProfile
+  ) throws(InputError) {
+    let isTyped = profile.kinds == .kept
+    try self.init(
+      source, form: form, isTyped: isTyped, keepsDigits: !isTyped && !profile.isLenient)
+  }
+}

@@ -1,0 +1,137 @@
+// Many models as JSON, streamed; and models with what they refer to.
+
+/// How several values stand in a text of JSON.
+public enum JSONForm: String, Hashable, Sendable {
+  /// As the elements of one array.
+  case array
+  /// Each in a line of its own.
+  case lines
+}
+
+extension ModelReader where Self: ~Copyable {
+  /// A model as a dictionary, with what it refers to where the profile says so.
+  ///
+  /// - Parameters:
+  ///   - model: The model; what it refers to is read here.
+  ///   - profile: How it is to look.
+  /// - Returns: As ``Model/dictionary(_:)``.
+  /// - Throws: As ``Model/dictionary(_:)`` and `find(_:)`.
+  public func dictionary<M: Model>(
+    of model: M, _ profile: InterchangeProfile = .standard
+  ) throws -> [String: Value] {
+    var writer = OutwardWriter(profile, try readingSnapshot())
+    return try writer.record(model).dictionary
+  }
+
+  /// A model as JSON, with what it refers to where the profile says so.
+  ///
+  /// - Parameters:
+  ///   - model: The model; what it refers to is read here.
+  ///   - profile: How it is to look.
+  /// - Returns: As ``Model/json(_:)``.
+  /// - Throws: As ``dictionary(of:_:)``.
+  public func json<M: Model>(
+    of model: M, _ profile: InterchangeProfile = .standard
+  ) throws -> String {
+    var writer = OutwardWriter(profile, try readingSnapshot())
+    return try writer.record(model).json(profile)
+  }
+}
+
+extension Query {
+  /// The models that answer, as JSON. Use ``writeJSON(_:_:to:)`` where there may be many.
+  ///
+  /// - Parameters:
+  ///   - form: An array, or lines.
+  ///   - profile: How each is to look.
+  /// - Returns: The text.
+  /// - Throws: As ``fetch()`` and ``Model/json(_:)``.
+  public func json(
+    _ form: JSONForm = .array, _ profile: InterchangeProfile = .standard
+  ) throws -> String {
+    var bytes: [UInt8] = []
+    try writeJSON(form, profile) { bytes += $0 }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Writes the models that answer as JSON, in pieces, all from one moment.
+  ///
+  ///     try database.query(Flight.self).writeJSON(.lines) { try file.write(contentsOf: $0) }
+  ///
+  /// - Parameters:
+  ///   - form: An array, or lines.
+  ///   - profile: How each is to look.
+  ///   - body: Takes the next bytes, 64 KiB and more at once except for the last.
+  /// - Throws: What `body` throws; otherwise as ``fetch()`` and ``Model/json(_:)``.
+  /// - Complexity: as ``forEach(_:)``, with a lookup for each reference that is embedded. Memory
+  ///   does not depend on how many models there are.
+  public func writeJSON(
+    _ form: JSONForm, _ profile: InterchangeProfile = .standard,
+    to body: ([UInt8]) throws -> Void
+  ) throws {
+    let snapshot = try snapshot()
+    var writer = OutwardWriter(profile, snapshot)
+    var bytes: [UInt8] = form == .array ? [UInt8(ascii: "[")] : []
+    var isFirst = true
+    try reading(snapshot).forEach { model in
+      if form == .array, !isFirst { bytes += Array(",\n".utf8) }
+      isFirst = false
+      JSONWriter.append(try writer.record(model), as: profile, to: &bytes)
+      if form == .lines { bytes.append(ASCII.lineFeed) }
+      if bytes.count < JSONPieces.bytes { return }
+      try body(bytes)
+      bytes.removeAll(keepingCapacity: true)
+    }
+    if form == .array { bytes += Array("]\n".utf8) }
+    if !bytes.isEmpty { try body(bytes) }
+  }
+
+  /// The query, of one moment.
+  private func reading(_ snapshot: Snapshot) -> Query {
+    var query = Query(.snapshot(snapshot))
+    (query.description, query.filters, query.check) = (description, filters, check)
+    return query
+  }
+}
+
+/// How much JSON is handed on at once.
+private enum JSONPieces { static let bytes = 64 << 10 }
+
+extension Model {
+  /// Reads models from a file of JSON, one after the other: what is done with them is an ordinary
+  /// write.
+  ///
+  ///     try database.write { tx in
+  ///       try Flight.forEach(inJSON: "flights.jsonl", .lines) { try tx.upsert($0) }
+  ///     }
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - form: An array, or lines.
+  ///   - profile: How each looks.
+  ///   - body: Takes a model.
+  /// - Throws: What `body` throws; ``InputError`` with line and column for what is no JSON, and for
+  ///   a model of which something is wrong.
+  /// - Complexity: O(bytes). Memory does not depend on how many models there are.
+  public static func forEach(
+    inJSON path: String, _ form: JSONForm, _ profile: InterchangeProfile = .standard,
+    _ body: (Self) throws -> Void
+  ) throws {
+    let source = try ByteSource(path: path)
+    var reader = try JSONReader(source, form: form == .lines ? .lines : .document, as: profile)
+    if form == .array, try reader.next() != .beginArray {
+      throw reader.error(at: 0, "expected an array")
+    }
+    while let event = try reader.next(), event != .endArray {
+      let offset = reader.eventOffset
+      let value = try reader.value(from: event)
+      var model = Self()
+      do { try model.merge(value, profile) } catch let error as ValidationError {
+        throw reader.error(at: offset, error.messages.joined(separator: "; "))
+      }
+      try body(model)
+    }
+    // What follows the array is an error.
+    if form == .array { _ = try reader.next() }
+  }
+}
