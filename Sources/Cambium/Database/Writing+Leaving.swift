@@ -173,7 +173,7 @@ extension Writing {
   }
 
   /// The value of a property with each reference to one key changed, or taken away.
-  private static func replacing(_ old: Key, by new: Key?, in value: Value) -> Value? {
+  static func replacing(_ old: Key, by new: Key?, in value: Value) -> Value? {
     switch value {
     case .array(let elements):
       return .array(

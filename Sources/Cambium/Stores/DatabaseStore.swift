@@ -1,0 +1,95 @@
+import Synchronization
+
+/// A ``Database`` as a ``ModelStore``.
+///
+/// Each call is a transaction of its own; those that wait at the same time are made durable
+/// together. Reads take the calling thread for about a microsecond a model.
+public struct DatabaseStore: ModelStore {
+  /// The database.
+  public let database: Database
+
+  /// Takes a database that was opened for the models, or to which they were registered.
+  public init(_ database: Database) { self.database = database }
+
+  /// Inserts a model; see ``ModelStore/create(_:)``.
+  @discardableResult
+  public func create<M: Model>(_ model: M) async throws -> M {
+    try await database.write { tx in try tx.get(try tx.insert(model)) }
+  }
+
+  /// Changes a model; see ``ModelStore/update(_:_:)``.
+  @discardableResult
+  public func update<M: Model>(
+    _ id: ModelID<M>, _ body: @escaping @Sendable (inout M) throws -> Void
+  ) async throws -> M {
+    try await database.write { tx in
+      try tx.update(id, body)
+      return try tx.get(id)
+    }
+  }
+
+  /// Deletes a model; see ``ModelStore/delete(_:)``.
+  @discardableResult
+  public func delete<M: Model>(_ id: ModelID<M>) async throws -> Bool {
+    try await database.write { tx in try tx.delete(id) }
+  }
+
+  /// Reads a model; see ``ModelStore/lookup(_:)``.
+  public func lookup<M: Model>(_ id: ModelID<M>) async throws -> M? { try database.find(id) }
+
+  /// Asks for models; see ``ModelStore/list(_:)``.
+  public func list<M: Model>(_ listing: Listing<M>) async throws -> [M] {
+    var query = database.query(M.self)
+    query.description.condition = listing.condition
+    query.description.orderings = listing.orderings
+    (query.description.limit, query.description.offset) = (listing.limit, listing.offset)
+    return try query.fetch()
+  }
+
+  /// Follows the log; see ``ModelStore/observe(_:_:)``. Nothing is queued for a slow observer: it
+  /// reads what it has not seen.
+  public func observe<M: Model>(_ type: M.Type, _ id: ModelID<M>?) throws -> ModelChanges<M> {
+    let core = M.schema.core
+    try core.check()
+    let under = try id.map { try core.path(of: $0) } ?? core.path
+    let position = Position(try database.head)
+    return ModelChanges { [database] in
+      var commits = database.changes(after: position.value, under: under).makeAsyncIterator()
+      guard let commit = try await commits.next() else { return nil }
+      position.value = commit.sequence
+      return try database.changes(of: type, in: commit)
+    }
+  }
+}
+
+/// How far an observer has come.
+private final class Position: Sendable {
+  private let stored: Mutex<SequenceNumber>
+
+  init(_ value: SequenceNumber) { stored = Mutex(value) }
+
+  var value: SequenceNumber {
+    get { stored.withLock { $0 } }
+    set { stored.withLock { $0 = newValue } }
+  }
+}
+
+extension Database {
+  /// What a transaction did to the models of a type, in the order of their keys.
+  fileprivate func changes<M: Model>(
+    of type: M.Type, in commit: Commit
+  ) throws -> [ModelChange<M>] {
+    let collection = M.schema.core.path
+    var ids: [ModelID<M>] = []
+    try commit.changes.forEach { change in
+      guard change.path.parent == collection, let key = change.path.last,
+        let own = M.Key(treeKey: key)
+      else { return }
+      ids.append(ModelID(own))
+    }
+    if ids.isEmpty { return [] }
+    let old = try snapshot(at: .sequence(commit.sequence.previous))
+    let new = try snapshot(at: .sequence(commit.sequence))
+    return try ids.compactMap { ModelChange(from: try old.find($0), to: try new.find($0)) }
+  }
+}

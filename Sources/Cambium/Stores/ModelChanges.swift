@@ -1,0 +1,76 @@
+/// What happened to a model.
+public enum ModelChange<M: Model>: Sendable {
+  /// It is there now.
+  case created(M)
+  /// It became another than it was.
+  case updated(M, from: M)
+  /// It is not there any more; this is what it was.
+  case deleted(M)
+
+  /// The model as it is, or as it was before it was deleted.
+  public var model: M {
+    switch self {
+    case .created(let model), .updated(let model, from: _), .deleted(let model): model
+    }
+  }
+
+  /// Which model.
+  public var id: ModelID<M> { model.id }
+
+  /// What it takes to get from one state to another; nil for nothing.
+  init?(from old: M?, to new: M?) {
+    switch (old, new) {
+    case (nil, let new?): self = .created(new)
+    case (let old?, let new?): self = .updated(new, from: old)
+    case (let old?, nil): self = .deleted(old)
+    case (nil, nil): return nil
+    }
+  }
+}
+
+extension ModelChange: Equatable where M: Equatable {}
+
+/// What happens to models of a ``ModelStore``, one change after the other, for one walk.
+///
+///     for try await change in try store.observe(Flight.self) { show(change.model) }
+///
+/// It ends when its task is cancelled, or the store closed.
+public struct ModelChanges<M: Model>: AsyncSequence, Sendable {
+  /// One change.
+  public typealias Element = ModelChange<M>
+
+  private let next: @Sendable () async throws -> [ModelChange<M>]?
+
+  /// Makes the changes of a store.
+  ///
+  /// - Parameter next: Waits for the next changes, which belong together, and gives them in the
+  ///   order of their keys; nil after the last. It ends early when its task is cancelled.
+  public init(_ next: @escaping @Sendable () async throws -> [ModelChange<M>]?) {
+    self.next = next
+  }
+
+  /// Starts the walk.
+  public func makeAsyncIterator() -> Iterator { Iterator(next: next) }
+
+  /// Where an observer stands.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate let next: @Sendable () async throws -> [ModelChange<M>]?
+    private var waiting: ArraySlice<ModelChange<M>> = []
+
+    fileprivate init(next: @escaping @Sendable () async throws -> [ModelChange<M>]?) {
+      self.next = next
+    }
+
+    /// The next change; nil when the task is cancelled or the store closed.
+    ///
+    /// - Throws: What reading the change throws.
+    public mutating func next() async throws -> ModelChange<M>? {
+      while !Task.isCancelled {
+        if let change = waiting.popFirst() { return change }
+        guard let changes = try await next() else { return nil }
+        waiting = changes[...]
+      }
+      return nil
+    }
+  }
+}
