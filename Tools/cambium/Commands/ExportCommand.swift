@@ -8,6 +8,15 @@ enum ExportCommand {
   static let columns = Option(
     "columns", "COLUMN[,COLUMN…]", .text, "the CSV columns and their order; else all, by name")
 
+  static let model = Option(
+    flag: "model", "write PATH's records as `import --model` reads them, one object a line")
+  static let keyCase = Option(
+    "key-case", "CASE", .choice(["camel", "pascal", "snake", "kebab"]),
+    "with --model, how names of properties are written; else as declared")
+  static let dates = Option(
+    "dates", "FORM", .choice(["seconds", "milliseconds"]),
+    "with --model, how dates are written; else as ISO 8601")
+
   static let command = Command(
     name: "export", group: .keep,
     summary: "writes nodes as JSON lines or CSV",
@@ -16,17 +25,28 @@ enum ExportCommand {
 
         {"path": "users/ada", "value": {"born": 1815, "name": "Ada"}}
 
+      With --model, PATH is a collection that an app has declared, and each of its records becomes
+      the object that other programs expect: its key is the member id, nested values are objects,
+      and texts stand for what JSON does not have.
+
+        {"born": "1815-12-10T00:00:00Z", "id": "ada", "name": "Ada"}
+
       CSV is for a collection: PATH is a node whose children are records, and each becomes a row.
       Either is streamed, so that a database of any size can be exported, and all of it is from
       one moment.
       """,
     operands: [.database, path],
-    options: [.at, columns, null] + Option.output(.json, .csv) + [.progress, .quiet, .color],
+    options: [.at, model, keyCase, dates, columns, null] + Option.output(.json, .csv) + [
+      .progress, .quiet, .color,
+    ],
     examples: [
       .init("cambium export air.cambium > air.jsonl", "everything"),
       .init(
         "cambium export air.cambium flights --at yesterday -o csv > flights.csv",
         "a table as it was"),
+      .init(
+        "cambium export air.cambium flights --model --key-case snake > flights.jsonl",
+        "plain JSON for other programs"),
     ],
     stopsSafely: true, run: run)
 
@@ -36,6 +56,13 @@ enum ExportCommand {
         throw Failure(
           .usage, "usage", "--\(option.name) is for CSV", hint: "add -o csv, or leave it out")
       }
+    }
+    for option in [keyCase, dates] where invocation.has(option) && !invocation.has(model) {
+      throw Failure(
+        .usage, "usage", "--\(option.name) is for --model", hint: "add --model, or leave it out")
+    }
+    if invocation.has(model), invocation.format == .csv {
+      throw Failure(.usage, "usage", "--model is a form of JSON", hint: "leave out -o csv")
     }
     let bar = ProgressBar(invocation, unit: "nodes")
     defer { bar.finish() }
@@ -48,7 +75,9 @@ enum ExportCommand {
         node.path, below: snapshot.root, invocation.database,
         at: invocation.has(.at) ? snapshot.sequence : nil)
     }
-    if invocation.format == .csv {
+    if invocation.has(model) {
+      try exportModels(node, snapshot, invocation, output, bar)
+    } else if invocation.format == .csv {
       try exportCSV(node, invocation, output, bar)
     } else {
       try exportJSON(node, output, bar)
@@ -69,6 +98,27 @@ enum ExportCommand {
       line += Array(", \"value\": ".utf8)
       JSONWriter.append(value, to: &line)
       line += Array("}\n".utf8)
+      try output.write(bytes: line)
+    }
+  }
+
+  private static func exportModels(
+    _ node: Node, _ snapshot: Snapshot, _ invocation: Invocation, _ output: Output,
+    _ bar: ProgressBar
+  ) throws {
+    let collection = try ImportCommand.collection(node.path, snapshot, invocation.database)
+    let profile = ImportCommand.profile(invocation)
+    var writer = OutwardWriter(profile)
+    var line: [UInt8] = []
+    var count: UInt64 = 0
+    try node.children.forEach { child in
+      count += 1
+      if count % 4096 == 0, !bar.update("export", count) { throw Failure.stopped() }
+      guard case .map(let record)? = try child.value, let key = child.path.last else { return }
+      line.removeAll(keepingCapacity: true)
+      JSONWriter.append(
+        try collection.write(record, key, &writer), as: profile, to: &line)
+      line.append(ASCII.lineFeed)
       try output.write(bytes: line)
     }
   }

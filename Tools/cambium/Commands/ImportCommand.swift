@@ -21,6 +21,16 @@ enum ImportCommand {
   static let records = Option(
     flag: "records", "let a JSON object that holds only scalars become a record instead of children"
   )
+  static let model = Option(
+    flag: "model", "read each value as what the collection at --into is declared to hold")
+  static let keyCase = Option(
+    "key-case", "CASE", .choice(["camel", "pascal", "snake", "kebab"]),
+    "with --model, how the file writes the names of properties; else as declared")
+  static let dates = Option(
+    "dates", "FORM", .choice(["seconds", "milliseconds"]),
+    "with --model, how the file writes dates; else as ISO 8601")
+  static let ignoreUnknown = Option(
+    flag: "ignore-unknown", "with --model, pass over names that are not declared")
   static let git = Option(
     "git", "REPOSITORY", .file, "import the history of a git repository instead of a file")
   static let revision = Option(
@@ -41,13 +51,20 @@ enum ImportCommand {
       integer, number, boolean, ISO date, else text. An empty field is absent, not empty text. Bad
       input ends the import with its line and column; the batches before it are kept.
 
+      With --model, --into is a collection that an app has declared. Its declaration says what each
+      value is, and what is read as anything else ends the import; so does what a rule of the
+      collection refuses. The key is the column or member id, unless --key says otherwise. Members
+      of nested values are columns with dotted names, or objects in JSON; arrays and maps are JSON
+      in a column. JSON is one array of objects, or an object in each line.
+
       With --git, the first-parent history becomes one transaction per commit, oldest first, with
       the metadata commit, author, email, date and subject. A file is a node with the properties
       mode, blob and size, and with --contents its contents.
       """,
     operands: [.database, file],
     options: [
-      into, key, batch, format, text, null, records, git, revision, contents, skipInvalid,
+      into, key, batch, format, text, null, records, model, keyCase, dates, ignoreUnknown, git,
+      revision, contents, skipInvalid,
       .wait, .progress, .quiet, .color,
     ] + Option.output(.short, .json),
     examples: [
@@ -57,6 +74,9 @@ enum ImportCommand {
       .init(
         "cambium import air.cambium weather.csv --into weather --key origin,time_hour",
         "a table whose rows have names"),
+      .init(
+        "cambium import air.cambium late.jsonl --into flights --model --key-case snake",
+        "records of a declared collection"),
       .init(
         "zcat log.jsonl.gz | cambium import air.cambium - --format jsonl --into log",
         "standard input"),
@@ -124,6 +144,7 @@ enum ImportCommand {
     let name = invocation[file]?.text ?? "-"
     let form = try inputForm(invocation, name)
     try checkOptions(invocation, form)
+    let collection = try declared(invocation)
     let source = name == "-" ? try ByteSource.standardInput() : try ByteSource(path: name)
     let size = source.size
     let mark = try absentMark(invocation[null]?.text)
@@ -138,7 +159,11 @@ enum ImportCommand {
     let start = ContinuousClock.now
     var notes: [String] = []
     do {
-      notes = try run(form, source, mark, rows, invocation, bar)
+      if let collection {
+        try run(form, source, collection, mark, rows, invocation, bar)
+      } else {
+        notes = try run(form, source, mark, rows, invocation, bar)
+      }
     } catch {
       bar.finish()
       throw kept(error, rows, invocation)
@@ -165,16 +190,75 @@ enum ImportCommand {
     return []
   }
 
+  // MARK: Declared collections
+
+  private static func run(
+    _ form: String, _ source: consuming ByteSource, _ collection: CollectionInterchange,
+    _ mark: AbsentMark, _ rows: RowImport, _ invocation: Invocation, _ bar: ProgressBar
+  ) throws {
+    let profile = profile(invocation) {
+      $0.unknownNames = invocation.has(ignoreUnknown) ? .ignored : .refused
+      // In CSV everything is text.
+      if form == "csv" { ($0.isLenient, $0.nesting) = (true, .dottedNames) }
+    }
+    let job = ModelImport(collection, key: RowKey(invocation[key]?.text), profile, absent: mark)
+    switch form {
+    case "csv": try job.runCSV(source, rows, bar)
+    case "jsonl": try job.runJSON(source, .lines, rows, bar)
+    default: try job.runJSON(source, .document, rows, bar)
+    }
+  }
+
+  /// How records look outside, as the options say.
+  static func profile(
+    _ invocation: Invocation, _ change: (inout InterchangeProfile) -> Void = { _ in }
+  ) -> InterchangeProfile {
+    InterchangeProfile {
+      $0.keyCase = invocation[keyCase].flatMap { KeyCase(rawValue: $0.text) } ?? .asDeclared
+      $0.dates = invocation[dates].flatMap { .init(rawValue: $0.text) } ?? .iso8601
+      change(&$0)
+    }
+  }
+
+  /// The collection that is imported into, with `--model`.
+  private static func declared(_ invocation: Invocation) throws -> CollectionInterchange? {
+    guard invocation.has(model) else { return nil }
+    let database = try OpenDatabase.forReading(invocation)
+    defer { try? database.close() }
+    return try collection(
+      invocation.value(into).path, try database.snapshot(), invocation.database)
+  }
+
+  /// A declared collection.
+  static func collection(
+    _ path: Path, _ snapshot: Snapshot, _ database: String
+  ) throws -> CollectionInterchange {
+    if let definition = try snapshot.definition(of: path) {
+      return CollectionInterchange(path, definition)
+    }
+    throw Failure(
+      .missing, "not_declared", "\(path) is not declared as a collection",
+      hint: "an app that opens the database declares its models; without --model no declaration "
+        + "is needed")
+  }
+
   /// An option that would be ignored is a mistake, which is told before anything is done.
   private static func checkOptions(_ invocation: Invocation, isGit: Bool) throws {
     if isGit {
-      try refuse([key, format, text, null, records], invocation, "files, not for --git")
+      try refuse(
+        [key, format, text, null, records, model, keyCase, dates, ignoreUnknown], invocation,
+        "files, not for --git")
     } else {
       try refuse([contents, skipInvalid], invocation, "--git")
     }
   }
 
   private static func checkOptions(_ invocation: Invocation, _ form: String) throws {
+    if invocation.has(model) {
+      try refuse([text, records], invocation, "imports without --model")
+    } else {
+      try refuse([keyCase, dates, ignoreUnknown], invocation, "imports with --model")
+    }
     if form == "csv" {
       try refuse([records], invocation, "JSON")
     } else {
@@ -224,6 +308,8 @@ enum ImportCommand {
     return [path, String(size), form, invocation.value(into).text]
       + [invocation[key]?.text ?? "", invocation.value(batch).text, invocation[null]?.text ?? ""]
       + invocation.all(text).map(\.text) + [invocation.has(records) ? "records" : ""]
+      + (invocation.has(model)
+        ? ["model", invocation[keyCase]?.text ?? "", invocation[dates]?.text ?? ""] : [])
   }
 
   /// The failure, with what is kept in spite of it.
@@ -251,7 +337,7 @@ enum ImportCommand {
     let kept = "the rows before this batch are kept, \(Quantity.count(rows.committed)) of them"
     switch exit {
     case .partial: return kept
-    case .negative where invocation.has(key): return "\(kept); \(again)"
+    case .negative where invocation.has(key) || invocation.has(model): return "\(kept); \(again)"
     case .negative:
       // Rows without keys would be there twice.
       let words = ["delete", invocation.database, rows.into.description].map(Shell.quoted)

@@ -83,7 +83,8 @@ struct JSONImport {
     }
   }
 
-  private static func keyText(_ value: Value) -> String? {
+  /// What a member says as part of a key; nil where it is no scalar.
+  static func keyText(_ value: Value) -> String? {
     switch value {
     case .string(let text): text
     case .integer(let number): String(number)

@@ -86,6 +86,11 @@ extension CSVReader {
       at: scanner.fields[column].start, "expected \(expected) in column \(name), found \(found)")
   }
 
+  /// An error about a field of this record, or about all of it where that is not known.
+  func error(in column: Int?, _ reason: String) -> InputError {
+    source.error(at: column.map { scanner.fields[$0].start } ?? recordStart, reason)
+  }
+
   /// An error about this record as a whole.
   func error(_ reason: String, hint: String? = nil) -> InputError {
     source.error(at: recordStart, reason, hint: hint)

@@ -1,0 +1,214 @@
+import Cambium
+
+/// A file becomes records of a declared collection: its declaration says what each value is, and
+/// which value is the key. What cannot be that ends the import with its place.
+final class ModelImport {
+  private let collection: CollectionInterchange
+  private let key: RowKey
+  private let profile: InterchangeProfile
+  private let absent: AbsentMark
+  /// Where the records that wait for their batch stand in the input: what the database refuses is
+  /// found when the batch is committed.
+  private var places: [Path: UInt64] = [:]
+  private var batch = 0
+
+  init(
+    _ collection: CollectionInterchange, key: RowKey, _ profile: InterchangeProfile,
+    absent: AbsentMark
+  ) {
+    self.collection = collection
+    self.key = key
+    self.profile = profile
+    self.absent = absent
+  }
+
+  /// Gives a record to its batch.
+  private func add(_ path: Path, _ record: Record, at offset: UInt64, _ rows: RowImport) throws {
+    if rows.transactions != batch {
+      batch = rows.transactions
+      places = [:]
+    }
+    places[path] = offset
+    try rows.add([(path, .map(record))])
+  }
+
+  /// The key of a record that says it, or whose collection takes any.
+  private func path(_ own: Key?, _ text: (String) throws -> String) throws -> Path {
+    if !key.columns.isEmpty { return collection.path.appending(try key.key(text)) }
+    if let own { return collection.path.appending(own) }
+    guard [nil, .uuid].contains(collection.definition.keys) else {
+      throw ValidationError(property: "id", "is required")
+    }
+    return collection.path.appending(Key.unique())
+  }
+
+  /// Where what the database refused stands in the input, and why it did.
+  private func refused(_ error: any Error) -> (offset: UInt64, reason: String)? {
+    switch error {
+    case DatabaseError.invalid(let violations):
+      guard let offset = violations.first.flatMap({ places[$0.path] }) else { return nil }
+      return (offset, violations.map(\.description).joined(separator: "; "))
+    case DatabaseError.notUnique(let path, let index, let owner):
+      return places[path].map {
+        ($0, "\(path): \(index.joined(separator: ", ")) is taken by \(owner)")
+      }
+    default: return nil
+    }
+  }
+
+  // MARK: CSV
+
+  /// Imports a CSV file, whose fields are texts: each is read as its property's type.
+  func runCSV(_ source: consuming ByteSource, _ rows: RowImport, _ bar: ProgressBar) throws {
+    var reader = try CSVReader(source, absent: absent)
+    let names = try columns(reader)
+    do {
+      var row: UInt64 = 0
+      while try reader.next() {
+        if row % 1024 == 0 { bar.update("import", reader.progress.done, of: reader.progress.total) }
+        if !rows.isDone(row) {
+          let (path, record) = try record(reader, names)
+          try add(path, record, at: reader.recordOffset, rows)
+        }
+        row += 1
+      }
+      try rows.finish()
+    } catch {
+      guard let (offset, reason) = refused(error) else { throw error }
+      throw reader.error(at: offset, reason)
+    }
+  }
+
+  /// What the columns stand for; nil for those that are passed over.
+  private func columns(
+    _ reader: borrowing CSVReader
+  ) throws -> [CollectionInterchange.Name?] {
+    let names = try collection.names(profile)
+    let columns = reader.header.map { names[$0] }
+    for name in key.columns where !reader.header.contains(name) {
+      throw unknown(name, reader)
+    }
+    if profile.unknownNames == .ignored { return columns }
+    for (name, column) in zip(reader.header, columns)
+    where column == nil && !key.columns.contains(name) {
+      throw Failure(
+        .usage, "no_property",
+        "\(collection.path) has no property that is written as \(JSONText.quoted(name))",
+        hint: "there are \(names.keys.sorted().joined(separator: ", ")); --ignore-unknown passes "
+          + "over others")
+    }
+    return columns
+  }
+
+  private func unknown(_ name: String, _ reader: borrowing CSVReader) -> Failure {
+    Failure(
+      .usage, "no_column", "there is no column \(JSONText.quoted(name))",
+      hint: "the columns are \(reader.header.joined(separator: ", "))")
+  }
+
+  private func record(
+    _ reader: borrowing CSVReader, _ names: [CollectionInterchange.Name?]
+  ) throws -> (Path, Record) {
+    let (row, header) = (reader.row, reader.header)
+    var record = Record()
+    for column in header.indices where !row.isAbsent(column) {
+      guard let name = names[column] else { continue }
+      if let value = try value(row.text(column), of: name, column, reader) {
+        record[header[column]] = value
+      }
+    }
+    do {
+      let (own, stored) = try collection.read(.map(record), profile)
+      let path = try path(own) { name in
+        guard let column = header.firstIndex(of: name), !row.isAbsent(column) else {
+          throw ValidationError(property: name, "is required for the key")
+        }
+        return row.text(column)
+      }
+      return (path, stored)
+    } catch let error as ValidationError {
+      let wrong = error.causes.first?.property
+      let column = names.firstIndex { $0.map { ModelImport.name(of: $0) == wrong } ?? false }
+      throw reader.error(in: column, error.messages.joined(separator: "; "))
+    } catch DatabaseError.badKey(_, let reason) {
+      throw reader.error("expected a key, but \(reason)")
+    }
+  }
+
+  private static func name(of name: CollectionInterchange.Name) -> String {
+    if case .property(let property) = name { return property.name }
+    return "id"
+  }
+
+  /// A field's value; nil where it is absent. Of arrays and maps it is JSON.
+  private func value(
+    _ text: String, of name: CollectionInterchange.Name, _ column: Int,
+    _ reader: borrowing CSVReader
+  ) throws -> Value? {
+    guard case .property(let property) = name else { return .string(text) }
+    switch property.type {
+    case .array, .map, .keyed, .blob:
+      if text.isEmpty { return nil }
+      do { return try JSONReader.value(of: text, name: property.name, isTyped: false) } catch {
+        throw reader.error(in: column, "\(property.name) must be JSON: \(error.reason)")
+      }
+    case .string, .any: return .string(text)
+    default: return text.isEmpty ? nil : .string(text)
+    }
+  }
+
+  // MARK: JSON
+
+  /// Imports a JSON object from each line, or from each element of a document's array.
+  func runJSON(
+    _ source: consuming ByteSource, _ form: JSONTokens.Form, _ rows: RowImport, _ bar: ProgressBar
+  ) throws {
+    var reader = try JSONReader(source, form: form, as: profile)
+    if form == .document, try reader.next() != .beginArray {
+      throw reader.error(at: 0, "expected an array of objects", hint: "or --format jsonl")
+    }
+    do {
+      var row: UInt64 = 0
+      while let event = try reader.next(), event != .endArray {
+        if row % 1024 == 0 { bar.update("import", reader.progress.done, of: reader.progress.total) }
+        let offset = reader.eventOffset
+        let value = try reader.value(from: event)
+        if !rows.isDone(row) { try add(value, at: offset, rows, &reader) }
+        row += 1
+      }
+      if form == .document { _ = try reader.next() }
+      try rows.finish()
+    } catch {
+      guard let (offset, reason) = refused(error) else { throw error }
+      throw reader.error(at: offset, reason)
+    }
+  }
+
+  /// The object without those members of the key that are no properties.
+  private func withoutForeignKey(_ value: Value) throws -> Value {
+    guard !key.columns.isEmpty, case .map(var record) = value else { return value }
+    let names = try collection.names(profile)
+    for name in key.columns where names[name] == nil { record[name] = nil }
+    return .map(record)
+  }
+
+  private func add(
+    _ value: Value, at offset: UInt64, _ rows: RowImport, _ reader: inout JSONReader
+  ) throws {
+    let (place, record): (Path, Record)
+    do {
+      let (own, stored) = try collection.read(withoutForeignKey(value), profile)
+      place = try path(own) { name in
+        guard case .map(let members) = value, let text = members[name].flatMap(JSONImport.keyText)
+        else { throw ValidationError(property: name, "is required for the key") }
+        return text
+      }
+      record = stored
+    } catch let error as ValidationError {
+      throw reader.error(at: offset, error.messages.joined(separator: "; "))
+    } catch DatabaseError.badKey(_, let reason) {
+      throw reader.error(at: offset, "expected a key, but \(reason)")
+    }
+    try add(place, record, at: offset, rows)
+  }
+}
