@@ -261,4 +261,30 @@ struct ModelCRUDTests {
       #expect(throws: DatabaseError.self) { try models.fetch() }
     }
   }
+
+  private struct Batched: Cambium.Model {
+    typealias Key = Int
+    var id = ID()
+    var name = ""
+    static let schema = Schema<Batched>("batched")
+  }
+
+  @Test("of one batch get ids of their own")
+  func batchIDs() throws {
+    try withDatabase { database in
+      try database.write { tx in
+        let ids = try tx.insert(contentsOf: [
+          Batched(name: "a"), Batched(name: "b"), Batched(id: 5), Batched(name: "c"),
+        ])
+        #expect(ids == [1, 2, 5, 6])
+        #expect(throws: DatabaseError.self) {
+          try tx.insert(contentsOf: [Batched(id: 9), Batched(id: 9)])
+        }
+        #expect(throws: DatabaseError.self) {
+          try tx.insert(contentsOf: [Batched(id: .init(.max)), Batched()])
+        }
+      }
+      #expect(try database.all(Batched.self).fetch().map(\.name) == ["a", "b", "", "c"])
+    }
+  }
 }

@@ -37,8 +37,12 @@ extension Transaction {
   public func insert<M: Model>(contentsOf models: some Sequence<M>) throws -> [ModelID<M>] {
     var models = Array(models)
     var errors: [ValidationError] = []
+    var taken: Set<ModelID<M>> = []
+    var last = Int64.min
     for index in models.indices {
+      let isFresh = !models[index].id.isAssigned
       try prepare(&models[index])
+      try keepApart(&models[index], isFresh, &last, &taken)
       let problems = M.schema.problems(in: &models[index])
       if problems.isEmpty { continue }
       errors.append(
@@ -47,6 +51,25 @@ extension Transaction {
     if !errors.isEmpty { throw ValidationError(causes: errors) }
     for index in models.indices { try put(&models[index]) }
     return models.map(\.id)
+  }
+
+  /// Makes sure that no two of a batch, of which none is there yet, get one id.
+  private func keepApart<M: Model>(
+    _ model: inout M, _ isFresh: Bool, _ last: inout Int64, _ taken: inout Set<ModelID<M>>
+  ) throws {
+    if isFresh, M.Key.keyType == .uuid { return }
+    if M.Key.keyType == .integer, case .integer(var key) = try model.id.key.treeKey() {
+      if isFresh, key <= last {
+        guard last < .max, let next = M.Key(treeKey: .integer(last + 1)) else {
+          throw DatabaseError.misuse(reason: "no integer is left for the id of a \(M.self)")
+        }
+        (key, model.id) = (last + 1, ModelID(next))
+      }
+      last = max(last, key)
+    }
+    if taken.insert(model.id).inserted { return }
+    throw DatabaseError.exists(
+      try M.schema.core.path(of: model.id), reason: "two of the batch have this id")
   }
 
   /// Gives a new model its id, after asking its hook, and makes sure that the place is free.
