@@ -99,6 +99,8 @@ struct TermBounds {
     case (.null, _): return nil
     // An integer equals decimals, which lie elsewhere where anything may be stored.
     case (.integer, .any), (.decimal, .any), (.decimal, .integer), (.decimal, .double): return nil
+    // No decimal is infinite, but integers among them compare with it.
+    case (.double, .decimal): return nil
     default: return try OrderedBytes.of(value, as: term.type, term.collation)
     }
   }

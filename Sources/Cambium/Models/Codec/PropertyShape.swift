@@ -86,6 +86,7 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
     (typeName, typeID) = ("\(String.self)", ObjectIdentifier(SchemaCore.self))
     problem = nil
     propertyType = { .string }
+    interchange = { .of(String.self) }
     unsafe read = { _, stored, depth in try PropertyShape.check(stored, depth, name) }
     unsafe initialize = { _, stored in try PropertyShape.check(stored, 0, name) }
     unsafe initializeAbsent = { _ in false }
