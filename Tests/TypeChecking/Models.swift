@@ -55,3 +55,24 @@ struct Flight: Model {
     Rule("must not fly to where it is") { flight in !flight.stops.contains { $0 == flight.origin } }
   }
 }
+
+enum Vehicle: ModelUnion {
+  case car(Car), truck(Truck)
+
+  static let cases = ModelCases<Vehicle>(
+    ModelCase("car", Vehicle.car) { if case .car(let car) = $0 { car } else { nil } },
+    ModelCase("truck", Vehicle.truck) { if case .truck(let truck) = $0 { truck } else { nil } })
+  static let schema = Schema<Vehicle>(union: "vehicles") { Index(\.type) }
+}
+
+struct Car: Model {
+  var id = ID()
+  var wheels = 4
+  static let schema = Schema<Car>(caseOf: Vehicle.self) { Index(\.wheels) }
+}
+
+struct Truck: Model {
+  var id = ID()
+  var load = 7.5
+  static let schema = Schema<Truck>(caseOf: Vehicle.self)
+}

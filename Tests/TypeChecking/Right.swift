@@ -84,6 +84,13 @@ func joined(_ database: Database) throws -> [(Flight, Airport?)] {
     }.fetch()
 }
 
+func kinds(_ database: Database) throws -> [String] {
+  let heavy = try database.query(Vehicle.self).where {
+    $0.is(Truck.self) && $0.as(Truck.self).load > 3.5 || $0.as(Car.self).wheels > 4
+  }.count()
+  return try database.query(Vehicle.self).order(by: \.type).limit(heavy).select(\.type).fetch()
+}
+
 func written(_ database: Database) throws {
   try database.write { tx in
     try tx.insert(Airport(id: "JFK", name: "John F. Kennedy", place: .init(latitude: 40.6)))

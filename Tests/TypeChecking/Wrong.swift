@@ -234,6 +234,22 @@ struct WithoutSchema: Model {
   var id = ID()
 }
 
+struct CaseOfNoUnion: Model {
+  var id = ID()
+  // error: that 'Flight' conform to 'ModelUnion'
+  static let schema = Schema<CaseOfNoUnion>(caseOf: Flight.self)
+}
+
+func propertyOfAnotherCase(_ vehicles: Query<Vehicle>) -> Query<Vehicle> {
+  // error: no dynamic member 'load'
+  vehicles.where { $0.as(Car.self).load > 3 }
+}
+
+func propertyOfNoCase(_ vehicles: Query<Vehicle>) -> Query<Vehicle> {
+  // error: no dynamic member 'wheels'
+  vehicles.where { $0.wheels > 3 }
+}
+
 // MARK: Writing
 
 func misspeltUpdate(_ database: Database, _ id: Flight.ID) throws {

@@ -133,15 +133,20 @@ extension Fields where M: ModelUnion {
   public var id: Operand<ModelID<M>> {
     Operand(path: PropertyPath(hops: hops, nil), core: M.schema.core, offset: -1)
   }
+}
 
+// As with the calls of an operand, what these need is said on them; see Conditions.swift.
+extension Fields {
   /// Whether the model is of a case.
-  public func `is`<C: Model>(_ type: C.Type) -> Condition {
+  public func `is`<C: Model>(_ type: C.Type) -> Condition where M: ModelUnion {
     self.type == (C.schema.core.caseName ?? "")
   }
 
   /// The properties of a case. What other cases have under the same name is asked as well; combine
   /// with ``is(_:)`` where that is not wanted.
-  public func `as`<C: Model>(_ type: C.Type) -> Fields<C> { Fields<C>(hops: hops) }
+  public func `as`<C: Model>(_ type: C.Type) -> Fields<C> where M: ModelUnion {
+    Fields<C>(hops: hops)
+  }
 }
 
 extension Operand {

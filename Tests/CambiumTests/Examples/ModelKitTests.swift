@@ -29,6 +29,40 @@ struct ModelKitTests {
     static let schema = Schema<Company>("companies")
   }
 
+  enum Shape: ModelUnion {
+    case circle(Circle), square(Square)
+    static let cases = ModelCases<Shape>(
+      ModelCase("circle", Shape.circle) { if case .circle(let it) = $0 { it } else { nil } },
+      ModelCase("square", Shape.square) { if case .square(let it) = $0 { it } else { nil } })
+    static let schema = Schema<Shape>(union: "shapes", discriminator: "kind")
+  }
+
+  struct Circle: Model {
+    var id = ID()
+    var radius = 1.0
+    static let schema = Schema<Circle>(caseOf: Shape.self)
+  }
+
+  struct Square: Model {
+    var id = ID()
+    var side = 1.0
+    static let schema = Schema<Square>(caseOf: Shape.self)
+  }
+
+  @Test("keeps several kinds in one place")
+  func kinds() throws {
+    try withDatabase { database in
+      try database.register(Shape.self)
+      try database.insert(Circle(radius: 2))
+      try database.insert(Square(side: 3))
+      let shapes = try database.all(Shape.self).fetch()
+      let wide = try database.query(Circle.self).where { $0.radius > 1 }.fetch()
+      #expect(shapes.count == 2 && wide.map(\.radius) == [2])
+      let kinds = try database.query(Shape.self).select(\.type).fetch()
+      #expect(Set(kinds) == ["circle", "square"])
+    }
+  }
+
   @Test("is told all that is wrong at once")
   func validation() throws {
     try withDatabase { database in
