@@ -46,6 +46,10 @@ struct MemoryState {
       throw DatabaseError.misuse(
         reason: "a MemoryStore has no transaction for the hooks of \(M.self)")
     }
+    if core.union != nil || core.caseName != nil {
+      throw DatabaseError.misuse(
+        reason: "a MemoryStore keeps one kind of models in a collection; \(M.self) shares its own")
+    }
     for property in core.properties where catalog.id(of: property.name) == nil {
       try catalog.define(property.name, as: Catalog.NameID(catalog.count))
     }

@@ -5,7 +5,8 @@ import Synchronization
 ///
 /// Types are known from their first use on. A listing looks at every model of its type, and a
 /// delete at every one that may refer; observers have an unbounded queue each. The hooks of a
-/// ``LifecycleModel`` need a transaction, so such a model is refused.
+/// ``LifecycleModel`` need a transaction, so such a model is refused; so are models that share a
+/// collection.
 ///
 /// Threads: any; its calls follow each other.
 public final class MemoryStore: ModelStore {

@@ -149,6 +149,16 @@ struct InterchangeReadingTests {
     #expect(refused > 1000)
   }
 
+  @Test("is refused for an enum of models; its cases are read and written")
+  func unions() throws {
+    #expect(throws: DatabaseError.self) { try Vehicle().json() }
+    #expect(throws: DatabaseError.self) { try Vehicle(json: "{}") }
+    #expect(throws: DatabaseError.self) { try MemoryStore(for: Vehicle.self) }
+    #expect(throws: DatabaseError.self) { try MemoryStore(for: Vehicle.Car.self) }
+    let text = try Vehicle.Car().json()
+    #expect(try Vehicle.Car(json: text).json() == text)
+  }
+
   @Test("tells line and column of what is no JSON, and of a model that is refused")
   func files() throws {
     let directory = try TemporaryDirectory()

@@ -93,7 +93,7 @@ extension Model {
 
   private mutating func merge(_ record: Record, _ profile: InterchangeProfile) throws {
     let core = Self.schema.core
-    try core.check()
+    try core.checkIsOneKind()
     var reader = InwardReader(profile)
     let found = try reader.record(record, core.table)
     var copy = self
@@ -119,6 +119,16 @@ extension Model {
       }
       id = found
     } catch { reader.note("id", error) }
+  }
+}
+
+extension SchemaCore {
+  /// Throws for an enum of models, whose properties are those of its cases.
+  fileprivate func checkIsOneKind() throws {
+    try check()
+    if union == nil { return }
+    throw DatabaseError.misuse(
+      reason: "\(typeName) is of several kinds: write and read the model of the case")
   }
 }
 
@@ -159,7 +169,7 @@ extension OutwardWriter {
   /// Writes a model that is asked for.
   mutating func record<M: Model>(_ model: M) throws -> Record {
     let core = M.schema.core
-    try core.check()
+    try core.checkIsOneKind()
     let path = model.id.isAssigned ? try core.path(of: model.id) : nil
     return try record(core.table, at: path) { try model.storedValue(of: $0, core) }
   }
@@ -167,6 +177,7 @@ extension OutwardWriter {
   /// Writes a model in the place of a reference.
   mutating func object<M: Model>(_ model: M, at place: [String]) throws -> Record {
     let core = M.schema.core
+    try core.checkIsOneKind()
     return try object(core.table, place) { try model.storedValue(of: $0, core) }
   }
 }
