@@ -77,6 +77,7 @@ public struct ModelCase<Union: ModelUnion>: Sendable {
   let changed: @Sendable (Union, Union.Key) -> Union?
   let problems: @Sendable (inout Union) -> [ValidationError]?
   let codec: CaseCodec<Union>
+  let interchange: CaseInterchange<Union>
   /// Nil where the case's model wants no calls; they do nothing for other cases.
   let hooks: ModelHooks<Union>?
 
@@ -107,6 +108,7 @@ public struct ModelCase<Union: ModelUnion>: Sendable {
       return problems
     }
     codec = CaseCodec(make, payload)
+    interchange = CaseInterchange(make, payload)
     hooks = ModelHooks<C>.found().map { ModelHooks($0, make, payload) }
   }
 }

@@ -91,9 +91,13 @@ extension Model {
     try merge(record, profile)
   }
 
-  private mutating func merge(_ record: Record, _ profile: InterchangeProfile) throws {
+  mutating func merge(_ record: Record, _ profile: InterchangeProfile) throws {
     let core = Self.schema.core
-    try core.checkIsOneKind()
+    try core.check()
+    if let union = self as? any ModelUnion {
+      self = try union.merged(with: record, profile) as? Self ?? self
+      return
+    }
     var reader = InwardReader(profile)
     let found = try reader.record(record, core.table)
     var copy = self
@@ -119,16 +123,6 @@ extension Model {
       }
       id = found
     } catch { reader.note("id", error) }
-  }
-}
-
-extension SchemaCore {
-  /// Throws for an enum of models, whose properties are those of its cases.
-  fileprivate func checkIsOneKind() throws {
-    try check()
-    if union == nil { return }
-    throw DatabaseError.misuse(
-      reason: "\(typeName) is of several kinds: write and read the model of the case")
   }
 }
 
@@ -169,7 +163,8 @@ extension OutwardWriter {
   /// Writes a model that is asked for.
   mutating func record<M: Model>(_ model: M) throws -> Record {
     let core = M.schema.core
-    try core.checkIsOneKind()
+    try core.check()
+    if let union = model as? any ModelUnion { return try union.written { try $0(&self, nil) } }
     let path = model.id.isAssigned ? try core.path(of: model.id) : nil
     return try record(core.table, at: path) { try model.storedValue(of: $0, core) }
   }
@@ -177,7 +172,7 @@ extension OutwardWriter {
   /// Writes a model in the place of a reference.
   mutating func object<M: Model>(_ model: M, at place: [String]) throws -> Record {
     let core = M.schema.core
-    try core.checkIsOneKind()
+    if let union = model as? any ModelUnion { return try union.written { try $0(&self, place) } }
     return try object(core.table, place) { try model.storedValue(of: $0, core) }
   }
 }
