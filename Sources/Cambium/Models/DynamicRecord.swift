@@ -1,0 +1,123 @@
+/// A record whose type the program does not know: for tools, importers and the steps of a
+/// ``Migration``.
+///
+///     if var flight = try snapshot["flights/UA1545"].record {
+///       let number = try flight["number", as: Int.self]
+///       flight["delay"] = 12
+///       try database.write { try $0.upsert(flight) }
+///     }
+///
+/// It is a copy: changing it changes nothing that is stored. Written, it obeys the same rules as
+/// every other write, but not the app's code.
+public struct DynamicRecord: Hashable, Sendable {
+  /// Where it is.
+  public var path: Path
+  /// The values, by name.
+  public var values: Record
+
+  /// Takes a place and values.
+  public init(_ path: Path, _ values: Record = Record()) {
+    self.path = path
+    self.values = values
+  }
+
+  /// The key; nil for a path that has none, the root.
+  public var key: Key? { path.last }
+
+  /// The names of the properties, in the order of their bytes.
+  public var names: [String] { values.members.map(\.name) }
+
+  /// A property's value, or nil where there is none. Assigning nil takes the property out.
+  public subscript(name: String) -> Value? {
+    get { values[name] }
+    set { values[name] = newValue }
+  }
+
+  /// A property's value as a type. Nothing reads as an optional's nil.
+  ///
+  /// - Throws: ``PropertyError``, with the path, for a value of another type, or none.
+  public subscript<V: PropertyValue>(name: String, as type: V.Type) -> V {
+    get throws {
+      do {
+        return try V(storedValue: values[name] ?? .null)
+      } catch {
+        let found = values[name] == nil ? "the record has none" : nil
+        let reason = found ?? (error as? ValueMismatch)?.reason ?? "\(error)"
+        throw PropertyError(path: path, property: name, reason: reason)
+      }
+    }
+  }
+}
+
+extension Node {
+  /// The node's record; nil where there is none, or a single value.
+  ///
+  /// - Throws: ``DatabaseError/corrupt(reason:)``.
+  public var record: DynamicRecord? {
+    get throws {
+      guard case .map(let values)? = try ownValue else { return nil }
+      return DynamicRecord(path, values)
+    }
+  }
+}
+
+extension Transaction {
+  /// Inserts a record.
+  ///
+  /// - Throws: ``DatabaseError/exists(_:reason:)`` where its place is taken; otherwise as
+  ///   ``set(_:to:)``.
+  public func insert(_ record: DynamicRecord) throws {
+    if try writing.hasNode(at: record.path) {
+      throw DatabaseError.exists(record.path, reason: "there is a node already")
+    }
+    try set(record.path, to: .map(record.values))
+  }
+
+  /// Inserts a record, or changes the one that is there to be the same: what it does not have goes.
+  /// Only what differs is logged.
+  ///
+  /// - Returns: Which of the two it was.
+  /// - Throws: As ``set(_:to:)``.
+  @discardableResult
+  public func upsert(_ record: DynamicRecord) throws -> Upsert {
+    guard let old = try self[record.path].record else {
+      try set(record.path, to: .map(record.values))
+      return .inserted
+    }
+    return try change(old, to: record) ? .updated : .unchanged
+  }
+
+  /// Changes a record; only what differs afterwards is logged.
+  ///
+  ///     try tx.update("flights/UA1545") { $0["delay"] = 12 }
+  ///
+  /// - Parameters:
+  ///   - path: Which one.
+  ///   - body: Changes it. Its path must stay.
+  /// - Returns: Whether anything differs.
+  /// - Throws: ``DatabaseError/notFound(_:reason:)`` where there is no record, what `body` throws;
+  ///   otherwise as ``set(_:to:)``.
+  @discardableResult
+  public func update(_ path: Path, _ body: (inout DynamicRecord) throws -> Void) throws -> Bool {
+    guard let old = try self[path].record else {
+      throw DatabaseError.notFound(path, reason: "there is no record")
+    }
+    var new = old
+    try body(&new)
+    guard new.path == path else {
+      throw DatabaseError.misuse(reason: "an update of \(path) has changed its path")
+    }
+    return try change(old, to: new)
+  }
+
+  /// Logs what differs.
+  ///
+  /// - Returns: Whether anything does.
+  private func change(_ old: DynamicRecord, to new: DynamicRecord) throws -> Bool {
+    let gone = old.names.filter { new[$0] == nil }.map { ($0, Value?.none) }
+    let set = new.values.members.filter { old[$0.name] != $0.value }
+    if gone.isEmpty && set.isEmpty { return false }
+    try update(old.path, gone + set.map { ($0.name, $0.value) })
+    return true
+  }
+}
