@@ -27,6 +27,10 @@ public struct CollectionDefinition: Hashable, Sendable {
   public var views: [ViewDefinition] = []
   /// What of the app's rules is code, in words, so that tools can warn that they do not run it.
   public var rulesInCode: [String] = []
+  /// How the records came to this form: the steps that were done, in order.
+  public var steps: [AppliedStep] = []
+  /// The migration that is under way, whose records are partly of the old form.
+  public var migration: UnfinishedMigration?
 
   /// Declares nothing.
   public init() {}

@@ -7,7 +7,9 @@
 //                      "unique": true, "where": "number > 0", "covered": [ "number" ] }, … ],
 //       "views": [ { "groups": { "by": [ "carrier" ], "measures": [ "count", { "sum": "x" } ] } },
 //                  { "text": { "properties": [ "title" ], "language": "en" } }, … ],
-//       "rules": [ "number must be positive", … ] }
+//       "rules": [ "number must be positive", … ],
+//       "steps": [ { "name": "full name", "version": 2, "sequence": 41 }, … ],
+//       "migration": { "steps": [ "cents" ], "done": 3000, "last": "UA1545" } }
 //
 // What has its default is left out. Conditions are in the query language.
 
@@ -31,6 +33,8 @@ extension CollectionDefinition: ValueCodable {
       map.set("indexes", try indexes.map { try $0.value })
       map.set("views", try views.map { try $0.value })
       map.set("rules", rulesInCode.map { .string($0) })
+      map.set("steps", steps.map(\.value))
+      map["migration"] = migration?.value
       return .map(map)
     }
   }
@@ -46,6 +50,8 @@ extension CollectionDefinition: ValueCodable {
     indexes = try map.list("indexes")
     views = try map.list("views")
     rulesInCode = try map.texts("rules")
+    steps = try map.list("steps")
+    migration = try map["migration"].map { try UnfinishedMigration($0) }
   }
 }
 

@@ -66,6 +66,11 @@ public enum DatabaseError: Error, Equatable, Sendable {
   /// it cannot be shared. Recovery: open it with the version that wrote it; otherwise see `reason`.
   case unsupported(path: String, reason: String)
 
+  /// The collection's records are of an older form than the model's: what is still to be done.
+  ///
+  /// Recovery: call ``Database/migrate(_:batch:progress:)``, or open with `migrating`.
+  case needsMigration(Path, steps: [String])
+
   /// The database is open for reading only. Recovery: open it for writing.
   case readOnly(reason: String)
 

@@ -26,8 +26,13 @@ extension Writing {
     if definition == present { return }
     try definition?.check(path)
     try definition?.checkConditions(path, projector.memory.catalog)
-    for name in definition?.names ?? [] { _ = try define(name) }
+    if let definition { try defineNames(of: definition) }
     try issue(.declare(path, try definition?.value.stored()))
+  }
+
+  /// Gives every name that a declaration uses its number.
+  func defineNames(of definition: CollectionDefinition) throws {
+    for name in definition.names { _ = try define(name) }
   }
 }
 

@@ -160,11 +160,15 @@ public struct Transaction: ~Copyable {
   /// - Throws: ``DatabaseError/notFound(_:reason:)`` where the parent is missing, or that
   ///   transaction removed nothing there (moving is no removal);
   ///   ``DatabaseError/exists(_:reason:)`` where something has taken the place;
+  ///   ``DatabaseError/badValue(_:reason:)`` where the collection was migrated since;
   ///   ``DatabaseError/compacted(oldest:)`` where compaction has dropped what was removed.
   /// - Complexity: one entry, however large the subtree.
   public func restore(_ path: Path, removedAt sequence: SequenceNumber) throws {
     if sequence > .zero, sequence <= writing.horizon {
       throw DatabaseError.compacted(oldest: writing.horizon)
+    }
+    if let reason = writing.olderForm(of: path, at: sequence) {
+      throw DatabaseError.badValue(path, reason: reason)
     }
     try writing.issue(.restore(path, removedAt: sequence.rawValue))
   }

@@ -213,6 +213,9 @@ final class Writing: @unchecked Sendable {
   /// How many operations the running transaction has made.
   var operationCount: UInt32 { operations.count }
 
+  /// How many bytes they take.
+  var operationBytes: Int { operations.bytes.count }
+
   /// What the running transaction has changed so far, in path order.
   func changes() throws -> [Change] {
     try use()

@@ -13,16 +13,26 @@ extension Database {
   ///   - options: How.
   ///   - models: The types. A schema may add properties, indexes and views; what would change or
   ///     drop what is stored is refused.
+  ///   - migrating: Runs the migrations that are not done yet, and is told how far they are;
+  ///     without it they are left to ``migrate(_:batch:progress:)``.
   /// - Throws: As ``init(at:options:progress:)``; ``DatabaseError/misuse(reason:)`` for a model
   /// that
   ///   cannot be stored; ``DatabaseError/unsupported(path:reason:)`` where a newer app has declared
-  ///   a model, or the type of a property would change.
+  ///   a model, or the type of a property would change;
+  ///   ``DatabaseError/needsMigration(_:steps:)`` where a ``Migration`` is not done yet;
+  ///   ``DatabaseError/invalid(_:)`` where records break a rule that is new.
   /// - Complexity: as opening; a new index over *n* records takes O(*n* log *n*).
   public convenience init(
-    at path: String, options: Options = Options(), for models: any Model.Type...
+    at path: String, options: Options = Options(), for models: any Model.Type...,
+    migrating: ProgressHandler? = nil
   ) throws {
     try self.init(at: path, options: options)
-    do { try declare(models) } catch {
+    do {
+      if let migrating, !store.isReadOnly {
+        for model in models { try migrate(model, progress: migrating) }
+      }
+      try declare(models)
+    } catch {
       try? close()
       throw error
     }
@@ -31,7 +41,7 @@ extension Database {
   /// Declares models in a database that is open.
   ///
   /// - Parameter models: The types.
-  /// - Throws: As ``init(at:options:for:)``.
+  /// - Throws: As ``init(at:options:for:migrating:)``.
   public func register(_ models: any Model.Type...) throws { try declare(models) }
 
   /// A database that goes when it is closed: in memory where the system has a place for that, else
@@ -41,7 +51,7 @@ extension Database {
   ///   - options: How.
   ///   - models: The types that it is for.
   /// - Returns: The database, which is empty.
-  /// - Throws: As ``init(at:options:for:)``.
+  /// - Throws: As ``init(at:options:for:migrating:)``.
   public static func inMemory(
     options: Options = Options(), for models: any Model.Type...
   ) throws -> Database {
@@ -65,17 +75,20 @@ extension Database {
       try core.check()
       try core.checkCases()
     }
-    let present = try read { snapshot in
-      try cores.map { try snapshot.definition(of: $0.path) }
-    }
-    var missing: [(SchemaCore, CollectionDefinition)] = []
-    for (core, present) in zip(cores, present) {
-      let wanted = try core.definition.extending(present, core, at: path)
-      if wanted != present { missing.append((core, wanted)) }
+    let missing = try read { snapshot in
+      try cores.compactMap { core -> (Redeclaring, CollectionDefinition)? in
+        let redeclaring = try Redeclaring(core, in: snapshot, at: path)
+        let wanted = try redeclaring.declaration()
+        return wanted == redeclaring.present ? nil : (redeclaring, wanted)
+      }
     }
     if missing.isEmpty || store.isReadOnly { return }
     try write { tx in
-      for (core, wanted) in missing { try tx.declare(core.path, wanted) }
+      for (redeclaring, wanted) in missing {
+        do { try tx.declare(redeclaring.core.path, wanted) } catch DatabaseError.invalid(let all) {
+          throw redeclaring.advising(all)
+        }
+      }
     }
   }
 
@@ -89,7 +102,7 @@ extension Database {
     try write { try $0.insert(model) }
   }
 
-  /// Inserts or changes a model in a transaction of its own; see ``Transaction/upsert(_:)``.
+  /// Inserts or changes a model in a transaction of its own; see `upsert(_:)`.
   @discardableResult
   public func upsert<M: Model>(_ model: M) throws -> Upsert { try write { try $0.upsert(model) } }
 
@@ -102,39 +115,4 @@ extension Database {
   /// Deletes a model in a transaction of its own; see `delete(_:)`.
   @discardableResult
   public func delete<M: Model>(_ id: ModelID<M>) throws -> Bool { try write { try $0.delete(id) } }
-}
-
-extension CollectionDefinition {
-  /// The declaration with what an older one has besides: properties that this app does not know
-  /// stay declared, since their data stays.
-  fileprivate func extending(
-    _ old: CollectionDefinition?, _ core: SchemaCore, at path: String
-  ) throws -> CollectionDefinition {
-    guard let old else { return self }
-    func refuse(_ reason: String) -> DatabaseError {
-      .unsupported(path: path, reason: "the collection \(core.path): \(reason)")
-    }
-    if old.version > version {
-      throw refuse("a newer app has declared it (version \(old.version), not \(version))")
-    }
-    if let keys, let oldKeys = old.keys, keys != oldKeys {
-      throw refuse("its keys are of the kind \(oldKeys.rawValue), not \(keys.rawValue)")
-    }
-    var merged = self
-    for property in old.properties {
-      guard let own = self[property.name] else {
-        // Nobody here can fill it in.
-        var kept = property
-        kept.isRequired = false
-        merged.properties.append(kept)
-        continue
-      }
-      let info = core.storedProperties.first { $0.name == own.name }
-      let isConverted = info?.formerNames.contains { $0.name == own.name } ?? false
-      if own.type != property.type, own.type != .any, !isConverted {
-        throw refuse("the property \(own.name) is declared with another type")
-      }
-    }
-    return merged
-  }
 }

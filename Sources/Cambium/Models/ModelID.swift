@@ -55,7 +55,7 @@ extension Int: ModelKey {
   public static var unassigned: Int { .min }
   /// ``CollectionDefinition/KeyType/integer``.
   public static var keyType: CollectionDefinition.KeyType { .integer }
-  /// None: ``Transaction/insert(_:)`` takes the one behind the greatest there is.
+  /// None: `insert(_:)` takes the one behind the greatest there is.
   public static func generated() -> Int? { nil }
   /// Itself.
   public func treeKey() -> Cambium.Key { .integer(Int64(self)) }

@@ -119,8 +119,8 @@ extension Snapshot {
     let schema = M.schema
     let binding = try binding(schema.core)
     let key = try schema.core.treeKey(of: id)
-    // A former name needs the whole of the record, and so does what is not there.
-    let needsModel = binding.former.contains { $0.property == index }
+    // A former name or type needs the whole of the record, and so does what is not there.
+    let needsModel = schema.core.properties[index].lazyStep != nil
     let node = Node(self, base: schema.core.path, key: key, version: nil)
     return try node.lookUp { header, version -> V in
       guard header.kind == .record, !needsModel else {

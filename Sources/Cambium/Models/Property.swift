@@ -98,6 +98,19 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
     changed { info, _ in info.formerNames.append(FormerName(name, convert)) }
   }
 
+  /// Made of other properties before: computed where a record has no value under its own name.
+  ///
+  ///     Property(\.name).was { old in
+  ///       try old["first", as: String.self] + " " + old["last", as: String.self]
+  ///     }
+  ///
+  /// - Parameter make: Makes the value of the whole record as it is stored; an error is that of
+  ///   reading the record.
+  /// - Returns: The property with the rule.
+  public func was(_ make: @escaping @Sendable (DynamicRecord) throws -> V) -> Property {
+    changed { info, _ in info.computed = ComputedProperty(make) }
+  }
+
   // MARK: The line
 
   /// What the line says.

@@ -24,6 +24,8 @@ public final class Schema<M: Model>: Sendable {
   /// Whether anything is looked at before a model is written.
   @usableFromInline let hasChecks: Bool
   @usableFromInline let hasHooks: Bool
+  /// The steps that lead here from older forms, in order.
+  let steps: [MigrationStep<M>]
 
   /// Finds the properties in the type.
   ///
@@ -79,6 +81,11 @@ public final class Schema<M: Model>: Sendable {
     self.hooks = hooks
     self.problemsOfCase = problemsOfCase
     hasHooks = hooks != nil
+    steps = items.compactMap(\.step)
+    draft.evolution = Evolution(
+      steps: steps.map(\.info), removed: items.flatMap(\.removed), draft.properties)
+    draft.problem = draft.problem ?? draft.evolution.problem(draft.properties)
+    if draft.discriminator != nil { draft.leaveEvolution() }
     let parts = items.compactMap(\.define)
     core = SchemaCore(draft) {
       [properties = draft.properties, keyType = draft.keyType, cases = draft.cases, rules] in
@@ -104,7 +111,10 @@ public final class Schema<M: Model>: Sendable {
     for index in draft.properties.indices {
       let info = draft.properties[index]
       let value = DiscoveredProperty(name: info.name, offset: info.offset, shape: info.shape)
-      draft.properties[index].storesNull = info.absence == nil && !value.isAbsent(in: template)
+      // What is computed where it is absent has to be there as null.
+      draft.properties[index].storesNull =
+        info.absence == nil && (!value.isAbsent(in: template) || info.computed != nil)
+      draft.properties[index].shape = info.shape.converting(info.formerTypes)
       if draft.properties.contains(where: { $0.name == info.name && $0.offset != info.offset }) {
         draft.problem = draft.problem ?? "\(M.self) has two properties named \(info.name)"
       }
@@ -136,6 +146,10 @@ public struct SchemaItem<M: Model>: Sendable {
   var define: (@Sendable (inout CollectionDefinition) -> Void)?
   /// What is checked by code.
   var rules: [ModelRule<M>] = []
+  /// What leads here from an older form.
+  var step: MigrationStep<M>?
+  /// Properties whose values may go.
+  var removed: [String] = []
 }
 
 /// A line of a schema: ``Property``, ``Index``, ``Unique(_:)``, a view, a ``Rule``.

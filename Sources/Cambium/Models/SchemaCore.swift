@@ -18,6 +18,8 @@ final class SchemaCore: Sendable {
   let properties: [PropertyInfo]
   /// Why the model cannot be used, if it cannot.
   let problem: String?
+  /// How records of older forms become those of this one.
+  let evolution: Evolution
   /// The places of the properties that are looked at before each write.
   let guarded: [Int]
   /// The property that says which case a record is, where several models share the collection.
@@ -48,6 +50,7 @@ final class SchemaCore: Sendable {
     cases = draft.cases
     owner = draft.owner
     union = draft.union
+    evolution = draft.evolution
     guarded = properties.indices.filter {
       draft.properties[$0].check != nil || draft.properties[$0].isRequiredToWrite
     }
@@ -65,6 +68,9 @@ final class SchemaCore: Sendable {
     self.problem = problem
     makeDefinition = definition
   }
+
+  /// The app's number of this form of the model.
+  var version: Int { definition.version }
 
   /// Throws where the model cannot be used.
   @usableFromInline
@@ -153,6 +159,17 @@ struct PropertyInfo: Sendable {
   /// Whether the template has a value, so that nil must be stored as null.
   var storesNull = false
   var formerNames: [FormerName] = []
+  /// Makes the value of what else an older record has.
+  var computed: ComputedProperty?
+
+  /// The types that it had under its own name.
+  var formerTypes: [FormerName] { formerNames.filter { $0.name == name && $0.type != nil } }
+
+  /// What reading it from older records is called among the steps; nil where it is as it was.
+  var lazyStep: String? {
+    let sources = formerNames.map(\.description) + (computed == nil ? [] : ["computed"])
+    return sources.isEmpty ? nil : "\(name) was \(sources.joined(separator: ", "))"
+  }
 
   init(_ found: DiscoveredProperty) {
     name = found.name
@@ -176,6 +193,7 @@ struct SchemaDraft {
   var cases: [@Sendable () -> SchemaCore] = []
   var owner: (@Sendable () -> SchemaCore)?
   var union: UnionCodec?
+  var evolution = Evolution()
   /// Whether the properties were found in the type; else they are listed.
   var isDiscovered = true
 }

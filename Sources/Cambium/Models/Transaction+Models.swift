@@ -7,7 +7,7 @@ extension Transaction {
   /// logged.
   ///
   /// - Returns: Which of the two it was.
-  /// - Throws: As ``insert(_:)``.
+  /// - Throws: As `insert(_:)`.
   @discardableResult
   public func upsert<M: Model>(_ model: M) throws -> Upsert {
     guard model.id.isAssigned, let old = try find(model.id) else {
@@ -20,7 +20,7 @@ extension Transaction {
   /// Inserts or changes several models.
   ///
   /// - Returns: The ids by what happened.
-  /// - Throws: As ``insert(_:)``, for the first model that is refused; use ``attempt(_:)`` to take
+  /// - Throws: As `insert(_:)`, for the first model that is refused; use ``attempt(_:)`` to take
   ///   back those before.
   @discardableResult
   public func upsert<M: Model>(contentsOf models: some Sequence<M>) throws -> Upserts<M> {
@@ -53,7 +53,7 @@ extension Transaction {
   ///   - body: Changes it. Its id must stay.
   /// - Returns: The model before and after, and what differs.
   /// - Throws: ``DatabaseError/notFound(_:reason:)`` where there is none, what `body` throws;
-  ///   otherwise as ``insert(_:)``. Nothing is logged then.
+  ///   otherwise as `insert(_:)`. Nothing is logged then.
   /// - Complexity: O(log n), 2 to 4 µs.
   @discardableResult
   public func update<M: Model>(
@@ -154,7 +154,7 @@ extension Transaction {
   ///   - id: Which one; it becomes the new model's id.
   ///   - make: Makes it.
   /// - Returns: The model that is there now.
-  /// - Throws: As ``insert(_:)``.
+  /// - Throws: As `insert(_:)`.
   @discardableResult
   public func findOrCreate<M: Model>(
     _ id: ModelID<M>, _ make: () throws -> M = { M() }
@@ -178,7 +178,7 @@ extension Transaction {
   }
 }
 
-/// What an ``Transaction/upsert(_:)`` did.
+/// What an `upsert(_:)` did.
 public enum Upsert: Hashable, Sendable {
   /// There was no such model.
   case inserted

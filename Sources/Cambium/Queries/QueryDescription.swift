@@ -103,21 +103,36 @@ package struct QueryMeasure: Hashable, Sendable {
   package var name: String { path.map { "\(kind.rawValue)(\($0))" } ?? kind.rawValue }
 }
 
+extension QueryDescription {
+  /// The names of the collection's own properties that the answer depends on.
+  var propertyNames: Set<String> {
+    let paths =
+      orderings.map(\.path) + (selection ?? []) + joins.map(\.outer) + (grouping?.paths ?? [])
+      + (grouping?.measures ?? []).compactMap(\.path)
+    return paths.reduce(into: condition?.propertyNames ?? []) {
+      $0.formUnion(Condition.Test.names(in: $1))
+    }
+  }
+}
+
 extension Condition {
   /// The names of the records' own properties that it tests, references that it follows among them.
   package var propertyNames: Set<String> { test.propertyNames }
 }
 
 extension Condition.Test {
-  fileprivate var propertyNames: Set<String> {
-    func first(_ path: PropertyPath) -> Set<String> {
-      // What belongs together, as in `place.latitude`, may be one name or several.
-      var names = Set([path.hops.first ?? path.property].compactMap { $0 })
-      if let property = path.property, !path.hops.isEmpty {
-        names.insert((path.hops + [property]).joined(separator: "."))
-      }
-      return names
+  /// The names of the record's own properties that a path may begin with. What belongs together, as
+  /// in `place.latitude`, may be one name or several.
+  fileprivate static func names(in path: PropertyPath) -> Set<String> {
+    var names = Set([path.hops.first ?? path.property].compactMap { $0 })
+    if let property = path.property, !path.hops.isEmpty {
+      names.insert((path.hops + [property]).joined(separator: "."))
     }
+    return names
+  }
+
+  fileprivate var propertyNames: Set<String> {
+    func first(_ path: PropertyPath) -> Set<String> { Condition.Test.names(in: path) }
     switch self {
     case .all(let tests), .any(let tests):
       return tests.reduce(into: []) { $0.formUnion($1.propertyNames) }

@@ -96,6 +96,9 @@ public final class Snapshot: Sendable {
     get throws { try writing.map { try $0.catalog(for: sequence) } ?? catalog }
   }
 
+  /// How often collections had been declared, as this snapshot knows.
+  var declarations: UInt32 { writing?.declarations ?? catalog.collections.version }
+
   /// The names of all properties that were ever set, in the order in which they were defined.
   package var propertyNames: [String] { get throws { try names.names } }
 

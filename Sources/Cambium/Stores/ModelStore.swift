@@ -25,7 +25,7 @@
 public protocol ModelStore: Sendable {
   /// Keeps a new model.
   ///
-  /// - Parameter model: A model without an id gets one, as by ``Transaction/insert(_:)``.
+  /// - Parameter model: A model without an id gets one, as by `insert(_:)`.
   /// - Returns: The model as it is kept.
   /// - Throws: ``DatabaseError/exists(_:reason:)`` where its id is taken, ``ValidationError``, or
   ///   what a rule refuses: ``DatabaseError/invalid(_:)``,

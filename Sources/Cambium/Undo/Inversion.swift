@@ -45,6 +45,10 @@ struct Inversion {
       switch step {
       case .values(let values): try undo(values)
       case .removed(let path, let place, let sequence, let step, let isRestorable):
+        if let reason = writing.olderForm(of: path, at: sequence) {
+          try noteObstacle(path, left: nil, reason)
+          continue
+        }
         let past = PastSubtree(tree: tree, place: place, step: step - 1)
         try putBack(path, isRestorable ? sequence : nil, past)
       case .restored(let path, let place, let step):

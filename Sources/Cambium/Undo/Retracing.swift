@@ -34,8 +34,24 @@ struct Retracing {
     case .remove(let path): try remove(path, sequence)
     case .restore(let path, let removal): try restore(path, removal, sequence)
     case .move(let source, let destination): try move(source, destination, sequence)
+    case .declare(let path, let definition?): try checkNoMigration(path, definition, sequence)
     case .define, .event, .declare: break
     }
+  }
+
+  /// Refuses a transaction that has migrated records: their declaration would not be taken back.
+  private func checkNoMigration(
+    _ path: Path, _ stored: [UInt8], _ sequence: SequenceNumber
+  ) throws {
+    let definition = try CollectionDefinition(stored.lend { try Value($0) })
+    let isMigration =
+      definition.migration != nil || definition.steps.contains { $0.sequence == sequence }
+    if !isMigration { return }
+    throw DatabaseError.undoConflict([
+      UndoConflict(
+        path: path, property: nil, left: nil, found: nil, changedBy: sequence,
+        reason: "its records were migrated, which is not undone; the state before can be restored")
+    ])
   }
 
   private mutating func endValues() {

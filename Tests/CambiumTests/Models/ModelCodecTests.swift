@@ -40,7 +40,7 @@ struct ModelCodecTests {
     var encoder = ModelEncoder()
     for reversed in [false, true] {
       let catalog = try Self.catalog(of: Everything.self, reversed: reversed)
-      let binding = try Binding(Everything.schema.core) { catalog.id(of: $0) }
+      let binding = try Binding(Everything.schema.core, catalog)
       for _ in 0..<60 {
         let model = random.everything()
         var untyped = RecordEncoder()
@@ -62,7 +62,7 @@ struct ModelCodecTests {
   func difference(seed: UInt64) throws {
     var random = FormatRandom(seed: 500 + seed)
     let catalog = try Self.catalog(of: Everything.self)
-    let binding = try Binding(Everything.schema.core) { catalog.id(of: $0) }
+    let binding = try Binding(Everything.schema.core, catalog)
     var encoder = ModelEncoder()
     for _ in 0..<60 {
       let old = random.everything()
@@ -82,7 +82,7 @@ struct ModelCodecTests {
   @Test("finds a change that Swift's equality does not see")
   func looseEquality() throws {
     let catalog = try Self.catalog(of: Everything.self)
-    let binding = try Binding(Everything.schema.core) { catalog.id(of: $0) }
+    let binding = try Binding(Everything.schema.core, catalog)
     var encoder = ModelEncoder()
     var old = Everything()
     (old.double, old.string, old.texts, old.float) = (0.0, "\u{E9}", ["\u{E9}"], .nan)
@@ -101,7 +101,7 @@ struct ModelCodecTests {
   func damage(seed: UInt64) throws {
     var random = FormatRandom(seed: 700 + seed)
     let catalog = try Self.catalog(of: Everything.self)
-    let binding = try Binding(Everything.schema.core) { catalog.id(of: $0) }
+    let binding = try Binding(Everything.schema.core, catalog)
     var encoder = ModelEncoder()
     var refused = 0
     for _ in 0..<40 {

@@ -200,6 +200,7 @@ struct SchemaTests {
       try database.register(First.self)
       #expect(try database.head == head)
       try database.register(Newer.self)
+      try database.insert(Newer(extra: "x"))
       let merged = try database.read { try $0.definition(of: "indexed") }
       #expect(
         merged?.properties.map(\.name) == ["extra", "size"])

@@ -48,7 +48,7 @@ extension DatabaseError {
     case .badKey, .badValue, .exists, .conflict, .misuse, .transactionTooLarge, .compacted: .refused
     case .notFound, .noSuchMoment, .noDatabase: .missing
     case .busy, .alreadyOpen: .busy
-    case .unsupported: .unsupported
+    case .unsupported, .needsMigration: .unsupported
     case .readOnly, .full, .ioFailure, .outcomeUnknown, .closed: .inputOutput
     case .corrupt: .corrupt
     }
@@ -74,6 +74,7 @@ extension DatabaseError {
     case .compacted: "compacted"
     case .noDatabase: "no_database"
     case .unsupported: "unsupported"
+    case .needsMigration: "needs_migration"
     case .readOnly: "read_only"
     case .full: "full"
     case .corrupt: "corrupt"
@@ -106,6 +107,8 @@ extension DatabaseError {
     case .compacted(let oldest): "the history before transaction \(oldest) was compacted away"
     case .noDatabase(let path): "no database at \(path)"
     case .unsupported(let path, let reason): "\(path) cannot be opened: \(reason)"
+    case .needsMigration(let path, let steps):
+      "\(path.name) is not migrated yet: \(steps.joined(separator: "; "))"
     case .readOnly(let reason): "the database can only be read: \(reason)"
     case .full(let reason): "no space left: \(reason)"
     case .corrupt(let reason): "the database is damaged: \(reason)"
@@ -146,6 +149,7 @@ extension DatabaseError {
         + "`cambium restore \(Shell.quoted(path)) NEWDB` makes a database of it"
     case .unsupported:
       "check the path; another format opens with the version of cambium that wrote it"
+    case .needsMigration: "the app whose steps these are migrates it"
     case .readOnly: "check who owns the directory and its files, and their permissions"
     case .full: "make room and run it again; this transaction was not stored"
     case .corrupt:

@@ -51,26 +51,39 @@ final class Binding: Sendable {
   let caseNames: [[UInt8]]
   /// The name of the property that says which case a record is.
   let discriminator: Catalog.NameID
+  /// The names of older records; nil where no property is computed of them.
+  let catalog: Catalog?
+  /// How often collections had been declared when the schema was held against its declaration.
+  let declarations: UInt32
+  /// Before this transaction records had a form that the model does not know.
+  let oldest: SequenceNumber
   /// Whether every name is known, so that the binding stays right.
   let isComplete: Bool
   /// Whether records always need the large form.
   let isLarge: Bool
 
-  init(_ core: SchemaCore, _ id: (String) throws -> Catalog.NameID?) throws {
+  init(_ core: SchemaCore, _ known: Catalog) throws {
     try core.check()
+    let declared = known.collections[core.path]?.definition
+    try core.checkUse(declared)
     self.core = core
-    names = try core.properties.map { try id($0.name) ?? Binding.unknown }
-    cases = try core.cases.map { try Binding($0(), id) }
+    declarations = known.collections.version
+    oldest = core.oldestMoment(declared)
+    let isComputing = core.properties.contains { $0.computed != nil }
+    catalog = isComputing ? known : nil
+    names = core.properties.map { known.id(of: $0.name) ?? Binding.unknown }
+    cases = try core.cases.map { try Binding($0(), known) }
     caseNames = try cases.map { try Value.string($0.core.caseName ?? "").stored() }
-    discriminator = try core.discriminator.flatMap { try id($0) } ?? Binding.unknown
-    isComplete = !names.contains(Binding.unknown) && cases.allSatisfy(\.isComplete)
+    discriminator = core.discriminator.flatMap { known.id(of: $0) } ?? Binding.unknown
+    isComplete =
+      !names.contains(Binding.unknown) && !isComputing && cases.allSatisfy(\.isComplete)
     isLarge = core.properties.count > 255 || names.contains { $0 > 0xFFFF }
     elided = try core.properties.map { try $0.absence?.stored() }
     var former: [Former] = []
     for (property, info) in core.properties.enumerated() {
       for (index, name) in info.formerNames.enumerated() {
         // Under its own name is its own former type, which its own step must not read.
-        guard let id = try id(name.name) else { continue }
+        guard let id = known.id(of: name.name) else { continue }
         former.append(Former(name: id, property: property, index: index))
       }
     }
@@ -82,7 +95,7 @@ final class Binding: Sendable {
   private static func step(_ core: SchemaCore, _ index: Int, _ name: Catalog.NameID) -> Step {
     let info = core.properties[index]
     var flags: UInt8 = 0
-    if info.isRequiredToRead { flags |= Step.required }
+    if info.isRequiredToRead && info.computed == nil { flags |= Step.required }
     if info.absence != nil { flags |= Step.elided }
     if info.storesNull { flags |= Step.storesNull }
     if info.shape.isReference { flags |= Step.reference }
@@ -115,21 +128,28 @@ final class Bindings: Sendable {
 
   /// The binding for reading with a catalog.
   func binding(_ core: SchemaCore, _ catalog: Catalog) throws -> Binding {
-    if let binding = find(core, count: catalog.count) { return binding }
-    let binding = try Binding(core) { catalog.id(of: $0) }
+    let declarations = catalog.collections.version
+    if let binding = find(core, count: catalog.count, declarations) { return binding }
+    let binding = try Binding(core, catalog)
     let new = Known(binding: binding, count: catalog.count)
     return known.withLock { known in
       let key = ObjectIdentifier(core)
-      if let other = known[key], other.binding.isComplete { return other.binding }
+      if let other = known[key], other.binding.isComplete,
+        other.binding.declarations == declarations
+      {
+        return other.binding
+      }
       known[key] = new
       return binding
     }
   }
 
-  /// A binding that is known and good for a catalog of so many names.
-  func find(_ core: SchemaCore, count: Int) -> Binding? {
+  /// A binding that is known and good for a catalog of so many names and declarations.
+  func find(_ core: SchemaCore, count: Int, _ declarations: UInt32) -> Binding? {
     known.withLock { known in
-      guard let found = known[ObjectIdentifier(core)] else { return nil }
+      guard let found = known[ObjectIdentifier(core)],
+        found.binding.declarations == declarations
+      else { return nil }
       return found.binding.isComplete || found.count == count ? found.binding : nil
     }
   }
@@ -139,6 +159,9 @@ final class Bindings: Sendable {
 }
 
 extension Writing {
+  /// How often collections have been declared.
+  var declarations: UInt32 { projector.memory.catalog.collections.version }
+
   /// Forgets what was remembered about names, which may have been taken back.
   func forgetNames() {
     encoder.forget()
@@ -148,14 +171,19 @@ extension Writing {
 
   /// The binding for writing: every name of the schema is defined from then on.
   func binding(_ core: SchemaCore) throws -> Binding {
-    if let lastBinding, lastBinding.core === core { return lastBinding }
-    let binding = try findBinding(core)
+    let declarations = declarations
+    if let last = lastBinding, last.core === core, last.declarations == declarations {
+      return last
+    }
+    let binding = try findBinding(core, declarations)
     if binding.isComplete { lastBinding = binding }
     return binding
   }
 
-  private func findBinding(_ core: SchemaCore) throws -> Binding {
-    if let binding = store.bindings.find(core, count: -1) ?? bindings.find(core, count: -1) {
+  private func findBinding(_ core: SchemaCore, _ declarations: UInt32) throws -> Binding {
+    if let binding = store.bindings.find(core, count: -1, declarations)
+      ?? bindings.find(core, count: -1, declarations)
+    {
       return binding
     }
     try core.check()
@@ -168,9 +196,12 @@ extension Snapshot {
   /// The binding for reading.
   func binding(_ core: SchemaCore) throws -> Binding {
     guard let store else { throw DatabaseError.closed(reason: "the snapshot has ended") }
-    if let binding = store.bindings.find(core, count: -1) { return binding }
-    let names = try names
-    // What a running transaction has defined may be taken back.
-    return try (writing?.bindings ?? store.bindings).binding(core, names)
+    let binding =
+      if let known = store.bindings.find(core, count: -1, declarations) { known } else {
+        // What a running transaction has defined may be taken back.
+        try (writing?.bindings ?? store.bindings).binding(core, try names)
+      }
+    if sequence < binding.oldest { throw core.isTooOld(sequence, binding.oldest) }
+    return binding
   }
 }

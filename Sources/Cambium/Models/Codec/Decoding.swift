@@ -67,7 +67,9 @@ extension Binding {
           throw ValueMismatch(reason: "it is required, and the record has none")
         }
       }
-      if !former.isEmpty { try unsafe readFormer(record, into: base, &property) }
+      if !former.isEmpty || catalog != nil {
+        try unsafe readFormer(record, key: key, into: base, &property)
+      }
     } catch {
       throw core.located(error, key, property)
     }
@@ -164,24 +166,35 @@ extension Binding {
 
   // MARK: Former names
 
-  /// Reads what is stored under former names only.
+  /// Reads what is stored under former names only, and makes what is computed of an older record.
   @inline(never)
   private func readFormer(
-    _ record: RawSpan, into base: UnsafeMutableRawPointer, _ property: inout Int
+    _ record: RawSpan, key: RawSpan, into base: UnsafeMutableRawPointer, _ property: inout Int
   ) throws {
     for index in core.properties.indices {
       property = index
-      guard let (former, value) = try former(of: index, in: record) else { continue }
       let info = core.properties[index]
       let place = unsafe base + info.offset
-      let bytes = record.extracting(value)
-      if try bytes.load(UInt8.self, at: 0) == ValueTag.null { continue }
-      if let read = unsafe info.formerNames[former.index].read {
-        try unsafe read(place, bytes)
-      } else {
-        try unsafe info.shape.read(place, bytes, 0)
+      if let (former, value) = try former(of: index, in: record) {
+        let bytes = record.extracting(value)
+        if try bytes.load(UInt8.self, at: 0) == ValueTag.null { continue }
+        if let read = unsafe info.formerNames[former.index].read {
+          try unsafe read(place, bytes)
+        } else {
+          try unsafe info.shape.read(place, bytes, 0)
+        }
+      } else if let computed = info.computed, let catalog, try !isStored(index, in: record) {
+        let path = core.path.appending(try Key(key))
+        let old = DynamicRecord(path, try Record(stored: record, catalog))
+        try unsafe computed.make(place, old)
       }
     }
+  }
+
+  /// Whether a record has a property under its own name.
+  private func isStored(_ property: Int, in record: RawSpan) throws -> Bool {
+    let own = names[property]
+    return try own != Binding.unknown && RecordTable(record).find(record, own) != nil
   }
 
   /// Where a property's value stands under a former name, unless it has one under its own.

@@ -31,7 +31,7 @@ extension Transaction {
   /// Inserts several models; all of them are checked before the first is logged.
   ///
   /// - Returns: Their ids, in order.
-  /// - Throws: As ``insert(_:)``, with the messages of all models. What the database itself refuses
+  /// - Throws: As `insert(_:)`, with the messages of all models. What the database itself refuses
   ///   is found model by model, so use ``attempt(_:)`` to take back those before.
   @discardableResult
   public func insert<M: Model>(contentsOf models: some Sequence<M>) throws -> [ModelID<M>] {

@@ -29,7 +29,7 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
 
 /// A property's type: its form, and how it is handled where the form is `custom`.
 @safe struct PropertyShape: Sendable {
-  let form: Form
+  private(set) var form: Form
   /// Whether it is one reference, which may be without a key.
   let isReference: Bool
   let typeName: String
@@ -41,9 +41,9 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
   /// How its values look outside the database. Asked for late, for the same reason.
   let interchange: @Sendable () -> InterchangeShape
   /// The place's value from stored bytes; the place holds a value already.
-  let read: @Sendable (UnsafeMutableRawPointer, RawSpan, Int) throws -> Void
+  private(set) var read: @Sendable (UnsafeMutableRawPointer, RawSpan, Int) throws -> Void
   /// The place's value from stored bytes; the place holds nothing yet.
-  let initialize: @Sendable (UnsafeMutableRawPointer, RawSpan) throws -> Void
+  private(set) var initialize: @Sendable (UnsafeMutableRawPointer, RawSpan) throws -> Void
   /// The value for nothing stored, at a place that holds nothing yet. False where there is none.
   let initializeAbsent: @Sendable (UnsafeMutableRawPointer) -> Bool
   let write: @Sendable (UnsafeRawPointer, inout ValueWriter) throws -> Void
@@ -202,21 +202,84 @@ extension DiscoveredProperty {
 /// A name that a property had before, and how what was stored under it is read.
 @safe struct FormerName: Sendable {
   let name: String
-  /// Reads the former type; nil where it was the same.
+  /// The name with that of the type that it had.
+  let description: String
+  /// The type that it had; nil where it was the same. Asked for late, as a shape's is.
+  let type: (@Sendable () -> PropertyType)?
+  /// Reads the former type into a place that holds a value; nil where it was the same.
   let read: (@Sendable (UnsafeMutableRawPointer, RawSpan) throws -> Void)?
+  /// Reads the former type into a place that holds nothing yet.
+  fileprivate let initialize: (@Sendable (UnsafeMutableRawPointer, RawSpan) throws -> Void)?
 
   init(_ name: String) {
     self.name = name
+    description = name
+    type = nil
     unsafe read = nil
+    unsafe initialize = nil
   }
 
   init<Old: PropertyValue, New: PropertyValue>(
     _ name: String, _ convert: @escaping @Sendable (Old) throws -> New
   ) {
     self.name = name
+    description = "\(name): \(Old.self)"
+    type = { Old.propertyType }
     unsafe read = { place, stored in
       let new = try convert(try Old.read(stored, depth: 0))
       unsafe place.assumingMemoryBound(to: New.self).pointee = new
+    }
+    unsafe initialize = { place, stored in
+      let new = try convert(try Old.read(stored, depth: 0))
+      unsafe place.initializeMemory(as: New.self, to: new)
+    }
+  }
+}
+
+extension PropertyShape {
+  /// The shape of a property that had other types under its own name: what is not of its own type
+  /// is read as one of those. The codec's loop need not know.
+  func converting(_ formers: [FormerName]) -> PropertyShape {
+    formers.reduce(self) { $1.type == nil ? $0 : $0.converting($1) }
+  }
+
+  private func converting(_ former: FormerName) -> PropertyShape {
+    guard let formerRead = unsafe former.read, let formerStart = unsafe former.initialize else {
+      return self
+    }
+    var copy = self
+    copy.form = form.isOptional ? .customOrNil : .custom
+    let (ownRead, ownStart) = unsafe (read, initialize)
+    unsafe copy.read = { place, stored, depth in
+      try PropertyShape.trying({ try unsafe ownRead(place, stored, depth) }) {
+        try unsafe formerRead(place, stored)
+      }
+    }
+    unsafe copy.initialize = { place, stored in
+      try PropertyShape.trying({ try unsafe ownStart(place, stored) }) {
+        try unsafe formerStart(place, stored)
+      }
+    }
+    return copy
+  }
+
+  /// Runs the second where the first finds another type; where both do, the first says so.
+  private static func trying(_ own: () throws -> Void, _ former: () throws -> Void) throws {
+    do { try own() } catch let mismatch as ValueMismatch {
+      do { try former() } catch is ValueMismatch { throw mismatch }
+    }
+  }
+}
+
+/// Makes a property's value of what an older record has under other names.
+@safe struct ComputedProperty: Sendable {
+  /// Puts it into a place that holds a value.
+  let make: @Sendable (UnsafeMutableRawPointer, DynamicRecord) throws -> Void
+
+  init<V: PropertyValue>(_ make: @escaping @Sendable (DynamicRecord) throws -> V) {
+    unsafe self.make = { place, old in
+      let new = try make(old)
+      unsafe place.assumingMemoryBound(to: V.self).pointee = new
     }
   }
 }

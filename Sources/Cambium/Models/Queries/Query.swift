@@ -233,7 +233,9 @@ public struct Query<M: Model>: Sendable {
   }
 
   func run(on snapshot: Snapshot) throws -> QueryRun {
-    try M.schema.core.check()
+    let core = M.schema.core
+    try core.check()
+    try core.checkAsked(description.propertyNames, snapshot)
     let run = try QueryRun(description, on: snapshot)
     run.check = check
     return run

@@ -1,0 +1,74 @@
+// What a declaration tells of migrations: which steps the records have behind them, and how far one
+// that is under way has come.
+
+/// A step of a migration that all records of a collection have behind them.
+public struct AppliedStep: Hashable, Sendable {
+  /// What the app, or the command line, calls it.
+  public var name: String
+  /// The ``CollectionDefinition/version`` that it led to: an app of that version must know the
+  /// step, a later one need not; zero where nobody must.
+  public var version: Int
+  /// The transaction that finished it, or zero where there was no record to change. What was there
+  /// before has the older form.
+  public var sequence: SequenceNumber
+
+  package init(_ name: String, version: Int, sequence: SequenceNumber = .zero) {
+    self.name = name
+    self.version = version
+    self.sequence = sequence
+  }
+}
+
+/// How far a migration has come: its position is stored with each batch, so that it goes on where
+/// it was broken off.
+public struct UnfinishedMigration: Hashable, Sendable {
+  /// The steps, in order.
+  public var steps: [String]
+  /// How many records are done.
+  public var done: Int
+  /// The key of the last one, as text; nil before the first.
+  public var last: String?
+  /// The declaration that it leads to, as a value, where no app says it.
+  package var target: Value?
+
+  package init(_ steps: [String], done: Int = 0, last: String? = nil, target: Value? = nil) {
+    self.steps = steps
+    self.done = done
+    self.last = last
+    self.target = target
+  }
+}
+
+extension AppliedStep: ValueCodable {
+  var value: Value {
+    [
+      "name": .string(name), "version": .integer(Int64(version)),
+      "sequence": .integer(Int64(clamping: sequence.rawValue)),
+    ]
+  }
+
+  init(_ value: Value) throws {
+    let map = try Members(value)
+    self.init(
+      try map.needed("name") { try map.text($0) },
+      version: Int(clamping: try map.integer("version") ?? 0),
+      sequence: SequenceNumber(UInt64(clamping: try map.integer("sequence") ?? 0)))
+  }
+}
+
+extension UnfinishedMigration: ValueCodable {
+  var value: Value {
+    var map: Record = ["done": .integer(Int64(done))]
+    map.set("steps", steps.map { .string($0) })
+    map["last"] = last.map { .string($0) }
+    map["target"] = target
+    return .map(map)
+  }
+
+  init(_ value: Value) throws {
+    let map = try Members(value)
+    self.init(
+      try map.texts("steps"), done: Int(clamping: try map.integer("done") ?? 0),
+      last: try map.text("last"), target: map["target"])
+  }
+}

@@ -1,0 +1,244 @@
+// Rewriting all records of a collection, for `migrate` of an app and of the command line:
+//
+//     declaration ──▶ blend of old and new ──▶ batch, position ──▶ … ──▶ new declaration
+//     as it was       under `migration`        one transaction each      checks every record
+//
+// The position is stored in the declaration, with the records of its batch: whoever comes next goes
+// on behind it, after a crash, an error or a stop. Between batches others write. While records of
+// both forms stand side by side, the declaration demands only what both have.
+
+/// What is to be done to every record of a collection.
+package struct CollectionMigration {
+  let path: Path
+  /// What the steps are called; those of one that is under way must be the same.
+  let steps: [String]
+  /// The steps as they are noted in the end; without a transaction.
+  let applied: [AppliedStep]
+  /// The declaration that it leads to, from the present one, or nil for none. The steps need not be
+  /// in it.
+  let target: (_ present: CollectionDefinition?) throws -> CollectionDefinition?
+  /// Whether nobody can say the target again, so that it is kept with the position.
+  let keepsTarget: Bool
+  /// Makes a record of the new form.
+  let rewrite: (_ record: inout DynamicRecord, _ tx: borrowing Transaction) throws -> Void
+
+  package init(
+    _ path: Path, steps: [String], applied: [AppliedStep], keepsTarget: Bool = false,
+    target: @escaping (_ present: CollectionDefinition?) throws -> CollectionDefinition?,
+    rewrite: @escaping (_ record: inout DynamicRecord, _ tx: borrowing Transaction) throws -> Void
+  ) {
+    self.path = path
+    self.steps = steps
+    self.applied = applied
+    self.keepsTarget = keepsTarget
+    self.target = target
+    self.rewrite = rewrite
+  }
+}
+
+extension Database {
+  /// Migrates a collection, or goes on with what was broken off.
+  ///
+  /// - Parameters:
+  ///   - migration: What is to be done.
+  ///   - batch: How many records a transaction has at most.
+  ///   - metadata: Kept with each transaction.
+  ///   - progress: Told after each batch; false stops, with a `CancellationError`.
+  /// - Returns: How many records were looked at, those of earlier runs among them.
+  /// - Throws: What rewriting throws; ``DatabaseError``. The batches before are stored.
+  package func migrate(
+    _ migration: CollectionMigration, batch: Int, metadata: [String: String] = [:],
+    progress: ProgressHandler?
+  ) throws -> Int {
+    var metadata = metadata
+    metadata["migration"] = "\(migration.path): \(migration.steps.joined(separator: "; "))"
+    var state = try write(metadata: metadata) { try migration.begin($0) }
+    while !state.isFinished {
+      let goesOn =
+        progress?(
+          Progress(
+            phase: "migrate", done: UInt64(state.done), total: UInt64(max(state.done, state.total)))
+        ) ?? true
+      if !goesOn { throw CancellationError() }
+      state = try write(metadata: metadata) { try migration.goOn($0, upTo: max(1, batch)) }
+    }
+    _ = progress?(
+      Progress(phase: "migrate", done: UInt64(state.done), total: UInt64(state.done)))
+    return state.done
+  }
+}
+
+extension CollectionMigration {
+  /// How far it is.
+  fileprivate struct State {
+    var done = 0
+    var total = 0
+    var isFinished = false
+  }
+
+  /// After so many bytes of operations a batch ends, however few records it has.
+  private static let batchBytesMax = 8 << 20
+
+  // MARK: The first transaction
+
+  fileprivate func begin(_ tx: borrowing Transaction) throws -> State {
+    let (present, total) = (try tx.definition(of: path), try tx[path].childCount)
+    if let unfinished = present?.migration {
+      guard unfinished.steps == steps else { throw isOther(unfinished) }
+      return State(done: unfinished.done, total: total)
+    }
+    if total == 0 { return try finish(tx, done: 0) }
+    let target = try target(present)
+    var blend = (present ?? CollectionDefinition()).blended(with: target)
+    let kept = keepsTarget ? try target?.value ?? .null : nil
+    blend.migration = UnfinishedMigration(steps, target: kept)
+    // Every record is held against the target, whose names must have their numbers.
+    try target.map { try tx.writing.defineNames(of: $0) }
+    try tx.declare(path, blend)
+    return State(total: total)
+  }
+
+  private func isOther(_ unfinished: UnfinishedMigration) -> DatabaseError {
+    .misuse(
+      reason: """
+        another migration of \(path) is under way: \(unfinished.steps.quoted), after \
+        \(unfinished.done) records; finish it first
+        """)
+  }
+
+  // MARK: A batch
+
+  fileprivate func goOn(_ tx: borrowing Transaction, upTo count: Int) throws -> State {
+    guard var blend = try tx.definition(of: path), var position = blend.migration,
+      position.steps == steps
+    else {
+      // Somebody else has finished it in between.
+      return State(isFinished: true)
+    }
+    let target = try self.target(position, blend)
+    let plan = try target.map { try tx.writing.plan(path, $0) }
+    var children = tx[path].children
+    let last = try position.last.map { try Key($0) }
+    if let last { children = children.from(last) }
+    var cursor = try children.makeCursor()
+    var seen = 0
+    while seen < count, tx.writing.operationBytes < CollectionMigration.batchBytesMax {
+      guard let node = try cursor.next() else {
+        return try finish(tx, done: position.done)
+      }
+      guard let key = node.key, key != last else { continue }
+      if let record = try node.record { try rewrite(record, tx, plan) }
+      seen += 1
+      position.done += 1
+      position.last = key.description
+    }
+    blend.migration = position
+    try tx.declare(path, blend)
+    return State(done: position.done, total: try tx[path].childCount)
+  }
+
+  private func target(
+    _ position: UnfinishedMigration, _ blend: CollectionDefinition
+  ) throws -> CollectionDefinition? {
+    guard keepsTarget, let kept = position.target else { return try target(blend) }
+    return kept == .null ? nil : try CollectionDefinition(kept)
+  }
+
+  private func rewrite(
+    _ old: DynamicRecord, _ tx: borrowing Transaction, _ plan: CollectionPlan?
+  ) throws {
+    var new = old
+    try rewrite(&new, tx)
+    // A step may have removed it.
+    guard try tx[old.path].exists else { return }
+    try tx.upsert(new)
+    guard let plan else { return }
+    let catalog = tx.writing.projector.memory.catalog
+    _ = try tx[old.path].lookUp { header, version in
+      guard header.kind == .record, let key = old.key else { return }
+      try key.stored.lend {
+        try plan.check(version.extracting(droppingFirst: header.contentOffset), key: $0, catalog)
+      }
+    }
+  }
+
+  // MARK: The last transaction
+
+  /// Declares what all records are now; that looks at every one of them once more.
+  private func finish(_ tx: borrowing Transaction, done: Int) throws -> State {
+    let present = try tx.definition(of: path)
+    var target: CollectionDefinition?
+    if let present, let position = present.migration {
+      target = try self.target(position, present)
+    } else {
+      target = try self.target(present)
+    }
+    target?.migration = nil
+    target?.steps = present?.steps ?? []
+    for var step in applied where target?.steps.contains(where: { $0.name == step.name }) == false {
+      if done > 0 { step.sequence = tx.sequence }
+      target?.steps.append(step)
+    }
+    try tx.declare(path, target)
+    return State(done: done, total: done, isFinished: true)
+  }
+}
+
+extension Transaction {
+  /// What is declared about a collection, with what this transaction has done so far.
+  fileprivate func definition(of path: Path) throws -> CollectionDefinition? {
+    try readingSnapshot().definition(of: path)
+  }
+}
+
+extension Writing {
+  /// Resolves a declaration that is not declared, to hold records against it.
+  fileprivate func plan(_ path: Path, _ definition: CollectionDefinition) throws -> CollectionPlan {
+    try defineNames(of: definition)
+    let count = CollectionPlan.indexes(of: definition).count + definition.views.count
+    return try CollectionPlan(
+      path, definition, numbers: Array(repeating: 0, count: count), projector.memory.catalog)
+  }
+}
+
+extension Writing {
+  /// Why what was at a place at a moment cannot come back: records there were migrated since.
+  func olderForm(of path: Path, at moment: SequenceNumber) -> String? {
+    let collections = projector.memory.catalog.collections
+    let touched = collections.all(within: path) + [collections[of: path]].compactMap(\.self)
+    for collection in touched {
+      let last = collection.definition.steps.map(\.sequence).max() ?? .zero
+      guard last > moment || collection.definition.migration != nil else { continue }
+      return "the records of \(collection.path) were migrated since, and had an older form then"
+    }
+    return nil
+  }
+}
+
+extension CollectionDefinition {
+  /// What holds while some records are of this form, and some already of another.
+  fileprivate func blended(with target: CollectionDefinition?) -> CollectionDefinition {
+    let target = target ?? CollectionDefinition()
+    var blend = target
+    blend.properties = target.properties.map { $0.blended(with: self[$0.name]) }
+    for property in properties where target[property.name] == nil {
+      blend.properties.append(property.blended(with: property))
+    }
+    // Uniqueness may fail in between; it is asked in the end.
+    blend.indexes = indexes.filter { target.indexes.contains($0) && !$0.isUnique }
+    blend.views = views.filter { target.views.contains($0) }
+    blend.steps = steps
+    return blend
+  }
+}
+
+extension PropertyDefinition {
+  /// What holds for the old form as well: nothing that only the new one has to keep to.
+  fileprivate func blended(with old: PropertyDefinition?) -> PropertyDefinition {
+    guard let old, old.type == type else { return PropertyDefinition(name, .any) }
+    var blend = PropertyDefinition(name, type)
+    blend.absence = old.absence == absence ? absence : nil
+    blend.deleteRule = deleteRule
+    return blend
+  }
+}

@@ -1,0 +1,63 @@
+// From a record of an older form to a model, and back into the record: value by value, as a
+// migration needs it once. What is read again and again goes through Decoding.swift.
+
+extension SchemaCore {
+  /// The model that a record of an older form is, as far as it can be read. What a step makes may
+  /// be unreadable, or missing.
+  func read<M: Model>(
+    _ old: DynamicRecord, into template: M, steps: [String]
+  ) throws -> M {
+    var model = template
+    guard let key = old.key, let own = M.Key(treeKey: key) else {
+      throw PropertyError(
+        path: old.path, property: "id", reason: "the key is not of the kind '\(keyType.rawValue)'")
+    }
+    model.id = ModelID(own)
+    for info in properties {
+      do { try read(info, old, &model) } catch {
+        if evolution.changes(info, in: steps) { continue }
+        let reason = (error as? ValueMismatch)?.reason ?? "\(error)"
+        throw PropertyError(path: old.path, property: info.name, reason: reason)
+      }
+    }
+    return model
+  }
+
+  /// Reads a property under its own name, a former one, or computes it.
+  private func read<M: Model>(
+    _ info: PropertyInfo, _ old: DynamicRecord, _ model: inout M
+  ) throws {
+    try unsafe withUnsafeMutablePointer(to: &model) { pointer in
+      let place = unsafe UnsafeMutableRawPointer(pointer) + info.offset
+      if let value = old[info.name] {
+        if value == .null && !info.shape.form.isOptional { return }
+        return try value.stored().lend { try unsafe info.shape.read(place, $0, 0) }
+      }
+      for former in info.formerNames where former.name != info.name {
+        guard let value = old[former.name] else { continue }
+        if value == .null { return }
+        return try value.stored().lend { stored in
+          if let read = unsafe former.read { return try unsafe read(place, stored) }
+          try unsafe info.shape.read(place, stored, 0)
+        }
+      }
+      if let computed = info.computed { try unsafe computed.make(place, old) }
+    }
+  }
+
+  /// Puts a model's properties into a record, and takes out what the schema says is gone. What else
+  /// the record has stays.
+  func write<M: Model>(_ model: M, into record: inout DynamicRecord) {
+    for name in evolution.removed { record[name] = nil }
+    for info in properties {
+      for former in info.formerNames { record[former.name] = nil }
+    }
+    for info in properties {
+      let found = DiscoveredProperty(name: info.name, offset: info.offset, shape: info.shape)
+      let value: Value? =
+        found.isAbsent(in: model)
+        ? info.storesNull || info.absence != nil ? .some(.null) : nil : found.value(in: model)
+      record[info.name] = value == info.absence ? nil : value
+    }
+  }
+}

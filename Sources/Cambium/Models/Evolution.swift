@@ -1,0 +1,150 @@
+/// How records of older forms become those of a model: what its schema says about the past.
+///
+/// Everything here has a name, under which the collection's declaration notes it as a step once all
+/// records have it behind them.
+struct Evolution: Sendable {
+  /// A ``Migration`` without its code.
+  struct Step: Sendable {
+    let name: String
+    /// Where the properties lie that it makes of something else.
+    let changes: [Range<Int>]
+  }
+
+  /// What must be run before the model is used.
+  private(set) var steps: [Step] = []
+  /// What is also read from a record that is not rewritten, by property.
+  private(set) var lazy: [Int: String] = [:]
+  /// The properties whose values may go.
+  private(set) var removed: [String] = []
+
+  init() {}
+
+  init(steps: [Step], removed: [String], _ properties: [PropertyInfo]) {
+    self.steps = steps
+    self.removed = removed
+    for (index, info) in properties.enumerated() { lazy[index] = info.lazyStep }
+  }
+
+  /// What the removal of a property is called.
+  static func removal(of name: String) -> String { "\(name) removed" }
+
+  /// The names of all steps, in the order in which they are run on a record.
+  var names: [String] {
+    lazy.sorted { $0.key < $1.key }.map(\.value) + steps.map(\.name)
+      + removed.map { Evolution.removal(of: $0) }
+  }
+
+  /// Why it cannot be, if it cannot.
+  func problem(_ properties: [PropertyInfo]) -> String? {
+    var seen: Set<String> = []
+    if let twice = names.first(where: { !seen.insert($0).inserted }) {
+      return "two steps are called '\(twice)'"
+    }
+    if let name = removed.first(where: { name in properties.contains { $0.name == name } }) {
+      return "'\(name)' is said to be removed, and is a property"
+    }
+    if let info = properties.first(where: { $0.computed != nil && $0.absence != nil }) {
+      return "absence of '\(info.name)' cannot stand both for its default and for an older form"
+    }
+    return nil
+  }
+
+  /// Whether one of some steps makes a property of something else.
+  func changes(_ info: PropertyInfo, in names: [String]) -> Bool {
+    steps.contains { step in
+      names.contains(step.name) && step.changes.contains { $0.contains(info.offset) }
+    }
+  }
+}
+
+extension SchemaDraft {
+  /// Models that share a collection are not migrated: what they were is read, record by record.
+  mutating func leaveEvolution() {
+    if !evolution.steps.isEmpty || !evolution.removed.isEmpty {
+      problem = problem ?? "\(typeName) shares its collection, which cannot be migrated by steps"
+    }
+    evolution = Evolution()
+  }
+}
+
+extension SchemaCore {
+  /// The steps that a declaration does not have behind it. Without one, nothing is known.
+  func pending(_ declared: CollectionDefinition) -> [String] {
+    let applied = Set(declared.steps.map(\.name))
+    return evolution.names.filter { !applied.contains($0) }
+  }
+
+  /// Refuses a model whose records are not of its form.
+  func checkUse(_ declared: CollectionDefinition?) throws {
+    guard let declared else {
+      if evolution.steps.isEmpty { return }
+      throw DatabaseError.misuse(
+        reason: "\(typeName) has migrations, so that it must be registered before it is used")
+    }
+    try checkIsKnown(declared, at: name)
+    let applied = Set(declared.steps.map(\.name))
+    let missing = evolution.steps.map(\.name).filter { !applied.contains($0) }
+    let unfinished = declared.migration?.steps ?? []
+    if missing.isEmpty && unfinished.isEmpty { return }
+    throw DatabaseError.needsMigration(path, steps: unfinished.isEmpty ? missing : unfinished)
+  }
+
+  /// Refuses a declaration of which the app does not know what has become of the records. `place`
+  /// is what the error names.
+  func checkIsKnown(_ declared: CollectionDefinition, at place: String) throws {
+    let version = version
+    func refuse(_ reason: String) -> DatabaseError {
+      .unsupported(path: place, reason: "the collection \(name): \(reason)")
+    }
+    let own = Set(evolution.names)
+    let strange =
+      declared.steps.filter { $0.version >= version }.map(\.name).filter { !own.contains($0) }
+      + (declared.migration?.steps ?? []).filter { !own.contains($0) }
+    if strange.isEmpty && declared.version <= version { return }
+    var parts: [String] = []
+    if declared.version > version {
+      parts.append("a newer app has declared it (version \(declared.version), not \(version))")
+    }
+    if !strange.isEmpty {
+      parts.append("this app does not know what was done to it: \(strange.quoted)")
+    }
+    let names = Set(storedProperties.map(\.name))
+    let unknown = declared.properties.map(\.name).filter { !names.contains($0) }
+    if !unknown.isEmpty { parts.append("it does not have the properties \(unknown.quoted)") }
+    throw refuse(parts.joined(separator: "; ") + "; open it with the newer app")
+  }
+
+  /// The first moment whose records are of a form that the model knows.
+  func oldestMoment(_ declared: CollectionDefinition?) -> SequenceNumber {
+    let removals = Set(evolution.removed.map { Evolution.removal(of: $0) })
+    let readable = removals.union(evolution.lazy.values)
+    return declared?.steps.filter { $0.version > 0 && !readable.contains($0.name) }
+      .map(\.sequence).max() ?? .zero
+  }
+
+  /// The error of reading a moment before that.
+  func isTooOld(_ moment: SequenceNumber, _ oldest: SequenceNumber) -> DatabaseError {
+    .noSuchMoment(
+      reason: """
+        \(typeName) cannot be read as of transaction \(moment): its records were migrated by \
+        \(oldest), and had an older form before; read them by their paths, as Node.record
+        """)
+  }
+
+  /// Refuses a question about a property that some records have in an older form only: it would be
+  /// answered as if they had none.
+  func checkAsked(_ names: @autoclosure () -> Set<String>, _ snapshot: Snapshot) throws {
+    guard !evolution.lazy.isEmpty, let declared = try snapshot.definition(of: path) else { return }
+    let applied = Set(declared.steps.map(\.name))
+    let left = evolution.lazy.filter { !applied.contains($0.value) }
+    if left.isEmpty { return }
+    let names = names()
+    let steps = left.filter { names.contains(properties[$0.key].name) }.map(\.value).sorted()
+    if !steps.isEmpty { throw DatabaseError.needsMigration(path, steps: steps) }
+  }
+}
+
+extension [String] {
+  /// For messages: `'a', 'b'`.
+  var quoted: String { map { "'\($0)'" }.joined(separator: ", ") }
+}

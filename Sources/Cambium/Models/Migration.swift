@@ -1,0 +1,116 @@
+/// A step that makes records of a model's form out of older ones, with the old record and the new
+/// model at hand; a line of a ``Schema``.
+///
+///     Migration("full name") { old, new in
+///       new.name = try old["first", as: String.self] + " " + old["last", as: String.self]
+///     }
+///     Migration("price in cents", changing: \.price) { old, new in
+///       new.price = Int(try old["price", as: Double.self] * 100)
+///     }
+///     Removed("first", "last")
+///
+/// ``Database/migrate(_:batch:progress:)`` runs it once for each record; before that, the model
+/// cannot be used. The name is what the collection remembers the step by, so it must stay. What a
+/// step does not mention stays, the old properties as well, unless they are ``Removed``.
+///
+/// Once every database is known to have it behind it, the line can go: then raise the schema's
+/// version, which tells this app from an older one that never had it.
+public struct Migration<M: Model>: SchemaPart, Sendable {
+  private let step: MigrationStep<M>
+
+  /// Declares a step.
+  ///
+  /// - Parameters:
+  ///   - name: What it is called; unique among the schema's steps.
+  ///   - properties: Those that records may hold in another form, so that they cannot be read: the
+  ///     step must set them. Any other property that cannot be read is an error.
+  ///   - body: Takes the record as it is stored, and the model as far as it could be read from it.
+  ///     What it throws ends the migration, with the record's path.
+  public init(
+    _ name: String, changing properties: PartialKeyPath<M> & Sendable...,
+    body: @escaping @Sendable (_ old: DynamicRecord, _ new: inout M) throws -> Void
+  ) {
+    step = MigrationStep(name, properties) { old, new, _ in try body(old, &new) }
+  }
+
+  /// Declares a step that looks at other records, or writes them: to split one into several.
+  ///
+  ///     Migration("addresses apart") { old, new, tx in
+  ///       new.address = try tx.insert(Address(street: try old["street", as: String.self]))
+  ///     }
+  ///
+  /// - Parameters:
+  ///   - name: What it is called; unique among the schema's steps.
+  ///   - properties: As in ``init(_:changing:body:)``.
+  ///   - body: Takes the transaction besides, in which the record is written. It may delete the
+  ///     record; it must not insert into the collection that is migrated, nor read its models.
+  public init(
+    _ name: String, changing properties: PartialKeyPath<M> & Sendable...,
+    body:
+      @escaping @Sendable (
+        _ old: DynamicRecord, _ new: inout M, _ transaction: borrowing Transaction
+      ) throws -> Void
+  ) {
+    step = MigrationStep(name, properties, body)
+  }
+
+  /// What the line says.
+  public var item: SchemaItem<M> { SchemaItem(step: step) }
+}
+
+/// Consents to losing properties that the model no longer has; a line of a ``Schema``.
+///
+///     Removed("legacy")
+///
+/// Without it, what the records have under such a name stays there, untouched.
+/// ``Database/migrate(_:batch:progress:)`` takes it out; history keeps it.
+public struct Removed<M: Model>: SchemaPart, Sendable {
+  private let names: [String]
+
+  /// Names the properties.
+  ///
+  /// - Parameter names: As they are stored.
+  public init(_ names: String...) { self.names = names }
+
+  /// What the line says.
+  public var item: SchemaItem<M> { SchemaItem(removed: names) }
+}
+
+/// A step with its code.
+struct MigrationStep<M: Model>: Sendable {
+  typealias Body = @Sendable (DynamicRecord, inout M, borrowing Transaction) throws -> Void
+  let info: Evolution.Step
+  let body: Body
+
+  init(
+    _ name: String, _ properties: [PartialKeyPath<M> & Sendable], _ body: @escaping Body
+  ) {
+    let changes = properties.compactMap { property -> Range<Int>? in
+      guard let start = MemoryLayout<M>.offset(of: property) else { return nil }
+      let type = type(of: property).valueType as? any PropertyValue.Type
+      return start..<(start + max(1, type.map { MigrationStep.size(of: $0) } ?? 1))
+    }
+    info = Evolution.Step(name: name, changes: changes)
+    self.body = body
+  }
+
+  private static func size<V: PropertyValue>(of type: V.Type) -> Int { MemoryLayout<V>.size }
+}
+
+/// Why a migration has stopped: what one record could not be made into.
+///
+/// The batches before it are stored, nothing of the record's own batch is, and the migration goes
+/// on there when it is called again.
+///
+/// Recovery: change the record by its path, or the step, and migrate again.
+public struct MigrationError: Error, CustomStringConvertible {
+  /// The record.
+  public let path: Path
+  /// The steps that were run on it, or the one that has thrown.
+  public let step: String
+  /// What is wrong.
+  public let cause: any Error
+
+  /// What is wrong, and where.
+  public var description: String { "\(path), step '\(step)': \(cause)" }
+}

@@ -1,0 +1,187 @@
+/// A model's declaration, laid over the one that a collection has: what only adds is taken, what
+/// would lose something is refused, and says which ways there are.
+struct Redeclaring {
+  let core: SchemaCore
+  /// The declaration that is there.
+  let present: CollectionDefinition?
+  /// Whether there is anything to migrate.
+  let hasRecords: Bool
+  /// Whether records may have a property of this name.
+  let isKnown: (String) -> Bool
+  /// What errors name.
+  let place: String
+
+  init(_ core: SchemaCore, in snapshot: Snapshot, at place: String) throws {
+    self.core = core
+    self.place = place
+    present = try snapshot.definition(of: core.path)
+    hasRecords = try snapshot[core.path].childCount > 0
+    let names = try snapshot.names
+    isKnown = { names.id(of: $0) != nil }
+  }
+
+  // MARK: Steps
+
+  /// The steps that records may not have behind them, in order.
+  var pending: [String] {
+    guard hasRecords else { return [] }
+    return core.pending(present ?? CollectionDefinition()).filter { !isVain($0) }
+  }
+
+  /// Those of them before which the model cannot be used.
+  var blocking: [String] {
+    let pending = Set(pending)
+    return core.evolution.steps.map(\.name).filter { pending.contains($0) }
+  }
+
+  /// Whether a step has nothing to do, since no record has ever had what it is about.
+  private func isVain(_ step: String) -> Bool {
+    for (index, name) in core.evolution.lazy where name == step {
+      let info = core.properties[index]
+      return info.computed == nil && !info.formerNames.contains { isKnown($0.name) }
+    }
+    return core.evolution.removed.contains { Evolution.removal(of: $0) == step && !isKnown($0) }
+  }
+
+  /// What is noted of steps when they are done.
+  func applied(_ names: [String]) -> [AppliedStep] {
+    names.map { AppliedStep($0, version: core.version) }
+  }
+
+  // MARK: Declarations
+
+  /// The declaration for use, with the pending steps still to be done.
+  ///
+  /// - Throws: ``DatabaseError/needsMigration(_:steps:)``,
+  ///   ``DatabaseError/unsupported(path:reason:)``.
+  func declaration() throws -> CollectionDefinition {
+    try check()
+    let unfinished = present?.migration?.steps ?? []
+    let steps = unfinished.isEmpty ? blocking : unfinished
+    if !steps.isEmpty { throw DatabaseError.needsMigration(core.path, steps: steps) }
+    var declaration = merged(without: [])
+    let pending = Set(pending)
+    for (index, step) in core.evolution.lazy where pending.contains(step) {
+      declaration.loosen(core.properties[index].name, present)
+    }
+    let known = Set(declaration.steps.map(\.name))
+    declaration.steps += applied(
+      core.evolution.names.filter { !known.contains($0) && !pending.contains($0) })
+    return declaration
+  }
+
+  /// The declaration when all steps are done.
+  ///
+  /// - Throws: ``DatabaseError/unsupported(path:reason:)``.
+  func finalDeclaration() throws -> CollectionDefinition {
+    try check()
+    return merged(without: core.evolution.removed)
+  }
+
+  /// The model's own, and what an older one has besides: properties that this app does not know
+  /// stay declared, since their data stays.
+  private func merged(without removed: [String]) -> CollectionDefinition {
+    var merged = core.definition
+    guard let present else { return merged }
+    for property in present.properties where merged[property.name] == nil {
+      if removed.contains(property.name) { continue }
+      // Nobody here can fill it in.
+      var kept = property
+      kept.isRequired = false
+      merged.properties.append(kept)
+    }
+    merged.steps = present.steps
+    return merged
+  }
+
+  // MARK: Refusals
+
+  private func refuse(_ reason: String) -> DatabaseError {
+    .unsupported(path: place, reason: "the collection \(core.path): \(reason)")
+  }
+
+  private func check() throws {
+    try checkFormerTypes()
+    guard let present else { return }
+    try core.checkIsKnown(present, at: place)
+    if let keys = core.definition.keys, let oldKeys = present.keys, keys != oldKeys {
+      throw refuse("its keys are of the kind \(oldKeys.rawValue), not \(keys.rawValue)")
+    }
+    // Half-way through a migration its declaration takes anything; the types were held against each
+    // other when it began, and each record is held against the new ones.
+    guard hasRecords, present.migration == nil else { return }
+    let pending = pending
+    for old in present.properties {
+      guard let own = core.definition[old.name], !own.type.takesAll(of: old.type) else { continue }
+      let info = core.storedProperties.first { $0.name == own.name }
+      if let info, core.evolution.changes(info, in: pending) { continue }
+      if let info, let step = info.lazyStep, !info.formerTypes.isEmpty {
+        if pending.contains(step) || core.discriminator != nil { continue }
+        throw refuse(
+          """
+          the property \(own.name) is declared as \(old.type) again after '\(step)' was done; use \
+          a Migration with another name
+          """)
+      }
+      throw refuse(
+        """
+        the property \(own.name) is declared as \(old.type), and \(core.typeName) has \(own.type); \
+        say how it is converted: Property(…).was("\(own.name)", as: …) { … } does it where a \
+        record is read, Migration("…", changing: …) { old, new in … } once for all
+        """)
+    }
+  }
+
+  /// Refuses a former type of which nobody can tell whether a value is of it.
+  private func checkFormerTypes() throws {
+    for info in core.properties {
+      guard let own = core.definition[info.name]?.type else { continue }
+      for former in info.formerTypes where former.type.map({ own.takesAll(of: $0()) }) ?? false {
+        throw DatabaseError.misuse(
+          reason: """
+            \(core.typeName).\(info.name) was \(own) before as well, so that no one can tell old \
+            values from new ones; use Migration("…", changing: …), or another name
+            """)
+      }
+    }
+  }
+
+  /// What to do about records that break what is newly declared.
+  func advising(_ violations: [Violation]) -> DatabaseError {
+    .invalid(
+      violations.map { violation in
+        Violation(
+          violation.path, violation.property,
+          violation.reason
+            + "; the record was there before \(core.typeName) asked for that: change it, or give "
+            + "it a value by Property(…).was { old in … } or a Migration, and migrate")
+      })
+  }
+}
+
+extension CollectionDefinition {
+  /// Asks of a property only what its older forms keep to as well.
+  fileprivate mutating func loosen(_ name: String, _ present: CollectionDefinition?) {
+    guard let index = properties.firstIndex(where: { $0.name == name }) else { return }
+    properties[index].isRequired = false
+    if let old = present?[name], old.type != properties[index].type {
+      properties[index].type = .any
+      properties[index].domain = nil
+      properties[index].deleteRule = nil
+      properties[index].mustExist = false
+    }
+  }
+}
+
+extension PropertyType {
+  /// Whether every value of another type is one of this as well.
+  func takesAll(of other: PropertyType) -> Bool {
+    switch (self, other) {
+    case (.any, _): true
+    case (.double, .integer), (.decimal, .integer): true
+    case (.array(let own), .array(let other)), (.map(let own), .map(let other)):
+      own.takesAll(of: other)
+    default: self == other
+    }
+  }
+}

@@ -1,0 +1,315 @@
+// Goal: records of an older form become those of the newest, by any way that a schema can say, and
+// nothing is lost or guessed on the way. Method: small collections, written by one model and read
+// and migrated by others of the same collection; what must be there is written out.
+
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Cambium
+
+/// The form that everything starts with.
+private struct Person1: Cambium.Model {
+  typealias Key = Int
+  var id = ID()
+  var first = ""
+  var last = ""
+  var born: String?
+  var legacy = 1
+  static let schema = Schema<Person1>("people") { Index(\.last) }
+}
+
+/// Merged, with another type under the same name, and without what is not needed.
+private struct Person2: Cambium.Model, Equatable {
+  typealias Key = Int
+  var id = ID()
+  var name = ""
+  var born: Int?
+  static let schema = Schema<Person2>("people", version: 2) {
+    Property(\.name).required()
+    Migration("full name") { old, new in
+      new.name = try old["first", as: String.self] + " " + old["last", as: String.self]
+    }
+    Migration("year", changing: \.born) { old, new in
+      guard let text = try old["born", as: String?.self] else { return }
+      guard let year = Int(text) else { throw Unreadable(text: text) }
+      new.born = year
+    }
+    Removed("first", "last")
+    Unique(\.name)
+    Index(\.born)
+  }
+  struct Unreadable: Error, Equatable { let text: String }
+}
+
+@Suite("A migration")
+struct MigrationTests {
+  private func fill(_ database: Database, _ people: [Person1]) throws {
+    try database.register(Person1.self)
+    try database.write { tx in try tx.insert(contentsOf: people) }
+  }
+
+  private static let people = (1...7).map {
+    Person1(first: "F\($0)", last: "L\($0)", born: $0 % 3 == 0 ? nil : "\(1900 + $0)")
+  }
+
+  private static let migrated = (1...7).map {
+    Person2(id: .init($0), name: "F\($0) L\($0)", born: $0 % 3 == 0 ? nil : 1900 + $0)
+  }
+
+  @Test("merges, converts and removes, and keeps what nobody let go", arguments: [1, 2, 7, 100])
+  func bulk(_ batch: Int) throws {
+    try withDatabase { database in
+      try fill(database, Self.people)
+      let steps = ["full name", "year", "first removed", "last removed"]
+      #expect(throws: DatabaseError.needsMigration("people", steps: ["full name", "year"])) {
+        try database.register(Person2.self)
+      }
+      #expect(throws: DatabaseError.needsMigration("people", steps: ["full name", "year"])) {
+        try database.get(Person2.ID(1))
+      }
+      let plan = try database.planMigration(of: Person2.self)
+      #expect(plan.steps == steps && plan.records == 7 && plan.done == 0)
+      #expect(plan.blocking == ["full name", "year"] && plan.unknownProperties == ["legacy"])
+
+      let told = Mutex<[UInt64]>([])
+      let count = try database.migrate(Person2.self, batch: batch) { progress in
+        #expect(progress.total == 7)
+        told.withLock { $0.append(progress.done) }
+        return true
+      }
+      #expect(count == 7 && told.withLock { $0.first == 0 && $0.last == 7 && $0 == $0.sorted() })
+      #expect(try database.all(Person2.self).fetch() == Self.migrated)
+      #expect(
+        try database.read { try $0["people/1"].value }
+          == ["name": "F1 L1", "born": 1901, "legacy": 1])
+      let declared = try #require(try database.read { try $0.definition(of: "people") })
+      #expect(declared.migration == nil && declared.steps.map(\.name) == steps)
+      #expect(declared.properties.map(\.name) == ["name", "born", "legacy"])
+      #expect(try database.query(Person2.self).where { $0.born == 1902 }.ids() == [.init(2)])
+      #expect(try database.migrate(Person2.self) == 0)
+    }
+  }
+
+  @Test("goes on where it was broken off, before each batch and after a new start")
+  func resumed() throws {
+    let directory = try TemporaryDirectory()
+    let place = directory.path + "/a.cambium"
+    var database = try Database(at: place)
+    try fill(database, Self.people)
+    for done in 0..<7 {
+      let isFirst = Mutex(true)
+      #expect(throws: CancellationError.self) {
+        try database.migrate(Person2.self, batch: 1) { progress in
+          #expect(progress.done >= UInt64(done))
+          return isFirst.withLock { isFirst in
+            defer { isFirst = false }
+            return isFirst
+          }
+        }
+      }
+      let declared = try #require(try database.read { try $0.definition(of: "people") })
+      #expect(declared.migration?.done == done + 1)
+      #expect(throws: DatabaseError.self) { try database.find(Person2.ID(1)) }
+      try database.close()
+      #expect(throws: DatabaseError.self) { try Database(at: place, for: Person2.self) }
+      #expect(throws: DatabaseError.self) { try Database(at: place, for: Person1.self) }
+      database = try Database(at: place)
+    }
+    try database.close()
+    database = try Database(at: place, for: Person2.self, migrating: { _ in true })
+    #expect(try database.all(Person2.self).fetch() == Self.migrated)
+    try expectSound(database)
+    try database.close()
+  }
+
+  @Test("stops at a record that cannot be made, and keeps what was done")
+  func failing() throws {
+    try withDatabase { database in
+      var people = Self.people
+      people[4].born = "unknown"
+      try fill(database, people)
+      let error = #expect(throws: MigrationError.self) {
+        try database.migrate(Person2.self, batch: 2)
+      }
+      #expect(error?.path == "people/5" && error?.step == "year")
+      #expect(error?.cause as? Person2.Unreadable == .init(text: "unknown"))
+      #expect(try database.read { try $0.definition(of: "people")?.migration?.done } == 4)
+      #expect(try database.read { try $0["people/4"]["name"] } == "F4 L4")
+      #expect(try database.read { try $0["people/5"]["first"] } == "F5")
+      try database.write { try $0.update("people/5", ["born": "1905"]) }
+      try database.migrate(Person2.self, batch: 2)
+      #expect(try database.all(Person2.self).fetch() == Self.migrated)
+    }
+  }
+
+  @Test("asks for what is new of every record in the end")
+  func unique() throws {
+    try withDatabase { database in
+      var people = Self.people
+      (people[2].first, people[2].last) = (people[1].first, people[1].last)
+      try fill(database, people)
+      #expect(throws: DatabaseError.notUnique("people/3", index: ["name"], takenBy: "people/2")) {
+        try database.migrate(Person2.self, batch: 3)
+      }
+      try database.write { try $0.update("people/3", ["name": "F3 L3"]) }
+      try database.migrate(Person2.self, batch: 3)
+      #expect(try database.all(Person2.self).fetch() == Self.migrated)
+    }
+  }
+
+  @Test("does nothing where there are no records, and is needed by no later one")
+  func empty() throws {
+    try withDatabase { database in
+      try database.register(Person2.self)
+      try database.insert(Person2(name: "Ada"))
+      #expect(try database.migrate(Person2.self) == 0)
+      #expect(try database.planMigration(of: Person2.self).steps.isEmpty)
+      #expect(try database.count(Person2.self) == 1)
+    }
+    try withDatabase { database in
+      try database.register(Person1.self)
+      try database.register(Person2.self)
+      try database.insert(Person2(name: "Ada"))
+    }
+  }
+
+  @Test("of a model that is not registered is asked for")
+  func unregistered() throws {
+    try withDatabase { database in
+      let error = #expect(throws: DatabaseError.self) { try database.insert(Person2(name: "Ada")) }
+      #expect(
+        error
+          == .misuse(
+            reason: "Person2 has migrations, so that it must be registered before it is used"))
+    }
+  }
+
+  // MARK: Splitting into two collections
+
+  private struct Address: Cambium.Model, Equatable {
+    typealias Key = Int
+    var id = ID()
+    var city = ""
+    static let schema = Schema<Address>("addresses") { Unique(\.city) }
+  }
+
+  private struct Customer1: Cambium.Model {
+    typealias Key = Int
+    var id = ID()
+    var city = ""
+    static let schema = Schema<Customer1>("customers")
+  }
+
+  private struct Customer2: Cambium.Model, Equatable {
+    typealias Key = Int
+    var id = ID()
+    var address: Address.ID?
+    static let schema = Schema<Customer2>("customers") {
+      Property(\.address).mustExist().onDelete(.deny)
+      Migration("addresses apart") { old, new, tx in
+        let city = try old["city", as: String.self]
+        if city.isEmpty {
+          try tx.remove(old.path)
+          return
+        }
+        let known = try tx.query(Address.self).where { $0.city == city }.ids().first
+        new.address = try known ?? tx.insert(Address(city: city))
+      }
+      Removed("city")
+    }
+  }
+
+  @Test("splits records into two collections, joins equal ones, and leaves some out")
+  func splitting() throws {
+    try withDatabase { database in
+      try database.register(Customer1.self, Address.self)
+      try database.write { tx in
+        try tx.insert(contentsOf: ["Rome", "Paris", "", "Rome"].map { Customer1(city: $0) })
+      }
+      try database.migrate(Customer2.self, batch: 2)
+      #expect(try database.all(Address.self).fetch().map(\.city) == ["Rome", "Paris"])
+      #expect(
+        try database.all(Customer2.self).fetch() == [
+          Customer2(id: 1, address: 1), Customer2(id: 2, address: 2), Customer2(id: 4, address: 1),
+        ])
+      #expect(throws: DatabaseError.self) { try database.delete(Address.ID(1)) }
+    }
+  }
+
+  // MARK: Versions
+
+  @Test("is known to older apps, which are refused and told what they lack")
+  func older() throws {
+    struct SameVersion: Cambium.Model {
+      typealias Key = Int
+      var id = ID()
+      var name = ""
+      static let schema = Schema<SameVersion>("people", version: 2)
+    }
+    struct Later: Cambium.Model {
+      typealias Key = Int
+      var id = ID()
+      var name = ""
+      var born: Int?
+      static let schema = Schema<Later>("people", version: 3)
+    }
+    try withDatabase { database in
+      try fill(database, Self.people)
+      #expect(try database.count(Person1.self) == 7)
+      try database.migrate(Person2.self)
+      func reason(_ body: () throws -> Void) -> String {
+        do { try body() } catch DatabaseError.unsupported(_, let reason) { return reason } catch {
+          return "\(error)"
+        }
+        return "nothing"
+      }
+      let old = reason { try database.register(Person1.self) }
+      #expect(old.contains("version 2, not 1") && old.contains("the properties 'name'"))
+      // Reading and writing are refused as well, without registering anew.
+      #expect(reason { _ = try database.get(Person1.ID(1)) } == old)
+      #expect(reason { try database.insert(Person1()) } == old)
+      let same = reason { try database.register(SameVersion.self) }
+      #expect(same.contains("'full name', 'year', 'first removed', 'last removed'"))
+      try database.register(Later.self)
+      #expect(try database.count(Later.self) == 7)
+      #expect(reason { try database.register(Person2.self) }.contains("version 3, not 2"))
+    }
+  }
+
+  @Test("leaves past moments readable by their paths, and refuses them to the model")
+  func past() throws {
+    try withDatabase { database in
+      try fill(database, Self.people)
+      let before = try database.head
+      try database.migrate(Person2.self, batch: 2)
+      let old = try database.snapshot(at: .sequence(before))
+      #expect(try old["people/2"].record?["first"] == "F2")
+      #expect(throws: DatabaseError.self) { try old.find(Person2.ID(2)) }
+      #expect(throws: DatabaseError.self) { try old.query(Person2.self).fetch() }
+      #expect(try database.snapshot().get(Person2.ID(2)) == Self.migrated[1])
+    }
+  }
+
+  @Test("is not undone, and neither is what would bring back an older form")
+  func undo() throws {
+    try withDatabase { database in
+      try fill(database, Self.people)
+      try database.delete(Person1.ID(7))
+      let removal = try database.head
+      try database.write { try $0.set("note", to: 1) }
+      let note = try database.head
+      try database.migrate(Person2.self)
+      for sequence in [removal.rawValue, note.rawValue + 1, note.rawValue + 2] {
+        #expect(throws: DatabaseError.self) { try database.undo(SequenceNumber(sequence)) }
+      }
+      #expect(throws: DatabaseError.self) {
+        try database.write { try $0.restore("people/7", removedAt: removal) }
+      }
+      try database.undo(note)
+      try database.delete(Person2.ID(6))
+      try database.undoLast()
+      #expect(try database.all(Person2.self).fetch() == Array(Self.migrated[..<6]))
+    }
+  }
+}
