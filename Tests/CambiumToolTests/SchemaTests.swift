@@ -74,4 +74,21 @@ struct SchemaTests {
       #expect(try place.run("swiftc -frontend -parse a.swift") == "")
     }
   }
+
+  @Test("makes models of what is declared that compile")
+  func models() throws {
+    try Workplace.with { place in
+      try Transcript.check("declared", in: place)
+      _ = try place.run("cambium schema team.cambium --swift > Models.swift")
+      let maps = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Sources").path
+      let found = try place.run(
+        """
+        modules=$(dirname "$(command -v cambium)")/Modules
+        for map in '\(maps)'/*/module.modulemap; do set -- "$@" -Xcc "-fmodule-map-file=$map"; done
+        swiftc -swift-version 6 -typecheck Models.swift -I "$modules" "$@"
+        """)
+      #expect(found == "")
+    }
+  }
 }

@@ -10,7 +10,8 @@ enum Commands {
     CompactCommand.command, VacuumCommand.command, EraseCommand.command,
     ConsumersCommand.command,
     PutCommand.command, PatchCommand.command, DeleteCommand.command, ApplyCommand.command,
-    UndoCommand.command, RedoCommand.command, RevertCommand.command, TagCommand.command,
+    MigrateCommand.command, UndoCommand.command, RedoCommand.command, RevertCommand.command,
+    TagCommand.command,
     HelpCommand.command, VersionCommand.command, CompletionsCommand.command, ManCommand.command,
   ]
 

@@ -16,15 +16,21 @@ enum SchemaCommand {
     name: "schema", group: .look,
     summary: "shows collections, their properties and the types of these",
     discussion: """
-      A database has no schema of its own: records have whatever properties were set. This looks at
+      Of a collection that is declared, at PATH or below it, it shows the declaration: what holds
+      for each property, indexes, views, which rules only the app checks, and which migrations the
+      records have behind them.
+
+      Where nothing is declared, records have whatever properties were set. This looks at
       the children of the root, or of PATH, as collections, and tells which properties the records
       in each have, of which types, and in how many of them they are where not in all. Of a large
       collection it looks at a sample, half of it from each end in key order, so that what is rare
-      may be missing; it says so, and --all looks at everything.
+      may be missing; it says so, and --all looks at everything. Forms for programs tell of every
+      collection what was seen.
 
       Of the catalog, which has the names of all properties that were ever set, it tells what was
-      not seen. --swift prints structs to start from, in which what is not in all records is
-      optional. Exits with 1 where there are no nodes to look at.
+      not seen. --swift prints the models that are declared, and structs to start from for what is
+      not, in which what is not in all records is optional. Exits with 1 where there are no nodes to
+      look at.
       """,
     operands: [.database, path],
     options: [sample, all, .at, swift] + Option.list + [.wait, .progress, .noPager, .color],
@@ -51,30 +57,43 @@ enum SchemaCommand {
         node.path, below: snapshot.root, invocation.database,
         at: invocation.has(.at) ? snapshot.sequence : nil)
     }
-    let surveys = try surveys(of: node, invocation, bar)
+    // Forms for programs tell what was seen.
+    let isForPeople = invocation.format == .short
+    let declared = try snapshot.collections.filter { isForPeople && $0.path.isWithin(node.path) }
+    let isDeclared = declared.contains { $0.path == node.path }
+    let surveys =
+      isDeclared ? [] : try surveys(of: node, except: Set(declared.map(\.path)), invocation, bar)
     bar.finish()
-    if surveys.isEmpty {
+    if surveys.isEmpty && declared.isEmpty {
       if invocation.format == .short { System.complain("cambium: there are no nodes below\n") }
       throw Failure.silent(.negative)
     }
-    if invocation.has(swift) { return try output.write(SwiftDeclarations.text(surveys)) }
+    if invocation.has(swift) { return try output.write(SwiftDeclarations.text(surveys, declared)) }
     if invocation.format != .short {
       for survey in surveys { try tell(survey, list) }
       try list.finish()
-      return try hintAtRest(surveys, node)
+      return try hintAtRest(node, invocation)
+    }
+    for (path, definition) in declared {
+      let count = try snapshot[path].childCount
+      let text = DeclarationText(path: path, definition: definition, count: count)
+      for line in text.lines { try output.line(line) }
     }
     for survey in surveys { try tell(survey, output) }
-    try tellRest(surveys, node, snapshot, output)
+    if isDeclared { return }
+    let known = declared.flatMap { $0.definition.properties.map(\.name) }
+    try tellRest(surveys, besides: known, node, snapshot, invocation, output)
   }
 
   private static func surveys(
-    of node: Node, _ invocation: Invocation, _ bar: ProgressBar
+    of node: Node, except declared: Set<Path>, _ invocation: Invocation, _ bar: ProgressBar
   ) throws -> [CollectionSurvey] {
     let isWhole = invocation.has(all)
     let size = isWhole ? nil : invocation.value(sample).number
     var surveys: [CollectionSurvey] = []
     var count: UInt64 = 0
     try node.children.limit(isWhole ? .max : collectionsMax).forEach { child in
+      if declared.contains(child.path) { return }
       surveys.append(
         try CollectionSurvey(child, sample: size) {
           count += 1
@@ -118,10 +137,11 @@ enum SchemaCommand {
 
   /// What was not looked at, and what the catalog has besides.
   private static func tellRest(
-    _ surveys: [CollectionSurvey], _ node: Node, _ snapshot: Snapshot, _ output: Output
+    _ surveys: [CollectionSurvey], besides known: [String], _ node: Node, _ snapshot: Snapshot,
+    _ invocation: Invocation, _ output: Output
   ) throws {
-    try hintAtRest(surveys, node)
-    let seen = Set(surveys.flatMap { $0.properties.compactMap(\.name) + $0.ownNames })
+    try hintAtRest(node, invocation)
+    let seen = Set(known).union(surveys.flatMap { $0.properties.compactMap(\.name) + $0.ownNames })
     let names = try snapshot.propertyNames
     let unseen = names.filter { !seen.contains($0) }
     if unseen.isEmpty { return }
@@ -134,8 +154,8 @@ enum SchemaCommand {
   }
 
   /// Says on standard error that there are more collections than were looked at.
-  private static func hintAtRest(_ surveys: [CollectionSurvey], _ node: Node) throws {
-    let left = try node.childCount - surveys.count
+  private static func hintAtRest(_ node: Node, _ invocation: Invocation) throws {
+    let left = invocation.has(all) ? 0 : try node.childCount - collectionsMax
     if left > 0 {
       System.complain("cambium: \(Quantity.count(left)) more nodes; --all looks at all of them\n")
     }

@@ -5,10 +5,13 @@ import Cambium
 /// Properties keep their names, between backquotes where Swift needs them. What is missing or null
 /// in some record is optional; what has several types is a `Value`.
 enum SwiftDeclarations {
-  /// A declaration for each collection that has records.
-  static func text(_ surveys: [CollectionSurvey]) -> String {
+  /// A declaration for each collection that has records, and a model for each that is declared.
+  static func text(
+    _ surveys: [CollectionSurvey], _ declared: [SwiftModels.Declared] = []
+  ) -> String {
     var lines = ["import Cambium", "import Foundation"]
     var taken: Set<String> = []
+    lines += SwiftModels(declared, taken: &taken).lines
     for survey in surveys where survey.records > 0 {
       let seen = Quantity.count(survey.seen)
       let all = survey.isSampled ? "\(seen) of \(Quantity.count(survey.count))" : "all \(seen)"
@@ -49,7 +52,7 @@ enum SwiftDeclarations {
   ]
 
   /// The name as Swift takes it; nil where there is no way to write it.
-  private static func identifier(_ name: String) -> String? {
+  static func identifier(_ name: String) -> String? {
     if isPlain(name) && !keywords.contains(name) { return name }
     let isRaw = name.unicodeScalars.allSatisfy { scalar in
       scalar != "`" && scalar != "\\" && !scalar.properties.isPatternWhitespace || scalar == " "
@@ -60,7 +63,7 @@ enum SwiftDeclarations {
     return isFit ? "`\(name)`" : nil
   }
 
-  private static func isPlain(_ name: String) -> Bool {
+  static func isPlain(_ name: String) -> Bool {
     guard let first = name.unicodeScalars.first, first == "_" || first.properties.isXIDStart
     else { return false }
     return name != "_" && name.unicodeScalars.allSatisfy(\.properties.isXIDContinue)
@@ -75,10 +78,14 @@ enum SwiftDeclarations {
     "false", "is", "nil", "self", "Self", "super", "throws", "true", "try",
   ]
 
+  static func capitalized(_ word: String) -> String {
+    word.prefix(1).uppercased() + word.dropFirst()
+  }
+
   /// The node's key with capitals, made of what a name can have: `order-items` is `OrderItems`.
-  private static func structName(_ path: Path, _ taken: inout Set<String>) -> String {
+  static func structName(_ path: Path, _ taken: inout Set<String>) -> String {
     let words = (path.last?.description ?? "Root").split { !($0.isLetter || $0.isNumber) }
-    var name = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    var name = words.map { capitalized(String($0)) }.joined()
     if !isPlain(name) { name = "Collection" + name }
     if !isPlain(name) { name = "Collection" }
     var unique = name

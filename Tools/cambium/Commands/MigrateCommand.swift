@@ -1,0 +1,286 @@
+import Cambium
+
+/// `cambium migrate`: gives properties of all records of a collection other names or types, or
+/// takes them out.
+enum MigrateCommand {
+  static let collection = Operand("PATH", .path, "the collection, whose children are the records")
+  static let rename = Option(
+    "rename", "OLD=NEW", .text, "give a property another name", repeats: true)
+  static let change = Option(
+    "change", "NAME=TYPE", .text, "convert a property's values; see below", repeats: true)
+  static let drop = Option(
+    "drop", "NAME", .text, "take a property out, with its indexes and views", repeats: true)
+  static let dropUnconvertible = Option(
+    flag: "drop-unconvertible", "with --change: take out values that cannot be converted")
+  static let batch = Option(
+    "batch", "N", .number(1...1_000_000), "how many records a transaction has at most",
+    fallback: "1000")
+
+  static let command = Command(
+    name: "migrate", group: .change,
+    summary: "renames, converts or drops properties of a collection",
+    discussion: """
+      Changes every record below PATH, and what is declared about them: indexes, views and rules
+      follow a new name. It first looks at all records, says what is to be done, and does nothing
+      if a value cannot be converted, or a record has both names; --dry-run ends there. Dropping
+      is asked for on a terminal, elsewhere --yes is needed; history keeps what was there.
+
+      The work is done in transactions of --batch records, each of which stores how far it is, so
+      that others can write in between. What is broken off goes on with the same command. While it
+      is under way, apps that have models of the collection are refused; afterwards they must say
+      the same, as in Property(\\.delay).was("oldDelay").
+
+      TYPE is bool, integer, double, decimal, string, date, uuid or any. A value is converted where
+      nothing is lost: "42" and 42.0 are integers, "4 2" and 4.2 are not. Without changes it tells
+      which steps the collection has behind it, and what is under way. What takes code, as splitting
+      a property does, is a Migration in the app's schema.
+      """,
+    operands: [.database, collection],
+    options: [rename, change, drop, dropUnconvertible, batch, .actor, .reason, .dryRun, .yes]
+      + [.wait, .progress, .quiet] + Option.output(.short, .json) + [.color],
+    examples: [
+      .init("cambium migrate air.cambium flights", "what was done?"),
+      .init("cambium migrate air.cambium flights --rename delay=departureDelay", "another name"),
+      .init(
+        "cambium migrate air.cambium flights --change number=integer --dry-run",
+        "are all of them numbers?"),
+    ],
+    stopsSafely: true, run: run)
+
+  static func run(_ invocation: Invocation, _ output: Output) throws {
+    let changes = try changes(invocation)
+    let path = invocation.value(collection).path
+    if changes.isEmpty { return try status(path, invocation, output) }
+    let database =
+      try invocation.has(.dryRun)
+      ? OpenDatabase.forReading(invocation) : OpenDatabase.forWriting(invocation)
+    defer { try? database.close() }
+    let snapshot = try database.snapshot()
+    guard try snapshot[path].exists else {
+      throw try MissingNode.failure(path, below: snapshot.root, invocation.database, at: nil)
+    }
+    let plan = try MigrationSurvey(changes, path, snapshot, invocation)
+    if invocation.has(.dryRun) || !plan.obstacles.isEmpty {
+      try tell(plan, "would be", invocation, output)
+    }
+    if let failure = plan.failure { throw failure }
+    if invocation.has(.dryRun) { return }
+    try ask(plan, invocation)
+    try migrate(database, plan, invocation)
+    try tell(plan, "", invocation, output)
+  }
+
+  // MARK: What is asked for
+
+  private static func changes(_ invocation: Invocation) throws -> RecordChanges {
+    var changes = RecordChanges()
+    for argument in invocation.all(rename) {
+      changes.renamed.append(try pair(argument.text, "--rename delay=departureDelay"))
+    }
+    for argument in invocation.all(change) {
+      let (name, typeName) = try pair(argument.text, "--change number=integer")
+      guard let type = ValueConversion.types[typeName] else {
+        throw Failure(
+          .usage, "usage", "“\(typeName)” is no type",
+          hint: "types are \(ValueConversion.types.keys.sorted().joined(separator: ", "))")
+      }
+      changes.converted.append((name, type))
+    }
+    changes.removed = invocation.all(drop).map(\.text)
+    changes.dropsUnconvertible = invocation.has(dropUnconvertible)
+    let touched =
+      changes.renamed.flatMap { [$0.old, $0.new] } + changes.converted.map(\.name)
+      + changes.removed
+    if Set(touched).count < touched.count {
+      throw Failure(
+        .usage, "usage", "a property is named twice", hint: "change it in two runs")
+    }
+    return changes
+  }
+
+  private static func pair(_ text: String, _ example: String) throws -> (String, String) {
+    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    if parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty {
+      return (String(parts[0]), String(parts[1]))
+    }
+    throw Failure(.usage, "usage", "“\(text)” is no pair", hint: "say it as in \(example)")
+  }
+
+  // MARK: What was done
+
+  private static func status(
+    _ path: Path, _ invocation: Invocation, _ output: Output
+  ) throws {
+    let database = try OpenDatabase.forReading(invocation)
+    defer { try? database.close() }
+    let snapshot = try database.snapshot()
+    let definition = try snapshot.definition(of: path)
+    if invocation.format == .json {
+      var line = JSONLine()
+      line.add("collection", path.description)
+      line.add("steps", .array((definition?.steps ?? []).map { .string($0.name) }))
+      if let migration = definition?.migration {
+        line.add("unfinished", .array(migration.steps.map { .string($0) }))
+        line.add("done", migration.done)
+        line.add("records", try snapshot[path].childCount)
+      }
+      return try output.line(line)
+    }
+    if invocation.isQuiet { return }
+    for step in definition?.steps ?? [] {
+      let place = step.sequence == .zero ? "" : "  tx \(step.sequence)"
+      try output.line("\(Terminal.escaped(step.name))\(place)")
+    }
+    if let migration = definition?.migration {
+      let steps = migration.steps.joined(separator: "; ")
+      try output.line(
+        "under way: \(Terminal.escaped(steps)), \(Quantity.count(migration.done)) of "
+          + "\(Quantity.count(try snapshot[path].childCount)) records")
+    } else if definition?.steps.isEmpty ?? true {
+      try output.line("\(path) has no migrations behind it")
+    }
+  }
+
+  // MARK: What is done
+
+  private static func ask(_ plan: MigrationSurvey, _ invocation: Invocation) throws {
+    let lost = plan.changes.removed + (plan.lost > 0 ? plan.changes.converted.map(\.name) : [])
+    if lost.isEmpty { return }
+    try Consent.ask(
+      to: "take values of \(lost.joined(separator: ", ")) out of "
+        + "\(Quantity.count(UInt64(plan.touched), "record"))", invocation)
+  }
+
+  private static func migrate(
+    _ database: Database, _ plan: MigrationSurvey, _ invocation: Invocation
+  ) throws {
+    let bar = ProgressBar(invocation, unit: "records")
+    defer { bar.finish() }
+    let changes = plan.changes
+    do {
+      _ = try database.migrate(
+        CollectionMigration(
+          plan.path, steps: plan.steps.map(\.name), applied: plan.steps, keepsTarget: true,
+          target: { try changes.target($0) },
+          rewrite: { record, _ in try changes.apply(to: &record) }),
+        batch: invocation.value(batch).number, metadata: Changing.metadata(invocation)
+      ) { bar.update($0.phase, $0.done, of: $0.total) }
+    } catch is CancellationError {
+      throw Failure(
+        .partial, "partial", "stopped half-way; the batches until then are stored",
+        hint: "the same command goes on")
+    } catch let error as RecordChanges.Unconvertible {
+      throw RecordChanges.refused("\(error)")
+    }
+  }
+
+  // MARK: The report
+
+  private static func tell(
+    _ plan: MigrationSurvey, _ verb: String, _ invocation: Invocation, _ output: Output
+  ) throws {
+    if invocation.format == .json { return try output.line(plan.json) }
+    if invocation.isQuiet { return }
+    let words = verb.isEmpty ? "changed" : "\(verb) changed"
+    try output.line(
+      "\(Quantity.count(plan.touched)) of \(Quantity.count(UInt64(plan.records), "record")) of "
+        + "\(Terminal.escaped(plan.path.description)) \(words)")
+    for step in plan.steps { try output.line("  \(Terminal.escaped(step.name))") }
+    if plan.lost > 0 {
+      try output.line("  \(Quantity.count(UInt64(plan.lost), "value")) not convertible")
+    }
+    for obstacle in plan.obstacles { try output.line("  \(Terminal.escaped(obstacle))") }
+  }
+}
+
+/// What a migration finds: every record is tried out on a copy.
+private struct MigrationSurvey {
+  let changes: RecordChanges
+  let path: Path
+  let steps: [AppliedStep]
+  private(set) var records = 0
+  /// How many records differ afterwards.
+  private(set) var touched = 0
+  /// How many values cannot be converted.
+  private(set) var lost = 0
+  /// What is in the way, the first of it.
+  private(set) var obstacles: [String] = []
+
+  private static let obstaclesMax = 10
+
+  init(
+    _ changes: RecordChanges, _ path: Path, _ snapshot: Snapshot, _ invocation: Invocation
+  ) throws {
+    self.changes = changes
+    self.path = path
+    let present = try snapshot.definition(of: path)
+    // What goes on keeps to the types that were declared when it began.
+    let asked = changes.steps(present)
+    let unfinished = try present?.migration.map { try MigrationSurvey.resumed($0, asked) }
+    steps = unfinished ?? asked
+    if unfinished == nil { _ = try changes.target(present) }
+    let bar = ProgressBar(invocation, unit: "records")
+    defer { bar.finish() }
+    let total = UInt64(try snapshot[path].childCount)
+    var cursor = try snapshot[path].children.makeCursor()
+    while let node = try cursor.next() {
+      records += 1
+      if records % 1024 == 0, !bar.update("look", UInt64(records), of: total) {
+        throw Failure.stopped()
+      }
+      if let record = try node.record { try look(at: record) }
+    }
+  }
+
+  /// The steps of a migration that is under way; they must be those that are asked for now.
+  private static func resumed(
+    _ unfinished: UnfinishedMigration, _ asked: [AppliedStep]
+  ) throws -> [AppliedStep] {
+    // A former type is no longer to be seen.
+    func name(_ step: String) -> Substring { step.prefix { $0 != ":" } }
+    guard asked.map({ name($0.name) }) == unfinished.steps.map(name) else {
+      throw RecordChanges.refused(
+        "another migration is under way: \(unfinished.steps.joined(separator: "; "))")
+    }
+    return zip(asked, unfinished.steps).map { AppliedStep($1, version: $0.version) }
+  }
+
+  private mutating func look(at record: DynamicRecord) throws {
+    var new = record
+    do {
+      try changes.apply(to: &new)
+      if new != record { touched += 1 }
+      for (name, type) in changes.converted {
+        if let value = record[name], ValueConversion.convert(value, to: type) == nil { lost += 1 }
+      }
+    } catch let error as RecordChanges.Unconvertible {
+      touched += 1
+      lost += 1
+      note("\(error)")
+    } catch let failure as Failure {
+      note(failure.message ?? "")
+    }
+  }
+
+  private mutating func note(_ obstacle: String) {
+    if obstacles.count < MigrationSurvey.obstaclesMax { obstacles.append(obstacle) }
+  }
+
+  /// Why it cannot be done, if it cannot.
+  var failure: Failure? {
+    if obstacles.isEmpty { return nil }
+    return Failure(
+      .refused, "refused", "nothing was changed, because of what is said above",
+      hint: lost > 0 ? "correct the values, or take them out with --drop-unconvertible" : nil)
+  }
+
+  var json: JSONLine {
+    var line = JSONLine()
+    line.add("collection", path.description)
+    line.add("records", records)
+    line.add("changed", touched)
+    line.add("unconvertible", lost)
+    line.add("steps", .array(steps.map { .string($0.name) }))
+    return line
+  }
+}

@@ -1,0 +1,128 @@
+import Cambium
+
+/// A collection's declaration for people: what holds for each property, then indexes, views, what
+/// the app checks by code, and what was done to the records.
+///
+///     people  5 records, Person, version 2, integer keys
+///       name      text  required
+///       born      an integer  from 1800 to 2100
+///       unique    name
+///       step      full name  tx 5
+struct DeclarationText {
+  let path: Path
+  let definition: CollectionDefinition
+  let count: Int
+
+  /// The lines, the first one flush left.
+  var lines: [StyledLine] {
+    var lines = [heading]
+    let names = definition.properties.map { Terminal.escaped($0.name) } + ["unique", "index"]
+    let width = names.map(Terminal.displayWidth).max() ?? 0
+    func line(_ word: String, _ text: String, _ rest: [String] = []) {
+      var line = StyledLine("  \(Terminal.padded(Terminal.escaped(word), to: width))", .metadata)
+      line.add("  \(Terminal.escaped(text))")
+      let note = rest.joined(separator: ", ")
+      if !note.isEmpty { line.add("  \(Terminal.escaped(note))", .metadata) }
+      lines.append(line)
+    }
+    for property in definition.properties {
+      line(property.name, "\(property.type)", property.rules)
+    }
+    for index in definition.indexes { line(index.isUnique ? "unique" : "index", index.text) }
+    for view in definition.views { line("view", view.text) }
+    for rule in definition.rulesInCode { line("rule", rule, ["only the app checks it"]) }
+    for step in definition.steps {
+      line("step", step.name, step.sequence == .zero ? [] : ["tx \(step.sequence)"])
+    }
+    if let migration = definition.migration {
+      let steps = migration.steps.joined(separator: "; ")
+      line("migrating", steps, ["\(Quantity.count(migration.done)) of \(Quantity.count(count))"])
+    }
+    return lines
+  }
+
+  private var heading: StyledLine {
+    var line = StyledLine(Terminal.escaped(path.description), .heading)
+    var words = ["\(Quantity.count(UInt64(count), "record"))"]
+    words += definition.model.map { ["declared as \(Terminal.escaped($0))"] } ?? ["declared"]
+    words.append("version \(definition.version)")
+    words += definition.keys.map { ["\($0.rawValue) keys"] } ?? []
+    line.add("  \(words.joined(separator: ", "))")
+    return line
+  }
+}
+
+extension PropertyDefinition {
+  /// What holds for it besides its type.
+  fileprivate var rules: [String] {
+    var rules: [String] = []
+    if isRequired { rules.append("required") }
+    if let absence { rules.append("\(ValueText.short(absence)) where absent") }
+    if let domain { rules.append(domain.text) }
+    if let deleteRule { rules.append("on delete \(deleteRule.rawValue)") }
+    if mustExist { rules.append("must exist") }
+    return rules
+  }
+}
+
+extension Domain {
+  fileprivate var text: String {
+    let range =
+      switch values {
+      case .list(let values):
+        "one of \(values.map { ValueText.short($0) }.joined(separator: ", "))"
+      case .range(let least, let greatest):
+        [least.map { "from \(ValueText.short($0))" }, greatest.map { "to \(ValueText.short($0))" }]
+          .compactMap(\.self).joined(separator: " ")
+      }
+    return treatment == .reject ? range : "\(range) by \(treatment.rawValue)"
+  }
+}
+
+extension IndexDefinition {
+  fileprivate var text: String {
+    var text = terms.map(\.text).joined(separator: ", ")
+    if !covered.isEmpty { text += ", covering \(covered.joined(separator: ", "))" }
+    return text + (condition.map { " where \($0)" } ?? "")
+  }
+}
+
+extension IndexDefinition.Term {
+  fileprivate var text: String {
+    let folding =
+      switch collation {
+      case .binary: ""
+      case .ignoringCase: " ignoring case"
+      case .ignoringCaseAndDiacritics: " ignoring case and diacritics"
+      }
+    return (isDescending ? "-" : "") + property + folding
+  }
+}
+
+extension ViewDefinition {
+  fileprivate var text: String {
+    let (what, names) =
+      switch content {
+      case .groups(by: let names, let measures):
+        (measures.map(\.text).joined(separator: ", "), names)
+      case .top(by: let names, let terms):
+        ("first by \(terms.map(\.text).joined(separator: ", "))", names)
+      case .text(let names, let language):
+        ("words of \(names.joined(separator: ", "))" + (language.map { ", \($0)" } ?? ""), [])
+      }
+    return what + (names.isEmpty ? "" : " by \(names.joined(separator: ", "))")
+      + (condition.map { " where \($0)" } ?? "")
+  }
+}
+
+extension ViewDefinition.Measure {
+  fileprivate var text: String {
+    switch self {
+    case .count: "count"
+    case .sum(let name): "sum(\(name))"
+    case .average(let name): "avg(\(name))"
+    case .minimum(let name): "min(\(name))"
+    case .maximum(let name): "max(\(name))"
+    }
+  }
+}
