@@ -121,6 +121,8 @@ final class Store: Sendable {
       let state = try openState(State.directory(generation), generation)
       current.state = state
       current.catalog = Catalog()
+      // Another state counts declarations anew.
+      bindings.forget()
       current.comparedAt = 0
       return state
     }

@@ -55,12 +55,14 @@ struct MemoryState {
     }
     var definition = core.definition
     definition.views = []
+    // A collection that is born with a schema has nothing behind it that has to be migrated.
+    definition.steps = core.evolution.names.map { AppliedStep($0, version: core.version) }
     let indexes = UInt32(CollectionPlan.indexes(of: definition).count)
     let numbers = Array(nextIndex..<(nextIndex + indexes))
     nextIndex += indexes
     catalog.collections.declare(
       try CollectionPlan(core.path, definition, numbers: numbers, catalog))
-    bindings[ObjectIdentifier(core)] = try Binding(core) { [catalog] in catalog.id(of: $0) }
+    bindings[ObjectIdentifier(core)] = try Binding(core, catalog)
   }
 
   /// The binding of a type that is known.

@@ -14,6 +14,8 @@ struct DefinitionTests {
     definition.version = 3
     definition.keys = .uuid
     definition.rulesInCode = ["number must be positive"]
+    definition.steps = [AppliedStep("full name", version: 2, sequence: 41)]
+    definition.migration = UnfinishedMigration(["cents"], done: 7, last: "x", target: ["a": 1])
     var origin = PropertyDefinition("origin", .reference("airports"))
     origin.isRequired = true
     origin.deleteRule = .deny
