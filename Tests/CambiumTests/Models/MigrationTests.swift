@@ -53,6 +53,8 @@ struct MigrationTests {
     Person1(first: "F\($0)", last: "L\($0)", born: $0 % 3 == 0 ? nil : "\(1900 + $0)")
   }
 
+  private static let steps = ["full name", "year", "first removed", "last removed"]
+
   private static let migrated = (1...7).map {
     Person2(id: .init($0), name: "F\($0) L\($0)", born: $0 % 3 == 0 ? nil : 1900 + $0)
   }
@@ -61,7 +63,6 @@ struct MigrationTests {
   func bulk(_ batch: Int) throws {
     try withDatabase { database in
       try fill(database, Self.people)
-      let steps = ["full name", "year", "first removed", "last removed"]
       #expect(throws: DatabaseError.needsMigration("people", steps: ["full name", "year"])) {
         try database.register(Person2.self)
       }
@@ -69,7 +70,7 @@ struct MigrationTests {
         try database.get(Person2.ID(1))
       }
       let plan = try database.planMigration(of: Person2.self)
-      #expect(plan.steps == steps && plan.records == 7 && plan.done == 0)
+      #expect(plan.steps == Self.steps && plan.records == 7 && plan.done == 0)
       #expect(plan.blocking == ["full name", "year"] && plan.unknownProperties == ["legacy"])
 
       let told = Mutex<[UInt64]>([])
@@ -84,7 +85,7 @@ struct MigrationTests {
         try database.read { try $0["people/1"].value }
           == ["name": "F1 L1", "born": 1901, "legacy": 1])
       let declared = try #require(try database.read { try $0.definition(of: "people") })
-      #expect(declared.migration == nil && declared.steps.map(\.name) == steps)
+      #expect(declared.migration == nil && declared.steps.map(\.name) == Self.steps)
       #expect(declared.properties.map(\.name) == ["name", "born", "legacy"])
       #expect(try database.query(Person2.self).where { $0.born == 1902 }.ids() == [.init(2)])
       #expect(try database.migrate(Person2.self) == 0)
@@ -155,6 +156,36 @@ struct MigrationTests {
       try database.write { try $0.update("people/3", ["name": "F3 L3"]) }
       try database.migrate(Person2.self, batch: 3)
       #expect(try database.all(Person2.self).fetch() == Self.migrated)
+    }
+  }
+
+  @Test("lets others write between its batches, and apps of another form not")
+  func others() throws {
+    try withDatabase { database in
+      try fill(database, Self.people)
+      try database.migrate(Person2.self, batch: 2) { progress in
+        guard progress.done == 4, progress.total == 7 else { return true }
+        do {
+          try database.write { tx in
+            try tx.update("people/2", ["name": "Ada"])
+            try tx.remove("people/3")
+            try tx.update("people/6", ["last": "X"])
+            try tx.set("people/8", to: ["first": "F8", "last": "L8", "born": .null])
+          }
+          #expect(throws: DatabaseError.needsMigration("people", steps: Self.steps)) {
+            try database.get(Person2.ID(1))
+          }
+          #expect(throws: DatabaseError.self) { try database.get(Person1.ID(6)) }
+          #expect(throws: DatabaseError.self) { try database.insert(Person1()) }
+        } catch { Issue.record(error) }
+        return true
+      }
+      var expected = Self.migrated
+      expected[1].name = "Ada"
+      expected[5].name = "F6 X"
+      expected.append(Person2(id: 8, name: "F8 L8"))
+      expected.remove(at: 2)
+      #expect(try database.all(Person2.self).fetch() == expected)
     }
   }
 
