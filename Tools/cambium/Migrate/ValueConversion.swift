@@ -30,7 +30,7 @@ enum ValueConversion {
     case (.double, _): return double(value).map { .double($0) }
     case (.decimal, _): return decimal(value).map { .decimal($0) }
     case (.bool, _): return bool(value).map { .bool($0) }
-    case (.date, .string(let text)): return FieldText.date(text.utf8.span, nil).map { .date($0) }
+    case (.date, .string(let text)): return ScalarText.date(text.utf8.span, nil).map { .date($0) }
     case (.date, .integer(let microseconds)): return .date(Date(microseconds: microseconds))
     case (.uuid, .string(let text)): return UUID(uuidString: text).map { .uuid($0) }
     case (.string, _): return text(value).map { .string($0) }
@@ -43,7 +43,7 @@ enum ValueConversion {
     case .double(let number): Int64(exactly: number)
     case .decimal(let number): Int64(DecimalText.text(number))
     case .bool(let flag): flag ? 1 : 0
-    case .string(let text): FieldText.integer(text.utf8.span)
+    case .string(let text): ScalarText.integer(text.utf8.span)
     default: nil
     }
   }
@@ -52,8 +52,8 @@ enum ValueConversion {
     switch value {
     case .integer(let number): Double(exactly: number)
     case .decimal(let number):
-      FieldText.number(DecimalText.text(number).utf8.span)
-    case .string(let text): FieldText.number(text.utf8.span)
+      ScalarText.number(DecimalText.text(number).utf8.span)
+    case .string(let text): ScalarText.number(text.utf8.span)
     default: nil
     }
   }
@@ -71,7 +71,7 @@ enum ValueConversion {
     switch value {
     case .integer(0): false
     case .integer(1): true
-    case .string(let text): FieldText.boolean(text.utf8.span)
+    case .string(let text): ScalarText.boolean(text.utf8.span)
     default: nil
     }
   }
