@@ -50,7 +50,7 @@ struct ArticleTests {
       .map { try Self.text(Self.folder.appending(path: $0)) }
       .map { "\n" + $0.split(separator: "\n").map(\.trimmed).joined(separator: "\n") + "\n" }
     let pairs = try Self.pairs()
-    #expect(pairs.count > 30 && sources.count == 6)
+    #expect(pairs.count > 30 && sources.count == 7)
     for pair in pairs {
       // An empty line parts what stands at different places.
       for part in pair.ours.split(separator: "") {

@@ -110,4 +110,31 @@ struct ModelKitTests {
     try expectSound(store)
     try store.close()
   }
+
+  @Test("writes dictionaries as a server wants them, and reads them")
+  func dictionaries() throws {
+    let person = Person(name: "Ada", age: 36)
+    let server = InterchangeProfile.standard.keys(.snake).only(Person.self, \.name, \.age)
+    let dictionary = try person.dictionary(server)
+    let copy = try Person(dictionary: dictionary, server)
+    #expect(dictionary == ["name": "Ada", "age": 36])
+    #expect(copy.name == "Ada" && copy.age == 36)
+  }
+
+  func grow(_ id: Person.ID, in store: some ModelStore) async throws -> [Person] {
+    try await store.update(id) { $0.age = 42 }
+    return try await store.list(Listing<Person>().where { $0.age > 40 })
+  }
+
+  @Test("does not care where models are kept")
+  func stores() async throws {
+    func grown(in store: some ModelStore) async throws -> [Person] {
+      try await grow(try await store.create(Person(name: "Ada", age: 36)).id, in: store)
+    }
+    let memory = try await grown(in: try MemoryStore(for: Person.self, Company.self))
+    let database = try Database.inMemory(for: Person.self, Company.self)
+    let durable = try await grown(in: DatabaseStore(database))
+    #expect(memory.map(\.name) == ["Ada"] && durable.map(\.name) == ["Ada"])
+    try database.close()
+  }
 }
