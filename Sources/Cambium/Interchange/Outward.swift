@@ -131,8 +131,10 @@ package struct OutwardWriter {
   ) throws -> Record {
     var pairs: [(String, Value)] = []
     for member in members where profile.shows(place + [member.name]) {
-      let value = try outside(record[member.name] ?? .null, member.shape, place + [member.name])
-      if value != .null || profile.nulls == .explicit {
+      let stored = record[member.name]
+      let value = try outside(stored ?? .null, member.shape, place + [member.name])
+      // A null that is stored is not what absence reads as.
+      if value != .null || profile.nulls == .explicit || stored != nil {
         pairs.append((profile.keyCase.written(member.name), value))
       }
     }

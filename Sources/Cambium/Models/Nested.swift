@@ -26,9 +26,9 @@ extension Nested {
   /// ``Value/map(_:)``.
   public var storedValue: Value {
     var record = Record()
-    for property in NestedShape.of(Self.self).properties {
-      let value = property.value(in: self)
-      if !value.isAbsent { record[property.name] = value }
+    let shape = NestedShape.of(Self.self)
+    for property in shape.properties where shape.stores(property, of: self) {
+      record[property.name] = property.isAbsent(in: self) ? .null : property.value(in: self)
     }
     return .map(record)
   }
@@ -54,7 +54,7 @@ extension Nested {
   public func write(to writer: inout ValueWriter) throws {
     let shape = try NestedShape.of(Self.self).checked()
     try writer.open(ValueTag.map)
-    for property in shape.inNameOrder where !property.isAbsent(in: self) {
+    for property in shape.inNameOrder where shape.stores(property, of: self) {
       writer.write(name: property.name)
       let start = writer.count
       try property.write(from: self, to: &writer)
@@ -68,6 +68,8 @@ extension Nested {
 final class NestedShape: Sendable {
   let properties: [DiscoveredProperty]
   let inNameOrder: [DiscoveredProperty]
+  /// Where the properties lie that are nil initially, so that nil need not be stored.
+  private let absentInitially: Set<Int>
   private let problem: String?
 
   private static let known = Mutex<[ObjectIdentifier: NestedShape]>([:])
@@ -77,15 +79,22 @@ final class NestedShape: Sendable {
     let key = ObjectIdentifier(type)
     if let shape = known.withLock({ $0[key] }) { return shape }
     // Outside the lock, since `init` is the app's code.
-    let shape = NestedShape(Discovery(of: N(), flattens: false))
+    let shape = NestedShape(of: N())
     known.withLock { $0[key] = shape }
     return shape
   }
 
-  private init(_ discovery: Discovery) {
+  private init<N: Nested>(of template: N) {
+    let discovery = Discovery(of: template, flattens: false)
     properties = discovery.properties
+    absentInitially = Set(properties.filter { $0.isAbsent(in: template) }.map(\.offset))
     inNameOrder = properties.sorted { ByteOrder.compare($0.name, $1.name) < 0 }
     problem = discovery.problem
+  }
+
+  /// Whether a property's value stands in the map.
+  func stores<N: Nested>(_ property: DiscoveredProperty, of value: N) -> Bool {
+    !absentInitially.contains(property.offset) || !property.isAbsent(in: value)
   }
 
   /// Itself, where all can be stored.

@@ -63,6 +63,7 @@ enum Outcome: UnionProperty {
 struct Inner: Nested {
   var flag = false
   var text: String?
+  var mood: String? = "calm"
   var deeper = Deeper()
   var last: UInt8 = 0
 

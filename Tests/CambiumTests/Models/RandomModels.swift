@@ -43,6 +43,7 @@ extension FormatRandom {
     var inner = Inner()
     inner.flag = chance(oneIn: 2)
     inner.text = some { $0.text(upTo: 40) }
+    if chance(oneIn: 2) { inner.mood = some { $0.text(upTo: 10) } }
     inner.deeper.one = integer()
     inner.deeper.two = some { $0.identifier() }
     inner.last = integer()
