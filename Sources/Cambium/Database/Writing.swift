@@ -64,6 +64,8 @@ final class Writing: @unchecked Sendable {
   var lastBinding: Binding?
   /// What is to run once the running transaction is durable.
   private(set) var afterCommit: [@Sendable () -> Void] = []
+  /// How many queries are lending records of the running transaction.
+  var openRuns = 0
 
   init(
     _ store: Store, _ state: State, head: LogHead, horizon: SequenceNumber, catalog: Catalog
@@ -139,6 +141,11 @@ final class Writing: @unchecked Sendable {
   /// - Throws: ``DatabaseError``; where the storage failed the transaction can only be given up.
   func issue(_ operation: Operation) throws {
     try use()
+    // A write may move the pages that a query's records are lent from.
+    if openRuns > 0 {
+      throw DatabaseError.misuse(
+        reason: "a query's records are being read; take their keys first, then write")
+    }
     try operation.checkPaths()
     if !projector.isCompound(operation) { return try log(try obeying(operation)) }
     try translating { try begin() }
@@ -209,9 +216,6 @@ final class Writing: @unchecked Sendable {
     _ = try reader(for: sequence)
     return projector.memory.catalog
   }
-
-  /// How many operations the running transaction has made.
-  var operationCount: UInt32 { operations.count }
 
   /// How many bytes they take.
   var operationBytes: Int { operations.bytes.count }

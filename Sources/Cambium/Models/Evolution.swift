@@ -58,12 +58,12 @@ struct Evolution: Sendable {
 }
 
 extension SchemaDraft {
-  /// Models that share a collection are not migrated: what they were is read, record by record.
-  mutating func leaveEvolution() {
-    if !evolution.steps.isEmpty || !evolution.removed.isEmpty {
-      problem = problem ?? "\(typeName) shares its collection, which cannot be migrated by steps"
-    }
-    evolution = Evolution()
+  /// Models that share a collection say nothing about its past.
+  mutating func refuseEvolution() {
+    if evolution.names.isEmpty { return }
+    problem =
+      problem
+      ?? "\(typeName) shares its collection, so that it can have no Migration, Removed or was"
   }
 }
 

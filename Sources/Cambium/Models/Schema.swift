@@ -85,7 +85,7 @@ public final class Schema<M: Model>: Sendable {
     draft.evolution = Evolution(
       steps: steps.map(\.info), removed: items.flatMap(\.removed), draft.properties)
     draft.problem = draft.problem ?? draft.evolution.problem(draft.properties)
-    if draft.discriminator != nil { draft.leaveEvolution() }
+    if draft.discriminator != nil { draft.refuseEvolution() }
     let parts = items.compactMap(\.define)
     core = SchemaCore(draft) {
       [properties = draft.properties, keyType = draft.keyType, cases = draft.cases, rules] in

@@ -21,8 +21,12 @@ extension Schema where M: ModelUnion {
       draft.problem = "\(M.self) gives one name to two cases"
     }
     draft.union = UnionCodec(M.self)
+    let items = parts()
+    if items.contains(where: { !$0.rules.isEmpty }) {
+      draft.problem = draft.problem ?? "\(M.self): rules stand in the schemas of its cases"
+    }
     self.init(
-      M(), &draft, version, parts(), hooks: ModelHooks(M.cases.all),
+      M(), &draft, version, items, hooks: ModelHooks(M.cases.all),
       problemsOfCase: { model in
         for known in M.cases.all {
           if let problems = known.problems(&model) { return problems }

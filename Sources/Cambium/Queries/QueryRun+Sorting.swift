@@ -11,8 +11,12 @@ extension QueryRun {
     var place = ByteBuffer()
     let after = plan.description.after.map { $0.order + $0.key }
     let isJoined = !plan.joins.isEmpty
+    var number: UInt64 = 0
     try forEachAccepted { key, record in
       try order.write(record, key: key, records, to: &place)
+      // A record's place is that of all that are joined to it: they stay as they come.
+      if isJoined { place.append(bigEndian: number) }
+      number += 1
       try place.lend { place in
         if let after, after.lend({ !$0.precedes(place) }) { return }
         if sorting.isBehind(place) { return }
@@ -24,7 +28,6 @@ extension QueryRun {
     try sorting.forEach { place, key, bytes in
       let own = isJoined ? try records.join(from: bytes) : 0..<bytes.byteCount
       let goesOn = try hand(key, bytes.extracting(own))
-      // Several results may have a record's place where others are joined to it.
       if !goesOn && !isJoined {
         last = (place.extracting(0..<(place.byteCount - key.byteCount)).array(), key.array())
       }

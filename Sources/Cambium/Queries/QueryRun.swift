@@ -63,16 +63,10 @@ final class QueryRun {
   /// ``DatabaseError/misuse(reason:)``
   ///   where `body` wrote.
   func forEach(_ body: (_ key: RawSpan, _ record: RawSpan) throws -> Bool) throws {
-    let operations = records.snapshot.operationCount
-    try forEachUnguarded { key, record in
-      let goesOn = try body(key, record)
-      if records.snapshot.operationCount != operations {
-        throw DatabaseError.misuse(
-          reason: "a query's records were being read when the transaction wrote; "
-            + "take the keys first, then write")
-      }
-      return goesOn
-    }
+    let writing = records.snapshot.writing
+    writing?.openRuns += 1
+    defer { writing?.openRuns -= 1 }
+    try forEachUnguarded(body)
   }
 
   private func forEachUnguarded(_ body: (RawSpan, RawSpan) throws -> Bool) throws {

@@ -79,9 +79,6 @@ public final class Snapshot: Sendable {
   /// Whether what is read may change, because it is an open write transaction.
   var isLive: Bool { writing != nil }
 
-  /// How many operations the transaction has made that this reads; zero for a reader's snapshot.
-  var operationCount: UInt32 { writing?.operationCount ?? 0 }
-
   var reader: StateReader {
     @inline(__always)
     get throws {

@@ -218,6 +218,18 @@ struct ModelUnionTests {
     }
   }
 
+  enum Ruled: ModelUnion {
+    case only(Only)
+    static let cases = ModelCases<Ruled>(
+      ModelCase("only", Ruled.only) { if case .only(let only) = $0 { only } else { nil } })
+    static let schema = Schema<Ruled>(union: "ruled") { Rule("is never asked") { _ in false } }
+    struct Only: Cambium.Model {
+      var id = ID()
+      var wheels = 4
+      static let schema = Schema<Only>(caseOf: Ruled.self) { Property(\.wheels).was("tyres") }
+    }
+  }
+
   enum Thing: ModelUnion {
     case one(One), two(Two)
     static let cases = ModelCases<Thing>(
@@ -251,6 +263,11 @@ struct ModelUnionTests {
       #expect(reason { try database.register(Thing.One.self) }.contains(expected))
       #expect(
         reason { try database.insert(Thing.Three()) }.contains("Thing lists no case for Three"))
+      #expect(
+        reason { try database.insert(Ruled.Only()) }.contains("can have no Migration, Removed or"))
+      #expect(
+        reason { try database.register(Ruled.self) }
+          .contains("rules stand in the schemas of its cases"))
     }
   }
 

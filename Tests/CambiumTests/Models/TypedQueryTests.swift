@@ -280,12 +280,51 @@ struct TypedQueryTests {
             let (a, b) = ($0.carrier?.key ?? "", $1.carrier?.key ?? "")
             return a == b ? $0.number < $1.number : a > b
           }[3..<13].map(\.id))
+      let even = joined.order(by: { flight, _ in flight.number })
+      let filtered = database.query(Flight.self).where { $0.number < 50 }
+        .filter { $0.number % 2 == 0 }.order(by: \.number)
+        .join(Airline.self, on: \.carrier, \.id)
+      let wantedEven = try even.fetch().map(\.0.number).filter { $0 % 2 == 0 }
+      #expect(try filtered.fetch().map(\.0.number) == wantedEven)
+      #expect(try filtered.count() == wantedEven.count)
+      #expect(
+        try filtered.limit(3, offset: 2).fetch().map(\.0.number) == Array(wantedEven[2..<5]))
+      let flights = database.query(Airline.self).join(Flight.self, on: \.id, \.carrier)
+        .order(by: { airline, _ in airline.name })
+      let all = try flights.fetch().map(\.1?.id)
+      var paged: [Flight.ID?] = []
+      while paged.count < all.count {
+        let page = try flights.limit(7, offset: paged.count).fetch().map(\.1?.id)
+        try #require(!page.isEmpty)
+        paged += page
+      }
+      #expect(paged == all)
       let left = try database.query(Flight.self).where { $0.number < 50 }
         .leftJoin(Airline.self, on: \.carrier, \.id).fetch()
       #expect(left.count == 49 && left.contains { $0.1 == nil })
       let loaded = try database.query(Flight.self).order(by: \.number).limit(20)
         .fetch(with: \.origin)
       #expect(loaded.allSatisfy { $0.1 == places.airport($0.0) } && loaded.count == 20)
+    }
+  }
+
+  private static func giveUp() throws { throw CancellationError() }
+
+  @Test("lends no records to code that writes to their transaction")
+  func writing() throws {
+    try withDatabase { database in
+      try Self.fill(database)
+      try database.write { tx in
+        let query = try tx.query(Flight.self).limit(3)
+        #expect(throws: DatabaseError.self) {
+          try query.forEach { flight in try tx.delete(flight.id) }
+        }
+        for flight in try query.fetch() { try tx.delete(flight.id) }
+        #expect(throws: CancellationError.self) {
+          try query.forEach { _ in try Self.giveUp() }
+        }
+        try tx.insert(Airline(id: "ZZ", name: "Zed"))
+      }
     }
   }
 

@@ -49,7 +49,12 @@ extension Transaction {
         ValidationError(path: try? M.schema.core.path(of: models[index].id), causes: problems))
     }
     if !errors.isEmpty { throw ValidationError(causes: errors) }
-    for index in models.indices { try put(&models[index]) }
+    let schema = M.schema
+    for index in models.indices {
+      // A hook may have taken the place meanwhile.
+      if schema.hasHooks { try checkFree(schema.core, try models[index].id.key.treeKey()) }
+      try put(&models[index])
+    }
     return models.map(\.id)
   }
 

@@ -62,15 +62,24 @@ public struct Joined<M: Model, Other: Model>: Sendable {
     let snapshot = try query.snapshot()
     let binding = try snapshot.binding(M.schema.core)
     let other = try snapshot.binding(Other.schema.core)
-    let run = try query.run(on: snapshot)
+    let filters = query.filters
+    var (skipped, left) = filters.isEmpty ? (0, .max) : query.bounds
+    let run = try (filters.isEmpty ? query : query.unlimited).run(on: snapshot)
     var pairs: [(M, Other?)] = []
+    if left == 0 { return pairs }
     try run.forEach { key, record in
       let model = try M.schema.decode(record, key: key, binding)
+      for filter in filters where try !filter(model) { return true }
+      if skipped > 0 {
+        skipped -= 1
+        return true
+      }
+      left -= 1
       let joined = try run.records.lendJoined(0) { key, record in
         try Other.schema.decode(record, key: key, other)
       }
       pairs.append((model, joined))
-      return true
+      return left > 0
     }
     return pairs
   }
@@ -78,7 +87,9 @@ public struct Joined<M: Model, Other: Model>: Sendable {
   /// How many pairs there are.
   ///
   /// - Throws: As ``Query/fetch()``.
-  public func count() throws -> Int { try query.run { $0.outcome = .count }.count() }
+  public func count() throws -> Int {
+    try query.filters.isEmpty ? query.run { $0.outcome = .count }.count() : fetch().count
+  }
 }
 
 extension Query {
