@@ -40,7 +40,7 @@ public struct DatabaseStore: ModelStore {
   /// Asks for models; see ``ModelStore/list(_:)``.
   public func list<M: Model>(_ listing: Listing<M>) async throws -> [M] {
     var query = database.query(M.self)
-    query.description.condition = listing.condition
+    if let condition = listing.condition { query = query.matching(condition) }
     query.description.orderings = listing.orderings
     (query.description.limit, query.description.offset) = (listing.limit, listing.offset)
     return try query.fetch()

@@ -122,6 +122,21 @@ struct ModelUnionTests {
     }
   }
 
+  @Test("are listed by a store, all together or one kind alone")
+  func listing() async throws {
+    try await withDatabase { database in
+      try database.register(Vehicle.self, Garage.self)
+      let store = DatabaseStore(database)
+      let truck = try await store.create(Truck(load: 7))
+      #expect(try await store.list(Car.self) == [])
+      let car = try await store.create(Car(wheels: 3))
+      #expect(try await store.list(Car.self) == [car])
+      #expect(try await store.list(Listing<Car>().where { $0.wheels > 3 }) == [])
+      #expect(try await store.list(Listing<Truck>().where { $0.wheels > 3 }) == [truck])
+      #expect(try await store.list(Vehicle.self).count == 2)
+    }
+  }
+
   @Test("take part in relations")
   func relations() throws {
     try withVehicles { database, car, truck in
