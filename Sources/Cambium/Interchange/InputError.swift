@@ -1,6 +1,7 @@
 /// Why an input could not be read, and where: what was expected there, and what was found.
 ///
-/// Recovery: mend the input at the place that it names; nothing was read from it.
+/// Recovery: mend the input at the place that it names. Where models are read one after the other,
+/// those before that place have been handed on.
 public struct InputError: Error, Equatable, Sendable {
   /// Where something stands in an input: as an editor shows it, and as a byte for other tools.
   public struct Place: Equatable, Sendable {

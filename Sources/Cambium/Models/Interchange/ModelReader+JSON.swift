@@ -85,13 +85,6 @@ extension Query {
     if form == .array { bytes += Array("]\n".utf8) }
     if !bytes.isEmpty { try body(bytes) }
   }
-
-  /// The query, of one moment.
-  private func reading(_ snapshot: Snapshot) -> Query {
-    var query = Query(.snapshot(snapshot))
-    (query.description, query.filters, query.check) = (description, filters, check)
-    return query
-  }
 }
 
 /// How much JSON is handed on at once.
@@ -111,7 +104,7 @@ extension Model {
   ///   - profile: How each looks.
   ///   - body: Takes a model.
   /// - Throws: What `body` throws; ``InputError`` with line and column for what is no JSON, and for
-  ///   a model of which something is wrong.
+  ///   a model of which something is wrong. `body` has then had those before it.
   /// - Complexity: O(bytes). Memory does not depend on how many models there are.
   public static func forEach(
     inJSON path: String, _ form: JSONForm, _ profile: InterchangeProfile = .standard,

@@ -138,10 +138,8 @@ extension Query {
   ) throws -> [(M, V.Base.Referred?)]
   where V.Base: ReferenceProperty {
     let snapshot = try snapshot()
-    var query = Query(.snapshot(snapshot))
-    (query.description, query.filters, query.check) = (description, filters, check)
     var known: [ModelID<V.Base.Referred>: V.Base.Referred?] = [:]
-    return try query.fetch().map { model in
+    return try reading(snapshot).fetch().map { model in
       let value = model[keyPath: reference]
       guard !value.isAbsent, let id = (value as? V.Base)?.modelID else { return (model, nil) }
       if let other = known[id] { return (model, other) }

@@ -17,7 +17,7 @@ public struct Query<M: Model>: Sendable {
     case snapshot(Snapshot)
   }
 
-  let source: Source
+  private(set) var source: Source
   var description: QueryDescription
   /// What is tested in Swift, after the description's condition.
   @usableFromInline var filters: [@Sendable (M) throws -> Bool] = []
@@ -225,6 +225,9 @@ public struct Query<M: Model>: Sendable {
     case .snapshot(let snapshot): snapshot
     }
   }
+
+  /// The same question to one moment.
+  func reading(_ snapshot: Snapshot) -> Query { changed { $0.source = .snapshot(snapshot) } }
 
   func run(_ change: (inout QueryDescription) -> Void) throws -> QueryRun {
     var query = self
