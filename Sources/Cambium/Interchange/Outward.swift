@@ -121,7 +121,8 @@ package struct OutwardWriter {
             return (name, try outside(payload, shape, place))
           }))
     case (.json, .string(let text)) where profile.kinds == .plain:
-      return try JSONReader.value(of: text, name: place.joined(separator: "."), isTyped: false)
+      return try JSONReader.value(
+        of: text, name: place.joined(separator: "."), isTyped: false, keepsDigits: true)
     default: return plain(value)
     }
   }

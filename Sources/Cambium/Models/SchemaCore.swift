@@ -102,7 +102,9 @@ final class SchemaCore: Sendable {
     let made = InterchangeTable(
       name: typeName, id: InterchangeShape(keyType),
       properties: properties.map {
-        .init(name: $0.name, shape: $0.shape.interchange(), writesNull: $0.storesNull)
+        .init(
+          name: $0.name, shape: $0.shape.interchange(),
+          writesNull: $0.storesNull || ($0.absence ?? .null) != .null)
       })
     madeTable.withLock { $0 = made }
     return made

@@ -63,6 +63,21 @@ struct Depot: Cambium.Model, Equatable {
   static let schema = Schema<Depot>("depots")
 }
 
+/// A value that absence stands for, and numbers that only JSON and the app know.
+struct Gauge: Cambium.Model, Equatable {
+  typealias Key = Int
+  var id = ID()
+  var delay: Int? = 5
+  var limits = Limits()
+
+  struct Limits: CodableProperty {
+    var low = Decimal(0)
+    var high: UInt64 = 0
+  }
+
+  static let schema = Schema<Gauge>("gauges") { Property(\.delay).defaultOnEmpty() }
+}
+
 /// Two names that become one.
 struct Twins: Cambium.Model {
   var id = ID()

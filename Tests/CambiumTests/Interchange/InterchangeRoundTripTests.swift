@@ -136,6 +136,22 @@ struct InterchangeRoundTripTests {
         + #""nilByDefault":null}"#)
   }
 
+  @Test("keep a nil that is not the default, and every digit of a type's own JSON")
+  func exactness() throws {
+    var gauge = Gauge(id: 1, delay: nil)
+    gauge.limits.low = try #require(Decimal(string: "0.12345678901234567890"))
+    gauge.limits.high = .max
+    for profile in Self.profiles {
+      #expect(try Gauge(json: gauge.json(profile), profile) == gauge, "\(profile)")
+      #expect(try Gauge(dictionary: gauge.dictionary(profile), profile) == gauge, "\(profile)")
+    }
+    #expect(
+      try gauge.json()
+        == #"{"delay":null,"id":1,"limits":{"high":18446744073709551615,"#
+        + #""low":0.1234567890123456789}}"#)
+    #expect(try Gauge(id: 1).json() == #"{"delay":5,"id":1,"limits":{"high":0,"low":0}}"#)
+  }
+
   @Test("refuse two properties of one name")
   func clash() throws {
     let profile = InterchangeProfile.standard.keys(.snake)
