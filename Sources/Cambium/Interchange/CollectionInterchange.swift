@@ -63,7 +63,8 @@ package struct CollectionInterchange: Sendable {
     return (found.id.flatMap { StoredKey.key(naming: $0) }, record)
   }
 
-  /// Writes a record. Properties that are not declared follow by their own names.
+  /// Writes a record. Properties that are not declared follow by their own names, as far as the
+  /// profile shows them.
   ///
   /// - Throws: ``DatabaseError/misuse(reason:)`` where two names would be one.
   package func write(
@@ -77,6 +78,14 @@ package struct CollectionInterchange: Sendable {
       return record[property.name] ?? property.absence ?? .null
     }
     for member in record.members where definition[member.name] == nil {
+      guard writer.profile.shows(InterchangeProfile.parts(member.name)) else { continue }
+      if try writer.members(of: table).contains(where: {
+        ByteOrder.areEqual($0.outside, member.name)
+      }) {
+        throw DatabaseError.misuse(
+          reason: "\(path.appending(key)): \(member.name) is not declared, and what is declared is "
+            + "written by that name; rename it, or choose another key case")
+      }
       written[member.name] = writer.plain(member.value)
     }
     return written

@@ -59,6 +59,11 @@ package final class InterchangeTable: Sendable {
       guard let first = parts.first, known.insert(first).inserted else { continue }
       let inner = all.filter { $0.parts.first == first && $0.parts.count > 1 }
         .map { ($0.parts.dropFirst(), $0.index) }
+      if !inner.isEmpty, let whole = all.first(where: { $0.parts == [first] }) {
+        throw DatabaseError.misuse(
+          reason: "\(name): \(properties[whole.index].name) would be both a value and an object of "
+            + "what lies in it; dotted names keep them apart")
+      }
       let content: Content =
         inner.isEmpty ? .property(index) : .object(try checked(objects(inner, profile)))
       members.append(

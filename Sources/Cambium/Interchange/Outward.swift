@@ -59,9 +59,15 @@ package struct OutwardWriter {
   mutating func object(
     _ table: InterchangeTable, _ place: [String], _ value: (Int?) throws -> Value
   ) throws -> Record {
-    let members = try names[ObjectIdentifier(table)]?.1 ?? table.members(profile)
+    try object(try members(of: table), table, place, value)
+  }
+
+  /// The names of a table's properties, which are made once.
+  mutating func members(of table: InterchangeTable) throws -> [InterchangeTable.Member] {
+    if let known = names[ObjectIdentifier(table)] { return known.1 }
+    let members = try table.members(profile)
     names[ObjectIdentifier(table)] = (table, members)
-    return try object(members, table, place, value)
+    return members
   }
 
   private mutating func object(

@@ -179,6 +179,36 @@ struct InterchangeReadingTests {
     #expect(throws: DatabaseError.self) { try MemoryStore(for: Vehicle.Car.self) }
   }
 
+  @Test("of a declared collection refuses names that would be another's")
+  func declared() throws {
+    var definition = CollectionDefinition()
+    definition.keys = .string
+    definition.properties = [PropertyDefinition("departureDelay", .integer)]
+    func text(_ record: Record, _ profile: InterchangeProfile) throws -> String {
+      var writer = OutwardWriter(profile)
+      return try CollectionInterchange("flights", definition).write(record, "a", &writer)
+        .json(profile)
+    }
+    let snake = InterchangeProfile.standard.keys(.snake)
+    #expect(try text(["id": "b"], .standard.except("id")) == "{}")
+    #expect(try text(["gate": 7], .standard.only("departureDelay")) == #"{"id":"a"}"#)
+    #expect(
+      try text(["departure_delay": 1, "departureDelay": 2], .standard)
+        == #"{"departureDelay":2,"departure_delay":1,"id":"a"}"#)
+    for record: Record in [["id": "b"], ["departure_delay": 1]] {
+      let error = #expect(throws: DatabaseError.self) { try text(record, snake) }
+      #expect(error.map { "\($0)" }?.contains("flights/a: ") ?? false)
+    }
+
+    definition.properties = [
+      PropertyDefinition("place", .string), PropertyDefinition("place.latitude", .double),
+    ]
+    let record: Record = ["place": "JFK", "place.latitude": 40.5]
+    #expect(throws: DatabaseError.self) { try text(record, .standard) }
+    let dotted = InterchangeProfile { $0.nesting = .dottedNames }
+    #expect(try text(record, dotted) == #"{"id":"a","place":"JFK","place.latitude":40.5}"#)
+  }
+
   @Test("tells line and column of what is no JSON, and of a model that is refused")
   func files() throws {
     let directory = try TemporaryDirectory()

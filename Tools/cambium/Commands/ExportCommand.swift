@@ -117,9 +117,20 @@ enum ExportCommand {
       guard case .map(let record)? = try child.value, let key = child.path.last else { return }
       line.removeAll(keepingCapacity: true)
       JSONWriter.append(
-        try collection.write(record, key, &writer), as: profile, to: &line)
+        try written(record, key, collection, &writer), as: profile, to: &line)
       line.append(ASCII.lineFeed)
       try output.write(bytes: line)
+    }
+  }
+
+  private static func written(
+    _ record: Record, _ key: Key, _ collection: CollectionInterchange, _ writer: inout OutwardWriter
+  ) throws -> Record {
+    do { return try collection.write(record, key, &writer) } catch DatabaseError.misuse(let reason)
+    {
+      throw Failure(
+        .refused, "same_name", reason,
+        hint: "without --model all names stay as they are")
     }
   }
 
