@@ -87,7 +87,7 @@ extension Transaction {
   }
 
   /// Takes out what is stored under the former names of properties that are stored anew.
-  private func leavingFormerNames(
+  func leavingFormerNames(
     _ updates: [Operation.PropertyUpdate], _ path: Path, _ binding: Binding
   ) throws -> [Operation.PropertyUpdate] {
     if binding.former.isEmpty { return [] }

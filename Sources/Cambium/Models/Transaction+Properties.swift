@@ -20,7 +20,8 @@ extension Transaction {
       let path = try id.path
       let binding = try writing.binding(M.schema.core)
       let updates = try writing.modelEncoder.updates(value, at: offset, binding)
-      try writing.issue(.update(path, updates))
+      let left = try leavingFormerNames(updates, path, binding)
+      try writing.issue(.update(path, updates + left))
     }
   }
 
@@ -37,6 +38,7 @@ extension Transaction {
   ) throws where V.Base: Numeric {
     let offset = try place(of: property)
     try checked(id, offset) {
+      try renew(id, property, offset)
       let (path, name) = try target(id, offset)
       try writing.issue(.increment(path, name, by: try writing.modelEncoder.stored(step)))
     }
@@ -56,6 +58,7 @@ extension Transaction {
   ) throws where V.Base == [Element] {
     let offset = try place(of: property)
     try checked(id, offset) {
+      try renew(id, property, offset)
       let (path, name) = try target(id, offset)
       try writing.issue(.append(path, name, try writing.modelEncoder.stored(element)))
     }
@@ -76,6 +79,7 @@ extension Transaction {
   ) throws where V.Base == [Element] {
     let offset = try place(of: property)
     try checked(id, offset) {
+      try renew(id, property, offset)
       let (path, name) = try target(id, offset)
       let stored = try writing.modelEncoder.stored(element)
       try writing.issue(.insert(path, name, at: try checked(position, path), stored))
@@ -96,6 +100,7 @@ extension Transaction {
   ) throws where V.Base == [Element] {
     let offset = try place(of: property)
     try checked(id, offset) {
+      try renew(id, property, offset)
       let (path, name) = try target(id, offset)
       try writing.issue(.removeElement(path, name, at: try checked(position, path)))
     }
@@ -141,6 +146,22 @@ extension Transaction {
       throw DatabaseError.misuse(reason: "the id of a \(M.self) cannot be changed")
     }
     return (try id.path, try writing.binding(core).names[index])
+  }
+
+  /// Gives a property that the record has in an older form only the one that is changed in place.
+  private func renew<M: Model, V: PropertyValue>(
+    _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable, _ offset: Int
+  ) throws {
+    let core = M.schema.core
+    guard let index = core.index(at: offset), core.properties[index].lazyStep != nil,
+      let model = try find(id)
+    else { return }
+    let (path, binding) = (try id.path, try writing.binding(core))
+    var updates = try writing.modelEncoder.updates(model[keyPath: property], at: offset, binding)
+    updates += try leavingFormerNames(updates, path, binding)
+    let node = self[path]
+    if try updates.allSatisfy({ try node.property($0.name)?.stored() == $0.value }) { return }
+    try writing.issue(.update(path, updates))
   }
 
   private func checked(_ position: Int, _ path: Path) throws -> UInt64 {

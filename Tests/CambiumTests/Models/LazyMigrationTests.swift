@@ -88,6 +88,48 @@ struct LazyMigrationTests {
     }
   }
 
+  private struct Marked: Cambium.Model, Equatable {
+    typealias Key = Int
+    var id = ID()
+    var departureDelay: Int?
+    var marks: [String] = []
+    static let schema = Schema<Marked>("trips") {
+      Property(\.departureDelay).was("delay")
+      Property(\.marks).was("tags")
+    }
+  }
+
+  @Test("is counted in where a property is changed without its model")
+  func changingInPlace() throws {
+    try withDatabase { database in
+      try database.write { tx in
+        for id in 1...2 { try tx.set(Marked.ID(id).path, to: ["delay": 10, "tags": ["a"]]) }
+      }
+      try database.register(Marked.self)
+      try database.write { tx in
+        try tx.increment(Marked.ID(1), \.departureDelay, by: 5)
+        try tx.append("b", to: Marked.ID(1), \.marks)
+        try tx.set(Marked.ID(2), \.departureDelay, to: nil)
+      }
+      #expect(
+        try database.read { try $0["trips/1"].value }
+          == ["departureDelay": 15, "marks": ["a", "b"]])
+      #expect(try database.get(Marked.ID(2)) == Marked(id: 2, departureDelay: nil, marks: ["a"]))
+    }
+  }
+
+  @Test("is read as well where its name is used only later")
+  func usedLater() throws {
+    try withDatabase { database in
+      try database.register(Marked.self)
+      try database.insert(Marked(departureDelay: 1, marks: ["a"]))
+      #expect(try database.count(Marked.self) == 1)
+      #expect(try database.get(Marked.ID(1)).departureDelay == 1)
+      try database.write { try $0.set("trips/9", to: ["delay": 5]) }
+      #expect(try database.get(Marked.ID(9)).departureDelay == 5)
+    }
+  }
+
   @Test("is not asked for until it is migrated, since some records have it elsewhere")
   func asking() throws {
     try withDatabase { database in

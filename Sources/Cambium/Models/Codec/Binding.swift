@@ -57,7 +57,7 @@ final class Binding: Sendable {
   let declarations: UInt32
   /// Before this transaction records had a form that the model does not know.
   let oldest: SequenceNumber
-  /// Whether every name is known, so that the binding stays right.
+  /// Whether every name, present and former, is known, so that the binding stays right.
   let isComplete: Bool
   /// Whether records always need the large form.
   let isLarge: Bool
@@ -75,19 +75,21 @@ final class Binding: Sendable {
     cases = try core.cases.map { try Binding($0(), known) }
     caseNames = try cases.map { try Value.string($0.core.caseName ?? "").stored() }
     discriminator = core.discriminator.flatMap { known.id(of: $0) } ?? Binding.unknown
+    let former = core.properties.flatMap(\.formerNames)
     isComplete =
-      !names.contains(Binding.unknown) && !isComputing && cases.allSatisfy(\.isComplete)
+      !names.contains(Binding.unknown) && former.allSatisfy { known.id(of: $0.name) != nil }
+      && !isComputing && cases.allSatisfy(\.isComplete)
     isLarge = core.properties.count > 255 || names.contains { $0 > 0xFFFF }
     elided = try core.properties.map { try $0.absence?.stored() }
-    var former: [Former] = []
+    var formers: [Former] = []
     for (property, info) in core.properties.enumerated() {
       for (index, name) in info.formerNames.enumerated() {
         // Under its own name is its own former type, which its own step must not read.
         guard let id = known.id(of: name.name) else { continue }
-        former.append(Former(name: id, property: property, index: index))
+        formers.append(Former(name: id, property: property, index: index))
       }
     }
-    self.former = former
+    self.former = formers
     steps = core.properties.indices.map { [names] in Binding.step(core, $0, names[$0]) }
       .sorted { $0.name < $1.name }
   }
