@@ -53,6 +53,27 @@ struct MigrateTests {
     }
   }
 
+  @Test("done again counts from then on")
+  func again() throws {
+    try Workplace.with { place in
+      let database = try Database(at: place.folder + "/a.cambium")
+      try database.write { tx in
+        try tx.declare("flights", CollectionDefinition())
+        try tx.set("flights/1", to: ["a": 1])
+      }
+      try database.close()
+      for change in ["a=b", "b=a", "a=b"] {
+        _ = try place.run("cambium migrate a.cambium flights --rename \(change)")
+      }
+      let reopened = try Database(at: place.folder + "/a.cambium")
+      let steps = try reopened.snapshot().definition(of: "flights")?.steps ?? []
+      #expect(steps.map(\.name) == ["a was b", "b was a"])
+      #expect(steps.last?.sequence == (try reopened.head))
+      #expect(try reopened.verify().isSound)
+      try reopened.close()
+    }
+  }
+
   private func check(_ database: Database, _ steps: [String]) throws {
     let snapshot = try database.snapshot()
     let declared = try #require(try snapshot.definition(of: "flights"))

@@ -8,8 +8,8 @@ public struct AppliedStep: Hashable, Sendable {
   /// The ``CollectionDefinition/version`` that it led to: an app of that version must know the
   /// step, a later one need not; zero where nobody must.
   public var version: Int
-  /// The transaction that finished it, or zero where there was no record to change. What was there
-  /// before has the older form.
+  /// The transaction that finished it, or zero where there never was a record to change. What was
+  /// there before has the older form.
   public var sequence: SequenceNumber
 
   package init(_ name: String, version: Int, sequence: SequenceNumber = .zero) {
@@ -67,8 +67,9 @@ extension UnfinishedMigration: ValueCodable {
 
   init(_ value: Value) throws {
     let map = try Members(value)
+    let done = Int(clamping: try map.integer("done") ?? 0)
+    if done < 0 { throw Members.unknown("done", "\(done)") }
     self.init(
-      try map.texts("steps"), done: Int(clamping: try map.integer("done") ?? 0),
-      last: try map.text("last"), target: map["target"])
+      try map.texts("steps"), done: done, last: try map.text("last"), target: map["target"])
   }
 }

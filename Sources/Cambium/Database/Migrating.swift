@@ -12,7 +12,7 @@ package struct CollectionMigration {
   let path: Path
   /// What the steps are called; those of one that is under way must be the same.
   let steps: [String]
-  /// The steps as they are noted in the end; without a transaction.
+  /// The steps as they are noted in the end, with the last transaction.
   let applied: [AppliedStep]
   /// The declaration that it leads to, from the present one, or nil for none. The steps need not be
   /// in it.
@@ -44,7 +44,8 @@ extension Database {
   ///   - batch: How many records a transaction has at most.
   ///   - metadata: Kept with each transaction.
   ///   - progress: Told after each batch; false stops, with a `CancellationError`.
-  /// - Returns: How many records were looked at, those of earlier runs among them.
+  /// - Returns: How many records were looked at, those of earlier runs among them; zero where
+  ///   another process has finished it.
   /// - Throws: What rewriting throws; ``DatabaseError``. The batches before are stored.
   package func migrate(
     _ migration: CollectionMigration, batch: Int, metadata: [String: String] = [:],
@@ -57,13 +58,15 @@ extension Database {
       let goesOn =
         progress?(
           Progress(
-            phase: "migrate", done: UInt64(state.done), total: UInt64(max(state.done, state.total)))
+            phase: "migrate", done: UInt64(clamping: state.done),
+            total: UInt64(clamping: max(state.done, state.total)))
         ) ?? true
       if !goesOn { throw CancellationError() }
       state = try write(metadata: metadata) { try migration.goOn($0, upTo: max(1, batch)) }
     }
     _ = progress?(
-      Progress(phase: "migrate", done: UInt64(state.done), total: UInt64(state.done)))
+      Progress(
+        phase: "migrate", done: UInt64(clamping: state.done), total: UInt64(clamping: state.done)))
     return state.done
   }
 }
@@ -111,10 +114,7 @@ extension CollectionMigration {
   fileprivate func goOn(_ tx: borrowing Transaction, upTo count: Int) throws -> State {
     guard var blend = try tx.definition(of: path), var position = blend.migration,
       position.steps == steps
-    else {
-      // Somebody else has finished it in between.
-      return State(isFinished: true)
-    }
+    else { return try finishedByOthers(tx) }
     let target = try self.target(position, blend)
     let plan = try target.map { try tx.writing.plan(path, $0) }
     var children = tx[path].children
@@ -135,6 +135,13 @@ extension CollectionMigration {
     blend.migration = position
     try tx.declare(path, blend)
     return State(done: position.done, total: try tx[path].childCount)
+  }
+
+  private func finishedByOthers(_ tx: borrowing Transaction) throws -> State {
+    let applied = Set(try tx.definition(of: path)?.steps.map(\.name) ?? [])
+    if applied.isSuperset(of: steps) { return State(isFinished: true) }
+    throw DatabaseError.misuse(
+      reason: "the migration of \(path) was broken off: its declaration has changed in between")
   }
 
   private func target(
@@ -175,8 +182,10 @@ extension CollectionMigration {
     }
     target?.migration = nil
     target?.steps = present?.steps ?? []
-    for var step in applied where target?.steps.contains(where: { $0.name == step.name }) == false {
-      if done > 0 { step.sequence = tx.sequence }
+    // One that was done before counts from now on.
+    target?.steps.removeAll { steps.contains($0.name) }
+    for var step in applied {
+      step.sequence = tx.sequence
       target?.steps.append(step)
     }
     try tx.declare(path, target)
@@ -234,7 +243,7 @@ extension CollectionDefinition {
 
 extension PropertyDefinition {
   /// What holds for the old form as well: nothing that only the new one has to keep to.
-  fileprivate func blended(with old: PropertyDefinition?) -> PropertyDefinition {
+  func blended(with old: PropertyDefinition?) -> PropertyDefinition {
     guard let old, old.type == type else { return PropertyDefinition(name, .any) }
     var blend = PropertyDefinition(name, type)
     blend.absence = old.absence == absence ? absence : nil

@@ -36,7 +36,7 @@ extension Database {
     let names = Set(core.storedProperties.map(\.name) + core.evolution.removed)
     let unfinished = redeclaring.present?.migration
     return MigrationPlan(
-      collection: core.path, steps: unfinished?.steps ?? redeclaring.pending,
+      collection: core.path, steps: (unfinished?.steps ?? []) + redeclaring.rest,
       blocking: redeclaring.blocking, records: try snapshot[core.path].childCount,
       done: unfinished?.done ?? 0,
       unknownProperties: (redeclaring.present?.properties ?? []).map(\.name)
@@ -51,7 +51,8 @@ extension Database {
   ///
   /// It works in batches, each a transaction of its own that also stores how far it is: what is
   /// broken off, by an error, by `progress`, by a crash, goes on there with the next call. Others
-  /// read and write meanwhile; this model can be used again in the end.
+  /// read and write meanwhile; this model can be used again in the end. What an older app has
+  /// broken off is finished first, and then the steps that are new are run.
   ///
   /// The app's rules are asked of each record that changes; ``LifecycleModel`` is not told.
   ///
@@ -59,7 +60,8 @@ extension Database {
   ///   - type: The model.
   ///   - batch: How many records a transaction has at most.
   ///   - progress: Told after each batch how many records are done; false stops.
-  /// - Returns: How many records were looked at; zero where there was nothing to do.
+  /// - Returns: How many records were looked at; zero where there was nothing to do, or where
+  ///   another process has finished it meanwhile.
   /// - Throws: ``MigrationError``, which names the record, the step and the cause; what the
   ///   finished records break of the new declaration, as ``DatabaseError/invalid(_:)`` or
   ///   ``DatabaseError/notUnique(_:index:takenBy:)``; `CancellationError`; otherwise as
@@ -72,31 +74,37 @@ extension Database {
   ) throws -> Int {
     let schema = M.schema
     try schema.core.check()
-    let redeclaring = try Redeclaring(schema.core, in: try snapshot(), at: path)
-    let unfinished = redeclaring.present?.migration?.steps ?? []
-    let steps = unfinished.isEmpty ? redeclaring.pending : unfinished
-    _ = try redeclaring.finalDeclaration()
-    if steps.isEmpty {
-      try register(type)
-      return 0
+    var count = 0
+    while true {
+      let redeclaring = try Redeclaring(schema.core, in: try snapshot(), at: path)
+      _ = try redeclaring.finalDeclaration()
+      let unfinished = redeclaring.present?.migration?.steps ?? []
+      let steps = unfinished.isEmpty ? redeclaring.pending : unfinished
+      if steps.isEmpty { break }
+      let rest = redeclaring.pending.filter { !steps.contains($0) }
+      let looked = try migrate(
+        CollectionMigration(
+          schema.core.path, steps: steps, applied: redeclaring.applied(steps),
+          target: { try redeclaring.over($0).declaration(before: rest) },
+          rewrite: { record, tx in try schema.migrate(&record, steps, before: rest, tx) }),
+        batch: batch, progress: progress)
+      count = max(count, looked)
     }
-    return try migrate(
-      CollectionMigration(
-        schema.core.path, steps: steps, applied: redeclaring.applied(schema.core.evolution.names),
-        target: { _ in try redeclaring.finalDeclaration() },
-        rewrite: { record, tx in try schema.migrate(&record, steps, tx) }),
-      batch: batch, progress: progress)
+    try register(type)
+    return count
   }
 }
 
 extension Schema {
-  /// Makes a record of an older form one of this one.
+  /// Makes a record of an older form one of this one, as far as some steps go; what the rest of
+  /// them are about stays as it is, and the app's rules are not asked before they are done.
   fileprivate func migrate(
-    _ record: inout DynamicRecord, _ names: [String], _ tx: borrowing Transaction
+    _ record: inout DynamicRecord, _ names: [String], before rest: [String],
+    _ tx: borrowing Transaction
   ) throws {
     let old = record
     var model = try attempting(old, names.joined(separator: ", ")) {
-      try core.read(old, into: template, steps: names)
+      try core.read(old, into: template, steps: names + rest)
     }
     for step in steps where names.contains(step.info.name) {
       do { try step.body(old, &model, tx) } catch {
@@ -110,7 +118,8 @@ extension Schema {
       }
       let asRead = model
       core.write(asRead, into: &record)
-      if record == old { return }
+      for name in core.names(in: rest) { record[name] = old[name] }
+      if record == old || !rest.isEmpty { return }
       try validate(&model)
       core.write(model, into: &record)
     }

@@ -76,16 +76,18 @@ extension Database {
       try core.checkCases()
     }
     let missing = try read { snapshot in
-      try cores.compactMap { core -> (Redeclaring, CollectionDefinition)? in
+      try cores.filter { core in
         let redeclaring = try Redeclaring(core, in: snapshot, at: path)
-        let wanted = try redeclaring.declaration()
-        return wanted == redeclaring.present ? nil : (redeclaring, wanted)
+        return try redeclaring.declaration() != redeclaring.present
       }
     }
     if missing.isEmpty || store.isReadOnly { return }
     try write { tx in
-      for (redeclaring, wanted) in missing {
-        do { try tx.declare(redeclaring.core.path, wanted) } catch DatabaseError.invalid(let all) {
+      for core in missing {
+        // Anew: others may have written in between.
+        let redeclaring = try Redeclaring(core, in: try tx.readingSnapshot(), at: path)
+        let wanted = try redeclaring.declaration(by: tx.sequence)
+        do { try tx.declare(core.path, wanted) } catch DatabaseError.invalid(let all) {
           throw redeclaring.advising(all)
         }
       }

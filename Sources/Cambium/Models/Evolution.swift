@@ -68,6 +68,15 @@ extension SchemaDraft {
 }
 
 extension SchemaCore {
+  /// The names, present and former, of the properties that some steps are about.
+  func names(in steps: [String]) -> Set<String> {
+    let removed = evolution.removed.filter { steps.contains(Evolution.removal(of: $0)) }
+    let changed = properties.filter {
+      evolution.changes($0, in: steps) || $0.lazyStep.map { steps.contains($0) } ?? false
+    }
+    return Set(removed + changed.flatMap { [$0.name] + $0.formerNames.map(\.name) })
+  }
+
   /// The steps that a declaration does not have behind it. Without one, nothing is known.
   func pending(_ declared: CollectionDefinition) -> [String] {
     let applied = Set(declared.steps.map(\.name))

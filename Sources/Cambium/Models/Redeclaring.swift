@@ -3,9 +3,11 @@
 struct Redeclaring {
   let core: SchemaCore
   /// The declaration that is there.
-  let present: CollectionDefinition?
+  private(set) var present: CollectionDefinition?
   /// Whether there is anything to migrate.
   let hasRecords: Bool
+  /// Whether there may have been records, of which history still tells.
+  private let hadRecords: Bool
   /// Whether records may have a property of this name.
   let isKnown: (String) -> Bool
   /// What errors name.
@@ -16,8 +18,16 @@ struct Redeclaring {
     self.place = place
     present = try snapshot.definition(of: core.path)
     hasRecords = try snapshot[core.path].childCount > 0
+    hadRecords = try present != nil || snapshot[core.path].exists
     let names = try snapshot.names
     isKnown = { names.id(of: $0) != nil }
+  }
+
+  /// The same over the declaration that is there by now.
+  func over(_ present: CollectionDefinition?) -> Redeclaring {
+    var other = self
+    other.present = present
+    return other
   }
 
   // MARK: Steps
@@ -26,6 +36,12 @@ struct Redeclaring {
   var pending: [String] {
     guard hasRecords else { return [] }
     return core.pending(present ?? CollectionDefinition()).filter { !isVain($0) }
+  }
+
+  /// Those of them that an unfinished migration does not have.
+  var rest: [String] {
+    let unfinished = present?.migration?.steps ?? []
+    return pending.filter { !unfinished.contains($0) }
   }
 
   /// Those of them before which the model cannot be used.
@@ -43,18 +59,24 @@ struct Redeclaring {
     return core.evolution.removed.contains { Evolution.removal(of: $0) == step && !isKnown($0) }
   }
 
-  /// What is noted of steps when they are done.
-  func applied(_ names: [String]) -> [AppliedStep] {
-    names.map { AppliedStep($0, version: core.version) }
+  /// What is noted of steps when they are done, or when no record needs them any more: those that
+  /// were there before have the older form in history.
+  func applied(_ names: [String], by sequence: SequenceNumber = .zero) -> [AppliedStep] {
+    names.map {
+      AppliedStep(
+        $0, version: core.version, sequence: hadRecords && !isVain($0) ? sequence : .zero)
+    }
   }
 
   // MARK: Declarations
 
   /// The declaration for use, with the pending steps still to be done.
   ///
+  /// - Parameter sequence: The transaction that declares it.
+  /// - Returns: The declaration.
   /// - Throws: ``DatabaseError/needsMigration(_:steps:)``,
   ///   ``DatabaseError/unsupported(path:reason:)``.
-  func declaration() throws -> CollectionDefinition {
+  func declaration(by sequence: SequenceNumber = .zero) throws -> CollectionDefinition {
     try check()
     let unfinished = present?.migration?.steps ?? []
     let steps = unfinished.isEmpty ? blocking : unfinished
@@ -66,7 +88,7 @@ struct Redeclaring {
     }
     let known = Set(declaration.steps.map(\.name))
     declaration.steps += applied(
-      core.evolution.names.filter { !known.contains($0) && !pending.contains($0) })
+      core.evolution.names.filter { !known.contains($0) && !pending.contains($0) }, by: sequence)
     return declaration
   }
 
@@ -76,6 +98,19 @@ struct Redeclaring {
   func finalDeclaration() throws -> CollectionDefinition {
     try check()
     return merged(without: core.evolution.removed)
+  }
+
+  /// The declaration when all steps but some are done: it demands nothing that those bring about.
+  func declaration(before rest: [String]) throws -> CollectionDefinition {
+    var declaration = try finalDeclaration()
+    if rest.isEmpty { return declaration }
+    let open = core.names(in: rest)
+    declaration.properties = declaration.properties.map {
+      $0.blended(with: (open.contains($0.name) ? present?[$0.name] : nil) ?? $0)
+    }
+    declaration.indexes = []
+    declaration.views = []
+    return declaration
   }
 
   /// The model's own, and what an older one has besides: properties that this app does not know

@@ -65,6 +65,7 @@ struct DefinitionTests {
       (["indexes": [["terms": [["property": "x", "collation": "de"]]]]], "collation: de"),
       (["views": [["where": "x > 1"]]], "view"),
       (["views": [["groups": ["measures": ["mean"]]]]], "part"),
+      (["migration": ["steps": ["a"], "done": -1]], "done: -1"),
     ]
     for (value, part) in wrong {
       #expect {

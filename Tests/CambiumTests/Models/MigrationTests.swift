@@ -8,40 +8,6 @@ import Testing
 
 @testable import Cambium
 
-/// The form that everything starts with.
-private struct Person1: Cambium.Model {
-  typealias Key = Int
-  var id = ID()
-  var first = ""
-  var last = ""
-  var born: String?
-  var legacy = 1
-  static let schema = Schema<Person1>("people") { Index(\.last) }
-}
-
-/// Merged, with another type under the same name, and without what is not needed.
-private struct Person2: Cambium.Model, Equatable {
-  typealias Key = Int
-  var id = ID()
-  var name = ""
-  var born: Int?
-  static let schema = Schema<Person2>("people", version: 2) {
-    Property(\.name).required()
-    Migration("full name") { old, new in
-      new.name = try old["first", as: String.self] + " " + old["last", as: String.self]
-    }
-    Migration("year", changing: \.born) { old, new in
-      guard let text = try old["born", as: String?.self] else { return }
-      guard let year = Int(text) else { throw Unreadable(text: text) }
-      new.born = year
-    }
-    Removed("first", "last")
-    Unique(\.name)
-    Index(\.born)
-  }
-  struct Unreadable: Error, Equatable { let text: String }
-}
-
 @Suite("A migration")
 struct MigrationTests {
   private func fill(_ database: Database, _ people: [Person1]) throws {
@@ -124,6 +90,52 @@ struct MigrationTests {
     try database.close()
   }
 
+  @Test("of an older app is finished by a newer one, which then runs its own steps")
+  func resumedByNewer() throws {
+    try withDatabase { database in
+      try fill(database, Self.people)
+      try database.write { tx in
+        for id in 1...7 { try tx.update(Person1.ID(id).path, ["extra": .string("e\(id)")]) }
+      }
+      #expect(throws: CancellationError.self) {
+        try database.migrate(Person2.self, batch: 3) { $0.done < 3 }
+      }
+      let steps = Self.steps + ["rank was legacy", "title", "extra removed"]
+      #expect(try database.planMigration(of: Person3.self).steps == steps)
+      #expect(try database.migrate(Person3.self, batch: 2) == 7)
+      let expected = Self.migrated.map {
+        Person3(
+          id: .init($0.id.key), name: $0.name, born: $0.born, rank: 1, title: "1 e\($0.id.key)")
+      }
+      #expect(try database.all(Person3.self).fetch() == expected)
+      #expect(
+        try database.read { try $0["people/7"].value }
+          == ["name": "F7 L7", "born": 1907, "rank": 1, "title": "1 e7"])
+      let declared = try #require(try database.read { try $0.definition(of: "people") })
+      #expect(declared.steps.map(\.name) == steps && declared.migration == nil)
+      #expect(declared["title"]?.isRequired == true && declared.indexes.count == 1)
+    }
+  }
+
+  @Test("is not taken for finished where its declaration is gone")
+  func declarationGone() throws {
+    try withDatabase { database in
+      try fill(database, Self.people)
+      let error = #expect(throws: DatabaseError.self) {
+        try database.migrate(Person2.self, batch: 3) { progress in
+          if progress.done == 3 { try? database.write { try $0.declare("people", nil) } }
+          return true
+        }
+      }
+      #expect(
+        error
+          == .misuse(
+            reason: """
+              the migration of people was broken off: its declaration has changed in between
+              """))
+    }
+  }
+
   @Test("stops at a record that cannot be made, and keeps what was done")
   func failing() throws {
     try withDatabase { database in
@@ -202,6 +214,30 @@ struct MigrationTests {
       try database.register(Person1.self)
       try database.register(Person2.self)
       try database.insert(Person2(name: "Ada"))
+    }
+  }
+
+  @Test("with nothing to do keeps older forms in history, of records that are gone, apart")
+  func emptied() throws {
+    try withDatabase { database in
+      try fill(database, [Self.people[0]])
+      let before = try database.head
+      try database.delete(Person1.ID(1))
+      let removal = try database.head
+      try database.register(Person2.self)
+      #expect(throws: DatabaseError.self) { try database.undo(removal) }
+      #expect(throws: DatabaseError.self) {
+        try database.write { try $0.restore("people/1", removedAt: removal) }
+      }
+      #expect(throws: DatabaseError.self) {
+        try database.snapshot(at: .sequence(before)).find(Person2.ID(1))
+      }
+      #expect(try database.find(Person2.ID(1)) == nil)
+    }
+    try withDatabase { database in
+      try database.register(Person2.self)
+      let declared = try #require(try database.read { try $0.definition(of: "people") })
+      #expect(declared.steps.count == 4 && declared.steps.allSatisfy { $0.sequence == .zero })
     }
   }
 
