@@ -66,8 +66,8 @@ extension Database {
   ///   finished records break of the new declaration, as ``DatabaseError/invalid(_:)`` or
   ///   ``DatabaseError/notUnique(_:index:takenBy:)``; `CancellationError`; otherwise as
   ///   ``planMigration(of:)``. The batches before are stored, and nothing of the last one.
-  /// - Complexity: about 10 to 20 µs a record that changes, and twice 1 to 3 µs a record for the
-  ///   new declaration, during which others wait to write.
+  /// - Complexity: O(records log records): each that changes is written as by an update, a batch at
+  ///   a time; the new declaration looks at all of them while others wait to write.
   @discardableResult
   public func migrate<M: Model>(
     _ type: M.Type, batch: Int = 1000, progress: ProgressHandler? = nil
