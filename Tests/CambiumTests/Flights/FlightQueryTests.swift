@@ -1,7 +1,7 @@
 // Goal: the same answers as SQLite, now and as of any moment.
-// Method: a week of nycflights13 is written as five related collections, and changed ten times at
+// Method: a week of nycflights13 is written as five related models, and changed ten times at
 // random. As of each moment the nodes are exported into tables of SQLite, one by one; each question
-// is asked of both.
+// is asked of SQLite, and of Cambium in its query language and in Swift.
 
 import FoundationEssentials
 import Simulation
@@ -31,14 +31,22 @@ struct FlightQueryTests {
 
   private func compare(_ snapshot: Snapshot, _ place: String) throws {
     let sqlite = try FlightTables.export(snapshot)
-    for (query, sql) in FlightQuestions.all {
-      let expected = try sqlite.rows(sql)
-      #expect(!expected.isEmpty, "\(query) finds nothing, so that it proves little")
-      let found = try answer(query, snapshot)
-      let isOrdered = sql.contains("ORDER BY")
-      #expect(
-        Self.areSame(found, expected, isOrdered: isOrdered),
-        "\(place): \(query)\nfound \(found.prefix(5))\nSQLite \(expected.prefix(5))")
+    for question in FlightQuestions.all {
+      let isOrdered = question.isOrdered
+      let expected = Self.inOrder(try sqlite.rows(question.sql), isOrdered)
+      #expect(!expected.isEmpty, "\(question.query) finds nothing, so that it proves little")
+      let answers = [
+        "as text": try answer(question.query, snapshot), "in Swift": try question.typed(snapshot),
+      ]
+      for (face, found) in answers {
+        #expect(
+          Self.areSame(Self.inOrder(found, isOrdered), expected),
+          """
+          \(place): \(question.query), \(face)
+          found \(found.prefix(5))
+          SQLite \(expected.prefix(5))
+          """)
+      }
     }
   }
 
@@ -53,12 +61,11 @@ struct FlightQueryTests {
 
   // MARK: Comparing
 
-  private static func areSame(_ a: [[Value]], _ b: [[Value]], isOrdered: Bool) -> Bool {
-    guard a.count == b.count else { return false }
-    let (a, b) = isOrdered ? (a, b) : (sorted(a), sorted(b))
-    return zip(a, b).allSatisfy { row, other in
-      row.count == other.count && zip(row, other).allSatisfy(areSame)
-    }
+  private static func areSame(_ a: [[Value]], _ b: [[Value]]) -> Bool {
+    a.count == b.count
+      && zip(a, b).allSatisfy { row, other in
+        row.count == other.count && zip(row, other).allSatisfy(areSame)
+      }
   }
 
   /// Sums of doubles may differ in their last digits: SQLite's are not exact.
@@ -70,7 +77,9 @@ struct FlightQueryTests {
     }
   }
 
-  private static func sorted(_ rows: [[Value]]) -> [[Value]] {
+  /// Sets are compared by their rows in any order that is always the same.
+  private static func inOrder(_ rows: [[Value]], _ isOrdered: Bool) -> [[Value]] {
+    if isOrdered { return rows }
     let keyed = rows.map { row in
       (row, (try? row.flatMap { try OrderedBytes.of($0) }) ?? [])
     }

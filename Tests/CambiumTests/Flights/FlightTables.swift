@@ -2,57 +2,29 @@ import FoundationEssentials
 
 @testable import Cambium
 
-/// A week of nycflights13 as five collections, and how they are written into tables of SQLite.
+/// The models' collections, filled from the originals, and written into tables of SQLite.
 enum FlightTables {
-  /// A column of the original, which is a property here.
-  struct Column {
-    enum Kind { case integer, double, text, date }
-
-    let name: String
-    let kind: Kind
-    /// The collection that it refers to.
-    var target: Path?
-  }
-
   struct Table {
-    let name: String
+    let path: Path
     /// The column that is the key; nil where lines are numbered.
     let key: String?
-    let columns: [Column]
+    /// The properties, each of which is a column of the original.
+    let columns: [PropertyDefinition]
 
-    var path: Path { Path(keys: [.text(name)]) }
+    var name: String { path.description }
+
+    init<M: Cambium.Model>(_ model: M.Type, key: String?) {
+      path = M.schema.core.path
+      self.key = key
+      columns = M.schema.definition.properties
+    }
   }
 
   static let all = [
-    table("airlines", key: "carrier", "name:t"),
-    table("airports", key: "faa", "name:t lat:d lon:d alt:i tz:i dst:t tzone:t"),
-    table(
-      "planes", key: "tailnum",
-      "year:i type:t manufacturer:t model:t engines:i seats:i speed:i engine:t"),
-    table(
-      "weather", key: nil,
-      "origin:t>airports year:i month:i day:i hour:i temp:d dewp:d humid:d wind_dir:i wind_speed:d "
-        + "wind_gust:d precip:d pressure:d visib:d time_hour:D"),
-    table(
-      "flights", key: nil,
-      "year:i month:i day:i dep_time:i sched_dep_time:i dep_delay:i arr_time:i sched_arr_time:i "
-        + "arr_delay:i carrier:t>airlines flight:i tailnum:t>planes origin:t>airports "
-        + "dest:t>airports air_time:i distance:i hour:i minute:i time_hour:D"),
+    Table(Flights.Airline.self, key: "carrier"), Table(Flights.Airport.self, key: "faa"),
+    Table(Flights.Plane.self, key: "tailnum"), Table(Flights.Weather.self, key: nil),
+    Table(Flights.Flight.self, key: nil),
   ]
-
-  private static func table(_ name: String, key: String?, _ columns: String) -> Table {
-    Table(
-      name: name, key: key,
-      columns: columns.split(separator: " ").map { word in
-        let parts = word.split { $0 == ":" || $0 == ">" }
-        let kinds: [Substring: Column.Kind] = [
-          "i": .integer, "d": .double, "t": .text, "D": .date,
-        ]
-        return Column(
-          name: String(parts[0]), kind: kinds[parts[1]] ?? .text,
-          target: parts.count > 2 ? try? Path(parts[2]) : nil)
-      })
-  }
 
   // MARK: Reading the originals
 
@@ -69,7 +41,7 @@ enum FlightTables {
       let key = try table.key.map { try Key(named[$0] ?? "") } ?? .integer(Int64(number + 1))
       var record = Record()
       for column in table.columns {
-        record[column.name] = value(named[column.name] ?? "NA", column.kind)
+        record[column.name] = value(named[column.name] ?? "NA", column.type)
       }
       return (key, record)
     }
@@ -90,60 +62,42 @@ enum FlightTables {
     return fields
   }
 
-  private static func value(_ text: String, _ kind: Column.Kind) -> Value? {
+  private static func value(_ text: String, _ type: PropertyType) -> Value? {
     if text == "NA" || text.isEmpty { return nil }
-    switch kind {
+    switch type {
     case .integer: return Int64(text).map { .integer($0) }
     case .double: return Double(text).map { .double($0) }
-    case .text: return .string(text)
     case .date: return (try? Date(text, strategy: .iso8601)).map { .date($0) }
+    default: return .string(text)
     }
   }
 
   // MARK: Cambium
 
-  /// Declares the collections, with indexes and views that some of the questions can use, and
-  /// writes the week.
+  /// Declares the collections by the models, with indexes and views that some of the questions can
+  /// use, and writes the week.
   static func load(_ database: Database) throws {
+    try database.register(
+      Flights.Airline.self, Flights.Airport.self, Flights.Plane.self, Flights.Weather.self,
+      Flights.Flight.self)
+    try declareDelays(database)
     for table in all {
       let rows = try rows(of: table)
       try database.write { tx in
-        try tx.declare(table.path, definition(of: table))
         for (key, record) in rows { try tx.set(table.path.appending(key), to: .map(record)) }
       }
     }
   }
 
-  private static func definition(of table: Table) -> CollectionDefinition {
-    var definition = CollectionDefinition()
-    definition.properties = table.columns.map { column in
-      let types: [PropertyType] = [.integer, .double, .string, .date]
-      let kinds: [Column.Kind] = [.integer, .double, .text, .date]
-      let plain = types[kinds.firstIndex(of: column.kind) ?? 0]
-      return PropertyDefinition(column.name, column.target.map { .reference($0) } ?? plain)
-    }
-    switch table.name {
-    case "flights":
-      var covering = IndexDefinition([.init("dep_delay")])
-      covering.covered = ["carrier"]
-      var late = IndexDefinition([.init("arr_delay", isDescending: true)])
-      late.condition = Condition(.compare(PropertyPath("arr_delay"), .greater, 60))
-      definition.indexes = [
-        .init([.init("origin"), .init("time_hour", isDescending: true)]), covering, late,
-        .init([.init("distance")]),
-      ]
-      definition.views = [
-        ViewDefinition(
-          .groups(
-            by: ["carrier"],
-            [.count, .average("dep_delay"), .minimum("dep_delay"), .maximum("dep_delay")]))
-      ]
-    case "planes": definition.indexes = [.init([.init("manufacturer"), .init("model")])]
-    case "airports":
-      definition.indexes = [.init([.init("name", collation: .ignoringCase)])]
-    default: break
-    }
-    return definition
+  /// Declares one view of several figures, for which a schema has no line.
+  private static func declareDelays(_ database: Database) throws {
+    var definition = Flights.Flight.schema.definition
+    definition.views.append(
+      ViewDefinition(
+        .groups(
+          by: ["carrier"],
+          [.count, .average("dep_delay"), .minimum("dep_delay"), .maximum("dep_delay")])))
+    try database.write { try $0.declare("flights", definition) }
   }
 
   // MARK: SQLite

@@ -254,6 +254,30 @@ struct TypedQueryTests {
     }
   }
 
+  @Test("makes figures of no more than its limit lets through, and groups of all")
+  func limitedFigures() throws {
+    try withDatabase { database in
+      try Self.fill(database)
+      let delays = try database.all(Flight.self).fetch().sorted { $0.number < $1.number }
+        .map(\.departureDelay)
+      let some = database.query(Flight.self).order(by: \.number).limit(20, offset: 5)
+      let expected = delays[5..<25].compactMap(\.self)
+      #expect(try some.sum(\.departureDelay) == expected.reduce(0, +))
+      #expect(try some.minimum(\.departureDelay) == expected.min())
+      #expect(try some.maximum(\.departureDelay) == expected.max())
+      let mean = Double(expected.reduce(0, +)) / Double(expected.count)
+      #expect(abs((try some.average(\.departureDelay) ?? 0) - mean) < 1e-9)
+      #expect(try some.limit(0).sum(\.departureDelay) == 0)
+      let groups = database.query(Flight.self).group(by: \.carrier)
+      let all = try groups.select { $0.count }.map(\.1)
+      let two = try groups.limit(2, offset: 1).select { $0.count }.map(\.1)
+      #expect(two == Array(all[1...2]))
+      #expect(throws: DatabaseError.self) {
+        try some.group(by: \.carrier).select { $0.count }
+      }
+    }
+  }
+
   @Test("joins, and loads what is referred to along")
   func joins() throws {
     try withDatabase { database in

@@ -111,12 +111,29 @@ extension Query {
   private func measure<V: PropertyValue>(
     _ kind: QueryMeasure.Kind, _ property: (Fields<M>) -> Operand<V>
   ) throws -> Value {
-    let measure = QueryMeasure(kind, property(Fields<M>()).comparedPath)
+    let path = property(Fields<M>()).comparedPath
+    if hasLimit { return try measureOfSome(kind, path) }
     let results = try values(kind.rawValue) { description in
-      description.grouping = .init([], [measure])
+      description.grouping = .init([], [QueryMeasure(kind, path)])
       description.orderings = []
     }
     return results.last?.last ?? .null
+  }
+
+  /// Whether not all that answer are meant; a description with groups would leave out groups.
+  fileprivate var hasLimit: Bool { description.limit != nil || description.offset > 0 }
+
+  /// The figure over no more models than the limit lets through.
+  private func measureOfSome(_ kind: QueryMeasure.Kind, _ path: PropertyPath) throws -> Value {
+    let run = try withoutFilters(kind.rawValue).run { $0.selection = [path] }
+    let type = try run.scope.resolve(path).orderedType
+    var accumulator = QueryAccumulator(kind)
+    var scratch = ByteBuffer(capacity: 64)
+    try run.forEachValues { values in
+      try values[0].stored().lend { try accumulator.add($0, as: type, &scratch) }
+      return true
+    }
+    return try accumulator.result()
   }
 
   /// The sum of a property; zero where there is none.
@@ -240,6 +257,8 @@ public struct Groups<M: Model, K: Sendable>: Sendable {
   fileprivate let key: @Sendable ([Value]) throws -> K
   private var conditions: [Condition] = []
   private var orderings: [Ordering] = []
+  private var limit: Int?
+  private var offset = 0
 
   fileprivate init(
     _ query: Query<M>, _ paths: [PropertyPath], _ key: @escaping @Sendable ([Value]) throws -> K
@@ -263,14 +282,26 @@ public struct Groups<M: Model, K: Sendable>: Sendable {
     return copy
   }
 
+  /// Ends after so many groups, of which the first `offset` are left out before.
+  public func limit(_ count: Int, offset: Int = 0) -> Groups {
+    var copy = self
+    (copy.limit, copy.offset) = (max(count, 0), max(offset, 0))
+    return copy
+  }
+
   /// The figures of each group.
   ///
   /// - Parameter body: Names the figures.
   /// - Returns: The values that make the group, and its figures.
-  /// - Throws: As ``Query/fetch()``.
+  /// - Throws: As ``Query/fetch()``; ``DatabaseError/misuse(reason:)`` where the query has a limit,
+  ///   since groups are made of all models that answer.
   public func select<each V: Sendable>(
     _ body: (GroupFields<M>) -> (repeat Aggregate<each V>)
   ) throws -> [(K, repeat each V)] {
+    if query.hasLimit {
+      throw DatabaseError.misuse(
+        reason: "groups are made of all models that answer; limit the groups: group(…).limit(…)")
+    }
     let aggregates = body(GroupFields<M>())
     var measures: [QueryMeasure] = []
     for aggregate in repeat each aggregates { measures.append(aggregate.measure) }
@@ -281,6 +312,7 @@ public struct Groups<M: Model, K: Sendable>: Sendable {
         paths, measures,
         having: conditions.isEmpty ? nil : Condition(.all(conditions.map(\.test))))
       description.orderings = orderings
+      (description.limit, description.offset) = (limit, offset)
     }
     var results: [(K, repeat each V)] = []
     for values in found {
