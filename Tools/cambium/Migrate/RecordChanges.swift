@@ -19,25 +19,11 @@ struct RecordChanges {
   func steps(_ present: CollectionDefinition?) -> [AppliedStep] {
     let version = present?.version ?? 1
     let types = converted.map { name, _ in
-      "\(name) was \(name): \(present?[name].map { RecordChanges.swiftName($0.type) } ?? "Value")"
+      "\(name) was \(name): \(present?[name].map { $0.type.swiftName } ?? "Value")"
     }
     return renamed.map { AppliedStep("\($0.new) was \($0.old)", version: version) }
       + types.map { AppliedStep($0, version: version) }
       + removed.map { AppliedStep("\($0) removed", version: 0) }
-  }
-
-  private static func swiftName(_ type: PropertyType) -> String {
-    switch type {
-    case .bool: "Bool"
-    case .integer: "Int"
-    case .double: "Double"
-    case .string: "String"
-    case .data: "Data"
-    case .date: "Date"
-    case .uuid: "UUID"
-    case .decimal: "Decimal"
-    default: "Value"
-    }
   }
 
   // MARK: The declaration

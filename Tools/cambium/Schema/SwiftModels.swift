@@ -107,21 +107,12 @@ struct SwiftModels {
 
   private func swiftType(_ type: PropertyType) -> String {
     switch type {
-    case .any: "Value"
-    case .bool: "Bool"
-    case .integer: "Int"
-    case .double: "Double"
-    case .string: "String"
-    case .data: "Data"
-    case .date: "Date"
-    case .uuid: "UUID"
-    case .decimal: "Decimal"
-    case .blob: "Blob"
     case .reference(let path): names[path].map { "\($0).ID" } ?? "Value"
     case .array(let element): "[\(swiftType(element))]"
     case .map(let element): "[String: \(swiftType(element))]"
     case .keyed(by: let path, let element):
       "[\(names[path].map { "\($0).ID" } ?? "String"): \(swiftType(element))]"
+    default: type.swiftName
     }
   }
 
@@ -271,5 +262,23 @@ extension PropertyType {
   /// What one of its values is, where it holds several in order.
   fileprivate var element: PropertyType {
     if case .array(let element) = self { element } else { self }
+  }
+}
+
+extension PropertyType {
+  /// The Swift type of a single value; `Value` for what has no type that is the same for everybody.
+  var swiftName: String {
+    switch self {
+    case .bool: "Bool"
+    case .integer: "Int"
+    case .double: "Double"
+    case .string: "String"
+    case .data: "Data"
+    case .date: "Date"
+    case .uuid: "UUID"
+    case .decimal: "Decimal"
+    case .blob: "Blob"
+    default: "Value"
+    }
   }
 }

@@ -57,6 +57,10 @@ final class Binding: Sendable {
   let declarations: UInt32
   /// Before this transaction records had a form that the model does not know.
   let oldest: SequenceNumber
+  /// How many names the catalog had.
+  let count: Int
+  /// Whether every property can be written, since its name is known.
+  let canWrite: Bool
   /// Whether every name, present and former, is known, so that the binding stays right.
   let isComplete: Bool
   /// Whether records always need the large form.
@@ -68,6 +72,7 @@ final class Binding: Sendable {
     try core.checkUse(declared)
     self.core = core
     declarations = known.collections.version
+    count = known.count
     oldest = core.oldestMoment(declared)
     let isComputing = core.properties.contains { $0.computed != nil }
     catalog = isComputing ? known : nil
@@ -75,9 +80,10 @@ final class Binding: Sendable {
     cases = try core.cases.map { try Binding($0(), known) }
     caseNames = try cases.map { try Value.string($0.core.caseName ?? "").stored() }
     discriminator = core.discriminator.flatMap { known.id(of: $0) } ?? Binding.unknown
+    canWrite = !names.contains(Binding.unknown) && cases.allSatisfy(\.canWrite)
     let former = core.properties.flatMap(\.formerNames)
     isComplete =
-      !names.contains(Binding.unknown) && former.allSatisfy { known.id(of: $0.name) != nil }
+      canWrite && former.allSatisfy { known.id(of: $0.name) != nil }
       && !isComputing && cases.allSatisfy(\.isComplete)
     isLarge = core.properties.count > 255 || names.contains { $0 > 0xFFFF }
     elided = try core.properties.map { try $0.absence?.stored() }
@@ -108,6 +114,11 @@ final class Binding: Sendable {
 }
 
 extension Binding {
+  /// Whether it is right for a catalog of so many names, and after so many declarations.
+  func isRight(count: Int, _ declarations: UInt32) -> Bool {
+    self.declarations == declarations && (isComplete || self.count == count)
+  }
+
   /// The property that has a name in the database.
   func property(named name: Catalog.NameID) -> String? {
     if let index = names.firstIndex(of: name) { return core.properties[index].name }
@@ -120,28 +131,19 @@ extension Binding {
 
 /// The bindings that a database has needed.
 final class Bindings: Sendable {
-  private struct Known {
-    var binding: Binding
-    /// How many names the catalog had.
-    var count: Int
-  }
-
-  private let known = Mutex<[ObjectIdentifier: Known]>([:])
+  private let known = Mutex<[ObjectIdentifier: Binding]>([:])
 
   /// The binding for reading with a catalog.
   func binding(_ core: SchemaCore, _ catalog: Catalog) throws -> Binding {
     let declarations = catalog.collections.version
     if let binding = find(core, count: catalog.count, declarations) { return binding }
     let binding = try Binding(core, catalog)
-    let new = Known(binding: binding, count: catalog.count)
     return known.withLock { known in
       let key = ObjectIdentifier(core)
-      if let other = known[key], other.binding.isComplete,
-        other.binding.declarations == declarations
-      {
-        return other.binding
+      if let other = known[key], other.isComplete, other.declarations == declarations {
+        return other
       }
-      known[key] = new
+      known[key] = binding
       return binding
     }
   }
@@ -149,10 +151,7 @@ final class Bindings: Sendable {
   /// A binding that is known and good for a catalog of so many names and declarations.
   func find(_ core: SchemaCore, count: Int, _ declarations: UInt32) -> Binding? {
     known.withLock { known in
-      guard let found = known[ObjectIdentifier(core)],
-        found.binding.declarations == declarations
-      else { return nil }
-      return found.binding.isComplete || found.count == count ? found.binding : nil
+      known[ObjectIdentifier(core)].flatMap { $0.isRight(count: count, declarations) ? $0 : nil }
     }
   }
 
@@ -173,20 +172,22 @@ extension Writing {
 
   /// The binding for writing: every name of the schema is defined from then on.
   func binding(_ core: SchemaCore) throws -> Binding {
-    let declarations = declarations
-    if let last = lastBinding, last.core === core, last.declarations == declarations {
+    let (count, declarations) = (projector.memory.catalog.count, declarations)
+    if let last = lastBinding, last.core === core, last.isRight(count: count, declarations) {
       return last
     }
-    let binding = try findBinding(core, declarations)
-    if binding.isComplete { lastBinding = binding }
+    let binding = try findBinding(core, count: count, declarations)
+    lastBinding = binding
     return binding
   }
 
-  private func findBinding(_ core: SchemaCore, _ declarations: UInt32) throws -> Binding {
-    if let binding = store.bindings.find(core, count: -1, declarations)
-      ?? bindings.find(core, count: -1, declarations)
+  private func findBinding(
+    _ core: SchemaCore, count: Int, _ declarations: UInt32
+  ) throws -> Binding {
+    if let found = store.bindings.find(core, count: count, declarations)
+      ?? bindings.find(core, count: count, declarations), found.canWrite
     {
-      return binding
+      return found
     }
     try core.check()
     for property in core.storedProperties { _ = try define(property.name) }
