@@ -45,13 +45,22 @@ import Glibc
       let session = try Session(arguments)
       guard let measure = arguments.measure else { return session.run() }
       defer { session.removeFiles() }
-      let operations = arguments.count ?? 1_000_000
-      try await CompactionSteps(
-        directory: session.directory, operations: operations, archives: measure == .archiving
-      ).measure()
+      try run(measure, arguments.count ?? 1_000_000, in: session.directory)
     default: throw Failure(Arguments.usage)
     }
     return true
+  }
+
+  private static func run(
+    _ measure: Arguments.Measure, _ count: Int, in directory: String
+  ) throws {
+    switch measure {
+    case .declaring: try DeclaringSteps(directory: directory, records: count).measure()
+    case .compaction, .archiving:
+      try CompactionSteps(
+        directory: directory, operations: count, archives: measure == .archiving
+      ).measure()
+    }
   }
 
   private static func workload(_ arguments: Arguments) throws -> WorkloadRun {

@@ -40,6 +40,14 @@ final class CollectionPlan: Sendable {
     }
   }
 
+  /// Resolves a declaration that nobody has declared yet, so that nothing has a number.
+  convenience init(
+    drafting path: Path, _ definition: CollectionDefinition, _ catalog: Catalog
+  ) throws {
+    let count = CollectionPlan.indexes(of: definition).count + definition.views.count
+    try self.init(path, definition, numbers: Array(repeating: 0, count: count), catalog)
+  }
+
   /// The indexes that a declaration asks for: its own, and one for each reference that no other
   /// index begins with, since that is how the other side of the relation is found.
   static func indexes(of definition: CollectionDefinition) -> [IndexDefinition] {
@@ -63,6 +71,15 @@ final class CollectionPlan: Sendable {
     case .string, nil: IndexEntry.roomOfAnyKey
     }
   }
+
+  /// The index whose entries are the same as those of one of another declaration.
+  func index(like other: IndexPlan) -> IndexPlan? {
+    let alike = indexes.filter { $0.hasSameEntries(as: other) }
+    return alike.first { $0.isUnique == other.isUnique } ?? alike.first
+  }
+
+  /// The view that has the same in it as one of another declaration.
+  func view(like other: ViewPlan) -> ViewPlan? { views.first { $0.hasSameContent(as: other) } }
 
   /// What is declared about a property.
   func property(_ name: Catalog.NameID) -> PropertyPlan? { properties.first { $0.name == name } }
@@ -113,6 +130,8 @@ extension Catalog {
 struct Collections: Sendable {
   /// How often collections were declared, which tells this from an older one.
   private(set) var version: UInt32 = 0
+  /// The indexes whose entries are not all there, or not all gone, by number.
+  var unfinished: [UInt32: Unfinished] = [:]
   private var plans: [[UInt8]: CollectionPlan] = [:]
 
   init() {}

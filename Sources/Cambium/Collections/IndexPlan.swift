@@ -41,9 +41,11 @@ final class IndexPlan: Sendable {
 
   var isUnique: Bool { definition.isUnique }
 
-  /// Whether entries of another index are the same as this one's would be.
+  /// Whether entries of another index are the same as this one's would be, which may be unique or
+  /// not.
   func hasSameEntries(as other: IndexPlan) -> Bool {
-    definition == other.definition && plural == other.plural
+    definition.terms == other.definition.terms && definition.covered == other.definition.covered
+      && definition.condition == other.definition.condition && plural == other.plural
       && terms.elementsEqual(other.terms) { $0.type == $1.type && $0.absence == $1.absence }
   }
 }

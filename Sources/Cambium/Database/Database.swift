@@ -53,6 +53,10 @@ public final class Database: Sendable {
     package var compactionLook = (every: Duration.seconds(1), bytes: 4 << 20)
     /// Told how long each step of a compaction had the writer's turn, with its commit.
     package var compactionStepTook: (@Sendable (_ step: String, Duration) -> Void)?
+    /// A collection of more records is declared in steps, while others write.
+    package var declaredAtOnce = 2000
+    /// Told how long each step of filling had the writer's turn, with its commit.
+    package var fillStepTook: (@Sendable (_ step: String, Duration) -> Void)?
     /// The time of day, in microseconds since 1970; nil for the system's.
     package var clock: (@Sendable () -> Int64)?
     /// How background work is run.
@@ -90,7 +94,9 @@ public final class Database: Sendable {
     writer = Writer(store)
     store.feed.setLook { [weak store] in try? store?.snapshot(at: .now).sequence }
     try translating { try prepareState(progress) }
-    if !store.isReadOnly && !store.isPartial { writer.compactor.resume(writer.compaction) }
+    if store.isReadOnly || store.isPartial { return }
+    writer.compactor.resume(writer.compaction)
+    writer.filler.resume(store)
   }
 
   deinit { try? close() }
@@ -128,6 +134,7 @@ public final class Database: Sendable {
     defer {
       writer.close()
       writer.projections.close()
+      writer.filler.close()
       writer.compactor.close()
       writer.checkpointer.close()
       store.releaseState(forGood: true)

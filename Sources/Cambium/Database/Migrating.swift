@@ -195,7 +195,7 @@ extension CollectionMigration {
 
 extension Transaction {
   /// What is declared about a collection, with what this transaction has done so far.
-  fileprivate func definition(of path: Path) throws -> CollectionDefinition? {
+  func definition(of path: Path) throws -> CollectionDefinition? {
     try readingSnapshot().definition(of: path)
   }
 }
@@ -204,9 +204,7 @@ extension Writing {
   /// Resolves a declaration that is not declared, to hold records against it.
   fileprivate func plan(_ path: Path, _ definition: CollectionDefinition) throws -> CollectionPlan {
     try defineNames(of: definition)
-    let count = CollectionPlan.indexes(of: definition).count + definition.views.count
-    return try CollectionPlan(
-      path, definition, numbers: Array(repeating: 0, count: count), projector.memory.catalog)
+    return try CollectionPlan(drafting: path, definition, projector.memory.catalog)
   }
 }
 

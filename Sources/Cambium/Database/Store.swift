@@ -76,7 +76,11 @@ final class Store: Sendable {
 
   /// Keeps a newer catalog.
   func remember(_ catalog: Catalog) {
-    current.withLock { if catalog.isNewer(than: $0.catalog) { $0.catalog = catalog } }
+    current.withLock { current in
+      guard catalog.isNewer(than: current.catalog) else { return }
+      current.catalog = catalog
+      current.catalog.collections.unfinished = [:]
+    }
   }
 
   /// The state in use; another process may have published a new generation since.

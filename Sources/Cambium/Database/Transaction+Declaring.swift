@@ -13,14 +13,15 @@ extension Transaction {
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a declaration that contradicts itself;
   ///   ``DatabaseError/invalid(_:)`` and ``DatabaseError/notUnique(_:index:takenBy:)`` where a
   ///   record that is there breaks a new rule. Nothing is changed then.
-  /// - Complexity: 1 to 3 µs for each record and each new index, during which others wait to write.
+  /// - Complexity: 1 to 3 µs for each record and each new index, during which others wait to write;
+  ///   they do not where the database declares: ``Database/declare(_:_:progress:)``.
   public func declare(_ path: Path, _ definition: CollectionDefinition?) throws {
     try writing.declare(path, definition)
   }
 }
 
 extension Writing {
-  fileprivate func declare(_ path: Path, _ definition: CollectionDefinition?) throws {
+  func declare(_ path: Path, _ definition: CollectionDefinition?) throws {
     try use()
     let present = projector.memory.catalog.collections[path]?.definition
     if definition == present { return }
@@ -33,6 +34,13 @@ extension Writing {
   /// Gives every name that a declaration uses its number.
   func defineNames(of definition: CollectionDefinition) throws {
     for name in definition.names { _ = try define(name) }
+  }
+}
+
+extension Catalog {
+  /// Gives every name that a declaration uses a number, which nobody else hears of.
+  mutating func defineNames(of definition: CollectionDefinition) throws {
+    for name in definition.names where id(of: name) == nil { try define(name, as: NameID(count)) }
   }
 }
 
@@ -80,9 +88,7 @@ extension CollectionDefinition {
   /// Refuses conditions that a record alone cannot answer.
   fileprivate func checkConditions(_ path: Path, _ catalog: Catalog) throws {
     var catalog = catalog
-    for name in names where catalog.id(of: name) == nil {
-      try catalog.define(name, as: Catalog.NameID(catalog.count))
-    }
+    try catalog.defineNames(of: self)
     let resolver = Resolver(definition: self, catalog: catalog)
     for condition in (indexes.map(\.condition) + views.map(\.condition)).compactMap(\.self) {
       do { _ = try ConditionProgram(condition, resolver) } catch let error as QueryError {

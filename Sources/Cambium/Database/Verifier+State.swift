@@ -50,6 +50,7 @@ extension Verifier {
     let rebuilt = StateReader(access: transaction.access, tables: scratch.tables)
     // Where compaction is under way, or was broken off, the state still has older history.
     let isCut = try reader.cut() == rebuilt.cut()
+    unfinished = try reader.unfinished()
     for name in StateTables.names {
       isCut
         ? try compareTable(name, reader, rebuilt) : try findTable(name, of: rebuilt, in: reader)
@@ -66,12 +67,13 @@ extension Verifier {
     guard let own = stored.tables[name], let other = rebuilt.tables[name] else { return }
     var a = try Cursor(stored.access, own)
     var b = try Cursor(rebuilt.access, other)
-    func isEnd(_ cursor: borrowing Cursor) -> Bool { Verifier.isApps(name, cursor) }
-    var isThere = (try a.first() && !isEnd(a), try b.first() && !isEnd(b))
+    var isThere = (try settle(&a, a.first(), name), try settle(&b, b.first(), name))
     var count: UInt64 = 0
     while isThere.0 && isThere.1 {
-      let isSame = a.withEntry { key, value in
-        b.withEntry { otherKey, otherValue in key.equals(otherKey) && value.equals(otherValue) }
+      let isSame = try a.withEntry { key, value in
+        try b.withEntry { otherKey, otherValue in
+          try key.equals(otherKey) && areSame(name, key, value, otherValue)
+        }
       }
       if !isSame {
         return result.add(
@@ -79,7 +81,7 @@ extension Verifier {
       }
       count += 1
       if count % 4096 == 0 { try report("comparing \(name)", count, nil) }
-      isThere = (try a.next() && !isEnd(a), try b.next() && !isEnd(b))
+      isThere = (try settle(&a, a.next(), name), try settle(&b, b.next(), name))
     }
     if isThere.0 != isThere.1 {
       result.add("state", "\(name) has \(isThere.0 ? "more" : "fewer") entries than the log says")
@@ -96,8 +98,8 @@ extension Verifier {
     var count: UInt64 = 0
     while isThere {
       let isSame = try cursor.withEntry { key, value in
-        if key.array() == StateHead.cutName || Verifier.isApps(name, cursor) { return true }
-        return try stored.access.get(own, key) { $0.equals(value) } ?? false
+        if key.array() == StateHead.cutName || mayDiffer(name, key) { return true }
+        return try stored.access.get(own, key) { try areSame(name, key, $0, value) } ?? false
       }
       if !isSame {
         return result.add(
@@ -109,15 +111,51 @@ extension Verifier {
     }
   }
 
-  /// Whether an entry belongs to a projection of an app: these come last among the views, and how
-  /// far they are the log does not say.
-  private static func isApps(_ table: String, _ cursor: borrowing Cursor) -> Bool {
-    guard table == "views" else { return false }
-    return cursor.withEntry { key, _ in
-      (try? key.load(UInt32.self, at: 0)).map {
-        UInt32(bigEndian: $0.littleEndian) >= ProjectionEntry.firstNumber
-      } ?? false
+  // MARK: What the log does not say
+
+  /// Goes on to the next entry that must be as the log says.
+  ///
+  /// - Returns: Whether there is one.
+  private func settle(
+    _ cursor: inout Cursor, _ isThere: Bool, _ table: String
+  ) throws -> Bool {
+    var isThere = isThere
+    while isThere, cursor.withEntry({ key, _ in mayDiffer(table, key) }) {
+      isThere = try cursor.next()
     }
+    return isThere
+  }
+
+  /// Whether an entry may be there or not: one of an app's projection, of which the log does not
+  /// say how far it is, or of an index or a view that is not finished.
+  private func mayDiffer(_ table: String, _ key: RawSpan) -> Bool {
+    switch table {
+    case "views":
+      let number = Verifier.number(key)
+      return number >= ProjectionEntry.firstNumber || unfinished[number] != nil
+    case "index":
+      if unfinished.isEmpty { return false }
+      return unfinished[Verifier.number(key)]?.isAhead(of: key) ?? false
+    case "meta": return Unfinished.prefix.lend { key.starts(with: $0) }
+    default: return false
+    }
+  }
+
+  /// Whether two values of a key mean the same.
+  private func areSame(
+    _ table: String, _ key: RawSpan, _ stored: RawSpan, _ rebuilt: RawSpan
+  ) throws -> Bool {
+    if unfinished.isEmpty || table != "meta" || key.array() != StateHead.name {
+      return stored.equals(rebuilt)
+    }
+    var head = try MetaEntry.open(stored, name: StateHead.name) { try StateHead($0) }
+    head.unfinished = 0
+    return try head == MetaEntry.open(rebuilt, name: StateHead.name) { try StateHead($0) }
+  }
+
+  /// The number that the keys of an index or a view begin with.
+  private static func number(_ key: RawSpan) -> UInt32 {
+    (try? key.load(UInt32.self, at: 0).byteSwapped) ?? 0
   }
 
   /// What an entry of a table is about, for people.

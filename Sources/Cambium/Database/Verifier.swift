@@ -6,6 +6,8 @@ struct Verifier {
   let progress: ProgressHandler?
   let isReplaying: Bool
   var result = Verification()
+  /// The indexes of the stored state that are not finished.
+  var unfinished: [UInt32: Unfinished] = [:]
 
   init(_ store: Store, replaying: Bool, _ progress: ProgressHandler?) {
     self.store = store

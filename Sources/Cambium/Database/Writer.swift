@@ -40,6 +40,7 @@ final class Writer: Sendable {
   let checkpointer: Checkpointer
   let compactor: Compactor
   let projections: ProjectionRunner
+  let filler: Filler
   private let turn = DispatchSemaphore(value: 1)
   private let owner = Atomic<UInt>(0)
   /// How many threads wait for the turn.
@@ -55,7 +56,9 @@ final class Writer: Sendable {
     checkpointer = Checkpointer(background)
     compactor = Compactor(background)
     projections = ProjectionRunner(background)
+    filler = Filler(background)
     projections.attach(self)
+    filler.attach(self)
   }
 
   var compaction: CompactionRun { CompactionRun(store, self) }
@@ -150,6 +153,7 @@ final class Writer: Sendable {
     if writing.isApplied {
       store.feed.publish(writing.head.sequence)
       projections.consider()
+      if writing.projector.hasGivenUp { filler.consider() }
     }
   }
 

@@ -121,6 +121,9 @@ extension Writing {
     OrderedBytes.append(key, to: &bytes)
     if edge.index.terms[0].isDescending { bytes.invert(from: 0) }
     let prefix = IndexEntry.prefix(edge.index.number) + bytes.array()
+    if projector.memory.catalog.collections.isFilling(edge.index.number) {
+      return try allReferrers(within: prefix, edge).forEach(body)
+    }
     var place = prefix
     while let (referrers, last) = try referrers(from: place, within: prefix, edge) {
       for referrer in referrers { try body(referrer) }
@@ -151,8 +154,20 @@ extension Writing {
     return found.isEmpty ? nil : (found, last)
   }
 
+  /// The same of all records, where the index does not have them all yet.
+  private func allReferrers(within prefix: [UInt8], _ edge: Edge) throws -> [Path] {
+    var found: [Path] = []
+    try projector.reader.forEachRecord(of: edge.collection.path) { key, record in
+      let entries = try edge.index.entryKeys(record, key)
+      if entries.contains(where: { $0.key.starts(with: prefix) }) {
+        found.append(edge.collection.path.appending(try Key(key)))
+      }
+    }
+    return found
+  }
+
   private func nextKey(of plan: CollectionPlan, after last: Key?) throws -> Key? {
-    guard let node = try projector.node(at: plan.path) else { return nil }
+    guard let node = try projector.reader.node(at: plan.path) else { return nil }
     var walk = try ChildWalk(try projector.reader, node: node, moment: nil, from: last)
     while let key = try walk.next({ key, _, _ in try Key(key.extracting(droppingFirst: 8)) }) {
       if key != last { return key }

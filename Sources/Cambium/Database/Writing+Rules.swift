@@ -48,8 +48,8 @@ extension Writing {
   /// What a node holds.
   private func record(at path: Path) throws -> Content? {
     guard let parent = path.parent, let key = path.last else { return nil }
-    let (projector, reader) = (parent, try projector.reader)
-    guard let node = try self.projector.node(at: projector) else { return nil }
+    let reader = try projector.reader
+    guard let node = try reader.node(at: parent) else { return nil }
     return try key.lendTreeKey(parent: node) {
       try reader.version($0, asOf: nil) { header, version in
         Content(

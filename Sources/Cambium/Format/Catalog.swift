@@ -20,9 +20,10 @@ struct Catalog: Sendable {
   /// How many names there are.
   var count: Int { names.count }
 
-  /// Whether it has all that a state of this head has.
+  /// Whether it has all that a state of this head has. What is unfinished changes from one view of
+  /// the state to the next, so a catalog that is kept knows nothing of it.
   func isUpToDate(_ head: StateHead) -> Bool {
-    count >= Int(head.names) && collections.version == head.declarations
+    count >= Int(head.names) && collections.version == head.declarations && head.unfinished == 0
   }
 
   /// Whether it has more than another one of the same state.

@@ -21,7 +21,8 @@ extension Database {
   ///   a model, or the type of a property would change;
   ///   ``DatabaseError/needsMigration(_:steps:)`` where a ``Migration`` is not done yet;
   ///   ``DatabaseError/invalid(_:)`` where records break a rule that is new.
-  /// - Complexity: as opening; a new index over *n* records takes O(*n* log *n*).
+  /// - Complexity: as opening; a new index over *n* records takes O(*n* log *n*), while others
+  ///   write: see ``declare(_:_:progress:)``.
   public convenience init(
     at path: String, options: Options = Options(), for models: any Model.Type...,
     migrating: ProgressHandler? = nil
@@ -82,15 +83,28 @@ extension Database {
       }
     }
     if missing.isEmpty || store.isReadOnly { return }
+    let large = try missing.filter { try isLarge($0.path) }
+    for core in large {
+      try advising(core) {
+        try declare(core.path, nil) { snapshot, sequence in
+          try Redeclaring(core, in: snapshot, at: self.path).declaration(by: sequence)
+        }
+      }
+    }
     try write { tx in
       for core in missing {
         // Anew: others may have written in between.
-        let redeclaring = try Redeclaring(core, in: try tx.readingSnapshot(), at: path)
-        let wanted = try redeclaring.declaration(by: tx.sequence)
-        do { try tx.declare(core.path, wanted) } catch DatabaseError.invalid(let all) {
-          throw redeclaring.advising(all)
-        }
+        let snapshot = try tx.readingSnapshot()
+        let wanted = try Redeclaring(core, in: snapshot, at: path).declaration(by: tx.sequence)
+        try advising(core) { try tx.declare(core.path, wanted) }
       }
+    }
+  }
+
+  /// Says what to do about records that break a rule of a model.
+  private func advising(_ core: SchemaCore, _ body: () throws -> Void) throws {
+    do { try body() } catch DatabaseError.invalid(let violations) {
+      throw Redeclaring.advising(violations, core)
     }
   }
 

@@ -182,7 +182,7 @@ struct Redeclaring {
   }
 
   /// What to do about records that break what is newly declared.
-  func advising(_ violations: [Violation]) -> DatabaseError {
+  static func advising(_ violations: [Violation], _ core: SchemaCore) -> DatabaseError {
     .invalid(
       violations.map { violation in
         Violation(

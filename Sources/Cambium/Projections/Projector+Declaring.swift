@@ -1,5 +1,5 @@
 // What a declaration changes: new indexes are made of the records that are there, in order, and the
-// entries of those that are not declared any more go.
+// entries of those that are not declared any more go. Both can be put off; see Unfinished.swift.
 
 import LMDB
 
@@ -15,18 +15,21 @@ extension Projector {
       guard let old else {
         throw DatabaseError.notFound(path, reason: "no collection is declared here")
       }
-      try drop(old.numbers)
+      try giveUp(old.numbers)
       memory.catalog.collections.takeBack(path)
       memory.head.declarations = memory.catalog.collections.version
       return try delete(tables.meta, old.metaKey)
     }
     let definition = try CollectionDefinition(stored.lend { try Value($0) })
     let (plan, kept) = try plan(path, definition, replacing: old)
-    try drop(old?.numbers.filter { !kept.contains($0) } ?? [])
+    try giveUp(old?.numbers.filter { !kept.contains($0) } ?? [])
     memory.catalog.collections.declare(plan)
     memory.head.declarations = memory.catalog.collections.version
     try put(tables.meta, plan.metaKey, MetaEntry.seal(plan.stored(), name: plan.metaKey))
-    if enforcesRules { try checkRecords(plan, since: old) }
+    if enforcesRules {
+      try checkRecords(plan, since: old)
+      try checkUniqueness(plan, since: old)
+    }
     try build(plan, except: kept)
   }
 
@@ -34,15 +37,10 @@ extension Projector {
   private mutating func plan(
     _ path: Path, _ definition: CollectionDefinition, replacing old: CollectionPlan?
   ) throws -> (CollectionPlan, kept: Set<UInt32>) {
-    let count = CollectionPlan.indexes(of: definition).count + definition.views.count
-    let draft = try CollectionPlan(
-      path, definition, numbers: Array(repeating: 0, count: count), memory.catalog)
-    var numbers = draft.indexes.map { index in
-      old?.indexes.first { $0.hasSameEntries(as: index) }?.number
-    }
-    numbers += draft.views.map { view in
-      old?.views.first { $0.hasSameContent(as: view) }?.number
-    }
+    let draft = try CollectionPlan(drafting: path, definition, memory.catalog)
+    let numbers =
+      draft.indexes.map { old?.index(like: $0)?.number }
+      + draft.views.map { old?.view(like: $0)?.number }
     let given = numbers.map { number in
       if let number { return number }
       defer { memory.head.nextProjection += 1 }
@@ -52,144 +50,67 @@ extension Projector {
     return (plan, Set(numbers.compactMap { $0 }))
   }
 
-  /// Removes all entries of indexes and views.
-  mutating func drop(_ numbers: [UInt32]) throws {
-    for number in numbers {
-      for table in [tables.index, tables.views] {
-        while let key = try firstKey(table, IndexEntry.prefix(number)) { try delete(table, key) }
-      }
-    }
-  }
-
-  private func firstKey(_ table: Table, _ prefix: [UInt8]) throws -> [UInt8]? {
-    var cursor = try Cursor(try reader.access, table)
-    guard try prefix.lend({ try cursor.seek($0) }) else { return nil }
-    return cursor.withEntry { key, _ in
-      prefix.lend { key.starts(with: $0) } ? key.array() : nil
-    }
-  }
-
   // MARK: Building
 
   mutating func build(_ plan: CollectionPlan, except kept: Set<UInt32>) throws {
-    for index in plan.indexes where !kept.contains(index.number) { try build(index, of: plan) }
-    for view in plan.views where !kept.contains(view.number) { try build(view, of: plan) }
+    for index in plan.indexes where !kept.contains(index.number) {
+      fillsLater
+        ? try set(index.number, .filling(upTo: IndexEntry.prefix(index.number)))
+        : try build(index, of: plan)
+    }
+    for view in plan.views where !kept.contains(view.number) {
+      fillsLater ? try set(view.number, .filling(upTo: [])) : try build(view, of: plan)
+    }
   }
 
   /// Makes an index of the records that are there: sorted first, so that entries are appended.
   private mutating func build(_ index: IndexPlan, of plan: CollectionPlan) throws {
-    var sort = ExternalSort()
-    let isUnique = index.isUnique && enforcesRules
-    try forEachRecord(of: plan.path) { key, record in
-      guard try index.has(record, key: key) else { return }
-      var value = ByteBuffer()
-      for entry in try index.entryKeys(record, key) {
-        try IndexEntry.makeValue(
-          index, record, keyCount: key.byteCount, isCut: entry.isCut, into: &value)
-        try sort.add(entry.key, value.array())
-      }
-    }
-    var entries = try sort.sorted()
-    var last: (terms: [UInt8], key: [UInt8])?
+    let reader = try reader
+    var entries = try reader.sortedEntries(of: index, plan)
+    var uniqueness = index.isUnique && enforcesRules ? UniquenessCheck(index, plan, reader) : nil
     while let entry = try entries.next() {
-      if isUnique { try checkNext(entry, after: &last, index, plan) }
+      try uniqueness?.check(entry.key, entry.value)
       try put(tables.index, entry.key, entry.value)
     }
   }
 
-  /// Refuses an entry of a unique index that has the terms of the one before.
-  private func checkNext(
-    _ entry: SortedEntries.Entry, after last: inout (terms: [UInt8], key: [UInt8])?,
-    _ index: IndexPlan, _ plan: CollectionPlan
-  ) throws {
-    let (place, isCut) = try entry.key.lend { key in
-      try entry.value.lend { try IndexEntry.split(key, $0) }
-    }
-    let terms = Array(entry.key[..<place.lowerBound])
-    let key = Array(entry.key[place])
-    defer { last = (terms, key) }
-    guard let last, last.terms == terms, try !isNull(key, index, plan) else { return }
-    if isCut, try !haveSameTerms(last.key, key, index, plan) { return }
-    throw DatabaseError.notUnique(
-      plan.path.appending(try key.lend { try Key($0) }),
-      index: index.definition.terms.map(\.property),
-      takenBy: plan.path.appending(try last.key.lend { try Key($0) }))
-  }
-
-  private func isNull(_ key: [UInt8], _ index: IndexPlan, _ plan: CollectionPlan) throws -> Bool {
-    try withRecord(key, of: plan) { try index.hasNull($0) } ?? false
-  }
-
-  private func haveSameTerms(
-    _ one: [UInt8], _ other: [UInt8], _ index: IndexPlan, _ plan: CollectionPlan
-  ) throws -> Bool {
-    let terms = try withRecord(one, of: plan) { try index.termKeys($0) }
-    return try terms == withRecord(other, of: plan) { try index.termKeys($0) }
-  }
-
-  // MARK: Records
+  // MARK: Checking
 
   /// Refuses rules that a record breaks which is there already.
   func checkRecords(_ plan: CollectionPlan, since old: CollectionPlan?) throws {
     if let old, old.definition.properties == plan.definition.properties { return }
-    try forEachRecord(of: plan.path) { key, record in
-      try plan.check(record, key: key, memory.catalog)
+    let (reader, catalog) = (try reader, memory.catalog)
+    guard let unchecked else {
+      return try reader.forEachRecord(of: plan.path) { try plan.check($1, key: $0, catalog) }
+    }
+    for key in unchecked {
+      _ = try reader.withRecord(key, of: plan) { record in
+        try key.lend { try plan.check(record, key: $0, catalog) }
+      }
     }
   }
 
-  /// Lends each record below a path, in key order.
-  func forEachRecord(
-    of path: Path, _ body: (_ key: RawSpan, _ record: RawSpan) throws -> Void
+  /// Refuses that an index becomes unique, two records of which are the same to it.
+  private mutating func checkUniqueness(
+    _ plan: CollectionPlan, since old: CollectionPlan?
   ) throws {
-    guard let node = try node(at: path) else { return }
-    var walk = try ChildWalk(try reader, node: node, moment: nil)
-    while try walk.next({ key, header, version in
-      guard header.kind == .record else { return }
-      try body(
-        key.extracting(droppingFirst: 8), version.extracting(droppingFirst: header.contentOffset))
-    }) != nil {}
-  }
-
-  /// The records below a path, copied, so that others can be written meanwhile.
-  func records(of path: Path) throws -> [(key: [UInt8], record: [UInt8])] {
-    var records: [(key: [UInt8], record: [UInt8])] = []
-    try forEachRecord(of: path) { key, record in records.append((key.array(), record.array())) }
-    return records
-  }
-
-  /// Lends one record.
-  func withRecord<R>(
-    _ key: [UInt8], of plan: CollectionPlan, _ body: (RawSpan) throws -> R
-  ) throws -> R? {
-    guard let parent = try node(at: plan.path) else { return nil }
-    var treeKey: [UInt8] = []
-    treeKey.append(bigEndian: parent)
-    treeKey += key
-    let (reader, table) = (try reader, tables.tree)
-    return try treeKey.lend { treeKey in
-      try reader.access.get(table, treeKey) { version in
-        let header = try NodeHeader(version, key: treeKey)
-        guard header.kind == .record else { return nil }
-        return try body(version.extracting(droppingFirst: header.contentOffset))
-      } ?? nil
+    for index in plan.indexes where index.isUnique {
+      guard let before = old?.index(like: index), !before.isUnique else { continue }
+      if memory.catalog.collections.isFilling(index.number) {
+        // Nobody waits for it to be filled: this makes it whole at once.
+        try clear([index.number])
+        try build(index, of: plan)
+      } else if let unchecked {
+        for key in unchecked {
+          let record = try reader.withRecord(key, of: plan) { $0.array() }
+          try record?.lend { record in
+            try key.lend { try checkUnique(plan, key: $0, old: nil, new: record) }
+          }
+        }
+      } else {
+        var check = UniquenessCheck(index, plan, try reader)
+        try check.checkAll()
+      }
     }
-  }
-
-  /// The node id of the node at a path, or nil where it is not there or never had children.
-  func node(at path: Path) throws -> UInt64? {
-    let (reader, bytes) = (try reader, path.bytes)
-    var node = StateHead.root
-    var key: [UInt8] = []
-    try path.forEachKey { range, _ in
-      if node == 0 { return }
-      key.removeAll(keepingCapacity: true)
-      key.append(bigEndian: node)
-      key.append(contentsOf: bytes[range])
-      node =
-        try key.lend { key in
-          try reader.access.get(reader.tables.tree, key) { try NodeHeader($0, key: key).node }
-        } ?? 0
-    }
-    return node == 0 ? nil : node
   }
 }

@@ -42,14 +42,14 @@ extension Projector {
       wasThere = true
     }
     guard let new else {
-      if wasThere { try oldEntry.lend { _ = try removeIndexEntry($0) } }
+      if wasThere { try oldEntry.lend { try removeIndexEntry(index, $0) } }
       return
     }
     let isCut = try IndexEntry.makeKey(index, new, key, into: &newEntry)
     if wasThere, let old {
       let isSame = oldEntry.lend { a in newEntry.lend { a.equals($0) } }
       if isSame, try index.covers(sameIn: old, new) { return }
-      if !isSame { try oldEntry.lend { _ = try removeIndexEntry($0) } }
+      if !isSame { try oldEntry.lend { try removeIndexEntry(index, $0) } }
     }
     try putIndexEntry(index, new, keyCount: key.byteCount, isCut: isCut)
   }
@@ -62,7 +62,7 @@ extension Projector {
     let after = try index.entryKeys(new, key)
     let stays = Set(after.map(\.key))
     for entry in before where !stays.contains(entry.key) {
-      try entry.key.lend { _ = try removeIndexEntry($0) }
+      try entry.key.lend { try removeIndexEntry(index, $0) }
     }
     guard let new else { return }
     let was = Set(before.map(\.key))
@@ -82,13 +82,20 @@ extension Projector {
     try newEntry.lend { key in try value.lend { try put(tables.index, key, $0) } }
   }
 
-  private borrowing func removeIndexEntry(_ key: RawSpan) throws { try remove(tables.index, key) }
+  /// Removes an entry; where it may still be filled in, a tombstone sees to it that it is not.
+  private borrowing func removeIndexEntry(_ index: IndexPlan, _ key: RawSpan) throws {
+    let unfinished = memory.catalog.collections.unfinished
+    if !unfinished.isEmpty, unfinished[index.number]?.isAhead(of: key) ?? false {
+      return try IndexEntry.tombstone.lend { try put(tables.index, key, $0) }
+    }
+    try remove(tables.index, key)
+  }
 }
 
 // MARK: Uniqueness
 
 extension Projector {
-  private func checkUnique(
+  func checkUnique(
     _ plan: CollectionPlan, key: RawSpan, old: RawSpan?, new: RawSpan
   ) throws {
     for index in plan.indexes where index.isUnique {
@@ -159,7 +166,7 @@ extension Projector {
   private func hasTerms(
     _ terms: [UInt8], _ key: RawSpan, _ index: IndexPlan, _ plan: CollectionPlan
   ) throws -> Bool {
-    try withRecord(key.array(), of: plan) { try index.termKeys($0).contains(terms) } ?? false
+    try reader.withRecord(key.array(), of: plan) { try index.termKeys($0).contains(terms) } ?? false
   }
 }
 
@@ -301,7 +308,7 @@ extension Projector {
 
   /// Empties the indexes and views of the collections that go with a subtree.
   mutating func leave(_ path: Path) throws {
-    for plan in memory.catalog.collections.all(within: path) { try drop(plan.numbers) }
+    for plan in memory.catalog.collections.all(within: path) { try clear(plan.numbers) }
   }
 
   /// Makes the indexes and views of the collections that came with a subtree.

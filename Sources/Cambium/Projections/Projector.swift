@@ -52,6 +52,14 @@ struct Projector: ~Copyable {
   /// Whether declared rules are held against what is written: not when a record is folded in that
   /// was in the log before.
   var enforcesRules = false
+  /// Whether indexes and views that are declared now are filled later, in steps.
+  var fillsLater = false
+  /// The keys of the records that a declaration's rules have not been held against; nil for all.
+  var unchecked: Set<[UInt8]>?
+  /// How many entries of what is given up go within the transaction that says so.
+  var emptiedAtOnce = 2000
+  /// Whether entries are left of what was given up.
+  var hasGivenUp = false
 
   /// Begins; the catalog may be older than the state.
   init(_ state: State, catalog: Catalog) throws {

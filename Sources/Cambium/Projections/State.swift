@@ -88,6 +88,8 @@ struct StateHead: Equatable, Sendable {
   var declarations: UInt32 = 0
   /// The number of the next index or view; numbers are never used again.
   var nextProjection: UInt32 = 1
+  /// How many indexes are not finished; the log does not know of it.
+  var unfinished: UInt32 = 0
 
   /// The root's node id.
   static let root: UInt64 = 1
@@ -104,6 +106,7 @@ struct StateHead: Equatable, Sendable {
     if bytes.byteCount == 20 { return }  // written before collections could be declared
     declarations = try bytes.load(UInt32.self, at: 20)
     nextProjection = try bytes.load(UInt32.self, at: 24)
+    if bytes.byteCount > 28 { unfinished = try bytes.load(UInt32.self, at: 28) }
   }
 
   func stored() -> [UInt8] {
@@ -113,6 +116,7 @@ struct StateHead: Equatable, Sendable {
     bytes.append(littleEndian: names)
     bytes.append(littleEndian: declarations)
     bytes.append(littleEndian: nextProjection)
+    if unfinished > 0 { bytes.append(littleEndian: unfinished) }
     return bytes
   }
 }
@@ -144,6 +148,7 @@ struct StateReader {
     if catalog.collections.version != head.declarations {
       catalog.collections = try collections(catalog, version: head.declarations)
     }
+    catalog.collections.unfinished = head.unfinished > 0 ? try unfinished() : [:]
   }
 
   private func completeNames(_ catalog: inout Catalog, count: UInt32) throws {

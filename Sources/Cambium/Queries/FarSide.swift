@@ -91,7 +91,7 @@ struct FarSide {
     let isIndexed =
       planner.records.snapshot.moment == nil
       && planner.records.catalog.id(of: property).flatMap {
-        planner.records.catalog.collections[collection]?.edge($0)
+        planner.records.catalog.collections.edge(collection, $0)
       } != nil
     let near =
       Double(count)

@@ -29,7 +29,8 @@ struct QueryJoin {
     inner = try QueryPaths(
       [PropertyPath(property)], in: records.scope(of: description.collection))
     type = collection?.definition[property]?.type ?? .any
-    let index = collection?.indexes.first { index in
+    let indexes = collection.map { records.catalog.collections.indexes(of: $0) }
+    let index = indexes?.first { index in
       index.definition.condition == nil && index.plural == nil
         && index.definition.terms[0].property == property && index.terms[0].collation == .binary
     }

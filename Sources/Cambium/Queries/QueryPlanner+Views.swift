@@ -9,7 +9,8 @@ extension QueryPlanner {
       records.snapshot.moment == nil
     else { return nil }
     let tests = description.condition?.test.conjuncts ?? []
-    for view in collection.views {
+    let collections = records.catalog.collections
+    for view in collection.views where !collections.isFilling(view.number) {
       guard case .groups(let names, let measures) = view.definition.content,
         case .groups(let plan) = view.content,
         grouping.paths == names.map({ PropertyPath($0) }),

@@ -65,7 +65,8 @@ struct QueryPlanner {
     let own = conjuncts.filter { !$0.names(anyOf: description.joins.map(\.name)) }
     var ways = try keyWays(own) ?? [scanWay(own)]
     if let collection {
-      let scans = try collection.indexes.compactMap { try scan($0, own) }
+      let indexes = records.catalog.collections.indexes(of: collection)
+      let scans = try indexes.compactMap { try scan($0, own) }
       if records.snapshot.moment == nil {
         ways += try scans.flatMap { try indexWays($0, own) } + both(scans, own)
       } else {

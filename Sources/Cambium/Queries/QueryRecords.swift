@@ -67,7 +67,7 @@ final class QueryRecords: RelatedRecords {
     _ body: (RawSpan, RawSpan) throws -> Bool
   ) throws {
     guard let node = try node(collection) else { return }
-    if snapshot.moment == nil, let index = catalog.collections[collection]?.edge(property),
+    if snapshot.moment == nil, let index = catalog.collections.edge(collection, property),
       index.plural == nil || index.plural == 0, case .reference = index.terms[0].type
     {
       return try forEach(index, node, property, key, body)

@@ -38,6 +38,8 @@ struct IndexTests {
   struct History {
     var random: SeededGenerator
     let database: Database
+    /// How many records there are at most.
+    var keysCount = 12
     var removals: [(Path, SequenceNumber)] = []
 
     mutating func step() throws {
@@ -64,7 +66,7 @@ struct IndexTests {
     private func call(
       _ tx: borrowing Transaction, _ random: inout SeededGenerator, _ removed: inout [Path]
     ) throws {
-      let path = Path(keys: ["things", .integer(Int64(random.below(12)))])
+      let path = Path(keys: ["things", .integer(Int64(random.below(keysCount)))])
       switch random.below(24) {
       case 0...6: try tx.set(path, to: .map(record(&random)))
       case 7...9:
@@ -75,7 +77,7 @@ struct IndexTests {
       case 12: try tx.removeElement(at: 0, from: path, "tags")
       case 13, 14: if try tx.remove(path) { removed.append(path) }
       case 15:
-        try tx.move(path, to: Path(keys: ["things", .integer(Int64(random.below(12)))]))
+        try tx.move(path, to: Path(keys: ["things", .integer(Int64(random.below(keysCount)))]))
       case 16: try tx.move(path, to: Path(keys: ["others", .integer(Int64(random.below(3)))]))
       case 17: if random.oneIn(3), try tx.remove("things") { removed.append("things") }
       case 18, 19:
@@ -109,7 +111,7 @@ struct IndexTests {
           : .string(["Ada", "ada", "Ädä", "b", ""][random.below(5)])
       case "tags":
         .array((0..<random.below(4)).map { _ in .string(["x", "y", "z"][random.below(3)]) })
-      case "next": .integer(Int64(random.below(12)))
+      case "next": .integer(Int64(random.below(keysCount)))
       default: .bool(true)
       }
     }
@@ -128,8 +130,8 @@ struct IndexTests {
     }
   }
 
-  /// Compares what is in the table with what the records ask for.
-  private func expectEntries(_ database: Database, _ place: String) throws {
+  /// Compares what is in the table with what the records ask for, as far as that is filled in.
+  func expectEntries(_ database: Database, _ place: String) throws {
     let snapshot = try database.snapshot()
     var expected: Set<[UInt8]> = []
     for plan in try snapshot.names.collections.all {
@@ -146,7 +148,15 @@ struct IndexTests {
       found.insert(cursor.withEntry { key, value in key.array() + value.array() })
       isThere = try cursor.next()
     }
-    #expect(found == expected, "\(place)")
+    let unfinished = try snapshot.names.collections.unfinished
+    func isFinished(_ entry: [UInt8]) -> Bool {
+      let number = entry.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+      guard let unfinished = unfinished[number] else { return true }
+      return entry.lend { !unfinished.isAhead(of: $0) }
+    }
+    let missing = expected.subtracting(found).filter(isFinished).count
+    let extra = found.subtracting(expected).filter(isFinished).count
+    #expect((missing, extra) == (0, 0), "\(place)")
   }
 
   /// The entries of one record, made of its values.

@@ -87,7 +87,9 @@ private final class Reports: Sendable {
       case .stateRebuilt(let reason): notes.rebuildReason = reason
       case .stateBehind(let applied, let head): notes.behind = (applied, head)
       case .logDamaged(let record, let readable, _): notes.damaged = (record, readable)
-      case .snapshotHeld, .checkpointFailed, .compactionFailed, .projectionFailed: break
+      case .snapshotHeld, .checkpointFailed, .compactionFailed, .fillingFailed,
+        .projectionFailed:
+        break
       }
     }
   }

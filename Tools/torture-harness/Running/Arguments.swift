@@ -20,7 +20,7 @@ struct Arguments {
   /// After how many transactions a process of the feed trial is done, and the last one of all.
   var count: Int?
   var end: UInt64?
-  /// What is to be measured instead: compacting that drops, or that archives.
+  /// What is to be measured instead: compacting that drops, or that archives; declaring.
   var measure: Measure?
   /// A multiple of each trial's usual size.
   var scale = 1.0
@@ -32,6 +32,7 @@ struct Arguments {
   enum Measure: String {
     case compaction
     case archiving
+    case declaring
   }
 
   static let usage = """
@@ -39,7 +40,7 @@ struct Arguments {
            Tools/torture --trial power|kill|fault|space|corruption|feed|schedule
                          [--workload NAME] [--seed N] [--quota N] [--names strict|journal]
                          [--bug NAME] [--case N]
-           Tools/torture --measure compaction|archiving [--count OPERATIONS]
+           Tools/torture --measure compaction|archiving|declaring [--count N]
     """
 
   init(_ words: [String]) throws {

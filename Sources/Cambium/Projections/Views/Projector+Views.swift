@@ -9,21 +9,31 @@ extension Projector {
     _ plan: CollectionPlan, key: RawSpan, old: RawSpan?, new: RawSpan?
   ) throws {
     for view in plan.views {
-      let old = try view.has(old, key: key) ? old : nil
-      let new = try view.has(new, key: key) ? new : nil
-      if old == nil && new == nil { continue }
-      switch view.content {
-      case .groups(let groups): try fold(view.number, groups, key: key, old: old, new: new)
-      case .top(let top): try fold(view.number, top, key: key, old: old, new: new)
-      case .text(let text): try fold(view.number, text, key: key, old: old, new: new)
-      }
+      // While it is being filled, what is behind the fence comes to it in time.
+      let unfinished = memory.catalog.collections.unfinished
+      if !unfinished.isEmpty, unfinished[view.number]?.isAhead(of: key) ?? false { continue }
+      try fold(view, key: key, old: old, new: new)
+    }
+  }
+
+  /// Folds the change of a record into one view.
+  mutating func fold(
+    _ view: ViewPlan, key: RawSpan, old: RawSpan?, new: RawSpan?
+  ) throws {
+    let old = try view.has(old, key: key) ? old : nil
+    let new = try view.has(new, key: key) ? new : nil
+    if old == nil && new == nil { return }
+    switch view.content {
+    case .groups(let groups): try fold(view.number, groups, key: key, old: old, new: new)
+    case .top(let top): try fold(view.number, top, key: key, old: old, new: new)
+    case .text(let text): try fold(view.number, text, key: key, old: old, new: new)
     }
   }
 
   /// Makes all indexes and views anew, of records that were changed behind their backs.
   mutating func makeAnew() throws {
     for plan in memory.catalog.collections.all {
-      try drop(plan.numbers)
+      try clear(plan.numbers)
       try build(plan, except: [])
     }
   }
@@ -32,7 +42,7 @@ extension Projector {
   /// other are written together.
   mutating func build(_ view: ViewPlan, of plan: CollectionPlan) throws {
     var builder = ViewBuilder(view)
-    try forEachRecord(of: plan.path) { key, record in
+    try reader.forEachRecord(of: plan.path) { key, record in
       if try view.has(record, key: key) { try builder.add(key, record) }
     }
     var entries = try builder.finish()

@@ -206,12 +206,3 @@ extension WriteTransaction {
     try key.lend { key in try value.lend { try put(tables.views, key, $0) } }
   }
 }
-
-extension Access {
-  /// The first key that begins with these bytes.
-  fileprivate func firstKey(_ table: Table, _ prefix: [UInt8]) throws -> [UInt8]? {
-    var cursor = try Cursor(self, table)
-    guard try cursor.seek(prefix: prefix) else { return nil }
-    return cursor.withEntry { key, _ in key.array() }
-  }
-}

@@ -6,7 +6,7 @@ extension Snapshot {
   ///     let hits = try snapshot.search("books", for: TextQuery(parsing: "whal* -title:white"))
   ///
   /// At present, and in an open transaction, the collection's view of texts answers; at a past
-  /// moment all records are looked at, with the same result.
+  /// moment, and while the view is being filled, all records are looked at, with the same result.
   ///
   /// - Parameters:
   ///   - collection: The collection, with a view of texts declared.
@@ -25,7 +25,7 @@ extension Snapshot {
     let (view, plan) = try textView(of: collection, properties)
     let made = try TextQueryPlan(query, plan)
     let hits: [TextHit]
-    if moment == nil {
+    if try moment == nil && !names.collections.isFilling(view.number) {
       let reader = TextReader(number: view.number, plan: plan, reader: try reader)
       hits = try reader.best(made, limit: limit)
     } else {

@@ -72,6 +72,15 @@ enum ViewKey {
   }
 }
 
+extension Access {
+  /// The first key that begins with these bytes.
+  func firstKey(_ table: Table, _ prefix: [UInt8]) throws -> [UInt8]? {
+    var cursor = try Cursor(self, table)
+    guard try cursor.seek(prefix: prefix) else { return nil }
+    return cursor.withEntry { key, _ in key.array() }
+  }
+}
+
 extension Cursor {
   /// Goes to the first entry whose key begins with these bytes.
   mutating func seek(prefix: [UInt8]) throws -> Bool {

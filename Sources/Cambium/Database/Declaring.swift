@@ -1,0 +1,261 @@
+// Declaring a collection that has many records, while others write:
+//
+//     records held against the rules ──▶ declared, nothing new ──▶ filled ──▶ entries looked at ──▶
+//     outside any transaction            is unique or full yet     in steps   for uniqueness
+//
+//     ──▶ declared as wanted
+//
+// What has changed since a look from outside is looked at again within the transaction that
+// follows, so that nothing slips in between.
+
+import LMDB
+
+extension Database {
+  /// Declares what a collection's records are, in transactions of its own, while others write.
+  ///
+  /// What is declared binds every writer from then on. New indexes and views of a collection with
+  /// more than 2,000 records are filled in steps of about 2 ms, and those that are not declared any
+  /// more are emptied so. Others write in between; queries use what is full. Where the process ends
+  /// in between, filling goes on when the database is opened again, and what was to be unique is to
+  /// be declared once more.
+  ///
+  /// - Parameters:
+  ///   - path: The node whose children are the records.
+  ///   - definition: What is declared; nil takes the declaration back, and leaves the records.
+  ///   - progress: Told about ten times a second how far it is, on this thread; false breaks off,
+  ///     as the end of the process would.
+  /// - Throws: As ``Transaction/declare(_:_:)``, with the declaration as it was before;
+  ///   `CancellationError` where `progress` said so.
+  /// - Complexity: 2 to 5 µs for each record and each new index, in which readers do not wait, and
+  ///   writers for a step at most.
+  public func declare(
+    _ path: Path, _ definition: CollectionDefinition?, progress: ProgressHandler? = nil
+  ) throws {
+    try declare(path, progress) { _, _ in definition }
+  }
+
+  /// Whether a collection has so many records that nobody should wait for all of them.
+  func isLarge(_ path: Path) throws -> Bool {
+    try read { try $0[path].childCount > store.options.declaredAtOnce }
+  }
+
+  /// Declares what a closure makes of a snapshot, and of the transaction that will declare it.
+  func declare(
+    _ path: Path, _ progress: ProgressHandler?,
+    _ wanted: @escaping (Snapshot, SequenceNumber) throws -> CollectionDefinition?
+  ) throws {
+    while try !Declaring(path, self, progress, wanted).run() {}
+  }
+}
+
+/// Declares one collection.
+private struct Declaring {
+  private let path: Path
+  private let database: Database
+  private let progress: ProgressHandler?
+  private let wanted: (Snapshot, SequenceNumber) throws -> CollectionDefinition?
+
+  init(
+    _ path: Path, _ database: Database, _ progress: ProgressHandler?,
+    _ wanted: @escaping (Snapshot, SequenceNumber) throws -> CollectionDefinition?
+  ) {
+    self.path = path
+    self.database = database
+    self.progress = progress
+    self.wanted = wanted
+  }
+
+  /// Declares, unless another declaration comes in between.
+  ///
+  /// - Returns: Whether it is done.
+  func run() throws -> Bool {
+    let before = try database.snapshot()
+    guard let difference = try difference(before), difference.needsSteps,
+      try database.isLarge(path)
+    else {
+      try database.write { tx in
+        try tx.declare(path, try wanted(try tx.readingSnapshot(), tx.sequence))
+      }
+      return true
+    }
+    try check(difference, before)
+    guard let interim = try declareInterim(difference, before) else { return false }
+    try database.writer.filler.finish(progress)
+    return difference.unique.isEmpty ? true : try makeUnique(interim, difference.present)
+  }
+
+  private func difference(_ snapshot: Snapshot) throws -> Difference? {
+    try wanted(snapshot, .zero).map { try Difference($0, path, snapshot) }
+  }
+
+  /// Declares what needs no look at the entries.
+  ///
+  /// - Returns: The declaration, or nil where another one has come in between.
+  private func declareInterim(
+    _ difference: Difference, _ before: Snapshot
+  ) throws -> CollectionDefinition? {
+    if difference.withoutUnique(difference.wanted) == difference.present {
+      return difference.present
+    }
+    return try database.write { tx in
+      guard try tx.definition(of: path) == difference.present,
+        let wanted = try wanted(try tx.readingSnapshot(), tx.sequence)
+      else { return nil }
+      let interim = difference.withoutUnique(wanted)
+      try tx.writing.declare(path, interim, checkedAt: before.sequence)
+      return interim
+    }
+  }
+
+  /// Declares the rest, once the indexes are full.
+  private func makeUnique(
+    _ interim: CollectionDefinition, _ present: CollectionDefinition?
+  ) throws -> Bool {
+    do {
+      let filled = try database.snapshot()
+      guard let rest = try difference(filled), rest.present == interim else { return false }
+      try rest.checkUniqueness(filled) { try tell("looking for what is there twice", $0) }
+      return try database.write { tx in
+        guard try tx.definition(of: path) == interim else { return false }
+        let wanted = try wanted(try tx.readingSnapshot(), tx.sequence)
+        try tx.writing.declare(path, wanted, checkedAt: filled.sequence)
+        return true
+      }
+    } catch DatabaseError.notUnique(let one, let index, takenBy: let other) {
+      try database.write { tx in
+        if try tx.definition(of: path) == interim { try tx.declare(path, present) }
+      }
+      throw DatabaseError.notUnique(one, index: index, takenBy: other)
+    }
+  }
+
+  private func check(_ difference: Difference, _ before: Snapshot) throws {
+    try difference.checkRecords(before) { try tell("checking \(path)", $0) }
+  }
+
+  private func tell(_ phase: String, _ done: UInt64) throws {
+    guard done % 65_536 == 0 else { return }
+    if progress?(Progress(phase: phase, done: done, total: nil)) == false {
+      throw CancellationError()
+    }
+  }
+}
+
+/// What a declaration would change.
+private struct Difference {
+  let path: Path
+  let present: CollectionDefinition?
+  let wanted: CollectionDefinition
+  /// The indexes that become unique.
+  let unique: [IndexDefinition]
+  /// Whether there is anything that takes long and can be put off.
+  let needsSteps: Bool
+  private let draft: CollectionPlan
+  private let catalog: Catalog
+
+  init(_ wanted: CollectionDefinition, _ path: Path, _ snapshot: Snapshot) throws {
+    var catalog = try snapshot.names
+    try catalog.defineNames(of: wanted)
+    let old = catalog.collections[path]
+    let draft = try CollectionPlan(drafting: path, wanted, catalog)
+    let isNew =
+      draft.indexes.contains { old?.index(like: $0) == nil }
+      || draft.views.contains { old?.view(like: $0) == nil }
+    let unique = draft.indexes.filter { $0.isUnique && old?.index(like: $0)?.isUnique != true }
+    // One that is unique must stay so, even if its entries become others.
+    let keepsUnique = unique.allSatisfy { index in
+      old?.definition.indexes.contains(index.definition) != true
+    }
+    needsSteps = (isNew || !unique.isEmpty) && keepsUnique
+    self.unique = unique.map(\.definition)
+    self.path = path
+    self.wanted = wanted
+    self.draft = draft
+    self.catalog = catalog
+    present = old?.definition
+  }
+
+  /// A declaration in which nothing becomes unique.
+  func withoutUnique(_ definition: CollectionDefinition) -> CollectionDefinition {
+    var interim = definition
+    for index in interim.indexes.indices where unique.contains(interim.indexes[index]) {
+      interim.indexes[index].isUnique = false
+    }
+    return interim
+  }
+
+  /// Holds records against rules that are new.
+  func checkRecords(_ snapshot: Snapshot, _ seen: (UInt64) throws -> Void) throws {
+    if present?.properties == wanted.properties { return }
+    var done: UInt64 = 0
+    try snapshot.reader.forEachRecord(of: path) { key, record in
+      try draft.check(record, key: key, catalog)
+      done += 1
+      try seen(done)
+    }
+  }
+
+  /// Looks for records that are the same to an index that becomes unique.
+  func checkUniqueness(_ snapshot: Snapshot, _ seen: (UInt64) throws -> Void) throws {
+    guard let plan = catalog.collections[path] else { return }
+    var done: UInt64 = 0
+    for index in draft.indexes where unique.contains(index.definition) {
+      guard let full = plan.index(like: index) else { continue }
+      var check = UniquenessCheck(full, plan, try snapshot.reader)
+      try check.checkAll {
+        done += 1
+        try seen(done)
+      }
+    }
+  }
+}
+
+extension Writing {
+  /// Declares what was looked at as of an earlier moment; new indexes are filled later.
+  fileprivate func declare(
+    _ path: Path, _ definition: CollectionDefinition?, checkedAt moment: SequenceNumber
+  ) throws {
+    projector.fillsLater = true
+    projector.unchecked = try keysChanged(in: path, after: moment)
+    defer {
+      projector.fillsLater = false
+      projector.unchecked = nil
+    }
+    try declare(path, definition)
+  }
+
+  private static let keysMax = 10_000
+
+  /// The keys of the records of a collection that were touched after a moment; nil for any of them.
+  private func keysChanged(in path: Path, after moment: SequenceNumber) throws -> Set<[UInt8]>? {
+    var keys: Set<[UInt8]>? = []
+    func add(_ operations: [UInt8]) throws {
+      var reader = OperationReader(operations)
+      while let operation = try reader.next() {
+        Touched.forEach(in: operation, under: path) { touched in
+          if let key = touched.path.relative(to: path)?.keys.first {
+            keys?.insert(key.stored)
+          } else if touched.isSubtree {
+            keys = nil
+          }
+        }
+      }
+      if keys?.count ?? 0 > Writing.keysMax { keys = nil }
+    }
+    let committed = head.sequence.rawValue - UInt64(records.count)
+    var sequence = moment
+    while sequence.rawValue < committed, keys != nil {
+      sequence = sequence.next
+      guard let record = try recordIfKept(sequence) else { return nil }
+      try add(record.operations)
+    }
+    for record in records { try add(record.operations) }
+    return keys
+  }
+  /// A committed record, or nil where it is compacted.
+  private func recordIfKept(_ sequence: SequenceNumber) throws -> TransactionRecord? {
+    do { return try store.log.read { try $0.record(sequence) } } catch DatabaseError.compacted {
+      return nil
+    }
+  }
+}

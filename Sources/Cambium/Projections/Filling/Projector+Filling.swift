@@ -1,0 +1,209 @@
+// One step of filling an index or a view, or of emptying one; see Unfinished.swift.
+
+import LMDB
+
+extension Projector {
+  /// How many entries go between two looks at the clock.
+  private static let looksEvery = 32
+  /// How many entries that writers have left behind the fence are looked at in a step.
+  private static let leftMax = 1024
+
+  /// Fills in entries until none is left or the time is over.
+  ///
+  /// - Parameters:
+  ///   - number: The index.
+  ///   - entries: Its entries in order, as of any moment after its declaration.
+  ///   - end: When the step should be over.
+  /// - Returns: Whether the index is whole, or is not to be filled any more.
+  /// - Throws: ``DatabaseError``; the transaction can only be given up then.
+  mutating func fill(
+    _ number: UInt32, from entries: FillEntries, until end: ContinuousClock.Instant
+  ) throws -> Bool {
+    guard case .filling(upTo: var fence)? = memory.catalog.collections.unfinished[number] else {
+      return true
+    }
+    var left = try leftByWriters(number, behind: fence)
+    let appends = try left.isEmpty && isLast(fence)
+    var count = 0
+    while let entry = entries.first, left.reaches(entry.key) {
+      try entries.removeFirst()
+      if !fence.precedes(entry.key) { continue }  // another process was here
+      if try !settle(&left, upTo: entry.key) {
+        try put(tables.index, entry.key, entry.value, appends ? .append : .replace)
+      }
+      fence = entry.key
+      count += 1
+      if count % Projector.looksEvery == 0, ContinuousClock.now > end {
+        try set(number, .filling(upTo: fence))
+        return false
+      }
+    }
+    if let bound = left.bound {
+      _ = try settle(&left, upTo: bound)
+      try set(number, .filling(upTo: bound))
+      return false
+    }
+    _ = try settle(&left, upTo: nil)
+    try set(number, nil)
+    return true
+  }
+
+  /// What writers have left behind a fence, the first of it.
+  private struct Left {
+    typealias Entry = (key: [UInt8], isTombstone: Bool)
+
+    var keys: ArraySlice<Entry>
+    /// The last of them, where there may be more behind it.
+    var bound: [UInt8]?
+
+    var isEmpty: Bool { keys.isEmpty }
+
+    /// Whether it is known what is at a key.
+    func reaches(_ key: [UInt8]) -> Bool { bound.map { !$0.precedes(key) } ?? true }
+  }
+
+  private func leftByWriters(_ number: UInt32, behind fence: [UInt8]) throws -> Left {
+    let prefix = IndexEntry.prefix(number)
+    var keys: [Left.Entry] = []
+    var cursor = try Cursor(try reader.access, tables.index)
+    // Nothing can be between a key and the same one with a zero behind it.
+    var isThere = try (fence + [0]).lend { try cursor.seek($0) }
+    while isThere && cursor.isAt(prefix: prefix), keys.count < Projector.leftMax {
+      keys.append(
+        cursor.withEntry { key, value -> Left.Entry in
+          (key.array(), IndexEntry.isTombstone(value))
+        })
+      isThere = try cursor.next()
+    }
+    let isFull = keys.count == Projector.leftMax
+    return Left(keys: keys[...], bound: isFull ? keys.last?.key : nil)
+  }
+
+  /// Takes away the tombstones up to a key.
+  ///
+  /// - Returns: Whether writers have left anything at the key itself.
+  private mutating func settle(_ left: inout Left, upTo key: [UInt8]?) throws -> Bool {
+    while let first = left.keys.first {
+      if let key, key.precedes(first.key) { return false }
+      left.keys.removeFirst()
+      if first.isTombstone { try delete(tables.index, first.key) }
+      if first.key == key { return true }
+    }
+    return false
+  }
+
+  /// Whether no entry of any index comes behind a key.
+  private func isLast(_ key: [UInt8]) throws -> Bool {
+    var cursor = try Cursor(try reader.access, tables.index)
+    guard try cursor.last() else { return true }
+    return cursor.withEntry { last, _ in key.lend { !$0.precedes(last) } }
+  }
+
+  // MARK: Views
+
+  /// Folds records into a view until none is left or the time is over.
+  ///
+  /// - Parameters:
+  ///   - view: The view.
+  ///   - plan: Its collection.
+  ///   - end: When the step should be over.
+  /// - Returns: Whether the view is whole, or is not to be filled any more.
+  /// - Throws: ``DatabaseError``; the transaction can only be given up then.
+  mutating func fill(
+    _ view: ViewPlan, of plan: CollectionPlan, until end: ContinuousClock.Instant
+  ) throws -> Bool {
+    guard case .filling(upTo: var fence)? = memory.catalog.collections.unfinished[view.number]
+    else { return true }
+    repeat {
+      // Copied, since what is written may move the pages that they are lent from.
+      let records = try reader.records(of: plan, behind: fence, atMost: Projector.looksEvery)
+      for (key, record) in records {
+        try key.lend { key in
+          try record.lend { try fold(view, key: key, old: nil, new: $0) }
+        }
+      }
+      guard records.count == Projector.looksEvery, let last = records.last else {
+        try set(view.number, nil)
+        return true
+      }
+      fence = last.key
+    } while ContinuousClock.now < end
+    try set(view.number, .filling(upTo: fence))
+    return false
+  }
+
+  // MARK: Emptying
+
+  /// Gives indexes and views up: their entries go now, or in steps where others would have to wait.
+  mutating func giveUp(_ numbers: [UInt32]) throws {
+    for number in numbers {
+      let most = enforcesRules ? emptiedAtOnce : Int.max
+      let isEmpty = try remove(number, atMost: most)
+      try set(number, isEmpty ? nil : .emptying)
+      if !isEmpty { hasGivenUp = true }
+    }
+  }
+
+  /// Removes all entries of indexes and views that stay declared.
+  mutating func clear(_ numbers: [UInt32]) throws {
+    for number in numbers {
+      _ = try remove(number, atMost: .max)
+      try set(number, nil)
+    }
+  }
+
+  /// Removes entries of what was given up until none is left or the time is over.
+  ///
+  /// - Returns: Whether none is left.
+  mutating func empty(_ number: UInt32, until end: ContinuousClock.Instant) throws -> Bool {
+    guard memory.catalog.collections.unfinished[number] == .emptying else { return true }
+    repeat {
+      if try remove(number, atMost: Projector.looksEvery) {
+        try set(number, nil)
+        return true
+      }
+    } while ContinuousClock.now < end
+    return false
+  }
+
+  /// Removes entries of an index or a view.
+  ///
+  /// - Returns: Whether none is left.
+  private mutating func remove(_ number: UInt32, atMost most: Int) throws -> Bool {
+    let prefix = IndexEntry.prefix(number)
+    var count = 0
+    for table in [tables.index, tables.views] {
+      while let key = try reader.access.firstKey(table, prefix) {
+        if count == most { return false }
+        try delete(table, key)
+        count += 1
+      }
+    }
+    return true
+  }
+}
+
+/// Sorted entries of an index, of which the first can be looked at before it is taken.
+final class FillEntries {
+  private var rest: SortedEntries
+  /// The next entry, or nil after the last.
+  private(set) var first: SortedEntries.Entry?
+  private(set) var taken: UInt64 = 0
+
+  init(_ entries: consuming SortedEntries) throws {
+    rest = entries
+    first = try rest.next()
+  }
+
+  func removeFirst() throws {
+    first = try rest.next()
+    taken += 1
+  }
+}
+
+extension [UInt8] {
+  /// Whether these bytes come before others.
+  fileprivate func precedes(_ other: [UInt8]) -> Bool {
+    lend { bytes in other.lend { bytes.precedes($0) } }
+  }
+}

@@ -1,0 +1,118 @@
+// Indexes and views whose entries are not all there yet, or not all gone, so that no writer had to
+// wait until they are. The log knows nothing of that: it is about how the state gets there.
+//
+//     index       sorted entries of a snapshot ──▶ appended in steps ─────▶ whole
+//     view        records in key order ──────────▶ folded in, in steps ───▶ whole
+//     given up    entries ───────────────────────▶ removed in steps ──────▶ gone
+//
+// How far it is, is the fence. A view's is the last record that was folded in: writers fold in what
+// they change up to it, and leave the rest to the filling.
+//
+// An index's is the last entry that was filled in. Up to it the index is as if it were whole.
+// Behind it stands only what writers have changed since the declaration: entries they have put, and
+// a tombstone for each they have removed. Filling in an entry of the snapshot leaves alone what is
+// there, and takes a tombstone away with the entry it stands for. That is right whichever moment
+// after the declaration the snapshot is of, so it can be broken off and begun again by any process.
+// (What a list of later changes does in Mohan and Narang, "Algorithms for Creating Indexes for Very
+// Large Tables Without Quiescing Updates", 1992, tombstones do here.)
+//
+// In the table `meta`, for each of them:
+//
+//     unfinished/<number u32, big-endian>  →  1 | fence    or    2, where it is given up
+
+import LMDB
+
+/// What is still to be done about the entries of an index or a view.
+enum Unfinished: Equatable, Sendable {
+  /// It has not all of them. For an index: those behind a key are missing; the key is the index's
+  /// prefix while all are. For a view: those of the records behind a key; empty while all are.
+  case filling(upTo: [UInt8])
+  /// No declaration has it any more.
+  case emptying
+
+  static let prefix = Array("unfinished/".utf8)
+
+  static func key(_ number: UInt32) -> [UInt8] {
+    var key = prefix
+    key.append(bigEndian: number)
+    return key
+  }
+
+  fileprivate init(_ bytes: RawSpan) throws {
+    switch try bytes.load(UInt8.self, at: 0) {
+    case 1: self = .filling(upTo: bytes.extracting(droppingFirst: 1).array())
+    case 2: self = .emptying
+    case let other:
+      throw DatabaseError.corrupt(reason: "\(other) is no way in which an index is unfinished")
+    }
+  }
+
+  fileprivate func stored() -> [UInt8] {
+    switch self {
+    case .filling(upTo: let fence): [1] + fence
+    case .emptying: [2]
+    }
+  }
+
+  /// Whether a key is behind the fence.
+  func isAhead(of key: RawSpan) -> Bool {
+    switch self {
+    case .filling(upTo: let fence): fence.lend { $0.precedes(key) }
+    case .emptying: true
+    }
+  }
+}
+
+extension IndexEntry {
+  /// Stands behind the fence for an entry that was removed. An entry's value is longer.
+  static let tombstone: [UInt8] = [0]
+
+  static func isTombstone(_ value: RawSpan) -> Bool { value.byteCount < 2 }
+}
+
+extension StateReader {
+  /// The indexes and views that are not finished, by number.
+  func unfinished() throws -> [UInt32: Unfinished] {
+    var found: [UInt32: Unfinished] = [:]
+    var cursor = try Cursor(access, tables.meta)
+    var isThere = try cursor.seek(prefix: Unfinished.prefix)
+    while isThere {
+      try cursor.withEntry { key, value in
+        let number = try key.load(UInt32.self, at: Unfinished.prefix.count).byteSwapped
+        found[number] = try MetaEntry.open(value, name: key.array()) { try Unfinished($0) }
+      }
+      isThere = try cursor.next() && cursor.isAt(prefix: Unfinished.prefix)
+    }
+    return found
+  }
+}
+
+extension Collections {
+  /// Whether a declared index or view has not all of its entries yet, so that nothing can be asked
+  /// of it.
+  func isFilling(_ number: UInt32) -> Bool { !unfinished.isEmpty && unfinished[number] != nil }
+
+  /// The indexes that can be asked.
+  func indexes(of plan: CollectionPlan) -> [IndexPlan] {
+    unfinished.isEmpty ? plan.indexes : plan.indexes.filter { !isFilling($0.number) }
+  }
+
+  /// The index by which records are found that refer to others by a property, if it can be asked.
+  func edge(_ collection: Path, _ property: Catalog.NameID) -> IndexPlan? {
+    self[collection]?.edge(property).flatMap { isFilling($0.number) ? nil : $0 }
+  }
+}
+
+extension Projector {
+  /// Says what is to be done about an index or a view, or that nothing is.
+  mutating func set(_ number: UInt32, _ unfinished: Unfinished?) throws {
+    let key = Unfinished.key(number)
+    if let unfinished {
+      try put(tables.meta, key, MetaEntry.seal(unfinished.stored(), name: key))
+    } else if memory.catalog.collections.unfinished[number] != nil {
+      try delete(tables.meta, key)
+    }
+    memory.catalog.collections.unfinished[number] = unfinished
+    memory.head.unfinished = UInt32(memory.catalog.collections.unfinished.count)
+  }
+}

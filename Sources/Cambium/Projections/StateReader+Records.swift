@@ -1,0 +1,97 @@
+// The records of a collection, as the state has them now, by the plans that are resolved for it.
+
+import LMDB
+
+extension StateReader {
+  /// The node id of the node at a path, or nil where it is not there or never had children.
+  func node(at path: Path) throws -> UInt64? {
+    let bytes = path.bytes
+    var node = StateHead.root
+    var key: [UInt8] = []
+    try path.forEachKey { range, _ in
+      if node == 0 { return }
+      key.removeAll(keepingCapacity: true)
+      key.append(bigEndian: node)
+      key.append(contentsOf: bytes[range])
+      node =
+        try key.lend { key in
+          try access.get(tables.tree, key) { try NodeHeader($0, key: key).node }
+        } ?? 0
+    }
+    return node == 0 ? nil : node
+  }
+
+  /// Lends each record below a path, in key order.
+  func forEachRecord(
+    of path: Path, _ body: (_ key: RawSpan, _ record: RawSpan) throws -> Void
+  ) throws {
+    guard let node = try node(at: path) else { return }
+    var walk = try ChildWalk(self, node: node, moment: nil)
+    while try walk.next({ key, header, version in
+      guard header.kind == .record else { return }
+      try body(
+        key.extracting(droppingFirst: 8), version.extracting(droppingFirst: header.contentOffset))
+    }) != nil {}
+  }
+
+  /// Copies of the records of a collection that come next behind a key, in key order.
+  func records(
+    of plan: CollectionPlan, behind last: [UInt8], atMost most: Int
+  ) throws -> [(key: [UInt8], record: [UInt8])] {
+    guard let node = try node(at: plan.path) else { return [] }
+    let from = last.isEmpty ? nil : try last.lend { try Key($0) }
+    var walk = try ChildWalk(self, node: node, moment: nil, from: from)
+    var found: [(key: [UInt8], record: [UInt8])] = []
+    while found.count < most {
+      let visited: Void? = try walk.next { treeKey, header, version in
+        let key = treeKey.extracting(droppingFirst: 8).array()
+        guard header.kind == .record, key != last else { return }
+        found.append((key, version.extracting(droppingFirst: header.contentOffset).array()))
+      }
+      if visited == nil { break }
+    }
+    return found
+  }
+
+  /// Lends one record.
+  func withRecord<R>(
+    _ key: [UInt8], of plan: CollectionPlan, _ body: (RawSpan) throws -> R
+  ) throws -> R? {
+    guard let parent = try node(at: plan.path) else { return nil }
+    var treeKey: [UInt8] = []
+    treeKey.append(bigEndian: parent)
+    treeKey += key
+    return try treeKey.lend { treeKey in
+      try access.get(tables.tree, treeKey) { version in
+        let header = try NodeHeader(version, key: treeKey)
+        guard header.kind == .record else { return nil }
+        return try body(version.extracting(droppingFirst: header.contentOffset))
+      } ?? nil
+    }
+  }
+
+  /// The entries that the records of a collection give an index, in order.
+  ///
+  /// - Parameters:
+  ///   - index: The index.
+  ///   - plan: Its collection.
+  ///   - seen: Told after each record; what it throws ends the sorting.
+  /// - Returns: The entries.
+  /// - Throws: ``DatabaseError``, and what `seen` throws.
+  func sortedEntries(
+    of index: IndexPlan, _ plan: CollectionPlan, _ seen: () throws -> Void = {}
+  ) throws -> SortedEntries {
+    var sort = ExternalSort()
+    var value = ByteBuffer()
+    try forEachRecord(of: plan.path) { key, record in
+      try seen()
+      guard try index.has(record, key: key) else { return }
+      for entry in try index.entryKeys(record, key) {
+        try IndexEntry.makeValue(
+          index, record, keyCount: key.byteCount, isCut: entry.isCut, into: &value)
+        try sort.add(entry.key, value.array())
+      }
+    }
+    return try sort.sorted()
+  }
+}

@@ -1,0 +1,265 @@
+import Dispatch
+import Foundation
+import LMDB
+import Simulation
+import Synchronization
+import Testing
+
+@testable import Cambium
+
+/// Indexes and views are filled while others write. Goal: up to its fence an index is as the
+/// records want it, whatever is written between two steps; both are whole in the end; nobody asks
+/// them before; and nothing that is to be unique is there twice. Method: random histories in which
+/// each step of filling is one of many things that happen, with sources that are old, new and given
+/// up; writers on other threads; indexes that are left half-filled.
+@Suite("Filling an index", .timeLimit(.minutes(3)))
+struct FillingTests {
+  // MARK: Random histories
+
+  /// Takes steps of filling, each as short as can be, from sources as old as chance has it.
+  struct Filling {
+    let database: Database
+    var sources: [UInt32: FillRun.Source] = [:]
+    var steps = 0
+
+    mutating func step(_ random: inout SeededGenerator) throws {
+      let unfinished = try database.snapshot().names.collections.unfinished
+      guard let number = unfinished.keys.sorted().first else { return }
+      steps += 1
+      let run = FillRun(number, database.writer)
+      if unfinished[number] == .emptying {
+        _ = try run.step("empty") { projector, _ in try projector.empty(number, until: .now) }
+        return
+      }
+      if sources[number] == nil || random.oneIn(10) {
+        sources[number] = try run.source()
+      }
+      guard let source = sources[number] else { return }
+      _ = try run.step("fill") { projector, _ in
+        try run.fill(&projector, from: source, until: .now)
+      }
+    }
+  }
+
+  @Test(
+    "is right up to its fence, whatever is written, and whole in the end",
+    arguments: SeededGenerator.seeds(1, 2, 3))
+  func randomHistory(seed: UInt64) throws {
+    try withDatabase { database in
+      var random = SeededGenerator(seed: seed)
+      var history = IndexTests.History(
+        random: SeededGenerator(seed: seed), database: database, keysCount: 120)
+      var filling = Filling(database: database)
+      try database.write { tx in try tx.declare("things", IndexTests.definitions()[0]) }
+      for _ in 0..<60 { try history.step() }
+      for step in 0..<500 {
+        if random.oneIn(9) { try declareLater(IndexTests.definitions()[random.below(3)], database) }
+        if random.oneIn(2) { try history.step() } else { try filling.step(&random) }
+        try IndexTests().expectEntries(database, "seed \(seed), step \(step)")
+        if random.oneIn(50) { try expectSound(database) }
+      }
+      #expect(filling.steps > 50)
+      try database.writer.filler.finish(nil)
+      #expect(try database.snapshot().names.collections.unfinished.isEmpty)
+      try IndexTests().expectEntries(database, "seed \(seed), the end")
+    }
+  }
+
+  /// Declares as a database does, without filling anything.
+  private func declareLater(_ definition: CollectionDefinition, _ database: Database) throws {
+    var definition = definition
+    if !definition.indexes.isEmpty {
+      definition.views = [
+        ViewDefinition(.groups(by: ["name"], [.count, .sum("number"), .maximum("number")])),
+        ViewDefinition(.top(by: ["name"], [.init("number", isDescending: true)])),
+        ViewDefinition(.text(["name"], language: nil)),
+      ]
+    }
+    try database.write { tx in
+      tx.writing.projector.fillsLater = true
+      tx.writing.projector.emptiedAtOnce = 5
+      defer {
+        tx.writing.projector.fillsLater = false
+        tx.writing.projector.emptiedAtOnce = 2000
+      }
+      try tx.declare("things", definition)
+    }
+  }
+
+  // MARK: Others
+
+  static func definition(unique: Bool = false, _ names: String...) -> CollectionDefinition {
+    var definition = CollectionDefinition()
+    definition.properties = [.init("number", .integer), .init("next", .reference("things"))]
+    definition.indexes = names.map { IndexDefinition([.init($0)]) }
+    if unique { definition.indexes[0].isUnique = true }
+    return definition
+  }
+
+  private func fill(_ database: Database, _ count: Int64) throws {
+    try database.write { tx in
+      for number in 0..<count {
+        try tx.set(Path(keys: ["things", .integer(number)]), to: ["number": .integer(number)])
+      }
+    }
+  }
+
+  private func explained(_ text: String, _ database: Database) throws -> String {
+    try QueryResults(try QueryDescription(parsing: text), on: database.snapshot()).explanation
+  }
+
+  private func count(_ text: String, _ database: Database) throws -> Int {
+    try QueryResults(try QueryDescription(parsing: text), on: database.snapshot()).count()
+  }
+
+  @Test("lets others write, and has what they wrote")
+  func besideWriters() throws {
+    try withDatabase { database in
+      try fill(database, 30_000)
+      let isDone = Atomic(false)
+      let written = Atomic(0)
+      let writer = Thread {
+        var random = SeededGenerator(seed: 7)
+        while !isDone.load(ordering: .relaxed) {
+          let path = Path(keys: ["things", .integer(Int64(random.below(30_500)))])
+          try? database.write { tx in
+            if random.oneIn(3) {
+              try tx.remove(path)
+            } else {
+              try tx.set(path, to: ["number": .integer(Int64(random.below(1000)))])
+            }
+          }
+          written.add(1, ordering: .relaxed)
+        }
+        written.add(1_000_000, ordering: .relaxed)
+      }
+      writer.start()
+      while written.load(ordering: .relaxed) == 0 { usleep(100) }
+      let before = written.load(ordering: .relaxed)
+      try database.declare("things", Self.definition("number"))
+      #expect(written.load(ordering: .relaxed) > before)
+      isDone.store(true, ordering: .relaxed)
+      while written.load(ordering: .relaxed) < 1_000_000 { usleep(100) }
+      try IndexTests().expectEntries(database, "beside a writer")
+      let explained = try explained("things where number < 3", database)
+      #expect(explained.contains("index"), "\(explained)")
+    }
+  }
+
+  @Test("is not asked before it is whole, nor to find who refers to a record")
+  func notAsked() throws {
+    try withDatabase { database in
+      try database.write { tx in
+        for number in 0..<50 {
+          try tx.set(
+            Path(keys: ["things", .integer(Int64(number))]),
+            to: ["number": .integer(Int64(number)), "next": .integer(Int64(number % 5))])
+        }
+      }
+      var definition = Self.definition("number")
+      definition.properties[1].deleteRule = .nullify
+      try declareLater(definition, database)
+      let text = "things where number < 3"
+      #expect(try !explained(text, database).contains("index"))
+      #expect(try count(text, database) == 3)
+      try database.write { tx in try tx.remove("things/4") }
+      let referring = try count("things where next = 4", database)
+      #expect(referring == 0)
+      try database.write { tx in try tx.move("things/3", to: "things/103") }
+      #expect(try count("things where next = 103", database) == 10)
+      try database.writer.filler.finish(nil)
+      #expect(try explained(text, database).contains("index"))
+      try IndexTests().expectEntries(database, "filled")
+    }
+  }
+
+  @Test("goes on when the database is opened again")
+  func brokenOff() throws {
+    let place = try Place()
+    try place.use { database in
+      try fill(database, 20_000)
+      #expect(throws: CancellationError.self) {
+        try database.declare("things", Self.definition("number")) { $0.phase.hasPrefix("checking") }
+      }
+      try expectSound(database)
+    }
+    try place.use { database in
+      database.writer.filler.finishBackground()
+      #expect(try database.snapshot().names.collections.unfinished.isEmpty)
+      try IndexTests().expectEntries(database, "opened again")
+      // The entries go in the background, too.
+      try database.write { tx in try tx.declare("things", nil) }
+      try expectSound(database)
+      database.writer.filler.finishBackground()
+      let snapshot = try database.snapshot()
+      #expect(try snapshot.reader.access.count(snapshot.reader.tables.index) == 0)
+      try expectSound(database)
+    }
+  }
+
+  // MARK: Uniqueness
+
+  @Test("refuses what is there twice, and leaves the declaration as it was")
+  func twice() throws {
+    try withDatabase { database in
+      try fill(database, 5000)
+      try database.declare("things", Self.definition())
+      try database.write { tx in try tx.update("things/4711", [("number", 3)]) }
+      let error = DatabaseError.notUnique("things/4711", index: ["number"], takenBy: "things/3")
+      #expect(throws: error) {
+        try database.declare("things", Self.definition(unique: true, "number"))
+      }
+      #expect(try database.read { try $0.definition(of: "things") } == Self.definition())
+      try database.write { tx in try tx.update("things/4711", [("number", 4711)]) }
+      try database.declare("things", Self.definition(unique: true, "number"))
+      #expect(throws: error) {
+        try database.write { tx in try tx.update("things/4711", [("number", 3)]) }
+      }
+    }
+  }
+
+  @Test("lets nothing through that comes while it is looked for", arguments: 0..<6)
+  func comingMeanwhile(delay: Int) throws {
+    try withDatabase { database in
+      try fill(database, 6000)
+      let started = DispatchSemaphore(value: 0), ended = DispatchSemaphore(value: 0)
+      let refused = Atomic(false)
+      Thread {
+        started.wait()
+        usleep(UInt32(delay * 15_000))
+        do {
+          try database.write { tx in try tx.update("things/5000", [("number", 3)]) }
+        } catch { refused.store(true, ordering: .relaxed) }
+        ended.signal()
+      }.start()
+      started.signal()
+      var isUnique = true
+      do {
+        try database.declare("things", Self.definition(unique: true, "number"))
+      } catch DatabaseError.notUnique { isUnique = false }
+      ended.wait()
+      #expect(isUnique == refused.load(ordering: .relaxed))
+      let indexes = try database.read { try $0.definition(of: "things")?.indexes }
+      #expect((indexes ?? []).contains { $0.isUnique } == isUnique)
+    }
+  }
+
+  @Test("refuses a rule that a record breaks which comes while others are looked at")
+  func rules() throws {
+    try withDatabase { database in
+      try fill(database, 5000)
+      var definition = Self.definition("number")
+      definition.properties[0].isRequired = true
+      var isWritten = false
+      #expect(throws: DatabaseError.self) {
+        try database.declare("things", nil) { _, _ in
+          // After the snapshot whose records are looked at, before the transaction.
+          if !isWritten { try database.write { tx in try tx.set("things/77", to: ["other": 1]) } }
+          isWritten = true
+          return definition
+        }
+      }
+      #expect(try database.read { try $0.definition(of: "things") } == nil)
+    }
+  }
+}
