@@ -153,6 +153,18 @@ public func Maximum<M: Model, V: PropertyValue, each K: PropertyTerm>(
 }
 
 /// Keeps the records in order, for each combination of values, so that the first are found at once.
+///
+///     Top(\.delay.descending, by: \.carrier)
+///     …
+///     try database.query(Flight.self).where { $0.carrier == "UA" }
+///       .order(by: \.delay.descending).limit(10).fetch()
+///
+/// A query for the first of one group in just that order reads no other record.
+///
+/// - Parameters:
+///   - term: The order.
+///   - keys: What makes a group; nothing for all records together.
+/// - Returns: The line.
 public func Top<M: Model, T: OrderTerm, each K: PropertyTerm>(
   _ term: @escaping @Sendable (Fields<M>) -> T,
   by keys: repeat @escaping @Sendable (Fields<M>) -> each K

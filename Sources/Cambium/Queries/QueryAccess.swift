@@ -12,6 +12,17 @@ indirect enum QueryAccess {
   case both(IndexScan, IndexScan)
   /// In the past: the records that have entries in an index now, and those that changed since.
   case corrected(IndexScan, changed: [[UInt8]])
+  /// The records of a group that a view keeps in order.
+  case top(TopScan)
+}
+
+/// A group of a view of the first records.
+struct TopScan {
+  let number: UInt32
+  let plan: TopPlan
+  let place: GroupPlace
+  /// The view in words: `-delay by origin`.
+  let name: String
 }
 
 /// Bytes from a bound up to another, exclusive; nil for no bound.

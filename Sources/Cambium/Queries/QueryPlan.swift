@@ -14,6 +14,8 @@ struct QueryPlan {
   var order: QueryOrder?
   /// What entries of the index are sorted by that were cut; nil where none can be.
   var cutOrder: QueryOrder?
+  /// What tells where a page ends whose records a view has put in order; nil for others.
+  var placeOrder: QueryOrder?
   /// The view that answers the query; nil where the records must be read.
   var view: QueryViewAnswer?
   /// The joins, and what holds for the joined records.
@@ -106,6 +108,7 @@ extension QueryPlan {
     case .corrected(let scan, let changed):
       return
         "use \(words(scan)) of \(name) as it is now, corrected by \(changed.count) changes since"
+    case .top(let scan): return "take the first of the view \(scan.name) of \(name)"
     }
   }
 

@@ -27,6 +27,81 @@ extension QueryPlanner {
   }
 }
 
+// MARK: The first records
+
+extension QueryPlanner {
+  /// The ways by views that keep records in order: where a few of them are wanted, of one group, in
+  /// just that order. A page that goes on behind another is sorted.
+  func topWays(_ own: [Condition.Test]) throws -> [Way] {
+    guard let collection, description.grouping == nil, description.after == nil,
+      description.limit != nil
+    else { return [] }
+    let collections = records.catalog.collections
+    return try collection.views.filter { !collections.isFilling($0.number) }
+      .compactMap { try topWay($0, collection, own) }
+  }
+
+  private func topWay(
+    _ view: ViewPlan, _ collection: CollectionPlan, _ own: [Condition.Test]
+  ) throws -> Way? {
+    guard case .top(let by, let terms) = view.definition.content,
+      case .top(let plan) = view.content, isOrdered(by: terms, within: by),
+      (view.definition.condition?.test.conjuncts ?? []).allSatisfy(own.contains),
+      let place = try place(of: by, collection, own)
+    else { return nil }
+    let order = terms.map { ($0.isDescending ? "-" : "") + ConditionText.name($0.property) }
+    let group = by.map { " by " + ConditionText.name($0) }
+    let leaves = own.count > by.count + (view.definition.condition?.test.conjuncts.count ?? 0)
+    let count = min(childCount, wanted(childCount) * (leaves ? 4 : 1))
+    return Way(
+      access: .top(
+        TopScan(
+          number: view.number, plan: plan, place: place,
+          name: "(\(order.joined(separator: ", "))\(group.joined()))")),
+      isOrdered: true, count: count, cost: Double(count) * (Cost.entry + Cost.fetch) + Cost.fetch)
+  }
+
+  /// Whether results are wanted in the order of a view's terms; what makes its groups is the same
+  /// for all of them.
+  private func isOrdered(by terms: [IndexDefinition.Term], within by: [String]) -> Bool {
+    let orderings = description.orderings.filter { ordering in
+      !by.contains { ordering.path == PropertyPath($0) }
+    }
+    return orderings.count == terms.count
+      && zip(orderings, terms).allSatisfy { ordering, term in
+        ordering.path == PropertyPath(term.property) && ordering.hasPlainNulls
+          && ordering.isDescending == term.isDescending && ordering.collation == term.collation
+      }
+  }
+
+  /// The one group that the conjuncts ask for; nil where they may ask for several.
+  private func place(
+    of by: [String], _ collection: CollectionPlan, _ own: [Condition.Test]
+  ) throws -> GroupPlace? {
+    let resolver = Resolver(definition: collection.definition, catalog: records.catalog)
+    var order: [UInt8] = []
+    for name in by where !resolver.type(name).isPlural {
+      let term = try IndexPlan.Term(.init(name), resolver)
+      guard let range = try own.lazy.compactMap({ try point($0, name, term) }).first else {
+        return nil
+      }
+      order += range.lower
+    }
+    return by.contains { resolver.type($0).isPlural } ? nil : GroupPlace(order: order)
+  }
+
+  /// The bytes of the one value that a test says a property has.
+  private func point(
+    _ test: Condition.Test, _ name: String, _ term: IndexPlan.Term
+  ) throws -> ClosedOpenBytes? {
+    guard case .compare(let path, .equal, _) = test, path == PropertyPath(name),
+      let found = try TermConstraint.of(test, term, isPlural: false), found.isPoints,
+      found.ranges.count == 1
+    else { return nil }
+    return found.ranges.first
+  }
+}
+
 /// A view that answers a query.
 struct QueryViewAnswer {
   let number: UInt32

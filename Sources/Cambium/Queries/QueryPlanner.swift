@@ -69,6 +69,7 @@ struct QueryPlanner {
       let scans = try indexes.compactMap { try scan($0, own) }
       if records.snapshot.moment == nil {
         ways += try scans.flatMap { try indexWays($0, own) } + both(scans, own)
+        ways += try topWays(own)
       } else {
         ways += try correctedWays(scans)
       }
@@ -101,6 +102,7 @@ struct QueryPlanner {
     {
       plan.cutOrder = try QueryOrder(description.orderings, in: scope)
     }
+    if case .top = way.access { plan.placeOrder = try QueryOrder(description.orderings, in: scope) }
     plan.joins = try description.joins.map { try QueryJoin($0, records, scope) }
     if !joined.isEmpty { plan.joinedProgram = try ConditionProgram(.all(joined), in: scope) }
     plan.cost = way.cost

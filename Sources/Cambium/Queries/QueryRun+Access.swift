@@ -19,6 +19,7 @@ extension QueryRun {
       try intersect(one, other, RecordCursor(records, node: node), visit)
     case .corrected(let scan, let changed):
       try correct(scan, changed, RecordCursor(records, node: node), visit)
+    case .top(let scan): try walk(scan, RecordCursor(records, node: node), visit)
     }
   }
 
@@ -233,6 +234,16 @@ extension QueryRun {
       isThere = try isReversed ? cursor.previous() : cursor.next()
     }
     return true
+  }
+
+  private func walk(
+    _ scan: TopScan, _ found: consuming RecordCursor, _ visit: Visit
+  ) throws {
+    let reader = TopReader(number: scan.number, plan: scan.plan, reader: records.reader)
+    try reader.forEach(at: scan.place) { key in
+      try count(entries: 1)
+      return try fetch(&found, key, isTested: false, visit)
+    }
   }
 
   private func intersect(

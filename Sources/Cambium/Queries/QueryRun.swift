@@ -87,9 +87,17 @@ final class QueryRun {
     if let order = plan.order { return try sorting(order, hand) }
     try forEachAccepted { key, record in
       let goesOn = try hand(key, record)
-      if !goesOn { last = ([], key.array()) }
+      if !goesOn { last = (try place(of: record, key), key.array()) }
       return goesOn
     }
+  }
+
+  /// What a cursor says of a result, besides its key.
+  private func place(of record: RawSpan, _ key: RawSpan) throws -> [UInt8] {
+    guard let order = plan.placeOrder else { return [] }
+    var place = ByteBuffer()
+    try order.write(record, key: key, records, to: &place)
+    return place.array()
   }
 
   /// Where the last run stopped because it was enough; nil where it came to the end.

@@ -27,7 +27,10 @@ struct QueryPlanTests {
           IndexDefinition([.init("origin"), .init("scheduled", isDescending: true)]),
           IndexDefinition([.init("number")]), covering,
         ]
-        flights.views = [ViewDefinition(.groups(by: ["origin"], [.count, .average("delay")]))]
+        flights.views = [
+          ViewDefinition(.groups(by: ["origin"], [.count, .average("delay")])),
+          ViewDefinition(.top(by: ["carrier"], [.init("delay", isDescending: true)])),
+        ]
         try tx.declare("flights", flights)
         for name in ["JFK", "LGA", "EWR", "SFO", "LAX"] {
           try tx.set(Path(keys: ["airports", .text(name)]), to: ["name": .string("The \(name)")])
@@ -110,6 +113,32 @@ struct QueryPlanTests {
       let expected = (0..<2000).filter { $0 % 700 < 140 && $0 % 5 == 0 }
       let found = try values(text, snapshot)
       #expect(found == expected.map { [.integer(Int64($0))] })
+    }
+  }
+
+  @Test("takes the first records from a view that keeps them in order, and goes on behind them")
+  func firstRecords() throws {
+    try withFlights { database in
+      let snapshot = try database.snapshot()
+      let text = "flights where carrier = \"UA\" sort -delay limit 4"
+      let words = try explained(text, snapshot)
+      #expect(words.hasPrefix("take the first of the view (-delay by carrier) of flights\n"))
+      #expect(words.contains("actual: 4 entries, 4 records read"))
+      let expected = (0..<2000).filter { $0 % 3 == 0 }.map { (delay: $0 % 90, key: $0) }
+        .sorted { ($1.delay, $0.key) < ($0.delay, $1.key) }.map { [Value.integer(Int64($0.key))] }
+      var query = try QueryDescription(parsing: text)
+      var found: [[Value]] = []
+      while found.count < 40 {
+        let results = try QueryResults(query, on: snapshot)
+        try results.forEach { found.append($0) }
+        query.after = results.cursor
+      }
+      #expect(found == Array(expected.prefix(40)))
+      // Another order, or all of them, is not what the view has.
+      for text in ["sort delay limit 4", "sort -delay", "sort -delay, number limit 4"] {
+        let other = try explained("flights where carrier = \"UA\" \(text)", snapshot)
+        #expect(!other.contains("view"), "\(text)")
+      }
     }
   }
 

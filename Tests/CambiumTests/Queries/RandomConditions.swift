@@ -11,6 +11,8 @@ struct RandomConditions {
   static let things: Path = "things"
 
   var random: FormatRandom
+  /// The views of the first things that were declared: by, in which order, of which.
+  var tops: [(by: [String], terms: [IndexDefinition.Term], condition: Condition.Test?)] = []
 
   init(seed: UInt64) { random = FormatRandom(seed: seed) }
 

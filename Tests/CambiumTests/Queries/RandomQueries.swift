@@ -21,7 +21,24 @@ extension RandomConditions {
       definition.views.append(
         ViewDefinition(.groups(by: ["title"], [.count, .sum("count"), .maximum("made")])))
     }
+    if random.chance(oneIn: 2) { definition.views.append(top()) }
     return definition
+  }
+
+  /// A view of the first things, which queries will ask for.
+  private mutating func top() -> ViewDefinition {
+    var names = Self.properties.filter { $0 != "users" && $0 != "tags" }
+    let by = (0..<random.below(3)).map { _ in names.remove(at: random.below(names.count)) }
+    let terms = (0...random.below(2)).map { _ in
+      IndexDefinition.Term(
+        names.remove(at: random.below(names.count)), isDescending: random.chance(oneIn: 2))
+    }
+    var view = ViewDefinition(.top(by: by, terms))
+    if random.chance(oneIn: 3) {
+      view.condition = Condition(.compare(PropertyPath("count"), .greater, .integer(0)))
+    }
+    tops.append((by, terms, view.condition?.test))
+    return view
   }
 
   private mutating func index() -> IndexDefinition {
@@ -78,10 +95,34 @@ extension RandomConditions {
 
   /// A query whose condition often has what an index can use.
   mutating func query() -> QueryDescription {
+    if random.chance(oneIn: 8), let query = firsts() { return query }
     var query = QueryDescription(Self.things)
     query.condition = condition()
     for _ in 0..<random.below(3) { query.orderings.append(ordering()) }
     if random.chance(oneIn: 2) { query.limit = random.below(12) }
+    if random.chance(oneIn: 4) { query.offset = random.below(5) }
+    return query
+  }
+
+  /// A query for the first things of a group.
+  private mutating func firsts() -> QueryDescription? {
+    guard !tops.isEmpty else { return nil }
+    let (by, terms, condition) = random.pick(tops)
+    var query = QueryDescription(Self.things)
+    var tests: [Condition.Test] = by.map { name in
+      let path = PropertyPath(name)
+      return .compare(path, .equal, random.chance(oneIn: 6) ? .null : constant(for: path))
+    }
+    if let condition, !random.chance(oneIn: 5) { tests.append(condition) }
+    if random.chance(oneIn: 4) { tests.append(simple()) }
+    query.condition = tests.isEmpty ? nil : Condition(.all(tests))
+    if random.chance(oneIn: 4) {
+      query.orderings = by.map { Ordering(PropertyPath($0), isDescending: false) }
+    }
+    query.orderings += terms.map {
+      Ordering(PropertyPath($0.property), isDescending: $0.isDescending)
+    }
+    query.limit = 1 + random.below(8)
     if random.chance(oneIn: 4) { query.offset = random.below(5) }
     return query
   }

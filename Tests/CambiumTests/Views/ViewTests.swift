@@ -68,7 +68,7 @@ import Testing
       case (.top(let plan), .top(let by, let terms)):
         let top = TopReader(number: view.number, plan: plan, reader: reader)
         for values in naive.groups(by, []).keys {
-          let found = try keys { try top.forEach(in: values, $0) }
+          let found = try keys { try top.forEach(at: GroupPlace(plan.by, values: values), $0) }
           #expect(found == naive.top(by, terms, in: values))
         }
       case (.text(let plan), .text(let names, let language)):

@@ -14,8 +14,8 @@ struct TopReader {
   /// Visits the keys of a group's records in order, as long as the visitor wants more.
   ///
   /// - Complexity: O(log n) to begin; O(1) for each record.
-  func forEach(in values: [Value], _ visit: (_ key: RawSpan) throws -> Bool) throws {
-    let start = TopPlan.start(number, try GroupPlace(plan.by, values: values))
+  func forEach(at place: GroupPlace, _ visit: (_ key: RawSpan) throws -> Bool) throws {
+    let start = TopPlan.start(number, place)
     var cursor = try Cursor(reader.access, reader.tables.views)
     var isThere = try cursor.seek(prefix: start)
     while isThere {

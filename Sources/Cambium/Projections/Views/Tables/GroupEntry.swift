@@ -83,6 +83,9 @@ struct GroupPlace: Equatable {
     order = bytes.array()
   }
 
+  /// The group with certain values, by what orders them.
+  init(order: [UInt8]) { self.order = order }
+
   /// The group with certain values.
   init(_ by: [ViewProperty], values: [Value]) throws {
     var bytes = ByteBuffer(capacity: 64)
