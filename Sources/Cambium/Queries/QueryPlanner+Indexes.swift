@@ -21,9 +21,9 @@ extension QueryPlanner {
       guard let constraint = try constraint(index, place, own) else { break }
       if place == index.plural { needsElement = false }
       guard constraint.ranges.count * scan.ranges.count <= QueryPlanner.rangesMax else { break }
-      scan.ranges = scan.ranges.flatMap { range in
-        constraint.ranges.map { $0.behind(range.lower) }
-      }
+      // What cannot be must go at once: it would be the beginning of what can.
+      let ranges = constraint.ranges.filter { !$0.isEmpty }
+      scan.ranges = scan.ranges.flatMap { range in ranges.map { $0.behind(range.lower) } }
       scan.words += constraint.tests.map(\.text)
       if constraint.isExact { scan.consumed += constraint.tests }
       if constraint.isPoints && scan.ranges.count == 1 { scan.fixedCount = place + 1 }

@@ -43,7 +43,9 @@ struct TermConstraint {
     default: found = nil
     }
     guard let found else { return nil }
-    let ranges = term.isDescending ? found.ranges.map(\.turned).reversed() : found.ranges
+    let ranges =
+      term.isDescending
+      ? found.ranges.map(found.isPoints ? \.turnedPoint : \.turned).reversed() : found.ranges
     return TermConstraint(
       ranges: ranges, isPoints: found.isPoints, tests: [test], isExact: found.isExact)
   }
@@ -65,10 +67,14 @@ struct TermConstraint {
 extension ClosedOpenBytes {
   /// The same stretch where every byte is turned.
   fileprivate var turned: ClosedOpenBytes {
-    func turn(_ bytes: [UInt8]) -> [UInt8] { bytes.map { ~$0 } }
     let lower = upper.map { ClosedOpenBytes.successor(turn($0)) ?? turn($0) } ?? []
     return ClosedOpenBytes(from: lower, upTo: ClosedOpenBytes.successor(turn(self.lower)))
   }
+
+  /// The same for one value, whose bytes the next term's follow, so that they must be there whole.
+  fileprivate var turnedPoint: ClosedOpenBytes { ClosedOpenBytes(prefix: turn(lower)) }
+
+  private func turn(_ bytes: [UInt8]) -> [UInt8] { bytes.map { ~$0 } }
 }
 
 /// The bytes of a term between which values lie.

@@ -116,6 +116,34 @@ struct QueryPlanTests {
     }
   }
 
+  @Test("finds values behind a descending term that has one value, and nothing where it has two")
+  func behindDescendingTerms() throws {
+    try withDatabase { database in
+      try database.write { tx in
+        var definition = CollectionDefinition()
+        definition.properties = [.init("weight", .double), .init("made", .integer)]
+        definition.indexes = [
+          IndexDefinition([.init("weight", isDescending: true), .init("made")])
+        ]
+        try tx.declare("things", definition)
+        for index in 0..<400 {
+          try tx.set(
+            Path(keys: ["things", .integer(Int64(index))]),
+            to: ["weight": .double(Double(index % 20 - 10)), "made": .integer(Int64(index))])
+        }
+      }
+      let snapshot = try database.snapshot()
+      for weight in -10..<10 {
+        let text = "things where weight = \(weight) and made >= 200"
+        #expect(try explained(text, snapshot).contains("use the index (-weight, made) where"))
+        let expected = (200..<400).filter { $0 % 20 - 10 == weight }
+        #expect(try values(text, snapshot) == expected.map { [.integer(Int64($0))] }, "\(text)")
+      }
+      let both = "things where weight = 3 and weight = -3 and made >= 0"
+      #expect(try values(both, snapshot).isEmpty)
+    }
+  }
+
   @Test("takes the first records from a view that keeps them in order, and goes on behind them")
   func firstRecords() throws {
     try withFlights { database in
