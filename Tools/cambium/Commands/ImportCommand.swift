@@ -201,11 +201,25 @@ enum ImportCommand {
       // In CSV everything is text.
       if form == "csv" { ($0.isLenient, $0.nesting) = (true, .dottedNames) }
     }
+    try checkNames(of: collection, profile)
     let job = ModelImport(collection, key: RowKey(invocation[key]?.text), profile, absent: mark)
     switch form {
     case "csv": try job.runCSV(source, rows, bar)
     case "jsonl": try job.runJSON(source, .lines, rows, bar)
     default: try job.runJSON(source, .document, rows, bar)
+    }
+  }
+
+  /// Refuses properties of which a name in the file could be either.
+  private static func checkNames(
+    of collection: CollectionInterchange, _ profile: InterchangeProfile
+  ) throws {
+    do { _ = try collection.names(profile) } catch DatabaseError.misuse(let reason) {
+      throw Failure(
+        .usage, "same_name", reason,
+        hint: profile.keyCase == .asDeclared
+          ? "import it from CSV, where a nested value's members are columns of their own"
+          : "write the names in the file as they are declared, and leave out --key-case")
     }
   }
 
