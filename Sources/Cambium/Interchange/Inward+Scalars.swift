@@ -126,7 +126,10 @@ extension InwardReader {
       let (product, overflow) = number.multipliedReportingOverflow(by: unit)
       return overflow ? nil : product
     case .double(let number): return InterchangeMoment.microseconds(number, unit)
-    case .decimal(let number): return Int64("\(number * Decimal(unit))")
+    case .decimal(let number):
+      let exact = Int64("\(number * Decimal(unit))")
+      guard exact == nil, profile.isLenient, let rounded = double(value) else { return exact }
+      return InterchangeMoment.microseconds(rounded, unit)
     case .string(let text):
       guard let number = DecimalText.parse(Array(text.utf8).span), !number.isNaN else { return nil }
       return Int64("\(number * Decimal(unit))")

@@ -28,10 +28,10 @@ extension JSONReader {
 
   /// Reads a text that is one JSON value, such as an argument.
   package static func value(
-    of text: String, name: String, isTyped: Bool = true, keepsDigits: Bool = false
+    of text: String, name: String, isTyped: Bool = true, digits: JSONReader.Digits = .rounded
   ) throws(InputError) -> Value {
     let source = ByteSource(bytes: Array(text.utf8), name: name, bufferBytes: text.utf8.count + 1)
-    var reader = try JSONReader(source, isTyped: isTyped, keepsDigits: keepsDigits)
+    var reader = try JSONReader(source, isTyped: isTyped, digits: digits)
     let value = try reader.value() ?? .null
     _ = try reader.next()
     return value

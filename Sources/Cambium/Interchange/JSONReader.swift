@@ -35,6 +35,16 @@ package struct JSONReader: ~Copyable {
   /// How deep arrays and objects may be nested.
   package static let nestingMax = 512
 
+  /// What becomes of the digits that a number of 64 bits would lose.
+  package enum Digits {
+    /// A whole number is an error, another is rounded.
+    case rounded
+    /// The number becomes a decimal; one that has too many digits for that too is as above.
+    case keptWherePossible
+    /// The number becomes a decimal; one that has too many digits for that too is an error.
+    case kept
+  }
+
   /// What may come next.
   private enum Expectation { case start, value, firstElement, firstName, name, separator, end }
 
@@ -44,8 +54,7 @@ package struct JSONReader: ~Copyable {
   }
 
   package let isTyped: Bool
-  /// Whether a number that would lose digits becomes a decimal.
-  let keepsDigits: Bool
+  let digits: Digits
   /// How many bytes of the input come before the last event.
   package private(set) var eventOffset: UInt64 = 0
   /// In lines: which of them the last event is in, from 1.
@@ -58,11 +67,11 @@ package struct JSONReader: ~Copyable {
   /// Starts to read; a text, a number or a line may have `bytesMax` bytes.
   package init(
     _ source: consuming ByteSource, form: JSONTokens.Form = .document, isTyped: Bool = false,
-    keepsDigits: Bool = false, bytesMax: Int = JSONTokens.bytesMax
+    digits: Digits = .rounded, bytesMax: Int = JSONTokens.bytesMax
   ) throws(InputError) {
     tokens = try JSONTokens(source, form: form, bytesMax: bytesMax)
     self.isTyped = isTyped
-    self.keepsDigits = keepsDigits
+    self.digits = digits
   }
 
   /// The input's length in bytes, and how much of it is read, for a progress bar.
@@ -124,7 +133,7 @@ extension JSONReader {
       endValue()
       return .scalar(.string(text))
     case .word:
-      let value = try JSONReader.word(token, tokens, keepsDigits)
+      let value = try JSONReader.word(token, tokens, digits)
       tokens.consume()
       endValue()
       return .scalar(value)
@@ -184,7 +193,7 @@ extension JSONReader {
   }
 
   private static func word(
-    _ token: JSONToken, _ tokens: borrowing JSONTokens, _ keepsDigits: Bool
+    _ token: JSONToken, _ tokens: borrowing JSONTokens, _ digits: Digits
   ) throws(InputError) -> Value {
     try tokens.withBytes(of: token) { bytes throws(InputError) in
       if bytes.equals(trueWord) { return .bool(true) }
@@ -196,9 +205,13 @@ extension JSONReader {
         )
       }
       if let integer = number.integer { return .integer(integer) }
-      if keepsDigits, number.isWhole ? number.digits != 0 : number.shortestDouble(bytes) == nil {
+      if digits != .rounded,
+        number.isWhole ? number.digits != 0 : number.shortestDouble(bytes) == nil
+      {
         if let decimal = DecimalText.parse(bytes) { return .decimal(decimal) }
-        throw tokens.error(token, expected: "a number of up to 38 digits")
+        if digits == .kept {
+          throw tokens.error(token, expected: "a number of up to 38 digits")
+        }
       }
       if number.isWhole && number.digits != 0 {
         throw tokens.error(

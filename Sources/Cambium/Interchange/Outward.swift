@@ -128,7 +128,7 @@ package struct OutwardWriter {
           }))
     case (.json, .string(let text)) where profile.kinds == .plain:
       return try JSONReader.value(
-        of: text, name: place.joined(separator: "."), isTyped: false, keepsDigits: true)
+        of: text, name: place.joined(separator: "."), isTyped: false, digits: .kept)
     default: return plain(value)
     }
   }

@@ -68,9 +68,11 @@ struct InterchangeReadingTests {
     #expect(double("0.12345678901234567890", lenient) == 0.12345678901234567890)
     #expect(double("\"0.5\"") == nil && double("\"0.5\"", lenient) == 0.5)
 
-    func decimal(_ json: String) -> Decimal? {
-      try? Everything(json: "{\"decimal\":\(json)}").decimal
+    func decimal(_ json: String, _ profile: InterchangeProfile = .standard) -> Decimal? {
+      try? Everything(json: "{\"decimal\":\(json)}", profile).decimal
     }
+    let digits = "0.12345678901234567890"
+    #expect(decimal(digits, lenient) == Decimal(string: digits))
     #expect(decimal("0.12345678901234567890") == Decimal(string: "0.12345678901234567890"))
     #expect(
       decimal("\"12.50\"") == Decimal(string: "12.5") && decimal("0.1") == Decimal(string: "0.1"))
@@ -79,6 +81,14 @@ struct InterchangeReadingTests {
     #expect(try Everything(json: #"{"string":5,"bool":"true"}"#, lenient).string == "5")
     #expect(try Everything(json: #"{"uint64":"18446744073709551615"}"#).uint64 == .max)
     #expect(try Everything(json: #"{"uint64":18446744073709551615}"#).uint64 == .max)
+    #expect(try Everything(json: #"{"uint64":18446744073709551615}"#, lenient).uint64 == .max)
+    #expect(int("5.000000000000000000001", lenient) == nil)
+    let long = "0.1234567890123456789012345678901234567890123"
+    #expect(double(long) == nil && double(long, lenient) == Double(long))
+    let lenientSeconds = InterchangeProfile { ($0.dates, $0.isLenient) = (.seconds, true) }
+    #expect(
+      try Everything(json: #"{"date":1.00000100000000000001}"#, lenientSeconds).date.microseconds
+        == 1_000_001)
     let seconds = InterchangeProfile { $0.dates = .seconds }
     #expect(try Everything(json: #"{"date":1.000001}"#, seconds).date.microseconds == 1_000_001)
     #expect(throws: ValidationError.self) { try Everything(json: #"{"date":1}"#) }

@@ -12,7 +12,7 @@ struct InterchangeRoundTripTests {
   /// Every combination of what changes how values are written.
   static let profiles: [InterchangeProfile] = KeyCase.allCases.flatMap { keyCase in
     InterchangeProfile.Dates.allCases.flatMap { dates in
-      (0..<16).map { bits in
+      (0..<32).map { bits in
         InterchangeProfile {
           $0.keyCase = keyCase
           $0.dates = dates
@@ -20,6 +20,7 @@ struct InterchangeRoundTripTests {
           $0.largeNumbers = bits & 2 == 0 ? .text : .number
           $0.nesting = bits & 4 == 0 ? .objects : .dottedNames
           $0.kinds = bits & 8 == 0 ? .plain : .kept
+          $0.isLenient = bits & 16 != 0
         }
       }
     }

@@ -206,7 +206,7 @@ extension JSONReader {
     as profile: InterchangeProfile
   ) throws(InputError) {
     let isTyped = profile.kinds == .kept
-    try self.init(
-      source, form: form, isTyped: isTyped, keepsDigits: !isTyped && !profile.isLenient)
+    let digits: Digits = profile.isLenient ? .keptWherePossible : .kept
+    try self.init(source, form: form, isTyped: isTyped, digits: isTyped ? .rounded : digits)
   }
 }
