@@ -6,22 +6,22 @@ import FoundationEssentials
 /// inserted or removed in between neither repeats nor hides other results. It belongs to one query:
 /// handing it to another is an error.
 ///
-///     kind u8 | hash of the query u64 | index u32 | length of the order u16 | order | key
+///     kind u8 | hash of the query u64 | index u32 | length of the entry u16 | entry
+///       | length of the order u32 | order | key
 ///
-/// Kind: 1, the order is an entry of the index; 0, it is what the query is ordered by.
+/// Kind: 1, results come by an index; 0, they do not, and there is no entry.
 public struct QueryCursor: Hashable, Sendable {
-  /// The index whose entry the order is; nil for the values that the query is ordered by.
+  /// The index by which results come.
   var index: UInt32?
   var query: UInt64
+  /// The result's entry in the index; where there is an order as well, only what it begins with.
+  var entry: [UInt8] = []
+  /// What the query is ordered by, where no entry says it: none does that is cut, or near one.
   var order: [UInt8]
   var key: [UInt8]
 
-  init(index: UInt32?, query: UInt64, order: [UInt8], key: [UInt8]) {
-    self.index = index
-    self.query = query
-    self.order = order
-    self.key = key
-  }
+  /// What the result is sorted by.
+  var place: [UInt8] { order + key }
 }
 
 extension QueryCursor: LosslessStringConvertible {
@@ -30,7 +30,9 @@ extension QueryCursor: LosslessStringConvertible {
     var bytes: [UInt8] = [index == nil ? 0 : 1]
     bytes.append(littleEndian: query)
     bytes.append(littleEndian: index ?? 0)
-    bytes.append(littleEndian: UInt16(clamping: order.count))
+    bytes.append(littleEndian: UInt16(clamping: entry.count))
+    bytes += entry
+    bytes.append(littleEndian: UInt32(clamping: order.count))
     bytes += order
     bytes += key
     return Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
@@ -50,12 +52,15 @@ extension QueryCursor: LosslessStringConvertible {
   private init(_ bytes: RawSpan) throws {
     let kind = try bytes.load(UInt8.self, at: 0)
     let number = try bytes.load(UInt32.self, at: 9)
-    let count = Int(try bytes.load(UInt16.self, at: 13))
+    let entryEnd = 15 + Int(try bytes.load(UInt16.self, at: 13))
+    let orderStart = entryEnd + 4
+    let orderEnd = orderStart + Int(try bytes.load(UInt32.self, at: entryEnd))
     guard kind < 2 else { throw QueryError("the cursor is damaged") }
     self.init(
       index: kind == 1 ? number : nil, query: try bytes.load(UInt64.self, at: 1),
-      order: try bytes.array(15, count),
-      key: try bytes.array(15 + count, bytes.byteCount - 15 - count))
+      entry: try bytes.array(15, entryEnd - 15),
+      order: try bytes.array(orderStart, orderEnd - orderStart),
+      key: try bytes.array(orderEnd, bytes.byteCount - orderEnd))
     _ = try key.lend { try Key($0) }
   }
 }

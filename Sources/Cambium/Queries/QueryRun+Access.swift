@@ -124,10 +124,16 @@ extension QueryRun {
     let (hasRecord, isCovering) = (!scan.index.covered.isEmpty, scan.isCovering)
     let mayBeCut = plan.cutOrder != nil
     var held = HeldEntries()
+    // A cursor among such entries stands at all of them, whatever has become of those that are cut.
+    if mayBeCut, let after = plan.description.after, !after.order.isEmpty {
+      held = HeldEntries(after.entry)
+    }
     try forEachEntry(scan) { entry, value, own, isCut in
       if mayBeCut, !held.isEmpty || isCut {
-        if !held.takes(entry, own), try !release(&held, &found, visit) { return false }
-        if isCut && held.isEmpty { held.begin(entry, own) }
+        if !held.takes(entry), try !release(&held, &found, visit) { return false }
+        if isCut && held.isEmpty {
+          held = HeldEntries(entry.extracting(0..<(entry.byteCount - own.byteCount)).array())
+        }
         if !held.isEmpty {
           held.keys.append(own.array())
           return true
@@ -160,13 +166,16 @@ extension QueryRun {
       }
     }
     places.sort { $0.place.lexicographicallyPrecedes($1.place) }
-    let after = plan.description.after?.key
-    let start = places.firstIndex { $0.key == after }.map { $0 + 1 } ?? 0
-    let entry = held.start
+    if let after = plan.description.after, after.entry == held.prefix {
+      let after = after.place
+      places.removeAll { !after.lexicographicallyPrecedes($0.place) }
+    }
+    let prefix = held.prefix
     held = HeldEntries()
-    for (_, key) in places[start...] {
+    for (place, key) in places {
       if try !key.lend({ try fetch(&found, $0, isTested: false, visit) }) {
-        lastEntry = entry
+        lastEntry = prefix
+        last?.place = Array(place.dropLast(key.count))
         return false
       }
     }
@@ -290,33 +299,28 @@ extension ClosedOpenBytes {
     return wide
   }
 
-  /// The part behind the entry at which a cursor stands.
+  /// The part behind the entry at which a cursor stands; with the entries that are sorted, where it
+  /// stands among such.
   fileprivate func behind(_ cursor: QueryCursor?, _ scan: IndexScan) -> ClosedOpenBytes {
     guard let cursor, cursor.index == scan.index.number else { return self }
+    if scan.isReversed { return intersection(ClosedOpenBytes(from: [], upTo: cursor.entry)) }
     return intersection(
-      scan.isReversed
-        ? ClosedOpenBytes(from: [], upTo: cursor.order)
-        : ClosedOpenBytes(from: cursor.order + [0], upTo: nil))
+      ClosedOpenBytes(from: cursor.entry + (cursor.order.isEmpty ? [0] : []), upTo: nil))
   }
 }
 
 /// Entries that lie side by side in an index and have lost their order, since one of them is cut.
 private struct HeldEntries {
-  /// What they all begin with.
-  private var prefix: [UInt8] = []
-  /// What a cursor names that goes on with them: bytes before the first.
-  private(set) var start: [UInt8] = []
+  /// What they all begin with; nothing where there are none.
+  let prefix: [UInt8]
   var keys: [[UInt8]] = []
+
+  init(_ prefix: [UInt8] = []) { self.prefix = prefix }
 
   var isEmpty: Bool { prefix.isEmpty }
 
   /// Whether an entry is one of them.
-  func takes(_ entry: RawSpan, _ own: RawSpan) -> Bool {
+  func takes(_ entry: RawSpan) -> Bool {
     !isEmpty && prefix.lend { entry.starts(with: $0) }
-  }
-
-  mutating func begin(_ entry: RawSpan, _ own: RawSpan) {
-    prefix = entry.extracting(0..<(entry.byteCount - own.byteCount)).array()
-    start = entry.extracting(0..<(entry.byteCount - 1)).array()
   }
 }

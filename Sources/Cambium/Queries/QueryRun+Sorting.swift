@@ -9,7 +9,7 @@ extension QueryRun {
   ) throws {
     var sorting = QuerySorting(top: plan.topCount)
     var place = ByteBuffer()
-    let after = plan.description.after.map { $0.order + $0.key }
+    let after = plan.description.after?.place
     let isJoined = !plan.joins.isEmpty
     var number: UInt64 = 0
     try forEachAccepted { key, record in

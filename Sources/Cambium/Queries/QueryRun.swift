@@ -18,9 +18,10 @@ final class QueryRun {
   /// Asked now and then; throws to end the run.
   var check: (() throws -> Void)?
   private var tables: [JoinTable?]
-  /// The entry of an index at which the run was ended.
+  /// The entry of an index at which the run was ended; of those that are sorted, since one of them
+  /// is cut, what they all begin with.
   var lastEntry: [UInt8] = []
-  /// The result at which the run was ended, and its place where results were sorted.
+  /// The result at which the run was ended, and its place without the key where it was sorted.
   var last: (place: [UInt8], key: [UInt8])?
 
   convenience init(_ description: QueryDescription, on snapshot: Snapshot) throws {
@@ -105,7 +106,7 @@ final class QueryRun {
     last.map { last in
       QueryCursor(
         index: plan.usesIndexOrder ? plan.indexNumber : nil, query: plan.description.cursorHash,
-        order: plan.usesIndexOrder ? lastEntry : last.place, key: last.key)
+        entry: plan.usesIndexOrder ? lastEntry : [], order: last.place, key: last.key)
     }
   }
 
