@@ -18,7 +18,9 @@ struct Redeclaring {
     self.place = place
     present = try snapshot.definition(of: core.path)
     hasRecords = try snapshot[core.path].childCount > 0
-    hadRecords = try present != nil || snapshot[core.path].exists
+    hadRecords =
+      try present != nil || snapshot[core.path].exists
+      || !core.evolution.names.isEmpty && snapshot.wasHeld(core.path)
     let names = try snapshot.names
     isKnown = { names.id(of: $0) != nil }
   }
@@ -191,6 +193,18 @@ struct Redeclaring {
             + "; the record was there before \(core.typeName) asked for that: change it, or give "
             + "it a value by Property(…).was { old in … } or a Migration, and migrate")
       })
+  }
+}
+
+extension Snapshot {
+  /// Whether something was at a place that is empty now, as far back as history goes.
+  fileprivate func wasHeld(_ path: Path) throws -> Bool {
+    guard let store else { return false }
+    let horizon = try store.log.read { try $0.horizon() }
+    let committed = isLive ? sequence.previous : sequence
+    let history = History(store, path, .node, after: horizon, upTo: committed)
+    var cursor = try history.reversed().makeCursor()
+    return try cursor.next() != nil
   }
 }
 

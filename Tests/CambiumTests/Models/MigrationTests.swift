@@ -234,6 +234,19 @@ struct MigrationTests {
       }
       #expect(try database.find(Person2.ID(1)) == nil)
     }
+    // Nor was anything declared about them, nor is their path there.
+    try withDatabase { database in
+      try database.write { try $0.set("people/1", to: ["first": "Ada", "last": "Byron"]) }
+      try database.write { try $0.remove("people") }
+      let removal = try database.head
+      try database.register(Person2.self)
+      let declared = try #require(try database.read { try $0.definition(of: "people") })
+      #expect(declared.steps.first { $0.name == "full name" }?.sequence == (try database.head))
+      #expect(throws: DatabaseError.self) { try database.undo(removal) }
+      #expect(throws: DatabaseError.self) {
+        try database.write { try $0.restore("people", removedAt: removal) }
+      }
+    }
     try withDatabase { database in
       try database.register(Person2.self)
       let declared = try #require(try database.read { try $0.definition(of: "people") })
