@@ -214,7 +214,7 @@ struct ConditionTextParser {
       text = found
     }
     let collation = try self.collation()
-    if word == "like" { return ConditionTextParser.like(path, text, collation) }
+    if word == "like" { return .like(path, text, collation) }
     return .text(path, Condition.TextTest(word: word), text, collation)
   }
 
@@ -228,35 +228,6 @@ struct ConditionTextParser {
     }
     scanner = ahead
     return .ignoringCaseAndDiacritics
-  }
-
-  /// A pattern in which `%` stands for any text and `_` for any character.
-  private static func like(
-    _ path: PropertyPath, _ pattern: String, _ collation: Collation
-  ) -> Condition.Test {
-    let isSpecial: (Character) -> Bool = { $0 == "%" || $0 == "_" }
-    let opens = pattern.first == "%"
-    let closes = pattern.count > 1 && pattern.last == "%"
-    let body = pattern.dropFirst(opens ? 1 : 0).dropLast(closes ? 1 : 0)
-    if !body.contains(where: isSpecial) {
-      let test: Condition.TextTest =
-        opens ? closes || body.isEmpty ? .contains : .suffix : closes ? .prefix : .equals
-      if test == .equals && collation == .binary {
-        return .compare(path, .equal, .string(String(body)))
-      }
-      return .text(path, test, String(body), collation)
-    }
-    var expression = "(?s)^"
-    for scalar in pattern.unicodeScalars {
-      switch scalar {
-      case "%": expression += ".*"
-      case "_": expression += "."
-      case _ where #"\^$.|?*+()[]{}/-#"#.unicodeScalars.contains(scalar):
-        expression += "\\\(scalar)"
-      default: expression.unicodeScalars.append(scalar)
-      }
-    }
-    return .text(path, .matches, expression + "$", collation)
   }
 }
 

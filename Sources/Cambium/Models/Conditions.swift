@@ -106,6 +106,16 @@ extension Operand {
   public func contains(_ part: String, _ collation: Collation = .binary) -> Condition
   where V.Base == String { text(.contains, part, collation) }
 
+  /// Whether the whole text is as a pattern says, in which `%` stands for any text, also none, and
+  /// `_` for one character: `like` of the query language.
+  ///
+  ///     query.where { $0.name.like("John%") }
+  ///
+  /// Patterns such as `John%`, `%John` and `%John%` cost no more than ``hasPrefix(_:_:)``,
+  /// ``hasSuffix(_:_:)`` and `contains`; others are regular expressions.
+  public func like(_ pattern: String, _ collation: Collation = .binary) -> Condition
+  where V.Base == String { Condition(.like(comparedPath, pattern, collation)) }
+
   /// Whether the text, or a part of it, matches a regular expression.
   public func matches(_ pattern: String, _ collation: Collation = .binary) -> Condition
   where V.Base == String { text(.matches, pattern, collation) }

@@ -122,6 +122,32 @@ struct TypedQueryTests {
     }
   }
 
+  @Test("takes patterns as the query language does")
+  func like() throws {
+    try withDatabase { database in
+      try Self.fill(database)
+      let names = try database.query(Airport.self).fetch().map(\.name)
+      let patterns: [(String, (String) -> Bool)] = [
+        ("JFK%", { $0.hasPrefix("JFK") }), ("%3", { $0.hasSuffix("3") }),
+        ("%John%", { $0.contains("John") }), ("%", { _ in true }), ("", \.isEmpty),
+        ("42 John 3", { $0 == "42 John 3" }), ("___ J%n _", { $0.hasPrefix("42") == false }),
+        ("john%", { _ in false }), ("J.K%", { _ in false }),
+      ]
+      for (pattern, holds) in patterns {
+        let typed = database.query(Airport.self).where { $0.name.like(pattern) }
+        let text = try Condition(parsing: "name like \"\(pattern)\"")
+        #expect(typed.description.condition == text, "\(pattern)")
+        #expect(try Set(typed.fetch().map(\.name)) == Set(names.filter(holds)), "\(pattern)")
+      }
+      let flights = database.query(Flight.self)
+        .where { $0.origin.name.like("%john%", .ignoringCase) }
+      #expect(
+        try flights.description.condition
+          == Condition(parsing: "origin.name like \"%john%\" ignoring case"))
+      #expect(try flights.count() == 300)
+    }
+  }
+
   private static func check(
     _ cases: [(String, Query<Flight>, (Flight) -> Bool)], _ all: [Flight]
   ) throws {
