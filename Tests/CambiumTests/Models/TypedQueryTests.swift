@@ -11,7 +11,7 @@ import Testing
 struct TypedQueryTests {
   private static let day = Date(timeIntervalSince1970: 1_357_000_000)
 
-  private static func fill(_ database: Database, _ seed: UInt64 = 7) throws {
+  static func fill(_ database: Database, _ seed: UInt64 = 7) throws {
     var random = FormatRandom(seed: seed)
     let airlines = ["UA", "B6", "9E", "AA"]
     let airports = ["JFK", "EWR", "LGA", "42"]
@@ -37,7 +37,7 @@ struct TypedQueryTests {
     }
   }
 
-  private struct Places {
+  struct Places {
     let all: [Flight]
     let airports: [Airport.ID: Airport]
 
@@ -301,60 +301,6 @@ struct TypedQueryTests {
       #expect(throws: DatabaseError.self) {
         try some.group(by: \.carrier).select { $0.count }
       }
-    }
-  }
-
-  @Test("joins, and loads what is referred to along")
-  func joins() throws {
-    try withDatabase { database in
-      try Self.fill(database)
-      let places = try Places(database.snapshot())
-      let joined = database.query(Flight.self).where { $0.number < 50 }
-        .join(Airline.self, on: \.carrier, \.id)
-      let expected = places.all.filter { $0.number < 50 && $0.carrier != nil }
-      let pairs = try joined.fetch()
-      #expect(Set(pairs.map(\.0.id)) == Set(expected.map(\.id)))
-      #expect(pairs.allSatisfy { $0.0.carrier == $0.1?.id && $0.1 != nil })
-      let some = try joined.where { flight, airline in
-        airline.name == "Airline UA"
-        flight.status != .cancelled
-      }.fetch()
-      let wanted = expected.filter { $0.carrier == "UA" && $0.status != .cancelled }
-      #expect(Set(some.map(\.0.id)) == Set(wanted.map(\.id)))
-      let sorted = try joined.order(
-        by: { _, airline in airline.name.descending }, { flight, _ in flight.number }
-      ).limit(10, offset: 3).fetch()
-      #expect(
-        sorted.map(\.0.id)
-          == expected.sorted {
-            let (a, b) = ($0.carrier?.key ?? "", $1.carrier?.key ?? "")
-            return a == b ? $0.number < $1.number : a > b
-          }[3..<13].map(\.id))
-      let even = joined.order(by: { flight, _ in flight.number })
-      let filtered = database.query(Flight.self).where { $0.number < 50 }
-        .filter { $0.number % 2 == 0 }.order(by: \.number)
-        .join(Airline.self, on: \.carrier, \.id)
-      let wantedEven = try even.fetch().map(\.0.number).filter { $0 % 2 == 0 }
-      #expect(try filtered.fetch().map(\.0.number) == wantedEven)
-      #expect(try filtered.count() == wantedEven.count)
-      #expect(
-        try filtered.limit(3, offset: 2).fetch().map(\.0.number) == Array(wantedEven[2..<5]))
-      let flights = database.query(Airline.self).join(Flight.self, on: \.id, \.carrier)
-        .order(by: { airline, _ in airline.name })
-      let all = try flights.fetch().map(\.1?.id)
-      var paged: [Flight.ID?] = []
-      while paged.count < all.count {
-        let page = try flights.limit(7, offset: paged.count).fetch().map(\.1?.id)
-        try #require(!page.isEmpty)
-        paged += page
-      }
-      #expect(paged == all)
-      let left = try database.query(Flight.self).where { $0.number < 50 }
-        .leftJoin(Airline.self, on: \.carrier, \.id).fetch()
-      #expect(left.count == 49 && left.contains { $0.1 == nil })
-      let loaded = try database.query(Flight.self).order(by: \.number).limit(20)
-        .fetch(with: \.origin)
-      #expect(loaded.allSatisfy { $0.1 == places.airport($0.0) } && loaded.count == 20)
     }
   }
 

@@ -84,6 +84,20 @@ public struct Joined<M: Model, Other: Model>: Sendable {
     return pairs
   }
 
+  /// Only some properties of the pairs; the rest is never decoded.
+  ///
+  ///     let rows = try pairs.select({ flight, _ in flight.number }, { $1.name.orNil }).fetch()
+  ///
+  /// - Parameter properties: Properties of either. Those of the other model take `.orNil` in a left
+  ///   join, which has none beside some.
+  /// - Returns: What can be fetched: tuples of the properties' types.
+  public func select<each T: PropertyTerm>(
+    _ properties: repeat (Fields<M>, Fields<Other>) -> each T
+  ) -> Selection<M, repeat (each T).V> {
+    let (own, other) = (Fields<M>(), Fields<Other>(hops: [Self.name]))
+    return Selection(query, (repeat (each properties)(own, other).operand))
+  }
+
   /// How many pairs there are.
   ///
   /// - Throws: As ``Query/fetch()``.

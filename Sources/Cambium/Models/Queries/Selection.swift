@@ -10,7 +10,7 @@ public struct Selection<M: Model, each V: PropertyValue>: Sendable {
   private var query: Query<M>
   private let paths: [PropertyPath]
 
-  fileprivate init(_ query: Query<M>, _ operands: (repeat Operand<each V>)) {
+  init(_ query: Query<M>, _ operands: (repeat Operand<each V>)) {
     var paths: [PropertyPath] = []
     for operand in repeat each operands { paths.append(operand.comparedPath) }
     self.paths = paths
