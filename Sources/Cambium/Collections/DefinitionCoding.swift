@@ -159,7 +159,7 @@ extension IndexDefinition: ValueCodable {
     let map = try Members(value)
     self.init(try map.list("terms"))
     isUnique = try map.flag("unique")
-    condition = try map.text("where").map { try Condition(parsing: $0) }
+    condition = try map.condition("where")
     covered = try map.texts("covered")
   }
 }
@@ -210,7 +210,7 @@ extension ViewDefinition: ValueCodable {
 
   init(_ value: Value) throws {
     let map = try Members(value)
-    let condition = try map.text("where").map { try Condition(parsing: $0) }
+    let condition = try map.condition("where")
     if let groups = try map["groups"].map({ try Members($0) }) {
       self.init(
         .groups(by: try groups.texts("by"), try groups.list("measures")), where: condition)

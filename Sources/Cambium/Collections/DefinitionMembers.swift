@@ -35,7 +35,19 @@ struct Members {
     }
   }
 
-  func path(_ name: String) throws -> Path? { try text(name).map { try Path($0) } }
+  func path(_ name: String) throws -> Path? {
+    try text(name).map { text in
+      do { return try Path(text) } catch { throw Members.unknown(name, "\(text): \(error)") }
+    }
+  }
+
+  func condition(_ name: String) throws -> Condition? {
+    try text(name).map { text in
+      do { return try Condition(parsing: text) } catch let error as QueryError {
+        throw Members.unknown(name, "\(text): \(error.reason)")
+      }
+    }
+  }
 
   func choice<Choice: RawRepresentable<String>>(
     _ name: String, _ type: Choice.Type = Choice.self

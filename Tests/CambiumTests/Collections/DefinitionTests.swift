@@ -66,6 +66,8 @@ struct DefinitionTests {
       (["views": [["where": "x > 1"]]], "view"),
       (["views": [["groups": ["measures": ["mean"]]]]], "part"),
       (["migration": ["steps": ["a"], "done": -1]], "done: -1"),
+      (["indexes": [["terms": ["x"], "where": "x >"]]], "where: x >"),
+      (["properties": [["name": "x", "type": ["reference": "a//b"]]]], "reference: a//b"),
     ]
     for (value, part) in wrong {
       #expect {
