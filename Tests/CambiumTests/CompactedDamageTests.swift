@@ -28,6 +28,25 @@ struct CompactedDamageTests {
     }
   }
 
+  @Test("makes a state anew that has fallen behind the baseline")
+  func stateBehindBaseline() throws {
+    try place.use { try $0.writeCounts(1...20) }
+    let file = URL(filePath: "\(place.path)/state-1/data.mdb")
+    let old = try Data(contentsOf: file)
+    try place.use { database in
+      try database.writeCounts(21...50)
+      try database.compact(upTo: 30)
+    }
+    try old.write(to: file)
+    let heard = Heard()
+    try place.use({ $0.diagnostics = heard.add }) { database in
+      #expect(heard.rebuilds.count == 1)
+      #expect(try database.head == 50)
+      #expect(try database.read { try $0["n/5/count"].value } == 50)
+      try expectSound(database)
+    }
+  }
+
   @Test("makes a baseline whose damage is found, by verify and when it is needed")
   func damage() throws {
     try place.use { database in
