@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LMDB
+import Synchronization
 
 /// An event-sourced database in a directory.
 ///
@@ -219,8 +220,7 @@ public final class Database: Sendable {
           WriteJob(
             id: id, metadata: metadata, expecting: expecting,
             body: {
-              result.value = try body($0)
-              result.afterCommit = $0.writing.afterCommit
+              result.set(try body($0), $0.writing.afterCommit)
               if isEarly {
                 continuation.resume(with: result.get())
                 usleep(1000)
@@ -293,14 +293,17 @@ public final class Database: Sendable {
 }
 
 /// Holds what an async write's body returned until its commit.
-private final class WriteResult<R>: @unchecked Sendable {
-  // What makes it Sendable: the writer sets it before it calls `finish`, and nobody reads it
-  // before.
-  var value: R?
-  var afterCommit: [@Sendable () -> Void] = []
+private final class WriteResult<R: Sendable>: Sendable {
+  private let state = Mutex<(value: R?, afterCommit: [@Sendable () -> Void])>((nil, []))
+
+  func set(_ value: R, _ afterCommit: [@Sendable () -> Void]) {
+    state.withLock { $0 = (value, afterCommit) }
+  }
+
+  var afterCommit: [@Sendable () -> Void] { state.withLock { $0.afterCommit } }
 
   func get() -> Result<R, any Error> {
-    guard let value else {
+    guard let value = state.withLock({ $0.value }) else {
       return .failure(DatabaseError.misuse(reason: "the write did not run"))
     }
     return .success(value)
