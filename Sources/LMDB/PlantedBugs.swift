@@ -49,6 +49,8 @@ package struct PlantedBugs: OptionSet, Sendable {
   package static let baselineUnsynced = PlantedBugs(rawValue: 1 << 21)
   /// Of a backup's file, what a write leaves over is not written.
   package static let shortWriteIgnored = PlantedBugs(rawValue: 1 << 22)
+  /// A migration does not note with a batch that it is done.
+  package static let batchNotNoted = PlantedBugs(rawValue: 1 << 24)
 
   /// All of them, by the names that the harness prints.
   package static let named: [String: PlantedBugs] = [
@@ -62,6 +64,6 @@ package struct PlantedBugs: OptionSet, Sendable {
     "stale readers kept": .staleReadersKept, "wake-up lost": .wakeUpLost,
     "told early": .toldEarly, "consumer ahead": .consumerAhead,
     "part unsynced": .partUnsynced, "baseline unsynced": .baselineUnsynced,
-    "short write ignored": .shortWriteIgnored,
+    "short write ignored": .shortWriteIgnored, "batch not noted": .batchNotNoted,
   ]
 }

@@ -31,6 +31,7 @@ enum Controls {
     Control(bug: "part unsynced", trial: .power, workload: .backup),
     Control(bug: "baseline unsynced", trial: .power, workload: .backup),
     Control(bug: "short write ignored", trial: .fault, workload: .backup),
+    Control(bug: "batch not noted", trial: .kill, workload: .migrate),
   ]
 
   /// The job that must find a bug.

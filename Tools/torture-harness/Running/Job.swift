@@ -44,7 +44,7 @@ extension Trial {
   var workloads: [Workload] {
     switch self {
     case .power, .kill, .fault: Workload.allCases
-    case .corruption: [.single, .large]
+    case .corruption: [.single, .large, .migrate]
     case .space, .feed, .schedule: [.single]
     }
   }
@@ -59,8 +59,9 @@ extension Trial {
   func quota(_ workload: Workload) -> Int {
     switch self {
     // With backups and erasures more is opened in each case than one database.
-    case .power: [.backup, .erase].contains(workload) ? 8 : workload == .compaction ? 14 : 24
-    case .kill: [.backup, .erase].contains(workload) ? 160 : 240
+    case .power:
+      [.backup, .erase, .migrate].contains(workload) ? 8 : workload == .compaction ? 14 : 24
+    case .kill: [.backup, .erase, .migrate].contains(workload) ? 160 : 240
     case .fault: 10_000
     case .space: 60
     case .corruption: workload == .single ? 2600 : 1600

@@ -70,6 +70,7 @@ struct Checker: Sendable {
     try seeing.checkContent(database, head, path)
     try seeing.checkFeed(database, head)
     if !script.erasures.contains(head + 1) { try seeing.writeOn(database, head) }
+    try seeing.compareMembers(database)
     try backups?.goOn(database)
     if verifies { try demandSound(database) }
     try database.close()
@@ -100,7 +101,7 @@ struct Checker: Sendable {
     try checkArchive(database, path, &random)
     if !hasPositions { return }
     let position = try database.consumer(Script.consumer).position().rawValue
-    let written = script.erasures.contains(head) ? head - 1 : head
+    let written = script.lastWrite(upTo: head)
     try demand(position == written, "P2: the consumer's position is \(position), the head \(head)")
   }
 
@@ -121,13 +122,22 @@ struct Checker: Sendable {
     try copy.close()
   }
 
+  /// Writes one transaction more; of a migration that is under way, all that are left.
   private func writeOn(_ database: Database, _ head: UInt64) throws {
-    let number = try database.write { tx in
-      try script.perform(tx)
-      return tx.sequence.rawValue
-    }
-    try demand(number == head + 1, "the next transaction is \(number) after \(head)")
-    try compare(database, at: number, isPresent: true)
+    var head = head
+    repeat {
+      let number = try script.writeNext(database)
+      try demand(number == head + 1, "the next transaction is \(number) after \(head)")
+      try compare(database, at: number, isPresent: true)
+      head = number
+    } while script.isMigrating(at: head)
+  }
+
+  /// Checks what is declared about the members, and how far their migration is.
+  private func compareMembers(_ database: Database) throws {
+    let head = Int(try database.head.rawValue)
+    guard head < script.members.count else { return }
+    try database.read { try script.members[head].check($0) }
   }
 }
 
@@ -213,8 +223,10 @@ extension Checker {
     try demand(
       events == script.worlds[number].events.map { .integer($0) },
       "P5: the events of \(number) are \(events)")
+    let expected =
+      script.isMigration(UInt64(number)) ? Members.metadata : ["number": "\(number)"]
     try demand(
-      commit.metadata == ["number": "\(number)"],
+      commit.metadata == expected,
       "P2: the metadata of \(number) is \(commit.metadata)")
   }
 

@@ -17,7 +17,6 @@ struct Endurance {
   /// Whether the one fault that there is has struck a backup, so that no write may fail.
   private var isSpent = false
 
-  private static let turns = 6
   private static let groupCount = 4
 
   init(run: WorkloadRun, order: String) {
@@ -27,7 +26,7 @@ struct Endurance {
 
   mutating func endure() async throws {
     guard var database = try opened() else { return }
-    for turn in 0..<Endurance.turns {
+    for turn in 0..<turns {
       if turn == turnOfReopening {
         guard let again = try reopened(database) else { return }
         database = again
@@ -46,10 +45,13 @@ struct Endurance {
 
   // MARK: Opening
 
+  /// A migration begins late in its script.
+  private var turns: Int { run.workload == .migrate ? 20 : 6 }
+
   private var turnOfReopening: Int? {
     switch run.workload {
     case .create: 0
-    case .single, .compaction, .erase: Endurance.turns / 2
+    case .single, .compaction, .erase, .migrate: turns / 2
     default: nil
     }
   }

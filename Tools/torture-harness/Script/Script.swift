@@ -12,6 +12,8 @@ struct Script: Sendable {
     case small
     /// Each third transaction fills some pages.
     case large
+    /// A collection is declared anew and migrated; see ``Members``.
+    case migrating
   }
 
   /// The steps of each transaction, the first at 0.
@@ -22,6 +24,8 @@ struct Script: Sendable {
   /// The transactions that are no writes, but erase the place where the others write down their
   /// numbers.
   private(set) var erasures: [UInt64]
+  /// What is declared about the members at each moment, where the script is about them.
+  private(set) var members: [Members] = []
 
   /// Where each transaction writes down its own number.
   static let lastPath: Path = "last"
@@ -30,6 +34,10 @@ struct Script: Sendable {
 
   init(seed: UInt64, _ shape: Shape, count: Int, erasures: [UInt64] = []) {
     self.erasures = erasures
+    if shape == .migrating {
+      writeMigrating(seed, count)
+      return
+    }
     var author = Author(seed: seed, shape)
     for number in 1...UInt64(count) {
       let world = worlds[worlds.count - 1]
@@ -43,6 +51,35 @@ struct Script: Sendable {
       transactions.append(steps)
       worlds.append(world.after(steps, sequence: number))
     }
+  }
+
+  private mutating func writeMigrating(_ seed: UInt64, _ count: Int) {
+    var members = Members(seed: seed)
+    self.members.append(members)
+    for number in 1...UInt64(count) {
+      let world = worlds[worlds.count - 1]
+      let steps = members.write(number, world)
+      self.members.append(members)
+      transactions.append(steps)
+      worlds.append(world.after(steps, sequence: number))
+    }
+  }
+
+  /// Whether a transaction is part of a migration, which no application writes.
+  func isMigration(_ number: UInt64) -> Bool {
+    number < UInt64(members.count) && members[Int(number)].isMigrating
+  }
+
+  /// Whether a migration has begun by then, and not ended.
+  func isMigrating(at moment: UInt64) -> Bool {
+    moment + 1 < UInt64(members.count) && members[Int(moment)].isUnfinished
+  }
+
+  /// The last transaction up to a moment that an application has written.
+  func lastWrite(upTo moment: UInt64) -> UInt64 {
+    var number = moment
+    while number > 0, erasures.contains(number) || isMigration(number) { number -= 1 }
+    return number
   }
 
   /// How many transactions there are.
@@ -78,10 +115,26 @@ struct Script: Sendable {
   func perform(_ tx: borrowing Transaction) throws {
     let number = tx.sequence.rawValue
     try demand(number <= UInt64(count), "the script has no transaction \(number)")
-    if number == 1 { try Script.declare(tx) }
+    if number == 1 && members.isEmpty { try Script.declare(tx) }
     for step in transactions[Int(number) - 1] { try step.perform(tx) }
     try tx.advance(Script.consumer, to: tx.sequence)
     tx.annotate("number", "\(number)")
+  }
+
+  /// Does the next transaction in a database to which nobody else writes.
+  ///
+  /// - Returns: Its number.
+  func writeNext(_ database: Database) throws -> UInt64 {
+    // A write that changes nothing stores nothing.
+    let number = members.isEmpty ? 0 : try database.write { $0.sequence.rawValue }
+    if isMigration(number) {
+      try members[Int(number) - 1].migrateOnce(database)
+      return number
+    }
+    return try database.write { tx in
+      try perform(tx)
+      return tx.sequence.rawValue
+    }
   }
 }
 

@@ -12,6 +12,7 @@ enum Step: Sendable {
   case move(Path, to: Path)
   case restore(Path, removedAt: UInt64)
   case event(Int64)
+  case declare(CollectionDefinition)
 
   /// Makes the change in a database.
   func perform(_ tx: borrowing Transaction) throws {
@@ -27,6 +28,7 @@ enum Step: Sendable {
     case .restore(let path, let sequence):
       try tx.restore(path, removedAt: SequenceNumber(sequence))
     case .event(let number): try tx.event("said", .integer(number))
+    case .declare(let definition): try tx.declare(Members.path, definition)
     }
   }
 }

@@ -24,6 +24,8 @@ enum Workload: String, CaseIterable, Sendable {
   case erase
   /// The database is backed up between writes and compactions, and restored.
   case backup
+  /// What is declared about a collection changes between writes, and its records are migrated.
+  case migrate
   /// Two processes write to one database.
   case pair
 
@@ -37,6 +39,7 @@ enum Workload: String, CaseIterable, Sendable {
     case .large: Script(seed: seed, .large, count: 10)
     case .group: Script(seed: seed, .small, count: 26)
     case .erase: Script(seed: seed, .small, count: 22, erasures: [4, 9])
+    case .migrate: Script(seed: seed, .migrating, count: 26)
     default: Script(seed: seed, .small, count: 22)
     }
   }
@@ -63,6 +66,7 @@ struct WorkloadRun: Sendable {
     case .compaction: try compaction()
     case .erase: try eraseTwice()
     case .backup: try backup()
+    case .migrate: try migrate()
     case .pair: try writeAll(9)
     }
   }
@@ -121,10 +125,7 @@ struct WorkloadRun: Sendable {
   @discardableResult
   func write(_ database: Database) throws -> UInt64 {
     marks.submitted()
-    let sequence = try database.write { tx in
-      try script.perform(tx)
-      return tx.sequence.rawValue
-    }
+    let sequence = try script.writeNext(database)
     marks.acknowledged(sequence)
     return sequence
   }
@@ -242,6 +243,18 @@ struct WorkloadRun: Sendable {
     try restore(3, upTo: 3)
     try backUpToFile(database)
     withExtendedLifetime(database) {}
+  }
+
+  /// Closes in the middle of the migration, and compacts what its first batches were.
+  private func migrate() throws {
+    let database = try open()
+    try write(11, to: database)
+    try database.close()
+    let again = try open()
+    try write(5, to: again)
+    try again.compact(upTo: 13)
+    try write(9, to: again)
+    withExtendedLifetime(again) {}
   }
 
   private func checkpoint() throws {

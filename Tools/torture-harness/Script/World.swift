@@ -46,6 +46,7 @@ struct World: Sendable {
     case .move(let source, let destination): attach(take(source), source, destination, sequence)
     case .restore(let path, let number): attach(removed[number] ?? [:], path, path, sequence)
     case .event(let number): events.append(number)
+    case .declare: break
     }
   }
 
