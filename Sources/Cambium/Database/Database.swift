@@ -132,10 +132,11 @@ public final class Database: Sendable {
   public func close() throws {
     if store.feed.isClosed { return }
     store.feed.close()
+    // These write to the state, which is to be said to be clean.
+    writer.projections.close()
+    writer.filler.close()
     defer {
       writer.close()
-      writer.projections.close()
-      writer.filler.close()
       writer.compactor.close()
       writer.checkpointer.close()
       store.releaseState(forGood: true)

@@ -24,7 +24,8 @@ extension Database {
   ///   - definition: What is declared; nil takes the declaration back, and leaves the records.
   ///   - progress: Told about ten times a second how far it is, on this thread; false breaks off,
   ///     as the end of the process would.
-  /// - Throws: As ``Transaction/declare(_:_:)``, with the declaration as it was before;
+  /// - Throws: As ``Transaction/declare(_:_:)``, with the declaration as it was before, unless what
+  ///   was written meanwhile keeps only to the new one, without its uniqueness;
   ///   `CancellationError` where `progress` said so.
   /// - Complexity: 2 to 5 µs for each record and each new index, in which readers do not wait, and
   ///   writers for a step at most.
@@ -44,12 +45,18 @@ extension Database {
     _ path: Path, _ progress: ProgressHandler?,
     _ wanted: @escaping (Snapshot, SequenceNumber) throws -> CollectionDefinition?
   ) throws {
-    while try !Declaring(path, self, progress, wanted).run() {}
+    for _ in 0..<Declaring.roundsMax {
+      if try Declaring(path, self, progress, wanted).run() { return }
+    }
+    throw DatabaseError.busy(reason: "others declare \(path) anew again and again")
   }
 }
 
 /// Declares one collection.
 private struct Declaring {
+  /// How often another declaration may come in between.
+  static let roundsMax = 100
+
   private let path: Path
   private let database: Database
   private let progress: ProgressHandler?
@@ -69,19 +76,26 @@ private struct Declaring {
   ///
   /// - Returns: Whether it is done.
   func run() throws -> Bool {
-    let before = try database.snapshot()
-    guard let difference = try difference(before), difference.needsSteps,
-      try database.isLarge(path)
-    else {
+    try database.writer.filler.checkCaller()
+    guard try database.isLarge(path), let (difference, moment) = try look() else {
       try database.write { tx in
         try tx.declare(path, try wanted(try tx.readingSnapshot(), tx.sequence))
       }
       return true
     }
-    try check(difference, before)
-    guard let interim = try declareInterim(difference, before) else { return false }
+    guard let interim = try declareInterim(difference, moment) else { return false }
     try database.writer.filler.finish(progress)
-    return difference.unique.isEmpty ? true : try makeUnique(interim, difference.present)
+    return difference.unique.isEmpty ? true : try makeUnique(interim, difference.present, moment)
+  }
+
+  /// Holds the records against the rules.
+  ///
+  /// - Returns: What is to be changed, and the moment; nil where nothing takes long.
+  private func look() throws -> (Difference, SequenceNumber)? {
+    let before = try database.snapshot()
+    guard let difference = try difference(before), difference.needsSteps else { return nil }
+    try difference.checkRecords(before) { try tell("checking \(path)", $0) }
+    return (difference, before.sequence)
   }
 
   private func difference(_ snapshot: Snapshot) throws -> Difference? {
@@ -92,7 +106,7 @@ private struct Declaring {
   ///
   /// - Returns: The declaration, or nil where another one has come in between.
   private func declareInterim(
-    _ difference: Difference, _ before: Snapshot
+    _ difference: Difference, _ moment: SequenceNumber
   ) throws -> CollectionDefinition? {
     if difference.withoutUnique(difference.wanted) == difference.present {
       return difference.present
@@ -102,18 +116,20 @@ private struct Declaring {
         let wanted = try wanted(try tx.readingSnapshot(), tx.sequence)
       else { return nil }
       let interim = difference.withoutUnique(wanted)
-      try tx.writing.declare(path, interim, checkedAt: before.sequence)
+      try tx.writing.declare(path, interim, checkedAt: moment)
       return interim
     }
   }
 
   /// Declares the rest, once the indexes are full.
   private func makeUnique(
-    _ interim: CollectionDefinition, _ present: CollectionDefinition?
+    _ interim: CollectionDefinition, _ present: CollectionDefinition?, _ moment: SequenceNumber
   ) throws -> Bool {
     do {
       let filled = try database.snapshot()
-      guard let rest = try difference(filled), rest.present == interim else { return false }
+      guard let rest = try difference(filled), rest.present == interim, rest.isFull else {
+        return false
+      }
       try rest.checkUniqueness(filled) { try tell("looking for what is there twice", $0) }
       return try database.write { tx in
         guard try tx.definition(of: path) == interim else { return false }
@@ -122,15 +138,14 @@ private struct Declaring {
         return true
       }
     } catch DatabaseError.notUnique(let one, let index, takenBy: let other) {
-      try database.write { tx in
-        if try tx.definition(of: path) == interim { try tx.declare(path, present) }
+      // Where a record was written meanwhile that only the new rules allow, these stay.
+      _ = try? database.write { tx in
+        guard try tx.definition(of: path) == interim else { return }
+        try tx.writing.declare(path, present, checkedAt: moment)
       }
+      database.writer.filler.consider()
       throw DatabaseError.notUnique(one, index: index, takenBy: other)
     }
-  }
-
-  private func check(_ difference: Difference, _ before: Snapshot) throws {
-    try difference.checkRecords(before) { try tell("checking \(path)", $0) }
   }
 
   private func tell(_ phase: String, _ done: UInt64) throws {
@@ -150,6 +165,8 @@ private struct Difference {
   let unique: [IndexDefinition]
   /// Whether there is anything that takes long and can be put off.
   let needsSteps: Bool
+  /// Whether the indexes and views that there are have all of their entries.
+  let isFull: Bool
   private let draft: CollectionPlan
   private let catalog: Catalog
 
@@ -162,11 +179,16 @@ private struct Difference {
       draft.indexes.contains { old?.index(like: $0) == nil }
       || draft.views.contains { old?.view(like: $0) == nil }
     let unique = draft.indexes.filter { $0.isUnique && old?.index(like: $0)?.isUnique != true }
-    // One that is unique must stay so, even if its entries become others.
-    let keepsUnique = unique.allSatisfy { index in
-      old?.definition.indexes.contains(index.definition) != true
+    let isFilling = old?.numbers.contains { catalog.collections.isFilling($0) } ?? false
+    let hasNewRules = old?.definition.properties != wanted.properties
+    // While another takes its place, what is unique would not be: that is done at once.
+    let keepsUnique = old?.indexes.allSatisfy { index in
+      !index.isUnique || draft.index(like: index)?.isUnique == true
     }
-    needsSteps = (isNew || !unique.isEmpty) && keepsUnique
+    needsSteps =
+      (isNew || isFilling || hasNewRules || !unique.isEmpty)
+      && (unique.isEmpty || keepsUnique ?? true)
+    isFull = !isFilling
     self.unique = unique.map(\.definition)
     self.path = path
     self.wanted = wanted
@@ -215,6 +237,7 @@ extension Writing {
   fileprivate func declare(
     _ path: Path, _ definition: CollectionDefinition?, checkedAt moment: SequenceNumber
   ) throws {
+    fillsLater = true
     projector.fillsLater = true
     projector.unchecked = try keysChanged(in: path, after: moment)
     defer {
@@ -252,6 +275,7 @@ extension Writing {
     for record in records { try add(record.operations) }
     return keys
   }
+
   /// A committed record, or nil where it is compacted.
   private func recordIfKept(_ sequence: SequenceNumber) throws -> TransactionRecord? {
     do { return try store.log.read { try $0.record(sequence) } } catch DatabaseError.compacted {

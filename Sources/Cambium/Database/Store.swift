@@ -225,7 +225,6 @@ final class Store: Sendable {
   func beginWriting(catchingUpTo last: SequenceNumber? = nil) throws -> Writing {
     if last == nil { try log.damage.checkNone() }
     let (state, head, horizon) = try prepareState()
-    current.withLock { $0.hasWritten = true }
     if try !state.environment.hasRoom(for: 64 << 20) {
       try state.environment.growMap(headroom: 128 << 20)
     }
@@ -253,6 +252,7 @@ final class Store: Sendable {
       try writer.setStateMark(mark)
       try writer.commit(head: head)
     }
+    current.withLock { $0.hasWritten = true }
     return (state, head, horizon)
   }
 

@@ -51,6 +51,9 @@ extension Verifier {
     // Where compaction is under way, or was broken off, the state still has older history.
     let isCut = try reader.cut() == rebuilt.cut()
     unfinished = try reader.unfinished()
+    if try reader.head().unfinished != UInt32(unfinished.count) {
+      result.add("state", "the head does not say how many indexes are unfinished")
+    }
     for name in StateTables.names {
       isCut
         ? try compareTable(name, reader, rebuilt) : try findTable(name, of: rebuilt, in: reader)
@@ -155,7 +158,7 @@ extension Verifier {
 
   /// The number that the keys of an index or a view begin with.
   private static func number(_ key: RawSpan) -> UInt32 {
-    (try? key.load(UInt32.self, at: 0).byteSwapped) ?? 0
+    (try? key.load(UInt32.self, at: 0).byteSwapped) ?? 0  // one too short is not left out
   }
 
   /// What an entry of a table is about, for people.

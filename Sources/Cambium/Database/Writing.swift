@@ -64,6 +64,10 @@ final class Writing: @unchecked Sendable {
   var lastBinding: Binding?
   /// What is to run once the running transaction is durable.
   private(set) var afterCommit: [@Sendable () -> Void] = []
+  /// Whether anything that this group declares is filled later.
+  var fillsLater = false
+  /// How many entries of an index that is given up others wait for.
+  private static let emptiedAtOnce = 2000
   /// How many queries are lending records of the running transaction.
   var openRuns = 0
 
@@ -75,6 +79,7 @@ final class Writing: @unchecked Sendable {
     self.head = head
     self.horizon = horizon
     projector = try Projector(state, catalog: catalog)
+    projector.emptiedAtOnce = Writing.emptiedAtOnce
   }
 
   // MARK: One transaction of the group
@@ -367,6 +372,8 @@ final class Writing: @unchecked Sendable {
     let catalog = store.catalog
     projector.abort()
     projector = try Projector(state, catalog: catalog)
+    projector.emptiedAtOnce = Writing.emptiedAtOnce
+    projector.fillsLater = fillsLater
     try store.catchUp(
       &projector, to: SequenceNumber(head.sequence.rawValue - UInt64(records.count)))
     for record in records { try projector.apply(record) }

@@ -54,7 +54,7 @@ extension Projector {
 
   mutating func build(_ plan: CollectionPlan, except kept: Set<UInt32>) throws {
     for index in plan.indexes where !kept.contains(index.number) {
-      fillsLater
+      fillsLater && !index.isUnique
         ? try set(index.number, .filling(upTo: IndexEntry.prefix(index.number)))
         : try build(index, of: plan)
     }

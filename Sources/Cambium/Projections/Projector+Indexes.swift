@@ -102,71 +102,9 @@ extension Projector {
       guard try index.has(new, key: key), try !index.hasNull(new) else { continue }
       if let old, try index.has(old, key: key), try index.hasSameTerms(old, new) { continue }
       for terms in try index.termKeys(new) {
-        if let taken = try owner(of: terms, in: index, plan, except: key) {
-          throw DatabaseError.notUnique(
-            plan.path.appending(try Key(key)),
-            index: index.definition.terms.map(\.property), takenBy: plan.path.appending(taken))
-        }
+        try UniquenessCheck(index, plan, try reader).check(terms, of: key)
       }
     }
-  }
-
-  /// The record other than one's own that has an entry with given terms.
-  ///
-  /// An entry is cut where its terms leave no room for its record's key. So the same terms may
-  /// stand there whole, or up to any place from which a long key fills the entry: each is looked
-  /// up, since what lies between may be all of an index whose values begin alike.
-  private func owner(
-    of terms: [UInt8], in index: IndexPlan, _ plan: CollectionPlan, except key: RawSpan
-  ) throws -> Key? {
-    let whole = try terms.lend { try owner(from: $0, of: terms, in: index, plan, except: key) }
-    if let whole { return whole }
-    let textKeysOnly = IndexEntry.roomOfFixedKeys
-    for place in plan.leastRoom..<max(plan.leastRoom, min(terms.count, textKeysOnly)) {
-      let start = terms[..<place] + [KeyTag.text]
-      let cut = try Array(start).lend {
-        try owner(from: $0, of: terms, in: index, plan, except: key)
-      }
-      if let cut { return cut }
-    }
-    if terms.count <= textKeysOnly { return nil }
-    return try Array(terms[..<textKeysOnly]).lend {
-      try owner(from: $0, of: terms, in: index, plan, except: key)
-    }
-  }
-
-  /// The same among the entries that begin with `start`.
-  private func owner(
-    from start: RawSpan, of terms: [UInt8], in index: IndexPlan, _ plan: CollectionPlan,
-    except key: RawSpan
-  ) throws -> Key? {
-    let reader = try reader
-    var cursor = try Cursor(reader.access, reader.tables.index)
-    var isThere = try cursor.seek(start)
-    while isThere {
-      let found = try cursor.withEntry { entry, value -> (isInside: Bool, owner: Key?) in
-        guard entry.starts(with: start) else { return (false, nil) }
-        let (place, isCut) = try IndexEntry.split(entry, value)
-        let own = entry.extracting(place)
-        if own.equals(key) { return (true, nil) }
-        let entryTerms = entry.extracting(0..<place.lowerBound)
-        let isSame =
-          try isCut
-          ? hasTerms(terms, own, index, plan) : terms.lend { $0.equals(entryTerms) }
-        return (true, isSame ? try Key(own) : nil)
-      }
-      if !found.isInside { return nil }
-      if let owner = found.owner { return owner }
-      isThere = try cursor.next()
-    }
-    return nil
-  }
-
-  /// Whether a record, whose entry is cut, has given terms.
-  private func hasTerms(
-    _ terms: [UInt8], _ key: RawSpan, _ index: IndexPlan, _ plan: CollectionPlan
-  ) throws -> Bool {
-    try reader.withRecord(key.array(), of: plan) { try index.termKeys($0).contains(terms) } ?? false
   }
 }
 
@@ -315,6 +253,8 @@ extension Projector {
   mutating func arrive(_ path: Path) throws {
     for plan in memory.catalog.collections.all(within: path) {
       if enforcesRules { try checkRecords(plan, since: nil) }
+      // One that is being filled is whole from now on.
+      try clear(plan.numbers)
       try build(plan, except: [])
     }
   }

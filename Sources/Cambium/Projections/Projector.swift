@@ -56,8 +56,9 @@ struct Projector: ~Copyable {
   var fillsLater = false
   /// The keys of the records that a declaration's rules have not been held against; nil for all.
   var unchecked: Set<[UInt8]>?
-  /// How many entries of what is given up go within the transaction that says so.
-  var emptiedAtOnce = 2000
+  /// How many entries of what is given up go within the transaction that says so. A fold for which
+  /// nobody waits takes them all.
+  var emptiedAtOnce = Int.max
   /// Whether entries are left of what was given up.
   var hasGivenUp = false
 

@@ -34,24 +34,36 @@ extension StateReader {
     }) != nil {}
   }
 
-  /// Copies of the records of a collection that come next behind a key, in key order.
+  /// Copies of some records of a collection that come next behind a key, in key order.
+  ///
+  /// - Parameters:
+  ///   - plan: The collection.
+  ///   - last: The key; empty for the first records.
+  ///   - most: How many children are looked at; fewer where records are large.
+  /// - Returns: The records, and the key that was looked at last; nil after the end.
+  /// - Throws: ``DatabaseError``.
   func records(
     of plan: CollectionPlan, behind last: [UInt8], atMost most: Int
-  ) throws -> [(key: [UInt8], record: [UInt8])] {
-    guard let node = try node(at: plan.path) else { return [] }
+  ) throws -> (records: [(key: [UInt8], record: [UInt8])], last: [UInt8]?) {
+    guard let node = try node(at: plan.path) else { return ([], nil) }
     let from = last.isEmpty ? nil : try last.lend { try Key($0) }
     var walk = try ChildWalk(self, node: node, moment: nil, from: from)
-    var found: [(key: [UInt8], record: [UInt8])] = []
-    while found.count < most {
+    var (records, bytesCount, place) = ([(key: [UInt8], record: [UInt8])](), 0, last)
+    for _ in 0...most where bytesCount < StateReader.copiedBytesMax {
       let visited: Void? = try walk.next { treeKey, header, version in
         let key = treeKey.extracting(droppingFirst: 8).array()
-        guard header.kind == .record, key != last else { return }
-        found.append((key, version.extracting(droppingFirst: header.contentOffset).array()))
+        if key == last { return }
+        place = key
+        guard header.kind == .record else { return }
+        records.append((key, version.extracting(droppingFirst: header.contentOffset).array()))
+        bytesCount += version.byteCount
       }
-      if visited == nil { break }
+      if visited == nil { return (records, nil) }
     }
-    return found
+    return (records, place)
   }
+
+  private static let copiedBytesMax = 16 << 10
 
   /// Lends one record.
   func withRecord<R>(
@@ -75,18 +87,21 @@ extension StateReader {
   /// - Parameters:
   ///   - index: The index.
   ///   - plan: Its collection.
+  ///   - fence: Only those behind it.
   ///   - seen: Told after each record; what it throws ends the sorting.
   /// - Returns: The entries.
   /// - Throws: ``DatabaseError``, and what `seen` throws.
   func sortedEntries(
-    of index: IndexPlan, _ plan: CollectionPlan, _ seen: () throws -> Void = {}
+    of index: IndexPlan, _ plan: CollectionPlan, behind fence: [UInt8] = [],
+    _ seen: () throws -> Void = {}
   ) throws -> SortedEntries {
     var sort = ExternalSort()
     var value = ByteBuffer()
     try forEachRecord(of: plan.path) { key, record in
       try seen()
       guard try index.has(record, key: key) else { return }
-      for entry in try index.entryKeys(record, key) {
+      for entry in try index.entryKeys(record, key)
+      where fence.lexicographicallyPrecedes(entry.key) {
         try IndexEntry.makeValue(
           index, record, keyCount: key.byteCount, isCut: entry.isCut, into: &value)
         try sort.add(entry.key, value.array())

@@ -1,6 +1,7 @@
 import LMDB
 
-/// Looks at the entries of an index in order, and refuses two records that are the same to it.
+/// Looks for two records that are the same to an index: for one record, by looking its terms up; or
+/// for all, entry by entry in order, where what is the same lies side by side unless it is cut.
 struct UniquenessCheck {
   private let index: IndexPlan
   private let plan: CollectionPlan
@@ -12,6 +13,8 @@ struct UniquenessCheck {
     self.plan = plan
     self.reader = reader
   }
+
+  // MARK: All entries
 
   /// Looks at all entries that are stored.
   ///
@@ -29,30 +32,93 @@ struct UniquenessCheck {
     }
   }
 
-  /// Looks at the next entry.
+  /// Looks at the next entry; those before it are stored.
   ///
   /// - Throws: ``DatabaseError/notUnique(_:index:takenBy:)``.
   mutating func check(_ entry: [UInt8], _ value: [UInt8]) throws {
     let (place, isCut) = try entry.lend { key in
       try value.lend { try IndexEntry.split(key, $0) }
     }
-    let terms = Array(entry[..<place.lowerBound])
     let key = Array(entry[place])
+    if isCut { return try checkRecord(key) }
+    let terms = Array(entry[..<place.lowerBound])
     defer { last = (terms, key) }
     guard let last, last.terms == terms, try !isNull(key) else { return }
-    if isCut, try !haveSameTerms(last.key, key) { return }
-    throw DatabaseError.notUnique(
-      plan.path.appending(try key.lend { try Key($0) }),
-      index: index.definition.terms.map(\.property),
-      takenBy: plan.path.appending(try last.key.lend { try Key($0) }))
+    throw notUnique(try Key(stored: key), takenBy: try Key(stored: last.key))
+  }
+
+  /// Looks for what is the same as a record whose entry is cut.
+  private func checkRecord(_ key: [UInt8]) throws {
+    if try isNull(key) { return }
+    let terms = try reader.withRecord(key, of: plan) { try index.termKeys($0) } ?? []
+    for terms in terms { try key.lend { try check(terms, of: $0) } }
   }
 
   private func isNull(_ key: [UInt8]) throws -> Bool {
     try reader.withRecord(key, of: plan) { try index.hasNull($0) } ?? false
   }
 
-  private func haveSameTerms(_ one: [UInt8], _ other: [UInt8]) throws -> Bool {
-    let terms = try reader.withRecord(one, of: plan) { try index.termKeys($0) }
-    return try terms == reader.withRecord(other, of: plan) { try index.termKeys($0) }
+  private func notUnique(_ key: Key, takenBy other: Key) -> DatabaseError {
+    .notUnique(
+      plan.path.appending(key), index: index.definition.terms.map(\.property),
+      takenBy: plan.path.appending(other))
   }
+
+  // MARK: One record
+
+  /// Refuses terms of a record that another one has.
+  ///
+  /// - Throws: ``DatabaseError/notUnique(_:index:takenBy:)``.
+  func check(_ terms: [UInt8], of key: RawSpan) throws {
+    if let other = try owner(of: terms, except: key) {
+      throw notUnique(try Key(key), takenBy: other)
+    }
+  }
+
+  /// The record other than one's own that has an entry with given terms.
+  ///
+  /// An entry is cut where its terms leave no room for its record's key. So the same terms may
+  /// stand there whole, or up to any place from which a long key fills the entry: each is looked
+  /// up, since what lies between may be all of an index whose values begin alike.
+  private func owner(of terms: [UInt8], except key: RawSpan) throws -> Key? {
+    if let whole = try owner(from: terms, of: terms, except: key) { return whole }
+    let textKeysOnly = IndexEntry.roomOfFixedKeys
+    for place in plan.leastRoom..<max(plan.leastRoom, min(terms.count, textKeysOnly)) {
+      let start = terms[..<place] + [KeyTag.text]
+      if let cut = try owner(from: Array(start), of: terms, except: key) { return cut }
+    }
+    if terms.count <= textKeysOnly { return nil }
+    return try owner(from: Array(terms[..<textKeysOnly]), of: terms, except: key)
+  }
+
+  /// The same among the entries that begin with `start`.
+  private func owner(
+    from start: [UInt8], of terms: [UInt8], except key: RawSpan
+  ) throws -> Key? {
+    var cursor = try Cursor(reader.access, reader.tables.index)
+    var isThere = try cursor.seek(prefix: start)
+    while isThere {
+      let owner = try cursor.withEntry { entry, value -> Key? in
+        let (place, isCut) = try IndexEntry.split(entry, value)
+        let own = entry.extracting(place)
+        if own.equals(key) { return nil }
+        let entryTerms = entry.extracting(0..<place.lowerBound)
+        let isSame =
+          try isCut ? hasTerms(terms, own) : terms.lend { $0.equals(entryTerms) }
+        return isSame ? try Key(own) : nil
+      }
+      if let owner { return owner }
+      isThere = try cursor.next() && cursor.isAt(prefix: start)
+    }
+    return nil
+  }
+
+  /// Whether a record, whose entry is cut, has given terms.
+  private func hasTerms(_ terms: [UInt8], _ key: RawSpan) throws -> Bool {
+    try reader.withRecord(key.array(), of: plan) { try index.termKeys($0).contains(terms) } ?? false
+  }
+}
+
+extension Key {
+  fileprivate init(stored bytes: [UInt8]) throws { self = try bytes.lend { try Key($0) } }
 }

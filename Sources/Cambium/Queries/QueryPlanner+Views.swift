@@ -80,14 +80,15 @@ extension QueryPlanner {
   ) throws -> GroupPlace? {
     let resolver = Resolver(definition: collection.definition, catalog: records.catalog)
     var order: [UInt8] = []
-    for name in by where !resolver.type(name).isPlural {
+    if by.contains(where: { resolver.type($0).isPlural }) { return nil }
+    for name in by {
       let term = try IndexPlan.Term(.init(name), resolver)
       guard let range = try own.lazy.compactMap({ try point($0, name, term) }).first else {
         return nil
       }
       order += range.lower
     }
-    return by.contains { resolver.type($0).isPlural } ? nil : GroupPlace(order: order)
+    return GroupPlace(order: order)
   }
 
   /// The bytes of the one value that a test says a property has.

@@ -40,7 +40,8 @@ struct QueryPlanner {
     _ = try ConditionProgram(test, in: scope)
     var preparations: [String] = []
     if test.hasFarSide {
-      let first = try cheapest(test)
+      // How a page goes on is decided once the far side is known, as for the page before it.
+      let first = try cheapest(test, goesOn: false)
       test = try FarSide(self).replacing(test, count: first.estimate, &preparations)
     }
     var plan = try cheapest(test)
@@ -60,7 +61,7 @@ struct QueryPlanner {
     var cost: Double
   }
 
-  private func cheapest(_ test: Condition.Test) throws -> QueryPlan {
+  private func cheapest(_ test: Condition.Test, goesOn: Bool = true) throws -> QueryPlan {
     let conjuncts = test.conjuncts
     let own = conjuncts.filter { !$0.names(anyOf: description.joins.map(\.name)) }
     var ways = try keyWays(own) ?? [scanWay(own)]
@@ -74,7 +75,9 @@ struct QueryPlanner {
         ways += try correctedWays(scans)
       }
     }
-    if let index = description.after?.index { ways = try ways.filter { try resumes($0, index) } }
+    if goesOn, let index = description.after?.index {
+      ways = try ways.filter { try resumes($0, index) }
+    }
     guard let best = ways.min(by: { $0.cost < $1.cost }) else {
       throw QueryError("the cursor belongs to an index that is gone; start again")
     }

@@ -34,9 +34,16 @@ struct FillingTests {
       if sources[number] == nil || random.oneIn(10) {
         sources[number] = try run.source()
       }
-      guard let source = sources[number] else { return }
-      _ = try run.step("fill") { projector, _ in
-        try run.fill(&projector, from: source, until: .now)
+      switch sources[number]?.content {
+      case .entries(let entries)?:
+        _ = try run.step("index") { projector, _ in
+          try projector.fill(number, from: entries, until: .now)
+        }
+      case .records(let view, let plan)?:
+        _ = try run.step("view") { projector, _ in
+          try projector.fill(view, of: plan, until: .now)
+        }
+      case nil: break
       }
     }
   }
@@ -80,7 +87,6 @@ struct FillingTests {
       tx.writing.projector.emptiedAtOnce = 5
       defer {
         tx.writing.projector.fillsLater = false
-        tx.writing.projector.emptiedAtOnce = 2000
       }
       try tx.declare("things", definition)
     }
@@ -260,6 +266,124 @@ struct FillingTests {
         }
       }
       #expect(try database.read { try $0.definition(of: "things") } == nil)
+    }
+  }
+
+  @Test("is done at once where something unique would not be so meanwhile")
+  func staysUnique() throws {
+    let steps = Atomic(0)
+    try withDatabase({ $0.fillStepTook = { _, _ in steps.add(1, ordering: .relaxed) } }) {
+      try fill($0, 5000)
+      try $0.declare("things", Self.definition(unique: true, "number"))
+      let before = steps.load(ordering: .relaxed)
+      #expect(before > 0)
+      var covering = Self.definition(unique: true, "number")
+      covering.indexes[0].covered = ["next"]
+      try $0.declare("things", covering)
+      #expect(steps.load(ordering: .relaxed) == before)
+    }
+  }
+
+  @Test("finds what is the same among texts that are cut, whatever lies between")
+  func cutTexts() throws {
+    let start = String(repeating: "long", count: 126)
+    for names in [["a", "b", "c"], ["a", "b", String(repeating: "c", count: 40)]] {
+      try withDatabase { database in
+        try database.write { tx in
+          for (name, end) in zip(names, ["x", "y", "x"]) {
+            try tx.set(Path(keys: ["things", .text(name)]), to: ["number": .string(start + end)])
+          }
+        }
+        var definition = CollectionDefinition()
+        definition.indexes = [IndexDefinition([.init("number")])]
+        definition.indexes[0].isUnique = true
+        #expect(throws: DatabaseError.self) {
+          try database.write { tx in try tx.declare("things", definition) }
+        }
+        try database.write { tx in
+          let last = Path(keys: ["things", .text(names[2])])
+          try tx.update(last, [("number", .string(start + "z"))])
+          try tx.declare("things", definition)
+        }
+      }
+    }
+  }
+
+  // MARK: Comings and goings
+
+  @Test("counts no record twice that came back while a view waits to be filled")
+  func comingBack() throws {
+    try withDatabase { database in
+      try fill(database, 200)
+      let removal = try database.write { tx in
+        try tx.remove("things")
+        return tx.sequence
+      }
+      try declareLater(IndexTests.definitions()[0], database)
+      try database.write { tx in try tx.restore("things", removedAt: removal) }
+      try database.writer.filler.finish(nil)
+      try IndexTests().expectEntries(database, "restored")
+    }
+  }
+
+  @Test("begins anew where the state was made anew, and may not be as far")
+  func anotherState() throws {
+    let place = try Place()
+    try place.use { database in
+      try fill(database, 300)
+      try declareLater(Self.definition("number"), database)
+      let number = try #require(
+        try database.snapshot().names.collections.unfinished.keys.first)
+      let run = FillRun(number, database.writer)
+      let source = try #require(try run.source())
+      let result = try run.step("index", of: source.generation + 1) { _, _ in true }
+      #expect(result == nil)
+      try run.fill()
+      try IndexTests().expectEntries(database, "filled")
+    }
+    try place.expectSound()
+  }
+
+  @Test("leaves the state clean where the database is closed meanwhile")
+  func closedMeanwhile() throws {
+    let place = try Place()
+    try place.use { try fill($0, 20_000) }
+    let database = try place.open()
+    let (started, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    Thread {
+      _ = try? database.declare("things", Self.definition("number")) { _ in
+        started.signal()
+        return true
+      }
+      ended.signal()
+    }.start()
+    started.wait()
+    try database.close()
+    ended.wait()
+    #expect(try place.mark?.isClean == true)
+    try place.use { $0.finishFilling() }
+    try place.expectSound()
+  }
+
+  @Test("refuses a declaration by its own progress handler, and goes on when it is declared again")
+  func declaredByHandler() throws {
+    try withDatabase { database in
+      try fill(database, 5000)
+      let definition = Self.definition("number")
+      #expect(throws: CancellationError.self) {
+        try database.declare("things", definition) { progress in
+          if !progress.phase.hasPrefix("reading") { return true }
+          do {
+            try database.declare("things", Self.definition("number", "next"))
+            Issue.record("declared")
+          } catch { #expect("\(error)".contains("progress handler")) }
+          return false
+        }
+      }
+      #expect(try !database.snapshot().names.collections.unfinished.isEmpty)
+      try database.declare("things", definition)
+      #expect(try database.snapshot().names.collections.unfinished.isEmpty)
+      try IndexTests().expectEntries(database, "declared again")
     }
   }
 }

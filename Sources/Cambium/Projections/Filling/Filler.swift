@@ -16,6 +16,8 @@ final class Filler: Sendable {
   private let state = Mutex(State())
   /// One at a time: a second would sort the same entries.
   private let work = Mutex<Void>(())
+  /// The thread that is at it on behalf of a caller.
+  private let worker = Atomic<UInt>(0)
   private let queue: any WorkQueue
 
   init(_ background: any BackgroundWork) {
@@ -41,7 +43,12 @@ final class Filler: Sendable {
       return state.writer
     }
     guard let writer else { return }
-    do { try finish(nil) } catch {
+    do {
+      // Whoever is at it may wait for this database to be closed, so nobody waits for him here.
+      while !isClosed, try work.withLockIfAvailable({ _ in try finishAll(writer, nil) }) == nil {
+        usleep(10_000)
+      }
+    } catch {
       if !isClosed { writer.store.report(.fillingFailed("\(error)")) }
     }
   }
@@ -52,24 +59,46 @@ final class Filler: Sendable {
   /// - Throws: ``DatabaseError``, `CancellationError`. What is done stays done.
   func finish(_ progress: ProgressHandler?) throws {
     guard let writer = state.withLock({ $0.writer }) else { return }
+    try checkCaller()
     try work.withLock { _ in
-      try translating {
-        while let (number, unfinished) = try Filler.first(in: writer.store) {
-          let run = FillRun(number, writer, progress) { self.isClosed }
-          try unfinished == .emptying ? run.empty() : run.fill()
-        }
+      worker.store(Platform.threadIdentity(), ordering: .relaxed)
+      defer { worker.store(0, ordering: .relaxed) }
+      try finishAll(writer, progress)
+    }
+  }
+
+  /// Refuses a call from within a progress handler, which would wait for itself.
+  func checkCaller() throws {
+    if worker.load(ordering: .relaxed) == Platform.threadIdentity() {
+      throw DatabaseError.misuse(
+        reason: "a progress handler must not declare anything; declare it afterwards")
+    }
+  }
+
+  /// Finishes one after the other; what fails does not keep others waiting.
+  private func finishAll(_ writer: Writer, _ progress: ProgressHandler?) throws {
+    var failures: [UInt32: any Error] = [:]
+    while let (number, unfinished) = try Filler.next(in: writer.store, except: failures) {
+      do {
+        let run = FillRun(number, writer, progress) { self.isClosed }
+        try translating { try unfinished == .emptying ? run.empty() : run.fill() }
+      } catch let error as DatabaseError where !isClosed {
+        failures[number] = error
       }
     }
+    if let failure = failures.values.first { throw failure }
   }
 
   /// Finishes in the background what an earlier process has left; returns at once.
   func resume(_ store: Store) {
-    if (try? Filler.first(in: store)) != nil { consider() }
+    if (try? Filler.next(in: store, except: [:])) != nil { consider() }
   }
 
-  private static func first(in store: Store) throws -> (UInt32, Unfinished)? {
-    try store.snapshot(at: .now).names.collections.unfinished.min { $0.key < $1.key }
-      .map { ($0.key, $0.value) }
+  private static func next(
+    in store: Store, except failures: [UInt32: any Error]
+  ) throws -> (UInt32, Unfinished)? {
+    try store.snapshot(at: .now).names.collections.unfinished
+      .filter { failures[$0.key] == nil }.min { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 
   private var isClosed: Bool { state.withLock { $0.isClosed } }
@@ -112,65 +141,79 @@ final class FillRun {
     var isDone = false
     while !isDone {
       try tell("dropping an index", 0, nil)
-      isDone = try step("emptying") { try $0.empty(number, until: $1) }
+      isDone = try step("emptying") { try $0.empty(number, until: $1) } ?? false
     }
   }
 
   func fill() throws {
-    guard let source = try source() else { return }
-    var isDone = false
-    while !isDone {
-      if case .entries(let entries) = source {
+    // Once more where the state was made anew meanwhile, and may not be as far as it was.
+    while let source = try source(), try !fill(from: source) {}
+  }
+
+  /// - Returns: Whether it is done; not where the state is another than that of the source.
+  private func fill(from source: Source) throws -> Bool {
+    while true {
+      let step: Bool?
+      switch source.content {
+      case .entries(let entries):
         try tell("filling an index", entries.taken, nil)
-        isDone = try step("index") { try fill(&$0, from: source, until: $1) }
-      } else {
+        step = try self.step("index", of: source.generation) {
+          try $0.fill(number, from: entries, until: $1)
+        }
+      case .records(let view, let plan):
         try tell("filling a view", 0, nil)
-        isDone = try step("view") { try fill(&$0, from: source, until: $1) }
+        step = try self.step("view", of: source.generation) {
+          try $0.fill(view, of: plan, until: $1)
+        }
       }
+      if step != false { return step ?? false }
     }
   }
 
   /// What it is filled from.
-  enum Source {
-    case entries(FillEntries)
-    case records(ViewPlan, CollectionPlan)
+  struct Source {
+    enum Content {
+      case entries(FillEntries)
+      case records(ViewPlan, CollectionPlan)
+    }
+
+    let content: Content
+    /// That of the state whose fence it begins at.
+    let generation: UInt64
   }
 
   /// What it is filled from, as of now; nil where no collection has it any more.
   func source() throws -> Source? {
+    let generation = try writer.store.currentState().generation
     let snapshot = try writer.store.snapshot(at: .now)
-    for plan in try snapshot.names.collections.all {
+    let collections = try snapshot.names.collections
+    guard case .filling(upTo: let fence)? = collections.unfinished[number] else { return nil }
+    for plan in collections.all {
       if let index = plan.indexes.first(where: { $0.number == number }) {
-        return .entries(try sortedEntries(of: index, plan, snapshot))
+        let entries = try sortedEntries(of: index, plan, behind: fence, snapshot)
+        return Source(content: .entries(entries), generation: generation)
       }
-      if let view = plan.views.first(where: { $0.number == number }) { return .records(view, plan) }
+      if let view = plan.views.first(where: { $0.number == number }) {
+        return Source(content: .records(view, plan), generation: generation)
+      }
     }
     return nil
   }
 
   private func sortedEntries(
-    of index: IndexPlan, _ plan: CollectionPlan, _ snapshot: Snapshot
+    of index: IndexPlan, _ plan: CollectionPlan, behind fence: [UInt8], _ snapshot: Snapshot
   ) throws -> FillEntries {
     let total = UInt64(try snapshot[plan.path].childCount)
     var done: UInt64 = 0
-    let entries = try snapshot.reader.sortedEntries(of: index, plan) {
+    let entries = try snapshot.reader.sortedEntries(of: index, plan, behind: fence) {
       done += 1
       if done % 1024 == 0 { try tell("reading \(plan.path)", done, total) }
     }
     return try FillEntries(entries)
   }
 
-  func fill(
-    _ projector: inout Projector, from source: Source, until end: ContinuousClock.Instant
-  ) throws -> Bool {
-    switch source {
-    case .entries(let entries): try projector.fill(number, from: entries, until: end)
-    case .records(let view, let plan): try projector.fill(view, of: plan, until: end)
-    }
-  }
-
   private func tell(_ phase: String, _ done: UInt64, _ total: UInt64?) throws {
-    if isClosed() { throw DatabaseError.closed(reason: "the database is closed") }
+    try checkOpen()
     guard let progress else { return }
     if let reported, ContinuousClock.now - reported < .milliseconds(100) { return }
     reported = .now
@@ -178,16 +221,20 @@ final class FillRun {
   }
 
   /// Takes the writer's turn for one step.
+  ///
+  /// - Returns: What `body` returns; nil where the state is not of the generation that is meant.
   func step(
-    _ name: String,
+    _ name: String, of generation: UInt64? = nil,
     _ body: (inout Projector, _ end: ContinuousClock.Instant) throws -> Bool
-  ) throws -> Bool {
+  ) throws -> Bool? {
     let store = writer.store
     writer.stepBack()
     return try writer.exclusively {
+      try checkOpen()
       let start = ContinuousClock.now
       defer { pace.note(.now - start) }
       let (state, _, _) = try store.prepareState()
+      if let generation, generation != state.generation { return nil }
       if try !state.environment.hasRoom(for: 64 << 20) {
         try state.environment.growMap(headroom: 128 << 20)
       }
@@ -197,5 +244,10 @@ final class FillRun {
       store.options.fillStepTook?(name, .now - start)
       return isDone
     }
+  }
+
+  /// What is closed while this has the turn is closed as it was found.
+  private func checkOpen() throws {
+    if isClosed() { throw DatabaseError.closed(reason: "the database is closed") }
   }
 }

@@ -27,11 +27,12 @@ extension Projector {
     var count = 0
     while let entry = entries.first, left.reaches(entry.key) {
       try entries.removeFirst()
-      if !fence.precedes(entry.key) { continue }  // another process was here
-      if try !settle(&left, upTo: entry.key) {
-        try put(tables.index, entry.key, entry.value, appends ? .append : .replace)
+      if fence.precedes(entry.key) {  // else another process was here
+        if try !settle(&left, upTo: entry.key) {
+          try put(tables.index, entry.key, entry.value, appends ? .append : .replace)
+        }
+        fence = entry.key
       }
-      fence = entry.key
       count += 1
       if count % Projector.looksEvery == 0, ContinuousClock.now > end {
         try set(number, .filling(upTo: fence))
@@ -116,17 +117,18 @@ extension Projector {
     else { return true }
     repeat {
       // Copied, since what is written may move the pages that they are lent from.
-      let records = try reader.records(of: plan, behind: fence, atMost: Projector.looksEvery)
+      let (records, last) = try reader.records(
+        of: plan, behind: fence, atMost: Projector.looksEvery)
       for (key, record) in records {
         try key.lend { key in
           try record.lend { try fold(view, key: key, old: nil, new: $0) }
         }
       }
-      guard records.count == Projector.looksEvery, let last = records.last else {
+      guard let last else {
         try set(view.number, nil)
         return true
       }
-      fence = last.key
+      fence = last
     } while ContinuousClock.now < end
     try set(view.number, .filling(upTo: fence))
     return false
@@ -137,8 +139,7 @@ extension Projector {
   /// Gives indexes and views up: their entries go now, or in steps where others would have to wait.
   mutating func giveUp(_ numbers: [UInt32]) throws {
     for number in numbers {
-      let most = enforcesRules ? emptiedAtOnce : Int.max
-      let isEmpty = try remove(number, atMost: most)
+      let isEmpty = try remove(number, atMost: emptiedAtOnce)
       try set(number, isEmpty ? nil : .emptying)
       if !isEmpty { hasGivenUp = true }
     }
