@@ -22,17 +22,8 @@ extension Snapshot {
   public func search(
     _ collection: Path, for query: TextQuery, limit: Int = 20, properties: [String]? = nil
   ) throws -> [TextMatch] {
-    let (view, plan) = try textView(of: collection, properties)
-    let made = try TextQueryPlan(query, plan)
-    let hits: [TextHit]
-    if try moment == nil && !names.collections.isFilling(view.number) {
-      let reader = TextReader(number: view.number, plan: plan, reader: try reader)
-      hits = try reader.best(made, limit: limit)
-    } else {
-      let records = view.counted { try self.forEachRecord(of: collection, $0) }
-      hits = try plan.best(made, limit: limit, of: records)
-    }
-    return try hits.map { hit in
+    let search = try TextSearch(query, in: collection, properties, self)
+    return try search.best(limit: limit, self).map { hit in
       TextMatch(key: try hit.key.lend { try Key($0) }, score: hit.score)
     }
   }
@@ -51,22 +42,11 @@ extension Snapshot {
     of text: String, for query: TextQuery, in collection: Path, words: Int = 16,
     properties: [String]? = nil
   ) throws -> TextSnippet {
-    let plan = try textView(of: collection, properties).plan
-    return try plan.snippet(of: text, for: try TextQueryPlan(query, plan), words: words)
+    let search = try TextSearch(query, in: collection, properties, self)
+    return try search.plan.snippet(of: text, for: search.query, words: words)
   }
 
-  private func textView(
-    of collection: Path, _ properties: [String]?
-  ) throws -> (view: ViewPlan, plan: TextPlan) {
-    for view in try names.collections[collection]?.views ?? [] {
-      if case .text(let plan) = view.content, properties.map({ $0 == plan.names }) ?? true {
-        return (view, plan)
-      }
-    }
-    throw DatabaseError.notFound(collection, reason: "no such view of texts is declared here")
-  }
-
-  private func forEachRecord(
+  fileprivate func forEachRecord(
     of collection: Path, _ visit: (_ key: RawSpan, _ record: RawSpan) throws -> Void
   ) throws {
     guard let node = try node(at: collection) else { return }
@@ -81,6 +61,38 @@ extension Snapshot {
       }
       goesOn = visited != nil
     }
+  }
+}
+
+/// A query, made for the view of texts that answers it.
+struct TextSearch: Sendable {
+  private let collection: Path
+  private let view: ViewPlan
+  let plan: TextPlan
+  let query: TextQueryPlan
+
+  /// Finds the view by its properties; nil for the first.
+  init(
+    _ query: TextQuery, in collection: Path, _ properties: [String]?, _ snapshot: Snapshot
+  ) throws {
+    for view in try snapshot.names.collections[collection]?.views ?? [] {
+      if case .text(let plan) = view.content, properties.map({ $0 == plan.names }) ?? true {
+        (self.collection, self.view, self.plan) = (collection, view, plan)
+        self.query = try TextQueryPlan(query, plan)
+        return
+      }
+    }
+    throw DatabaseError.notFound(collection, reason: "no such view of texts is declared here")
+  }
+
+  /// The records that fit best, the best first.
+  func best(limit: Int, _ snapshot: Snapshot) throws -> [TextHit] {
+    guard try snapshot.moment == nil && !snapshot.names.collections.isFilling(view.number) else {
+      let records = view.counted { try snapshot.forEachRecord(of: collection, $0) }
+      return try plan.best(query, limit: limit, of: records)
+    }
+    let reader = TextReader(number: view.number, plan: plan, reader: try snapshot.reader)
+    return try reader.best(query, limit: limit)
   }
 }
 

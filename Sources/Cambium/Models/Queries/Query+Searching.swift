@@ -1,0 +1,114 @@
+// Full-text search of models: the best of those that a query's conditions let through.
+
+/// A model whose texts fit what was searched for.
+public struct TextResult<M: Model>: Sendable {
+  /// The model.
+  public let model: M
+  /// How well its texts fit, by BM25; the more the better.
+  public let score: Double
+  fileprivate let search: TextSearch
+
+  /// A short piece of one of the model's texts around what was searched for.
+  ///
+  /// - Parameters:
+  ///   - property: The text; nil counts as empty.
+  ///   - words: How many words the piece has at most.
+  /// - Returns: The piece, with the places of the words.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``.
+  public func snippet<V: PropertyValue>(
+    of property: KeyPath<M, V>, words: Int = 16
+  ) throws -> TextSnippet where V.Base == String {
+    let value = model[keyPath: property].storedValue
+    let text = if case .string(let text) = value { text } else { "" }
+    return try search.plan.snippet(of: text, for: search.query, words: words)
+  }
+}
+
+extension Query {
+  /// The models that answer and whose texts fit a search, the best first.
+  ///
+  ///     let books = database.query(Book.self).where { $0.year < 1900 }.limit(20)
+  ///     for result in try books.search("whal* \"in a row\" -title:white") {
+  ///       print(result.score, result.model.title, try result.snippet(of: \.body).text)
+  ///     }
+  ///
+  /// The schema says which words are kept: ``TextIndex(_:language:)``. A word is found in any case
+  /// and, with a language, in every form; `*` ends the beginning of one, `-` leaves out, `OR`
+  /// stands between what either may be, and `title:` before what must be in one property.
+  ///
+  /// - Parameters:
+  ///   - text: What to look for.
+  ///   - properties: Which of several indexes of texts is meant, by all of its properties; where
+  ///     none are named, the first.
+  /// - Returns: The results, as many as the query's limit says; equally good ones in the order of
+  ///   their keys.
+  /// - Throws: ``TextQueryError`` for a text that cannot be read; otherwise as
+  ///   ``search(for:in:)``.
+  /// - Complexity: as ``search(for:in:)``.
+  public func search<each T: PropertyTerm>(
+    _ text: String, in properties: repeat @escaping (Fields<M>) -> each T
+  ) throws -> [TextResult<M>] {
+    try search(for: try TextQuery(parsing: text), in: repeat each properties)
+  }
+
+  /// As ``search(_:in:)``, for a search that was put together.
+  ///
+  /// - Parameters:
+  ///   - search: What to look for.
+  ///   - properties: As for ``search(_:in:)``.
+  /// - Returns: The results.
+  /// - Throws: ``DatabaseError/notFound(_:reason:)`` where no such index is declared,
+  ///   ``DatabaseError/misuse(reason:)`` for a query that is ordered, or goes on from a cursor;
+  ///   otherwise as ``fetch()``.
+  /// - Complexity: about 1 µs for each record that has one of the words, and one lookup for each
+  ///   until there are enough results; at a past moment, one look at each record of the collection.
+  public func search<each T: PropertyTerm>(
+    for search: TextQuery, in properties: repeat @escaping (Fields<M>) -> each T
+  ) throws -> [TextResult<M>] {
+    guard description.orderings.isEmpty, description.after == nil else {
+      throw DatabaseError.misuse(reason: "a search has the best first; leave out order and after")
+    }
+    var names: [String] = []
+    for property in repeat each properties {
+      names.append(property(Fields<M>()).operand.path.ownProperty(of: "\(M.self)"))
+    }
+    return try results(search, names.isEmpty ? nil : names)
+  }
+
+  private func results(_ search: TextQuery, _ names: [String]?) throws -> [TextResult<M>] {
+    let (snapshot, core) = (try snapshot(), M.schema.core)
+    let run = try unlimited.run(on: snapshot)
+    let search = try TextSearch(search, in: core.path, names, snapshot)
+    try core.checkAsked(Set(search.plan.names), snapshot)
+    let binding = try snapshot.binding(core)
+    var (skipped, left) = bounds
+    // Without conditions nothing that is found is passed over.
+    let takesAll = run.plan.program == nil && filters.isEmpty
+    let (most, overflow) = skipped.addingReportingOverflow(left)
+    var results: [TextResult<M>] = []
+    for hit in try search.best(limit: takesAll && !overflow ? most : .max, snapshot) {
+      if left == 0 { break }
+      try check?()
+      let found = try hit.key.lend { try model($0, run, binding) }
+      guard let model = found, try filters.allSatisfy({ try $0(model) }) else { continue }
+      if skipped > 0 {
+        skipped -= 1
+        continue
+      }
+      left -= 1
+      results.append(TextResult(model: model, score: hit.score, search: search))
+    }
+    return results
+  }
+
+  /// The model with a key, if it passes the conditions.
+  private func model(_ key: RawSpan, _ run: QueryRun, _ binding: Binding) throws -> M? {
+    let found = try run.records.lend(description.collection, key) { record -> M? in
+      if let program = run.plan.program, try !program.accepts(record, key: key, run.records) {
+        return nil
+      }
+      return try M.schema.decode(record, key: key, binding)
+    }
+    return found ?? nil
+  }
+}
