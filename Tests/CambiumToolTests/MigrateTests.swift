@@ -43,7 +43,7 @@ struct MigrateTests {
 
       #expect(
         try place.run("cambium migrate a.cambium flights")
-          == "under way: late was delay; number was number: String, 2 of 5 records\n")
+          == "under way: late renamed from delay; number converted from string, 2 of 5 records\n")
       let other = try place.run("cambium migrate a.cambium flights --rename delay=x")
       #expect(other.contains("another migration is under way") && other.hasSuffix("[7]\n"))
       let done = try place.run(
@@ -89,6 +89,22 @@ struct MigrateTests {
     }
     #expect(try database.verify().isSound)
     try database.close()
+  }
+
+  @Test("says in words what a step is")
+  func words() {
+    let words = [
+      ("late was delay", "late renamed from delay"),
+      ("number was number: String", "number converted from string to integer"),
+      ("number was number: Value", "number converted to integer"),
+      ("late was delay: Int", "late renamed from delay and converted from integer to integer"),
+      ("late was delay, old", "late was delay, old"), ("late was computed", "late was computed"),
+      ("old removed", "old removed"), ("what was first: names", "what was first: names"), ("", ""),
+    ]
+    for (step, expected) in words {
+      #expect(StepText.words(step, to: .integer) == expected, "\(step)")
+    }
+    #expect(StepText.words("number was number: String") == "number converted from string")
   }
 
   @Test("converts what means the same, and nothing else")

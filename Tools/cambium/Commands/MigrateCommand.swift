@@ -129,10 +129,10 @@ enum MigrateCommand {
     if invocation.isQuiet { return }
     for step in definition?.steps ?? [] {
       let place = step.sequence == .zero ? "" : "  tx \(step.sequence)"
-      try output.line("\(Terminal.escaped(step.name))\(place)")
+      try output.line("\(Terminal.escaped(StepText.words(step.name)))\(place)")
     }
     if let migration = definition?.migration {
-      let steps = migration.steps.joined(separator: "; ")
+      let steps = migration.steps.map { StepText.words($0) }.joined(separator: "; ")
       try output.line(
         "under way: \(Terminal.escaped(steps)), \(Quantity.count(migration.done)) of "
           + "\(Quantity.count(try snapshot[path].childCount)) records")
@@ -185,7 +185,7 @@ enum MigrateCommand {
     try output.line(
       "\(Quantity.count(plan.touched)) of \(Quantity.count(UInt64(plan.records), "record")) of "
         + "\(Terminal.escaped(plan.path.description)) \(words)")
-    for step in plan.steps { try output.line("  \(Terminal.escaped(step.name))") }
+    for step in plan.steps { try output.line("  \(Terminal.escaped(plan.words(step)))") }
     if plan.lost > 0 {
       try output.line("  \(Quantity.count(UInt64(plan.lost), "value")) not convertible")
     }
@@ -240,7 +240,8 @@ private struct MigrationSurvey {
     func name(_ step: String) -> Substring { step.prefix { $0 != ":" } }
     guard asked.map({ name($0.name) }) == unfinished.steps.map(name) else {
       throw RecordChanges.refused(
-        "another migration is under way: \(unfinished.steps.joined(separator: "; "))")
+        "another migration is under way: "
+          + unfinished.steps.map { StepText.words($0) }.joined(separator: "; "))
     }
     return zip(asked, unfinished.steps).map { AppliedStep($1, version: $0.version) }
   }
@@ -264,6 +265,12 @@ private struct MigrationSurvey {
 
   private mutating func note(_ obstacle: String) {
     if obstacles.count < MigrationSurvey.obstaclesMax { obstacles.append(obstacle) }
+  }
+
+  /// A step in words.
+  func words(_ step: AppliedStep) -> String {
+    let conversion = changes.converted.first { step.name.hasPrefix("\($0.name) was \($0.name): ") }
+    return StepText.words(step.name, to: conversion?.type)
   }
 
   /// Why it cannot be done, if it cannot.

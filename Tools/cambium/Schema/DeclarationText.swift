@@ -32,10 +32,10 @@ struct DeclarationText {
     for view in definition.views { line("view", view.text) }
     for rule in definition.rulesInCode { line("rule", rule, ["only the app checks it"]) }
     for step in definition.steps {
-      line("step", step.name, step.sequence == .zero ? [] : ["tx \(step.sequence)"])
+      line("step", StepText.words(step.name), step.sequence == .zero ? [] : ["tx \(step.sequence)"])
     }
     if let migration = definition.migration {
-      let steps = migration.steps.joined(separator: "; ")
+      let steps = migration.steps.map { StepText.words($0) }.joined(separator: "; ")
       line("migrating", steps, ["\(Quantity.count(migration.done)) of \(Quantity.count(count))"])
     }
     return lines

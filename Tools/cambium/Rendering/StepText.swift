@@ -1,0 +1,34 @@
+import Cambium
+
+/// The steps of migrations in words.
+///
+///     departureDelay was delay           departureDelay renamed from delay
+///     number was number: String          number converted from string
+///     number was number: Value           number converted
+///
+/// What an app calls a migration of its own stays as it is, and so does what names several sources.
+enum StepText {
+  /// - Parameters:
+  ///   - step: The step's name, by which apps know it.
+  ///   - type: What it converts to, where that is known.
+  /// - Returns: The words.
+  static func words(_ step: String, to type: PropertyType? = nil) -> String {
+    let parts = step.split(separator: ": ", maxSplits: 1).map(String.init)
+    let names = (parts.first ?? "").split(separator: " ", omittingEmptySubsequences: false)
+    let former = parts.dropFirst().first
+    // Types have capitals.
+    let isKnown = former.map { $0.contains { $0.isUppercase } } ?? (names.last != "computed")
+    guard names.count == 3, names[1] == "was", isKnown, !step.contains(",") else { return step }
+    let renamed = names[0] == names[2] ? [] : ["renamed from \(names[2])"]
+    let converted = former.map { [conversion(from: $0, to: type)] } ?? []
+    return "\(names[0]) \((renamed + converted).joined(separator: " and "))"
+  }
+
+  private static func conversion(from former: String, to type: PropertyType?) -> String {
+    let types = ValueConversion.types.filter { $0.value != .any }
+    let name = types.first { $0.value.swiftName == former }?.key ?? former
+    let target = ValueConversion.types.first { $0.value == type }?.key
+    return "converted" + (former == "Value" ? "" : " from \(name)")
+      + (target.map { " to \($0)" } ?? "")
+  }
+}
