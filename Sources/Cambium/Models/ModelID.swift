@@ -94,6 +94,26 @@ public struct ModelID<M: Model>: Hashable, Sendable {
   }
 }
 
+extension ModelID {
+  /// An id that no other model has.
+  ///
+  /// - Parameter last: Gives the greatest id that there is, where ids are integers.
+  /// - Returns: The id.
+  /// - Throws: ``ValidationError`` where only the app knows ids, what `last` throws, and
+  ///   ``DatabaseError/misuse(reason:)`` where no integer is left.
+  static func fresh(after last: () throws -> Int64?) throws -> ModelID {
+    if let key = M.Key.generated() { return ModelID(key) }
+    guard M.Key.keyType == .integer else {
+      throw ValidationError(causes: [ValidationError(property: "id", "is required")])
+    }
+    let last = max(try last() ?? 0, 0)
+    guard last < .max, let key = M.Key(treeKey: .integer(last + 1)) else {
+      throw DatabaseError.misuse(reason: "no integer is left for the id of a \(M.self)")
+    }
+    return ModelID(key)
+  }
+}
+
 extension ModelID: PropertyValue {
   /// The model, whose properties queries reach through the reference.
   public typealias Members = M

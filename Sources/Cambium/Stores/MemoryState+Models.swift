@@ -13,7 +13,10 @@ extension MemoryState {
     var model = model
     let core = M.schema.core
     if !model.id.isAssigned {
-      model.id = try freshID()
+      model.id = try ModelID.fresh {
+        let keys = (records[core.path] ?? [:]).keys
+        return keys.compactMap { if case .integer(let key) = $0 { key } else { nil } }.max()
+      }
     } else if record(core.path, try core.treeKey(of: model.id)) != nil {
       throw DatabaseError.exists(
         try core.path(of: model.id), reason: "there is such a \(M.self) already")
@@ -53,21 +56,6 @@ extension MemoryState {
     try checkTargets(record, changedFrom: former, try plan(core.path))
     try put(core.path, key, record)
     return try M.schema.decode(record, key, binding)
-  }
-
-  private func freshID<M: Model>(_ type: M.Type = M.self) throws -> ModelID<M> {
-    if let key = M.Key.generated() { return ModelID(key) }
-    guard M.Key.keyType == .integer else {
-      throw ValidationError(causes: [ValidationError(property: "id", "is required")])
-    }
-    var last: Int64 = 0
-    for case .integer(let key) in (records[M.schema.core.path] ?? [:]).keys {
-      last = max(last, key)
-    }
-    guard last < .max, let key = M.Key(treeKey: .integer(last + 1)) else {
-      throw DatabaseError.misuse(reason: "no integer is left for the id of a \(M.self)")
-    }
-    return ModelID(key)
   }
 
   /// Refuses references that lead nowhere and must not, of those that are set now.

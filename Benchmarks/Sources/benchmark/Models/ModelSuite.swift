@@ -94,17 +94,13 @@ struct ModelSuite {
       let ratio = row.ratio(of: CambiumTrips.name, to: SQLiteTrips.name)
       table.add([
         row.name, rate(row.median(of: SQLiteTrips.name)), rate(row.median(of: CambiumTrips.name)),
-        times(ratio), bar.map { "≥ " + times($0) } ?? "–", verdict(ratio, bar), row.verdict,
+        times(ratio), bar.map { "≥ " + times($0) } ?? "–", Measurements.verdict(ratio, bar),
+        row.verdict,
       ])
     }
     print(table.text + "\n")
     if let row = measurements.rows.first(where: { !$0.agrees }) {
       throw BenchmarkError("not all computed the same in: \(row.name)")
     }
-  }
-
-  private func verdict(_ ratio: Double?, _ bar: Double?) -> String {
-    guard let ratio, let bar else { return "–" }
-    return ratio >= bar ? "pass" : "**miss**"
   }
 }

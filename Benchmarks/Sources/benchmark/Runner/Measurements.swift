@@ -51,6 +51,12 @@ struct Measurements {
     else { return }
     add(sample, to: name, of: contender)
   }
+
+  /// Whether a ratio reaches its bar, where it has one.
+  static func verdict(_ ratio: Double?, _ bar: Double?) -> String {
+    guard let ratio, let bar else { return "–" }
+    return ratio >= bar ? "pass" : "**miss**"
+  }
 }
 
 /// The middle value; nil when there is none.

@@ -148,18 +148,12 @@ extension Transaction {
   /// An id that is free.
   @usableFromInline
   func freshID<M: Model>(_ type: M.Type = M.self) throws -> ModelID<M> {
-    if let key = M.Key.generated() { return ModelID(key) }
-    guard M.Key.keyType == .integer else {
-      throw ValidationError(causes: [ValidationError(property: "id", "is required")])
+    try ModelID.fresh {
+      // Keys that are not integers sort behind them, and are none of this type.
+      var keys = try readingSnapshot()[M.schema.core.path].children.from(.integer(.max)).reversed()
+        .limit(1).makeCursor()
+      guard case .integer(let key)? = try keys.next()?.key else { return nil }
+      return key
     }
-    var last: Int64 = 0
-    // Keys that are not integers sort behind them, and are none of this type.
-    var keys = try readingSnapshot()[M.schema.core.path].children.from(.integer(.max)).reversed()
-      .limit(1).makeCursor()
-    if case .integer(let key)? = try keys.next()?.key { last = max(key, 0) }
-    guard last < .max, let key = M.Key(treeKey: .integer(last + 1)) else {
-      throw DatabaseError.misuse(reason: "no integer is left for the id of a \(M.self)")
-    }
-    return ModelID(key)
   }
 }
