@@ -31,52 +31,18 @@ extension ConditionProgram {
 }
 
 /// A moment in UTC by the Gregorian calendar, which is taken to have been in use always.
-///
-/// The days are counted as Howard Hinnant's *chrono-Compatible Low-Level Date Algorithms* do.
-struct CivilTime {
-  var year: Int64
-  var month: Int64
-  var day: Int64
+private struct CivilTime {
+  let day: (year: Int64, month: Int64, day: Int64)
   /// Microseconds since midnight.
-  var time: Int64
+  let time: Int64
 
-  static let dayMicroseconds: Int64 = 86_400_000_000
+  init(microseconds: Int64) { (day, time) = DateText.civil(microseconds: microseconds) }
 
-  init(microseconds: Int64) {
-    let (quotient, remainder) = microseconds.quotientAndRemainder(
-      dividingBy: CivilTime.dayMicroseconds)
-    time = remainder < 0 ? remainder + CivilTime.dayMicroseconds : remainder
-    // Days since the first of March of the year 0, by eras of 400 years.
-    let days = (remainder < 0 ? quotient - 1 : quotient) + 719_468
-    let era = (days >= 0 ? days : days - 146_096) / 146_097
-    let dayOfEra = days - era * 146_097
-    let yearOfEra =
-      (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let shifted = (5 * dayOfYear + 2) / 153
-    day = dayOfYear - (153 * shifted + 2) / 5 + 1
-    month = shifted < 10 ? shifted + 3 : shifted - 9
-    year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-  }
-
-  /// Microseconds since 1970; nil where they do not fit.
-  static func microseconds(year: Int64, month: Int64, day: Int64, time: Int64) -> Int64? {
-    let shifted = month <= 2 ? year - 1 : year
-    let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-    let yearOfEra = shifted - era * 400
-    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-    let days = era * 146_097 + dayOfEra - 719_468
-    let (whole, overflow) = days.multipliedReportingOverflow(by: CivilTime.dayMicroseconds)
-    let (sum, carry) = whole.addingReportingOverflow(time)
-    return overflow || carry ? nil : sum
-  }
-
-  fileprivate func part(_ function: ConditionProgram.Function) -> Int64 {
+  func part(_ function: ConditionProgram.Function) -> Int64 {
     switch function {
-    case .year: year
-    case .month: month
-    case .day: day
+    case .year: day.year
+    case .month: day.month
+    case .day: day.day
     default: time / 3_600_000_000
     }
   }

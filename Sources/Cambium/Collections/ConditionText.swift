@@ -179,8 +179,7 @@ extension Value {
     case .double(let value): Value.literal(value)
     case .string(let value): ConditionText.quoted(value)
     case .data(let value): "data(\"\(value.base64EncodedString())\")"
-    case .date(let value):
-      DateLiteral.text(value).map { "date(\"\($0)\")" } ?? "date(\(value.microseconds))"
+    case .date(let value): "date(\"\(DateLiteral.text(value))\")"
     case .uuid(let value): "uuid(\"\(value.uuidString.lowercased())\")"
     case .decimal(let value): "decimal(\"\(value)\")"
     case .array(let elements): "[\(elements.map(\.literal).joined(separator: ", "))]"

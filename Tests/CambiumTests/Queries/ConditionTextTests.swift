@@ -45,6 +45,11 @@ struct ConditionTextTests {
       ("a = 1 or b = 2 and c = 3", "a = 1 or (b = 2 and c = 3)"),
       ("a.b.id = 1", "a.b.id = 1"), ("year(made) = 2013", "year(made) = 2013"),
       ("made > date(\"2013-01-01\")", "made > date(\"2013-01-01T00:00:00Z\")"),
+      ("made > date(\"2013-01-31T05:00\")", "made > date(\"2013-01-31T05:00:00Z\")"),
+      ("made > date(\"2013-01-31 05:00-01:30\")", "made > date(\"2013-01-31T06:30:00Z\")"),
+      ("made > date(\"2012-02-29T00:00:00.5Z\")", "made > date(\"2012-02-29T00:00:00.5Z\")"),
+      ("made > date(253402300800000000)", "made > date(\"+10000-01-01T00:00:00Z\")"),
+      ("made > date(\"+10000-01-01\")", "made > date(\"+10000-01-01T00:00:00Z\")"),
       ("crew any (name = \"Ada\" and age > 3)", "crew any (name = \"Ada\" and age > 3)"),
       ("flights by carrier none (delay > 60)", "`flights` by carrier none (delay > 60)"),
       (
@@ -82,6 +87,11 @@ struct ConditionTextTests {
         "a > date(\"x\")",
         "a > date(\"x\")\n         ^^^\nthis is no moment; write it as 2013-01-31 or "
           + "2013-01-31T17:00:00Z"
+      ),
+      (
+        "a > date(\"2013-02-29\")",
+        "a > date(\"2013-02-29\")\n         ^^^^^^^^^^^^\nthis is no moment; write it as "
+          + "2013-01-31 or 2013-01-31T17:00:00Z"
       ),
       ("é = 12x", "é = 12x\n    ^^^\n“12x” is no number"),
     ])

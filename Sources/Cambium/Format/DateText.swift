@@ -44,8 +44,8 @@ package enum DateText {
 
   /// Adds a moment: `2013-01-01T10:00:00Z`, with a fraction where the value has one.
   package static func append(moment microseconds: Int64, to output: inout [UInt8]) {
-    append(day: microseconds, to: &output)
-    let time = remainder(microseconds, microsecondsPerDay)
+    let (day, time) = civil(microseconds: microseconds)
+    append(day, to: &output)
     let seconds = time / 1_000_000
     output.append(UInt8(ascii: "T"))
     append(seconds / 3600, digits: 2, to: &output)
@@ -64,8 +64,12 @@ package enum DateText {
 
   /// Adds the day of a moment: `2013-01-01`.
   package static func append(day microseconds: Int64, to output: inout [UInt8]) {
-    let time = remainder(microseconds, microsecondsPerDay)
-    let day = civil((microseconds / microsecondsPerDay) - (microseconds < 0 && time != 0 ? 1 : 0))
+    append(civil(microseconds: microseconds).day, to: &output)
+  }
+
+  private static func append(
+    _ day: (year: Int64, month: Int64, day: Int64), to output: inout [UInt8]
+  ) {
     if day.year > 9999 { output.append(ASCII.plus) }
     if day.year < 0 { output.append(ASCII.minus) }
     append(abs(day.year), digits: 4, to: &output)
@@ -82,9 +86,12 @@ package enum DateText {
 
   private static let microsecondsPerDay: Int64 = 86_400_000_000
 
-  private static func remainder(_ value: Int64, _ divisor: Int64) -> Int64 {
-    let rest = value % divisor
-    return rest < 0 ? rest + divisor : rest
+  /// A moment's day in UTC, and the microseconds since its midnight.
+  static func civil(
+    microseconds: Int64
+  ) -> (day: (year: Int64, month: Int64, day: Int64), time: Int64) {
+    let (days, rest) = microseconds.quotientAndRemainder(dividingBy: microsecondsPerDay)
+    return rest < 0 ? (civil(days - 1), rest + microsecondsPerDay) : (civil(days), rest)
   }
 
   private static func append(_ number: Int64, digits: Int, to output: inout [UInt8]) {
