@@ -56,6 +56,8 @@ public final class Database: Sendable {
     package var compactionStepTook: (@Sendable (_ step: String, Duration) -> Void)?
     /// A collection of more records is declared in steps, while others write.
     package var declaredAtOnce = 2000
+    /// Whether what a transaction declares or gives up is filled and emptied later as well.
+    package var fillsLater = false
     /// Told how long each step of filling had the writer's turn, with its commit.
     package var fillStepTook: (@Sendable (_ step: String, Duration) -> Void)?
     /// The time of day, in microseconds since 1970; nil for the system's.

@@ -241,7 +241,7 @@ extension Writing {
     projector.fillsLater = true
     projector.unchecked = try keysChanged(in: path, after: moment)
     defer {
-      projector.fillsLater = false
+      projector.fillsLater = store.options.fillsLater
       projector.unchecked = nil
     }
     try declare(path, definition)

@@ -153,7 +153,7 @@ final class Writer: Sendable {
     if writing.isApplied {
       store.feed.publish(writing.head.sequence)
       projections.consider()
-      if writing.projector.hasGivenUp { filler.consider() }
+      if writing.projector.hasGivenUp || store.options.fillsLater { filler.consider() }
     }
   }
 

@@ -65,9 +65,9 @@ final class Writing: @unchecked Sendable {
   /// What is to run once the running transaction is durable.
   private(set) var afterCommit: [@Sendable () -> Void] = []
   /// Whether anything that this group declares is filled later.
-  var fillsLater = false
+  var fillsLater: Bool
   /// How many entries of an index that is given up others wait for.
-  private static let emptiedAtOnce = 2000
+  private let emptiedAtOnce: Int
   /// How many queries are lending records of the running transaction.
   var openRuns = 0
 
@@ -78,8 +78,10 @@ final class Writing: @unchecked Sendable {
     self.state = state
     self.head = head
     self.horizon = horizon
+    fillsLater = store.options.fillsLater
+    emptiedAtOnce = fillsLater ? 0 : 2000
     projector = try Projector(state, catalog: catalog)
-    projector.emptiedAtOnce = Writing.emptiedAtOnce
+    putOff()
   }
 
   // MARK: One transaction of the group
@@ -357,6 +359,12 @@ final class Writing: @unchecked Sendable {
     try projector.commit()
   }
 
+  /// Says what is put off, so that others need not wait for it.
+  private func putOff() {
+    projector.fillsLater = fillsLater
+    projector.emptiedAtOnce = emptiedAtOnce
+  }
+
   // MARK: Starting over
 
   /// Drops the state's transaction, gives the map room, and applies again what was recorded.
@@ -372,8 +380,7 @@ final class Writing: @unchecked Sendable {
     let catalog = store.catalog
     projector.abort()
     projector = try Projector(state, catalog: catalog)
-    projector.emptiedAtOnce = Writing.emptiedAtOnce
-    projector.fillsLater = fillsLater
+    putOff()
     try store.catchUp(
       &projector, to: SequenceNumber(head.sequence.rawValue - UInt64(records.count)))
     for record in records { try projector.apply(record) }
