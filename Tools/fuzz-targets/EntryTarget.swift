@@ -29,18 +29,20 @@ enum EntryTarget {
     case 1: check(bytes, { try LogHead($0) }) { $0.stored() }
     case 2: check(bytes, { try StateMark($0) }) { $0.stored() }
     case 3: check(bytes, { try CheckpointMark($0) }) { $0.stored() }
-    case 4: check(bytes, { try StateHead($0) }) { $0.stored() }
+    case 4: check(bytes, hadLess: 8, { try StateHead($0) }) { $0.stored() }
     default: checkSeal(bytes)
     }
   }
 
+  /// `hadLess` is by how many bytes an older form was shorter.
   private static func check<Entry: Equatable>(
-    _ bytes: [UInt8], _ decode: (RawSpan) throws -> Entry, _ encode: (Entry) -> [UInt8]
+    _ bytes: [UInt8], hadLess: Int = 0, _ decode: (RawSpan) throws -> Entry,
+    _ encode: (Entry) -> [UInt8]
   ) {
     guard let entry = unlessRefused("entry", { try bytes.lend(decode) }) else { return }
     let again = encode(entry)
     require(mustSucceed("entry again") { try again.lend(decode) } == entry, "\(entry) comes back")
-    require(again.count <= bytes.count, "\(entry) is not longer than it was")
+    require(again.count <= bytes.count + hadLess, "\(entry) is not longer than it was")
   }
 
   /// Bytes are opened under the name that they were sealed under, and no other.

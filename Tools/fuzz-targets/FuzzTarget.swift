@@ -17,6 +17,7 @@ struct FuzzTarget: Sendable {
   static let all = [
     RecordTarget.target, VersionTarget.target, PathTarget.target, EntryTarget.target,
     CSVTarget.target, JSONTarget.target, MomentTarget.target, PageTarget.target,
+    QueryTarget.target, DeclarationTarget.target, OutsideTarget.target,
   ]
 
   func writeSeeds(into folder: String) throws {

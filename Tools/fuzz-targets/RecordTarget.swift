@@ -63,7 +63,10 @@ enum RecordTarget {
     case .increment(_, _, let value), .append(_, _, let value), .insert(_, _, _, let value),
       .event(_, let value):
       try StoredContent.value(value)
-    case .removeElement, .remove, .restore, .move, .define: break
+    case .declare(_, let definition?):
+      try StoredContent.value(definition)
+      _ = try CollectionDefinition(definition.lend { try Value($0) })
+    case .removeElement, .remove, .restore, .move, .define, .declare(_, nil): break
     }
   }
 }

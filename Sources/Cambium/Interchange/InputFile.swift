@@ -63,8 +63,9 @@ package struct InputFile: ~Copyable {
   }
 }
 
-/// A descriptor, closed exactly once: the type is noncopyable.
-private struct OpenDescriptor: ~Copyable {
+/// A descriptor, closed exactly once: the type is noncopyable. It is not private, since a release
+/// build for tests refers to it from where an input is let go, in other modules.
+struct OpenDescriptor: ~Copyable {
   let number: Int32
 
   init(number: Int32) { self.number = number }
