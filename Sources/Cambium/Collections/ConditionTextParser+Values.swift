@@ -146,11 +146,18 @@ extension ConditionTextParser {
     switch word {
     case "date": DateLiteral.read(text).map { .date($0) }
     case "uuid": UUID(uuidString: text).map { .uuid($0) }
-    case "decimal": text == "NaN" ? .decimal(.nan) : Decimal(string: text).map { .decimal($0) }
+    case "decimal": decimal(text).map { .decimal($0) }
     case "data": Data(base64Encoded: text).map { .data($0) }
     case "path": (try? Path(text)).map { .reference($0) }
     default: nil
     }
+  }
+
+  /// Foundation's own reading ends where a text is no number any more, and gives what it has.
+  private static func decimal(_ text: String) -> Decimal? {
+    if text == "NaN" { return .nan }
+    guard NumberText(Array(text.utf8).span) != nil else { return nil }
+    return Decimal(string: text)
   }
 
   private static func noun(_ word: String) -> String {

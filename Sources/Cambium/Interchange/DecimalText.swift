@@ -55,8 +55,10 @@ package enum DecimalText {
   private static func decimal(isNegative: Bool, _ digits: UInt128, _ exponent: Int) -> Decimal? {
     guard exponent >= -128, exponent <= 127, let significand = Decimal(string: String(digits))
     else { return nil }
-    return Decimal(
+    let decimal = Decimal(
       sign: isNegative ? .minus : .plus, exponent: exponent, significand: significand)
+    // Of digits that end with zeros these go to the exponent, which may not have the room.
+    return decimal.isNaN ? nil : decimal
   }
 
   private static let notANumber = Array("NaN".utf8)

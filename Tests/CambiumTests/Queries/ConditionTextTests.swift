@@ -93,6 +93,10 @@ struct ConditionTextTests {
         "a > date(\"2013-02-29\")\n         ^^^^^^^^^^^^\nthis is no moment; write it as "
           + "2013-01-31 or 2013-01-31T17:00:00Z"
       ),
+      (
+        "a = decimal(\"1.5e\")",
+        "a = decimal(\"1.5e\")\n            ^^^^^^\nthis is no decimal number"
+      ),
       ("é = 12x", "é = 12x\n    ^^^\n“12x” is no number"),
     ])
   func mistakes(_ text: String, _ expected: String) {
