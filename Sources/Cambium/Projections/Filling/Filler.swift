@@ -86,7 +86,7 @@ final class Filler: Sendable {
         failures[number] = error
       }
     }
-    if let failure = failures.values.first { throw failure }
+    if let first = failures.min(by: { $0.key < $1.key }) { throw first.value }
   }
 
   /// Finishes in the background what an earlier process has left; returns at once.
