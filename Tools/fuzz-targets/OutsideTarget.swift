@@ -98,7 +98,7 @@ enum OutsideTarget {
     let isKept = profile.kinds == .kept
     do {
       let value = try JSONReader.value(
-        of: text, name: "input", isTyped: isKept, keepsDigits: !isKept && !profile.isLenient)
+        of: text, name: "input", isTyped: isKept)
       return try collection.read(value, profile)
     } catch is InputError {
       return nil

@@ -65,8 +65,10 @@ extension Database {
   ) throws -> Verification {
     try translating {
       try writer.compaction.whileNothingIsDropped(isSure: \.isSound) {
-        var verifier = Verifier(store, replaying: replaying, progress)
-        return try verifier.run()
+        try writer.filler.pausing {
+          var verifier = Verifier(store, replaying: replaying, progress)
+          return try verifier.run()
+        }
       }
     }
   }

@@ -108,8 +108,25 @@ public struct View<M: Model>: SchemaPart, Sendable {
   /// What the line says.
   public var item: SchemaItem<M> {
     SchemaItem(define: { [self] definition in
-      definition.views.append(ViewDefinition(content(), where: condition?()))
+      definition.add(ViewDefinition(content(), where: condition?()))
     })
+  }
+}
+
+extension CollectionDefinition {
+  /// Adds a view; figures about the same groups of the same records are kept together.
+  mutating func add(_ view: ViewDefinition) {
+    guard case .groups(by: let names, let measures) = view.content else {
+      if !views.contains(view) { views.append(view) }
+      return
+    }
+    for index in views.indices where views[index].condition == view.condition {
+      guard case .groups(by: names, let others) = views[index].content else { continue }
+      views[index].content = .groups(
+        by: names, others + measures.filter { !others.contains($0) })
+      return
+    }
+    views.append(view)
   }
 }
 
@@ -128,7 +145,7 @@ public func Sum<M: Model, V: PropertyValue, each K: PropertyTerm>(
   View(content: { .groups(by: names(repeat each keys), [.count, .sum(name(property))]) })
 }
 
-/// Keeps the mean of a property for each combination of values.
+/// Keeps the mean of a property, with count and sum, for each combination of values.
 public func Average<M: Model, V: PropertyValue, each K: PropertyTerm>(
   _ property: @escaping @Sendable (Fields<M>) -> Operand<V>,
   by keys: repeat @escaping @Sendable (Fields<M>) -> each K

@@ -119,7 +119,7 @@ extension CollectionDefinition {
       }
     }
     indexes += other.indexes.filter { !indexes.contains($0) }
-    views += other.views.filter { !views.contains($0) }
+    for view in other.views { add(view) }
     rulesInCode += other.rulesInCode.filter { !rulesInCode.contains($0) }
   }
 }

@@ -18,6 +18,8 @@ struct QueryPlan {
   var placeOrder: QueryOrder?
   /// The view that answers the query; nil where the records must be read.
   var view: QueryViewAnswer?
+  /// The group of a view that says how many there are; nil where they must be counted.
+  var counted: QueryViewCount?
   /// The joins, and what holds for the joined records.
   var joins: [QueryJoin] = []
   var joinedProgram: ConditionProgram?
@@ -46,10 +48,11 @@ extension QueryPlan {
   /// - Parameter counts: What running it did, if it was run.
   /// - Returns: The lines, without a line feed at the end.
   func explained(_ counts: QueryCounts?) -> String {
-    if view != nil {
-      let name = ConditionText.collection(description.collection)
-      return "read the groups that a view of \(name) keeps"
+    let name = ConditionText.collection(description.collection)
+    if let view {
+      return "read the groups that a view of \(name) keeps, \(view.name)"
     }
+    if let counted { return "read the count that a view of \(name) keeps, \(counted.name)" }
     var lines = preparations
     lines.append(accessWords)
     if !residualTests.isEmpty {

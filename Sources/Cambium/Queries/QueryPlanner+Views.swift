@@ -4,26 +4,66 @@ extension QueryPlanner {
   /// The view whose groups and figures are those that the query asks for; nil where there is none.
   ///
   /// It must be about the same records: their condition is the query's, test by test.
-  func answeringView() -> QueryViewAnswer? {
+  func answeringView() throws -> QueryViewAnswer? {
     guard let grouping = description.grouping, let collection, description.joins.isEmpty,
       records.snapshot.moment == nil
     else { return nil }
     let tests = description.condition?.test.conjuncts ?? []
-    let collections = records.catalog.collections
-    for view in collection.views where !collections.isFilling(view.number) {
-      guard case .groups(let names, let measures) = view.definition.content,
-        case .groups(let plan) = view.content,
-        grouping.paths == names.map({ PropertyPath($0) }),
-        tests.isSame(as: view.definition.condition?.test.conjuncts ?? [])
-      else { continue }
-      let places = grouping.measures.map { wanted in
-        measures.firstIndex { $0.isSame(as: wanted) }
-      }
-      if places.allSatisfy({ $0 != nil }) {
-        return QueryViewAnswer(number: view.number, plan: plan, places: places.compactMap { $0 })
-      }
+    for (view, names, plan) in groupViews(of: collection)
+    where grouping.paths == names.map({ PropertyPath($0) })
+      && tests.isSame(as: view.definition.condition?.test.conjuncts ?? [])
+    {
+      let measures = grouping.measures.compactMap { measure(for: $0, in: plan) }
+      if measures.count < grouping.measures.count { continue }
+      return QueryViewAnswer(number: view.number, plan: plan.measuring(measures), name: view.name)
     }
     return nil
+  }
+
+  /// The group of a view that has as many records as the query has results.
+  func countingView() throws -> QueryViewCount? {
+    guard description.outcome == .count, description.grouping == nil, let collection,
+      description.joins.isEmpty, description.limit == nil, description.offset == 0,
+      description.after == nil, !description.isDistinct, records.snapshot.moment == nil
+    else { return nil }
+    let own = description.condition?.test.conjuncts ?? []
+    for (view, names, plan) in groupViews(of: collection) {
+      let needed = view.definition.condition?.test.conjuncts ?? []
+      guard own.count == names.count + needed.count, needed.allSatisfy(own.contains),
+        let place = try place(of: names, collection, own, exactly: true)
+      else { continue }
+      return QueryViewCount(number: view.number, plan: plan, place: place, name: view.name)
+    }
+    return nil
+  }
+
+  private func groupViews(
+    of collection: CollectionPlan
+  ) -> [(view: ViewPlan, names: [String], plan: GroupsPlan)] {
+    let collections = records.catalog.collections
+    return collection.views.compactMap { view in
+      guard case .groups(let names, _) = view.definition.content,
+        case .groups(let plan) = view.content, !collections.isFilling(view.number)
+      else { return nil }
+      return (view, names, plan)
+    }
+  }
+
+  /// How a figure is read from a view that has what it takes.
+  private func measure(for wanted: QueryMeasure, in plan: GroupsPlan) -> GroupsPlan.Measure? {
+    guard let path = wanted.path else { return wanted.kind == .count ? .count : nil }
+    guard path.hops.isEmpty, path.function == nil, let property = path.property,
+      let name = records.catalog.id(of: property)
+    else { return nil }
+    let sum = plan.sums.firstIndex { $0.name == name }
+    let extreme = plan.extremes.firstIndex { $0.name == name }
+    return switch wanted.kind {
+    case .count: nil
+    case .sum: sum.map { .sum($0) }
+    case .average: sum.map { .average($0) }
+    case .minimum: extreme.map { .minimum($0) }
+    case .maximum: extreme.map { .maximum($0) }
+    }
   }
 }
 
@@ -76,16 +116,15 @@ extension QueryPlanner {
 
   /// The one group that the conjuncts ask for; nil where they may ask for several.
   private func place(
-    of by: [String], _ collection: CollectionPlan, _ own: [Condition.Test]
+    of by: [String], _ collection: CollectionPlan, _ own: [Condition.Test], exactly: Bool = false
   ) throws -> GroupPlace? {
     let resolver = Resolver(definition: collection.definition, catalog: records.catalog)
     var order: [UInt8] = []
     if by.contains(where: { resolver.type($0).isPlural }) { return nil }
     for name in by {
       let term = try IndexPlan.Term(.init(name), resolver)
-      guard let range = try own.lazy.compactMap({ try point($0, name, term) }).first else {
-        return nil
-      }
+      guard let range = try own.lazy.compactMap({ try point($0, name, term, exactly) }).first
+      else { return nil }
       order += range.lower
     }
     return GroupPlace(order: order)
@@ -93,44 +132,54 @@ extension QueryPlanner {
 
   /// The bytes of the one value that a test says a property has.
   private func point(
-    _ test: Condition.Test, _ name: String, _ term: IndexPlan.Term
+    _ test: Condition.Test, _ name: String, _ term: IndexPlan.Term, _ exactly: Bool
   ) throws -> ClosedOpenBytes? {
     guard case .compare(let path, .equal, _) = test, path == PropertyPath(name),
       let found = try TermConstraint.of(test, term, isPlural: false), found.isPoints,
-      found.ranges.count == 1
+      found.ranges.count == 1, found.isExact || !exactly
     else { return nil }
     return found.ranges.first
+  }
+}
+
+/// A group of a view that says how many results a query has.
+struct QueryViewCount {
+  let number: UInt32
+  let plan: GroupsPlan
+  let place: GroupPlace
+  let name: String
+
+  func count(_ reader: StateReader) throws -> Int {
+    try GroupsReader(number: number, plan: plan, reader: reader).count(at: place)
   }
 }
 
 /// A view that answers a query.
 struct QueryViewAnswer {
   let number: UInt32
+  /// With the measures that the query asks for.
   let plan: GroupsPlan
-  /// Where the query's measures stand among the view's.
-  let places: [Int]
+  let name: String
 
   /// Visits the groups in order: each with its values, then its figures.
   func forEach(_ reader: StateReader, _ body: ([Value]) throws -> Bool) throws {
     var isEmpty = true
     try GroupsReader(number: number, plan: plan, reader: reader).forEach { group in
       isEmpty = false
-      return try body(group.values + places.map { group.measures[$0] })
+      return try body(group.values + group.measures)
     }
     guard isEmpty, plan.by.isEmpty else { return }
-    _ = try body(places.map { if case .count = plan.measures[$0] { .integer(0) } else { .null } })
+    _ = try body(plan.measures.map { if case .count = $0 { .integer(0) } else { .null } })
   }
 }
 
-extension ViewDefinition.Measure {
-  fileprivate func isSame(as other: QueryMeasure) -> Bool {
-    switch self {
-    case .count: other.kind == .count
-    case .sum(let name): other == QueryMeasure(.sum, PropertyPath(name))
-    case .average(let name): other == QueryMeasure(.average, PropertyPath(name))
-    case .minimum(let name): other == QueryMeasure(.minimum, PropertyPath(name))
-    case .maximum(let name): other == QueryMeasure(.maximum, PropertyPath(name))
+extension ViewPlan {
+  /// The groups in words: `by origin`.
+  fileprivate var name: String {
+    guard case .groups(let names, _) = definition.content, !names.isEmpty else {
+      return "of all records"
     }
+    return "by " + names.map { ConditionText.name($0) }.joined(separator: ", ")
   }
 }
 

@@ -46,7 +46,8 @@ struct QueryPlanner {
     }
     var plan = try cheapest(test)
     plan.preparations = preparations
-    plan.view = answeringView()
+    plan.view = try answeringView()
+    plan.counted = try countingView()
     return plan
   }
 

@@ -35,6 +35,7 @@ extension QueryRun {
 
   /// How many results there are.
   func count() throws -> Int {
+    if let counted = plan.counted { return try counted.count(records.reader) }
     var count = 0
     if plan.description.grouping != nil || plan.description.isDistinct {
       try forEachValues { _ in

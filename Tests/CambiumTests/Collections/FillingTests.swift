@@ -190,13 +190,12 @@ struct FillingTests {
       try expectSound(database)
     }
     try place.use { database in
-      database.writer.filler.finishBackground()
-      #expect(try database.snapshot().names.collections.unfinished.isEmpty)
+      while try !database.snapshot().names.collections.unfinished.isEmpty { usleep(10_000) }
       try IndexTests().expectEntries(database, "opened again")
       // The entries go in the background, too.
       try database.write { tx in try tx.declare("things", nil) }
       try expectSound(database)
-      database.writer.filler.finishBackground()
+      while try !database.snapshot().names.collections.unfinished.isEmpty { usleep(10_000) }
       let snapshot = try database.snapshot()
       #expect(try snapshot.reader.access.count(snapshot.reader.tables.index) == 0)
       try expectSound(database)
@@ -361,7 +360,7 @@ struct FillingTests {
     try database.close()
     ended.wait()
     #expect(try place.mark?.isClean == true)
-    try place.use { $0.finishFilling() }
+    try place.use { try $0.finishFilling() }
     try place.expectSound()
   }
 

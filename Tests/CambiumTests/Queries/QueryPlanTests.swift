@@ -82,7 +82,7 @@ struct QueryPlanTests {
         ("flights sort -id limit 2", "scan flights, last key first"),
         (
           "flights | group by origin select count, avg(delay)",
-          "read the groups that a view of flights keeps"
+          "read the groups that a view of flights keeps, by origin"
         ),
         (
           "flights where origin.name = \"The JFK\" and number < 100",
@@ -141,6 +141,33 @@ struct QueryPlanTests {
       }
       let both = "things where weight = 3 and weight = -3 and made >= 0"
       #expect(try values(both, snapshot).isEmpty)
+    }
+  }
+
+  @Test("counts by a view that keeps groups, and reads any figure of what it keeps")
+  func countedByView() throws {
+    try withFlights { database in
+      let snapshot = try database.snapshot()
+      let text = "flights where origin = \"JFK\" | count"
+      let results = try QueryResults(try QueryDescription(parsing: text), on: snapshot)
+      #expect(try results.count() == 400)
+      #expect(
+        results.explanation == "read the count that a view of flights keeps, by origin")
+      let sums = "flights | group by origin select sum(delay), count"
+      #expect(
+        try explained(sums, snapshot) == "read the groups that a view of flights keeps, by origin")
+      let expected = ["EWR", "JFK", "LAX", "LGA", "SFO"].map { origin -> [Value] in
+        let place = ["JFK", "LGA", "EWR", "SFO", "LAX"].firstIndex(of: origin) ?? 0
+        let delays = (0..<2000).filter { $0 % 5 == place }.map { $0 % 90 - 10 }
+        return [.string(origin), .integer(Int64(delays.reduce(0, +))), 400]
+      }
+      #expect(try values(sums, snapshot) == expected)
+      for text in ["where origin = \"JFK\" and delay > 3", "where origin != \"JFK\"", ""] {
+        let counted = try QueryResults(
+          try QueryDescription(parsing: "flights \(text) | count"), on: snapshot)
+        _ = try counted.count()
+        #expect(!counted.explanation.contains("view"), "\(text)")
+      }
     }
   }
 

@@ -26,7 +26,7 @@ struct DeclaringSteps {
     try declare("nothing any more", database, times) {
       ($0.indexes, $0.views) = ([], [])
     }
-    database.finishFilling()
+    try database.finishFilling()
     times.report()
     try database.close()
   }

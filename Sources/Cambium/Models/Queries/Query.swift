@@ -210,10 +210,15 @@ public struct Query<M: Model>: Sendable {
   ///
   /// - Throws: As ``fetch()``, since the query is run.
   public func explain() throws -> String {
-    let run = try run { _ in }
-    try run.forEach { _, _ in true }
-    let words = run.plan.explained(run.counts)
-    return filters.isEmpty ? words : words + "\nthen filter in Swift"
+    if filters.isEmpty { return try explain(running: { _ in }) }
+    // What a filter leaves is not known before, so that a limit cannot end the run.
+    return try unlimited.explain(running: { _ in }) + "\nthen filter in Swift"
+  }
+
+  func explain(running change: (inout QueryDescription) -> Void) throws -> String {
+    let run = try run(change)
+    try run.forEachValues { _ in true }
+    return run.plan.explained(run.counts)
   }
 
   // MARK: Running

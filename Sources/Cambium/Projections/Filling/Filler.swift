@@ -89,9 +89,17 @@ final class Filler: Sendable {
     if let first = failures.min(by: { $0.key < $1.key }) { throw first.value }
   }
 
-  /// Finishes in the background what an earlier process has left; returns at once.
+  /// Finishes in the background what an earlier process has left; returns at once. Not before a
+  /// while: who has a doubt about a database looks at it first, before anything is written.
   func resume(_ store: Store) {
-    if (try? Filler.next(in: store, except: [:])) != nil { consider() }
+    guard (try? Filler.next(in: store, except: [:])) != nil else { return }
+    queue.run(after: .seconds(1)) { [weak self] in self?.consider() }
+  }
+
+  /// Lets nothing be filled while `body` runs.
+  func pausing<R>(_ body: () throws -> R) rethrows -> R {
+    if worker.load(ordering: .relaxed) == Platform.threadIdentity() { return try body() }
+    return try work.withLock { _ in try body() }
   }
 
   private static func next(
@@ -103,9 +111,6 @@ final class Filler: Sendable {
 
   private var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Waits for what is under way in the background.
-  func finishBackground() { queue.finish() }
-
   /// Gives up what is under way, after its present step; it is gone on with later.
   func close() {
     state.withLock { $0.isClosed = true }
@@ -114,8 +119,8 @@ final class Filler: Sendable {
 }
 
 extension Database {
-  /// Waits until what is filled or emptied in the background is done.
-  package func finishFilling() { writer.filler.finishBackground() }
+  /// Fills and empties what is left, on this thread.
+  package func finishFilling() throws { try writer.filler.finish(nil) }
 }
 
 /// Fills one index or view, or empties it.

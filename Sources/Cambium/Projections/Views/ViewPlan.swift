@@ -99,7 +99,7 @@ struct GroupsPlan: Sendable {
   /// Whose values are kept in order, each once.
   let extremes: [ViewProperty]
   /// How each measure is read.
-  let measures: [Measure]
+  private(set) var measures: [Measure]
 
   enum Measure: Sendable {
     case count
@@ -133,6 +133,15 @@ struct GroupsPlan: Sendable {
     self.by = try by.map { try ViewProperty(.init($0), resolver) }
     self.sums = try sums.map { try ViewProperty(.init($0), resolver) }
     self.extremes = try extremes.map { try ViewProperty(.init($0), resolver) }
+  }
+}
+
+extension GroupsPlan {
+  /// The same, with other figures of what it keeps.
+  func measuring(_ measures: [Measure]) -> GroupsPlan {
+    var copy = self
+    copy.measures = measures
+    return copy
   }
 }
 

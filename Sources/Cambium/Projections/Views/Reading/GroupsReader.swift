@@ -26,6 +26,16 @@ struct GroupsReader {
     }
   }
 
+  /// How many records are in a group.
+  ///
+  /// - Complexity: O(log n).
+  func count(at place: GroupPlace) throws -> Int {
+    let count = try GroupsPlan.key(number, place).lend { key in
+      try reader.access.get(reader.tables.views, key) { try GroupEntry(plan, $0).count }
+    }
+    return Int(clamping: count ?? 0)
+  }
+
   /// Visits all groups in order, as long as the visitor wants more. Where the values of a group
   /// take more than 143 bytes, its place in the order follows from the first 144.
   func forEach(_ visit: (ViewGroup) throws -> Bool) throws {

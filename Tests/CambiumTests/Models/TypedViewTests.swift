@@ -1,0 +1,103 @@
+import Testing
+
+@testable import Cambium
+
+/// Goal: what the lines of a schema keep is what typed queries read. Method: each kind of line is
+/// asked for; the answer is that of the models in memory, and the plan names the view.
+@Suite("A typed view")
+struct TypedViewTests {
+  struct Sale: Cambium.Model {
+    var id = ID()
+    var shop = ""
+    var price = 0
+    var isPaid = false
+
+    static let schema = Schema<Sale>("sales") {
+      Count()
+      Count(by: \.shop)
+      Average(\.price, by: \.shop)
+      Minimum(\.price, by: \.shop)
+      Maximum(\.price, by: \.shop)
+      Sum(\.price).where { $0.isPaid }
+      Top(\.price.descending, by: \.shop)
+    }
+  }
+
+  private func withSales(_ body: (Database, [Sale]) throws -> Void) throws {
+    let database = try Database.inMemory(for: Sale.self)
+    let sales = (0..<300).map {
+      Sale(shop: ["north", "south", "west"][$0 % 3], price: $0 * 37 % 101, isPaid: $0 % 4 == 0)
+    }
+    try database.write { tx in for sale in sales { try tx.insert(sale) } }
+    try body(database, sales)
+    try expectSound(database)
+    try database.close()
+  }
+
+  @Test("keeps all figures of the same groups together")
+  func together() {
+    let contents = Sale.schema.definition.views.map(\.content)
+    #expect(
+      contents == [
+        .groups(by: [], [.count]),
+        .groups(by: ["shop"], [.count, .average("price"), .minimum("price"), .maximum("price")]),
+        .groups(by: [], [.count, .sum("price")]),
+        .top(by: ["shop"], [.init("price", isDescending: true)]),
+      ])
+  }
+
+  @Test("answers groups with several figures")
+  func groups() throws {
+    try withSales { database, sales in
+      let groups = database.query(Sale.self).group(by: \.shop)
+      let found = try groups.select {
+        (
+          $0.count, $0.sum($0.price), $0.average($0.price), $0.minimum($0.price),
+          $0.maximum($0.price)
+        )
+      }
+      #expect(found.map(\.0) == ["north", "south", "west"])
+      for (shop, count, sum, average, least, greatest) in found {
+        let prices = sales.filter { $0.shop == shop }.map(\.price)
+        #expect(count == prices.count && sum == prices.reduce(0, +))
+        #expect(average == Double(prices.reduce(0, +)) / Double(prices.count))
+        #expect(least == prices.min() && greatest == prices.max())
+      }
+      let words = try groups.explain { ($0.count, $0.average($0.price)) }
+      #expect(words == "read the groups that a view of sales keeps, by shop")
+    }
+  }
+
+  @Test("answers counts, of all and of one group, and figures of all")
+  func counts() throws {
+    try withSales { database, sales in
+      let query = database.query(Sale.self)
+      let (all, west) = (try query.count(), try query.where { $0.shop == "west" }.count())
+      let none = try query.where { $0.shop == "east" }.count()
+      #expect((all, west, none) == (300, 100, 0))
+      let dear = try query.where {
+        $0.shop == "west"
+        $0.price > 50
+      }.count()
+      #expect(dear == sales.count { $0.shop == "west" && $0.price > 50 })
+      let sum = try query.where { $0.isPaid == true }.sum(\.price)
+      #expect(sum == sales.filter(\.isPaid).map(\.price).reduce(0, +))
+    }
+  }
+
+  @Test("gives the first of a group")
+  func first() throws {
+    try withSales { database, sales in
+      let query = database.query(Sale.self).where { $0.shop == "south" }
+        .order(by: \.price.descending).limit(5)
+      let expected = sales.filter { $0.shop == "south" }.map(\.price).sorted(by: >).prefix(5)
+      let found = try query.fetch().map(\.price)
+      #expect(found == Array(expected))
+      let start = "take the first of the view (-price by shop) of sales"
+      let (whole, selected) = (try query.explain(), try query.select(\.price).explain())
+      #expect(whole.hasPrefix(start) && selected.hasPrefix(start))
+      let filtered = try query.filter { $0.isPaid }.explain()
+      #expect(filtered.hasSuffix("then filter in Swift") && !filtered.contains("end after"))
+    }
+  }
+}
