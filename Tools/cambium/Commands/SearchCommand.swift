@@ -1,0 +1,132 @@
+import Cambium
+
+/// `cambium search`: finds records by the words of their texts.
+enum SearchCommand {
+  static let collection = Operand("PATH", .path, "the collection, whose children are the records")
+  static let text = Operand("TEXT", .text, "what to look for, in the language below")
+  static let limit = Option(
+    "limit", letter: "n", "N", .number(0...Int.max), "how many records, the best first",
+    fallback: "20")
+  static let property = Option("property", "NAME", .text, "look only in this property")
+
+  static let command = Command(
+    name: "search", group: .look,
+    summary: "finds records by the words of their texts",
+    discussion: """
+      Tells the records that fit best, the best first: the score (BM25, the more the better), the
+      key, and a piece of the text, with what was found between `**`. Where the index has several
+      properties, the name of the one stands before its text.
+
+          whale            in any case; in a language, in every form of the word
+          white whale      both; AND may stand between them
+          whale OR shark   at least one
+          whal*            words that begin so
+          "in a row"       these words in this order
+          -white           not this one; also NOT white
+          title:whale      in this property
+          (a OR b) c       parentheses, as one expects
+
+      A TEXT that begins with - comes after --. The collection needs an index of texts, which the
+      app's schema declares, as in TextIndex(\\.title, \\.body, language: "en"). Of several, the
+      first that has the --property is searched; without one, the first. Exits with 1 where nothing
+      is found.
+      """,
+    operands: [.database, collection, text],
+    options: [limit, property, .at] + Option.reading,
+    examples: [
+      .init(
+        #"cambium search library.cambium books 'whal* -title:white' -n 5"#,
+        "the five books that fit best"),
+      .init(
+        #"cambium search library.cambium books '"in a row"' --property body -o json"#,
+        "for programs, in one property"),
+    ],
+    run: run)
+
+  static func run(_ invocation: Invocation, _ output: Output) throws {
+    let query = try query(invocation)
+    let database = try OpenDatabase.forReading(invocation)
+    defer { try? database.close() }
+    let snapshot = try OpenDatabase.snapshot(invocation[.at]?.moment, of: database)
+    let search = try CollectionSearch(query, snapshot, invocation)
+    let writer = try ListWriter(
+      invocation, output, columns: ["score", "key", "property", "snippet"])
+    let matches = try search.matches(limit: invocation.value(limit).number)
+    let widths = [
+      matches.map { ScoreText.text($0.score).utf8.count }.max() ?? 0,
+      matches.map { Terminal.displayWidth(Terminal.escaped($0.key.description)) }.max() ?? 0,
+    ]
+    for match in matches {
+      let found = try search.snippet(match)
+      if invocation.format == .short {
+        try output.line(line(match, found, widths, hasName: search.properties.count > 1))
+      } else {
+        try writer.write(json(match, found), record(match, found))
+      }
+    }
+    if invocation.format != .short { try writer.finish() }
+    if matches.isEmpty { throw Failure.silent(.negative) }
+  }
+
+  private static func query(_ invocation: Invocation) throws -> TextQuery {
+    let text = invocation.value(text).text
+    do { return try TextQuery(parsing: text) } catch {
+      var failure = Failure(.usage, "bad_query", error.reason, hint: CollectionSearch.help)
+      if !text.isEmpty && !text.contains(where: \.isNewline) {
+        let offset = text.prefix(error.column - 1).utf8.count
+        failure.excerpt = .init(text: text, offset: offset)
+      }
+      throw failure
+    }
+  }
+
+  // MARK: What is printed
+
+  private static func line(
+    _ match: TextMatch, _ found: CollectionSearch.Found?, _ widths: [Int], hasName: Bool
+  ) -> StyledLine {
+    let score = Terminal.padded(ScoreText.text(match.score), to: widths[0], leading: true)
+    var line = StyledLine(score + "  ", .metadata)
+    let key = Terminal.escaped(match.key.description)
+    guard let found else {
+      line.add(key, .heading)
+      return line
+    }
+    line.add(Terminal.padded(key, to: widths[1]), .heading)
+    line.add("  ")
+    if hasName { line.add(Terminal.escaped(found.property) + "  ", .metadata) }
+    line.add(found.snippet.line)
+    return line
+  }
+
+  private static func json(_ match: TextMatch, _ found: CollectionSearch.Found?) -> JSONLine {
+    var line = JSONLine()
+    line.add("score", .double(match.score))
+    line.add("key", match.key.description)
+    if let found {
+      line.add("property", found.property)
+      line.add("snippet", found.snippet.text)
+    }
+    return line
+  }
+
+  private static func record(_ match: TextMatch, _ found: CollectionSearch.Found?) -> Record {
+    var record: Record = [
+      "score": .double(match.score), "key": .string(match.key.description),
+    ]
+    record["property"] = found.map { .string($0.property) }
+    record["snippet"] = found.map { .string($0.snippet.text) }
+    return record
+  }
+}
+
+/// A score as people read it, with two decimals. A word that most records have counts for almost
+/// nothing.
+private enum ScoreText {
+  static func text(_ score: Double) -> String {
+    let hundredths = Int((min(max(score, 0), 1e9) * 100).rounded())
+    if hundredths == 0 && score > 0 { return "<0.01" }
+    let rest = hundredths % 100
+    return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
+  }
+}
