@@ -73,9 +73,11 @@ enum ApplyCommand {
     let database = try OpenDatabase.forWriting(
       invocation, creating: invocation.has(create) && !invocation.has(dryRun))
     defer { try? database.close() }
+    let rules = UncheckedRules(invocation)
+    defer { rules.tell() }
     let bar = ProgressBar(invocation, unit: "transactions")
     defer { bar.finish() }
-    let job = ApplyJob(invocation, output, database, label: label, total: total, bar)
+    let job = ApplyJob(invocation, output, database, label: label, total: total, bar, rules)
     if invocation.has(dryRun) { return try job.preview(&script) }
     try job.run(&script)
   }
@@ -89,6 +91,7 @@ private final class ApplyJob {
   private let label: String
   private let total: UInt64
   private let bar: ProgressBar
+  private let rules: UncheckedRules
   private let start = ContinuousClock.now
   private var applied = 0
   private var failed = 0
@@ -97,7 +100,7 @@ private final class ApplyJob {
 
   init(
     _ invocation: Invocation, _ output: Output, _ database: Database, label: String,
-    total: UInt64, _ bar: ProgressBar
+    total: UInt64, _ bar: ProgressBar, _ rules: UncheckedRules
   ) {
     self.invocation = invocation
     self.output = output
@@ -105,6 +108,7 @@ private final class ApplyJob {
     self.label = label
     self.total = total
     self.bar = bar
+    self.rules = rules
   }
 
   // MARK: Doing it
@@ -128,6 +132,7 @@ private final class ApplyJob {
           return tx.sequence
         }
         sequences = (sequences?.first ?? sequence, sequence)
+        rules.note(changesOf: sequence, in: database)
       }
     }
     try finish()

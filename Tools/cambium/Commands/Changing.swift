@@ -10,7 +10,10 @@ enum Changing {
   ) throws {
     let database = try OpenDatabase.forWriting(invocation, creating: creating)
     defer { try? database.close() }
+    let rules = UncheckedRules(invocation)
+    defer { rules.tell() }
     let sequence = try write(invocation, database, body)
+    rules.note(changesOf: sequence, in: database)
     if invocation.isQuiet { return }
     if invocation.format == .json {
       var line = JSONLine()

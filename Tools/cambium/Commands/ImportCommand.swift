@@ -93,19 +93,21 @@ enum ImportCommand {
         hint: "name a FILE, - for standard input, or --git REPOSITORY")
     }
     try checkOptions(invocation, isGit: isGit)
+    let rules = UncheckedRules(invocation)
+    defer { rules.tell() }
     let bar = ProgressBar(invocation, unit: isGit ? "commits" : "bytes")
     defer { bar.finish() }
     if isGit {
-      try importGit(invocation, output, bar)
+      try importGit(invocation, output, bar, rules)
     } else {
-      try importRows(invocation, output, bar)
+      try importRows(invocation, output, bar, rules)
     }
   }
 
   // MARK: Git
 
   private static func importGit(
-    _ invocation: Invocation, _ output: Output, _ bar: ProgressBar
+    _ invocation: Invocation, _ output: Output, _ bar: ProgressBar, _ rules: UncheckedRules
   ) throws {
     let job = GitImport(
       repository: try GitRepository(path: invocation.value(git).text),
@@ -117,6 +119,7 @@ enum ImportCommand {
     defer { try? database.close() }
     let start = ContinuousClock.now
     let report = try job.run(database, bar)
+    if report.changes > 0 { rules.note(recordsOf: job.into, in: database) }
     bar.finish()
     if report.skipped > 0 {
       let count = Quantity.count(report.skipped, "change")
@@ -139,7 +142,7 @@ enum ImportCommand {
   // MARK: Files
 
   private static func importRows(
-    _ invocation: Invocation, _ output: Output, _ bar: ProgressBar
+    _ invocation: Invocation, _ output: Output, _ bar: ProgressBar, _ rules: UncheckedRules
   ) throws {
     let name = invocation[file]?.text ?? "-"
     let form = try inputForm(invocation, name)
@@ -154,7 +157,7 @@ enum ImportCommand {
       OpenDatabase.forWriting(invocation, creating: true), isNew: isNew,
       into: invocation.value(into).path, batch: invocation.value(batch).number,
       identity: identity(invocation, name, form, size),
-      metadata: ["import": name == "-" ? "standard input" : name])
+      metadata: ["import": name == "-" ? "standard input" : name], rules)
     defer { try? rows.close() }
     let start = ContinuousClock.now
     var notes: [String] = []

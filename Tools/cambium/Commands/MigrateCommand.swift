@@ -66,6 +66,9 @@ enum MigrateCommand {
     if let failure = plan.failure { throw failure }
     if invocation.has(.dryRun) { return }
     try ask(plan, invocation)
+    let rules = UncheckedRules(invocation)
+    defer { rules.tell() }
+    if plan.touched > 0 { rules.note(recordsOf: path, in: database) }
     try migrate(database, plan, invocation)
     try tell(plan, "", invocation, output)
   }

@@ -70,6 +70,9 @@ enum UndoCommands {
       try database.perform(request, resolution, metadata, expecting: expected)
     }
     guard let undone else { return false }
+    let rules = UncheckedRules(invocation)
+    rules.note(changesOf: undone.sequence, in: database)
+    rules.tell()
     if invocation.isQuiet { return true }
     if invocation.format == .json {
       var line = JSONLine()

@@ -16,6 +16,7 @@ final class RowImport {
   private var database: Database?
   private let batch: Int
   private let metadata: [String: String]
+  private let rules: UncheckedRules?
   /// Under this name the database keeps how many rows are done.
   private let cursor: String
   private var waiting: [Node] = []
@@ -30,12 +31,13 @@ final class RowImport {
   /// called at once unless that is new.
   init(
     _ open: @escaping @autoclosure () throws -> Database, isNew: Bool = false, into: Path,
-    batch: Int, identity: [String], metadata: [String: String]
+    batch: Int, identity: [String], metadata: [String: String], _ rules: UncheckedRules? = nil
   ) throws {
     self.open = open
     self.into = into
     self.batch = batch
     self.metadata = metadata
+    self.rules = rules
     cursor = "import/" + RowImport.fingerprint(identity)
     database = isNew ? nil : try open()
     // What was deleted in between is imported anew.
@@ -78,10 +80,13 @@ final class RowImport {
   private func commit(isLast: Bool) throws {
     let done = committed + waitingRows
     let (nodes, cursor) = (waiting, cursor)
-    try openDatabase().write(metadata: metadata) { tx in
+    let database = try openDatabase()
+    let sequence = try database.write(metadata: metadata) { tx in
       for node in nodes { try tx.set(node.path, to: node.value) }
       try tx.saveCursor(cursor, isLast ? 0 : done)
+      return tx.sequence
     }
+    if !nodes.isEmpty { rules?.note(changesOf: sequence, in: database, under: into) }
     if !nodes.isEmpty { transactions += 1 }
     committed = done
     waiting.removeAll(keepingCapacity: true)

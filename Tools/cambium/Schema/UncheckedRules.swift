@@ -1,0 +1,78 @@
+import Cambium
+
+/// The rules of an app that are code, which no command runs on what it writes: it says so on
+/// standard error, once for each collection.
+///
+/// A command that writes records notes its transactions here, and tells at its end, also where that
+/// is an error.
+final class UncheckedRules {
+  private let isQuiet: Bool
+  /// The collections with records that were written, and their rules, in the order in which they
+  /// were.
+  private var found: [(path: Path, rules: [String])] = []
+
+  /// Of more rules than these, the number is told.
+  private static let shownMax = 3
+
+  init(_ invocation: Invocation) { isQuiet = invocation.isQuiet }
+
+  /// Looks which collections a transaction has put records into, or changed records of. What it
+  /// took out no rule would have refused.
+  ///
+  /// - Parameters:
+  ///   - sequence: The transaction, which is committed: so nothing that goes wrong here is told.
+  ///   - database: Where it was committed.
+  ///   - place: A node below which all lies that it wrote.
+  /// - Complexity: nothing is read where no collection within `place` has such rules; else the
+  ///   transaction's changes are.
+  func note(
+    changesOf sequence: SequenceNumber, in database: Database, under place: Path = .root
+  ) {
+    try? look(at: sequence, database, place)
+  }
+
+  /// Notes that records of a collection were written.
+  func note(recordsOf collection: Path, in database: Database) {
+    guard let rules = try? unseen(in: database, under: collection)[collection] else { return }
+    found.append((collection, rules))
+  }
+
+  private func look(
+    at sequence: SequenceNumber, _ database: Database, _ place: Path
+  ) throws {
+    var wanted = try unseen(in: database, under: place)
+    if wanted.isEmpty { return }
+    var changes = try database.commit(sequence).changes.makeCursor()
+    while !wanted.isEmpty, let change = try changes.next() {
+      guard change.new != nil, let parent = change.path.parent,
+        let rules = wanted.removeValue(forKey: parent)
+      else { continue }
+      found.append((parent, rules))
+    }
+  }
+
+  /// The rules of the collections that were not found yet.
+  private func unseen(in database: Database, under place: Path) throws -> [Path: [String]] {
+    if isQuiet { return [:] }
+    var unseen: [Path: [String]] = [:]
+    for (path, definition) in try database.snapshot().collections
+    where !definition.rulesInCode.isEmpty && (path.isWithin(place) || place.isWithin(path)) {
+      unseen[path] = definition.rulesInCode
+    }
+    for (path, _) in found { unseen[path] = nil }
+    return unseen
+  }
+
+  /// Says it.
+  func tell() {
+    for (path, rules) in found {
+      var words = rules.prefix(UncheckedRules.shownMax).joined(separator: "; ")
+      let more = rules.count - UncheckedRules.shownMax
+      if more > 0 { words += "; and \(more) more, see `cambium schema`" }
+      System.complain(
+        "cambium: the app's own rules of \(Terminal.escaped(path.description)) were not checked: "
+          + "\(Terminal.escaped(words))\n")
+    }
+    found = []
+  }
+}
