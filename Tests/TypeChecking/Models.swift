@@ -20,6 +20,7 @@ struct Airport: Model {
   var id = ID()
   var name = ""
   var place = Place()
+  var former: Place?
   var departures: Many<Flight> { many(\.origin) }
 
   struct Place: Nested { var latitude = 0.0, longitude = 0.0 }

@@ -12,6 +12,11 @@ func misspeltProperty(_ flights: Query<Flight>) -> Query<Flight> {
   flights.where { $0.numbr > 60 }
 }
 
+func propertyInsideAnOptional(_ airports: Query<Airport>) -> Query<Airport> {
+  // error: no dynamic member 'latitude'
+  airports.where { $0.former.latitude > 60 }
+}
+
 func misspeltPropertyOfSeveral(_ flights: Query<Flight>) -> Query<Flight> {
   flights.where {
     // error: no dynamic member 'numbr'

@@ -7,7 +7,7 @@
 ///
 /// They see what is written through models. Operations on paths, undo and other processes do not
 /// call them; neither do ``Transaction/set(_:_:to:)`` and the other calls that do not read the
-/// model.
+/// model, nor a delete rule that takes a model away, or its reference, with another one.
 public protocol LifecycleModel: Model {
   /// Before it is inserted.
   mutating func willInsert(in transaction: borrowing Transaction) throws

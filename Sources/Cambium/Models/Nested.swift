@@ -11,7 +11,8 @@ import Synchronization
 ///
 /// Inside an optional, an array or a dictionary it is stored as a map, which queries take as one
 /// value.
-public protocol Nested: PropertyValue, MemberSource where Members == Self {
+public protocol Nested: PropertyValue, MemberSource
+where Members == Self, OptionalMembers == NoMembers {
   /// What every property is initially.
   init()
 }

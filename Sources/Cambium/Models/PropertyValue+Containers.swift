@@ -4,8 +4,8 @@
 extension Optional: PropertyValue where Wrapped: PropertyValue {
   /// The wrapped type's.
   public typealias Base = Wrapped.Base
-  /// The wrapped type's.
-  public typealias Members = Wrapped.Members
+  /// Those that the wrapped type has behind an optional.
+  public typealias Members = Wrapped.OptionalMembers
 
   /// The wrapped type's: null is allowed besides.
   public static var propertyType: PropertyType { Wrapped.propertyType }

@@ -18,6 +18,9 @@ public protocol PropertyValue: Equatable, Sendable {
   /// nested value.
   associatedtype Members: MemberSource = NoMembers
 
+  /// What conditions can name behind an optional value of this type.
+  associatedtype OptionalMembers: MemberSource = Members
+
   /// What the collection's declaration says of such a property.
   static var propertyType: PropertyType { get }
 
