@@ -29,10 +29,11 @@ extension QueryPlanner {
     let own = description.condition?.test.conjuncts ?? []
     for (view, names, plan) in groupViews(of: collection) {
       let needed = view.definition.condition?.test.conjuncts ?? []
-      guard own.count == names.count + needed.count, needed.allSatisfy(own.contains),
-        let place = try place(of: names, collection, own, exactly: true)
+      guard needed.allSatisfy(own.contains),
+        let group = try group(of: names, collection, own, exactly: true),
+        own.allSatisfy({ needed.contains($0) || group.tests.contains($0) })
       else { continue }
-      return QueryViewCount(number: view.number, plan: plan, place: place, name: view.name)
+      return QueryViewCount(number: view.number, plan: plan, place: group.place, name: view.name)
     }
     return nil
   }
@@ -87,16 +88,16 @@ extension QueryPlanner {
     guard case .top(let by, let terms) = view.definition.content,
       case .top(let plan) = view.content, isOrdered(by: terms, within: by),
       (view.definition.condition?.test.conjuncts ?? []).allSatisfy(own.contains),
-      let place = try place(of: by, collection, own)
+      let wanted = try group(of: by, collection, own)
     else { return nil }
     let order = terms.map { ($0.isDescending ? "-" : "") + ConditionText.name($0.property) }
     let group = by.map { " by " + ConditionText.name($0) }
     let leaves = own.count > by.count + (view.definition.condition?.test.conjuncts.count ?? 0)
-    let count = min(childCount, wanted(childCount) * (leaves ? 4 : 1))
+    let count = min(childCount, self.wanted(childCount) * (leaves ? 4 : 1))
     return Way(
       access: .top(
         TopScan(
-          number: view.number, plan: plan, place: place,
+          number: view.number, plan: plan, place: wanted.place,
           name: "(\(order.joined(separator: ", "))\(group.joined()))")),
       isOrdered: true, count: count, cost: Double(count) * (Cost.entry + Cost.fetch) + Cost.fetch)
   }
@@ -114,20 +115,25 @@ extension QueryPlanner {
       }
   }
 
-  /// The one group that the conjuncts ask for; nil where they may ask for several.
-  private func place(
+  /// The one group that the conjuncts ask for, and those of them that say so; nil where they may
+  /// ask for several.
+  private func group(
     of by: [String], _ collection: CollectionPlan, _ own: [Condition.Test], exactly: Bool = false
-  ) throws -> GroupPlace? {
+  ) throws -> (place: GroupPlace, tests: [Condition.Test])? {
     let resolver = Resolver(definition: collection.definition, catalog: records.catalog)
-    var order: [UInt8] = []
+    var (order, tests) = ([UInt8](), [Condition.Test]())
     if by.contains(where: { resolver.type($0).isPlural }) { return nil }
     for name in by {
       let term = try IndexPlan.Term(.init(name), resolver)
-      guard let range = try own.lazy.compactMap({ try point($0, name, term, exactly) }).first
-      else { return nil }
+      var range: ClosedOpenBytes?
+      for test in own where range == nil {
+        range = try point(test, name, term, exactly)
+        if range != nil { tests.append(test) }
+      }
+      guard let range else { return nil }
       order += range.lower
     }
-    return GroupPlace(order: order)
+    return (GroupPlace(order: order), tests)
   }
 
   /// The bytes of the one value that a test says a property has.

@@ -19,6 +19,7 @@ struct TypedViewTests {
       Minimum(\.price, by: \.shop)
       Maximum(\.price, by: \.shop)
       Sum(\.price).where { $0.isPaid }
+      Count(by: \.isPaid).where { $0.isPaid == true }
       Top(\.price.descending, by: \.shop)
     }
   }
@@ -41,7 +42,7 @@ struct TypedViewTests {
       contents == [
         .groups(by: [], [.count]),
         .groups(by: ["shop"], [.count, .average("price"), .minimum("price"), .maximum("price")]),
-        .groups(by: [], [.count, .sum("price")]),
+        .groups(by: [], [.count, .sum("price")]), .groups(by: ["isPaid"], [.count]),
         .top(by: ["shop"], [.init("price", isDescending: true)]),
       ])
   }
@@ -80,6 +81,12 @@ struct TypedViewTests {
         $0.price > 50
       }.count()
       #expect(dear == sales.count { $0.shop == "west" && $0.price > 50 })
+      // A view whose group and condition say the same stands for one test, not for two.
+      let both = try query.where {
+        $0.isPaid == true
+        $0.price == 37
+      }.count()
+      #expect(both == sales.count { $0.isPaid && $0.price == 37 })
       let sum = try query.where { $0.isPaid == true }.sum(\.price)
       #expect(sum == sales.filter(\.isPaid).map(\.price).reduce(0, +))
     }
