@@ -133,12 +133,17 @@ struct Collections: Sendable {
   /// The indexes whose entries are not all there, or not all gone, by number.
   var unfinished: [UInt32: Unfinished] = [:]
   private var plans: [[UInt8]: CollectionPlan] = [:]
+  /// The collections that records refer to.
+  private var targets: Set<Path> = []
+  /// The indexes that preview records of a collection, by its path's bytes.
+  private var previewers: [[UInt8]: [Previewer]] = [:]
 
   init() {}
 
   init(_ plans: [CollectionPlan], version: UInt32) {
     self.version = version
     self.plans = Dictionary(plans.map { ($0.path.bytes, $0) }) { _, later in later }
+    gatherRelations()
   }
 
   var isEmpty: Bool { plans.isEmpty }
@@ -168,18 +173,45 @@ struct Collections: Sendable {
     }
   }
 
-  /// Whether records of any collection may refer to those of one.
-  func isReferredTo(_ path: Path) -> Bool {
-    plans.values.contains { $0.properties.contains { $0.definition.target == path } }
+  /// Whether records of any collection may refer to those of one, which need not be declared.
+  func isReferredTo(_ path: Path) -> Bool { targets.contains(path) }
+
+  /// What is referred to at a path or below it, in order.
+  func targets(within path: Path) -> [Path] {
+    targets.filter { $0.isWithin(path) }.sorted()
   }
 
   mutating func declare(_ plan: CollectionPlan) {
     version += 1
     plans[plan.path.bytes] = plan
+    gatherRelations()
   }
 
   mutating func takeBack(_ path: Path) {
     version += 1
     plans[path.bytes] = nil
+    gatherRelations()
+  }
+
+  private mutating func gatherRelations() {
+    targets = Set(plans.values.flatMap { $0.properties.compactMap(\.definition.target) })
+    previewers = Dictionary(
+      grouping: all.flatMap(\.previewers), by: \.target.bytes
+    ).mapValues { $0.map(\.previewer) }
+  }
+
+  // MARK: Previews
+
+  /// Whether any index holds copies of what records of others have.
+  var hasPreviews: Bool { !previewers.isEmpty }
+
+  /// The indexes that preview records of a collection.
+  func previewers(of path: ArraySlice<UInt8>) -> [Previewer] { previewers[Array(path)] ?? [] }
+
+  /// The indexes that preview records of any collection at a path or below it, each once.
+  func previewers(within path: Path) -> [Previewer] {
+    var seen: Set<UInt32> = []
+    return previewers.filter { $0.key.starts(with: path.bytes) }.flatMap(\.value)
+      .sorted { $0.index.number < $1.index.number }.filter { seen.insert($0.index.number).inserted }
   }
 }

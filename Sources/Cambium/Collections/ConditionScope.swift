@@ -12,6 +12,9 @@ struct ConditionScope {
   let find: (Path) -> CollectionDefinition?
   /// Records that a query has joined to the one at hand, by the name that they have in it.
   var joined: [(name: String, collection: Path)] = []
+  /// What the records at hand hold a copy of, of those that they refer to: where they are what an
+  /// index has of them.
+  var previews: [Preview] = []
 
   init(
     _ catalog: Catalog, _ definition: CollectionDefinition? = nil,
@@ -56,6 +59,10 @@ struct ConditionScope {
   ///
   /// - Throws: ``QueryError`` where something is to lie behind what is no reference.
   func resolve(_ path: PropertyPath) throws -> ResolvedPath {
+    if let preview = preview(path) {
+      return ResolvedPath(
+        property: preview.copiedName, definition: find(preview.target)?[preview.property])
+    }
     var parts = path.hops[...]
     if let property = path.property { parts.append(property) }
     var resolved = ResolvedPath()
@@ -81,6 +88,12 @@ struct ConditionScope {
       }
     }
     return resolved
+  }
+
+  private func preview(_ path: PropertyPath) -> Preview? {
+    guard !previews.isEmpty, let property = path.property else { return nil }
+    let name = (path.hops + [property]).joined(separator: ".")
+    return previews.first { $0.path == name }
   }
 
   /// How many names make the first property: the most whose joined name is known.

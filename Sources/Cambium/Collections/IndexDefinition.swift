@@ -28,7 +28,9 @@ public struct IndexDefinition: Hashable, Sendable {
   public var isUnique = false
   /// Only records that pass have an entry; nil for all. It names the record's own properties.
   public var condition: Condition?
-  /// Properties that the entry holds a copy of, so that queries need not read the record.
+  /// Properties that the entry holds a copy of, besides those of the terms, so that queries need
+  /// not read the record: its own, and those of a record that it refers to, as in `carrier.name`,
+  /// which are called previews.
   public var covered: [String] = []
 
   /// Declares an index.

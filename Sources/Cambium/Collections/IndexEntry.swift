@@ -2,7 +2,8 @@
 //
 //     key    number u32 | ordered value of each term | the record's key
 //     value  u16: how long the record's key is, with the top bit if the terms were cut;
-//            then, if the index covers properties, a stored record of these
+//            then, if the index covers properties, a stored record of these; a property of what
+//            the record refers to has the name `carrier→name` in it
 //
 // The number is big-endian, the length little-endian. LMDB's keys end at 511 bytes, so the terms
 // are cut where they and the record's key are longer; whoever reads such an entry looks at the
@@ -70,13 +71,32 @@ enum IndexEntry {
   }
 
   /// Makes the value of an entry.
+  ///
+  /// - Parameters:
+  ///   - keyCount: How long the record's key is.
+  ///   - isCut: Whether the terms had to be cut.
+  ///   - copies: What ``copies(_:_:_:)`` says.
+  ///   - bytes: Where to; emptied first.
   static func makeValue(
-    _ index: IndexPlan, _ record: RawSpan, keyCount: Int, isCut: Bool,
-    into bytes: inout ByteBuffer
-  ) throws {
+    keyCount: Int, isCut: Bool, copies: [UInt8], into bytes: inout ByteBuffer
+  ) {
     bytes.clear()
     bytes.append(littleEndian: UInt16(keyCount) | (isCut ? cutFlag : 0))
-    if index.covered.isEmpty { return }
+    if !copies.isEmpty { bytes.append(array: copies) }
+  }
+
+  /// The stored record of the copies that a record's entries hold; empty where they hold none.
+  ///
+  /// - Parameters:
+  ///   - index: The index.
+  ///   - record: The stored record.
+  ///   - reader: Has the records that it refers to.
+  /// - Returns: The bytes.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``.
+  static func copies(
+    _ index: IndexPlan, _ record: RawSpan, _ reader: @autoclosure () throws -> StateReader
+  ) throws -> [UInt8] {
+    if !index.isCovering { return [] }
     let table = try RecordTable(record)
     var copy = RecordBuilder()
     for name in index.covered {
@@ -84,7 +104,10 @@ enum IndexEntry {
         copy[name] = try record.array(range.lowerBound, range.count)
       }
     }
-    bytes.append(array: copy.stored())
+    for preview in index.previews {
+      copy[preview.name] = try reader().value(of: preview, record, table)
+    }
+    return copy.stored()
   }
 
   /// Where the record's key stands in an entry's key, and whether the terms were cut.

@@ -26,8 +26,11 @@ final class IndexPlan: Sendable {
   let terms: [Term]
   /// Which term holds several values, if one does.
   let plural: Int?
-  /// Names of the properties that entries hold copies of, ascending.
+  /// Names of the record's own properties that entries hold copies of, ascending: those of the
+  /// terms among them, which cannot be told from the ordered bytes.
   let covered: [Catalog.NameID]
+  /// The properties of what the record refers to that entries hold copies of.
+  let previews: [PreviewPlan]
   let condition: ConditionProgram?
 
   init(_ number: UInt32, _ definition: IndexDefinition, _ resolver: Resolver) throws {
@@ -35,17 +38,25 @@ final class IndexPlan: Sendable {
     self.definition = definition
     terms = try definition.terms.map { try Term($0, resolver) }
     plural = definition.terms.firstIndex { resolver.type($0.property).isPlural }
-    covered = try definition.covered.map { try resolver.name($0) }.sorted()
+    let previewed = definition.covered.compactMap { resolver.definition.preview($0) }
+    previews = try previewed.map { try PreviewPlan($0, resolver) }
+    let own = definition.covered.filter { resolver.definition.preview($0) == nil }
+    let names = definition.covered.isEmpty ? [] : own + definition.terms.map(\.property)
+    covered = Set(try names.map { try resolver.name($0) }).sorted()
     condition = try definition.condition.map { try ConditionProgram($0, resolver) }
   }
 
   var isUnique: Bool { definition.isUnique }
+
+  /// Whether entries hold copies of any properties.
+  var isCovering: Bool { !covered.isEmpty || !previews.isEmpty }
 
   /// Whether entries of another index are the same as this one's would be, which may be unique or
   /// not.
   func hasSameEntries(as other: IndexPlan) -> Bool {
     definition.terms == other.definition.terms && definition.covered == other.definition.covered
       && definition.condition == other.definition.condition && plural == other.plural
+      && previews.map(\.preview) == other.previews.map(\.preview)
       && terms.elementsEqual(other.terms) { $0.type == $1.type && $0.absence == $1.absence }
   }
 }

@@ -49,6 +49,7 @@ extension CollectionDefinition {
   fileprivate var names: [String] {
     var names = properties.map(\.name)
     for index in indexes { names += index.terms.map(\.property) + index.covered }
+    names += previews.flatMap { [$0.property, $0.copiedName] }
     for view in views { names += view.names }
     // A condition is compiled once, so that its names must have their numbers by then.
     for condition in indexes.map(\.condition) + views.map(\.condition) {

@@ -18,15 +18,17 @@ extension Writing {
   /// - Throws: ``DatabaseError/stillReferred(_:by:property:)``; what was issued must be undone.
   func letGo(_ path: Path, movingTo destination: Path?) throws {
     let collections = projector.memory.catalog.collections
-    if let plan = collections[of: path], let destination, collections[of: destination] === plan {
-      return try rename(path, to: destination, in: plan)
+    if let destination, destination.parent == path.parent {
+      return try rename(path, to: destination)
     }
     var departure = Departure(path)
-    if collections[of: path] != nil, try exists(path) { departure.add(path) }
-    for plan in collections.all(within: path) where collections.isReferredTo(plan.path) {
+    if path.parent.map(collections.isReferredTo) ?? false, try exists(path) {
+      departure.add(path)
+    }
+    for target in collections.targets(within: path) {
       var last: Key?
-      while let key = try nextKey(of: plan, after: last) {
-        departure.add(plan.path.appending(key))
+      while let key = try nextKey(below: target, after: last) {
+        departure.add(target.appending(key))
         last = key
       }
     }
@@ -83,7 +85,7 @@ extension Writing {
   }
 
   /// Lets references follow a record that gets another key.
-  private func rename(_ path: Path, to destination: Path, in plan: CollectionPlan) throws {
+  private func rename(_ path: Path, to destination: Path) throws {
     guard let old = path.last, let new = destination.last, old != new else { return }
     for edge in edges(to: path) {
       try forEachReferrer(to: path, edge) { try replace(old, by: new, in: $0, edge) }
@@ -117,57 +119,18 @@ extension Writing {
     to member: Path, _ edge: Edge, _ body: (Path) throws -> Void
   ) throws {
     guard let key = member.last else { return }
-    var bytes = ByteBuffer(capacity: 64)
-    OrderedBytes.append(key, to: &bytes)
-    if edge.index.terms[0].isDescending { bytes.invert(from: 0) }
-    let prefix = IndexEntry.prefix(edge.index.number) + bytes.array()
-    if projector.memory.catalog.collections.isFilling(edge.index.number) {
-      return try allReferrers(within: prefix, edge).forEach(body)
-    }
-    var place = prefix
-    while let (referrers, last) = try referrers(from: place, within: prefix, edge) {
-      for referrer in referrers { try body(referrer) }
-      place = last + [0]
-    }
-  }
-
-  /// Some of the records that have an entry at or after a place, and the last entry's key.
-  private func referrers(
-    from place: [UInt8], within prefix: [UInt8], _ edge: Edge
-  ) throws -> (referrers: [Path], last: [UInt8])? {
-    let reader = try projector.reader
-    var cursor = try Cursor(reader.access, reader.tables.index)
-    var found: [Path] = []
-    var last = place
-    var isThere = try place.lend { try cursor.seek($0) }
-    while isThere, found.count < 1024 {
-      let path: Path? = try cursor.withEntry { entry, value in
-        guard prefix.lend({ entry.starts(with: $0) }) else { return nil }
-        last = entry.array()
-        return edge.collection.path.appending(
-          try Key(entry.extracting(try IndexEntry.split(entry, value).record)))
-      }
-      guard let path else { break }
-      found.append(path)
-      isThere = try cursor.next()
-    }
-    return found.isEmpty ? nil : (found, last)
-  }
-
-  /// The same of all records, where the index does not have them all yet.
-  private func allReferrers(within prefix: [UInt8], _ edge: Edge) throws -> [Path] {
-    var found: [Path] = []
-    try projector.reader.forEachRecord(of: edge.collection.path) { key, record in
-      let entries = try edge.index.entryKeys(record, key)
-      if entries.contains(where: { $0.key.starts(with: prefix) }) {
-        found.append(edge.collection.path.appending(try Key(key)))
+    var referrers = Referrers(of: key, edge.index, edge.collection)
+    while let keys = try referrers.next(
+      projector.reader, projector.memory.catalog.collections)
+    {
+      for key in keys {
+        try body(edge.collection.path.appending(try key.lend { try Key($0) }))
       }
     }
-    return found
   }
 
-  private func nextKey(of plan: CollectionPlan, after last: Key?) throws -> Key? {
-    guard let node = try projector.reader.node(at: plan.path) else { return nil }
+  private func nextKey(below path: Path, after last: Key?) throws -> Key? {
+    guard let node = try projector.reader.node(at: path) else { return nil }
     var walk = try ChildWalk(try projector.reader, node: node, moment: nil, from: last)
     while let key = try walk.next({ key, _, _ in try Key(key.extracting(droppingFirst: 8)) }) {
       if key != last { return key }

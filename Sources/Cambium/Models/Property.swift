@@ -8,6 +8,7 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
   private var name: String?
   private var changes: [@Sendable (inout PropertyInfo, M) -> Void] = []
   private var rules: [(message: String, holds: @Sendable (V) -> Bool)] = []
+  private var previewed: (@Sendable () -> [PropertyPath])?
 
   /// Names a property.
   ///
@@ -123,7 +124,19 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
         if let name { draft.properties[index].name = name }
         for change in changes { change(&draft.properties[index], template) }
       },
+      define: previewing,
       rules: rules.map { ModelRule(keyPath, $0.message, $0.holds) })
+  }
+
+  /// Declares the index that holds the previews.
+  private var previewing: (@Sendable (inout CollectionDefinition) -> Void)? {
+    guard let previewed else { return nil }
+    return { [keyPath] (definition: inout CollectionDefinition) in
+      guard let own = Fields<M>()[dynamicMember: keyPath].path.property else { return }
+      var index = IndexDefinition([IndexDefinition.Term(own)])
+      index.covered = previewed().compactMap(\.property).map { "\(own).\($0)" }
+      definition.add(index)
+    }
   }
 }
 
@@ -211,6 +224,38 @@ extension Property where V.Base: ReferringProperty {
 
   /// The record that it refers to must be there when this one is written.
   public func mustExist() -> Property { changed { info, _ in info.mustExist = true } }
+}
+
+extension Property where V.Base: ReferenceProperty {
+  /// Keeps a copy of some properties of what this refers to, beside the reference: lists that show
+  /// them are read from the index on the reference alone, without looking the other records up.
+  ///
+  ///     Property(\.carrier).preview(\.name)
+  ///     …
+  ///     try database.query(Flight.self).select(\.id, \.carrier.name).fetch()
+  ///
+  /// The copies cannot differ from what they are of: a transaction that changes the one changes the
+  /// other. They are read at the present moment; a past one looks the records up. An index in
+  /// another order takes them as well: `Index(\.scheduled).covering(\.carrier.name)`.
+  ///
+  /// - Parameter properties: Properties of the other model itself. Those that are
+  ///   ``defaultOnEmpty()`` are looked up all the same.
+  /// - Returns: The property with the previews.
+  /// - Complexity: changing a property that is previewed rewrites an index entry, about 2 µs, for
+  ///   each record that refers.
+  public func preview<each T: PropertyTerm>(
+    _ properties: repeat @escaping @Sendable (Fields<V.Base.Referred>) -> each T
+  ) -> Property {
+    var copy = self
+    copy.previewed = {
+      var paths: [PropertyPath] = []
+      for property in repeat each properties {
+        paths.append(property(Fields<V.Base.Referred>()).operand.path)
+      }
+      return paths
+    }
+    return copy
+  }
 }
 
 extension SchemaDraft {

@@ -41,7 +41,10 @@ public struct Index<M: Model>: SchemaPart, Sendable {
     return copy
   }
 
-  /// The entries hold a copy of these properties, so that queries for them need not read records.
+  /// The entries hold a copy of these properties and of those that the index is over, so that
+  /// queries for them need not read records.
+  /// They may be those of a record that this one refers to: `\.carrier.name`; see
+  /// ``Property/preview(_:)``.
   public func covering<each T: PropertyTerm>(
     _ properties: repeat @escaping @Sendable (Fields<M>) -> each T
   ) -> Index {
@@ -60,8 +63,8 @@ public struct Index<M: Model>: SchemaPart, Sendable {
       var index = IndexDefinition(terms().map { $0.indexTerm(of: "\(M.self)") })
       index.isUnique = isUnique
       index.condition = condition?()
-      index.covered = covered().map { $0.ownProperty(of: "\(M.self)") }
-      definition.indexes.append(index)
+      index.covered = covered().map { $0.coveredName(of: "\(M.self)") }
+      definition.add(index)
     })
   }
 }
@@ -81,7 +84,24 @@ extension Ordering {
   }
 }
 
+extension CollectionDefinition {
+  /// Adds an index; one that is there already covers more.
+  mutating func add(_ index: IndexDefinition) {
+    let same = indexes.firstIndex {
+      $0.terms == index.terms && $0.condition == index.condition && $0.isUnique == index.isUnique
+    }
+    guard let same else { return indexes.append(index) }
+    indexes[same].covered += index.covered.filter { !indexes[same].covered.contains($0) }
+  }
+}
+
 extension PropertyPath {
+  /// The name of a property that an index covers: the record's own, or one behind a reference.
+  fileprivate func coveredName(of model: String) -> String {
+    guard hops.count == 1, let property, function == nil else { return ownProperty(of: model) }
+    return "\(hops[0]).\(property)"
+  }
+
   /// The name of a property of the record itself.
   func ownProperty(of model: String) -> String {
     guard hops.isEmpty, function == nil, let property else {

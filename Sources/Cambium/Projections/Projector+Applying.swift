@@ -113,7 +113,9 @@ extension Projector {
     let header = try loadExisting(path)
     try fold(path, header, nil)
     try removeEntry(header)
+    try foldIntoPreviews(path, header, nil)
     if isOwn(header) { try removeChildren(of: header.node) }
+    try renewPreviews(within: path)
   }
 
   /// Removes all below a node that this transaction has made and removed, and that nothing leads to
@@ -159,7 +161,8 @@ extension Projector {
     }
     let removed = try removed(path, sequence)
     memory.parent = nil
-    try fold(path, nil, Content(kind: removed.header.kind, bytes: removed.content))
+    let content = Content(kind: removed.header.kind, bytes: removed.content)
+    try fold(path, nil, content)
     count(+1)
     try write(
       NodeHeader(
@@ -170,6 +173,7 @@ extension Projector {
     for link in removed.links {
       try put(tables.removals, HistoryEntry.removalKey(treeKey, link), fate)
     }
+    try foldIntoPreviews(path, nil, content)
     try arrive(path)
   }
 
@@ -249,12 +253,15 @@ extension Projector {
     let content = Content(kind: header.kind, bytes: oldContent(header))
     try fold(source, header, nil)
     try removeEntry(header, isMove: true)
+    try foldIntoPreviews(source, header, nil)
     try locate(destination, creating: true)
     try fold(destination, nil, content)
     count(+1)
     try write(
       NodeHeader(kind: header.kind, modified: memory.sequence, node: header.node),
       content: content.bytes)
+    try foldIntoPreviews(destination, nil, content)
+    try renewPreviews(within: source)
     try arrive(destination)
   }
 

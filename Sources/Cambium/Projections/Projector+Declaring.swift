@@ -64,7 +64,7 @@ extension Projector {
   }
 
   /// Makes an index of the records that are there: sorted first, so that entries are appended.
-  private mutating func build(_ index: IndexPlan, of plan: CollectionPlan) throws {
+  mutating func build(_ index: IndexPlan, of plan: CollectionPlan) throws {
     let reader = try reader
     var entries = try reader.sortedEntries(of: index, plan)
     var uniqueness = index.isUnique && enforcesRules ? UniquenessCheck(index, plan, reader) : nil

@@ -66,8 +66,7 @@ extension Projector {
     }
     guard let new else { return }
     let was = Set(before.map(\.key))
-    let isCovering = !index.covered.isEmpty
-    for entry in after where isCovering || !was.contains(entry.key) {
+    for entry in after where index.isCovering || !was.contains(entry.key) {
       newEntry.clear()
       newEntry.append(array: entry.key)
       try putIndexEntry(index, new, keyCount: key.byteCount, isCut: entry.isCut)
@@ -75,10 +74,11 @@ extension Projector {
   }
 
   /// Writes the entry whose key is in `newEntry`.
-  private mutating func putIndexEntry(
+  mutating func putIndexEntry(
     _ index: IndexPlan, _ record: RawSpan, keyCount: Int, isCut: Bool
   ) throws {
-    try IndexEntry.makeValue(index, record, keyCount: keyCount, isCut: isCut, into: &value)
+    let copies = try IndexEntry.copies(index, record, try reader)
+    IndexEntry.makeValue(keyCount: keyCount, isCut: isCut, copies: copies, into: &value)
     try newEntry.lend { key in try value.lend { try put(tables.index, key, $0) } }
   }
 
@@ -172,11 +172,12 @@ extension IndexPlan {
     try termKeys(a) == termKeys(b)
   }
 
-  /// Whether the covered properties are the same in two records.
+  /// Whether the covered properties are the same in two records, and what is previewed is that of
+  /// the same others.
   func covers(sameIn a: RawSpan, _ b: RawSpan) throws -> Bool {
-    if covered.isEmpty { return true }
+    if !isCovering { return true }
     let (first, second) = (try RecordTable(a), try RecordTable(b))
-    return try covered.allSatisfy { name in
+    return try (covered + previews.map(\.reference)).allSatisfy { name in
       switch (try first.find(a, name), try second.find(b, name)) {
       case (nil, nil): true
       case (let one?, let other?): a.extracting(one).equals(b.extracting(other))
@@ -237,19 +238,21 @@ extension Projector {
     switch operation {
     case .restore(let path, _): return collections.hasAny(within: path)
     case .remove(let path):
-      return collections.hasAny(within: path)
+      return collections.hasAny(within: path) || !collections.targets(within: path).isEmpty
         || path.parent.map { collections.isReferredTo($0) } ?? false
     case .move: return true
     default: return false
     }
   }
 
-  /// Empties the indexes and views of the collections that go with a subtree.
+  /// Empties the indexes and views of the collections that go with a subtree. What others preview
+  /// of them is up to the caller, once they are gone.
   mutating func leave(_ path: Path) throws {
     for plan in memory.catalog.collections.all(within: path) { try clear(plan.numbers) }
   }
 
-  /// Makes the indexes and views of the collections that came with a subtree.
+  /// Makes the indexes and views of the collections that came with a subtree, and what others
+  /// preview of them.
   mutating func arrive(_ path: Path) throws {
     for plan in memory.catalog.collections.all(within: path) {
       if enforcesRules { try checkRecords(plan, since: nil) }
@@ -257,5 +260,6 @@ extension Projector {
       try clear(plan.numbers)
       try build(plan, except: [])
     }
+    try renewPreviews(within: path)
   }
 }

@@ -260,7 +260,7 @@ extension Projector {
     guard creating else { return nil }
     var changed = header
     changed.node = takeNode()
-    try writeOld(header, as: changed)
+    try write(changed, content: oldContent(header), try oldLinks(header))
     return (changed.node, header.kind != .record)
   }
 
@@ -356,25 +356,23 @@ extension Projector {
     try putValue(tables.tree, key)
   }
 
-  /// Writes the content of `old` again, under a changed header.
-  private mutating func writeOld(_ header: NodeHeader, as changed: NodeHeader) throws {
-    try write(changed, content: oldContent(header), try oldLinks(header))
-  }
-
   /// Writes new content at `treeKey`, which is the place of a path, over the version in `old` if
   /// there is one.
   mutating func replace(_ header: NodeHeader?, with content: Content, at path: Path) throws {
     try fold(path, header, content)
-    guard let header else {
+    var links: VersionLinks?
+    if let header {
+      if content.kind == .record { memory.parent = nil }
+      var taken = try oldLinks(header)
+      if header.modified != memory.sequence { try supersede(header, &taken) }
+      links = taken
+    } else {
       count(+1)
-      return try write(
-        NodeHeader(kind: content.kind, modified: memory.sequence), content: content.bytes)
     }
-    if content.kind == .record { memory.parent = nil }
-    var links = try oldLinks(header)
-    if header.modified != memory.sequence { try supersede(header, &links) }
-    let changed = NodeHeader(kind: content.kind, modified: memory.sequence, node: header.node)
-    try write(changed, content: content.bytes, links)
+    let made = NodeHeader(
+      kind: content.kind, modified: memory.sequence, node: header?.node ?? 0)
+    try write(made, content: content.bytes, links)
+    try foldIntoPreviews(path, header, content)
   }
 
   /// Puts the version in `old` into history, and its link into the directory.

@@ -69,7 +69,14 @@ extension StateReader {
   func withRecord<R>(
     _ key: [UInt8], of plan: CollectionPlan, _ body: (RawSpan) throws -> R
   ) throws -> R? {
-    guard let parent = try node(at: plan.path) else { return nil }
+    try withRecord(key, below: plan.path, body)
+  }
+
+  /// Lends one record.
+  func withRecord<R>(
+    _ key: [UInt8], below path: Path, _ body: (RawSpan) throws -> R
+  ) throws -> R? {
+    guard let parent = try node(at: path) else { return nil }
     var treeKey: [UInt8] = []
     treeKey.append(bigEndian: parent)
     treeKey += key
@@ -100,10 +107,11 @@ extension StateReader {
     try forEachRecord(of: plan.path) { key, record in
       try seen()
       guard try index.has(record, key: key) else { return }
+      let copies = try IndexEntry.copies(index, record, self)
       for entry in try index.entryKeys(record, key)
       where fence.lexicographicallyPrecedes(entry.key) {
-        try IndexEntry.makeValue(
-          index, record, keyCount: key.byteCount, isCut: entry.isCut, into: &value)
+        IndexEntry.makeValue(
+          keyCount: key.byteCount, isCut: entry.isCut, copies: copies, into: &value)
         try sort.add(entry.key, value.array())
       }
     }

@@ -83,6 +83,8 @@ struct IndexScan {
   var words: [String] = []
   /// Whether entries hold all that the query reads of a record.
   var isCovering = false
+  /// What is read from their previews of other records, where they do.
+  var previews: [Preview] = []
 
   /// The index in words: `(origin, -scheduled)`.
   var name: String { index.name }

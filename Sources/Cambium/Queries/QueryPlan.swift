@@ -1,6 +1,8 @@
 /// How a query is answered, as the planner has decided.
 struct QueryPlan {
   let description: QueryDescription
+  /// What names mean in the records that are visited.
+  let scope: ConditionScope
   /// The condition as it is run, in which tests behind references may have been replaced.
   var condition: Condition.Test
   var access: QueryAccess

@@ -32,7 +32,14 @@ extension QueryPlanner {
     if needsElement { return nil }
     scan.ranges.removeAll(where: \.isEmpty)
     (scan.estimate, scan.isGuess) = try estimate(scan)
-    scan.isCovering = try isCovering(scan, own)
+    scan.isCovering = try isCovering(scan, own, scope)
+    let previews = usablePreviews(of: index)
+    if !scan.isCovering, !previews.isEmpty {
+      var scope = scope
+      scope.previews = previews
+      scan.isCovering = try isCovering(scan, own, scope)
+      if scan.isCovering { scan.previews = previews }
+    }
     return scan
   }
 
@@ -63,9 +70,17 @@ extension QueryPlanner {
     return found
   }
 
-  /// Whether the entries have all that the query reads.
-  private func isCovering(_ scan: IndexScan, _ own: [Condition.Test]) throws -> Bool {
-    let covered = Set(scan.index.covered)
+  /// What can be read from an index's previews: not what absence stands for, since an entry does
+  /// not tell a property that is absent from a record that is.
+  private func usablePreviews(of index: IndexPlan) -> [Preview] {
+    index.previews.map(\.preview).filter { scope.find($0.target)?[$0.property]?.absence == nil }
+  }
+
+  /// Whether the entries have all that the query reads, as a scope understands it.
+  private func isCovering(
+    _ scan: IndexScan, _ own: [Condition.Test], _ scope: ConditionScope
+  ) throws -> Bool {
+    let copies = Set(scan.index.covered + scan.index.previews.map(\.name))
     guard records.snapshot.moment == nil, description.joins.isEmpty else { return false }
     let residual = own.filter { !scan.consumed.contains($0) }
     var names = try ConditionProgram(.all(residual), in: scope).names
@@ -80,7 +95,7 @@ extension QueryPlanner {
     if !isOrdered(scan).isOrdered {
       names += try QueryOrder(description.orderings, in: scope).names
     }
-    return names.allSatisfy(covered.contains)
+    return names.allSatisfy(copies.contains)
   }
 
   // MARK: Order

@@ -39,13 +39,20 @@ struct QueryPlanner {
     // Said first, so that what cannot mean anything is refused whatever is there.
     _ = try ConditionProgram(test, in: scope)
     var preparations: [String] = []
+    var previewing: QueryPlan?
     if test.hasFarSide {
       // How a page goes on is decided once the far side is known, as for the page before it.
       let first = try cheapest(test, goesOn: false)
-      test = try FarSide(self).replacing(test, count: first.estimate, &preparations)
+      if first?.scan?.previews.isEmpty == false { previewing = try cheapest(test) }
+      test = try FarSide(self).replacing(test, count: first?.estimate ?? 0, &preparations)
     }
-    var plan = try cheapest(test)
-    plan.preparations = preparations
+    var asking = try cheapest(test)
+    asking?.preparations = preparations
+    guard
+      var plan = [previewing, asking].compactMap(\.self).min(by: { $0.cost < $1.cost })
+    else {
+      throw QueryError("the cursor belongs to an index that is gone; start again")
+    }
     plan.view = try answeringView()
     plan.counted = try countingView()
     return plan
@@ -62,7 +69,8 @@ struct QueryPlanner {
     var cost: Double
   }
 
-  private func cheapest(_ test: Condition.Test, goesOn: Bool = true) throws -> QueryPlan {
+  /// - Returns: nil where no way goes on where the cursor ends.
+  private func cheapest(_ test: Condition.Test, goesOn: Bool = true) throws -> QueryPlan? {
     let conjuncts = test.conjuncts
     let own = conjuncts.filter { !$0.names(anyOf: description.joins.map(\.name)) }
     var ways = try keyWays(own) ?? [scanWay(own)]
@@ -79,10 +87,9 @@ struct QueryPlanner {
     if goesOn, let index = description.after?.index {
       ways = try ways.filter { try resumes($0, index) }
     }
-    guard let best = ways.min(by: { $0.cost < $1.cost }) else {
-      throw QueryError("the cursor belongs to an index that is gone; start again")
+    return try ways.min { $0.cost < $1.cost }.map {
+      try plan($0, test, own, joined: conjuncts.filter { !own.contains($0) })
     }
-    return try plan(best, test, own, joined: conjuncts.filter { !own.contains($0) })
   }
 
   private func resumes(_ way: Way, _ index: UInt32) throws -> Bool {
@@ -94,13 +101,16 @@ struct QueryPlanner {
     _ way: Way, _ test: Condition.Test, _ own: [Condition.Test], joined: [Condition.Test]
   ) throws -> QueryPlan {
     let residual = own.filter { !way.consumed.contains($0) }
+    // What is left is read from entries where they hold all of it, else from whole records.
+    var visited = scope
+    if case .index(let scan) = way.access { visited.previews = scan.previews }
     var plan = QueryPlan(
-      description: description, condition: test, access: way.access,
+      description: description, scope: visited, condition: test, access: way.access,
       program: own.isEmpty ? nil : try ConditionProgram(.all(own), in: scope),
-      residual: residual.isEmpty ? nil : try ConditionProgram(.all(residual), in: scope))
+      residual: residual.isEmpty ? nil : try ConditionProgram(.all(residual), in: visited))
     plan.residualTests = residual
     let isSorted = way.isOrdered || description.grouping != nil
-    plan.order = isSorted ? nil : try QueryOrder(description.orderings, in: scope)
+    plan.order = isSorted ? nil : try QueryOrder(description.orderings, in: visited)
     if isSorted, description.grouping == nil, case .index(let scan) = way.access,
       !description.orderings.isEmpty, !scan.index.hasFixedLength
     {

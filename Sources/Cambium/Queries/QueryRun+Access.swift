@@ -121,7 +121,7 @@ extension QueryRun {
   private func walk(
     _ scan: IndexScan, _ found: inout RecordCursor, _ noProperties: RawSpan, _ visit: Visit
   ) throws {
-    let (hasRecord, isCovering) = (!scan.index.covered.isEmpty, scan.isCovering)
+    let (hasRecord, isCovering) = (scan.index.isCovering, scan.isCovering)
     let mayBeCut = plan.cutOrder != nil
     var held = HeldEntries()
     // A cursor among such entries stands at all of them, whatever has become of those that are cut.
@@ -173,7 +173,7 @@ extension QueryRun {
     let prefix = held.prefix
     held = HeldEntries()
     for (place, key) in places {
-      if try !key.lend({ try fetch(&found, $0, isTested: false, visit) }) {
+      if try !key.lend({ try fetchWhole(&found, $0, visit) }) {
         lastEntry = prefix
         last?.place = Array(place.dropLast(key.count))
         return false
@@ -187,10 +187,28 @@ extension QueryRun {
   private func fetchRest(
     _ found: inout RecordCursor, _ key: RawSpan, _ isCut: Bool, _ visit: Visit
   ) throws -> Bool {
-    if isCut { return try fetch(&found, key, isTested: false, visit) }
+    if isCut { return try fetchWhole(&found, key, visit) }
     return try found.lend(key) { record in
       try count(records: 1)
       return try visitEntry(key, record, visit)
+    } ?? true
+  }
+
+  /// Visits a record whose entry is cut: all of the condition is to be tested. What comes after
+  /// takes it as the entry has it, where it reads previews.
+  private func fetchWhole(
+    _ found: inout RecordCursor, _ key: RawSpan, _ visit: Visit
+  ) throws -> Bool {
+    guard let scan = plan.scan, !scan.previews.isEmpty else {
+      return try fetch(&found, key, isTested: false, visit)
+    }
+    return try found.lend(key) { record in
+      try count(records: 1)
+      if let program = plan.program, try !program.accepts(record, key: key, records) {
+        return true
+      }
+      let copies = try IndexEntry.copies(scan.index, record, records.reader)
+      return try copies.lend { try visit(key, $0, true) }
     } ?? true
   }
 

@@ -52,11 +52,7 @@ extension QueryRun {
   }
 
   /// What names mean in this query.
-  var scope: ConditionScope {
-    var scope = records.scope(of: plan.description.collection)
-    scope.joined = plan.description.joins.map { ($0.name, $0.collection) }
-    return scope
-  }
+  var scope: ConditionScope { plan.scope }
 
   // MARK: Groups
 

@@ -153,10 +153,10 @@ final class QueryRun {
 }
 
 extension QueryPlan {
-  /// The index that results are found by.
-  var indexNumber: UInt32? {
-    if case .index(let scan) = access { scan.index.number } else { nil }
-  }
+  /// The stretch of an index that results are found by.
+  var scan: IndexScan? { if case .index(let scan) = access { scan } else { nil } }
+
+  var indexNumber: UInt32? { scan?.index.number }
 
   /// Whether results come in the order of an index's entries.
   var usesIndexOrder: Bool { order == nil && indexNumber != nil }

@@ -138,7 +138,9 @@ struct IndexTests {
       var children = try snapshot[plan.path].children.makeCursor()
       while let child = try children.next() {
         guard case .map(let record)? = try child.ownValue, let key = child.key else { continue }
-        for index in plan.indexes { expected.formUnion(try entries(index, plan, record, key)) }
+        for index in plan.indexes {
+          expected.formUnion(try entries(index, plan, record, key, snapshot.names))
+        }
       }
     }
     var found: Set<[UInt8]> = []
@@ -161,7 +163,7 @@ struct IndexTests {
 
   /// The entries of one record, made of its values.
   private func entries(
-    _ index: IndexPlan, _ plan: CollectionPlan, _ record: Record, _ key: Key
+    _ index: IndexPlan, _ plan: CollectionPlan, _ record: Record, _ key: Key, _ names: Catalog
   ) throws -> Set<[UInt8]> {
     var keyBytes: [UInt8] = []
     key.append(to: &keyBytes)
@@ -185,8 +187,9 @@ struct IndexTests {
     }
     var value: [UInt8] = []
     var covered = RecordBuilder()
-    for (name, id) in zip(index.definition.covered.sorted(), index.covered) {
-      covered[id] = try record[name]?.stored()
+    let copied = index.definition.covered.isEmpty ? [] : index.definition.terms.map(\.property)
+    for name in index.definition.covered + copied {
+      covered[try names.defined(name)] = try record[name]?.stored()
     }
     return Set(
       rows.map { row in
@@ -194,7 +197,7 @@ struct IndexTests {
         value = []
         value.append(
           littleEndian: UInt16(keyBytes.count) | (row.count > room ? 0x8000 : 0))
-        if !index.covered.isEmpty { value += covered.stored() }
+        if !index.definition.covered.isEmpty { value += covered.stored() }
         return row.prefix(room) + keyBytes + value
       })
   }

@@ -108,3 +108,72 @@ struct TypedViewTests {
     }
   }
 }
+
+/// Goal: previews are declared in a line, and read by typed queries without the other records.
+@Suite("A typed preview")
+struct TypedPreviewTests {
+  struct Shop: Cambium.Model, Equatable {
+    typealias Key = String
+    var id = ID()
+    var name = ""
+    var city: String?
+    static let schema = Schema<Shop>("shops")
+  }
+
+  struct Sale: Cambium.Model, Equatable {
+    typealias Key = Int
+    var id = ID()
+    var shop: Shop.ID?
+    var price = 0
+
+    static let schema = Schema<Sale>("sales") {
+      Property(\.shop).onDelete(.nullify).preview(\.name, \.city)
+      Index(\.price.descending).covering(\.shop.name)
+      Index(\.shop)
+    }
+  }
+
+  @Test("is in the index on the reference, and in others that cover it")
+  func declared() {
+    var shop = IndexDefinition([.init("shop")])
+    shop.covered = ["shop.name", "shop.city"]
+    var price = IndexDefinition([.init("price", isDescending: true)])
+    price.covered = ["shop.name"]
+    #expect(Sale.schema.definition.indexes == [shop, price])
+  }
+
+  @Test("is what the other model has, and read without it")
+  func read() throws {
+    let database = try Database.inMemory(for: Shop.self, Sale.self)
+    try database.write { tx in
+      for name in ["north", "south"] {
+        try tx.insert(
+          Shop(id: .init(name), name: "The \(name)", city: name == "north" ? "Oslo" : nil))
+      }
+      for price in 1...40 {
+        try tx.insert(
+          Sale(
+            id: .init(price),
+            shop: price % 5 == 0 ? nil : [.init("north"), .init("south")][price % 2], price: price))
+      }
+    }
+    let dear = try database.query(Sale.self).where { $0.price > 35 }
+      .order(by: \.price.descending).select(\.price, \.shop.name.orNil)
+    #expect(try dear.explain().contains("alone"))
+    #expect(try dear.explain().contains("0 records read"))
+    #expect(try dear.fetch().map(\.1) == [nil, "The south", "The north", "The south", "The north"])
+    try database.write { tx in
+      try tx.update(Shop.ID("south")) { $0.name = "Le sud" }
+      try tx.delete(Shop.ID("north"))
+    }
+    #expect(try dear.fetch().map(\.1) == [nil, "Le sud", nil, "Le sud", nil])
+    let cities = try database.query(Sale.self).where { $0.shop.city == nil }.select(
+      \.shop.name.orNil)
+    #expect(try cities.count() == 40)
+    try database.undoLast()
+    #expect(try cities.count() == 24)
+    #expect(try dear.fetch().map(\.1) == [nil, "The south", "The north", "The south", "The north"])
+    try expectSound(database)
+    try database.close()
+  }
+}

@@ -277,7 +277,7 @@ struct QueryPlanTests {
     try withFlights { database in
       let snapshot = try database.snapshot()
       #expect(
-        try values("flights select carrier distinct", snapshot) == [["UA"], ["AA"], ["DL"]])
+        Set(try values("flights select carrier distinct", snapshot)) == [["UA"], ["AA"], ["DL"]])
       #expect(
         try values(
           "flights | group by carrier select count having count > 666 sort -count", snapshot)

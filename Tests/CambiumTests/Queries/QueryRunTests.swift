@@ -82,7 +82,8 @@ struct QueryRunTests {
         let queries = Self.total / 36
         let present = try database.snapshot()
         for _ in 0..<(queries / 2) {
-          try check(trial.random.query(), on: present, trial.world, trial.seed)
+          let selection = trial.random.selection()
+          try check(trial.random.query(), selection, on: present, trial.world, trial.seed)
         }
         for _ in 0..<4 {
           guard
@@ -90,16 +91,18 @@ struct QueryRunTests {
           else { continue }
           let snapshot = try database.snapshot(at: .sequence(moment.0))
           for _ in 0..<(queries / 16) {
-            try check(trial.random.query(), on: snapshot, moment.1, trial.seed)
+            let selection = trial.random.selection()
+            try check(trial.random.query(), selection, on: snapshot, moment.1, trial.seed)
           }
         }
         try database.write { tx in
           for _ in 0..<4 {
             for _ in 0..<10 { try trial.change(tx) }
             for _ in 0..<(queries / 16) {
+              let selection = trial.random.selection()
               try check(
-                trial.random.query(), on: tx[RandomConditions.things].snapshot, trial.world,
-                trial.seed)
+                trial.random.query(), selection, on: tx[RandomConditions.things].snapshot,
+                trial.world, trial.seed)
             }
           }
         }
@@ -108,7 +111,8 @@ struct QueryRunTests {
   }
 
   private func check(
-    _ query: QueryDescription, on snapshot: Snapshot, _ world: NaiveCondition, _ seed: UInt64
+    _ query: QueryDescription, _ selection: [PropertyPath], on snapshot: Snapshot,
+    _ world: NaiveCondition, _ seed: UInt64
   ) throws {
     let naive = NaiveQuery(world: world)
     let expected = Result { try naive.accepted(query) }
@@ -134,6 +138,40 @@ struct QueryRunTests {
     try compare(found, accepted, query, naive, what)
     if query.limit != nil { try checkPages(query, on: snapshot, accepted.map(\.key), what) }
     if query.orderings.isEmpty { try checkGroups(query, on: snapshot, accepted, what) }
+    try checkSelection(query, selection, on: snapshot, accepted, naive, what)
+  }
+
+  /// What is selected is what the records have.
+  private func checkSelection(
+    _ query: QueryDescription, _ selection: [PropertyPath], on snapshot: Snapshot,
+    _ accepted: [(key: Key, record: Record)], _ naive: NaiveQuery, _ what: String
+  ) throws {
+    var query = query
+    (query.limit, query.offset) = (nil, 0)
+    query.selection = [PropertyPath(nil)] + selection
+    let run = try QueryRun(query, on: snapshot)
+    var found: [Value: [Value]] = [:]
+    var keys: [Value] = []
+    try run.forEachValues { values in
+      found[values[0]] = Array(values.dropFirst())
+      keys.append(values[0])
+      return true
+    }
+    let how = "\(selection) of \(what)\n\(run.plan.explained(run.counts))"
+    try #require(keys.count == accepted.count, "selection: \(how)")
+    var places: [Value: [Value]] = [:]
+    for (key, record) in accepted {
+      let values = try selection.map {
+        try naive.world.plainValue($0, record, key, query.collection) ?? .null
+      }
+      let id = StoredKey.value(of: key)
+      try #require(found[id] == values, "\(key) has \(values): \(how)")
+      places[id] = try naive.places(query, key, record)
+    }
+    for (one, other) in zip(keys, keys.dropFirst()) {
+      let isRight = naive.mayPrecede(places[one] ?? [], places[other] ?? [], query.orderings)
+      try #require(isRight, "\(one) before \(other): \(how)")
+    }
   }
 
   /// What is found has the right order, and is what is left of the right records.

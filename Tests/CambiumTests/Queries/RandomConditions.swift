@@ -13,6 +13,8 @@ struct RandomConditions {
   var random: FormatRandom
   /// The views of the first things that were declared: by, in which order, of which.
   var tops: [(by: [String], terms: [IndexDefinition.Term], condition: Condition.Test?)] = []
+  /// The indexes with copies that were declared.
+  var coverings: [IndexDefinition] = []
 
   init(seed: UInt64) { random = FormatRandom(seed: seed) }
 

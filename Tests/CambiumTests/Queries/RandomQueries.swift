@@ -11,6 +11,23 @@ extension RandomConditions {
     "tags", "isNew", "place.x",
   ]
 
+  /// What indexes may preview of the people that things refer to.
+  static let previewed = ["owner.name", "owner.age", "owner.since"]
+
+  /// Some properties that a query may select, often such as an index covers.
+  mutating func selection() -> [PropertyPath] {
+    var names = Self.properties + Self.previewed
+    if !coverings.isEmpty, random.chance(oneIn: 2) {
+      let index = random.pick(coverings)
+      names = index.covered + (random.chance(oneIn: 2) ? [] : index.terms.map(\.property))
+    }
+    return (0...random.below(2)).map { _ in
+      let name = random.pick(names)
+      return name.hasPrefix("owner.")
+        ? PropertyPath(hops: ["owner"], String(name.dropFirst(6))) : PropertyPath(name)
+    }
+  }
+
   /// A declaration of things with random indexes.
   mutating func thingDefinition() -> CollectionDefinition {
     var definition = CollectionDefinition()
@@ -63,9 +80,11 @@ extension RandomConditions {
       index.condition = Condition(.compare(PropertyPath("count"), .greater, .integer(0)))
     }
     if random.chance(oneIn: 3) {
-      index.covered = (0..<2).map { _ in random.pick(Self.properties) }.reduce(into: []) {
+      let names = Self.properties + Self.previewed
+      index.covered = (0..<3).map { _ in random.pick(names) }.reduce(into: []) {
         if !$0.contains($1) { $0.append($1) }
       }
+      coverings.append(index)
     }
     return index
   }
@@ -130,7 +149,9 @@ extension RandomConditions {
   private mutating func ordering() -> Ordering {
     var path = PropertyPath(random.pick(Self.properties + ["loose"]))
     if random.chance(oneIn: 8) { path = PropertyPath(nil) }
-    if random.chance(oneIn: 8) { path = PropertyPath(hops: ["owner"], "name") }
+    if random.chance(oneIn: 8) {
+      path = PropertyPath(hops: ["owner"], random.pick(["name", "age"]))
+    }
     return Ordering(
       path, isDescending: random.chance(oneIn: 2),
       nulls: random.chance(oneIn: 5) ? random.pick([.first, .last]) : nil,

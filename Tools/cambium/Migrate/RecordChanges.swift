@@ -52,7 +52,7 @@ struct RecordChanges {
     for name in removed {
       try checkConditions(of: target, for: name)
       target.properties.removeAll { $0.name == name }
-      target.indexes.removeAll { $0.names.contains(name) }
+      target.indexes.removeAll { $0.names(name) }
       target.views.removeAll { $0.names.contains(name) }
     }
     return target
@@ -128,11 +128,18 @@ extension PropertyDefinition {
 }
 
 extension IndexDefinition {
-  fileprivate var names: [String] { terms.map(\.property) + covered }
+  /// Whether it has a property, or previews what lies behind it.
+  fileprivate func names(_ property: String) -> Bool {
+    terms.contains { $0.property == property }
+      || covered.contains { $0 == property || $0.hasPrefix(property + ".") }
+  }
 
   fileprivate mutating func rename(_ old: String, _ new: String) {
     for index in terms.indices where terms[index].property == old { terms[index].property = new }
-    covered = covered.map { $0 == old ? new : $0 }
+    covered = covered.map { name in
+      if name == old { return new }
+      return name.hasPrefix(old + ".") ? new + name.dropFirst(old.count) : name
+    }
   }
 }
 

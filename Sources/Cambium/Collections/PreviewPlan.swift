@@ -1,0 +1,66 @@
+/// A property of what a record refers to, of which entries of an index hold a copy.
+struct Preview: Hashable {
+  /// The property that refers: `carrier`.
+  var reference: String
+  /// The collection that it leads to.
+  var target: Path
+  /// The property there: `name`.
+  var property: String
+
+  /// How queries call it: `carrier.name`.
+  var path: String { "\(reference).\(property)" }
+  /// What it is called in the copy. No path in a query is written like that, so that giving it a
+  /// number changes the meaning of none.
+  var copiedName: String { "\(reference)→\(property)" }
+}
+
+extension CollectionDefinition {
+  /// What a covered property previews; nil where it is the record's own.
+  func preview(_ covered: String) -> Preview? {
+    if self[covered] != nil { return nil }
+    let parts = covered.split(separator: ".", omittingEmptySubsequences: false)
+    for count in stride(from: parts.count - 1, to: 0, by: -1) {
+      let reference = parts[..<count].joined(separator: ".")
+      guard case .reference(let target)? = self[reference]?.type else { continue }
+      return Preview(
+        reference: reference, target: target, property: parts[count...].joined(separator: "."))
+    }
+    return nil
+  }
+
+  /// All that its indexes preview.
+  var previews: [Preview] { indexes.flatMap(\.covered).compactMap { preview($0) } }
+}
+
+/// A preview as writers and readers use it.
+final class PreviewPlan: Sendable {
+  let preview: Preview
+  let reference: Catalog.NameID
+  let property: Catalog.NameID
+  /// What it is called in the copy.
+  let name: Catalog.NameID
+
+  init(_ preview: Preview, _ resolver: Resolver) throws {
+    self.preview = preview
+    reference = try resolver.name(preview.reference)
+    property = try resolver.name(preview.property)
+    name = try resolver.name(preview.copiedName)
+  }
+}
+
+extension StateReader {
+  /// What a preview shows for a record, in its stored form; nil where it refers to nothing that has
+  /// it.
+  func value(
+    of preview: PreviewPlan, _ record: RawSpan, _ table: RecordTable
+  ) throws -> [UInt8]? {
+    guard let range = try table.find(record, preview.reference),
+      let key = try StoredKey.bytes(naming: record.extracting(range))
+    else { return nil }
+    return try withRecord(key, below: preview.preview.target) { other in
+      try RecordTable(other).find(other, preview.property).map {
+        other.extracting($0).array()
+      }
+    } ?? nil
+  }
+}
