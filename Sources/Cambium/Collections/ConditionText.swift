@@ -11,12 +11,16 @@ extension Condition: CustomStringConvertible {
 
   /// Reads a condition.
   ///
-  ///     let late = try Condition(parsing: "departureDelay > 60 and not status in (\"gone\")")
+  ///     let late = try Condition(parsing: "delay > 60 and not status in (\"gone\")")
+  ///     let flights = try database.query(Flight.self).matching(late).fetch()
+  ///     let near = try Condition(parsing: "origin.name prefix $1", userInput)
   ///
-  /// - Parameter text: The condition in the query language.
+  /// - Parameters:
+  ///   - text: The condition in the query language.
+  ///   - values: What `$1`, `$2` and so on stand for in it.
   /// - Throws: ``QueryError`` at the word that is wrong.
-  public init(parsing text: String) throws {
-    var parser = ConditionTextParser(text)
+  public init(parsing text: String, _ values: any PropertyValue...) throws {
+    var parser = ConditionTextParser(text, values.map(\.storedValue))
     let test = try parser.condition()
     try parser.expectEnd()
     self.init(test)

@@ -76,6 +76,7 @@ extension ConditionTextParser {
     switch try scanner.next() {
     case .text(let text): return .string(text)
     case .number(let number): return try numeric(number)
+    case .given(let name): return try value(given: name)
     case .word("null"): return .null
     case .word("true"): return .bool(true)
     case .word("false"): return .bool(false)
@@ -95,6 +96,41 @@ extension ConditionTextParser {
     case .end: throw scanner.error("expected \(what), and the text ends")
     default: throw scanner.error("expected \(what)")
     }
+  }
+
+  /// What is given beside the text for a `$1` that was read.
+  private mutating func value(given name: String) throws -> Value {
+    guard let number = Int(name.dropFirst()), given.indices.contains(number - 1) else {
+      throw scanner.error(
+        "there is no value for \(name); \(given.isEmpty ? "none is" : "\(given.count) are") given")
+    }
+    named.insert(number - 1)
+    return given[number - 1]
+  }
+
+  /// A text in quotes, or one that is given beside the text.
+  mutating func text(_ what: String) throws -> String {
+    switch try scanner.next() {
+    case .text(let text): return text
+    case .given(let name):
+      if case .string(let text) = try value(given: name) { return text }
+      throw scanner.error("the value must be a text")
+    default: throw scanner.error("expected \(what)")
+    }
+  }
+
+  /// A number from zero up, or one that is given beside the text.
+  mutating func count() throws -> Int {
+    let value: Value? =
+      switch try scanner.next() {
+      case .number(let text): Int64(text).map { .integer($0) }
+      case .given(let name): try value(given: name)
+      default: nil
+      }
+    guard case .integer(let number)? = value, number >= 0 else {
+      throw scanner.error("expected a number")
+    }
+    return Int(number)
   }
 
   private func numeric(_ text: String) throws -> Value {

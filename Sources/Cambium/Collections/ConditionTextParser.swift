@@ -9,8 +9,15 @@ struct ConditionTextParser {
   private var depth = 0
   /// Whether figures of groups may be named: `avg(delay)`.
   var namesMeasures = false
+  /// What `$1`, `$2` and so on stand for.
+  let given: [Value]
+  /// Which of them the text has named.
+  var named: Set<Int> = []
 
-  init(_ text: String) { scanner = ConditionTextScanner(text) }
+  init(_ text: String, _ given: [Value] = []) {
+    scanner = ConditionTextScanner(text)
+    self.given = given
+  }
 
   // MARK: Words
 
@@ -38,8 +45,11 @@ struct ConditionTextParser {
     if try !take(symbol) { throw try expected(what ?? "“\(symbol)”") }
   }
 
-  mutating func expectEnd() throws {
-    if try scanner.peek() != .end { throw try expected("“and”, “or”, or the end") }
+  mutating func expectEnd(_ what: String = "“and”, “or”, or the end") throws {
+    if try scanner.peek() != .end { throw try expected(what) }
+    guard let unnamed = given.indices.first(where: { !named.contains($0) }) else { return }
+    _ = try scanner.next()
+    throw scanner.error("\(given.count) values are given, and the text has no $\(unnamed + 1)")
   }
 
   /// A number of elements between commas.
@@ -153,9 +163,7 @@ struct ConditionTextParser {
       throw scanner.error("expected a comparison: =, <, in, is, like, between, any …")
     }
     switch word {
-    case "in":
-      try expect("(")
-      return .oneOf(path, try list(until: ")") { try $0.value("a value") })
+    case "in": return .oneOf(path, try values())
     case "has": return .contains(path, try value("a value"))
     case "between":
       let least = try value("a value")
@@ -178,6 +186,16 @@ struct ConditionTextParser {
     default:
       throw scanner.error("expected a comparison: =, <, in, is, like, between, any …")
     }
+  }
+
+  /// The values in brackets, or an array that is given beside the text.
+  private mutating func values() throws -> [Value] {
+    if case .given = try scanner.peek() {
+      if case .array(let values) = try value("values") { return values }
+      throw scanner.error("after “in” the value must be an array")
+    }
+    try expect("(")
+    return try list(until: ")") { try $0.value("a value") }
   }
 
   /// The path of a collection, from the word that was read last.
@@ -207,11 +225,8 @@ struct ConditionTextParser {
     if word == "matches", case .symbol = try scanner.peek() {
       text = try scanner.expression()
     } else {
-      guard case .text(let found) = try scanner.next() else {
-        throw scanner.error(
-          word == "matches" ? "expected an expression: /…/ or \"…\"" : "expected text in quotes")
-      }
-      text = found
+      text = try self.text(
+        word == "matches" ? "an expression: /…/ or \"…\"" : "text in quotes")
     }
     let collation = try self.collation()
     if word == "like" { return .like(path, text, collation) }

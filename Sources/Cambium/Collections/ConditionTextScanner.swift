@@ -12,6 +12,8 @@ struct ConditionTextScanner {
     case text(String)
     /// A number, with its sign.
     case number(String)
+    /// `$1`: the first of the values that are given beside the text.
+    case given(String)
     case symbol(String)
     case end
   }
@@ -66,6 +68,7 @@ struct ConditionTextScanner {
     case _ where isDigit(offset): return .number(number())
     case UInt8(ascii: "-") where isDigit(offset + 1) || isWord("inf", at: offset + 1):
       return .number(number())
+    case UInt8(ascii: "$") where isDigit(offset + 1): return .given(number())
     case _ where isName(byte): return .word(name())
     default: return .symbol(symbol())
     }

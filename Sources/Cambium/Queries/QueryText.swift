@@ -36,10 +36,13 @@
 //     path       = plain | function "(" plain ")"
 //     plain      = NAME { "." NAME } [ "." "id" ] | "id"
 //     function   = "count" | "lowercased" | "year" | "month" | "day" | "hour"
-//     value      = "null" | "true" | "false" | NUMBER | TEXT | "inf" | "-inf" | "nan"
+//     value      = "null" | "true" | "false" | NUMBER | TEXT | "inf" | "-inf" | "nan" | GIVEN
 //                | ( "date" | "uuid" | "decimal" | "data" | "path" ) "(" TEXT ")"
 //                | "[" [ value { "," value } ] "]" | "{" [ member { "," member } ] "}"
 //     member     = TEXT ":" value
+//
+// A GIVEN is `$1`, `$2` and so on: a value beside the text. It may stand for a TEXT or INTEGER of a
+// test or a clause as well, and an array for the brackets after "in".
 //
 // `%` in a pattern of "like" stands for any text and `_` for one character. A NAME before "by" is a
 // collection, whose records refer to the one at hand by the property after it. Groups have the
@@ -48,10 +51,12 @@
 extension QueryDescription {
   /// Reads a query.
   ///
-  /// - Parameter text: The query in the query language.
+  /// - Parameters:
+  ///   - text: The query in the query language.
+  ///   - given: What `$1`, `$2` and so on stand for in it.
   /// - Throws: ``QueryError`` at the word that is wrong.
-  package init(parsing text: String) throws {
-    var parser = QueryTextParser(text)
+  package init(parsing text: String, _ given: [Value] = []) throws {
+    var parser = QueryTextParser(text, given)
     self = try parser.read()
   }
 }
@@ -61,8 +66,8 @@ struct QueryTextParser {
   private var words: ConditionTextParser
   private var query: QueryDescription
 
-  init(_ text: String) {
-    words = ConditionTextParser(text)
+  init(_ text: String, _ given: [Value]) {
+    words = ConditionTextParser(text, given)
     query = QueryDescription(.root)
   }
 
@@ -71,10 +76,7 @@ struct QueryTextParser {
     while try isJoin() { try join() }
     while try clause() {}
     while try words.take("|") { try stage() }
-    if try words.scanner.peek() != .end {
-      throw try words.expected(
-        "a clause (where, sort, limit, offset, after, select), “|”, or the end")
-    }
+    try words.expectEnd("a clause (where, sort, limit, offset, after, select), “|”, or the end")
     return query
   }
 
@@ -125,7 +127,7 @@ struct QueryTextParser {
     case "sort", "limit", "offset": try refinement()
     case "after":
       _ = try words.scanner.next()
-      guard case .text(let text) = try words.scanner.next(), let cursor = QueryCursor(text) else {
+      guard let cursor = QueryCursor(try words.text("a cursor in quotes")) else {
         throw words.scanner.error("expected a cursor in quotes")
       }
       query.after = cursor
@@ -142,8 +144,8 @@ struct QueryTextParser {
     guard case .word(let word) = try words.scanner.next() else { return }
     switch word {
     case "sort": query.orderings = try list { try QueryTextParser.ordering(&$0) }
-    case "limit": query.limit = try count()
-    default: query.offset = try count()
+    case "limit": query.limit = try words.count()
+    default: query.offset = try words.count()
     }
   }
 
@@ -153,14 +155,6 @@ struct QueryTextParser {
     var elements: [T] = []
     repeat { elements.append(try element(&words)) } while try words.take(",")
     return elements
-  }
-
-  private mutating func count() throws -> Int {
-    guard case .number(let text) = try words.scanner.next(), let count = Int(text), count >= 0
-    else {
-      throw words.scanner.error("expected a number")
-    }
-    return count
   }
 
   private static func ordering(_ words: inout ConditionTextParser) throws -> Ordering {

@@ -52,14 +52,14 @@ enum QueryCommand {
     let snapshot = try OpenDatabase.snapshot(invocation[.at]?.moment, of: database)
     do {
       try answer(
-        try QueryDescription(parsing: invocation.value(text).text), snapshot, invocation, output)
+        try snapshot.query(invocation.value(text).text), snapshot, invocation, output)
     } catch let error as QueryError {
       throw failure(error)
     }
   }
 
   private static func answer(
-    _ query: QueryDescription, _ snapshot: Snapshot, _ invocation: Invocation, _ output: Output
+    _ query: DynamicQuery, _ snapshot: Snapshot, _ invocation: Invocation, _ output: Output
   ) throws {
     guard try query.collection.isRoot || snapshot[query.collection].exists else {
       throw try MissingNode.failure(
@@ -67,31 +67,16 @@ enum QueryCommand {
         at: invocation.has(.at) ? snapshot.sequence : nil)
     }
     try warnOfUnknownNames(in: query, snapshot)
-    let results = try QueryResults(query, on: snapshot)
-    results.check = { if Signals.isInterrupted { throw CancellationError() } }
-    if invocation.has(explain) {
-      _ = try results.count()
-      for line in results.explanation.split(separator: "\n") { try output.line(String(line)) }
-      return
-    }
-    let printer = QueryPrinter(invocation, output)
-    switch query.outcome {
-    case .count: try printer.write("count", .integer(Int64(try results.count())))
-    case .exists: try printer.write("exists", .bool(try results.count() > 0))
-    case .list, .ids: try printer.write(results)
-    }
+    var query = query
+    query.check = { if Signals.isInterrupted { throw CancellationError() } }
+    if !invocation.has(explain) { return try QueryPrinter(invocation, output).write(query) }
+    for line in try query.explain().split(separator: "\n") { try output.line(String(line)) }
   }
 
-  /// Says on standard error which names no record has ever had: a word that is misspelt is null in
-  /// every record, and no error.
-  private static func warnOfUnknownNames(
-    in query: QueryDescription, _ snapshot: Snapshot
-  ) throws {
-    let declared = try snapshot.definition(of: query.collection)?.properties.map(\.name) ?? []
-    let known = Set(try snapshot.propertyNames + declared + query.joins.map(\.name))
-    let used = query.condition?.propertyNames ?? []
-    for name in used.subtracting(known).sorted() where !name.contains(".") {
-      let nearest = Suggestion.nearest(to: name, in: known.sorted())
+  /// Says on standard error which names no record has ever had.
+  private static func warnOfUnknownNames(in query: DynamicQuery, _ snapshot: Snapshot) throws {
+    for name in try query.unknownNames() {
+      let nearest = Suggestion.nearest(to: name, in: try snapshot.propertyNames.sorted())
       let hint = nearest.map { "; did you mean \($0)?" } ?? ""
       System.complain("cambium: no record has ever had a property '\(name)'\(hint)\n")
     }
