@@ -157,7 +157,7 @@ struct TypedPreviewTests {
             shop: price % 5 == 0 ? nil : [.init("north"), .init("south")][price % 2], price: price))
       }
     }
-    let dear = try database.query(Sale.self).where { $0.price > 35 }
+    let dear = database.query(Sale.self).where { $0.price > 35 }
       .order(by: \.price.descending).select(\.price, \.shop.name.orNil)
     #expect(try dear.explain().contains("alone"))
     #expect(try dear.explain().contains("0 records read"))
@@ -167,7 +167,7 @@ struct TypedPreviewTests {
       try tx.delete(Shop.ID("north"))
     }
     #expect(try dear.fetch().map(\.1) == [nil, "Le sud", nil, "Le sud", nil])
-    let cities = try database.query(Sale.self).where { $0.shop.city == nil }.select(
+    let cities = database.query(Sale.self).where { $0.shop.city == nil }.select(
       \.shop.name.orNil)
     #expect(try cities.count() == 40)
     try database.undoLast()

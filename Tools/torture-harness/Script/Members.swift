@@ -7,9 +7,10 @@ import Simulation
 ///     1 declare, 4 add an index, 7 drop one and make one unique, 9 begin to migrate, 10 write,
 ///     11 a batch, 12 write, 13 a batch, … the last one, which declares the new form, … declare
 ///
-/// A member has a name and a score. The migration gives it points, of those that it has: running
-/// the step twice shows, as leaving it out does. What is written meanwhile has points where the
-/// migration has been, and none where it has yet to come.
+/// A member has a name, a score and a captain, another member, whose name an index previews. The
+/// migration gives it points, of those that it has: running the step twice shows, as leaving it out
+/// does. What is written meanwhile has points where the migration has been, and none where it has
+/// yet to come.
 struct Members: Sendable {
   static let path: Path = "members"
   /// What is kept with each transaction of the migration.
@@ -107,6 +108,7 @@ struct Members: Sendable {
     var record: Record = [
       "name": .string("no \(key) of \(random.below(100))"),
       "score": .integer(Int64(random.below(5))),
+      "captain": .integer(Int64(random.below(Members.keys))),
     ]
     let isPassed = migration?.last.map { key <= Int($0) ?? 0 } ?? false
     if ended != nil || isPassed { record["points"] = .integer(Int64(random.below(9))) }
@@ -165,7 +167,7 @@ struct Members: Sendable {
     definition.keys = .integer
     definition.properties = [
       PropertyDefinition("name", .string), PropertyDefinition("score", .integer),
-      PropertyDefinition("points", .integer),
+      PropertyDefinition("points", .integer), PropertyDefinition("captain", .reference(path)),
     ]
     definition.properties[0].isRequired = true
     definition.properties[2].isRequired = number >= 3
@@ -173,7 +175,7 @@ struct Members: Sendable {
     var unique = name
     unique.isUnique = true
     var points = IndexDefinition([.init("points", isDescending: true), .init("score")])
-    points.covered = ["name"]
+    points.covered = ["name", "captain.name"]
     definition.indexes =
       [[score], [score, name], [unique], [unique, points], [points, score]][number]
     let counts = ViewDefinition(.groups(by: ["score"], [.count, .sum("points"), .maximum("name")]))
