@@ -75,6 +75,13 @@ func figures(_ database: Database) throws -> [(String, Int, Double?)] {
     .select { ($0.count, $0.average($0.departureDelay)) }
 }
 
+func related(_ database: Database) throws -> [(Flight, Airline?, Airport?)] {
+  try database.query(Airline.self).with(\.flights).forEach { airline, flights in
+    print(airline.name, flights.count)
+  }
+  return try database.query(Flight.self).order(by: \.number).with(\.carrier, \.origin).fetch()
+}
+
 func joined(_ database: Database) throws -> [(Flight, Airport?)] {
   try database.query(Flight.self).leftJoin(Airport.self, on: \.origin, \.id)
     .where { flight, airport in

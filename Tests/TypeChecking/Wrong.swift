@@ -155,8 +155,8 @@ func joinOfTwoTypes(_ flights: Query<Flight>) throws -> Int {
 }
 
 func misspeltReference(_ flights: Query<Flight>) throws -> Int {
-  // error: value of type 'Flight' has no member 'orign'
-  try flights.fetch(with: \.orign).count
+  // error: no dynamic member 'orign'
+  try flights.with(\.orign).fetch().count
 }
 
 // MARK: Schemas

@@ -69,11 +69,20 @@ public struct PropertyPath: Hashable, Sendable {
   /// The property of the record at the end; nil for its key.
   package var property: String?
   package var function: Function?
+  /// Why it leads nowhere, if it does: said where it is resolved, since what names properties in
+  /// Swift cannot throw.
+  package var problem: String?
 
   package init(hops: [String] = [], _ property: String?, _ function: Function? = nil) {
     self.hops = hops
     self.property = property
     self.function = function
+  }
+
+  /// A path that leads nowhere.
+  package init(hops: [String] = [], problem: String) {
+    self.init(hops: hops, nil)
+    self.problem = problem
   }
 }
 

@@ -57,8 +57,10 @@ struct ConditionScope {
 
   /// Takes a path apart. Names that belong together, as in `place.latitude`, are joined.
   ///
-  /// - Throws: ``QueryError`` where something is to lie behind what is no reference.
+  /// - Throws: ``QueryError`` where something is to lie behind what is no reference, and for a path
+  ///   that says why it leads nowhere.
   func resolve(_ path: PropertyPath) throws -> ResolvedPath {
+    if let problem = path.problem { throw QueryError(problem) }
     if let preview = preview(path) {
       return ResolvedPath(
         property: preview.copiedName, definition: find(preview.target)?[preview.property])

@@ -23,22 +23,14 @@ extension Condition {
 }
 
 extension Operand {
-  /// The path, of which a nested value as a whole has none.
-  var comparedPath: PropertyPath {
-    precondition(
-      path.property != SchemaCore.wholeName,
-      "\(V.self) is stored property by property; name one of them")
-    return path
-  }
-
   fileprivate func compare(_ comparison: Condition.Comparison, _ value: Value) -> Condition {
-    Condition(.compare(comparedPath, comparison, value))
+    Condition(.compare(path, comparison, value))
   }
 
   fileprivate func compare<W: PropertyValue>(
     _ comparison: Condition.Comparison, _ other: Operand<W>
   ) -> Condition {
-    Condition(.compareProperties(comparedPath, comparison, other.comparedPath))
+    Condition(.compareProperties(path, comparison, other.path))
   }
 
   /// Whether the property is a value; nil is null.
@@ -49,7 +41,7 @@ extension Operand {
 
   /// Whether the property is one of some values.
   public func `in`(_ values: some Sequence<V.Base>) -> Condition {
-    Condition(.oneOf(comparedPath, values.map(\.storedValue)))
+    Condition(.oneOf(path, values.map(\.storedValue)))
   }
 }
 
@@ -87,7 +79,7 @@ extension Operand {
   private func text(_ test: Condition.TextTest, _ text: String, _ collation: Collation)
     -> Condition
   {
-    Condition(.text(comparedPath, test, text, collation))
+    Condition(.text(path, test, text, collation))
   }
 
   /// Whether the text is another one, as the collation compares them.
@@ -114,7 +106,7 @@ extension Operand {
   /// Patterns such as `John%`, `%John` and `%John%` cost no more than ``hasPrefix(_:_:)``,
   /// ``hasSuffix(_:_:)`` and `contains`; others are regular expressions.
   public func like(_ pattern: String, _ collation: Collation = .binary) -> Condition
-  where V.Base == String { Condition(.like(comparedPath, pattern, collation)) }
+  where V.Base == String { Condition(.like(path, pattern, collation)) }
 
   /// Whether the text, or a part of it, matches a regular expression.
   public func matches(_ pattern: String, _ collation: Collation = .binary) -> Condition
@@ -123,17 +115,17 @@ extension Operand {
   /// Whether an element is a value.
   public func contains(_ element: V.Base.Element) -> Condition
   where V.Base: Sequence, V.Base.Element: PropertyValue {
-    Condition(.contains(comparedPath, element.storedValue))
+    Condition(.contains(path, element.storedValue))
   }
 
   /// Whether there is a value under a key.
   public func hasKey(_ key: V.Base.Key) -> Condition where V.Base: KeyedProperty {
-    Condition(.contains(comparedPath, .string(key.keyText)))
+    Condition(.contains(path, .string(key.keyText)))
   }
 
   /// Whether the value is of a case, by its name; the payload is not looked at.
   public func `is`(_ name: String) -> Condition where V.Base: UnionProperty {
-    Condition(.contains(comparedPath, .string(name)))
+    Condition(.contains(path, .string(name)))
   }
 }
 
@@ -174,6 +166,7 @@ extension ManyOperand {
   private func related(
     _ quantifier: Condition.Quantifier, _ condition: (Fields<Other>) -> Condition
   ) -> Condition {
+    if let problem { return Condition(.compare(PropertyPath(problem: problem), .equal, .null)) }
     let condition = condition(Fields<Other>())
     // Others may lie in the same collection: they are not meant.
     guard let isOther = Other.schema.core.caseCondition else {
@@ -181,6 +174,16 @@ extension ManyOperand {
     }
     let test = quantifier == .all ? !isOther || condition : isOther && condition
     return Condition(.related(many, quantifier, test.test))
+  }
+
+  /// Why conditions cannot ask about the models, if they cannot.
+  private var problem: String? {
+    if let problem = owner.problem { return problem }
+    if owner.hops.isEmpty { return nil }
+    return """
+      \(owner.hops.joined(separator: ".")): a condition asks about the models that refer to the \
+      record itself; ask for those first, and test the reference with in(_:)
+      """
   }
 
   /// Whether one of the models passes at least.
@@ -207,21 +210,21 @@ extension Operand {
   public func any(
     @ConditionBuilder _ condition: (Fields<V.Base.Element.Referred>) -> Condition
   ) -> Condition where V.Base: Sequence, V.Base.Element: ReferringProperty {
-    ManyOperand(.elements(comparedPath)).any(condition)
+    ManyOperand(elements: path).any(condition)
   }
 
   /// Whether all of the models that the elements refer to pass; of none, all do.
   public func all(
     @ConditionBuilder _ condition: (Fields<V.Base.Element.Referred>) -> Condition
   ) -> Condition where V.Base: Sequence, V.Base.Element: ReferringProperty {
-    ManyOperand(.elements(comparedPath)).all(condition)
+    ManyOperand(elements: path).all(condition)
   }
 
   /// Whether none of the models that the elements refer to passes.
   public func none(
     @ConditionBuilder _ condition: (Fields<V.Base.Element.Referred>) -> Condition
   ) -> Condition where V.Base: Sequence, V.Base.Element: ReferringProperty {
-    ManyOperand(.elements(comparedPath)).none(condition)
+    ManyOperand(elements: path).none(condition)
   }
 }
 

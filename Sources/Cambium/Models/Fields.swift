@@ -14,16 +14,14 @@
     let core = M.schema.core
     let offset = MemoryLayout<M>.offset(of: keyPath)
     return Operand(
-      path: PropertyPath(hops: hops, core.pathName(at: offset, of: keyPath, V.self)), core: core,
-      offset: offset ?? 0)
+      path: core.path(at: offset, of: keyPath, V.self, behind: hops), core: core, offset: offset)
   }
 
   /// The models that refer to the model.
   public subscript<Other: Model>(dynamicMember keyPath: KeyPath<M, Many<Other>>)
     -> ManyOperand<Other>
   {
-    let many = M.schema.template[keyPath: keyPath]
-    return ManyOperand(.inverse(Other.schema.core.path, property: many.property))
+    ManyOperand(M.schema.template[keyPath: keyPath], of: PropertyPath(hops: hops, nil))
   }
 }
 
@@ -32,22 +30,36 @@
   var path: PropertyPath
   /// The schema whose property it is, and where it lies in that model.
   let core: SchemaCore
-  let offset: Int
+  /// Nil where it has no place of its own.
+  let offset: Int?
 
   /// A property of the model that it refers to, or of the nested value.
   public subscript<T: PropertyValue>(dynamicMember keyPath: KeyPath<V.Members, T>) -> Operand<T> {
     let inner = MemoryLayout<V.Members>.offset(of: keyPath)
     guard let target = V.Members.members.core else {
       // Still in the same record: only the place moves.
+      guard let offset else { return Operand<T>(path: path, core: core, offset: nil) }
       let place = inner.map { $0 + offset }
-      var path = path
-      path.property = core.pathName(at: place, of: keyPath, T.self)
-      return Operand<T>(path: path, core: core, offset: place ?? 0)
+      return Operand<T>(
+        path: core.path(at: place, of: keyPath, T.self, behind: path.hops), core: core,
+        offset: place)
     }
-    let next = PropertyPath(
-      hops: path.hops + [path.property ?? "id"], target.pathName(at: inner, of: keyPath, T.self))
-    return Operand<T>(path: next, core: target, offset: inner ?? 0)
+    var next = target.path(at: inner, of: keyPath, T.self, behind: behindReference)
+    next.problem = path.problem ?? next.problem
+    return Operand<T>(path: next, core: target, offset: inner)
   }
+
+  /// The models that refer to the model that it refers to.
+  public subscript<Other: Model>(dynamicMember keyPath: KeyPath<V.Members, Many<Other>>)
+    -> ManyOperand<Other> where V.Members: Model
+  {
+    var path = PropertyPath(hops: behindReference, nil)
+    path.problem = self.path.problem
+    return ManyOperand(V.Members.schema.template[keyPath: keyPath], of: path)
+  }
+
+  /// What leads to the model that it refers to.
+  private var behindReference: [String] { path.hops + [path.property ?? "id"] }
 
   /// The property, or nil: for what is selected or grouped by through a reference that may lead
   /// nowhere.
@@ -78,30 +90,60 @@ extension Operand: PropertyTerm {
   public var operand: Operand { self }
 }
 
-/// Several models that belong to one, in conditions.
+/// Several models that belong to one, in conditions and for loading.
 public struct ManyOperand<Other: Model>: Sendable {
   let many: Condition.ToMany
+  /// What leads to the key of the one that they belong to.
+  let owner: PropertyPath
 
-  init(_ many: Condition.ToMany) { self.many = many }
+  /// Those that an array of references names.
+  init(elements path: PropertyPath) {
+    many = .elements(path)
+    owner = PropertyPath(nil)
+  }
+
+  /// Those that refer to the model that a path leads to.
+  fileprivate init(_ many: Many<Other>, of owner: PropertyPath) {
+    let reference = many.path
+    self.many = .inverse(Other.schema.core.path, property: reference.property ?? "id")
+    var owner = owner
+    owner.problem = owner.problem ?? reference.problem
+    self.owner = owner
+  }
 }
 
 extension SchemaCore {
-  /// Stands for a nested value as a whole, of which only the properties have names.
-  static let wholeName = "?"
+  /// The path to what a key path leads to.
+  func path<V: PropertyValue>(
+    at offset: Int?, of keyPath: AnyKeyPath, _ type: V.Type, behind hops: [String] = []
+  ) -> PropertyPath {
+    let nested = V.self is any Nested.Type ? ObjectIdentifier(type) : nil
+    return path(at: offset, of: keyPath, nested: nested, behind: hops)
+  }
 
-  /// The name of what a key path leads to; nil for the id.
-  func pathName<V: PropertyValue>(
-    at offset: Int?, of keyPath: AnyKeyPath, _ type: V.Type
-  ) -> String? {
-    let isNested = V.self is any Nested.Type
-    if let index = offset.flatMap({ index(at: $0) }),
-      !isNested || properties[index].shape.typeID == ObjectIdentifier(type)
-    {
-      return properties[index].name
+  /// The path to what a key path leads to; one with a problem where it is not stored by itself.
+  func path(
+    at offset: Int?, of keyPath: AnyKeyPath, nested: ObjectIdentifier? = nil,
+    behind hops: [String] = []
+  ) -> PropertyPath {
+    guard let offset else {
+      return PropertyPath(
+        hops: hops,
+        // A key path does not tell the name of what is computed.
+        problem: """
+          \(typeName): a computed property (\(type(of: keyPath).valueType)) cannot be named; name \
+          what is stored, or use filter(_:)
+          """)
     }
-    if offset == idOffset { return nil }
-    if isNested, offset != nil { return SchemaCore.wholeName }
-    return property(at: offset, of: keyPath).name
+    if let index = index(at: offset), nested.map({ $0 == properties[index].shape.typeID }) ?? true {
+      return PropertyPath(hops: hops, properties[index].name)
+    }
+    if offset == idOffset { return PropertyPath(hops: hops, nil) }
+    let advice =
+      nested == nil
+      ? "is not a property of its own in the records"
+      : "is stored property by property; name one of them"
+    return PropertyPath(hops: hops, problem: "\(typeName): \(keyPath) \(advice)")
   }
 }
 

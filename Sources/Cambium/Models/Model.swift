@@ -71,8 +71,6 @@ public struct Many<Other: Model>: Sendable {
     self.key = key
   }
 
-  /// The name of the property that refers.
-  var property: String {
-    Other.schema.core.property(at: offset, of: reference).name
-  }
+  /// The property that refers.
+  var path: PropertyPath { Other.schema.core.path(at: offset, of: reference) }
 }

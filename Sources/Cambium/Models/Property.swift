@@ -184,6 +184,15 @@ extension Property where V: ExpressibleByNilLiteral, V.Base: Comparable {
 public protocol ReferringProperty: PropertyValue {
   /// The model that is referred to.
   associatedtype Referred: Model
+  /// What ``Query/with(_:)`` puts beside a model for it.
+  associatedtype Loaded: Sendable = [Referred]
+  /// Makes that of the models that are referred to and there.
+  static func loaded(_ models: [Referred]) -> Loaded
+}
+
+extension ReferringProperty where Loaded == [Referred] {
+  /// All of them.
+  public static func loaded(_ models: [Referred]) -> [Referred] { models }
 }
 
 /// What refers to one model.
@@ -195,6 +204,8 @@ public protocol ReferenceProperty: ReferringProperty {
 extension ModelID: ReferenceProperty {
   /// The model.
   public typealias Referred = M
+  /// The one.
+  public static func loaded(_ models: [M]) -> M? { models.first }
   /// Itself.
   public var modelID: ModelID<M> { self }
 }

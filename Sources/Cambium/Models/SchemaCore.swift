@@ -113,17 +113,6 @@ final class SchemaCore: Sendable {
   /// The place of a property in `properties`, by where it lies in the model.
   func index(at offset: Int) -> Int? { byOffset[offset] }
 
-  /// The property that a key path names.
-  func property(at offset: Int?, of keyPath: AnyKeyPath) -> PropertyInfo {
-    guard let offset else {
-      preconditionFailure("\(typeName): \(keyPath) is computed; only what is stored can be named")
-    }
-    guard let index = byOffset[offset] else {
-      preconditionFailure("\(typeName): \(keyPath) is not a property of its own in the records")
-    }
-    return properties[index]
-  }
-
   /// The properties that lie in a stretch of the model: one, or those of a nested value.
   func properties(in range: Range<Int>) -> [Int] {
     properties.indices.filter { range.contains(properties[$0].offset) }

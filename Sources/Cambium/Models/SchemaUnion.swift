@@ -130,12 +130,12 @@ extension Fields where M: ModelUnion {
   /// The name of the case.
   public var type: Operand<String> {
     let core = M.schema.core
-    return Operand(path: PropertyPath(hops: hops, core.discriminator), core: core, offset: -1)
+    return Operand(path: PropertyPath(hops: hops, core.discriminator), core: core, offset: nil)
   }
 
   /// The model's id.
   public var id: Operand<ModelID<M>> {
-    Operand(path: PropertyPath(hops: hops, nil), core: M.schema.core, offset: -1)
+    Operand(path: PropertyPath(hops: hops, nil), core: M.schema.core, offset: nil)
   }
 }
 

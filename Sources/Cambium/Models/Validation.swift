@@ -93,9 +93,7 @@ struct ModelRule<M: Model>: Sendable {
   private static func name<V: PropertyValue>(_ keyPath: KeyPath<M, V>) -> String {
     let core = M.schema.core
     let offset = MemoryLayout<M>.offset(of: keyPath)
-    if core.problem == nil, let name = core.pathName(at: offset, of: keyPath, V.self),
-      name != SchemaCore.wholeName
-    {
+    if core.problem == nil, let name = core.path(at: offset, of: keyPath, V.self).property {
       return name
     }
     return "\(keyPath)".split(separator: ".").dropFirst().joined(separator: ".")

@@ -106,12 +106,15 @@ package struct QueryMeasure: Hashable, Sendable {
 extension QueryDescription {
   /// The names of the collection's own properties that the answer depends on.
   var propertyNames: Set<String> {
-    let paths =
-      orderings.map(\.path) + (selection ?? []) + joins.map(\.outer) + (grouping?.paths ?? [])
-      + (grouping?.measures ?? []).compactMap(\.path)
-    return paths.reduce(into: condition?.propertyNames ?? []) {
+    paths.reduce(into: condition?.propertyNames ?? []) {
       $0.formUnion(Condition.Test.names(in: $1))
     }
+  }
+
+  /// What it names besides the condition; groups are ordered by what they have themselves.
+  var paths: [PropertyPath] {
+    (grouping == nil ? orderings.map(\.path) : []) + (selection ?? []) + joins.map(\.outer)
+      + (grouping?.paths ?? []) + (grouping?.measures ?? []).compactMap(\.path)
   }
 }
 
@@ -123,7 +126,7 @@ extension Condition {
 extension Condition.Test {
   /// The names of the record's own properties that a path may begin with. What belongs together, as
   /// in `place.latitude`, may be one name or several.
-  fileprivate static func names(in path: PropertyPath) -> Set<String> {
+  static func names(in path: PropertyPath) -> Set<String> {
     var names = Set([path.hops.first ?? path.property].compactMap { $0 })
     if let property = path.property, !path.hops.isEmpty {
       names.insert((path.hops + [property]).joined(separator: "."))

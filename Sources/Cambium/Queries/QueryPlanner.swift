@@ -38,6 +38,7 @@ struct QueryPlanner {
     var test = description.condition?.test ?? .all([])
     // Said first, so that what cannot mean anything is refused whatever is there.
     _ = try ConditionProgram(test, in: scope)
+    for path in description.paths { _ = try scope.resolve(path) }
     var preparations: [String] = []
     var previewing: QueryPlan?
     if test.hasFarSide {

@@ -67,20 +67,35 @@ final class QueryRecords: RelatedRecords {
     _ body: (RawSpan, RawSpan) throws -> Bool
   ) throws {
     guard let node = try node(collection) else { return }
-    if snapshot.moment == nil, let index = catalog.collections.edge(collection, property),
-      index.plural == nil || index.plural == 0, case .reference = index.terms[0].type
-    {
+    if let index = edge(collection, property) {
       return try forEach(index, node, property, key, body)
     }
+    try forEach(in: collection) { own, record in
+      try QueryRecords.refers(record, property, to: key) ? try body(own, record) : true
+    }
+  }
+
+  /// The index that tells which records of a collection refer to a key by a property.
+  func edge(_ collection: Path, _ property: Catalog.NameID) -> IndexPlan? {
+    guard snapshot.moment == nil, let index = catalog.collections.edge(collection, property),
+      index.plural == nil || index.plural == 0, case .reference = index.terms[0].type
+    else { return nil }
+    return index
+  }
+
+  /// Visits all records of a collection, until `body` says that it is enough.
+  func forEach(
+    in collection: Path, _ body: (_ key: RawSpan, _ record: RawSpan) throws -> Bool
+  ) throws {
+    guard let node = try node(collection) else { return }
     var walk = try ChildWalk(reader, node: node, moment: snapshot.moment)
     var goesOn = true
     while goesOn {
       let visited: Void? = try walk.next { treeKey, header, version in
         guard header.kind == .record else { return }
-        let record = version.extracting(droppingFirst: header.contentOffset)
-        if try QueryRecords.refers(record, property, to: key) {
-          goesOn = try body(treeKey.extracting(droppingFirst: 8), record)
-        }
+        goesOn = try body(
+          treeKey.extracting(droppingFirst: 8),
+          version.extracting(droppingFirst: header.contentOffset))
       }
       if visited == nil { return }
     }

@@ -64,10 +64,15 @@ final class QueryRun {
   /// ``DatabaseError/misuse(reason:)``
   ///   where `body` wrote.
   func forEach(_ body: (_ key: RawSpan, _ record: RawSpan) throws -> Bool) throws {
+    try holding { try forEachUnguarded(body) }
+  }
+
+  /// Refuses writing to the transaction whose records `body` reads.
+  func holding(_ body: () throws -> Void) rethrows {
     let writing = records.snapshot.writing
     writing?.openRuns += 1
     defer { writing?.openRuns -= 1 }
-    try forEachUnguarded(body)
+    try body()
   }
 
   private func forEachUnguarded(_ body: (RawSpan, RawSpan) throws -> Bool) throws {

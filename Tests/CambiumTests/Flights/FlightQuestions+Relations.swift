@@ -22,7 +22,7 @@ extension FlightQuestions {
       """
     ) { reader in
       try reader.query(Flight.self).where { $0.plane.seats > 300 }
-        .order(by: \.plane.seats.descending, \.id).limit(20).fetch(with: \.plane)
+        .order(by: \.plane.seats.descending, \.id).limit(20).with(\.plane).fetch()
         .map { row($0.id, $1?.seats) }
     }
     FlightQuestion(

@@ -150,7 +150,7 @@ struct ModelUnionTests {
       #expect(try garages.where { $0.trucks.isEmpty }.count() == 0)
       try database.update(north.id) { $0.best = Vehicle.ID(truck.key) }
       #expect(try garages.where { $0.best.as(Truck.self).load == 40 }.count() == 1)
-      #expect(try garages.fetch(with: \.best).first?.1?.id.key == truck.key)
+      #expect(try garages.with(\.best).fetch().first?.1?.id.key == truck.key)
       try database.delete(truck)
       #expect(try database.get(north.id).best == nil)
       try database.delete(north.id)

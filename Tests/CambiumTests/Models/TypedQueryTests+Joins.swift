@@ -56,7 +56,7 @@ extension TypedQueryTests {
       #expect(left.count == 49 && left.contains { $0.1 == nil })
       try Self.selecting(database, pairs)
       let loaded = try database.query(Flight.self).order(by: \.number).limit(20)
-        .fetch(with: \.origin)
+        .with(\.origin).fetch()
       #expect(loaded.allSatisfy { $0.1 == places.airport($0.0) } && loaded.count == 20)
     }
   }

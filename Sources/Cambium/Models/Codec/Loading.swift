@@ -52,8 +52,13 @@ extension Binding {
   }
 
   private func isOfCase(_ header: NodeHeader, _ version: RawSpan) throws -> Bool {
-    guard let caseName = core.caseName, header.kind == .record else { return true }
-    let record = version.extracting(droppingFirst: header.contentOffset)
+    guard header.kind == .record else { return true }
+    return try takes(version.extracting(droppingFirst: header.contentOffset))
+  }
+
+  /// As ``takes(_:_:)``, of a stored record.
+  func takes(_ record: RawSpan) throws -> Bool {
+    guard let caseName = core.caseName else { return true }
     guard let range = try RecordTable(record).find(record, discriminator) else { return true }
     return try Value.string(caseName).stored().lend { $0.equals(record.extracting(range)) }
   }

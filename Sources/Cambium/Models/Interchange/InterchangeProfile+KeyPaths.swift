@@ -65,7 +65,7 @@ extension Operand {
   /// The names that lead to the property.
   fileprivate var dottedName: String {
     var name = path.property ?? "id"
-    if name == SchemaCore.wholeName {
+    if path.problem != nil, let offset {
       let size = max(MemoryLayout<V>.size, 1)
       let inside = core.properties(in: offset..<(offset + size)).map {
         core.properties[$0].name.split(separator: ".")

@@ -53,23 +53,23 @@ extension Aggregate: OrderTerm {
   /// The sum of a property; nil where none has a value.
   public func sum<V: PropertyValue>(_ property: Operand<V>) -> Aggregate<V.Base?>
   where V.Base: Numeric {
-    Aggregate(.sum, property.comparedPath)
+    Aggregate(.sum, property.path)
   }
 
   /// The mean of a property over those that have one.
   public func average<V: PropertyValue>(_ property: Operand<V>) -> Aggregate<Double?>
   where V.Base: Numeric {
-    Aggregate(.average, property.comparedPath)
+    Aggregate(.average, property.path)
   }
 
   /// The least value of a property.
   public func minimum<V: PropertyValue>(_ property: Operand<V>) -> Aggregate<V.Base?> {
-    Aggregate(.minimum, property.comparedPath)
+    Aggregate(.minimum, property.path)
   }
 
   /// The greatest value of a property.
   public func maximum<V: PropertyValue>(_ property: Operand<V>) -> Aggregate<V.Base?> {
-    Aggregate(.maximum, property.comparedPath)
+    Aggregate(.maximum, property.path)
   }
 }
 
@@ -199,7 +199,7 @@ extension Query {
   public func group<K: PropertyValue>(
     by property: (Fields<M>) -> Operand<K>
   ) -> Groups<M, K> {
-    let path = property(Fields<M>()).comparedPath
+    let path = property(Fields<M>()).path
     return Groups(self, [path]) { try K(selected: $0[0], path) }
   }
 
@@ -207,7 +207,7 @@ extension Query {
   public func group<A: PropertyValue, B: PropertyValue>(
     by a: (Fields<M>) -> Operand<A>, _ b: (Fields<M>) -> Operand<B>
   ) -> Groups<M, (A, B)> {
-    let paths = [a(Fields<M>()).comparedPath, b(Fields<M>()).comparedPath]
+    let paths = [a(Fields<M>()).path, b(Fields<M>()).path]
     return Groups(self, paths) {
       (try A(selected: $0[0], paths[0]), try B(selected: $0[1], paths[1]))
     }
@@ -219,7 +219,7 @@ extension Query {
     _ c: (Fields<M>) -> Operand<C>
   ) -> Groups<M, (A, B, C)> {
     let fields = Fields<M>()
-    let paths = [a(fields).comparedPath, b(fields).comparedPath, c(fields).comparedPath]
+    let paths = [a(fields).path, b(fields).path, c(fields).path]
     return Groups(self, paths) {
       (
         try A(selected: $0[0], paths[0]), try B(selected: $0[1], paths[1]),

@@ -1,5 +1,5 @@
-// Models put beside each other: by any two properties (joins), and by a reference, which is loaded
-// along so that a list does not take one query per model.
+// Models put beside each other by the values of any two properties. What a reference leads to is
+// loaded along by Loading.swift.
 
 /// Pairs of models with the same value of a property.
 ///
@@ -137,29 +137,6 @@ extension Query {
       "\(Other.self): a join names a property of the other record itself")
     precondition(
       Other.schema.core.caseName == nil, "\(Other.self) shares its collection: join the union")
-    return Joined(self, outer.comparedPath, inner: inner.comparedPath.property, isLeft: isLeft)
-  }
-
-  /// All models that answer, each with the one that it refers to, which is read once however many
-  /// refer to it.
-  ///
-  /// - Parameter reference: The property that refers.
-  /// - Returns: The models; nil beside those that refer to nothing.
-  /// - Throws: As ``fetch()``.
-  /// - Complexity: as ``fetch()``, and one lookup for each different model that is referred to.
-  public func fetch<V: PropertyValue>(
-    with reference: KeyPath<M, V>
-  ) throws -> [(M, V.Base.Referred?)]
-  where V.Base: ReferenceProperty {
-    let snapshot = try snapshot()
-    var known: [ModelID<V.Base.Referred>: V.Base.Referred?] = [:]
-    return try reading(snapshot).fetch().map { model in
-      let value = model[keyPath: reference]
-      guard !value.isAbsent, let id = (value as? V.Base)?.modelID else { return (model, nil) }
-      if let other = known[id] { return (model, other) }
-      let other = try snapshot.find(id)
-      known[id] = .some(other)
-      return (model, other)
-    }
+    return Joined(self, outer.path, inner: inner.path.property, isLeft: isLeft)
   }
 }

@@ -4,9 +4,10 @@ extension Many {
   /// What holds for those that refer: nothing refers to a model without an id.
   var condition: Condition {
     if case .null = key { return Condition(.any([])) }
-    let info = Other.schema.core.property(at: offset, of: reference)
-    let path = PropertyPath(info.name)
-    return info.shape.propertyType().isPlural
+    let (core, path) = (Other.schema.core, path)
+    let isPlural = offset.flatMap { core.index(at: $0) }
+      .map { core.properties[$0].shape.propertyType().isPlural }
+    return isPlural ?? false
       ? Condition(.contains(path, key)) : Condition(.compare(path, .equal, key))
   }
 }

@@ -12,7 +12,7 @@ public struct Selection<M: Model, each V: PropertyValue>: Sendable {
 
   init(_ query: Query<M>, _ operands: (repeat Operand<each V>)) {
     var paths: [PropertyPath] = []
-    for operand in repeat each operands { paths.append(operand.comparedPath) }
+    for operand in repeat each operands { paths.append(operand.path) }
     self.paths = paths
     self.query = query
     self.query.description.selection = paths
@@ -118,7 +118,7 @@ extension Query {
   private func measure<V: PropertyValue>(
     _ kind: QueryMeasure.Kind, _ property: (Fields<M>) -> Operand<V>
   ) throws -> Value {
-    let path = property(Fields<M>()).comparedPath
+    let path = property(Fields<M>()).path
     if hasLimit { return try measureOfSome(kind, path) }
     let results = try values(kind.rawValue) { description in
       description.grouping = .init([], [QueryMeasure(kind, path)])
