@@ -3,19 +3,26 @@
 extension QueryPlanner {
   /// The view whose groups and figures are those that the query asks for; nil where there is none.
   ///
-  /// It must be about the same records: their condition is the query's, test by test.
+  /// It must be about the same records: their condition is the query's, test by test; or what is
+  /// left of the query's asks for one of its groups.
   func answeringView() throws -> QueryViewAnswer? {
     guard let grouping = description.grouping, let collection, description.joins.isEmpty,
       records.snapshot.moment == nil
     else { return nil }
-    let tests = description.condition?.test.conjuncts ?? []
-    for (view, names, plan) in groupViews(of: collection)
-    where grouping.paths == names.map({ PropertyPath($0) })
-      && tests.isSame(as: view.definition.condition?.test.conjuncts ?? [])
-    {
+    let own = description.condition?.test.conjuncts ?? []
+    for (view, names, plan) in groupViews(of: collection) {
+      let isGrouped = grouping.paths == names.map { PropertyPath($0) }
       let measures = grouping.measures.compactMap { measure(for: $0, in: plan) }
-      if measures.count < grouping.measures.count { continue }
-      return QueryViewAnswer(number: view.number, plan: plan.measuring(measures), name: view.name)
+      guard isGrouped || grouping.paths.isEmpty, measures.count == grouping.measures.count else {
+        continue
+      }
+      let place = try oneGroup(of: view, by: names, collection, own)
+      let needed = view.definition.condition?.test.conjuncts ?? []
+      let isWhole = isGrouped && needed.allSatisfy(own.contains) && own.allSatisfy(needed.contains)
+      if place == nil && !isWhole { continue }
+      return QueryViewAnswer(
+        number: view.number, plan: plan.measuring(measures), place: place,
+        showsValues: isGrouped, name: view.name)
     }
     return nil
   }
@@ -28,14 +35,22 @@ extension QueryPlanner {
     else { return nil }
     let own = description.condition?.test.conjuncts ?? []
     for (view, names, plan) in groupViews(of: collection) {
-      let needed = view.definition.condition?.test.conjuncts ?? []
-      guard needed.allSatisfy(own.contains),
-        let group = try group(of: names, collection, own, exactly: true),
-        own.allSatisfy({ needed.contains($0) || group.tests.contains($0) })
-      else { continue }
-      return QueryViewCount(number: view.number, plan: plan, place: group.place, name: view.name)
+      guard let place = try oneGroup(of: view, by: names, collection, own) else { continue }
+      return QueryViewCount(number: view.number, plan: plan, place: place, name: view.name)
     }
     return nil
+  }
+
+  /// The group of a view that has just the records that some conjuncts ask for.
+  private func oneGroup(
+    of view: ViewPlan, by names: [String], _ collection: CollectionPlan, _ own: [Condition.Test]
+  ) throws -> GroupPlace? {
+    let needed = view.definition.condition?.test.conjuncts ?? []
+    guard needed.allSatisfy(own.contains),
+      let group = try group(of: names, collection, own, exactly: true),
+      own.allSatisfy({ needed.contains($0) || group.tests.contains($0) })
+    else { return nil }
+    return group.place
   }
 
   private func groupViews(
@@ -165,16 +180,27 @@ struct QueryViewAnswer {
   let number: UInt32
   /// With the measures that the query asks for.
   let plan: GroupsPlan
+  /// The group that does; nil where all do.
+  let place: GroupPlace?
+  /// Whether the query asks for what makes a group, too.
+  let showsValues: Bool
   let name: String
 
   /// Visits the groups in order: each with its values, then its figures.
   func forEach(_ reader: StateReader, _ body: ([Value]) throws -> Bool) throws {
     var isEmpty = true
-    try GroupsReader(number: number, plan: plan, reader: reader).forEach { group in
+    func visit(_ group: ViewGroup) throws -> Bool {
       isEmpty = false
-      return try body(group.values + group.measures)
+      return try body((showsValues ? group.values : []) + group.measures)
     }
-    guard isEmpty, plan.by.isEmpty else { return }
+    let view = GroupsReader(number: number, plan: plan, reader: reader)
+    if let place {
+      if let group = try view.group(at: place) { _ = try visit(group) }
+    } else {
+      try view.forEach(visit)
+    }
+    // All records together are a group even where there are none.
+    guard isEmpty, !showsValues || plan.by.isEmpty else { return }
     _ = try body(plan.measures.map { if case .count = $0 { .integer(0) } else { .null } })
   }
 }
@@ -186,12 +212,5 @@ extension ViewPlan {
       return "of all records"
     }
     return "by " + names.map { ConditionText.name($0) }.joined(separator: ", ")
-  }
-}
-
-extension [Condition.Test] {
-  /// Whether another list has the same tests, in whichever order.
-  fileprivate func isSame(as other: [Condition.Test]) -> Bool {
-    allSatisfy(other.contains) && other.allSatisfy(contains)
   }
 }

@@ -92,6 +92,26 @@ struct TypedViewTests {
     }
   }
 
+  @Test("answers figures of one group")
+  func oneGroup() throws {
+    try withSales { database, sales in
+      let west = database.query(Sale.self).where { $0.shop == "west" }
+      let prices = sales.filter { $0.shop == "west" }.map(\.price)
+      let figures = (try west.minimum(\.price), try west.maximum(\.price))
+      #expect(figures == (prices.min(), prices.max()))
+      let average = try west.average(\.price)
+      #expect(average == Double(prices.reduce(0, +)) / Double(prices.count))
+      let groups = west.group(by: \.shop)
+      let words = try groups.explain { $0.average($0.price) }
+      #expect(words == "read the groups that a view of sales keeps, by shop")
+      let found = try groups.select { $0.count }
+      #expect(found.map(\.0) == ["west"] && found.map(\.1) == [100])
+      let none = database.query(Sale.self).where { $0.shop == "east" }
+      let nothing = (try none.average(\.price), try none.group(by: \.shop).select { $0.count })
+      #expect(nothing.0 == nil && nothing.1.isEmpty)
+    }
+  }
+
   @Test("gives the first of a group")
   func first() throws {
     try withSales { database, sales in

@@ -264,5 +264,34 @@ struct QueryRunTests {
       return true
     }
     try #require(found == expected, "groups: \(what)")
+    try checkTotals(query, on: snapshot, Array(expected.values), what)
+  }
+
+  /// The figures of all groups together are those of all records, of which a view may have kept
+  /// them.
+  private func checkTotals(
+    _ query: QueryDescription, on snapshot: Snapshot, _ groups: [[Value]], _ what: String
+  ) throws {
+    var query = query
+    query.grouping?.paths = []
+    let count = groups.reduce(Int64(0)) {
+      if case .integer(let one) = $1[0] { $0 + one } else { $0 }
+    }
+    let latest = groups.map { $0[2] }.max {
+      guard case .date(let one) = $0, case .date(let other) = $1 else { return $0 == .null }
+      return one.microseconds < other.microseconds
+    }
+    var rows: [[Value]] = []
+    do {
+      try QueryRun(query, on: snapshot).forEachValues { values in
+        rows.append(values)
+        return true
+      }
+    } catch let error as QueryError where error.reason.contains("sum") {
+      return  // a sum that fits no integer
+    }
+    try #require(rows.count == 1, "totals: \(what)")
+    try #require(rows[0][0] == .integer(count), "totals: \(what)")
+    try #require(rows[0][2] == latest ?? .null, "totals: \(what)")
   }
 }

@@ -131,10 +131,13 @@ import Testing
     }
     #expect(found == expected)
     for (values, measures) in expected {
-      #expect(try groups.group(values)?.measures == measures)
+      #expect(
+        try groups.group(at: GroupPlace(groups.plan.by, values: values))?.measures == measures)
     }
     #expect(
-      try groups.group(groups.plan.by.map { _ in .string("none such") }) == nil
+      try groups.group(
+        at: GroupPlace(
+          groups.plan.by, values: groups.plan.by.map { _ in .string("none such") })) == nil
         || groups.plan.by.isEmpty)
   }
 

@@ -19,9 +19,8 @@ struct GroupsReader {
   /// One group, or nil where no record is in it.
   ///
   /// - Complexity: O(log n).
-  func group(_ values: [Value]) throws -> ViewGroup? {
-    let place = try GroupPlace(plan.by, values: values)
-    return try GroupsPlan.key(number, place).lend { key in
+  func group(at place: GroupPlace) throws -> ViewGroup? {
+    try GroupsPlan.key(number, place).lend { key in
       try reader.access.get(reader.tables.views, key) { try group($0, key) }
     }
   }
