@@ -124,7 +124,7 @@ private struct RandomTransactions {
   ) throws {
     let path = path(&random)
     let property = random.below(2) == 0 ? nil : random.pick(["a", "b", "n", "list"])
-    switch random.below(13) {
+    switch random.below(18) {
     case 0, 1: try tx.set(path, to: random.value(depth: 2).withoutBlobs)
     case 2, 3: try tx.set(path, to: ["n": 1, "list": [1, 2], "text": .string(random.text())])
     case 4:
@@ -135,6 +135,11 @@ private struct RandomTransactions {
     case 7: try tx.insert("x", at: random.below(3), into: path, property)
     case 8: try tx.removeElement(at: random.below(3), from: path, property)
     case 9: _ = try tx.remove(path)
+    case 13: try tx.insert(.integer(Int64(random.below(4))), into: path, property)
+    case 14: try tx.remove(.integer(Int64(random.below(4))), from: path, property)
+    case 15: try tx.set(path, "map", random.text(), to: random.value(depth: 1).withoutBlobs)
+    case 16: try tx.increment(path, "map", random.pick(["a", "b"]), by: 2)
+    case 17: try tx.removeValue(forKey: random.pick(["a", "b"]), from: path, "map")
     case 10:
       try tx.restore(
         path, removedAt: SequenceNumber(UInt64(random.below(Int(head.rawValue) + 1))))

@@ -63,6 +63,7 @@ enum RecordTarget {
     case .increment(_, _, let value), .append(_, _, let value), .insert(_, _, _, let value),
       .event(_, let value):
       try StoredContent.value(value)
+    case .edit(_, _, let edit): try edit.value.map { try StoredContent.value($0) }
     case .declare(_, let definition?):
       try StoredContent.value(definition)
       _ = try CollectionDefinition(definition.lend { try Value($0) })

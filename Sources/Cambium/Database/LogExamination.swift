@@ -277,7 +277,7 @@ extension Operation {
         try content.bytes.lend { try RecordBuilder($0).names }
       case .update(_, let updates): updates.map(\.name)
       case .increment(_, let target, _), .append(_, let target, _), .insert(_, let target, _, _),
-        .removeElement(_, let target, _):
+        .removeElement(_, let target, _), .edit(_, let target, _):
         target.map { [$0] } ?? []
       case .define(let id, _): [id]
       case .set, .remove, .restore, .move, .event, .declare: []

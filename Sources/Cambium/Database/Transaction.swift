@@ -278,7 +278,7 @@ public struct Transaction: ~Copyable {
 
   // MARK: Helpers
 
-  private func target(_ property: String?) throws -> Target {
+  func target(_ property: String?) throws -> Target {
     try property.map { try writing.define($0) }
   }
 

@@ -15,11 +15,14 @@ extension Writing {
     case .update(let path, let updates):
       guard let plan = projector.plan(of: path), plan.changesValues else { return operation }
       return .update(path, try updates.map { try plan.treated($0, self) })
-    case .increment(let path, let name?, _):
-      guard let plan = collections[of: path], plan.property(name)?.domain != nil else {
-        return operation
-      }
-      return try clamped(operation, path, name)
+    case .increment(let path, let name?, _), .append(let path, let name?, _),
+      .insert(let path, let name?, _, _), .removeElement(let path, let name?, _),
+      .edit(let path, let name?, _):
+      guard let plan = collections[of: path], plan.changesValues,
+        let property = plan.property(name)
+      else { return operation }
+      try checkTarget(addedBy: operation, property.definition, plan.path)
+      return try settled(operation, path, property)
     default: return operation
     }
   }
@@ -33,16 +36,39 @@ extension Writing {
     }
   }
 
-  /// An increment whose sum leaves a domain, as the update that the domain makes of it.
-  private func clamped(
-    _ operation: Operation, _ path: Path, _ name: Catalog.NameID
+  /// A change of a value in place, as the update that comes out where the value would leave its
+  /// domain, or where nothing is there and that stands for something.
+  private func settled(
+    _ operation: Operation, _ path: Path, _ property: PropertyPlan
   ) throws -> Operation {
-    let plan = projector.memory.catalog.collections[of: path]
-    guard let domain = plan?.property(name)?.domain, let old = try record(at: path),
-      let sum = try Content.applying(operation, to: old)?.value(of: name)
+    let (name, absence) = (property.name, try property.definition.absence?.stored())
+    guard property.domain != nil || absence != nil, var record = try record(at: path),
+      record.kind == .record
     else { return operation }
-    let treated = try domain.treated(sum)
-    return treated == sum ? operation : .update(path, [.init(name: name, value: treated)])
+    let standsFor = try record.value(of: name) == nil ? absence : nil
+    if let standsFor {
+      let update = Operation.update(path, [.init(name: name, value: standsFor)])
+      record = try Content.applying(update, to: record) ?? record
+    }
+    guard let new = try Content.applying(operation, to: record)?.value(of: name) else {
+      return operation
+    }
+    var treated: [UInt8]? = new
+    if let domain = property.domain, try new.lend({ try property.definition.type.takes($0) }) {
+      treated = try domain.treated(new)
+    }
+    if treated == new, standsFor == nil { return operation }
+    return .update(path, [.init(name: name, value: treated == absence ? nil : treated)])
+  }
+
+  /// Refuses what adds a reference that leads nowhere.
+  private func checkTarget(
+    addedBy operation: Operation, _ property: PropertyDefinition, _ collection: Path
+  ) throws {
+    guard property.mustExist, property.type.isPlural, let added = try operation.added(),
+      let reason = try checkTarget(added, property)
+    else { return }
+    throw DatabaseError.invalid([Violation(collection, property.name, reason)])
   }
 
   /// What a node holds.
@@ -80,6 +106,18 @@ extension Writing {
     try use()
     return try translating {
       try projector.locate(path, creating: false) != nil && projector.loadOld() != nil
+    }
+  }
+}
+
+extension Operation {
+  /// What it adds to an array, a set or a dictionary, alone in such a one; nil for nothing.
+  fileprivate func added() throws -> [UInt8]? {
+    switch self {
+    case .append(let path, _, let element), .insert(let path, _, _, let element):
+      try ArrayCoding.inserting(element, at: nil, into: nil, path)
+    case .edit(let path, _, let edit): try edit.applied(to: nil, path)
+    default: nil
     }
   }
 }

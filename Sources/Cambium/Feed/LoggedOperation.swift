@@ -15,6 +15,14 @@ public enum LoggedOperation: Hashable, Sendable {
   case insert(Path, property: String?, at: UInt64, Value)
   /// An element was taken out of an array.
   case removeElement(Path, property: String?, at: UInt64)
+  /// An element was put into a set, if it was not in it.
+  case include(Path, property: String?, Value)
+  /// An element was taken out of a set, if it was in it.
+  case exclude(Path, property: String?, Value)
+  /// A key of a dictionary got a value, or lost it where that is nil.
+  case setEntry(Path, property: String, key: String, Value?)
+  /// A number was added to the one under a key of a dictionary.
+  case incrementEntry(Path, property: String, key: String, by: Value)
   /// A node was removed, with all below it.
   case remove(Path)
   /// What a transaction had removed was restored.
@@ -93,6 +101,21 @@ extension LoggedOperation {
     case .declare(let path, let definition):
       self = .declare(
         path, try definition.map { try CollectionDefinition(try Value(stored: $0)) })
+    case .edit(let path, let target, let edit):
+      self = try LoggedOperation.edit(path, try property(target), edit)
+    }
+  }
+
+  private static func edit(
+    _ path: Path, _ property: String?, _ edit: Operation.Edit
+  ) throws -> LoggedOperation {
+    switch edit {
+    case .include(let element): .include(path, property: property, try Value(stored: element))
+    case .exclude(let element): .exclude(path, property: property, try Value(stored: element))
+    case .setEntry(let key, let value):
+      .setEntry(path, property: property ?? "", key: key, try value.map { try Value(stored: $0) })
+    case .incrementEntry(let key, let step):
+      .incrementEntry(path, property: property ?? "", key: key, by: try Value(stored: step))
     }
   }
 }

@@ -52,6 +52,7 @@ enum BlobReferences {
       for value in updates.compactMap(\.value) { try value.lend { try forEach(in: $0, body) } }
     case .append(_, _, let value), .insert(_, _, _, let value), .event(_, let value):
       try value.lend { try forEach(in: $0, body) }
+    case .edit(_, _, let edit): try edit.value?.lend { try forEach(in: $0, body) }
     case .declare(_, let definition?): try definition.lend { try forEach(in: $0, body) }
     case .increment, .removeElement, .remove, .restore, .move, .define, .declare: break
     }

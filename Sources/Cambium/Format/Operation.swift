@@ -15,10 +15,16 @@
 //     0A define          number, length, name
 //     0B event           length, name, length, value
 //     0C declare         path, length, declaration as a value; length 0 takes it back
+//     0D include         path, target, length, element of a set
+//     0E exclude         path, target, length, element of a set
+//     0F setEntry        path, property, length, key, length, value; length 0 takes the entry out
+//     10 incrementEntry  path, property, length, key, length, value
+//
+// A transaction record with one of the last four is of format 2.
 //
 // Counts, lengths, names, positions and numbers are varints. A target is 0 for the node's own
-// value, or a name plus 1. A path is (how many bytes it shares with the path before it in this
-// transaction, how many follow, those bytes).
+// value, or a name plus 1; a property is the latter. A path is (how many bytes it shares with the
+// path before it in this transaction, how many follow, those bytes).
 
 /// A stored value or record, and which of them it is; nothing for a node that only has a place.
 struct Content: Equatable, Sendable {
@@ -43,13 +49,14 @@ enum Operation: Equatable, Sendable {
   case define(Catalog.NameID, String)
   case event(String, [UInt8])
   case declare(Path, [UInt8]?)
+  case edit(Path, Target, Edit)
 
   /// Refuses keys that cannot be ones.
   func checkPaths() throws {
     switch self {
     case .set(let path, _), .update(let path, _), .increment(let path, _, _),
       .append(let path, _, _), .insert(let path, _, _, _), .removeElement(let path, _, _),
-      .remove(let path), .restore(let path, _), .declare(let path, _):
+      .remove(let path), .restore(let path, _), .declare(let path, _), .edit(let path, _, _):
       try path.checkKeys()
     case .move(let source, let destination):
       try source.checkKeys()
@@ -69,6 +76,8 @@ enum Operation: Equatable, Sendable {
 struct OperationWriter {
   private(set) var bytes: [UInt8] = []
   private(set) var count: UInt32 = 0
+  /// The lowest format of records that knows these operations.
+  private(set) var format = TransactionRecord.formats.lowerBound
   private var previous = Path.root
 
   /// Makes room for as many bytes as are expected.
@@ -78,15 +87,17 @@ struct OperationWriter {
   struct Mark {
     fileprivate let length: Int
     let count: UInt32
+    fileprivate let format: UInt8
     fileprivate let previous: Path
   }
 
-  var mark: Mark { Mark(length: bytes.count, count: count, previous: previous) }
+  var mark: Mark { Mark(length: bytes.count, count: count, format: format, previous: previous) }
 
   /// Forgets what was written after a mark.
   mutating func rewind(to mark: Mark) {
     bytes.removeLast(bytes.count - mark.length)
     count = mark.count
+    format = mark.format
     previous = mark.previous
   }
 
@@ -135,6 +146,27 @@ struct OperationWriter {
     case .declare(let path, let definition):
       start(12, path)
       append(definition ?? [])
+    case .edit(let path, let target, let edit): write(path, target, edit)
+    }
+  }
+
+  private mutating func write(_ path: Path, _ target: Target, _ edit: Operation.Edit) {
+    format = 2
+    switch edit {
+    case .include(let element):
+      start(13, path, target)
+      append(element)
+    case .exclude(let element):
+      start(14, path, target)
+      append(element)
+    case .setEntry(let key, let value):
+      start(15, path, target)
+      append(Array(key.utf8))
+      append(value ?? [])
+    case .incrementEntry(let key, let step):
+      start(16, path, target)
+      append(Array(key.utf8))
+      append(step)
     }
   }
 
@@ -199,6 +231,13 @@ struct OperationReader {
       let path = try path()
       let definition = try stored()
       return .declare(path, definition.isEmpty ? nil : definition)
+    case 13: return .edit(try path(), try target(), .include(try stored()))
+    case 14: return .edit(try path(), try target(), .exclude(try stored()))
+    case 15:
+      let (path, property, key) = (try path(), try property(), try text())
+      let value = try stored()
+      return .edit(path, property, .setEntry(key, value.isEmpty ? nil : value))
+    case 16: return .edit(try path(), try property(), .incrementEntry(try text(), by: try stored()))
     default: throw damaged()
     }
   }
@@ -235,6 +274,12 @@ struct OperationReader {
   private mutating func target() throws -> Target {
     let value = try varint()
     return value == 0 ? nil : try nameID(value - 1)
+  }
+
+  /// A target that is not the node's own value, which is never a map.
+  private mutating func property() throws -> Target {
+    guard let name = try target() else { throw damaged() }
+    return name
   }
 
   private mutating func updates() throws -> [Operation.PropertyUpdate] {

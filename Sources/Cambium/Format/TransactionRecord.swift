@@ -1,7 +1,7 @@
 // A committed transaction, as the log stores it.
 //
 //      0  checksum u64          XXH3 of all that follows
-//      8  format u8             1
+//      8  format u8             1; 2 where it takes a newer operation, see Operation.swift
 //      9  flags u8              0; 1 where an erasure has taken operations out
 //     10  sequence number u64
 //     18  clock u64             hybrid logical clock: 48 bits of milliseconds, 16 bits of counter
@@ -31,6 +31,8 @@ import FoundationEssentials
 
 /// One committed transaction.
 struct TransactionRecord: Equatable, Sendable {
+  /// What a program must know to read it.
+  private(set) var format: UInt8
   var sequence: SequenceNumber
   var clock: HybridClock
   /// Microseconds since 1970.
@@ -55,7 +57,8 @@ struct TransactionRecord: Equatable, Sendable {
     fileprivate static let storedCount = 8 + Digest.bytesCount
   }
 
-  static let format: UInt8 = 1
+  /// The formats that this program knows.
+  static let formats: ClosedRange<UInt8> = 1...2
   private static let fixedCount = 62
   private static let saltCount = 16
 
@@ -67,6 +70,7 @@ struct TransactionRecord: Equatable, Sendable {
     sequence: SequenceNumber, clock: HybridClock, time: Int64, origin: UUID,
     metadata: [String: String], operations: OperationWriter, previous: [UInt8]
   ) {
+    format = operations.format
     self.sequence = sequence
     self.clock = clock
     self.time = time
@@ -111,7 +115,7 @@ struct TransactionRecord: Equatable, Sendable {
   /// Bytes 8 to the end of the metadata.
   private func header(flags: UInt8, _ count: UInt32, _ length: UInt32) -> [UInt8] {
     let metadata = storedMetadata()
-    var bytes: [UInt8] = [TransactionRecord.format, flags]
+    var bytes: [UInt8] = [format, flags]
     bytes.append(littleEndian: sequence.rawValue)
     bytes.append(littleEndian: clock.rawValue)
     bytes.append(littleEndian: time)
@@ -175,8 +179,9 @@ extension TransactionRecord {
       try !isChecked
         || bytes.load(UInt64.self, at: 0) == Checksum.of(bytes.extracting(droppingFirst: 8))
     else { throw DatabaseError.corrupt(reason: "a record of the log is not what was stored") }
+    format = try bytes.load(UInt8.self, at: 8)
     let flags = try bytes.load(UInt8.self, at: 9)
-    guard try bytes.load(UInt8.self, at: 8) == TransactionRecord.format, flags <= 1 else {
+    guard TransactionRecord.formats.contains(format), flags <= 1 else {
       throw DatabaseError.unsupported(path: "", reason: "a record of the log is of a newer format")
     }
     sequence = SequenceNumber(try bytes.load(UInt64.self, at: 10))

@@ -129,7 +129,8 @@ extension Transaction {
 
   // MARK: Helpers
 
-  private func place<M: Model, V>(of property: KeyPath<M, V>) throws -> Int {
+  /// Where a property lies in the model.
+  func place<M: Model, V>(of property: KeyPath<M, V>) throws -> Int {
     try M.schema.core.check()
     guard let offset = MemoryLayout<M>.offset(of: property), property is WritableKeyPath<M, V>
     else {
@@ -138,7 +139,8 @@ extension Transaction {
     return offset
   }
 
-  private func target<M: Model>(
+  /// Where the model is stored, and the property's name there.
+  func target<M: Model>(
     _ id: ModelID<M>, _ offset: Int
   ) throws -> (Path, Catalog.NameID) {
     let core = M.schema.core
@@ -149,7 +151,7 @@ extension Transaction {
   }
 
   /// Gives a property that the record has in an older form only the one that is changed in place.
-  private func renew<M: Model, V: PropertyValue>(
+  func renew<M: Model, V: PropertyValue>(
     _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable, _ offset: Int
   ) throws {
     let core = M.schema.core
@@ -173,7 +175,7 @@ extension Transaction {
 
   /// Runs a change; where code has rules about the property, they are checked on the model that
   /// comes out.
-  private func checked<M: Model>(
+  func checked<M: Model>(
     _ id: ModelID<M>, _ offset: Int, _ body: () throws -> Void
   ) throws {
     let schema = M.schema

@@ -21,6 +21,8 @@ extension Projector {
       try change(path, target) { try ArrayCoding.inserting(element, at: position, into: $0, path) }
     case .removeElement(let path, let target, let position):
       try change(path, target) { try ArrayCoding.removing(at: position, from: $0, path) }
+    case .edit(let path, let target, let edit):
+      try change(path, target) { try edit.applied(to: $0, path) }
     case .remove(let path): try remove(path)
     case .restore(let path, let sequence): try restore(path, removedAt: sequence)
     case .move(let source, let destination): try move(source, to: destination)
@@ -49,26 +51,29 @@ extension Projector {
 
   /// Changes one stored value in place: a property's, or the node's own.
   private mutating func change(
-    _ path: Path, _ target: Target, _ transform: ([UInt8]?) throws -> [UInt8]
+    _ path: Path, _ target: Target, _ transform: ([UInt8]?) throws -> [UInt8]?
   ) throws {
     guard let name = target else { return try changeScalar(path, transform) }
     let header = try loadExisting(path)
     var record = try record(header, path)
     let isNew = record[name] == nil
     record[name] = try transform(record[name])
-    if isNew { try checkNoChild(path, header.node, [name]) }
+    if isNew, record[name] != nil { try checkNoChild(path, header.node, [name]) }
     try replaceRecord(header, record, path)
   }
 
-  private mutating func changeScalar(_ path: Path, _ transform: ([UInt8]?) throws -> [UInt8]) throws
-  {
+  private mutating func changeScalar(
+    _ path: Path, _ transform: ([UInt8]?) throws -> [UInt8]?
+  ) throws {
     let found = try locate(path, creating: false) == nil ? nil : try loadOld()
     if let found, found.kind == .record {
       throw DatabaseError.badValue(path, reason: "it is a record; name the property to change")
     }
     var present: [UInt8]?
     if let found, found.kind == .scalar { present = oldContent(found) }
-    let bytes = try transform(present)
+    guard let bytes = try transform(present) else {
+      throw DatabaseError.notFound(path, reason: "there is nothing to take out of")
+    }
     try Limits.check(bytes.count, path)
     try locateForWriting(path)
     try replace(try loadOld(), with: Content(kind: .scalar, bytes: bytes), at: path)
@@ -354,7 +359,7 @@ enum ArrayCoding {
     }
   }
 
-  private static func joined(_ elements: [[UInt8]]) -> [UInt8] {
+  static func joined(_ elements: [[UInt8]]) -> [UInt8] {
     var bytes = [ValueTag.array]
     for element in elements {
       bytes.append(varint: UInt64(element.count))

@@ -119,10 +119,9 @@ struct LogSizes {
       tally.add(bytes - values, label, at: place)
     case .increment(let path, let target, let value), .append(let path, let target, let value),
       .insert(let path, let target, _, let value):
-      let label = label(path, age)
-      let own = target.map { label.of($0) } ?? label.with(.values)
-      tally.add(value.count, own, at: place)
-      tally.add(bytes - value.count, label, at: place)
+      add(value, of: target, label(path, age), bytes, to: &tally, place)
+    case .edit(let path, let target, let edit):
+      add(edit.value ?? [], of: target, label(path, age), bytes, to: &tally, place)
     case .removeElement(let path, _, _), .remove(let path), .restore(let path, _),
       .move(let path, _):
       tally.add(bytes, label(path, age), at: place)
@@ -133,6 +132,15 @@ struct LogSizes {
     case .declare:
       tally.add(bytes, SizeLabel(.names, age: age), at: place)
     }
+  }
+
+  /// Adds an operation that carries one value.
+  private func add(
+    _ value: [UInt8], of target: Target, _ label: SizeLabel, _ bytes: Int,
+    to tally: inout SizeTally, _ place: Int
+  ) {
+    tally.add(value.count, target.map { label.of($0) } ?? label.with(.values), at: place)
+    tally.add(bytes - value.count, label, at: place)
   }
 
   private func label(_ path: Path, _ age: Int) -> SizeLabel {

@@ -1,18 +1,43 @@
 // Changes that say by how much, so that they can be taken back whatever was added since.
 
-/// One change of a number or an array.
+/// One change of a number, an array, a set or a dictionary.
 enum Adjustment {
   case increment([UInt8])
   case inserted([UInt8], at: UInt64)
   case removed([UInt8], at: UInt64)
+  /// What the set did not have.
+  case included([UInt8])
+  /// What it had.
+  case excluded([UInt8])
+  case entry(String, from: [UInt8]?, to: [UInt8]?)
+  case incrementedEntry(String, by: [UInt8], wasThere: Bool)
 
-  /// The operation that takes it back, and the value that it leaves.
+  /// What a change of a part did to the value that it met; nil for nothing.
+  init?(_ edit: Operation.Edit, met value: [UInt8]?, _ path: Path) throws {
+    switch edit {
+    case .include(let element):
+      if try SetCoding.contains(element, in: value, path) { return nil }
+      self = .included(element)
+    case .exclude(let element):
+      guard try SetCoding.contains(element, in: value, path) else { return nil }
+      self = .excluded(element)
+    case .setEntry(let key, let new):
+      let old = try MapCoding.value(of: key, in: value, path)
+      if old == new { return nil }
+      self = .entry(key, from: old, to: new)
+    case .incrementEntry(let key, let step):
+      let old = try MapCoding.value(of: key, in: value, path)
+      self = .incrementedEntry(key, by: step, wasThere: old != nil)
+    }
+  }
+
+  /// The operation that takes it back, if one has to, and the value that is left then.
   ///
   /// - Returns: Nil where that is not possible: the element is not there any more, the number is
   ///   none, or the sum would not fit.
   func inverse(
     _ path: Path, _ target: Target, of value: [UInt8]
-  ) throws -> (operation: Operation, value: [UInt8])? {
+  ) throws -> (operation: Operation?, value: [UInt8])? {
     do {
       switch self {
       case .increment(let step):
@@ -31,11 +56,40 @@ enum Adjustment {
           .insert(path, target, at: position, element),
           try ArrayCoding.inserting(element, at: position, into: value, path)
         )
+      case .included, .excluded, .entry, .incrementedEntry:
+        guard let edit = try inverseEdit(of: value, path) else { return nil }
+        let left = try edit.applied(to: value, path) ?? value
+        // What is there already as it was before needs nothing.
+        return (left == value ? nil : .edit(path, target, edit), left)
       }
     } catch DatabaseError.badValue, DatabaseError.notFound {
       return nil
     }
   }
+
+  /// The change of a part that takes it back; nil where the entry was changed since.
+  private func inverseEdit(of value: [UInt8], _ path: Path) throws -> Operation.Edit? {
+    switch self {
+    case .included(let element): return .exclude(element)
+    case .excluded(let element): return .include(element)
+    case .entry(let key, let old, let new):
+      let found = try MapCoding.value(of: key, in: value, path)
+      return found == new || found == old ? .setEntry(key, old) : nil
+    case .incrementedEntry(let key, let step, let wasThere):
+      guard let found = try MapCoding.value(of: key, in: value, path),
+        let opposite = try Arithmetic.opposite(step)
+      else { return nil }
+      let sum = try Arithmetic.sum(found, opposite, path)
+      let isZero = try sum.lend { try Value($0) }.isZero
+      return !wasThere && isZero ? .setEntry(key, nil) : .incrementEntry(key, by: opposite)
+    case .increment, .inserted, .removed: return nil
+    }
+  }
+}
+
+extension Value {
+  /// Whether it is the number that nothing counts as.
+  fileprivate var isZero: Bool { self == .integer(0) || self == .double(0) }
 }
 
 extension [Adjustment] {
@@ -49,7 +103,7 @@ extension [Adjustment] {
       guard let (operation, next) = try adjustment.inverse(path, target, of: value) else {
         return nil
       }
-      operations.append(operation)
+      if let operation { operations.append(operation) }
       value = next
     }
     return (operations, value)

@@ -92,6 +92,9 @@ struct NodeStep {
     case .removeElement(_, let target, let position):
       let element = try ArrayCoding.element(at: position, of: try before?.value(of: target))
       adjustments[target, default: []].append(.removed(element ?? [], at: position))
+    case .edit(let path, let target, let edit):
+      let adjustment = try Adjustment(edit, met: try before?.value(of: target), path)
+      adjustments[target, default: []] += adjustment.map { [$0] } ?? []
     case .remove, .restore, .move, .define, .event, .declare: break
     }
   }
@@ -126,15 +129,17 @@ extension Content {
       return try changing(target, of: old) {
         try ArrayCoding.removing(at: position, from: $0, path)
       }
+    case .edit(let path, let target, let edit):
+      return try changing(target, of: old) { try edit.applied(to: $0, path) }
     case .remove, .restore, .move, .define, .event, .declare: return old
     }
   }
 
   private static func changing(
-    _ target: Target, of old: Content?, _ transform: ([UInt8]?) throws -> [UInt8]
-  ) throws -> Content {
+    _ target: Target, of old: Content?, _ transform: ([UInt8]?) throws -> [UInt8]?
+  ) throws -> Content? {
     let value = try transform(try old?.value(of: target))
-    guard let target else { return Content(kind: .scalar, bytes: value) }
+    guard let target else { return value.map { Content(kind: .scalar, bytes: $0) } }
     var record = try old?.properties() ?? RecordBuilder()
     record[target] = value
     return Content(kind: .record, bytes: record.stored())

@@ -69,6 +69,21 @@ struct GoldenOperation: Sendable {
     GoldenOperation(
       operation: .declare("users", [0x0E]), hex: "0C  07 00  01 0E    ; a value of 1 byte"),
     GoldenOperation(operation: .declare("users", nil), hex: "0C  07 00  00    ; taken back"),
+    GoldenOperation(
+      operation: .edit("users", 3, .include([3, 5])),
+      hex: "0D  07 00  04  02 0305    ; property 3"),
+    GoldenOperation(
+      operation: .edit("users", nil, .exclude([3, 5])),
+      hex: "0E  07 00  00  02 0305    ; the node's own value"),
+    GoldenOperation(
+      operation: .edit("users", 3, .setEntry("né", [1])),
+      hex: "0F  07 00  04  03 6EC3A9  01 01    ; property 3, key, a value of 1 byte"),
+    GoldenOperation(
+      operation: .edit("users", 3, .setEntry("USD", nil)),
+      hex: "0F  07 00  04  03 555344  00       ; taken out"),
+    GoldenOperation(
+      operation: .edit("users", 3, .incrementEntry("USD", by: [3, 1])),
+      hex: "10  07 00  04  03 555344  02 0301"),
   ]
 }
 
@@ -92,7 +107,7 @@ struct GoldenLogTests {
   @Test("shows every operation's code here")
   func codes() throws {
     let codes = Set(try GoldenOperation.all.map { try #require([UInt8](hex: $0.hex).first) })
-    #expect(codes == Set(1...12))
+    #expect(codes == Set(1...16))
   }
 
   static let clock = HybridClock(rawValue: 1_767_323_045_678 << 16 | 3)

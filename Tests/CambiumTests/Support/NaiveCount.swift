@@ -75,7 +75,7 @@ struct NaiveCount {
     switch operation {
     case .set(let path, _), .update(let path, _), .increment(let path, _, _),
       .append(let path, _, _), .insert(let path, _, _, _), .removeElement(let path, _, _),
-      .remove(let path), .restore(let path, _), .move(let path, _):
+      .remove(let path), .restore(let path, _), .move(let path, _), .edit(let path, _, _):
       path
     case .define, .event, .declare: nil
     }
@@ -91,6 +91,8 @@ struct NaiveCount {
     case .increment(_, let target?, let value), .append(_, let target?, let value),
       .insert(_, let target?, _, let value):
       add(.property, names[Int(target)], \.log, value.count)
+    case .edit(_, let target?, let edit):
+      add(.property, names[Int(target)], \.log, edit.value?.count ?? 0)
     case .define(_, let name): add(.property, name, \.log, count)
     default: break
     }

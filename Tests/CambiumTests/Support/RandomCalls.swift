@@ -9,6 +9,8 @@ struct RandomCalls {
   var random: SeededGenerator
   /// Whether long values are common.
   var isBulky = false
+  /// Whether parts of sets and dictionaries are changed, too.
+  var changesParts = false
   /// Paths of late, so that calls come back to them.
   private var recent: [Path] = []
   /// Paths from which something was removed, and when.
@@ -32,6 +34,7 @@ struct RandomCalls {
   private mutating func make() -> Call {
     let path = path()
     let property = random.oneIn(2) ? random.pick(RandomCalls.names) : nil
+    if changesParts, random.oneIn(6) { return part(of: path, property) }
     switch random.below(100) {
     case 0..<30: return .set(path, value())
     case 30..<42: return .update(path, updates())
@@ -45,6 +48,18 @@ struct RandomCalls {
     case 93..<95: return .define(random.pick(RandomCalls.names + ["only defined"]))
     case 95..<97: return .event(random.pick(RandomCalls.names), value())
     default: return .expect(path, at: SequenceNumber(UInt64(random.below(20))))
+    }
+  }
+
+  /// A change of a set or a dictionary; few elements and keys, so that they meet.
+  private mutating func part(of path: Path, _ property: String?) -> Call {
+    let element: Value = random.oneIn(8) ? value() : .integer(Int64(random.below(5)))
+    let (name, key) = (property ?? "map", random.pick(RandomCalls.names))
+    switch random.below(8) {
+    case 0..<2: return .include(element, into: path, property)
+    case 2: return .exclude(element, from: path, property)
+    case 3..<5: return .setEntry(path, name, key, random.oneIn(4) ? nil : value(depth: 1))
+    default: return .incrementEntry(path, name, key, by: step())
     }
   }
 

@@ -21,6 +21,7 @@ extension Tree {
       try insert(element, position, path, property)
     case .removeElement(let position, let path, let property):
       try removeElement(position, path, property)
+    case .include, .exclude, .setEntry, .incrementEntry: try changePart(call)
     case .remove(let path): return try remove(path)
     case .restore(let path, let sequence):
       if sequence > .zero, sequence <= horizon { throw .compacted }
@@ -83,18 +84,50 @@ extension Tree {
 
   /// Changes a property, or the node's own value, which may be absent.
   private mutating func change(
-    _ path: Path, _ property: String?, _ transform: (Value?) throws(Refusal) -> Value
+    _ path: Path, _ property: String?, _ transform: (Value?) throws(Refusal) -> Value?
   ) throws(Refusal) {
     guard let property else {
       try family(around: path)
       if nodes[path]?.record != nil { throw .badValue }
-      return try replace(path, try transform(nodes[path]?.value))
+      guard let value = try transform(nodes[path]?.value) else { throw .notFound }
+      return try replace(path, value)
     }
     define([property])
     var record = try record(path)
     record[property] = try transform(record[property])
-    try refuseChild(of: path, named: [property])
+    if record[property] != nil { try refuseChild(of: path, named: [property]) }
     try replace(path, .map(record))
+  }
+
+  // MARK: Sets and dictionaries
+
+  private mutating func changePart(_ call: Call) throws(Refusal) {
+    switch call {
+    case .include(let element, let path, let property):
+      try change(path, property) { (old) throws(Refusal) in
+        let elements = try elements(old.orEmpty([]))
+        return .array(elements.contains(element) ? elements : sorted(element, into: elements))
+      }
+    case .exclude(let element, let path, let property):
+      try change(path, property) { (old) throws(Refusal) in
+        if old == nil || old == .null { return old }
+        return .array(try elements(old.orEmpty([])).filter { $0 != element })
+      }
+    case .setEntry(let path, let property, let key, let value):
+      try change(path, property) { (old) throws(Refusal) in
+        if value == nil, old == nil || old == .null { return old }
+        guard case .map(var record) = old.orEmpty([:]) else { throw .badValue }
+        record[key] = value
+        return .map(record)
+      }
+    case .incrementEntry(let path, let property, let key, let step):
+      try change(path, property) { (old) throws(Refusal) in
+        guard case .map(var record) = old.orEmpty([:]) else { throw .badValue }
+        record[key] = try sum(record[key] ?? 0, step)
+        return .map(record)
+      }
+    default: break
+    }
   }
 
   // MARK: Arrays
@@ -157,6 +190,22 @@ extension Tree {
     attach(removal, at: destination, isMove: true)
     operationCount += 1
   }
+}
+
+extension Value? {
+  /// The value, or another in the place of none and of null.
+  fileprivate func orEmpty(_ empty: Value) -> Value {
+    guard let self, self != .null else { return empty }
+    return self
+  }
+}
+
+/// An array with an element before the first whose bytes are greater.
+private func sorted(_ element: Value, into elements: [Value]) -> [Value] {
+  func bytes(_ value: Value) -> [UInt8] { (try? value.stored()) ?? [] }
+  let own = bytes(element)
+  let before = elements.prefix { !own.lexicographicallyPrecedes(bytes($0)) }
+  return before + [element] + elements.dropFirst(before.count)
 }
 
 /// The elements of an array.

@@ -170,6 +170,9 @@ struct ScriptObject {
     case "insert":
       return .insert(try path(), try property(), at: try number("at"), try value("value"))
     case "removeElement": return .removeElement(try path(), try property(), at: try number("at"))
+    case "include": return .include(try path(), try property(), try value("value"))
+    case "exclude": return .exclude(try path(), try property(), try value("value"))
+    case "setEntry", "removeEntry", "incrementEntry": return try entry(name)
     case "remove": return .remove(try path())
     case "restore": return .restore(try path(), removedAt: try sequence("removedAt"))
     case "move": return .move(try path(), to: try path("to"))
@@ -186,9 +189,20 @@ struct ScriptObject {
   }
 
   private static let names = [
-    "set", "update", "increment", "append", "insert", "removeElement", "remove", "restore", "move",
-    "event", "define", "declare", "expect",
+    "set", "update", "increment", "append", "insert", "removeElement", "include", "exclude",
+    "setEntry", "removeEntry", "incrementEntry", "remove", "restore", "move", "event", "define",
+    "declare", "expect",
   ]
+
+  /// A change of a dictionary's entry.
+  private mutating func entry(_ name: String) throws -> ScriptedTransaction.Operation {
+    let (path, property, key) = (try path(), try text("property"), try text("key"))
+    switch name {
+    case "setEntry": return .setEntry(path, property, key, try value("value"))
+    case "removeEntry": return .setEntry(path, property, key, nil)
+    default: return .incrementEntry(path, property, key, by: take("by") ?? 1)
+    }
+  }
 
   mutating func event() throws -> ScriptedTransaction.Operation {
     .event(try text("name"), take("payload") ?? .null)

@@ -28,6 +28,11 @@ enum ApplyCommand {
         append          path, property, value: at the end of an array
         insert          path, property, at, value
         removeElement   path, property, at
+        include         path, property, value: an element of a set
+        exclude         path, property, value
+        setEntry        path, property, key, value: of a dictionary
+        removeEntry     path, property, key
+        incrementEntry  path, property, key, by
         remove          path
         restore         path, removedAt: the transaction that removed it
         move            path, to

@@ -25,7 +25,10 @@ enum OperationText {
       ("set \(text(path))", ValueText.properties(record))
     case .set(let path, let value):
       ("set \(text(path))", [StyledLine(value.map { ValueText.short($0) } ?? "no value")])
-    case .update(let path, let updates): ("update \(text(path))", updates.map(item))
+    case .update(let path, let updates):
+      (
+        "update \(text(path))", updates.map { item($0.property, $0.value) }
+      )
     case .increment(let path, let property, let value):
       ("increment \(text(path, property))", [StyledLine("by \(ValueText.short(value))")])
     case .append(let path, let property, let value):
@@ -37,6 +40,17 @@ enum OperationText {
       )
     case .removeElement(let path, let property, let position):
       ("remove element \(position) of \(text(path, property))", [])
+    case .include(let path, let property, let value):
+      ("put into the set \(text(path, property))", [StyledLine(ValueText.short(value))])
+    case .exclude(let path, let property, let value):
+      ("take out of the set \(text(path, property))", [StyledLine(ValueText.short(value))])
+    case .setEntry(let path, let property, let key, let value):
+      ("set in \(text(path, property))", [item(key, value)])
+    case .incrementEntry(let path, let property, let key, let step):
+      (
+        "increment in \(text(path, property))",
+        [StyledLine("\(Terminal.escaped(key)) by \(ValueText.short(step))")]
+      )
     case .remove(let path): ("remove \(text(path))", [])
     case .restore(let path, let sequence):
       ("restore \(text(path))", [StyledLine("of tx \(sequence)")])
@@ -61,9 +75,9 @@ enum OperationText {
     ].joined(separator: ", ")
   }
 
-  private static func item(_ update: LoggedOperation.Update) -> StyledLine {
-    let name = Terminal.escaped(update.property)
-    guard let value = update.value else { return StyledLine("-\(name)", .deleted) }
+  private static func item(_ name: String, _ value: Value?) -> StyledLine {
+    let name = Terminal.escaped(name)
+    guard let value else { return StyledLine("-\(name)", .deleted) }
     var item = StyledLine("\(name) ", .metadata)
     item.add(ValueText.short(value))
     return item
@@ -107,6 +121,20 @@ enum OperationText {
     case .removeElement(let path, let property, let position):
       begin("removeElement", path, property)
       line.add("at", position)
+    case .include(let path, let property, let value):
+      begin("include", path, property)
+      line.add("value", value)
+    case .exclude(let path, let property, let value):
+      begin("exclude", path, property)
+      line.add("value", value)
+    case .setEntry(let path, let property, let key, let value):
+      begin(value == nil ? "removeEntry" : "setEntry", path, property)
+      line.add("key", key)
+      if let value { line.add("value", value) }
+    case .incrementEntry(let path, let property, let key, let step):
+      begin("incrementEntry", path, property)
+      line.add("key", key)
+      line.add("by", step)
     case .remove(let path): begin("remove", path)
     case .restore(let path, let sequence):
       begin("restore", path)

@@ -1,0 +1,100 @@
+// Sets and dictionaries of models, changed without reading the model; see the same calls on paths.
+
+extension Transaction {
+  // MARK: Sets
+
+  /// Puts an element into a set, if it is not in it, without reading the set.
+  ///
+  ///     try tx.insert("vip", into: user, \.tags)
+  ///
+  /// What is logged is the element alone: two writers who both insert lose nothing, and an undo
+  /// takes out its own. Elements are told apart by what is stored for them.
+  ///
+  /// - Parameters:
+  ///   - element: What to put in.
+  ///   - id: Which model.
+  ///   - property: The property; nil counts as empty.
+  /// - Throws: As ``set(_:_:to:)``; ``DatabaseError/badValue(_:reason:)`` for a set that would be
+  ///   too large.
+  public func insert<M: Model, V: PropertyValue, Element: PropertyValue>(
+    _ element: Element, into id: ModelID<M>, _ property: KeyPath<M, V> & Sendable
+  ) throws where V.Base == Set<Element> {
+    try edit(id, property) { .include(try writing.modelEncoder.stored(element)) }
+  }
+
+  /// Takes an element out of a set, if it is in it, without reading the set.
+  ///
+  /// - Parameters:
+  ///   - element: What to take out.
+  ///   - id: Which model.
+  ///   - property: The property.
+  /// - Throws: As ``set(_:_:to:)``.
+  public func remove<M: Model, V: PropertyValue, Element: PropertyValue>(
+    _ element: Element, from id: ModelID<M>, _ property: KeyPath<M, V> & Sendable
+  ) throws where V.Base == Set<Element> {
+    try edit(id, property) { .exclude(try writing.modelEncoder.stored(element)) }
+  }
+
+  // MARK: Dictionaries
+
+  /// Gives a key of a dictionary its value, and leaves the others, without reading them.
+  ///
+  ///     try tx.set(book, \.prices, "USD", to: 30)
+  ///
+  /// - Parameters:
+  ///   - id: Which model.
+  ///   - property: The property; nil counts as empty.
+  ///   - key: Which entry.
+  ///   - value: What it becomes.
+  /// - Throws: As ``set(_:_:to:)``; ``DatabaseError/badValue(_:reason:)`` for a dictionary that
+  ///   would be too large.
+  public func set<M: Model, V: PropertyValue, Key: DictionaryKey, Entry: PropertyValue>(
+    _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable, _ key: Key, to value: Entry
+  ) throws where V.Base == [Key: Entry] {
+    try edit(id, property) { .setEntry(key.keyText, try writing.modelEncoder.stored(value)) }
+  }
+
+  /// Takes an entry out of a dictionary, if there is one under the key, without reading the others.
+  ///
+  /// - Parameters:
+  ///   - key: Which entry.
+  ///   - id: Which model.
+  ///   - property: The property.
+  /// - Throws: As ``set(_:_:to:)``.
+  public func removeValue<M: Model, V: PropertyValue, Key: DictionaryKey, Entry: PropertyValue>(
+    forKey key: Key, from id: ModelID<M>, _ property: KeyPath<M, V> & Sendable
+  ) throws where V.Base == [Key: Entry] {
+    try edit(id, property) { .setEntry(key.keyText, nil) }
+  }
+
+  /// Adds to the number under a key of a dictionary without reading it; what is absent counts as
+  /// zero.
+  ///
+  ///     try tx.increment(post, \.reactions, "👍", by: 1)
+  ///
+  /// - Parameters:
+  ///   - id: Which model.
+  ///   - property: The property; nil counts as empty.
+  ///   - key: Which entry.
+  ///   - step: What to add.
+  /// - Throws: As ``set(_:_:to:)``; ``DatabaseError/badValue(_:reason:)`` for a sum that does not
+  ///   fit 64 bits.
+  public func increment<M: Model, V: PropertyValue, Key: DictionaryKey, Entry: PropertyValue>(
+    _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable, _ key: Key, by step: Entry
+  ) throws where V.Base == [Key: Entry], Entry: Numeric {
+    try edit(id, property) {
+      .incrementEntry(key.keyText, by: try writing.modelEncoder.stored(step))
+    }
+  }
+
+  private func edit<M: Model, V: PropertyValue>(
+    _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable, _ edit: () throws -> Operation.Edit
+  ) throws {
+    let offset = try place(of: property)
+    try checked(id, offset) {
+      try renew(id, property, offset)
+      let (path, name) = try target(id, offset)
+      try writing.issue(.edit(path, name, try edit()))
+    }
+  }
+}

@@ -1,0 +1,293 @@
+// Goal: what is done to an element of a set or an entry of a dictionary touches nothing else, in
+// the log, in undo and in what comes out. Method: single cases by hand; random histories against
+// the plain model; histories of parts whose transactions are undone in any order, against an
+// oracle that knows every part's before and after.
+
+import FoundationEssentials
+import Simulation
+import Testing
+
+@testable import Cambium
+
+@Suite("Parts of sets and dictionaries")
+struct PartsTests {
+  @Test("are logged alone, in records that say what a program must know")
+  func logged() throws {
+    try withDatabase { database in
+      try database.write { tx in try tx.set("ada", to: ["tags": ["b", "d"]]) }
+      let sequence = try database.write { tx in
+        try tx.insert("c", into: "ada", "tags")
+        try tx.insert("b", into: "ada", "tags")
+        try tx.remove("d", from: "ada", "tags")
+        try tx.remove("x", from: "ada", "none")
+        try tx.set("ada", "prices", "USD", to: 3)
+        try tx.set("ada", "prices", "EUR", to: 2)
+        try tx.increment("ada", "prices", "USD", by: 4)
+        try tx.removeValue(forKey: "EUR", from: "ada", "prices")
+        try tx.insert(7, into: "numbers")
+        return tx.sequence
+      }
+      var commits = try database.commits(after: 1)
+      let commit = try #require(try commits.next())
+      let operations = try commit.operations().filter {
+        if case .define = $0 { false } else { true }
+      }
+      #expect(
+        operations == [
+          .include("ada", property: "tags", "c"), .include("ada", property: "tags", "b"),
+          .exclude("ada", property: "tags", "d"), .exclude("ada", property: "none", "x"),
+          .setEntry("ada", property: "prices", key: "USD", 3),
+          .setEntry("ada", property: "prices", key: "EUR", 2),
+          .incrementEntry("ada", property: "prices", key: "USD", by: 4),
+          .setEntry("ada", property: "prices", key: "EUR", nil),
+          .include("numbers", property: nil, 7),
+        ])
+      let expected: Value = ["tags": ["b", "c"], "prices": .map(["USD": 7])]
+      #expect(try database.read { try $0["ada"].value } == expected)
+      #expect(try database.read { try $0["numbers"].value } == [7])
+      let formats = try [sequence.previous, sequence].map { sequence in
+        try database.store.log.read { try $0.record(sequence) }.stored()[8]
+      }
+      #expect(formats == [1, 2])
+    }
+  }
+
+  @Test("are refused where they cannot be, and nothing is logged then")
+  func refusals() throws {
+    try withDatabase { database in
+      try database.write { tx in
+        try tx.set("ada", to: ["name": "Ada", "tags": ["a"], "nothing": .null])
+        try tx.set("bare/child", to: 1)
+      }
+      try database.write { tx in
+        #expect(throws: DatabaseError.self) { try tx.insert(1, into: "ada", "name") }
+        #expect(throws: DatabaseError.self) { try tx.set("ada", "tags", "key", to: 1) }
+        #expect(throws: DatabaseError.self) { try tx.increment("ada", "map", "key", by: "x") }
+        #expect(throws: DatabaseError.self) { try tx.insert(1, into: "nobody", "tags") }
+        #expect(throws: DatabaseError.self) { try tx.insert(1, into: "ada") }
+        #expect(throws: DatabaseError.self) { try tx.remove(1, from: "nowhere") }
+        #expect(throws: DatabaseError.self) { try tx.remove(1, from: "bare") }
+      }
+      #expect(try database.read { try $0["nowhere"].exists } == false)
+      try database.write { tx in
+        try tx.remove(1, from: "ada", "nothing")
+        try tx.removeValue(forKey: "a", from: "ada", "nothing")
+        #expect(try tx["ada"]["nothing"] == .null)
+        try tx.insert(1, into: "ada", "nothing")
+        #expect(try tx["ada"]["nothing"] == [1])
+      }
+    }
+  }
+
+  @Test("are taken back alone, whatever was done to others since")
+  func undo() throws {
+    try withDatabase { database in
+      try database.write { tx in try tx.set("ada", to: ["name": "Ada"]) }
+      try database.write { tx in
+        try tx.insert("a", into: "ada", "tags")
+        try tx.increment("ada", "likes", "heart", by: 2)
+        try tx.set("ada", "prices", "USD", to: 1)
+      }
+      try database.write { tx in
+        try tx.insert("b", into: "ada", "tags")
+        try tx.increment("ada", "likes", "heart", by: 5)
+        try tx.increment("ada", "likes", "star", by: 1)
+        try tx.set("ada", "prices", "EUR", to: 2)
+      }
+      let undone = try database.undo(2)
+      let expected: Value = [
+        "name": "Ada", "tags": ["b"], "likes": .map(["heart": 5, "star": 1]),
+        "prices": .map(["EUR": 2]),
+      ]
+      #expect(try database.read { try $0["ada"].value } == expected)
+      try database.undo(3)
+      #expect(try database.read { try $0["ada/tags"].value } == [])
+      // It was there when the second transaction came.
+      #expect(try database.read { try $0["ada/likes"].value } == .map(["heart": 0]))
+      try database.undo(undone.sequence)
+      #expect(try database.read { try $0["ada/tags"].value } == ["a"])
+      #expect(try database.read { try $0["ada/likes"].value } == .map(["heart": 2]))
+      try database.write { tx in try tx.set("ada", "prices", "USD", to: 9) }
+      #expect(throws: DatabaseError.self) {
+        try database.undo(SequenceNumber(undone.sequence.rawValue + 2))
+      }
+    }
+  }
+
+  @Test("are lost by nobody who adds at the same time")
+  func together() async throws {
+    try await withDatabase { database in
+      try await database.write { tx in try tx.set("ada", to: [:]) }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<40 {
+          group.addTask {
+            try await database.write { tx in
+              try tx.insert(.integer(Int64(number)), into: "ada", "tags")
+              try tx.increment("ada", "counts", number % 2 == 0 ? "even" : "odd", by: 1)
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      let value = try database.read { try $0["ada"].value }
+      let all = (0..<40).map { Value.integer($0) }
+      #expect(value == ["tags": .array(all), "counts": .map(["even": 20, "odd": 20])])
+    }
+  }
+
+  @Test(
+    "are in the tree, its past, and what is made of the log anew, as a plain model has them",
+    arguments: SeededGenerator.seeds(4, 5))
+  func history(seed: UInt64) async throws {
+    print("seed \(seed)")
+    try await withDatabase { database in
+      let history = RandomHistory(database, seed: seed, callsMax: 12)
+      history.calls.changesParts = true
+      try await history.run(calls: 2_500)
+      let head = history.model.head
+      for number in stride(from: 0, through: head.rawValue, by: 37) {
+        let moment = SequenceNumber(number)
+        let found = try database.read(at: .sequence(moment)) { try $0.root.rows() }
+        try requireSame(found, history.model.nodes(at: moment).rows, "at \(moment)")
+      }
+      let copy = try Place()
+      try database.replay(to: copy.path)
+      try copy.use { copy in
+        let found = try copy.read { try $0.root.rows() }
+        try requireSame(found, history.model.nodes(at: head).rows, "in the copy")
+        try copy.compact(upTo: SequenceNumber(head.rawValue / 2))
+        try requireSame(
+          copy.read { try $0.root.rows() }, history.model.nodes(at: head).rows, "compacted")
+        try expectSound(copy)
+      }
+    }
+  }
+
+  @Test(
+    "are undone in any order, and conflict only where the same entry was set since",
+    arguments: SeededGenerator.seeds(1, 2, 3))
+  func anyOrder(seed: UInt64) throws {
+    print("seed \(seed)")
+    try withDatabase { database in
+      var oracle = PartOracle(seed: seed)
+      try database.write { tx in try tx.set("r", to: ["set": [], "map": .map([:])]) }
+      for _ in 0..<60 { try oracle.change(database) }
+      for _ in 0..<120 {
+        if oracle.random.oneIn(3) { try oracle.change(database) }
+        try oracle.undoAny(database)
+        try oracle.compare(database)
+      }
+      #expect(oracle.conflictCount > 5 && oracle.cleanCount > 30)
+      let (values, head) = (try database.read { try $0["r"].value }, try database.head)
+      try database.write { tx in try tx.set("r", to: ["set": [], "map": .map([:])]) }
+      #expect(try database.read(at: .sequence(head)) { try $0["r"].value } == values)
+    }
+  }
+}
+
+/// What a set and a dictionary hold, and what each transaction did to their parts.
+private struct PartOracle {
+  var random: SeededGenerator
+  private(set) var conflictCount = 0
+  private(set) var cleanCount = 0
+  private var elements: Set<Int64> = []
+  private var entries: [String: Int64] = [:]
+  private var changes: [(sequence: SequenceNumber, edits: [Edit])] = []
+
+  private enum Edit {
+    case element(Int64, before: Bool, after: Bool)
+    case entry(String, before: Int64?, after: Int64?)
+    case count(String, by: Int64, wasThere: Bool)
+  }
+
+  init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+
+  /// One transaction of a few parts, each of which it touches once.
+  mutating func change(_ database: Database) throws {
+    var edits: [Edit] = []
+    let sequence = try database.write { tx in
+      edits.append(try editElement(tx))
+      if random.oneIn(2) { edits.append(try editEntry(tx)) }
+      if random.oneIn(2) { edits.append(try count(tx)) }
+      return tx.sequence
+    }
+    changes.append((sequence, edits))
+  }
+
+  private mutating func editElement(_ tx: borrowing Transaction) throws -> Edit {
+    let element = Int64(random.below(300)) - 150
+    let before = elements.contains(element)
+    if random.oneIn(3) {
+      try tx.remove(.integer(element), from: "r", "set")
+      elements.remove(element)
+    } else {
+      try tx.insert(.integer(element), into: "r", "set")
+      elements.insert(element)
+    }
+    return .element(element, before: before, after: elements.contains(element))
+  }
+
+  private mutating func editEntry(_ tx: borrowing Transaction) throws -> Edit {
+    let key = random.pick(["a", "b", "é", "zz"])
+    let (before, after) = (entries[key], random.oneIn(4) ? nil : Int64(random.below(5)))
+    if let after {
+      try tx.set("r", "map", key, to: .integer(after))
+    } else {
+      try tx.removeValue(forKey: key, from: "r", "map")
+    }
+    entries[key] = after
+    return .entry(key, before: before, after: after)
+  }
+
+  private mutating func count(_ tx: borrowing Transaction) throws -> Edit {
+    let (key, step) = (random.pick(["x", "y"]), Int64(1 + random.below(1000)))
+    let wasThere = entries[key] != nil
+    try tx.increment("r", "map", key, by: .integer(step))
+    entries[key, default: 0] += step
+    return .count(key, by: step, wasThere: wasThere)
+  }
+
+  /// Undoes any transaction that was not undone yet, and does the same here.
+  mutating func undoAny(_ database: Database) throws {
+    if changes.isEmpty { return }
+    let index = random.below(changes.count)
+    let (sequence, edits) = changes[index]
+    let isConflict = edits.contains { edit in
+      guard case .entry(let key, let before, let after) = edit else { return false }
+      return before != after && entries[key] != after && entries[key] != before
+    }
+    if isConflict {
+      conflictCount += 1
+      #expect(throws: DatabaseError.self) { try database.undo(sequence) }
+      return
+    }
+    cleanCount += 1
+    try database.undo(sequence)
+    changes.remove(at: index)
+    for edit in edits { undo(edit) }
+  }
+
+  private mutating func undo(_ edit: Edit) {
+    switch edit {
+    case .element(let element, let before, let after) where before != after:
+      if before { elements.insert(element) } else { elements.remove(element) }
+    case .entry(let key, let before, let after) where before != after: entries[key] = before
+    case .count(let key, let step, let wasThere):
+      entries[key, default: 0] -= step
+      if entries[key] == 0, !wasThere { entries[key] = nil }
+    default: break
+    }
+  }
+
+  func compare(_ database: Database) throws {
+    let record = try database.read { try $0["r"].value }
+    let map = Value.map(Record(entries.map { (name: $0.key, value: .integer($0.value)) }))
+    let pairs = try elements.map { element in
+      (value: Value.integer(element), bytes: try Value.integer(element).stored())
+    }
+    let sorted = pairs.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+    guard record == ["set": .array(sorted.map(\.value)), "map": map] else {
+      throw Divergence("\(String(describing: record)), not \(elements) and \(entries)")
+    }
+  }
+}
