@@ -1,0 +1,139 @@
+// Reading outside, thinking, and writing only if what was read still holds: nobody waits for
+// whoever thinks, and whoever was overtaken tries again. (Kung and Robinson, "On optimistic methods
+// for concurrency control", 1981.)
+//
+//     snapshot ──▶ read, think, ask others ──▶ write: expect(unchanged:since:) ──▶ commit
+//        ▲                                                  │
+//        └──────────────── conflict: somebody wrote it ─────┘
+
+extension Transaction {
+  /// Goes on only if nobody has written to a node or below it since the caller read it.
+  ///
+  ///     let cart = try database.snapshot()
+  ///     let total = try price(cart["carts/7"])
+  ///     try database.write { tx in
+  ///       try tx.expect(unchanged: "carts/7", since: cart.sequence)
+  ///       try tx.set("orders/9", to: .integer(total))
+  ///     }
+  ///
+  /// Writing the same value again counts; what this transaction itself has written does not.
+  ///
+  /// - Parameters:
+  ///   - path: The node; the root for the whole database.
+  ///   - sequence: The moment of the caller's snapshot.
+  /// - Throws: ``DatabaseError/conflict(_:expected:found:)`` with the first transaction that came
+  ///   between; unless the body catches it, nothing is stored.
+  ///   ``DatabaseError/compacted(oldest:)`` for a moment before the horizon.
+  /// - Complexity: reads the transactions that were written since: none, mostly.
+  public func expect(unchanged path: Path, since sequence: SequenceNumber) throws {
+    try path.checkKeys()
+    try writing.use()
+    try translating {
+      try writing.forEachRecord(after: sequence) { record in
+        if try record.touches(path) {
+          throw DatabaseError.conflict(path, expected: sequence, found: record.sequence)
+        }
+      }
+    }
+  }
+
+  /// Goes on only if nobody has written a model since the caller read it; see
+  /// `expect(unchanged:since:)` for paths.
+  ///
+  /// - Throws: As that, or ``DatabaseError/misuse(reason:)`` for an id that is not assigned.
+  public func expect<M: Model>(
+    unchanged id: ModelID<M>, since sequence: SequenceNumber
+  ) throws {
+    try expect(unchanged: try id.path, since: sequence)
+  }
+
+  /// Goes on only if no model of a type was inserted, changed or deleted since the caller asked for
+  /// them: so the answers to its queries still hold.
+  ///
+  /// - Throws: As `expect(unchanged:since:)` for paths.
+  public func expect<M: Model>(unchanged type: M.Type, since sequence: SequenceNumber) throws {
+    try expect(unchanged: M.schema.core.path, since: sequence)
+  }
+}
+
+extension Database {
+  /// Runs something that reads a snapshot and writes, again with a new one as long as others have
+  /// written what it read.
+  ///
+  ///     try await database.retrying { snapshot in
+  ///       let order = try snapshot.get(id)
+  ///       let price = try await shop.price(of: order)      // no writer waits meanwhile
+  ///       try await database.write { tx in
+  ///         try tx.expect(unchanged: id, since: snapshot.sequence)
+  ///         try tx.set(id, \.price, to: price)
+  ///       }
+  ///     }
+  ///
+  /// Each conflict means that somebody else has come further, so it is tried again at once.
+  ///
+  /// - Parameters:
+  ///   - attempts: How often it is tried at most.
+  ///   - isolation: The actor that `body` runs on, the caller's.
+  ///   - body: What to do. The snapshot keeps its pages alive until it returns.
+  /// - Returns: What `body` returns.
+  /// - Throws: ``DatabaseError/conflict(_:expected:found:)`` after the last attempt; at once
+  ///   whatever else `body` throws, and `CancellationError`.
+  public func retrying<R>(
+    attempts: Int = 10, isolation: isolated (any Actor)? = #isolation,
+    _ body: (Snapshot) async throws -> R
+  ) async throws -> R {
+    for _ in 1..<max(attempts, 1) {
+      try Task.checkCancellation()
+      do { return try await body(try snapshot()) } catch DatabaseError.conflict {}
+    }
+    return try await body(try snapshot())
+  }
+
+  /// The same, on the caller's thread; see the async one.
+  ///
+  /// - Parameters:
+  ///   - attempts: How often it is tried at most.
+  ///   - body: What to do.
+  /// - Returns: What `body` returns.
+  /// - Throws: As the async one.
+  public func retrying<R>(attempts: Int = 10, _ body: (Snapshot) throws -> R) throws -> R {
+    for _ in 1..<max(attempts, 1) {
+      do { return try body(try snapshot()) } catch DatabaseError.conflict {}
+    }
+    return try body(try snapshot())
+  }
+}
+
+extension Writing {
+  /// Visits the transactions after a moment, up to the one that is running.
+  fileprivate func forEachRecord(
+    after sequence: SequenceNumber, _ body: (TransactionRecord) throws -> Void
+  ) throws {
+    guard sequence <= head.sequence else {
+      throw DatabaseError.noSuchMoment(
+        reason: "transaction \(sequence) is not there; the newest is \(head.sequence)")
+    }
+    if sequence == head.sequence { return }
+    try store.log.read { try $0.checkReachable(sequence) }
+    let logged = SequenceNumber(head.sequence.rawValue - UInt64(records.count))
+    var next = sequence.next
+    while next <= logged {
+      try body(try store.log.read { try $0.record(next) })
+      next = next.next
+    }
+    for record in records where record.sequence > sequence { try body(record) }
+  }
+}
+
+extension TransactionRecord {
+  /// Whether the transaction has written to a node or below it.
+  fileprivate func touches(_ path: Path) throws -> Bool {
+    var reader = OperationReader(operations)
+    while let operation = try reader.next() {
+      var isTouched = false
+      Touched.forEach(in: operation, under: path) { _ in isTouched = true }
+      if isTouched { return true }
+    }
+    return false
+  }
+}
