@@ -45,7 +45,7 @@ struct SizesTests {
   func naive(seed: UInt64) async throws {
     print("seed \(seed)")
     let clock = SteppedClock(start: 1_700_000_000_000_000)
-    try await withDatabase({ $0.clock = { clock.next() } }) { database in
+    try await withDatabase({ $0.clock = { Date(microseconds: clock.next()) } }) { database in
       let history = RandomHistory(database, seed: seed, callsMax: 30)
       try await history.run(calls: 3_000)
       try await database.write { tx in

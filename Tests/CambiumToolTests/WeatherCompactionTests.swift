@@ -48,7 +48,7 @@ struct WeatherCompactionTests {
     options.clock = {
       clock.withLock { time in
         time += 1_200_000_000
-        return time
+        return Date(timeIntervalSince1970: Double(time) / 1_000_000)
       }
     }
     let database = try Database(at: path, options: options)

@@ -65,8 +65,8 @@ extension Database {
     let log = try Log(
       at: path, options.environment(readOnly: false))
     let writer = try LogWriter(log)
-    let origin = UUID(uuid: try Randomness.bytes(16).lend { try $0.uuid(at: 0) }.uuid)
-    try writer.setFormat(FormatEntry(origin: origin, created: WallClock.microseconds()))
+    let origin = UUID(uuid: try options.randomBytes(16).lend { try $0.uuid(at: 0) }.uuid)
+    try writer.setFormat(FormatEntry(origin: origin, created: options.now))
     try writer.commit(head: LogHead())
     try fill?(log)
   }

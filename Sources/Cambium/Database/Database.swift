@@ -42,6 +42,14 @@ public final class Database: Sendable {
     public var acceptsNetworkFileSystem = false
     /// Takes what an app may want to log; called on the thread that noticed it.
     public var diagnostics: (@Sendable (Diagnostic) -> Void)?
+    /// Takes what each answer to a query took, once it was given; called on the thread that asked.
+    /// Nothing is measured where it is nil.
+    public var queryTrace: (@Sendable (QueryTrace) -> Void)?
+    /// The time of day; nil for the system's. See ``makeReproducible(seed:from:)``.
+    public var clock: (@Sendable () -> Date)?
+    /// Random numbers, for ids, salts and the database's own id; nil for the system's, which nobody
+    /// can predict.
+    public var random: (@Sendable () -> UInt64)?
 
     /// Whether closing removes the directory.
     var isTemporary = false
@@ -60,8 +68,6 @@ public final class Database: Sendable {
     package var fillsLater = false
     /// Told how long each step of filling had the writer's turn, with its commit.
     package var fillStepTook: (@Sendable (_ step: String, Duration) -> Void)?
-    /// The time of day, in microseconds since 1970; nil for the system's.
-    package var clock: (@Sendable () -> Int64)?
     /// How background work is run.
     package var background: any BackgroundWork = DispatchWork()
 

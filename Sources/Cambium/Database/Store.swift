@@ -28,6 +28,8 @@ final class Store: Sendable {
   let mount: String
   /// The models that this database has been used with.
   let bindings = Bindings()
+  /// Makes ids of models.
+  let identifiers: UniqueIdentifiers
 
   private struct Current {
     var state: State?
@@ -51,6 +53,9 @@ final class Store: Sendable {
   init(path: String, options: Database.Options) throws {
     self.path = path
     self.options = options
+    identifiers =
+      options.clock == nil && options.random == nil
+      ? .shared : UniqueIdentifiers(clock: { options.now }, random: options.random)
     let isReadOnly = options.readOnly || !Files.isWritable(path)
     boot = options.systemStart ?? Platform.bootIdentity()
     mount = Platform.mountIdentity(of: path)

@@ -116,11 +116,11 @@ final class Writing: @unchecked Sendable {
 
   private func seal() {
     projector.finish()
-    let now = store.options.clock?() ?? WallClock.microseconds()
-    let time = max(now, head.time)
+    let time = max(store.options.now, head.time)
     let record = TransactionRecord(
       sequence: sequence, clock: head.clock.next(microseconds: time), time: time,
-      origin: store.format.origin, metadata: metadata, operations: operations, previous: head.link)
+      origin: store.format.origin, metadata: metadata, operations: operations,
+      previous: head.link, salt: store.options.random.map { _ in store.options.randomBytes(16) })
     store.recentBytes.store(min(operations.bytes.count, 1 << 20), ordering: .relaxed)
     head.advance(to: record)
     records.append(record)

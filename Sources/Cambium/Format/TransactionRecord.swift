@@ -65,10 +65,12 @@ struct TransactionRecord: Equatable, Sendable {
   /// The link before the first record.
   static let firstLink = [UInt8](repeating: 0, count: Digest.bytesCount)
 
-  /// Seals a transaction: adds it to the chain after `previous`.
+  /// Seals a transaction: adds it to the chain after `previous`. The salt is one that nobody can
+  /// predict, unless it is given.
   init(
     sequence: SequenceNumber, clock: HybridClock, time: Int64, origin: UUID,
-    metadata: [String: String], operations: OperationWriter, previous: [UInt8]
+    metadata: [String: String], operations: OperationWriter, previous: [UInt8],
+    salt: [UInt8]? = nil
   ) {
     format = operations.format
     self.sequence = sequence
@@ -78,7 +80,7 @@ struct TransactionRecord: Equatable, Sendable {
     self.metadata = metadata
     operationCount = operations.count
     self.operations = operations.bytes
-    salt = Randomness.bytes(TransactionRecord.saltCount)
+    self.salt = salt ?? Randomness.bytes(TransactionRecord.saltCount)
     link = []
     link = chained(to: previous)
   }

@@ -19,13 +19,24 @@ final class UniqueIdentifiers: Sendable {
   }
 
   private let state = Mutex(State())
+  private let clock: @Sendable () -> Int64
+  private let random: (@Sendable () -> UInt64)?
+
+  /// Makes a source of its own, for tests that give time and chance.
+  init(
+    clock: @escaping @Sendable () -> Int64 = { WallClock.microseconds() },
+    random: (@Sendable () -> UInt64)? = nil
+  ) {
+    self.clock = clock
+    self.random = random
+  }
 
   func next() -> UUID {
-    let now = UInt64(max(0, WallClock.microseconds() / 1000))
+    let now = UInt64(max(0, clock() / 1000))
     let (high, low) = state.withLock { state in
       if now > state.milliseconds {
         state.milliseconds = now
-        state.counter = state.random.next(upperBound: 0x800 as UInt64)
+        state.counter = (random?() ?? state.random.next()) & 0x7FF
       } else {
         state.counter += 1
       }
@@ -34,7 +45,7 @@ final class UniqueIdentifiers: Sendable {
         state.counter = 0
       }
       let high = state.milliseconds << 16 | 0x7000 | state.counter
-      return (high, state.random.next() >> 2 | 1 << 63)
+      return (high, (random?() ?? state.random.next()) >> 2 | 1 << 63)
     }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(16)

@@ -97,11 +97,18 @@ public struct ModelID<M: Model>: Hashable, Sendable {
 extension ModelID {
   /// An id that no other model has.
   ///
-  /// - Parameter last: Gives the greatest id that there is, where ids are integers.
+  /// - Parameters:
+  ///   - identifiers: Where UUIDs come from.
+  ///   - last: Gives the greatest id that there is, where ids are integers.
   /// - Returns: The id.
   /// - Throws: ``ValidationError`` where only the app knows ids, what `last` throws, and
   ///   ``DatabaseError/misuse(reason:)`` where no integer is left.
-  static func fresh(after last: () throws -> Int64?) throws -> ModelID {
+  static func fresh(
+    _ identifiers: UniqueIdentifiers = .shared, after last: () throws -> Int64?
+  ) throws -> ModelID {
+    if identifiers !== UniqueIdentifiers.shared, let key = identifiers.next() as? M.Key {
+      return ModelID(key)
+    }
     if let key = M.Key.generated() { return ModelID(key) }
     guard M.Key.keyType == .integer else {
       throw ValidationError(causes: [ValidationError(property: "id", "is required")])

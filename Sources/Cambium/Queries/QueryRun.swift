@@ -18,6 +18,7 @@ final class QueryRun {
   /// Asked now and then; throws to end the run.
   var check: (() throws -> Void)?
   private var tables: [JoinTable?]
+  private let tracer: QueryTracer?
   /// The entry of an index at which the run was ended; of those that are sorted, since one of them
   /// is cut, what they all begin with.
   var lastEntry: [UInt8] = []
@@ -32,6 +33,7 @@ final class QueryRun {
     if let after = description.after, after.query != description.cursorHash {
       throw QueryError("the cursor belongs to another query")
     }
+    tracer = QueryTracer(records.snapshot.store)
     self.records = records
     var description = description
     if description.outcome == .exists { description.limit = 1 }
@@ -40,6 +42,9 @@ final class QueryRun {
     plan = try QueryPlanner(description, records).plan()
     tables = Array(repeating: nil, count: description.joins.count)
   }
+
+  // A run has many ways to end, and this is behind all of them.
+  deinit { tracer?.tell(plan, counts, on: records.snapshot) }
 
   /// Takes what happened in accesses into account.
   func count(entries: Int = 0, records: Int = 0) throws {

@@ -148,7 +148,7 @@ extension Transaction {
   /// An id that is free.
   @usableFromInline
   func freshID<M: Model>(_ type: M.Type = M.self) throws -> ModelID<M> {
-    try ModelID.fresh {
+    try ModelID.fresh(writing.store.identifiers) {
       // Keys that are not integers sort behind them, and are none of this type.
       var keys = try readingSnapshot()[M.schema.core.path].children.from(.integer(.max)).reversed()
         .limit(1).makeCursor()
