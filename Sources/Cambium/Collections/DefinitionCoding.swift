@@ -65,6 +65,8 @@ extension PropertyDefinition: ValueCodable {
       map["domain"] = domain?.value
       map["onDelete"] = deleteRule.map { .string($0.rawValue) }
       map.set("mustExist", mustExist)
+      map["label"] = label.map { .string($0) }
+      map["documentation"] = documentation.map { .string($0) }
       return .map(map)
     }
   }
@@ -77,6 +79,8 @@ extension PropertyDefinition: ValueCodable {
     domain = try map["domain"].map { try Domain($0) }
     deleteRule = try map.choice("onDelete")
     mustExist = try map.flag("mustExist")
+    label = try map.text("label")
+    documentation = try map.text("documentation")
   }
 }
 

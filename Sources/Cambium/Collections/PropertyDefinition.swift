@@ -17,6 +17,10 @@ public struct PropertyDefinition: Hashable, Sendable {
   public var deleteRule: DeleteRule?
   /// Whether the record that it refers to must be there when it is written.
   public var mustExist = false
+  /// What people read in the place of the name.
+  public var label: String?
+  /// What people should know about it.
+  public var documentation: String?
 
   /// Declares a property that may be absent, and holds anything of its type.
   ///

@@ -7,7 +7,8 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
   private let keyPath: KeyPath<M, V> & Sendable
   private var name: String?
   private var changes: [@Sendable (inout PropertyInfo, M) -> Void] = []
-  private var rules: [(message: String, holds: @Sendable (V) -> Bool)] = []
+  private var rules: [ModelRule<M>] = []
+  private var conditions: [ModelCondition<M>] = []
   private var previewed: (@Sendable () -> [PropertyPath])?
 
   /// Names a property.
@@ -52,6 +53,43 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
     }
   }
 
+  /// A model for which a condition holds is not written without a value.
+  ///
+  ///     Property(\.reason).required { $0.status == .cancelled }
+  ///
+  /// - Parameter condition: Asks the model that is to be written. It is code, so the app checks it.
+  /// - Returns: The property with the rule.
+  public func required(where condition: @escaping @Sendable (M) -> Bool) -> Property {
+    var copy = self
+    copy.rules.append(
+      ModelRule(about: keyPath, "is required") { [keyPath] model in
+        !model[keyPath: keyPath].isAbsent || !condition(model)
+      })
+    return copy
+  }
+
+  /// The property is stored only of models for which a condition holds. Of others it is stored as
+  /// it is initially, which is not at all where that is nil or ``defaultOnEmpty()``.
+  ///
+  ///     Property(\.reason).stored { $0.status == .cancelled }
+  ///
+  /// - Parameter condition: Asks the model that is to be written. It is code, so the app sees to
+  ///   it; what a tool has stored is read as it is.
+  /// - Returns: The property with the condition.
+  public func stored(where condition: @escaping @Sendable (M) -> Bool) -> Property {
+    var copy = self
+    copy.conditions.append(ModelCondition(keyPath, condition))
+    return copy
+  }
+
+  // MARK: What people read
+
+  /// What people read in the place of the name, and what they should know about it. Both are stored
+  /// in the declaration, where tools find them; see ``Schema/subscript(_:)``.
+  public func labelled(_ label: String, _ documentation: String? = nil) -> Property {
+    changed { info, _ in (info.label, info.documentation) = (label, documentation) }
+  }
+
   // MARK: What it may be
 
   /// A rule that the app checks before a write is logged. All messages are reported at once.
@@ -64,7 +102,7 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
     _ message: String, _ holds: @escaping @Sendable (V) -> Bool
   ) -> Property {
     var copy = self
-    copy.rules.append((message, holds))
+    copy.rules.append(ModelRule(keyPath, message, holds))
     return copy
   }
 
@@ -125,7 +163,7 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
         for change in changes { change(&draft.properties[index], template) }
       },
       define: previewing,
-      rules: rules.map { ModelRule(keyPath, $0.message, $0.holds) })
+      rules: rules, conditions: conditions)
   }
 
   /// Declares the index that holds the previews.

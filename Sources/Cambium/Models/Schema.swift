@@ -18,6 +18,8 @@ public final class Schema<M: Model>: Sendable {
   /// What a record without any property reads as.
   @usableFromInline let template: M
   let rules: [ModelRule<M>]
+  /// Which properties are stored under a condition.
+  let conditions: [ModelCondition<M>]
   let hooks: ModelHooks<M>?
   /// Finds what is wrong with an enum of models, by the schema of its case.
   let problemsOfCase: (@Sendable (inout M) -> [ValidationError])?
@@ -78,6 +80,7 @@ public final class Schema<M: Model>: Sendable {
     Schema.settle(&draft, template)
     self.template = template
     rules = items.flatMap(\.rules)
+    conditions = items.flatMap(\.conditions)
     self.hooks = hooks
     self.problemsOfCase = problemsOfCase
     hasHooks = hooks != nil
@@ -103,7 +106,8 @@ public final class Schema<M: Model>: Sendable {
       for define in parts { define(&definition) }
       return definition
     }
-    hasChecks = !rules.isEmpty || !core.guarded.isEmpty || problemsOfCase != nil
+    hasChecks =
+      !rules.isEmpty || !conditions.isEmpty || !core.guarded.isEmpty || problemsOfCase != nil
   }
 
   /// Derives what follows from the template.
@@ -121,8 +125,21 @@ public final class Schema<M: Model>: Sendable {
     }
   }
 
-  /// What is declared about the collection.
+  /// What is declared about the collection; its `properties` are those of the model, in order.
   public var definition: CollectionDefinition { core.definition }
+
+  /// What is declared about a property: its stored name, type, label, domain. For forms and tables
+  /// that are made from the schema.
+  ///
+  ///     Flight.schema[\.number]?.label            // "Flight number"
+  ///
+  /// Nil for what is not stored as a property of its own, as the id and nested values are not.
+  public subscript<V>(property: KeyPath<M, V>) -> PropertyDefinition? {
+    guard let offset = MemoryLayout<M>.offset(of: property), let index = core.index(at: offset),
+      core.properties[index].shape.typeID == ObjectIdentifier(V.self)
+    else { return nil }
+    return core.properties[index].definition
+  }
 }
 
 extension PropertyInfo {
@@ -134,6 +151,8 @@ extension PropertyInfo {
     definition.domain = domain
     definition.deleteRule = deleteRule
     definition.mustExist = mustExist
+    definition.label = label
+    definition.documentation = documentation
     return definition
   }
 }
@@ -146,6 +165,8 @@ public struct SchemaItem<M: Model>: Sendable {
   var define: (@Sendable (inout CollectionDefinition) -> Void)?
   /// What is checked by code.
   var rules: [ModelRule<M>] = []
+  /// Which properties are stored under a condition.
+  var conditions: [ModelCondition<M>] = []
   /// What leads here from an older form.
   var step: MigrationStep<M>?
   /// Properties whose values may go.

@@ -145,6 +145,8 @@ struct PropertyInfo: Sendable {
   var check: PropertyCheck?
   var deleteRule: DeleteRule?
   var mustExist = false
+  var label: String?
+  var documentation: String?
   /// The template's value, where it is not stored but read from absence.
   var absence: Value?
   /// Whether the template has a value, so that nil must be stored as null.

@@ -182,16 +182,27 @@ extension Transaction {
     if schema.core.caseName != nil, try !exists(id) {
       throw DatabaseError.notFound(try id.path, reason: "there is no such \(M.self)")
     }
-    guard schema.hasRules(at: offset) || schema.core.isGuarded(at: offset) else {
-      return try body()
-    }
+    let isChecked = schema.hasRules(at: offset) || schema.core.isGuarded(at: offset)
+    guard isChecked || !schema.conditions.isEmpty else { return try body() }
     try attempt {
       try body()
-      var model = try get(id)
+      let found = try get(id)
+      var model = found
+      schema.settle(&model)
+      try settle(found, as: model)
       let problems = schema.problems(with: model, at: offset) + schema.core.checked(&model)
       if problems.isEmpty { return }
       throw ValidationError(path: try id.path, causes: problems)
     }
+  }
+}
+
+extension Transaction {
+  /// Writes what conditions have made of a model.
+  private func settle<M: Model>(_ found: M, as model: M) throws {
+    let binding = try writing.binding(M.schema.core)
+    let updates = try writing.modelEncoder.difference(from: found, to: model, binding)
+    if !updates.isEmpty { try writing.issue(.update(try model.id.path, updates)) }
   }
 }
 

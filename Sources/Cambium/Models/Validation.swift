@@ -90,6 +90,17 @@ struct ModelRule<M: Model>: Sendable {
     self.holds = { holds($0[keyPath: keyPath]) }
   }
 
+  /// A rule about a property that looks at the whole model.
+  init<V: PropertyValue>(
+    about keyPath: KeyPath<M, V> & Sendable, _ message: String,
+    _ holds: @escaping @Sendable (M) -> Bool
+  ) {
+    offset = MemoryLayout<M>.offset(of: keyPath)
+    property = { Self.name(keyPath) }
+    self.message = message
+    self.holds = holds
+  }
+
   private static func name<V: PropertyValue>(_ keyPath: KeyPath<M, V>) -> String {
     let core = M.schema.core
     let offset = MemoryLayout<M>.offset(of: keyPath)
@@ -100,13 +111,33 @@ struct ModelRule<M: Model>: Sendable {
   }
 }
 
+/// A property that is stored only under a condition.
+struct ModelCondition<M: Model>: Sendable {
+  /// Makes the property what it is in the template, where the condition does not hold.
+  let settle: @Sendable (_ model: inout M, _ template: M) -> Void
+
+  init<V>(_ keyPath: KeyPath<M, V> & Sendable, _ holds: @escaping @Sendable (M) -> Bool) {
+    settle = { model, template in
+      if holds(model) { return }
+      guard let place = keyPath as? WritableKeyPath<M, V> else { return }
+      model[keyPath: place] = template[keyPath: place]
+    }
+  }
+}
+
 extension Schema {
+  /// Makes the properties initial that are not stored of a model like this.
+  func settle(_ model: inout M) {
+    for condition in conditions { condition.settle(&model, template) }
+  }
+
   /// Puts values into their domains where those say so, and checks everything else.
   ///
   /// - Returns: What is wrong, in the order of the properties; empty where nothing is.
   /// - Complexity: O(properties with a rule).
   func problems(in model: inout M) -> [ValidationError] {
     if let problemsOfCase { return problemsOfCase(&model) }
+    settle(&model)
     var problems = core.checked(&model)
     for rule in rules where !rule.holds(model) {
       problems.append(ValidationError(property: rule.property?(), rule.message))

@@ -55,7 +55,7 @@ struct DeclarationText {
 extension PropertyDefinition {
   /// What holds for it besides its type.
   fileprivate var rules: [String] {
-    var rules: [String] = []
+    var rules = [label, documentation].compactMap { $0.map { "“\($0)”" } }
     if isRequired { rules.append("required") }
     if let absence { rules.append("\(ValueText.short(absence)) where absent") }
     if let domain { rules.append(domain.text) }

@@ -141,6 +141,10 @@ struct SwiftModels {
 
   private func rules(_ property: PropertyDefinition, _ keyPath: String) -> [String] {
     var (calls, notes) = ("", [String]())
+    if let label = property.label {
+      let words = [label, property.documentation].compactMap { $0.map { String(reflecting: $0) } }
+      calls += ".labelled(\(words.joined(separator: ", ")))"
+    }
     if property.isRequired { calls += ".required()" }
     if property.absence.flatMap(SwiftModels.literal) != nil { calls += ".defaultOnEmpty()" }
     if case .reference(let path) = property.type.element, names[path] != nil {
