@@ -71,7 +71,7 @@ func figures(_ database: Database) throws -> [(String, Int, Double?)] {
     .having {
       $0.count > 10; $0.sum($0.distance) < sum
     }
-    .order(by: { $0.count.descending }, { $0.average($0.departureDelay) })
+    .order(by: { ($0.count.descending, $0.average($0.departureDelay)) })
     .select { ($0.count, $0.average($0.departureDelay)) }
 }
 
@@ -80,6 +80,29 @@ func related(_ database: Database) throws -> [(Flight, Airline?, Airport?)] {
     print(airline.name, flights.count)
   }
   return try database.query(Flight.self).order(by: \.number).with(\.carrier, \.origin).fetch()
+}
+
+func several(_ database: Database) throws -> [(String, Int, Double?)] {
+  let joined = database.query(Flight.self)
+    .join(Airport.self, on: \.origin, \.id)
+    .leftJoin(Airline.self, on: \.carrier, \.id)
+    .leftJoin(Airport.self, on: { flight, _, airline in airline.name }, \.name)
+  let flights =
+    joined
+    .where { flight, origin, airline, other in
+      flight.number > 100 && origin.place.latitude < other.place.latitude
+      airline.name != "UA" || flight.isInternational
+    }
+    .order { flight, origin, _, _ in (origin.name.descending, flight.scheduled) }
+  try flights.limit(50).forEach { flight, origin, airline, other in
+    print(flight.number, origin.name, airline?.name ?? "", other?.name ?? "")
+  }
+  let rows = try flights.select { ($0.number, $1.name, $2.name.orNil, $3.name.orNil) }.page()
+  for (number, origin, _, _) in rows.results { print(number, origin) }
+  return try flights.group { _, origin, _, _ in origin.name }
+    .having { flight, _, _, _ in flight.count > 10 }
+    .order { flight, _, _, _ in flight.count.descending }
+    .select { flight, _, _, _ in (flight.count, flight.average(flight.departureDelay)) }
 }
 
 func joined(_ database: Database) throws -> [(Flight, Airport?)] {

@@ -154,6 +154,24 @@ func joinOfTwoTypes(_ flights: Query<Flight>) throws -> Int {
   try flights.join(Airport.self, on: \.number, \.id).count()
 }
 
+func misspeltPropertyOfJoined(_ flights: Query<Flight>) throws -> Int {
+  let joined = flights.join(Airport.self, on: \.origin, \.id)
+  // error: value of type 'Fields<Airport>' has no dynamic member 'nam'
+  return try joined.where { flight, airport in airport.nam == "x" }.count()
+}
+
+func misspeltSelectionOfJoined(_ flights: Query<Flight>) throws -> Int {
+  let joined = flights.join(Airport.self, on: \.origin, \.id)
+  // error: value of type 'Fields<Flight>' has no dynamic member 'numbr'
+  return try joined.select { flight, airport in (flight.numbr, airport.name) }.count()
+}
+
+func misspeltGroupOfJoined(_ flights: Query<Flight>) throws -> Int {
+  let joined = flights.join(Airport.self, on: \.origin, \.id)
+  // error: value of type 'Fields<Airport>' has no dynamic member 'nam'
+  return try joined.group { _, airport in airport.nam }.select { flight, _ in flight.count }.count
+}
+
 func misspeltReference(_ flights: Query<Flight>) throws -> Int {
   // error: no dynamic member 'orign'
   try flights.with(\.orign).fetch().count

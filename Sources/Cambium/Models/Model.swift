@@ -20,7 +20,8 @@ import FoundationEssentials
 /// used, in the error's text.
 ///
 /// Threads: a model is a value; the schema is made once, by whoever uses it first.
-public protocol Model: Identifiable, MemberSource where ID == ModelID<Self> {
+public protocol Model: Identifiable, MemberSource, JoinedSide
+where ID == ModelID<Self>, JoinedModel == Self {
   /// What the key is.
   associatedtype Key: ModelKey = UUID
   /// What identifies a model of this type.

@@ -7,9 +7,10 @@ import FoundationEssentials
 /// handing it to another is an error.
 ///
 ///     kind u8 | hash of the query u64 | index u32 | length of the entry u16 | entry
-///       | length of the order u32 | order | key
+///       | length of the order u32 | order | joined | key
 ///
-/// Kind: 1, results come by an index; 0, they do not, and there is no entry.
+/// Kind: 1, results come by an index; 0, they do not, and there is no entry. With 2 added there are
+/// joined records: their number u16, then for each the length of its key u16 and the key.
 public struct QueryCursor: Hashable, Sendable {
   /// The index by which results come.
   var index: UInt32?
@@ -19,6 +20,8 @@ public struct QueryCursor: Hashable, Sendable {
   /// What the query is ordered by, where no entry says it: none does that is cut, or near one.
   var order: [UInt8]
   var key: [UInt8]
+  /// The keys of the records that were joined to the result's; an empty one for none.
+  var joined: [[UInt8]] = []
 
   /// What the result is sorted by.
   var place: [UInt8] { order + key }
@@ -27,13 +30,18 @@ public struct QueryCursor: Hashable, Sendable {
 extension QueryCursor: LosslessStringConvertible {
   /// The text form.
   public var description: String {
-    var bytes: [UInt8] = [index == nil ? 0 : 1]
+    var bytes: [UInt8] = [(index == nil ? 0 : 1) + (joined.isEmpty ? 0 : 2)]
     bytes.append(littleEndian: query)
     bytes.append(littleEndian: index ?? 0)
     bytes.append(littleEndian: UInt16(clamping: entry.count))
     bytes += entry
     bytes.append(littleEndian: UInt32(clamping: order.count))
     bytes += order
+    if !joined.isEmpty { bytes.append(littleEndian: UInt16(clamping: joined.count)) }
+    for key in joined {
+      bytes.append(littleEndian: UInt16(clamping: key.count))
+      bytes += key
+    }
     bytes += key
     return Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
       .replacing("=", with: "")
@@ -55,12 +63,22 @@ extension QueryCursor: LosslessStringConvertible {
     let entryEnd = 15 + Int(try bytes.load(UInt16.self, at: 13))
     let orderStart = entryEnd + 4
     let orderEnd = orderStart + Int(try bytes.load(UInt32.self, at: entryEnd))
-    guard kind < 2 else { throw QueryError("the cursor is damaged") }
+    guard kind < 4 else { throw QueryError("the cursor is damaged") }
+    var (joined, keyStart) = ([[UInt8]](), orderEnd)
+    if kind & 2 != 0 {
+      let count = try bytes.load(UInt16.self, at: keyStart)
+      keyStart += 2
+      for _ in 0..<count {
+        let length = Int(try bytes.load(UInt16.self, at: keyStart))
+        joined.append(try bytes.array(keyStart + 2, length))
+        keyStart += 2 + length
+      }
+    }
     self.init(
-      index: kind == 1 ? number : nil, query: try bytes.load(UInt64.self, at: 1),
+      index: kind & 1 == 1 ? number : nil, query: try bytes.load(UInt64.self, at: 1),
       entry: try bytes.array(15, entryEnd - 15),
       order: try bytes.array(orderStart, orderEnd - orderStart),
-      key: try bytes.array(orderEnd, bytes.byteCount - orderEnd))
+      key: try bytes.array(keyStart, bytes.byteCount - keyStart), joined: joined)
     _ = try key.lend { try Key($0) }
   }
 }
@@ -70,6 +88,10 @@ extension QueryDescription {
   var cursorHash: UInt64 {
     var text = "\(collection)\n\(condition?.description ?? "")"
     for ordering in orderings { text += "\n\(ordering.text)" }
+    for join in joins {
+      text += "\n\(join.isLeft) \(join.name) \(join.collection) \(join.outer) \(join.inner ?? "id")"
+      text += " \(join.condition?.description ?? "")"
+    }
     return Checksum.of(text: text)
   }
 }

@@ -46,11 +46,14 @@ package struct QueryDescription: Hashable, Sendable {
     package var inner: String?
     /// Whether records without another stay.
     package var isLeft = false
+    /// What holds for the other; nil for all.
+    package var condition: Condition?
 
     package init(
       _ name: String, _ collection: Path, _ outer: PropertyPath, inner: String?,
-      isLeft: Bool = false
+      isLeft: Bool = false, where condition: Condition? = nil
     ) {
+      self.condition = condition
       self.name = name
       self.collection = collection
       self.outer = outer

@@ -15,12 +15,16 @@ struct QueryJoin {
   private let outer: QueryPaths
   private let inner: QueryPaths?
   private let type: PropertyType
+  private let condition: ConditionProgram?
 
   init(
     _ description: QueryDescription.Join, _ records: QueryRecords, _ scope: ConditionScope
   ) throws {
     self.description = description
     outer = try QueryPaths([description.outer], in: scope)
+    condition = try description.condition.map {
+      try ConditionProgram($0, in: records.scope(of: description.collection))
+    }
     let collection = records.catalog.collections[description.collection]
     guard let property = description.inner else {
       (way, inner, type) = (.key, nil, .any)
@@ -41,14 +45,20 @@ struct QueryJoin {
   var words: String {
     let side = description.isLeft ? "left join" : "join"
     let name = ConditionText.collection(description.collection)
+    let rest = description.condition.map { " where \($0)" } ?? ""
     return switch way {
-    case .key: "\(side) \(name) by key"
-    case .index(let index): "\(side) \(name) by the index \(index.name)"
-    case .hash: "\(side) \(name) by a table in memory"
+    case .key: "\(side) \(name) by key\(rest)"
+    case .index(let index): "\(side) \(name) by the index \(index.name)\(rest)"
+    case .hash: "\(side) \(name) by a table in memory\(rest)"
     }
   }
 
-  /// The keys of the records to be put beside one; empty where there are none.
+  /// Whether a record that was found may be put beside one.
+  func accepts(_ record: RawSpan, key: RawSpan, _ records: QueryRecords) throws -> Bool {
+    try condition?.accepts(record, key: key, records) ?? true
+  }
+
+  /// The keys of the records to be put beside one, ascending; empty where there are none.
   func keys(
     _ record: RawSpan, key: RawSpan, _ records: QueryRecords, _ table: inout JoinTable?
   ) throws -> [[UInt8]] {
@@ -92,6 +102,8 @@ struct QueryJoin {
       if !isInside { break }
       isThere = try cursor.next()
     }
+    // The index may have more terms, which order those of one value.
+    keys.sort { $0.lexicographicallyPrecedes($1) }
     if bound.count <= IndexScan.boundBytesMax { return keys }
     // The bound was cut, so the records have the last word.
     let wanted = try bytes(value)

@@ -9,6 +9,9 @@ final class QueryRecords: RelatedRecords {
   /// Copies of the records that are joined to the one at hand; nil where there is none.
   var joined: [(key: [UInt8], record: [UInt8])?] = []
 
+  /// Their keys; an empty one where there is none.
+  var joinedKeys: [[UInt8]] { joined.map { $0?.key ?? [] } }
+
   init(_ snapshot: Snapshot) throws {
     self.snapshot = snapshot
     reader = try snapshot.reader

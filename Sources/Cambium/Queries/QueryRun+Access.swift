@@ -27,10 +27,12 @@ extension QueryRun {
   private func bounded(_ range: ClosedOpenBytes) -> ClosedOpenBytes {
     guard let after = plan.description.after, plan.order == nil else { return range }
     let isReversed = plan.description.orderings.first?.isDescending ?? false
+    // More may be joined to the record at which the page before ended.
+    let next = after.key + [0]
     return range.intersection(
       isReversed
-        ? ClosedOpenBytes(from: [], upTo: after.key)
-        : ClosedOpenBytes(from: after.key + [0], upTo: nil))
+        ? ClosedOpenBytes(from: [], upTo: after.joined.isEmpty ? after.key : next)
+        : ClosedOpenBytes(from: after.joined.isEmpty ? next : after.key, upTo: nil))
   }
 
   // MARK: Scans
@@ -167,8 +169,10 @@ extension QueryRun {
     }
     places.sort { $0.place.lexicographicallyPrecedes($1.place) }
     if let after = plan.description.after, after.entry == held.prefix {
-      let after = after.place
-      places.removeAll { !after.lexicographicallyPrecedes($0.place) }
+      let (place, isJoined) = (after.place, !after.joined.isEmpty)
+      places.removeAll {
+        !place.lexicographicallyPrecedes($0.place) && !(isJoined && place == $0.place)
+      }
     }
     let prefix = held.prefix
     held = HeldEntries()
@@ -321,9 +325,13 @@ extension ClosedOpenBytes {
   /// stands among such.
   fileprivate func behind(_ cursor: QueryCursor?, _ scan: IndexScan) -> ClosedOpenBytes {
     guard let cursor, cursor.index == scan.index.number else { return self }
-    if scan.isReversed { return intersection(ClosedOpenBytes(from: [], upTo: cursor.entry)) }
+    let (entry, next) = (cursor.entry, cursor.entry + [0])
+    let isAlone = cursor.joined.isEmpty
+    if scan.isReversed {
+      return intersection(ClosedOpenBytes(from: [], upTo: isAlone ? entry : next))
+    }
     return intersection(
-      ClosedOpenBytes(from: cursor.entry + (cursor.order.isEmpty ? [0] : []), upTo: nil))
+      ClosedOpenBytes(from: cursor.order.isEmpty && isAlone ? next : entry, upTo: nil))
   }
 }
 

@@ -9,14 +9,12 @@ extension QueryRun {
   ) throws {
     var sorting = QuerySorting(top: plan.topCount)
     var place = ByteBuffer()
-    let after = plan.description.after?.place
+    let after = plan.description.after.map { $0.place + $0.joined.joinedPlace }
     let isJoined = !plan.joins.isEmpty
-    var number: UInt64 = 0
     try forEachAccepted { key, record in
       try order.write(record, key: key, records, to: &place)
-      // A record's place is that of all that are joined to it: they stay as they come.
-      if isJoined { place.append(bigEndian: number) }
-      number += 1
+      // A record's place is that of all that are joined to it: their keys tell them apart.
+      if isJoined { records.joinedKeys.joinedPlace.lend { place.append($0) } }
       try place.lend { place in
         if let after, after.lend({ !$0.precedes(place) }) { return }
         if sorting.isBehind(place) { return }
@@ -28,10 +26,22 @@ extension QueryRun {
     try sorting.forEach { place, key, bytes in
       let own = isJoined ? try records.join(from: bytes) : 0..<bytes.byteCount
       let goesOn = try hand(key, bytes.extracting(own))
-      if !goesOn && !isJoined {
-        last = (place.extracting(0..<(place.byteCount - key.byteCount)).array(), key.array())
+      if !goesOn {
+        let joined = isJoined ? records.joinedKeys : []
+        let end = place.byteCount - key.byteCount - joined.joinedPlace.count
+        last = (place.extracting(0..<end).array(), key.array(), joined)
       }
       return goesOn
+    }
+  }
+}
+
+extension [[UInt8]] {
+  /// The keys of joined records as bytes that tell them apart: each after its length.
+  var joinedPlace: [UInt8] {
+    reduce(into: []) { bytes, key in
+      bytes.append(bigEndian: UInt16(key.count))
+      bytes += key
     }
   }
 }

@@ -23,7 +23,7 @@ final class QueryRun {
   /// is cut, what they all begin with.
   var lastEntry: [UInt8] = []
   /// The result at which the run was ended, and its place without the key where it was sorted.
-  var last: (place: [UInt8], key: [UInt8])?
+  var last: (place: [UInt8], key: [UInt8], joined: [[UInt8]])?
 
   convenience init(_ description: QueryDescription, on snapshot: Snapshot) throws {
     try self.init(description, QueryRecords(snapshot))
@@ -35,6 +35,10 @@ final class QueryRun {
     }
     tracer = QueryTracer(records.snapshot.store)
     self.records = records
+    // Also of what does not count in the end, such as the order of what is only counted.
+    if let problem = description.paths.lazy.compactMap(\.problem).first {
+      throw QueryError(problem)
+    }
     var description = description
     if description.outcome == .exists { description.limit = 1 }
     let countsAll = description.outcome != .list && description.outcome != .ids
@@ -98,7 +102,7 @@ final class QueryRun {
     if let order = plan.order { return try sorting(order, hand) }
     try forEachAccepted { key, record in
       let goesOn = try hand(key, record)
-      if !goesOn { last = (try place(of: record, key), key.array()) }
+      if !goesOn { last = (try place(of: record, key), key.array(), records.joinedKeys) }
       return goesOn
     }
   }
@@ -116,7 +120,8 @@ final class QueryRun {
     last.map { last in
       QueryCursor(
         index: plan.usesIndexOrder ? plan.indexNumber : nil, query: plan.description.cursorHash,
-        entry: plan.usesIndexOrder ? lastEntry : [], order: last.place, key: last.key)
+        entry: plan.usesIndexOrder ? lastEntry : [], order: last.place, key: last.key,
+        joined: last.joined)
     }
   }
 
@@ -138,6 +143,7 @@ final class QueryRun {
     _ index: Int, _ key: RawSpan, _ record: RawSpan, _ body: (RawSpan, RawSpan) throws -> Bool
   ) throws -> Bool {
     if index == plan.joins.count {
+      if wasHandedOut(key) { return true }
       if let program = plan.joinedProgram {
         guard try program.accepts(record, key: key, records) else { return true }
       }
@@ -149,9 +155,11 @@ final class QueryRun {
     var isAlone = true
     for other in try join.keys(record, key: key, records, &tables[index]) {
       let copy = try other.lend { other in
-        try records.lend(join.description.collection, other) { $0.array() }
+        try records.lend(join.description.collection, other) { record in
+          try join.accepts(record, key: other, records) ? record.array() : nil
+        }
       }
-      guard let copy else { continue }
+      guard let copy = copy.flatMap(\.self) else { continue }
       isAlone = false
       counts.records += 1
       records.joined[index] = (other, copy)
@@ -159,6 +167,16 @@ final class QueryRun {
     }
     records.joined[index] = nil
     return isAlone && join.description.isLeft ? try self.join(index + 1, key, record, body) : true
+  }
+
+  /// Whether the page before had what is joined to the record at which it ended. What is sorted is
+  /// told by its place instead.
+  private func wasHandedOut(_ key: RawSpan) -> Bool {
+    guard plan.order == nil, let after = plan.description.after, !after.joined.isEmpty,
+      after.key.lend({ $0.equals(key) })
+    else { return false }
+    let joined = records.joinedKeys
+    return !after.joined.lexicographicallyPrecedes(joined) { $0.lexicographicallyPrecedes($1) }
   }
 }
 

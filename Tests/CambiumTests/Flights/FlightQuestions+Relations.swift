@@ -112,7 +112,7 @@ extension FlightQuestions {
       try reader.query(Flight.self).join(Plane.self, on: \.plane, \.id)
         .where { _, plane in plane.seats > 250 }
         .order(by: { flight, _ in flight.id }).limit(30).fetch()
-        .map { row($0.id, $1?.seats) }
+        .map { row($0.id, $1.seats) }
     }
     FlightQuestion(
       """
@@ -173,7 +173,7 @@ extension FlightQuestions {
       """
     ) { reader in
       try reader.query(Flight.self).group(by: \.origin, \.destination).having { $0.count > 20 }
-        .order(by: { $0.count.descending }, { $0.origin }, { $0.destination })
+        .order { ($0.count.descending, $0.origin, $0.destination) }
         .select { $0.count }.map { row($0.0, $0.1, $1) }
     }
     FlightQuestion(
@@ -198,7 +198,7 @@ extension FlightQuestions {
     ) { reader in
       try rows(
         reader.query(Flight.self).where { $0.departureDelay > 0 }.group(by: \.carrier.name)
-          .order(by: { $0.count.descending }, { $0.carrier.name }).limit(5).select { $0.count })
+          .order { ($0.count.descending, $0.carrier.name) }.limit(5).select { $0.count })
     }
   }
 

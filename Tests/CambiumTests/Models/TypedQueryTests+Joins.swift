@@ -15,16 +15,16 @@ extension TypedQueryTests {
       let expected = places.all.filter { $0.number < 50 && $0.carrier != nil }
       let pairs = try joined.fetch()
       #expect(Set(pairs.map(\.0.id)) == Set(expected.map(\.id)))
-      #expect(pairs.allSatisfy { $0.0.carrier == $0.1?.id && $0.1 != nil })
+      #expect(pairs.allSatisfy { $0.0.carrier == $0.1.id })
       let some = try joined.where { flight, airline in
         airline.name == "Airline UA"
         flight.status != .cancelled
       }.fetch()
       let wanted = expected.filter { $0.carrier == "UA" && $0.status != .cancelled }
       #expect(Set(some.map(\.0.id)) == Set(wanted.map(\.id)))
-      let sorted = try joined.order(
-        by: { _, airline in airline.name.descending }, { flight, _ in flight.number }
-      ).limit(10, offset: 3).fetch()
+      let sorted = try joined.order { flight, airline in
+        (airline.name.descending, flight.number)
+      }.limit(10, offset: 3).fetch()
       #expect(
         sorted.map(\.0.id)
           == expected.sorted {
@@ -42,11 +42,10 @@ extension TypedQueryTests {
         try filtered.limit(3, offset: 2).fetch().map(\.0.number) == Array(wantedEven[2..<5]))
       let flights = database.query(Airline.self).join(Flight.self, on: \.id, \.carrier)
         .order(by: { airline, _ in airline.name })
-      // A key path through the optional would copy memory onto itself, which ASan reports of Swift.
-      let all = try flights.fetch().map { $0.1?.id }
-      var paged: [Flight.ID?] = []
+      let all = try flights.fetch().map(\.1.id)
+      var paged: [Flight.ID] = []
       while paged.count < all.count {
-        let page = try flights.limit(7, offset: paged.count).fetch().map { $0.1?.id }
+        let page = try flights.limit(7, offset: paged.count).fetch().map(\.1.id)
         try #require(!page.isEmpty)
         paged += page
       }
@@ -62,31 +61,30 @@ extension TypedQueryTests {
   }
 
   /// Properties of both sides of the joined flights and airlines.
-  private static func selecting(_ database: Database, _ pairs: [(Flight, Airline?)]) throws {
+  private static func selecting(_ database: Database, _ pairs: [(Flight, Airline)]) throws {
     let flights = database.query(Flight.self).where { $0.number < 50 }
     let joined = flights.join(Airline.self, on: \.carrier, \.id)
       .order(by: { flight, _ in flight.number })
-    let rows = try joined.select(
-      { flight, _ in flight.number }, { _, airline in airline.name },
-      { _, airline in airline.id }, { flight, _ in flight.origin.name }
-    ).fetch()
+    let rows = try joined.select { flight, airline in
+      (flight.number, airline.name, airline.id, flight.origin.name)
+    }.fetch()
     let airports = Dictionary(
       uniqueKeysWithValues: try database.query(Airport.self).fetch().map { ($0.id, $0.name) })
     let expected = pairs.sorted { $0.0.number < $1.0.number }
     #expect(rows.map(\.0) == expected.map(\.0.number))
-    #expect(rows.map(\.1) == expected.compactMap(\.1?.name))
-    #expect(rows.map(\.2) == expected.compactMap(\.1?.id))
+    #expect(rows.map(\.1) == expected.map(\.1.name))
+    #expect(rows.map(\.2) == expected.map(\.1.id))
     #expect(rows.map(\.3) == expected.map { $0.0.origin.flatMap { airports[$0] } ?? "" })
-    let names = joined.select({ _, airline in airline.name }).distinct()
+    let names = joined.select { $1.name }.distinct()
     let known = Set(rows.map(\.1))
     #expect(try Set(names.fetch()) == known && names.count() == known.count)
     let left = flights.leftJoin(Airline.self, on: \.carrier, \.id)
-    let all = try left.select({ flight, _ in flight.carrier }, { $1.name.orNil }).fetch()
+    let all = try left.select { ($0.carrier, $1.name.orNil) }.fetch()
     #expect(all.count == 49 && all.allSatisfy { ($0.0 == nil) == ($0.1 == nil) })
-    #expect(throws: PropertyError.self) { try left.select({ $1.name }).fetch() }
+    #expect(throws: PropertyError.self) { try left.select { $1.name }.fetch() }
     #expect(throws: DatabaseError.self) {
       try flights.filter { _ in true }.join(Airline.self, on: \.carrier, \.id)
-        .select({ $1.name }).fetch()
+        .select { $1.name }.fetch()
     }
   }
 }

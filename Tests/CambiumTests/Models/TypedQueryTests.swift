@@ -270,6 +270,10 @@ struct TypedQueryTests {
       let pairs = Dictionary(grouping: expected) { [$0.carrier?.key ?? "", $0.status.rawValue] }
         .filter { $0.value.count > 20 }
       #expect(byTwo.map(\.1) == pairs.values.map(\.count).sorted(by: >))
+      let north = try database.query(Airport.self).group(by: \.name)
+        .having { $0.maximum($0.place.latitude) > 5 }
+        .order { $0.sum($0.place.longitude).descending }.select { $0.count }
+      #expect(north.map(\.0) == ["42 John 3", "EWR John 1", "LGA John 2"])
       let late = try database.query(Flight.self).group(by: \.carrier)
         .having { $0.average($0.departureDelay) > 80 }.select { $0.count }
       let means = Dictionary(grouping: expected) { $0.carrier?.key ?? "" }.values.filter {

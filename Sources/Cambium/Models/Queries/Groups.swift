@@ -1,5 +1,7 @@
 // Groups of the models that answer, and the figures that can be made of each.
 
+import Synchronization
+
 /// A figure over the models of a group.
 public struct Aggregate<V: Sendable>: Sendable {
   let measure: QueryMeasure
@@ -10,8 +12,8 @@ public struct Aggregate<V: Sendable>: Sendable {
 }
 
 extension Aggregate where V: PropertyValue {
-  fileprivate init(_ kind: QueryMeasure.Kind, _ path: PropertyPath? = nil) {
-    self.init(measure: QueryMeasure(kind, path)) { try V(storedValue: $0) }
+  fileprivate init(_ measure: QueryMeasure) {
+    self.init(measure: measure) { try V(storedValue: $0) }
   }
 
   fileprivate func compare(_ comparison: Condition.Comparison, _ value: V) -> Condition {
@@ -42,52 +44,71 @@ extension Aggregate: OrderTerm {
 
 /// Stands for a group: the figures that can be made of its models.
 @dynamicMemberLookup public struct GroupFields<M: Model>: Sendable {
+  fileprivate let own: Fields<M>
+  fileprivate let named: NamedFigures
+
   /// A property, to be made a figure of.
   public subscript<V: PropertyValue>(dynamicMember keyPath: KeyPath<M, V>) -> Operand<V> {
-    Fields<M>()[dynamicMember: keyPath]
+    own[dynamicMember: keyPath]
   }
 
+  private func figure<V: PropertyValue>(
+    _ kind: QueryMeasure.Kind, _ path: PropertyPath? = nil
+  ) -> Aggregate<V> { Aggregate(named.adding(QueryMeasure(kind, path))) }
+
   /// How many models there are.
-  public var count: Aggregate<Int> { Aggregate(.count) }
+  public var count: Aggregate<Int> { figure(.count) }
 
   /// The sum of a property; nil where none has a value.
   public func sum<V: PropertyValue>(_ property: Operand<V>) -> Aggregate<V.Base?>
-  where V.Base: Numeric {
-    Aggregate(.sum, property.path)
-  }
+  where V.Base: Numeric { figure(.sum, property.path) }
 
   /// The mean of a property over those that have one.
   public func average<V: PropertyValue>(_ property: Operand<V>) -> Aggregate<Double?>
-  where V.Base: Numeric {
-    Aggregate(.average, property.path)
-  }
+  where V.Base: Numeric { figure(.average, property.path) }
 
   /// The least value of a property.
   public func minimum<V: PropertyValue>(_ property: Operand<V>) -> Aggregate<V.Base?> {
-    Aggregate(.minimum, property.path)
+    figure(.minimum, property.path)
   }
 
   /// The greatest value of a property.
   public func maximum<V: PropertyValue>(_ property: Operand<V>) -> Aggregate<V.Base?> {
-    Aggregate(.maximum, property.path)
+    figure(.maximum, property.path)
   }
 }
 
-/// The groups that the models which answer a query make.
+/// The figures that a closure has named: conditions and orderings know only how they are called.
+private final class NamedFigures: Sendable {
+  private let measures = Mutex<[QueryMeasure]>([])
+
+  var all: [QueryMeasure] { measures.withLock { $0 } }
+
+  func adding(_ measure: QueryMeasure) -> QueryMeasure {
+    measures.withLock { if !$0.contains(measure) { $0.append(measure) } }
+    return measure
+  }
+}
+
+/// The groups that the models which answer a query make, or the results of a join.
 ///
 ///     let report = try query.group(by: \.carrier.name)
 ///       .having { $0.count > 10 }
 ///       .select { ($0.count, $0.average($0.departureDelay)) }
-public struct Groups<M: Model, K: Sendable>: Sendable {
-  fileprivate let query: Query<M>
-  fileprivate let paths: [PropertyPath]
-  fileprivate let key: @Sendable ([Value]) throws -> K
+///
+/// The figures of a join may be of any of its models: closures take one value for each.
+public struct Groups<M: Model, K: Sendable, each S: JoinedSide>: Sendable {
+  private let query: Query<M>
+  private let paths: [PropertyPath]
+  private let key: @Sendable ([Value]) throws -> K
   private var conditions: [Condition] = []
   private var orderings: [Ordering] = []
+  /// The figures that are tested or ordered by.
+  private var needed: [QueryMeasure] = []
   private var limit: Int?
   private var offset = 0
 
-  fileprivate init(
+  init(
     _ query: Query<M>, _ paths: [PropertyPath], _ key: @escaping @Sendable ([Value]) throws -> K
   ) {
     self.query = query
@@ -95,17 +116,45 @@ public struct Groups<M: Model, K: Sendable>: Sendable {
     self.key = key
   }
 
+  /// What a closure makes of the figures of all models, and which it names.
+  private func named<R>(
+    _ body: (GroupFields<M>, repeat GroupFields<(each S).JoinedModel>) -> R
+  ) -> (result: R, measures: [QueryMeasure]) {
+    let figures = NamedFigures()
+    var index = -1
+    func next<T: JoinedSide>(_ side: T.Type) -> GroupFields<T.JoinedModel> {
+      index += 1
+      return GroupFields(
+        own: Fields(hops: [query.description.joins[index].name]), named: figures)
+    }
+    let own = GroupFields(own: Fields<M>(), named: figures)
+    return (body(own, repeat next((each S).self)), figures.all)
+  }
+
   /// Only groups that pass.
-  public func having(@ConditionBuilder _ condition: (GroupFields<M>) -> Condition) -> Groups {
+  public func having(
+    @ConditionBuilder _ condition: (
+      GroupFields<M>, repeat GroupFields<(each S).JoinedModel>
+    ) -> Condition
+  ) -> Groups {
     var copy = self
-    copy.conditions.append(condition(GroupFields<M>()))
+    let (condition, measures) = named(condition)
+    copy.conditions.append(condition)
+    copy.needed += measures
     return copy
   }
 
-  /// Sorts the groups by figures; by their values where it is not called.
-  public func order<each T: OrderTerm>(by terms: repeat (GroupFields<M>) -> each T) -> Groups {
+  /// Sorts the groups by figures, one or a tuple of several; without it they come in the order of
+  /// their values.
+  ///
+  ///     query.group(by: \.carrier).order { ($0.count.descending, $0.sum($0.distance)) }
+  public func order<each T: OrderTerm>(
+    by terms: (GroupFields<M>, repeat GroupFields<(each S).JoinedModel>) -> (repeat each T)
+  ) -> Groups {
+    let (terms, measures) = named(terms)
     var copy = self
-    for term in repeat each terms { copy.orderings.append(term(GroupFields<M>()).ordering) }
+    copy.needed += measures
+    for term in repeat each terms { copy.orderings.append(term.ordering) }
     return copy
   }
 
@@ -116,36 +165,46 @@ public struct Groups<M: Model, K: Sendable>: Sendable {
     return copy
   }
 
-  /// The figures of each group.
+  /// The figures of each group, to be fetched, visited or explained.
   ///
-  /// - Parameter body: Names the figures.
-  /// - Returns: The values that make the group, and its figures.
-  /// - Throws: As ``Query/fetch()``; ``DatabaseError/misuse(reason:)`` where the query has a limit,
-  ///   since groups are made of all models that answer.
-  public func select<each V: Sendable>(
-    _ body: (GroupFields<M>) -> (repeat Aggregate<each V>)
-  ) throws -> [(K, repeat each V)] {
-    if query.hasLimit {
-      throw DatabaseError.misuse(
-        reason: "groups are made of all models that answer; limit the groups: group(…).limit(…)")
-    }
-    let aggregates = body(GroupFields<M>())
+  /// - Parameter body: Names the figures: one, or a tuple of several.
+  /// - Returns: What can be asked for.
+  public func figures<each V: Sendable>(
+    _ body: (GroupFields<M>, repeat GroupFields<(each S).JoinedModel>) -> (
+      repeat Aggregate<each V>
+    )
+  ) -> GroupFigures<M, K, repeat each V> {
+    let aggregates = named(body).result
     var measures: [QueryMeasure] = []
     for aggregate in repeat each aggregates { measures.append(aggregate.measure) }
-    let chosen = paths.count + measures.count
-    let found = try query.values("group") { describe(measures, in: &$0) }
-    var results: [(K, repeat each V)] = []
-    for values in found {
-      precondition(values.count >= chosen, "a group has too few values")
-      var index = paths.count - 1
-      func next<A>(_ aggregate: Aggregate<A>) throws -> A {
-        index += 1
-        return try aggregate.read(values[index])
-      }
-      results.append((try key(values), repeat try next(each aggregates)))
-    }
-    return results
+    var described = query
+    describe(measures, in: &described.description)
+    return GroupFigures(
+      described, isLimited: query.hasLimit, count: paths.count, key, (repeat each aggregates))
   }
+
+  /// As above, for one figure. The compiler of Swift 6.3 does not find out the types of a pack of
+  /// one where a closure follows.
+  public func figures<V: Sendable>(
+    _ body: (GroupFields<M>, repeat GroupFields<(each S).JoinedModel>) -> Aggregate<V>
+  ) -> GroupFigures<M, K, V> {
+    let aggregate = named(body).result
+    var described = query
+    describe([aggregate.measure], in: &described.description)
+    return GroupFigures<M, K, V>(
+      described, isLimited: query.hasLimit, count: paths.count, key, (aggregate))
+  }
+
+  /// The figures of each group.
+  ///
+  /// - Parameter body: Names the figures: one, or a tuple of several.
+  /// - Returns: The values that make the group, and its figures.
+  /// - Throws: As ``GroupFigures/fetch()``.
+  public func select<each V: Sendable>(
+    _ body: (GroupFields<M>, repeat GroupFields<(each S).JoinedModel>) -> (
+      repeat Aggregate<each V>
+    )
+  ) throws -> [(K, repeat each V)] { try figures(body).fetch() }
 
   /// How ``select(_:)`` is answered with the same figures, in words; see ``Query/explain()``.
   ///
@@ -153,45 +212,101 @@ public struct Groups<M: Model, K: Sendable>: Sendable {
   /// - Returns: The words.
   /// - Throws: As ``select(_:)``, since it is run.
   public func explain<each V: Sendable>(
-    _ body: (GroupFields<M>) -> (repeat Aggregate<each V>)
-  ) throws -> String {
-    let aggregates = body(GroupFields<M>())
-    var measures: [QueryMeasure] = []
-    for aggregate in repeat each aggregates { measures.append(aggregate.measure) }
-    return try query.withoutFilters("group").explain { describe(measures, in: &$0) }
-  }
+    _ body: (GroupFields<M>, repeat GroupFields<(each S).JoinedModel>) -> (
+      repeat Aggregate<each V>
+    )
+  ) throws -> String { try figures(body).explain() }
 
   private func describe(_ measures: [QueryMeasure], in description: inout QueryDescription) {
+    let others = needed.enumerated().filter { index, measure in
+      !measures.contains(measure) && needed.firstIndex(of: measure) == index
+    }
     description.grouping = .init(
-      paths, measures + needed(besides: measures),
+      paths, measures + others.map(\.element),
       having: conditions.isEmpty ? nil : Condition(.all(conditions.map(\.test))))
     description.orderings = orderings
     (description.limit, description.offset) = (limit, offset)
   }
-
-  /// The figures that are tested or ordered by, but not selected.
-  private func needed(besides chosen: [QueryMeasure]) -> [QueryMeasure] {
-    let fields = conditions.reduce(into: Set(orderings.compactMap(\.path.property))) {
-      $0.formUnion($1.propertyNames)
-    }
-    let known = Set(chosen.map(\.name))
-    return fields.subtracting(known).sorted().compactMap { QueryMeasure(name: $0) }
-  }
 }
 
-extension QueryMeasure {
-  /// Reads a figure's name, as in a condition about groups.
-  fileprivate init?(name: String) {
-    let parts = name.split(separator: "(", maxSplits: 1)
-    guard let first = parts.first, let kind = Kind(rawValue: String(first)) else { return nil }
-    guard parts.count == 2 else {
-      self.init(kind)
-      return
-    }
-    var hops = parts[1].dropLast().split(separator: ".").map(String.init)
-    guard let property = hops.popLast() else { return nil }
-    self.init(kind, PropertyPath(hops: hops, property))
+/// Groups with their figures; see ``Groups/figures(_:)``.
+///
+///     let report = query.group(by: \.carrier.name).figures { ($0.count, $0.sum($0.distance)) }
+///     try report.forEach { carrier, count, distance in … }
+public struct GroupFigures<M: Model, K: Sendable, each V: Sendable>: Sendable {
+  private let query: Query<M>
+  private let isLimited: Bool
+  /// How many values make a group; the figures follow them.
+  private let count: Int
+  private let key: @Sendable ([Value]) throws -> K
+  private let aggregates: (repeat Aggregate<each V>)
+
+  fileprivate init(
+    _ query: Query<M>, isLimited: Bool, count: Int,
+    _ key: @escaping @Sendable ([Value]) throws -> K, _ aggregates: (repeat Aggregate<each V>)
+  ) {
+    self.query = query
+    self.isLimited = isLimited
+    self.count = count
+    self.key = key
+    self.aggregates = aggregates
   }
+
+  private func asked() throws -> Query<M> {
+    if !isLimited { return try query.withoutFilters("group") }
+    throw DatabaseError.misuse(
+      reason: "groups are made of all models that answer; limit the groups: group(…).limit(…)")
+  }
+
+  private func figure<A>(
+    _ aggregate: Aggregate<A>, _ values: [Value], _ index: inout Int
+  ) throws -> A {
+    defer { index += 1 }
+    guard index < values.count else {
+      throw DatabaseError.corrupt(reason: "a group has too few values")
+    }
+    return try aggregate.read(values[index])
+  }
+
+  private func result(_ values: [Value]) throws -> (K, repeat each V) {
+    var index = count
+    return (try key(values), repeat try figure(each aggregates, values, &index))
+  }
+
+  private func hand(_ values: [Value], to body: (K, repeat each V) throws -> Void) throws {
+    var index = count
+    try body(try key(values), repeat try figure(each aggregates, values, &index))
+  }
+
+  /// The values that make each group, and its figures.
+  ///
+  /// - Throws: As ``Query/fetch()``; ``DatabaseError/misuse(reason:)`` where the query has a limit,
+  ///   since groups are made of all models that answer.
+  public func fetch() throws -> [(K, repeat each V)] {
+    var results: [(K, repeat each V)] = []
+    try asked().run { _ in }.forEachValues { values in
+      results.append(try result(values))
+      return true
+    }
+    return results
+  }
+
+  /// Visits the groups, in order. In memory are only those that are being made, and no more than
+  /// 64 MB of them.
+  ///
+  /// - Parameter body: Takes the values that make the group, and its figures.
+  /// - Throws: What `body` throws; otherwise as ``fetch()``.
+  public func forEach(_ body: (K, repeat each V) throws -> Void) throws {
+    try asked().run { _ in }.forEachValues { values in
+      try hand(values, to: body)
+      return true
+    }
+  }
+
+  /// How it is answered, in words; see ``Query/explain()``.
+  ///
+  /// - Throws: As ``fetch()``, since it is run.
+  public func explain() throws -> String { try asked().explain { _ in } }
 }
 
 extension Query {

@@ -285,4 +285,10 @@ extension Query {
     let fields = Fields<M>()
     return Loading(self, (repeat (each relations)(fields).relation))
   }
+
+  /// As above, for one relation. The compiler of Swift 6.3 does not find out the types of a pack of
+  /// one where a closure follows.
+  public func with<T: RelationTerm>(_ relation: (Fields<M>) -> T) -> Loading<M, T.Loaded> {
+    Loading<M, T.Loaded>(self, (relation(Fields<M>()).relation))
+  }
 }

@@ -8,36 +8,84 @@ import FoundationEssentials
 ///     let rows = try query.select(\.number, \.carrier.name, \.scheduled).fetch()
 public struct Selection<M: Model, each V: PropertyValue>: Sendable {
   private var query: Query<M>
-  private let paths: [PropertyPath]
+  private let reader: SelectedValues<repeat each V>
 
   init(_ query: Query<M>, _ operands: (repeat Operand<each V>)) {
-    var paths: [PropertyPath] = []
-    for operand in repeat each operands { paths.append(operand.path) }
-    self.paths = paths
+    reader = SelectedValues(at: 0, (repeat each operands))
     self.query = query
-    self.query.description.selection = paths
+    self.query.description.selection = reader.paths
+  }
+
+  private func changed(_ change: (inout Query<M>) -> Void) -> Selection {
+    var copy = self
+    change(&copy.query)
+    return copy
   }
 
   /// Results that are the same count once.
-  public func distinct() -> Selection {
-    var copy = self
-    copy.query.description.isDistinct = true
-    return copy
-  }
+  public func distinct() -> Selection { changed { $0.description.isDistinct = true } }
 
   /// All results, in order.
   ///
   /// - Throws: ``QueryError``; ``PropertyError`` where a property that is not optional has no
   ///   value; ``DatabaseError/corrupt(reason:)``.
   /// - Complexity: as the query; about 0.2 µs for each property of each result.
-  public func fetch() throws -> [(repeat each V)] {
-    // The compiler of Swift 6.3 crashes where a closure makes such a tuple, so the values come
-    // first.
-    let found = try query.values("select") { _ in }
+  public func fetch() throws -> [(repeat each V)] { try results().0 }
+
+  private func results() throws -> ([(repeat each V)], QueryCursor?) {
+    let run = try query.withoutFilters("select").run { _ in }
     var results: [(repeat each V)] = []
-    results.reserveCapacity(found.count)
-    for values in found { results.append(try result(values)) }
-    return results
+    try run.forEachValues { values in
+      results.append(try reader.read(values))
+      return true
+    }
+    return (results, run.cursor)
+  }
+
+  /// Visits the results, in order, with memory that does not depend on how many there are, unless
+  /// they must be sorted or told apart.
+  ///
+  /// - Parameter body: Takes the properties. It must not write to the transaction that is read.
+  /// - Throws: What `body` throws; otherwise as ``fetch()``.
+  public func forEach(_ body: (repeat each V) throws -> Void) throws {
+    try query.withoutFilters("select").run { _ in }.forEachValues { values in
+      try reader.hand(values, to: body)
+      return true
+    }
+  }
+
+  /// Some results, and where the next ones begin.
+  ///
+  ///     let page = try query.limit(50).after(cursor).select(\.number, \.carrier.name).page()
+  ///
+  /// - Returns: As many results as the query's limit says; `next` is nil behind the last.
+  /// - Throws: As ``fetch()``; ``DatabaseError/misuse(reason:)`` for results that are
+  ///   ``distinct()``, which have no place to go on from.
+  public func page() throws -> (results: [(repeat each V)], next: QueryCursor?) {
+    if query.description.isDistinct {
+      throw DatabaseError.misuse(reason: "distinct results have no pages; use forEach")
+    }
+    let (results, next) = try results()
+    return (results, next)
+  }
+
+  /// Visits the results in batches, each read from a moment of its own; see
+  /// ``Query/batches(of:_:)``.
+  ///
+  /// - Parameters:
+  ///   - count: How many results a batch has.
+  ///   - body: Takes a batch; it may write.
+  /// - Throws: What `body` throws; otherwise as ``page()``.
+  public func batches(of count: Int, _ body: ([(repeat each V)]) throws -> Void) throws {
+    var pages = Pages(query.bounds, of: count)
+    while let bounds = pages.next() {
+      let cursor = pages.cursor(query)
+      let page = try changed {
+        $0 = $0.limit(bounds.count, offset: bounds.offset).after(cursor)
+      }.page()
+      if !page.results.isEmpty { try body(page.results) }
+      pages.took(page.results.count, page.next)
+    }
   }
 
   /// How it is answered, in words; see ``Query/explain()``.
@@ -47,28 +95,53 @@ public struct Selection<M: Model, each V: PropertyValue>: Sendable {
     try query.withoutFilters("select").explain(running: { _ in })
   }
 
-  private func result(_ values: [Value]) throws -> (repeat each V) {
-    var index = -1
-    func next<T: PropertyValue>(_ type: T.Type) throws -> T {
-      index += 1
-      return try T(selected: values[index], paths[index])
-    }
-    return (repeat try next((each V).self))
-  }
-
   /// The first result, or nil.
   ///
   /// - Throws: As ``fetch()``.
   public func first() throws -> (repeat each V)? {
-    var copy = self
-    copy.query.description.limit = min(1, query.description.limit ?? 1)
-    return try copy.fetch().first
+    try changed { $0.description.limit = min(1, $0.description.limit ?? 1) }.fetch().first
   }
 
   /// How many results there are.
   ///
   /// - Throws: As ``fetch()``.
   public func count() throws -> Int { try query.withoutFilters("select").run { _ in }.count() }
+}
+
+/// Makes a tuple of the values that some paths lead to.
+///
+/// The compiler of Swift 6.3 crashes where a closure makes such a tuple, so these are methods.
+struct SelectedValues<each V: PropertyValue>: Sendable {
+  let paths: [PropertyPath]
+  /// Where they stand among the values.
+  private let start: Int
+
+  init(at start: Int, _ operands: (repeat Operand<each V>)) {
+    self.start = start
+    var paths: [PropertyPath] = []
+    for operand in repeat each operands { paths.append(operand.path) }
+    self.paths = paths
+  }
+
+  private func value<T: PropertyValue>(
+    _ type: T.Type, _ values: [Value], _ index: inout Int
+  ) throws -> T {
+    defer { index += 1 }
+    guard start + index < values.count else {
+      throw DatabaseError.corrupt(reason: "a result has too few values")
+    }
+    return try T(selected: values[start + index], paths[index])
+  }
+
+  func read(_ values: [Value]) throws -> (repeat each V) {
+    var index = 0
+    return (repeat try value((each V).self, values, &index))
+  }
+
+  func hand(_ values: [Value], to body: (repeat each V) throws -> Void) throws {
+    var index = 0
+    try body(repeat try value((each V).self, values, &index))
+  }
 }
 
 extension PropertyValue {
