@@ -35,10 +35,7 @@ public protocol ModelUnion: Model {
 extension ModelUnion {
   /// The first case, with the initial values of its model.
   public init() {
-    guard let first = Self.cases.all.first else {
-      preconditionFailure("\(Self.self) lists no case")
-    }
-    self = first.template()
+    self = Self.cases.first.template()
   }
 
   /// The id of the model that it is; unassigned where its case is not listed.
@@ -59,10 +56,15 @@ extension ModelUnion {
 
 /// The cases of a ``ModelUnion``.
 public struct ModelCases<Union: ModelUnion>: Sendable {
+  /// The initial one.
+  let first: ModelCase<Union>
   let all: [ModelCase<Union>]
 
-  /// Lists the cases.
-  public init(_ all: ModelCase<Union>...) { self.all = all }
+  /// Lists the cases, of which there is one at least.
+  public init(_ first: ModelCase<Union>, _ others: ModelCase<Union>...) {
+    self.first = first
+    all = [first] + others
+  }
 }
 
 /// One case of a ``ModelUnion``: its name, and how its model is put in and taken out.

@@ -167,12 +167,14 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
   }
 
   /// Declares the index that holds the previews.
-  private var previewing: (@Sendable (inout CollectionDefinition) -> Void)? {
+  private var previewing: (@Sendable (inout CollectionDefinition) throws -> Void)? {
     guard let previewed else { return nil }
     return { [keyPath] (definition: inout CollectionDefinition) in
-      guard let own = Fields<M>()[dynamicMember: keyPath].path.property else { return }
+      let own = try Fields<M>()[dynamicMember: keyPath].path.ownProperty(of: "\(M.self)")
       var index = IndexDefinition([IndexDefinition.Term(own)])
-      index.covered = previewed().compactMap(\.property).map { "\(own).\($0)" }
+      index.covered = try previewed().map {
+        "\(own).\(try $0.ownProperty(of: "a preview in \(M.self)"))"
+      }
       definition.add(index)
     }
   }

@@ -14,6 +14,7 @@ struct Redeclaring {
   let place: String
 
   init(_ core: SchemaCore, in snapshot: Snapshot, at place: String) throws {
+    try core.checkDefinition()
     self.core = core
     self.place = place
     present = try snapshot.definition(of: core.path)

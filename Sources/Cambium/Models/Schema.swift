@@ -101,10 +101,13 @@ public final class Schema<M: Model>: Sendable {
         [rule.property?(), rule.message].compactMap(\.self).joined(separator: " ")
       }
       for (index, core) in cases.enumerated() {
-        definition.take(core().ownDefinition, isFirst: index == 0)
+        definition.take(core().ownDeclaration.definition, isFirst: index == 0)
       }
-      for define in parts { define(&definition) }
-      return definition
+      var problem = cases.lazy.compactMap { $0().ownDeclaration.problem }.first
+      for define in parts {
+        do { try define(&definition) } catch { problem = problem ?? "\(error)" }
+      }
+      return SchemaDeclaration(definition: definition, problem: problem)
     }
     hasChecks =
       !rules.isEmpty || !conditions.isEmpty || !core.guarded.isEmpty || problemsOfCase != nil
@@ -162,7 +165,7 @@ public struct SchemaItem<M: Model>: Sendable {
   /// Changes the properties.
   var change: (@Sendable (inout SchemaDraft, M) -> Void)?
   /// Declares an index or a view. Run late: it names properties by the schema that is being made.
-  var define: (@Sendable (inout CollectionDefinition) -> Void)?
+  var define: (@Sendable (inout CollectionDefinition) throws -> Void)?
   /// What is checked by code.
   var rules: [ModelRule<M>] = []
   /// Which properties are stored under a condition.

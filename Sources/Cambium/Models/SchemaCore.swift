@@ -34,11 +34,11 @@ final class SchemaCore: Sendable {
   /// Takes the table's place where the model is an enum of models.
   let union: UnionCodec?
   private let byOffset: [Int: Int]
-  private let makeDefinition: @Sendable () -> CollectionDefinition
-  private let madeDefinition = Mutex<CollectionDefinition?>(nil)
+  private let makeDeclaration: @Sendable () -> SchemaDeclaration
+  private let madeDeclaration = Mutex<SchemaDeclaration?>(nil)
   private let madeTable = Mutex<InterchangeTable?>(nil)
 
-  init(_ draft: SchemaDraft, definition: @escaping @Sendable () -> CollectionDefinition) {
+  init(_ draft: SchemaDraft, declaration: @escaping @Sendable () -> SchemaDeclaration) {
     name = draft.name
     typeName = draft.typeName
     keyType = draft.keyType
@@ -66,7 +66,7 @@ final class SchemaCore: Sendable {
       problem = problem ?? "the collection of \(draft.typeName): \(error)"
     }
     self.problem = problem
-    makeDefinition = definition
+    makeDeclaration = declaration
   }
 
   /// The app's number of this form of the model.
@@ -81,15 +81,22 @@ final class SchemaCore: Sendable {
   /// What is declared about the collection.
   ///
   /// - Complexity: made once, in 10 to 100 µs.
-  var definition: CollectionDefinition {
-    if let made = madeDefinition.withLock({ $0 }) { return made }
-    let made = owner?().definition ?? makeDefinition()
-    madeDefinition.withLock { $0 = made }
+  var definition: CollectionDefinition { declaration.definition }
+
+  /// Throws where a line of the schema declares what cannot be; see ``definition``.
+  func checkDefinition() throws {
+    if let problem = declaration.problem { throw DatabaseError.misuse(reason: problem) }
+  }
+
+  private var declaration: SchemaDeclaration {
+    if let made = madeDeclaration.withLock({ $0 }) { return made }
+    let made = owner?().declaration ?? makeDeclaration()
+    madeDeclaration.withLock { $0 = made }
     return made
   }
 
   /// What this model alone declares, where it is one case of several.
-  var ownDefinition: CollectionDefinition { makeDefinition() }
+  var ownDeclaration: SchemaDeclaration { makeDeclaration() }
 
   /// The properties of the collection's records, as far as this schema knows.
   var storedProperties: [PropertyInfo] { properties + cases.flatMap { $0().storedProperties } }
@@ -129,6 +136,13 @@ final class SchemaCore: Sendable {
     }
     return try id.key.treeKey()
   }
+}
+
+/// What the lines of a schema declare about its collection.
+struct SchemaDeclaration: Sendable {
+  var definition: CollectionDefinition
+  /// Why a line, which is left out then, declares nothing.
+  var problem: String?
 }
 
 /// What is known about one property.

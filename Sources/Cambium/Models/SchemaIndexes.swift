@@ -60,10 +60,10 @@ public struct Index<M: Model>: SchemaPart, Sendable {
   /// What the line says.
   public var item: SchemaItem<M> {
     SchemaItem(define: { [self] definition in
-      var index = IndexDefinition(terms().map { $0.indexTerm(of: "\(M.self)") })
+      var index = IndexDefinition(try terms().map { try $0.indexTerm(of: "\(M.self)") })
       index.isUnique = isUnique
-      index.condition = condition?()
-      index.covered = covered().map { $0.coveredName(of: "\(M.self)") }
+      index.condition = try condition?().checked()
+      index.covered = try covered().map { try $0.coveredName(of: "\(M.self)") }
       definition.add(index)
     })
   }
@@ -78,9 +78,9 @@ public func Unique<M: Model, each T: OrderTerm>(
 
 extension Ordering {
   /// The term of an index.
-  fileprivate func indexTerm(of model: String) -> IndexDefinition.Term {
+  fileprivate func indexTerm(of model: String) throws -> IndexDefinition.Term {
     IndexDefinition.Term(
-      path.ownProperty(of: model), isDescending: isDescending, collation: collation)
+      try path.ownProperty(of: model), isDescending: isDescending, collation: collation)
   }
 }
 
@@ -97,23 +97,39 @@ extension CollectionDefinition {
 
 extension PropertyPath {
   /// The name of a property that an index covers: the record's own, or one behind a reference.
-  fileprivate func coveredName(of model: String) -> String {
-    guard hops.count == 1, let property, function == nil else { return ownProperty(of: model) }
+  fileprivate func coveredName(of model: String) throws -> String {
+    guard hops.count == 1, let property, function == nil, problem == nil else {
+      return try ownProperty(of: model)
+    }
     return "\(hops[0]).\(property)"
   }
 
   /// The name of a property of the record itself.
-  func ownProperty(of model: String) -> String {
+  ///
+  /// - Throws: ``DatabaseError/misuse(reason:)`` where the path leads elsewhere.
+  func ownProperty(of model: String) throws -> String {
+    if let problem { throw DatabaseError.misuse(reason: problem) }
     guard hops.isEmpty, function == nil, let property else {
-      preconditionFailure("\(model): an index or a view names properties of the record itself")
+      throw DatabaseError.misuse(
+        reason: "\(model): \(self) is no property of its own, as indexes, views and searches need")
     }
     return property
   }
 }
 
+extension Condition {
+  /// Itself, where all that it names can be named.
+  fileprivate func checked() throws -> Condition {
+    if let problem = test.paths.lazy.compactMap(\.problem).first {
+      throw DatabaseError.misuse(reason: problem)
+    }
+    return self
+  }
+}
+
 /// A result that the database keeps up to date; a line of a ``Schema``.
 public struct View<M: Model>: SchemaPart, Sendable {
-  fileprivate let content: @Sendable () -> ViewDefinition.Content
+  fileprivate let content: @Sendable () throws -> ViewDefinition.Content
   fileprivate var condition: (@Sendable () -> Condition)?
 
   /// Only records that pass count.
@@ -128,7 +144,7 @@ public struct View<M: Model>: SchemaPart, Sendable {
   /// What the line says.
   public var item: SchemaItem<M> {
     SchemaItem(define: { [self] definition in
-      definition.add(ViewDefinition(content(), where: condition?()))
+      definition.add(ViewDefinition(try content(), where: try condition?().checked()))
     })
   }
 }
@@ -154,7 +170,7 @@ extension CollectionDefinition {
 public func Count<M: Model, each K: PropertyTerm>(
   by keys: repeat @escaping @Sendable (Fields<M>) -> each K
 ) -> View<M> {
-  View(content: { .groups(by: names(repeat each keys), [.count]) })
+  View(content: { .groups(by: try names(repeat each keys), [.count]) })
 }
 
 /// Keeps the sum of a property, with the count, for each combination of values.
@@ -162,7 +178,7 @@ public func Sum<M: Model, V: PropertyValue, each K: PropertyTerm>(
   _ property: @escaping @Sendable (Fields<M>) -> Operand<V>,
   by keys: repeat @escaping @Sendable (Fields<M>) -> each K
 ) -> View<M> {
-  View(content: { .groups(by: names(repeat each keys), [.count, .sum(name(property))]) })
+  View(content: { .groups(by: try names(repeat each keys), [.count, .sum(try name(property))]) })
 }
 
 /// Keeps the mean of a property, with count and sum, for each combination of values.
@@ -170,7 +186,7 @@ public func Average<M: Model, V: PropertyValue, each K: PropertyTerm>(
   _ property: @escaping @Sendable (Fields<M>) -> Operand<V>,
   by keys: repeat @escaping @Sendable (Fields<M>) -> each K
 ) -> View<M> {
-  View(content: { .groups(by: names(repeat each keys), [.average(name(property))]) })
+  View(content: { .groups(by: try names(repeat each keys), [.average(try name(property))]) })
 }
 
 /// Keeps the least value of a property for each combination of values.
@@ -178,7 +194,7 @@ public func Minimum<M: Model, V: PropertyValue, each K: PropertyTerm>(
   _ property: @escaping @Sendable (Fields<M>) -> Operand<V>,
   by keys: repeat @escaping @Sendable (Fields<M>) -> each K
 ) -> View<M> {
-  View(content: { .groups(by: names(repeat each keys), [.minimum(name(property))]) })
+  View(content: { .groups(by: try names(repeat each keys), [.minimum(try name(property))]) })
 }
 
 /// Keeps the greatest value of a property for each combination of values.
@@ -186,7 +202,7 @@ public func Maximum<M: Model, V: PropertyValue, each K: PropertyTerm>(
   _ property: @escaping @Sendable (Fields<M>) -> Operand<V>,
   by keys: repeat @escaping @Sendable (Fields<M>) -> each K
 ) -> View<M> {
-  View(content: { .groups(by: names(repeat each keys), [.maximum(name(property))]) })
+  View(content: { .groups(by: try names(repeat each keys), [.maximum(try name(property))]) })
 }
 
 /// Keeps the records in order, for each combination of values, so that the first are found at once.
@@ -208,7 +224,7 @@ public func Top<M: Model, T: OrderTerm, each K: PropertyTerm>(
 ) -> View<M> {
   View(content: {
     .top(
-      by: names(repeat each keys), [term(Fields<M>()).ordering.indexTerm(of: "\(M.self)")])
+      by: try names(repeat each keys), [try term(Fields<M>()).ordering.indexTerm(of: "\(M.self)")])
   })
 }
 
@@ -221,19 +237,21 @@ public func Top<M: Model, T: OrderTerm, each K: PropertyTerm>(
 public func TextIndex<M: Model, each T: PropertyTerm>(
   _ properties: repeat @escaping @Sendable (Fields<M>) -> each T, language: String? = nil
 ) -> View<M> {
-  View(content: { .text(names(repeat each properties), language: language) })
+  View(content: { .text(try names(repeat each properties), language: language) })
 }
 
-private func name<M: Model, V: PropertyValue>(_ property: (Fields<M>) -> Operand<V>) -> String {
-  property(Fields<M>()).path.ownProperty(of: "\(M.self)")
+private func name<M: Model, V: PropertyValue>(
+  _ property: (Fields<M>) -> Operand<V>
+) throws -> String {
+  try property(Fields<M>()).path.ownProperty(of: "\(M.self)")
 }
 
 private func names<M: Model, each T: PropertyTerm>(
   _ properties: repeat (Fields<M>) -> each T
-) -> [String] {
+) throws -> [String] {
   var names: [String] = []
   for property in repeat each properties {
-    names.append(property(Fields<M>()).operand.path.ownProperty(of: "\(M.self)"))
+    names.append(try property(Fields<M>()).operand.path.ownProperty(of: "\(M.self)"))
   }
   return names
 }

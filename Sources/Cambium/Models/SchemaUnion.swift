@@ -87,7 +87,7 @@ extension SchemaCore {
     var known: [String: (PropertyDefinition, String)] = [:]
     for core in cases.map({ $0() }) {
       try core.check()
-      for var property in core.ownDefinition.properties {
+      for var property in core.ownDeclaration.definition.properties {
         // Whether it is there may differ.
         property.isRequired = false
         let previous = known.updateValue((property, core.typeName), forKey: property.name)

@@ -42,6 +42,7 @@ struct MemoryState {
     let core = M.schema.core
     if bindings[ObjectIdentifier(core)] != nil { return }
     try core.check()
+    try core.checkDefinition()
     if M.schema.hooks != nil {
       throw DatabaseError.misuse(
         reason: "a MemoryStore has no transaction for the hooks of \(M.self)")

@@ -64,7 +64,8 @@ extension InterchangeProfile {
 extension Operand {
   /// The names that lead to the property.
   fileprivate var dottedName: String {
-    var name = path.property ?? "id"
+    // What is computed is never shown, and an empty name is nobody's.
+    var name = path.problem == nil ? path.property ?? "id" : ""
     if path.problem != nil, let offset {
       let size = max(MemoryLayout<V>.size, 1)
       let inside = core.properties(in: offset..<(offset + size)).map {

@@ -70,7 +70,7 @@ extension Query {
     }
     var names: [String] = []
     for property in repeat each properties {
-      names.append(property(Fields<M>()).operand.path.ownProperty(of: "\(M.self)"))
+      names.append(try property(Fields<M>()).operand.path.ownProperty(of: "\(M.self)"))
     }
     return try results(search, names.isEmpty ? nil : names)
   }
