@@ -132,8 +132,17 @@ extension ModelID: PropertyValue {
   /// Whether there is no key.
   public var isAbsent: Bool { !isAssigned }
 
-  /// Takes a plain key.
-  public init(storedValue: Value) throws { self.init(try M.Key(storedValue: storedValue)) }
+  /// Takes a plain key. A text that reads as a number is one as a key of the tree, and comes as
+  /// such where ids are selected or grouped by.
+  public init(storedValue: Value) throws {
+    do { self.init(try M.Key(storedValue: storedValue)) } catch {
+      if case .string = storedValue { throw error }
+      guard let key = StoredKey.key(naming: storedValue).flatMap({ M.Key(treeKey: $0) }) else {
+        throw error
+      }
+      self.init(key)
+    }
+  }
 }
 
 extension ModelID: DictionaryKey {

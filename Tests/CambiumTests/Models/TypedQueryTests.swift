@@ -273,6 +273,10 @@ struct TypedQueryTests {
       let north = try database.query(Airport.self).group(by: \.name)
         .having { $0.maximum($0.place.latitude) > 5 }
         .order { $0.sum($0.place.longitude).descending }.select { $0.count }
+      let ids = try database.query(Airport.self).order(by: \.id).select(\.id).fetch()
+      #expect(Set(ids) == ["42", "EWR", "JFK", "LGA"])
+      let byID = try database.query(Airport.self).group(by: \.id).select { $0.count }
+      #expect(byID.map(\.0) == ids && byID.allSatisfy { $0.1 == 1 })
       #expect(north.map(\.0) == ["42 John 3", "EWR John 1", "LGA John 2"])
       let late = try database.query(Flight.self).group(by: \.carrier)
         .having { $0.average($0.departureDelay) > 80 }.select { $0.count }
