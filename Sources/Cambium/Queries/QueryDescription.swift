@@ -5,7 +5,8 @@ package struct QueryDescription: Hashable, Sendable {
   package var collection: Path
   /// What holds for them; nil for all.
   package var condition: Condition?
-  /// What the results are ordered by; ties are broken by the key.
+  /// What the results are ordered by; ties come in the order of the keys, or against it where an
+  /// index is walked backwards.
   package var orderings: [Ordering] = []
   /// How many results there are at most.
   package var limit: Int?

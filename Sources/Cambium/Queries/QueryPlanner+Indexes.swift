@@ -104,12 +104,19 @@ extension QueryPlanner {
   func isOrdered(_ scan: IndexScan) -> (isOrdered: Bool, isReversed: Bool) {
     if description.grouping != nil { return (true, false) }
     if let after = description.after, after.index == nil { return (false, false) }
-    let orderings = description.orderings.filter { !isFixed($0, scan) }
+    var orderings = description.orderings.filter { !isFixed($0, scan) }
     if orderings.isEmpty { return (true, false) }
     let terms = scan.index.definition.terms.dropFirst(scan.fixedCount)
+    // Behind all of its terms an index goes by the key.
+    var isReversed: Bool?
+    if let last = orderings.last, last.path == PropertyPath(nil), last.nulls == nil,
+      orderings.count == terms.count + 1
+    {
+      isReversed = last.isDescending
+      orderings.removeLast()
+    }
     guard orderings.count <= terms.count, scan.index.plural.map({ $0 < scan.fixedCount }) ?? true
     else { return (false, false) }
-    var isReversed: Bool?
     for (ordering, term) in zip(orderings, terms) {
       let isTurned = ordering.isDescending != term.isDescending
       guard ordering.path == PropertyPath(term.property), ordering.collation == term.collation,

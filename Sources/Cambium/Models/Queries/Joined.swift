@@ -122,7 +122,7 @@ public struct Joined<M: Model, each S: JoinedSide>: Sendable {
     return changed { $0 = $0.matching(condition) }
   }
 
-  /// Sorts; a second call sorts among equals. Ties are broken by the keys.
+  /// Sorts; a second call sorts among equals. Ties come as those of ``Query/order(by:)``.
   ///
   ///     joined.order { flight, airline in (airline.name.descending, flight.number) }
   ///

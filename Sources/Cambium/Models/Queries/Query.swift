@@ -61,7 +61,9 @@ public struct Query<M: Model>: Sendable {
     changed { $0.filters.append(body) }
   }
 
-  /// Sorts; a second call sorts among equals. Ties are broken by the key.
+  /// Sorts; a second call sorts among equals. Ties come in the order of the keys, or against it
+  /// where an index is walked backwards: name the id last where that matters, as in
+  /// `.order(by: \.scheduled.descending, \.id.descending)`, which takes no more than without it.
   ///
   /// - Parameter terms: Properties, each ascending unless it says `.descending`.
   /// - Returns: The sorted query.
