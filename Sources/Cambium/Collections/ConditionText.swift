@@ -27,6 +27,17 @@ extension Condition: CustomStringConvertible {
   }
 }
 
+extension Condition {
+  /// A condition that stands in the program as text, which ends where it cannot be read.
+  ///
+  ///     Index(\.delay).where { _ in Condition("delay > 0 and carrier is not null") }
+  public init(_ text: StaticString) {
+    do { try self.init(parsing: text.description) } catch {
+      preconditionFailure("a condition in the program cannot be read:\n\(error)")
+    }
+  }
+}
+
 extension Condition.Test {
   /// The test as text.
   var text: String {
@@ -103,7 +114,7 @@ extension Condition.ToMany {
 
 extension Collation {
   /// What follows a text that is compared under it.
-  fileprivate var suffix: String {
+  var suffix: String {
     switch self {
     case .binary: ""
     case .ignoringCase: " ignoring case"

@@ -1,11 +1,11 @@
 /// A property of what a record refers to, of which entries of an index hold a copy.
-struct Preview: Hashable {
+package struct Preview: Hashable {
   /// The property that refers: `carrier`.
-  var reference: String
+  package var reference: String
   /// The collection that it leads to.
-  var target: Path
+  package var target: Path
   /// The property there: `name`.
-  var property: String
+  package var property: String
 
   /// How queries call it: `carrier.name`.
   var path: String { "\(reference).\(property)" }
@@ -16,7 +16,7 @@ struct Preview: Hashable {
 
 extension CollectionDefinition {
   /// What a covered property previews; nil where it is the record's own.
-  func preview(_ covered: String) -> Preview? {
+  package func preview(_ covered: String) -> Preview? {
     if self[covered] != nil { return nil }
     let parts = covered.split(separator: ".", omittingEmptySubsequences: false)
     for count in stride(from: parts.count - 1, to: 0, by: -1) {

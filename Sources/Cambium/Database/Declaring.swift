@@ -22,6 +22,7 @@ extension Database {
   /// - Parameters:
   ///   - path: The node whose children are the records.
   ///   - definition: What is declared; nil takes the declaration back, and leaves the records.
+  ///   - metadata: Who and why, kept with the transactions.
   ///   - progress: Told about ten times a second how far it is, on this thread; false breaks off,
   ///     as the end of the process would.
   /// - Throws: As ``Transaction/declare(_:_:)``, with the declaration as it was before, unless what
@@ -30,9 +31,10 @@ extension Database {
   /// - Complexity: 2 to 5 µs for each record and each new index, in which readers do not wait, and
   ///   writers for a step at most.
   public func declare(
-    _ path: Path, _ definition: CollectionDefinition?, progress: ProgressHandler? = nil
+    _ path: Path, _ definition: CollectionDefinition?, metadata: [String: String] = [:],
+    progress: ProgressHandler? = nil
   ) throws {
-    try declare(path, progress) { _, _ in definition }
+    try declare(path, progress, metadata: metadata) { _, _ in definition }
   }
 
   /// Whether a collection has so many records that nobody should wait for all of them.
@@ -41,12 +43,12 @@ extension Database {
   }
 
   /// Declares what a closure makes of a snapshot, and of the transaction that will declare it.
-  func declare(
-    _ path: Path, _ progress: ProgressHandler?,
+  package func declare(
+    _ path: Path, _ progress: ProgressHandler?, metadata: [String: String] = [:],
     _ wanted: @escaping (Snapshot, SequenceNumber) throws -> CollectionDefinition?
   ) throws {
     for _ in 0..<Declaring.roundsMax {
-      if try Declaring(path, self, progress, wanted).run() { return }
+      if try Declaring(path, self, progress, metadata, wanted).run() { return }
     }
     throw DatabaseError.busy(reason: "others declare \(path) anew again and again")
   }
@@ -60,12 +62,14 @@ private struct Declaring {
   private let path: Path
   private let database: Database
   private let progress: ProgressHandler?
+  private let metadata: [String: String]
   private let wanted: (Snapshot, SequenceNumber) throws -> CollectionDefinition?
 
   init(
-    _ path: Path, _ database: Database, _ progress: ProgressHandler?,
+    _ path: Path, _ database: Database, _ progress: ProgressHandler?, _ metadata: [String: String],
     _ wanted: @escaping (Snapshot, SequenceNumber) throws -> CollectionDefinition?
   ) {
+    self.metadata = metadata
     self.path = path
     self.database = database
     self.progress = progress
@@ -78,7 +82,7 @@ private struct Declaring {
   func run() throws -> Bool {
     try database.writer.filler.checkCaller()
     guard try database.isLarge(path), let (difference, moment) = try look() else {
-      try database.write { tx in
+      try database.write(metadata: metadata) { tx in
         try tx.declare(path, try wanted(try tx.readingSnapshot(), tx.sequence))
       }
       return true
@@ -111,7 +115,7 @@ private struct Declaring {
     if difference.withoutUnique(difference.wanted) == difference.present {
       return difference.present
     }
-    return try database.write { tx in
+    return try database.write(metadata: metadata) { tx in
       guard try tx.definition(of: path) == difference.present,
         let wanted = try wanted(try tx.readingSnapshot(), tx.sequence)
       else { return nil }
@@ -131,7 +135,7 @@ private struct Declaring {
         return false
       }
       try rest.checkUniqueness(filled) { try tell("looking for what is there twice", $0) }
-      return try database.write { tx in
+      return try database.write(metadata: metadata) { tx in
         guard try tx.definition(of: path) == interim else { return false }
         let wanted = try wanted(try tx.readingSnapshot(), tx.sequence)
         try tx.writing.declare(path, wanted, checkedAt: filled.sequence)
@@ -139,7 +143,7 @@ private struct Declaring {
       }
     } catch DatabaseError.notUnique(let one, let index, takenBy: let other) {
       // Where a record was written meanwhile that only the new rules allow, these stay.
-      _ = try? database.write { tx in
+      _ = try? database.write(metadata: metadata) { tx in
         guard try tx.definition(of: path) == interim else { return }
         try tx.writing.declare(path, present, checkedAt: moment)
       }

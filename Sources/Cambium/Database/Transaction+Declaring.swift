@@ -14,7 +14,7 @@ extension Transaction {
   ///   ``DatabaseError/invalid(_:)`` and ``DatabaseError/notUnique(_:index:takenBy:)`` where a
   ///   record that is there breaks a new rule. Nothing is changed then.
   /// - Complexity: 1 to 3 µs for each record and each new index, during which others wait to write;
-  ///   they do not where the database declares: ``Database/declare(_:_:progress:)``.
+  ///   they do not where the database declares: ``Database/declare(_:_:metadata:progress:)``.
   public func declare(_ path: Path, _ definition: CollectionDefinition?) throws {
     try writing.declare(path, definition)
   }
@@ -101,8 +101,8 @@ extension CollectionDefinition {
 }
 
 extension ViewDefinition {
-  /// The names that it uses.
-  fileprivate var names: [String] {
+  /// The properties that it is about.
+  package var names: [String] {
     switch content {
     case .groups(by: let names, let measures): names + measures.compactMap(\.property)
     case .top(by: let names, let terms): names + terms.map(\.property)
@@ -113,7 +113,7 @@ extension ViewDefinition {
 
 extension ViewDefinition.Measure {
   /// The property that it measures.
-  var property: String? {
+  package var property: String? {
     switch self {
     case .count: nil
     case .sum(let name), .average(let name), .minimum(let name), .maximum(let name): name

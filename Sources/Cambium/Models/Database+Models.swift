@@ -15,6 +15,8 @@ extension Database {
   ///     drop what is stored is refused.
   ///   - migrating: Runs the migrations that are not done yet, and is told how far they are;
   ///     without it they are left to ``migrate(_:batch:progress:)``.
+  ///   - progress: Told how far opening is, and filling indexes and views that are new, about ten
+  ///     times a second; false breaks off.
   /// - Throws: As ``init(at:options:progress:)``; ``DatabaseError/misuse(reason:)`` for a model
   /// that
   ///   cannot be stored; ``DatabaseError/unsupported(path:reason:)`` where a newer app has declared
@@ -22,17 +24,17 @@ extension Database {
   ///   ``DatabaseError/needsMigration(_:steps:)`` where a ``Migration`` is not done yet;
   ///   ``DatabaseError/invalid(_:)`` where records break a rule that is new.
   /// - Complexity: as opening; a new index over *n* records takes O(*n* log *n*), while others
-  ///   write: see ``declare(_:_:progress:)``.
+  ///   write: see ``declare(_:_:metadata:progress:)``.
   public convenience init(
     at path: String, options: Options = Options(), for models: any Model.Type...,
-    migrating: ProgressHandler? = nil
+    migrating: ProgressHandler? = nil, progress: ProgressHandler? = nil
   ) throws {
-    try self.init(at: path, options: options)
+    try self.init(at: path, options: options, progress: progress)
     do {
       if let migrating, !store.isReadOnly {
         for model in models { try migrate(model, progress: migrating) }
       }
-      try declare(models)
+      try declare(models, progress)
     } catch {
       try? close()
       throw error
@@ -42,7 +44,7 @@ extension Database {
   /// Declares models in a database that is open.
   ///
   /// - Parameter models: The types.
-  /// - Throws: As ``init(at:options:for:migrating:)``.
+  /// - Throws: As ``init(at:options:for:migrating:progress:)``.
   public func register(_ models: any Model.Type...) throws { try declare(models) }
 
   /// A database that goes when it is closed: in memory where the system has a place for that, else
@@ -52,7 +54,7 @@ extension Database {
   ///   - options: How.
   ///   - models: The types that it is for.
   /// - Returns: The database, which is empty.
-  /// - Throws: As ``init(at:options:for:migrating:)``.
+  /// - Throws: As ``init(at:options:for:migrating:progress:)``.
   public static func inMemory(
     options: Options = Options(), for models: any Model.Type...
   ) throws -> Database {
@@ -70,7 +72,7 @@ extension Database {
     return database
   }
 
-  private func declare(_ models: [any Model.Type]) throws {
+  private func declare(_ models: [any Model.Type], _ progress: ProgressHandler? = nil) throws {
     let cores = models.map { Database.core(of: $0) }
     for core in cores {
       try core.check()
@@ -86,7 +88,7 @@ extension Database {
     let large = try missing.filter { try isLarge($0.path) }
     for core in large {
       try advising(core) {
-        try declare(core.path, nil) { snapshot, sequence in
+        try declare(core.path, progress) { snapshot, sequence in
           try Redeclaring(core, in: snapshot, at: self.path).declaration(by: sequence)
         }
       }

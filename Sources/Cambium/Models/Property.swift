@@ -106,10 +106,12 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
     return copy
   }
 
-  /// A value outside is refused.
-  public func oneOf(_ values: [V]) -> Property {
+  /// A value outside is refused, or treated as it is said: ``Domain/Treatment/clamp`` puts the
+  /// first of the list into its place.
+  public func oneOf(_ values: [V], else treatment: Domain.Treatment = .reject) -> Property {
     changed { info, _ in
-      info.domain = Domain(.list(values.map(\.storedValue)))
+      info.domain = Domain(.list(values.map(\.storedValue)), treatment)
+      if treatment != .reject { return }
       info.check = PropertyCheck { (value: inout V) in
         value.isAbsent || values.contains(value)
           ? nil : "must be one of \(values.map { "\($0)" }.joined(separator: ", "))"
@@ -183,25 +185,48 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
 extension Property where V.Base: Comparable {
   /// A value outside becomes the nearest inside.
   public func clamped(to range: ClosedRange<V.Base>) -> Property {
-    within(range, .clamp)
+    within(range.lowerBound, range.upperBound, .clamp)
+  }
+
+  /// A value below one, or above another, becomes that.
+  public func clamped(below least: V.Base? = nil, above greatest: V.Base? = nil) -> Property {
+    within(least, greatest, .clamp)
   }
 
   /// A value outside is refused.
-  public func rejected(outside range: ClosedRange<V.Base>) -> Property { within(range, .reject) }
+  public func rejected(outside range: ClosedRange<V.Base>) -> Property {
+    within(range.lowerBound, range.upperBound, .reject)
+  }
 
-  private func within(_ range: ClosedRange<V.Base>, _ treatment: Domain.Treatment) -> Property {
-    let (low, high) = (range.lowerBound.storedValue, range.upperBound.storedValue)
-    return changed { info, _ in
-      info.domain = Domain(.range(low, high), treatment)
+  /// A value below one, or above another, is refused.
+  public func rejected(below least: V.Base? = nil, above greatest: V.Base? = nil) -> Property {
+    within(least, greatest, .reject)
+  }
+
+  private func within(
+    _ least: V.Base?, _ greatest: V.Base?, _ treatment: Domain.Treatment
+  ) -> Property {
+    changed { info, _ in
+      info.domain = Domain(.range(least?.storedValue, greatest?.storedValue), treatment)
       info.check = PropertyCheck { (value: inout V) in
-        guard let base = value as? V.Base, !range.contains(base) else { return nil }
-        guard treatment == .clamp else {
-          return "must be from \(range.lowerBound) to \(range.upperBound)"
-        }
-        let nearest = base < range.lowerBound ? range.lowerBound : range.upperBound
+        guard let base = value as? V.Base else { return nil }
+        // What is in no order, as NaN, is outside.
+        var nearest: V.Base?
+        if let least, !(base >= least) { nearest = least }
+        if let greatest, !(base <= greatest) { nearest = greatest }
+        guard let nearest else { return nil }
+        if treatment == .reject { return Property.refusal(least, greatest) }
         if let nearest = nearest as? V { value = nearest }
         return nil
       }
+    }
+  }
+
+  private static func refusal(_ least: V.Base?, _ greatest: V.Base?) -> String {
+    switch (least, greatest) {
+    case (let least?, let greatest?): "must be from \(least) to \(greatest)"
+    case (let least?, nil): "must be \(least) at least"
+    case (_, let greatest): "must be \(greatest.map { "\($0)" } ?? "anything") at most"
     }
   }
 }
@@ -209,11 +234,17 @@ extension Property where V.Base: Comparable {
 extension Property where V: ExpressibleByNilLiteral, V.Base: Comparable {
   /// A value outside becomes nil.
   public func cleared(outside range: ClosedRange<V.Base>) -> Property {
-    let (low, high) = (range.lowerBound.storedValue, range.upperBound.storedValue)
-    return changed { info, _ in
-      info.domain = Domain(.range(low, high), .clear)
+    cleared(below: range.lowerBound, above: range.upperBound)
+  }
+
+  /// A value below one, or above another, becomes nil.
+  public func cleared(below least: V.Base? = nil, above greatest: V.Base? = nil) -> Property {
+    changed { info, _ in
+      info.domain = Domain(.range(least?.storedValue, greatest?.storedValue), .clear)
       info.check = PropertyCheck { (value: inout V) in
-        if let base = value as? V.Base, !range.contains(base) { value = nil }
+        guard let base = value as? V.Base else { return nil }
+        if let least, !(base >= least) { value = nil }
+        if let greatest, !(base <= greatest) { value = nil }
         return nil
       }
     }

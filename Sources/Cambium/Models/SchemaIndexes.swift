@@ -207,24 +207,28 @@ public func Maximum<M: Model, V: PropertyValue, each K: PropertyTerm>(
 
 /// Keeps the records in order, for each combination of values, so that the first are found at once.
 ///
-///     Top(\.delay.descending, by: \.carrier)
+///     Top(\.delay.descending, \.number, by: \.carrier)
 ///     …
 ///     try database.query(Flight.self).where { $0.carrier == "UA" }
-///       .order(by: \.delay.descending).limit(10).fetch()
+///       .order(by: \.delay.descending, \.number).limit(10).fetch()
 ///
 /// A query for the first of one group in just that order reads no other record.
 ///
 /// - Parameters:
-///   - term: The order.
+///   - term: What the records are ordered by.
+///   - others: What those are ordered by that are the same in it.
 ///   - keys: What makes a group; nothing for all records together.
 /// - Returns: The line.
-public func Top<M: Model, T: OrderTerm, each K: PropertyTerm>(
+public func Top<M: Model, T: OrderTerm, each U: OrderTerm, each K: PropertyTerm>(
   _ term: @escaping @Sendable (Fields<M>) -> T,
+  _ others: repeat @escaping @Sendable (Fields<M>) -> each U,
   by keys: repeat @escaping @Sendable (Fields<M>) -> each K
 ) -> View<M> {
   View(content: {
-    .top(
-      by: try names(repeat each keys), [try term(Fields<M>()).ordering.indexTerm(of: "\(M.self)")])
+    var orderings = [term(Fields<M>()).ordering]
+    for other in repeat each others { orderings.append(other(Fields<M>()).ordering) }
+    let terms = try orderings.map { try $0.indexTerm(of: "\(M.self)") }
+    return .top(by: try names(repeat each keys), terms)
   })
 }
 

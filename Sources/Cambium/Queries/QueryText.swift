@@ -219,7 +219,7 @@ struct QueryTextParser {
     }
   }
 
-  private static func measure(_ words: inout ConditionTextParser) throws -> QueryMeasure {
+  static func measure(_ words: inout ConditionTextParser) throws -> QueryMeasure {
     let figures = "a figure: count, sum(…), avg(…), min(…), max(…)"
     guard case .word(let word) = try words.scanner.peek() else { throw try words.expected(figures) }
     let name = word == "average" ? "avg" : word

@@ -21,6 +21,8 @@ struct TypedViewTests {
       Sum(\.price).where { $0.isPaid }
       Count(by: \.isPaid).where { $0.isPaid == true }
       Top(\.price.descending, by: \.shop)
+      Top(\.isPaid, \.price.descending, by: \.shop)
+      Top(\.shop, \.price)
     }
   }
 
@@ -44,6 +46,8 @@ struct TypedViewTests {
         .groups(by: ["shop"], [.count, .average("price"), .minimum("price"), .maximum("price")]),
         .groups(by: [], [.count, .sum("price")]), .groups(by: ["isPaid"], [.count]),
         .top(by: ["shop"], [.init("price", isDescending: true)]),
+        .top(by: ["shop"], [.init("isPaid"), .init("price", isDescending: true)]),
+        .top(by: [], [.init("shop"), .init("price")]),
       ])
   }
 
@@ -123,6 +127,14 @@ struct TypedViewTests {
       let start = "take the first of the view (-price by shop) of sales"
       let (whole, selected) = (try query.explain(), try query.select(\.price).explain())
       #expect(whole.hasPrefix(start) && selected.hasPrefix(start))
+      let paidLast = database.query(Sale.self).where { $0.shop == "west" }
+        .order(by: \.isPaid, \.price.descending).limit(90)
+      let places = try paidLast.fetch().map { [$0.isPaid ? 1 : 0, -$0.price] }
+      let wanted = sales.filter { $0.shop == "west" }.map { [$0.isPaid ? 1 : 0, -$0.price] }
+        .sorted { $0.lexicographicallyPrecedes($1) }
+      #expect(places == Array(wanted.prefix(90)))
+      #expect(
+        try paidLast.explain().hasPrefix("take the first of the view (isPaid, -price by shop)"))
       let filtered = try query.filter { $0.isPaid }.explain()
       #expect(filtered.hasSuffix("then filter in Swift") && !filtered.contains("end after"))
     }

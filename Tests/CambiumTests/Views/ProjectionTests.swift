@@ -118,6 +118,25 @@ private struct Colors: Projection {
     }
   }
 
+  @Test("says how far it is, and ends at the whole")
+  func progress() async throws {
+    try await withDatabase { database in
+      var random = SeededGenerator(seed: 5)
+      try write(database, &random, 200)
+      let told = Mutex<[Progress]>([])
+      let projection = try database.register(Colors()) { progress in
+        told.withLock { $0.append(progress) }
+        return true
+      }
+      try await compare(database, projection)
+      let first = told.withLock { $0 }
+      #expect(!first.isEmpty && first.allSatisfy { $0.done <= $0.total ?? 0 })
+      #expect(first.map(\.done) == first.map(\.done).sorted())
+      let head = try database.head.rawValue
+      #expect(first.last?.done == head && first.last?.total == head)
+    }
+  }
+
   @Test("goes on where it was after closing, and begins anew with another version")
   func versions() async throws {
     let directory = try TemporaryDirectory()

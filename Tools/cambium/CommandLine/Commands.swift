@@ -11,8 +11,8 @@ enum Commands {
     CompactCommand.command, VacuumCommand.command, EraseCommand.command,
     ConsumersCommand.command,
     PutCommand.command, PatchCommand.command, DeleteCommand.command, ApplyCommand.command,
-    MigrateCommand.command, UndoCommand.command, RedoCommand.command, RevertCommand.command,
-    TagCommand.command,
+    DeclareCommand.command, MigrateCommand.command, UndoCommand.command, RedoCommand.command,
+    RevertCommand.command, TagCommand.command,
     HelpCommand.command, VersionCommand.command, CompletionsCommand.command, ManCommand.command,
   ]
 

@@ -177,3 +177,14 @@ extension Path {
   /// The path as messages name it.
   fileprivate var name: String { isRoot ? "the root" : description }
 }
+
+extension Failure {
+  /// What cannot be read of a query, or of a part of a declaration, with the place.
+  init(_ error: QueryError, help command: String) {
+    self.init(
+      .usage, "bad_query", error.reason, hint: "`cambium help \(command)` has the language")
+    if let text = error.text, !text.contains("\n") {
+      excerpt = Excerpt(text: text, offset: error.offset)
+    }
+  }
+}

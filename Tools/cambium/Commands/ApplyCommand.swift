@@ -38,6 +38,7 @@ enum ApplyCommand {
         move            path, to
         event           name, payload
         define          name: of a property, so that its number is small
+        declare         path, definition: as log --patch -o json shows it; without one, none
         expect          path, sequence: the transaction that last changed it
 
       Types that JSON lacks are written as `cambium get -o json` shows them. Lines of

@@ -54,7 +54,7 @@ enum QueryCommand {
       try answer(
         try snapshot.query(invocation.value(text).text), snapshot, invocation, output)
     } catch let error as QueryError {
-      throw failure(error)
+      throw Failure(error, help: "query")
     }
   }
 
@@ -80,14 +80,5 @@ enum QueryCommand {
       let hint = nearest.map { "; did you mean \($0)?" } ?? ""
       System.complain("cambium: no record has ever had a property '\(name)'\(hint)\n")
     }
-  }
-
-  private static func failure(_ error: QueryError) -> Failure {
-    var failure = Failure(.usage, "bad_query", error.reason)
-    if let text = error.text, !text.contains("\n") {
-      failure.excerpt = .init(text: text, offset: error.offset)
-    }
-    failure.hint = "`cambium help query` has the language"
-    return failure
   }
 }

@@ -68,7 +68,10 @@ enum SchemaCommand {
       if invocation.format == .short { System.complain("cambium: there are no nodes below\n") }
       throw Failure.silent(.negative)
     }
-    if invocation.has(swift) { return try output.write(SwiftDeclarations.text(surveys, declared)) }
+    if invocation.has(swift) {
+      let all = try snapshot.collections
+      return try output.write(SwiftDeclarations.text(surveys, declared, others: all))
+    }
     if invocation.format != .short {
       for survey in surveys { try tell(survey, list) }
       try list.finish()

@@ -7,11 +7,12 @@ import Cambium
 enum SwiftDeclarations {
   /// A declaration for each collection that has records, and a model for each that is declared.
   static func text(
-    _ surveys: [CollectionSurvey], _ declared: [SwiftModels.Declared] = []
+    _ surveys: [CollectionSurvey], _ declared: [SwiftModels.Declared] = [],
+    others: [SwiftModels.Declared] = []
   ) -> String {
     var lines = ["import Cambium", "import Foundation"]
     var taken: Set<String> = []
-    lines += SwiftModels(declared, taken: &taken).lines
+    lines += SwiftModels(declared, others: others, taken: &taken).lines
     for survey in surveys where survey.records > 0 {
       let seen = Quantity.count(survey.seen)
       let all = survey.isSampled ? "\(seen) of \(Quantity.count(survey.count))" : "all \(seen)"

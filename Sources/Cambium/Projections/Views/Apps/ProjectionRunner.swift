@@ -94,17 +94,19 @@ final class ProjectionRunner: Sendable {
   private func tell(
     _ name: String, _ position: SequenceNumber, _ store: Store, isDone: Bool
   ) throws {
-    let (ready, progress) = state.withLock { state in
+    let done = Progress(
+      phase: "projection '\(name)'", done: position.rawValue, total: store.feed.applied.rawValue)
+    // Before those that wait, who may look at what was told.
+    let progress = state.withLock { $0.progress[name] }
+    if progress?(done) == false { throw CancellationError() }
+    let ready = state.withLock { state in
       let ready = state.waiting.filter {
         isDone && $0.value.name == name && $0.value.sequence <= position
       }
       for id in ready.keys { state.waiting[id] = nil }
-      return (ready.sorted { $0.key < $1.key }.map(\.value), state.progress[name])
+      return ready.sorted { $0.key < $1.key }.map(\.value)
     }
     for waiting in ready { waiting.continuation.resume() }
-    let done = Progress(
-      phase: "projection '\(name)'", done: position.rawValue, total: store.feed.applied.rawValue)
-    if progress?(done) == false { throw CancellationError() }
   }
 
   private func fail(_ name: String?, _ error: any Error) {

@@ -1,0 +1,79 @@
+import Cambium
+import Foundation
+
+/// Values as they are written in Swift, where a property of their type is expected.
+enum SwiftLiteral {
+  /// The literal; nil for what has none: blobs, decimals of more than 64 bits.
+  static func text(_ value: Value, as type: PropertyType) -> String? {
+    switch value {
+    case .null, .blob: return nil
+    case .array(let values):
+      let element: PropertyType = if case .array(let element) = type { element } else { .any }
+      let elements = values.compactMap { text($0, as: element) }
+      return elements.count == values.count ? "[\(elements.joined(separator: ", "))]" : nil
+    case .map(let record): return map(record, as: type)
+    default: break
+    }
+    guard let plain = scalar(value) else { return nil }
+    switch (type, value) {
+    case (.reference, _): return ".init(\(plain))"
+    // What has a literal of its own is a `Value` by it.
+    case (.any, .bool), (.any, .integer), (.any, .string): return plain
+    case (.any, .double(let number)) where number.isFinite: return plain
+    case (.any, _): return wrapped(value, plain)
+    default: return plain
+    }
+  }
+
+  /// Text in quotes, with what it escapes.
+  static func quoted(_ text: String) -> String { String(reflecting: text) }
+
+  private static func scalar(_ value: Value) -> String? {
+    switch value {
+    case .bool(let value): "\(value)"
+    case .integer(let value): "\(value)"
+    case .double(let value):
+      value.isFinite ? "\(value)" : value.isNaN ? ".nan" : value < 0 ? "-.infinity" : ".infinity"
+    case .string(let value): quoted(value)
+    case .data(let data): "Data(\(Array(data)))"
+    case .date(let date):
+      "Date(timeIntervalSinceReferenceDate: \(date.timeIntervalSinceReferenceDate))"
+    case .uuid(let uuid): "UUID(uuid: \(uuid.uuid))"
+    case .decimal(let decimal): text(decimal)
+    case .reference(let path): quoted(path.description)
+    default: nil
+    }
+  }
+
+  private static func text(_ decimal: Decimal) -> String? {
+    guard !decimal.isNaN, let significand = Int("\(decimal.significand)") else { return nil }
+    let sign = decimal.sign == .minus ? ".minus" : ".plus"
+    return "Decimal(sign: \(sign), exponent: \(decimal.exponent), significand: \(significand))"
+  }
+
+  private static func wrapped(_ value: Value, _ plain: String) -> String {
+    switch value {
+    case .double: ".double(\(plain))"
+    case .data: ".data(\(plain))"
+    case .date: ".date(\(plain))"
+    case .uuid: ".uuid(\(plain))"
+    case .decimal: ".decimal(\(plain))"
+    case .reference: ".reference(\(plain))"
+    default: plain
+    }
+  }
+
+  private static func map(_ record: Record, as type: PropertyType) -> String? {
+    let element: PropertyType =
+      switch type {
+      case .map(let element), .keyed(by: _, let element): element
+      default: .any
+      }
+    var members: [String] = []
+    for member in record.members {
+      guard let value = text(member.value, as: element) else { return nil }
+      members.append("\(quoted(member.name)): \(value)")
+    }
+    return members.isEmpty ? "[:]" : "[\(members.joined(separator: ", "))]"
+  }
+}
