@@ -11,6 +11,8 @@ struct NaiveCondition {
   var definitions: [Path: CollectionDefinition] = [:]
   /// All records, by path.
   var records: [Path: Record] = [:]
+  /// Those that are put beside the one at hand, by the names that they have; nil for none.
+  var joined: [String: (key: Key, record: Record, collection: Path)?] = [:]
 
   func holds(
     _ test: Condition.Test, _ record: Record, key: Key, in collection: Path
@@ -53,6 +55,11 @@ struct NaiveCondition {
     _ path: PropertyPath, _ record: Record, _ key: Key, _ collection: Path
   ) throws -> Found {
     var path = path
+    if let name = path.hops.first, let other = joined[name] {
+      let rest = PropertyPath(hops: Array(path.hops.dropFirst()), path.property, path.function)
+      guard let other else { return (nil, nil, path.property == nil) }
+      return try value(rest, other.record, other.key, other.collection)
+    }
     if let property = path.property, !path.hops.isEmpty {
       let joined = (path.hops + [property]).joined(separator: ".")
       if definitions[collection]?[joined] != nil {
