@@ -49,12 +49,14 @@ final class CollectionPlan: Sendable {
   }
 
   /// The indexes that a declaration asks for: its own, and one for each reference that no other
-  /// index begins with, since that is how the other side of the relation is found.
+  /// index of all records begins with, since that is how the other side of the relation is found.
   static func indexes(of definition: CollectionDefinition) -> [IndexDefinition] {
     var indexes = definition.indexes
     for property in definition.properties where property.target != nil {
       let isIndexed = indexes.contains { index in
+        // A record without elements of a later term has no entry.
         index.condition == nil && index.terms.first?.property == property.name
+          && !index.terms.dropFirst().contains { definition[$0.property]?.type.isPlural ?? false }
       }
       if !isIndexed { indexes.append(IndexDefinition([.init(property.name)])) }
     }
@@ -86,7 +88,9 @@ final class CollectionPlan: Sendable {
 
   /// The index by which records are found that refer to others by a property.
   func edge(_ property: Catalog.NameID) -> IndexPlan? {
-    indexes.first { $0.condition == nil && $0.terms.first?.name == property }
+    indexes.first {
+      $0.condition == nil && $0.terms.first?.name == property && ($0.plural ?? 0) == 0
+    }
   }
 }
 

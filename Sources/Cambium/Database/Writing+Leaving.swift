@@ -13,16 +13,15 @@ extension Writing {
   ///
   /// - Parameters:
   ///   - path: The node.
-  ///   - destination: Where it goes; nil where it is removed. Within its collection a record only
-  ///     gets another key, and references follow.
+  ///   - destination: Where it goes; nil where it is removed. Beside where it was, a record only
+  ///     gets another key, and references to itself follow.
   /// - Throws: ``DatabaseError/stillReferred(_:by:property:)``; what was issued must be undone.
   func letGo(_ path: Path, movingTo destination: Path?) throws {
     let collections = projector.memory.catalog.collections
-    if let destination, destination.parent == path.parent {
-      return try rename(path, to: destination)
-    }
     var departure = Departure(path)
-    if path.parent.map(collections.isReferredTo) ?? false, try exists(path) {
+    if let destination, destination.parent == path.parent {
+      try rename(path, to: destination)
+    } else if path.parent.map(collections.isReferredTo) ?? false, try exists(path) {
       departure.add(path)
     }
     for target in collections.targets(within: path) {

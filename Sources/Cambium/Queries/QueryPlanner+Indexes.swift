@@ -71,9 +71,15 @@ extension QueryPlanner {
   }
 
   /// What can be read from an index's previews: not what absence stands for, since an entry does
-  /// not tell a property that is absent from a record that is.
+  /// not tell a property that is absent from a record that is; nor what looks like a nested
+  /// property and may lie behind one more reference.
   private func usablePreviews(of index: IndexPlan) -> [Preview] {
-    index.previews.map(\.preview).filter { scope.find($0.target)?[$0.property]?.absence == nil }
+    index.previews.map(\.preview).filter { preview in
+      guard let definition = scope.find(preview.target)?[preview.property] else {
+        return !preview.property.contains(".")
+      }
+      return definition.absence == nil
+    }
   }
 
   /// Whether the entries have all that the query reads, as a scope understands it.

@@ -219,6 +219,91 @@ struct PreviewTests {
   }
 }
 
+/// Where delete rules once did not hold.
+@Suite("A delete rule")
+struct DeleteRuleTests {
+  private static func flights(_ rule: DeleteRule) -> CollectionDefinition {
+    var flights = CollectionDefinition()
+    flights.properties = [
+      PropertyDefinition("carrier", .reference("world/airlines")),
+      PropertyDefinition("tags", .array(.string)),
+    ]
+    flights.properties[0].deleteRule = rule
+    return flights
+  }
+
+  @Test("holds where the collection, or what is above it, gets another name")
+  func renamed() throws {
+    for (from, to) in [("world", "elsewhere"), ("world/airlines", "world/carriers")] {
+      try withDatabase { database in
+        try database.write { tx in
+          try tx.declare("flights", Self.flights(.deny))
+          try tx.set("world/airlines/UA", to: ["name": "United"])
+          try tx.set("flights/1", to: ["carrier": "UA"])
+        }
+        let (source, target) = (try Path(from), try Path(to))
+        #expect(throws: DatabaseError.self) {
+          try database.write { try $0.move(source, to: target) }
+        }
+        try database.write { try $0.declare("flights", Self.flights(.nullify)) }
+        try database.write { try $0.move(source, to: target) }
+        #expect(try database.snapshot()["flights/1"]["carrier"] == nil)
+      }
+    }
+  }
+
+  @Test("finds those that an index on the reference and on several values leaves out")
+  func plural() throws {
+    try withDatabase { database in
+      var flights = Self.flights(.nullify)
+      flights.indexes = [IndexDefinition([.init("carrier"), .init("tags")])]
+      var number = IndexDefinition([.init("number")])
+      number.covered = ["carrier.name"]
+      flights.indexes.append(number)
+      try database.write { tx in
+        try tx.declare("flights", flights)
+        try tx.set("world/airlines/UA", to: ["name": "old"])
+        try tx.set("flights/1", to: ["carrier": "UA", "number": 1])
+      }
+      try database.write { try $0.update("world/airlines/UA", [("name", "new")]) }
+      func name() throws -> [[Value]] {
+        let run = try QueryRun(
+          QueryDescription(parsing: "flights where number = 1 select carrier.name"),
+          on: try database.snapshot())
+        var found: [[Value]] = []
+        try run.forEachValues {
+          found.append($0)
+          return true
+        }
+        return found
+      }
+      #expect(try name() == [["new"]])
+      try database.write { _ = try $0.remove("world/airlines/UA") }
+      #expect(try name() == [[.null]])
+      #expect(try database.snapshot()["flights/1"]["carrier"] == nil)
+    }
+  }
+
+  @Test("leaves what lies behind two references to be followed")
+  func twoHops() throws {
+    try withDatabase { database in
+      var (flights, airlines) = (Self.flights(.nullify), CollectionDefinition())
+      airlines.properties = [PropertyDefinition("country", .reference("countries"))]
+      flights.indexes = [IndexDefinition([.init("number")])]
+      flights.indexes[0].covered = ["carrier.country.name"]
+      try database.write { tx in
+        try tx.declare("flights", flights)
+        try tx.declare("world/airlines", airlines)
+        try tx.set("countries/US", to: ["name": "United States"])
+        try tx.set("world/airlines/UA", to: ["country": "US"])
+        try tx.set("flights/1", to: ["carrier": "UA", "number": 1])
+      }
+      let found = try database.query("flights select carrier.country.name").fetch()
+      #expect(found.map { $0["carrier.country.name"] } == ["United States"])
+    }
+  }
+}
+
 @Suite("A delete rule and long keys")
 struct LongReferenceTests {
   /// Entries whose keys are long are cut, and may not have all of the reference.
