@@ -31,6 +31,10 @@ struct Script: Sendable {
   static let lastPath: Path = "last"
   /// The consumer whose position each transaction moves to its own number.
   static let consumer = "mirror"
+  /// The property that holds a set, and the one that holds a dictionary.
+  fileprivate static let (tags, votes) = ("tags", "votes")
+  /// The collection in which every record has both.
+  fileprivate static let parts: Path = "parts"
 
   init(seed: UInt64, _ shape: Shape, count: Int, erasures: [UInt64] = []) {
     self.erasures = erasures
@@ -109,6 +113,14 @@ struct Script: Sendable {
     for collection in ["a", "b", "c", "d", "bulk"] as [Path] {
       try tx.declare(collection, definition)
     }
+    // Its indexes have an entry for each element of the set, and for each key of the dictionary.
+    var parts = CollectionDefinition()
+    parts.properties = [
+      PropertyDefinition(tags, .array(.integer)),
+      PropertyDefinition(votes, .keyed(by: "voters", .integer)),
+    ]
+    parts.indexes = [tags, votes].map { IndexDefinition([.init($0)]) }
+    try tx.declare(Script.parts, parts)
   }
 
   /// Does what the running transaction has to do.
@@ -179,7 +191,7 @@ private struct Author {
   }
 
   private mutating func change(_ world: World) -> Step? {
-    switch random.below(20) {
+    switch random.below(27) {
     case 0..<7: return .set(path(), value())
     case 7: return .blob(path(), bytes(random.oneIn(3) ? 6_000 : 40))
     case 8..<11: return property(world)
@@ -187,15 +199,48 @@ private struct Author {
     case 13..<15: return append(world)
     case 15..<17: return anyPath(world).map { .remove($0) }
     case 17..<19: return move(world)
+    case 19..<24: return partOfProperty(world)
+    case 24..<26: return partOfValue(world)
     default: return .event(Int64(random.below(1000)))
     }
   }
 
   private mutating func property(_ world: World) -> Step? {
-    let paths = world.nodes.filter { $0.value.isEmpty || $0.value.record != nil }.keys.sorted()
+    let paths = records(world)
     guard !paths.isEmpty else { return nil }
     return .update(
       random.pick(paths), random.pick(Author.names), random.oneIn(3) ? nil : scalar())
+  }
+
+  /// The nodes that have properties, or could.
+  private func records(_ world: World) -> [Path] {
+    world.nodes.filter { $0.value.isEmpty || $0.value.record != nil }.keys.sorted()
+  }
+
+  /// An element of a record's set, or an entry of its dictionary; mostly of one that has both.
+  private mutating func partOfProperty(_ world: World) -> Step {
+    let (number, key) = (Int64(random.below(4)), random.pick(["x", "y", "z"]))
+    var path = Script.parts.appending(.integer(Int64(random.below(2))))
+    let others = records(world)
+    if !others.isEmpty, random.oneIn(3) { path = random.pick(others) }
+    if world.nodes[path] == nil {
+      let (tags, votes) = (Value.array([.integer(number)]), Value.map([key: .integer(number)]))
+      return .set(path, .map([Script.tags: tags, Script.votes: votes]))
+    }
+    switch random.below(8) {
+    case 0..<2: return .include(number, into: path, Script.tags)
+    case 2: return .exclude(number, from: path, Script.tags)
+    case 3..<6: return .setEntry(path, Script.votes, key, random.oneIn(3) ? nil : number)
+    default: return .incrementEntry(path, Script.votes, key, by: number - 2)
+    }
+  }
+
+  /// An element of a set that a node is.
+  private mutating func partOfValue(_ world: World) -> Step {
+    let path = world.nodes.filter { $0.value.elements != nil }.keys.sorted().last
+    let element = Int64(random.below(4))
+    if let path, random.oneIn(3) { return .exclude(element, from: path, nil) }
+    return .include(element, into: path ?? freePath(world), nil)
   }
 
   private mutating func increment(_ world: World) -> Step {
