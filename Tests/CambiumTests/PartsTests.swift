@@ -114,6 +114,41 @@ struct PartsTests {
     }
   }
 
+  @Test("are taken back as one change where a transaction touched them more than once")
+  func twice() throws {
+    try withDatabase { database in
+      try database.write { tx in
+        try tx.set("ada", to: ["prices": .map(["CHF": 1]), "counts": .map(["old": 1])])
+      }
+      try database.write { tx in
+        try tx.set("ada", "prices", "USD", to: 1)
+        try tx.set("ada", "prices", "USD", to: 2)
+      }
+      try database.write { tx in
+        try tx.insert("x", into: "ada", "tags")
+        try tx.remove("x", from: "ada", "tags")
+        try tx.insert("y", into: "ada", "tags")
+        for value in [2, 1, 3, 1] as [Value] { try tx.set("ada", "prices", "CHF", to: value) }
+        try tx.set("ada", "counts", "new", to: 1)
+        for step in [2, 3] as [Value] { try tx.increment("ada", "counts", "new", by: step) }
+        for step in [2, -2] as [Value] { try tx.increment("ada", "counts", "old", by: step) }
+      }
+      try database.write { tx in
+        try tx.set("ada", "prices", "USD", to: 1)
+        try tx.set("ada", "prices", "CHF", to: 2)
+        try tx.insert("x", into: "ada", "tags")
+        try tx.removeValue(forKey: "old", from: "ada", "counts")
+      }
+      #expect(throws: DatabaseError.self) { try database.undo(2) }
+      #expect(try database.read { try $0["ada/prices"].value } == .map(["CHF": 2, "USD": 1]))
+      try database.undo(3)
+      let expected: Value = [
+        "prices": .map(["CHF": 2, "USD": 1]), "counts": .map([:]), "tags": ["x"],
+      ]
+      #expect(try database.read { try $0["ada"].value } == expected)
+    }
+  }
+
   @Test("are lost by nobody who adds at the same time")
   func together() async throws {
     try await withDatabase { database in
@@ -202,20 +237,37 @@ private struct PartOracle {
 
   init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-  /// One transaction of a few parts, each of which it touches once.
+  /// One transaction of a few parts, some of which it touches more than once.
   mutating func change(_ database: Database) throws {
     var edits: [Edit] = []
     let sequence = try database.write { tx in
-      edits.append(try editElement(tx))
-      if random.oneIn(2) { edits.append(try editEntry(tx)) }
-      if random.oneIn(2) { edits.append(try count(tx)) }
+      let element = Int64(random.below(300)) - 150
+      for _ in 0..<(1 + random.below(3)) { note(try edit(element, tx), in: &edits) }
+      for _ in 0..<random.below(4) { note(try editEntry(tx), in: &edits) }
+      for _ in 0..<random.below(3) { note(try count(tx), in: &edits) }
       return tx.sequence
     }
     changes.append((sequence, edits))
   }
 
-  private mutating func editElement(_ tx: borrowing Transaction) throws -> Edit {
-    let element = Int64(random.below(300)) - 150
+  /// Makes one of all edits of the same part.
+  private func note(_ edit: Edit, in edits: inout [Edit]) {
+    for (index, earlier) in edits.enumerated() {
+      switch (earlier, edit) {
+      case (.element(let a, let before, _), .element(let b, _, let after)) where a == b:
+        edits[index] = .element(a, before: before, after: after)
+      case (.entry(let a, let before, _), .entry(let b, _, let after)) where a == b:
+        edits[index] = .entry(a, before: before, after: after)
+      case (.count(let a, let first, let wasThere), .count(let b, let second, _)) where a == b:
+        edits[index] = .count(a, by: first + second, wasThere: wasThere)
+      default: continue
+      }
+      return
+    }
+    edits.append(edit)
+  }
+
+  private mutating func edit(_ element: Int64, _ tx: borrowing Transaction) throws -> Edit {
     let before = elements.contains(element)
     if random.oneIn(3) {
       try tx.remove(.integer(element), from: "r", "set")

@@ -10,7 +10,7 @@ enum Adjustment {
   /// What it had.
   case excluded([UInt8])
   case entry(String, from: [UInt8]?, to: [UInt8]?)
-  case incrementedEntry(String, by: [UInt8], wasThere: Bool)
+  case incrementedEntry(String, by: [UInt8], from: [UInt8]?)
 
   /// What a change of a part did to the value that it met; nil for nothing.
   init?(_ edit: Operation.Edit, met value: [UInt8]?, _ path: Path) throws {
@@ -27,7 +27,7 @@ enum Adjustment {
       self = .entry(key, from: old, to: new)
     case .incrementEntry(let key, let step):
       let old = try MapCoding.value(of: key, in: value, path)
-      self = .incrementedEntry(key, by: step, wasThere: old != nil)
+      self = .incrementedEntry(key, by: step, from: old)
     }
   }
 
@@ -75,31 +75,87 @@ enum Adjustment {
     case .entry(let key, let old, let new):
       let found = try MapCoding.value(of: key, in: value, path)
       return found == new || found == old ? .setEntry(key, old) : nil
-    case .incrementedEntry(let key, let step, let wasThere):
+    case .incrementedEntry(let key, let step, let old):
       guard let found = try MapCoding.value(of: key, in: value, path),
         let opposite = try Arithmetic.opposite(step)
       else { return nil }
       let sum = try Arithmetic.sum(found, opposite, path)
-      let isZero = try sum.lend { try Value($0) }.isZero
-      return !wasThere && isZero ? .setEntry(key, nil) : .incrementEntry(key, by: opposite)
+      let isGone = try old == nil && Arithmetic.isZero(sum)
+      return isGone ? .setEntry(key, nil) : .incrementEntry(key, by: opposite)
     case .increment, .inserted, .removed: return nil
     }
   }
 }
 
-extension Value {
-  /// Whether it is the number that nothing counts as.
-  fileprivate var isZero: Bool { self == .integer(0) || self == .double(0) }
+// Several changes of one part are taken back as one. Step by step would not do: what another has
+// set since can be equal to what one of the steps met or left, and would go with it.
+extension Adjustment {
+  /// What a change of a part changed.
+  fileprivate enum Part: Hashable {
+    case element([UInt8])
+    case entry(String)
+  }
+
+  /// Nil for a number, and for an array, in which each position depends on the changes before.
+  fileprivate var part: Part? {
+    switch self {
+    case .included(let element), .excluded(let element): .element(element)
+    case .entry(let key, _, _), .incrementedEntry(let key, _, _): .entry(key)
+    case .increment, .inserted, .removed: nil
+    }
+  }
+
+  /// What it and the next change of the same part come to; nil for nothing.
+  fileprivate func followed(by next: Adjustment, _ path: Path) throws -> Adjustment? {
+    switch (self, next) {
+    case (.entry(let key, let old, _), .entry(_, _, let new)):
+      return old == new ? nil : .entry(key, from: old, to: new)
+    case (.entry(let key, let old, let met), .incrementedEntry(_, let step, _)):
+      let new = try Arithmetic.sum(met, step, path)
+      return old == new ? nil : .entry(key, from: old, to: new)
+    case (.incrementedEntry(let key, _, let old), .entry(_, _, let new)):
+      return old == new ? nil : .entry(key, from: old, to: new)
+    case (.incrementedEntry(let key, let first, let old), .incrementedEntry(_, let second, _)):
+      let step = try Arithmetic.sum(first, second, path)
+      let isNothing = try old != nil && Arithmetic.isZero(step)
+      return isNothing ? nil : .incrementedEntry(key, by: step, from: old)
+    // Of one element, each takes back the one before.
+    default: return nil
+    }
+  }
 }
 
 extension [Adjustment] {
+  /// One for each part, with what the first met and the last left; none for a part that is as it
+  /// was. Changes of numbers and arrays stay as they are.
+  private func netted(_ path: Path) throws -> [Adjustment] {
+    var net: [Adjustment?] = []
+    var places: [Adjustment.Part: Int] = [:]
+    for adjustment in self {
+      guard let part = adjustment.part else { return self }
+      guard let place = places[part] else {
+        places[part] = net.count
+        net.append(adjustment)
+        continue
+      }
+      if let earlier = net[place] {
+        net[place] = try earlier.followed(by: adjustment, path)
+      } else {
+        net[place] = adjustment
+      }
+    }
+    return net.compactMap(\.self)
+  }
+
   /// The operations that take all of them back, the last one first, and the value that they leave.
   func inverse(
     _ path: Path, _ target: Target, of value: [UInt8]
   ) throws -> (operations: [Operation], value: [UInt8])? {
     var operations: [Operation] = []
     var value = value
-    for adjustment in reversed() {
+    let net: [Adjustment]
+    do { net = try netted(path) } catch DatabaseError.badValue { return nil }
+    for adjustment in net.reversed() {
       guard let (operation, next) = try adjustment.inverse(path, target, of: value) else {
         return nil
       }
@@ -111,6 +167,12 @@ extension [Adjustment] {
 }
 
 extension Arithmetic {
+  /// Whether a stored number is the one that nothing counts as.
+  fileprivate static func isZero(_ stored: [UInt8]) throws -> Bool {
+    let value = try stored.lend { try Value($0) }
+    return value == .integer(0) || value == .double(0)
+  }
+
   /// A stored number with the other sign; nil where there is none in 64 bits.
   static func opposite(_ step: [UInt8]) throws -> [UInt8]? {
     switch try step.lend({ try Value($0) }) {
