@@ -9,7 +9,8 @@ public struct PropertyDefinition: Hashable, Sendable {
   public var type: PropertyType
   /// Whether it may be absent or null when a record is written.
   public var isRequired = false
-  /// What absence stands for. A value equal to it is not stored; nil where absence is null.
+  /// What absence stands for; nil where that is null. A value equal to it is not stored, unless
+  /// changes in place have led to it: a counter that goes up and down again is stored as zero.
   public var absence: Value?
   /// The values that it may have.
   public var domain: Domain?

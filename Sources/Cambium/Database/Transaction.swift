@@ -68,7 +68,8 @@ public struct Transaction: ~Copyable {
     try writing.issue(.update(path, updates))
   }
 
-  /// Adds to a number without reading it; what is absent counts as zero.
+  /// Adds to a number without reading it. What is absent counts as what the collection declares for
+  /// it, ``PropertyDefinition/absence``, otherwise as zero.
   ///
   /// - Parameters:
   ///   - path: The node. To change a property, name its record here.

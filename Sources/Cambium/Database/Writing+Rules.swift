@@ -36,28 +36,33 @@ extension Writing {
     }
   }
 
-  /// A change of a value in place, as the update that comes out where the value would leave its
-  /// domain, or where nothing is there and that stands for something.
+  /// A change of a value in place, as the update that comes out where the change alone would not
+  /// do: where the value would leave its domain, or where nothing is there and that stands for
+  /// something else than what counts as zero or as empty.
   private func settled(
     _ operation: Operation, _ path: Path, _ property: PropertyPlan
   ) throws -> Operation {
     let (name, absence) = (property.name, try property.definition.absence?.stored())
-    guard property.domain != nil || absence != nil, var record = try record(at: path),
+    guard property.domain != nil || absence != nil, let record = try record(at: path),
       record.kind == .record
     else { return operation }
-    let standsFor = try record.value(of: name) == nil ? absence : nil
-    if let standsFor {
-      let update = Operation.update(path, [.init(name: name, value: standsFor)])
-      record = try Content.applying(update, to: record) ?? record
+    var start = record
+    if let absence, try record.value(of: name) == nil {
+      let update = Operation.update(path, [.init(name: name, value: absence)])
+      start = try Content.applying(update, to: record) ?? record
     }
-    guard let new = try Content.applying(operation, to: record)?.value(of: name) else {
-      return operation
-    }
+    let changed = try Content.applying(operation, to: start)
+    guard let new = try changed?.value(of: name) else { return operation }
     var treated: [UInt8]? = new
     if let domain = property.domain, try new.lend({ try property.definition.type.takes($0) }) {
       treated = try domain.treated(new)
     }
-    if treated == new, standsFor == nil { return operation }
+    // What is logged as a change can be taken back alone, also the first one, and also one that
+    // leads back to what absence stands for. Without what that is, some have nothing to change.
+    if let bare = start == record ? changed : try? Content.applying(operation, to: record) {
+      let value = try bare.value(of: name)
+      if value == treated || (value == nil && treated == absence) { return operation }
+    }
     return .update(path, [.init(name: name, value: treated == absence ? nil : treated)])
   }
 

@@ -46,6 +46,9 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
 
   /// The initial value is not stored: absence stands for it, in queries as well. Changing the
   /// initial value later changes what such records hold.
+  ///
+  /// A value that was changed in place and has come back to it, as a counter that goes up and down
+  /// again, is stored: such a change is logged alone, so that it can be undone alone.
   public func defaultOnEmpty() -> Property {
     changed { info, template in
       let found = DiscoveredProperty(name: info.name, offset: info.offset, shape: info.shape)

@@ -25,7 +25,8 @@ extension Transaction {
     }
   }
 
-  /// Adds to a number without reading it; what is absent counts as zero.
+  /// Adds to a number without reading it. What is absent counts as its initial value where that is
+  /// ``Property/defaultOnEmpty()``, otherwise as zero.
   ///
   /// - Parameters:
   ///   - id: Which model.

@@ -55,6 +55,68 @@ struct DefaultOnEmptyTests {
       #expect(try database.snapshot()[id.path].record?["level"] == 7)
       try database.write { try $0.increment(id, \.level, by: -4) }
       #expect(try database.find(id)?.level == 3)
+      // Logged as a change, which leaves the sum.
+      #expect(try database.snapshot()[id.path].record?["level"] == 3)
+    }
+  }
+
+  struct Post: Cambium.Model, Equatable {
+    typealias Key = Int
+    var id = ID()
+    var likes = 0
+    var shares = 0
+    var stars = 3
+    var tags: Set<String> = []
+    var prices: [String: Int] = [:]
+    var lines: [String] = []
+
+    static let schema = Schema<Post>("posts") {
+      Property(\.likes).defaultOnEmpty()
+      Property(\.shares).defaultOnEmpty().clamped(to: 0...9)
+      Property(\.stars).defaultOnEmpty()
+      Property(\.tags).defaultOnEmpty()
+      Property(\.prices).defaultOnEmpty()
+      Property(\.lines).defaultOnEmpty()
+    }
+  }
+
+  @Test("that is zero or empty is changed in place for the first time as it is later")
+  func firstChange() throws {
+    try withDatabase { database in
+      try database.register(Post.self)
+      let id = try database.insert(Post(id: 1))
+      func change(_ likes: Int, _ tag: String, _ price: String) throws -> SequenceNumber {
+        try database.write { tx in
+          try tx.remove("none", from: id, \.tags)
+          try tx.increment(id, \.likes, by: likes)
+          try tx.increment(id, \.shares, by: likes)
+          try tx.insert(tag, into: id, \.tags)
+          try tx.set(id, \.prices, price, to: 1)
+          try tx.append(tag, to: id, \.lines)
+          return tx.sequence
+        }
+      }
+      let first = try change(2, "a", "USD")
+      _ = try change(3, "b", "EUR")
+      try database.undo(first)
+      #expect(
+        try database.get(id)
+          == Post(id: 1, likes: 3, shares: 3, tags: ["b"], prices: ["EUR": 1], lines: ["b"]))
+    }
+  }
+
+  @Test("that is something else is logged with the first change in place")
+  func firstUpdate() throws {
+    try withDatabase { database in
+      try database.register(Post.self)
+      let id = try database.insert(Post(id: 1))
+      try database.write { tx in
+        try tx.increment(id, \.stars, by: 1)
+        try tx.increment(id, \.shares, by: 50)
+      }
+      #expect(try database.get(id) == Post(id: 1, shares: 9, stars: 4))
+      try database.write { tx in try tx.increment(id, \.shares, by: -50) }
+      #expect(try database.snapshot()[id.path].record?["shares"] == nil)
     }
   }
 
