@@ -60,7 +60,8 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
   ///
   ///     Property(\.reason).required { $0.status == .cancelled }
   ///
-  /// - Parameter condition: Asks the model that is to be written. It is code, so the app checks it.
+  /// - Parameter condition: Asks the model that is to be written. It is code, so the app checks it:
+  ///   after a change of any single property, too, for which the model is read then.
   /// - Returns: The property with the rule.
   public func required(where condition: @escaping @Sendable (M) -> Bool) -> Property {
     var copy = self
@@ -160,9 +161,12 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
   /// What the line says.
   public var item: SchemaItem<M> {
     SchemaItem(
-      change: { [keyPath, name, changes] draft, template in
+      change: { [keyPath, name, changes, isConditional = !conditions.isEmpty] draft, template in
         // A rule can be about a nested value as a whole, of which the parts are stored.
-        if V.self is any Nested.Type, name == nil, changes.isEmpty { return }
+        if V.self is any Nested.Type, name == nil, changes.isEmpty {
+          if isConditional { _ = draft.offset(ofVariable: keyPath) }
+          return
+        }
         guard let index = draft.index(of: keyPath, name) else { return }
         if let name { draft.properties[index].name = name }
         for change in changes { change(&draft.properties[index], template) }
@@ -344,14 +348,20 @@ extension Property where V.Base: ReferenceProperty {
 }
 
 extension SchemaDraft {
+  /// Where a stored `var` lies in the model; what is none is a problem.
+  fileprivate mutating func offset<M: Model, V>(ofVariable keyPath: KeyPath<M, V>) -> Int? {
+    if keyPath is WritableKeyPath<M, V>, let offset = MemoryLayout<M>.offset(of: keyPath) {
+      return offset
+    }
+    problem = problem ?? "\(typeName): \(keyPath) is not a stored `var`"
+    return nil
+  }
+
   /// The place of a property, which is listed now where none is found.
   fileprivate mutating func index<M: Model, V: PropertyValue>(
     of keyPath: KeyPath<M, V>, _ name: String?
   ) -> Int? {
-    guard let offset = MemoryLayout<M>.offset(of: keyPath), keyPath is WritableKeyPath<M, V> else {
-      problem = problem ?? "\(typeName): \(keyPath) is not a stored `var`"
-      return nil
-    }
+    guard let offset = offset(ofVariable: keyPath) else { return nil }
     if let index = properties.firstIndex(where: { $0.offset == offset }) { return index }
     if !isDiscovered, name == "id", V.self == M.ID.self {
       idOffset = offset

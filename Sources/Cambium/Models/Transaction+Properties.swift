@@ -1,6 +1,6 @@
 // Changing one property of a model without reading it: what is logged is the change alone, so that
-// two writers who both add lose nothing. Rules in code that are about the property are checked on
-// what comes out, and take the change back.
+// two writers who both add lose nothing. Rules in code that are about the property, or about others
+// where a condition holds, are checked on what comes out, and take the change back.
 
 extension Transaction {
   /// Sets a property without reading the model.
@@ -11,7 +11,7 @@ extension Transaction {
   ///   - value: What it becomes.
   /// - Throws: ``DatabaseError/notFound(_:reason:)`` where there is no model, ``ValidationError``,
   ///   or what a rule of the database refuses. Nothing is logged then.
-  /// - Complexity: O(log n), 1 to 3 µs.
+  /// - Complexity: O(log n), 1 to 3 µs; where code has a rule to check, it reads the model as well.
   public func set<M: Model, V: PropertyValue>(
     _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable, to value: V
   ) throws {
@@ -174,7 +174,7 @@ extension Transaction {
     return UInt64(position)
   }
 
-  /// Runs a change; where code has rules about the property, they are checked on the model that
+  /// Runs a change; where code has rules that it can break, they are checked on the model that
   /// comes out.
   func checked<M: Model>(
     _ id: ModelID<M>, _ offset: Int, _ body: () throws -> Void

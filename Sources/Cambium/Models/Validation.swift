@@ -68,6 +68,8 @@ struct ModelRule<M: Model>: Sendable {
   /// The property's name, asked for late: the schema is being made.
   let property: (@Sendable () -> String)?
   let offset: Int?
+  /// Whether it is asked after a change of any property, since it looks at others than its own.
+  let isAskedAlways: Bool
   let message: String
   let holds: @Sendable (M) -> Bool
 
@@ -76,6 +78,7 @@ struct ModelRule<M: Model>: Sendable {
   ) {
     self.property = property
     offset = nil
+    isAskedAlways = false
     self.message = message
     self.holds = holds
   }
@@ -86,6 +89,7 @@ struct ModelRule<M: Model>: Sendable {
   ) {
     offset = MemoryLayout<M>.offset(of: keyPath)
     property = { Self.name(keyPath) }
+    isAskedAlways = false
     self.message = message
     self.holds = { holds($0[keyPath: keyPath]) }
   }
@@ -97,9 +101,13 @@ struct ModelRule<M: Model>: Sendable {
   ) {
     offset = MemoryLayout<M>.offset(of: keyPath)
     property = { Self.name(keyPath) }
+    isAskedAlways = true
     self.message = message
     self.holds = holds
   }
+
+  /// Whether it is asked after a change of the property that lies at a place.
+  func isAsked(at offset: Int) -> Bool { isAskedAlways || self.offset == offset }
 
   private static func name<V: PropertyValue>(_ keyPath: KeyPath<M, V>) -> String {
     let core = M.schema.core
@@ -119,6 +127,7 @@ struct ModelCondition<M: Model>: Sendable {
   init<V>(_ keyPath: KeyPath<M, V> & Sendable, _ holds: @escaping @Sendable (M) -> Bool) {
     settle = { model, template in
       if holds(model) { return }
+      // The schema refuses others.
       guard let place = keyPath as? WritableKeyPath<M, V> else { return }
       model[keyPath: place] = template[keyPath: place]
     }
@@ -145,14 +154,14 @@ extension Schema {
     return problems
   }
 
-  /// As ``problems(in:)``, but only the rules about a property.
+  /// As ``problems(in:)``, but only the rules that a change of one property can break.
   func problems(with model: M, at offset: Int) -> [ValidationError] {
-    rules.filter { $0.offset == offset && !$0.holds(model) }
+    rules.filter { $0.isAsked(at: offset) && !$0.holds(model) }
       .map { ValidationError(property: $0.property?(), $0.message) }
   }
 
-  /// Whether any code checks a property that lies at a place.
-  func hasRules(at offset: Int) -> Bool { rules.contains { $0.offset == offset } }
+  /// Whether any code is asked after a change of the property that lies at a place.
+  func hasRules(at offset: Int) -> Bool { rules.contains { $0.isAsked(at: offset) } }
 
   /// Throws where a model is not as it must be.
   @usableFromInline

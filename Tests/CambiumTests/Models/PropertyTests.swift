@@ -86,6 +86,28 @@ struct PropertyTests {
     }
   }
 
+  @Test("that is required under a condition is so whichever property brings that about")
+  func requiredByOthers() throws {
+    try withDatabase { database in
+      try database.register(Trip.self)
+      let id = try database.insert(Trip(id: 1, status: .cancelled))
+      let head = try database.head
+      let error = #expect(throws: ValidationError.self) {
+        try database.write { tx in try tx.set(id, \.refund, to: 5) }
+      }
+      #expect(error?.messages == ["reason is required"])
+      #expect(throws: ValidationError.self) {
+        try database.write { tx in try tx.increment(id, \.refund, by: 5) }
+      }
+      #expect(try database.head == head)
+      try database.write { tx in
+        try tx.set(id, \.reason, to: "rain")
+        try tx.increment(id, \.refund, by: 5)
+      }
+      #expect(try database.get(id) == Trip(id: 1, status: .cancelled, reason: "rain", refund: 5))
+    }
+  }
+
   @Test("is the same in every store")
   func stores() throws {
     let store = try MemoryStore(for: Trip.self)

@@ -104,6 +104,18 @@ struct SchemaTests {
     static let schema = Schema<Computed>("computed") { Property(\.number).required() }
   }
 
+  struct Fixed: Cambium.Model {
+    var id = ID()
+    let number = 0
+    static let schema = Schema<Fixed>("fixed") { Property(\.number).stored { _ in false } }
+  }
+  struct Settled: Cambium.Model {
+    var id = ID()
+    var isSettled = false
+    let place = Airport.Place()
+    static let schema = Schema<Settled>("settled") { Property(\.place).stored { $0.isSettled } }
+  }
+
   @Test("says what cannot be stored when the model is used")
   func problems() throws {
     try withDatabase { database in
@@ -120,6 +132,8 @@ struct SchemaTests {
       #expect(
         reason { try database.insert(TwiceOptional()) }.contains("of two optionals only one"))
       #expect(reason { try database.insert(Computed()) }.contains("is not a stored `var`"))
+      #expect(reason { try database.insert(Fixed()) }.contains("number is not a stored `var`"))
+      #expect(reason { try database.insert(Settled()) }.contains("place is not a stored `var`"))
     }
   }
 
