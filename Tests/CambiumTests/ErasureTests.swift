@@ -29,6 +29,23 @@ struct ErasureTests {
     #expect(erased > 3)
   }
 
+  @Test("goes on where a place takes that of another below it")
+  func followed() throws {
+    try place.use { database in
+      for path: Path in ["c/d/f", "c/d/g", "p/w"] { try database.write { try $0.set(path, to: 1) } }
+      let moves: [(Path, Path)] = [("c/d/f", "r"), ("c/d", "q/z"), ("p", "q"), ("q/w", "c/d/e")]
+      for (source, destination) in moves {
+        try database.write { tx in
+          if destination == "q" { try tx.remove("q") }
+          try tx.move(source, to: destination)
+        }
+      }
+    }
+    var places = try ErasedPlaces("p")
+    try ErasureRun.follow(&places, place.path, Database.Options())
+    #expect(places.paths.contains("r"))
+  }
+
   @Test("leaves nothing of a subject in the files")
   func bytes() throws {
     let (secret, noise) = ("Ada Lovelace 1815", Noise.bytes(40_000))

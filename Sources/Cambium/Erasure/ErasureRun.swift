@@ -48,9 +48,10 @@ struct ErasureRun {
     let log = try Log(at: "\(path)/log", options.environment(readOnly: false))
     defer { log.environment.close() }
     try log.check()
-    var count = 0
-    while count < places.paths.count {
-      count = places.paths.count
+    // Not how many: one that takes the place of another below it leaves as many.
+    var known: [Path] = []
+    while known != places.paths {
+      known = places.paths
       try log.forEachRecord { record in
         var operations = OperationReader(record.operations)
         while let operation = try operations.next() { try places.follow(operation) }
