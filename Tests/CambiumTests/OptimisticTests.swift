@@ -61,6 +61,38 @@ struct ExpectationTests {
     }
   }
 
+  @Test("for what may be a property sees writes of that property alone")
+  func properties() throws {
+    try withDatabase { database in
+      try database.write { tx in
+        try tx.set("orders/1", to: ["total": 1])
+        try tx.set("orders/1/lines/2", to: 1)
+        // So that the name is known.
+        try tx.set("orders/2", to: ["lines": [], "sum": 1])
+      }
+      var seen = try database.head
+      try database.write { tx in
+        try tx.update("orders/1", ["total": 5])
+        try tx.increment("orders/1", "total", by: 1)
+        try tx.append(3, to: "orders/2", "lines")
+      }
+      func isUnchanged(_ path: Path) throws -> Bool {
+        try database.write { tx in
+          do { try tx.expect(unchanged: path, since: seen) } catch DatabaseError.conflict {
+            return false
+          }
+          return true
+        }
+      }
+      #expect(try isUnchanged("orders/1/lines") && isUnchanged("orders/2/sum"))
+      #expect(try !isUnchanged("orders/1/total") && !isUnchanged("orders/2/lines"))
+      #expect(try !isUnchanged("orders/1"))
+      seen = try database.head
+      try database.write { tx in try tx.set("orders/2", to: ["total": 2]) }
+      #expect(try !isUnchanged("orders/2/lines") && isUnchanged("orders/2/neverNamed"))
+    }
+  }
+
   @Test("of a model or of all of a type sees those of the same group, too")
   func models() async throws {
     try await withDatabase { database in
@@ -210,6 +242,74 @@ struct WriteBatchTests {
     counts.update("carl", ["age": 1])
     try refused.merge(counts, .refuse)
     #expect(refused.count == 5)
+  }
+
+  @Test("that wins stays as it was, and only what is not in conflict comes behind it")
+  func winning() throws {
+    try withDatabase { database in
+      var author = PropertyDefinition("author", .reference("authors"))
+      author.mustExist = true
+      var definition = CollectionDefinition()
+      definition.properties = [author]
+      try database.write { [definition] tx in try tx.declare("books", definition) }
+      var batch = WriteBatch()
+      batch.set("authors/ada", to: ["name": "Ada"])
+      var other = WriteBatch()
+      other.update("authors/ada", ["name": "Bob", "born": 1815])
+      other.set("books/1", to: ["author": "ada"])
+      try batch.merge(other, .firstWins)
+      #expect(batch.count == 2)
+      try database.write(batch)
+      #expect(try database.read { try $0["authors/ada"].value } == ["name": "Ada"])
+      var name = WriteBatch()
+      name.update("authors/ada", ["name": "Countess"])
+      try name.merge(other, .firstWins)
+      #expect(name.count == 3)
+      try database.write(name)
+      #expect(
+        try database.read { try $0["authors/ada"].value } == ["name": "Countess", "born": 1815])
+    }
+  }
+
+  @Test("leaves a removal out whole where something below is changed")
+  func removals() throws {
+    for strategy in [WriteBatch.MergeStrategy.firstWins, .laterWins] {
+      try withDatabase { database in
+        try database.write { tx in try tx.set("users/bob", to: 1) }
+        var (setting, removing) = (WriteBatch(), WriteBatch())
+        setting.set("users/ada", to: 2)
+        removing.remove("users")
+        removing.remove("others")
+        var merged = strategy == .firstWins ? setting : removing
+        try merged.merge(strategy == .firstWins ? removing : setting, strategy)
+        #expect(merged.count == 2)
+        try database.write(merged)
+        #expect(try database.read { try $0["users"].childCount } == 2)
+        var both = removing
+        both.remove("users/ada")
+        try both.merge(removing, .refuse)
+        #expect(both.count == 5)
+      }
+    }
+  }
+
+  @Test("changes the properties of one update at once")
+  func updates() throws {
+    try withDatabase { database in
+      var index = IndexDefinition([.init("a"), .init("b")])
+      index.isUnique = true
+      var definition = CollectionDefinition()
+      definition.indexes = [index]
+      try database.write { [definition] tx in
+        try tx.declare("pairs", definition)
+        try tx.set("pairs/1", to: ["a": 1, "b": 2])
+        try tx.set("pairs/2", to: ["a": 2, "b": 2])
+      }
+      var batch = WriteBatch()
+      batch.update("pairs/2", ["a": 1, "b": 3])
+      try database.write(batch)
+      #expect(try database.read { try $0["pairs/2"].value } == ["a": 1, "b": 3])
+    }
   }
 
   @Test("knows the properties of models, and what goes with a record")

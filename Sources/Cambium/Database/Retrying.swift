@@ -16,7 +16,8 @@ extension Transaction {
   ///       try tx.set("orders/9", to: .integer(total))
   ///     }
   ///
-  /// Writing the same value again counts; what this transaction itself has written does not.
+  /// Writing the same value again counts; what this transaction itself has written does not. A path
+  /// may also name a property: then a write of that property counts, and one of the whole record.
   ///
   /// - Parameters:
   ///   - path: The node; the root for the whole database.
@@ -30,7 +31,7 @@ extension Transaction {
     try writing.use()
     try translating {
       try writing.forEachRecord(after: sequence) { record in
-        if try record.touches(path) {
+        if try record.touches(path, writing.projector.memory.catalog) {
           throw DatabaseError.conflict(path, expected: sequence, found: record.sequence)
         }
       }
@@ -126,14 +127,31 @@ extension Writing {
 }
 
 extension TransactionRecord {
-  /// Whether the transaction has written to a node or below it.
-  fileprivate func touches(_ path: Path) throws -> Bool {
+  /// Whether the transaction has written to a node or below it, or to the property of that path.
+  fileprivate func touches(_ path: Path, _ catalog: Catalog) throws -> Bool {
+    // A name that was never given a number is no record's.
+    let property = path.last.flatMap { catalog.id(of: $0.description) }
     var reader = OperationReader(operations)
     while let operation = try reader.next() {
       var isTouched = false
-      Touched.forEach(in: operation, under: path) { _ in isTouched = true }
+      Touched.forEach(in: operation, under: path) { touched in
+        if !touched.isUncertain || property.map(operation.mayChange) ?? false { isTouched = true }
+      }
       if isTouched { return true }
     }
     return false
+  }
+}
+
+extension Operation {
+  /// Whether it may change a property of the record that it names.
+  fileprivate func mayChange(_ property: Catalog.NameID) -> Bool {
+    switch self {
+    case .update(_, let updates): updates.contains { $0.name == property }
+    case .increment(_, let target, _), .append(_, let target, _), .insert(_, let target, _, _),
+      .removeElement(_, let target, _), .edit(_, let target, _):
+      target == property
+    case .set, .remove, .restore, .move, .define, .event, .declare: true
+    }
   }
 }

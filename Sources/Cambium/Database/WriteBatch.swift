@@ -19,9 +19,11 @@ public struct WriteBatch: Sendable {
 
     /// The node; nil for one that touches none, or one that is not there yet.
     var path: Path?
-    /// The property; nil for the whole node.
-    var property: String?
+    /// The properties; nil for the whole node.
+    var properties: [String]?
     var kind: Kind
+    /// Of an update, what it gives the properties; nothing for any other change.
+    var updates: [(String, Value?)] = []
     var perform: @Sendable (borrowing Transaction) throws -> Void
   }
 
@@ -30,7 +32,7 @@ public struct WriteBatch: Sendable {
   /// Makes an empty batch.
   public init() {}
 
-  /// How many changes there are.
+  /// How many changes there are; an update of several properties is one.
   public var count: Int { changes.count }
 
   /// Whether there are none.
@@ -40,16 +42,20 @@ public struct WriteBatch: Sendable {
     _ kind: Change.Kind, _ path: Path?, _ property: String? = nil,
     _ perform: @escaping @Sendable (borrowing Transaction) throws -> Void
   ) {
-    changes.append(Change(path: path, property: property, kind: kind, perform: perform))
+    changes.append(
+      Change(path: path, properties: property.map { [$0] }, kind: kind, perform: perform))
   }
 
   // MARK: Putting batches together
 
   /// What happens where two batches change one place.
   public enum MergeStrategy: Hashable, Sendable {
-    /// What the batch that is merged in says stays.
+    /// The changes that are merged in are made after those that were there, as if one batch were
+    /// written after the other; but what they change is not removed before: a removal that was
+    /// there is left out where it is in conflict.
     case laterWins
-    /// What the batch says that was there stays.
+    /// The changes that were there stay as they are. Behind them come those that are merged in,
+    /// without what is in conflict: a change is left out whole, of an update only the properties.
     case firstWins
     /// Nothing is merged, and ``WriteBatch/Conflict`` is thrown.
     case refuse
@@ -65,12 +71,15 @@ public struct WriteBatch: Sendable {
     }
   }
 
-  /// Adds the changes of another batch.
+  /// Adds the changes of another batch, behind those that are there.
   ///
-  /// Two changes are in conflict where they are about one property, or one of them about the whole
-  /// node, or where one removes what the other changes. Two that only add (increments, elements)
-  /// never are. The winner's changes are made after the loser's, whose removals of what the winner
-  /// changes are left out: so of what the loser says all stays that the winner says nothing about.
+  /// Two changes are in conflict where they are about one property, or where one of them is about
+  /// the whole node that the other changes, or where one removes a node and the other changes it or
+  /// something below it. Two that only add (increments, elements), or that both remove, never are,
+  /// nor is one that names no node: an event, or a model without an id.
+  ///
+  /// A removal is left out whole: where `users` is removed by the one that loses, and the other
+  /// sets `users/ada`, `users/bob` stays as well.
   ///
   /// - Parameters:
   ///   - other: The other batch.
@@ -78,19 +87,19 @@ public struct WriteBatch: Sendable {
   /// - Throws: ``WriteBatch/Conflict``; nothing is merged then.
   public mutating func merge(_ other: WriteBatch, _ strategy: MergeStrategy) throws(Conflict) {
     switch strategy {
-    case .laterWins: changes = WriteBatch.joined(changes, winning: other.changes)
-    case .firstWins: changes = WriteBatch.joined(other.changes, winning: changes)
+    case .laterWins:
+      changes.removeAll { own in
+        own.kind == .removes && other.changes.contains { own.conflicts(with: $0) }
+      }
+      changes += other.changes
+    case .firstWins:
+      let own = changes
+      changes += other.changes.compactMap { $0.yielding(to: own) }
     case .refuse:
       let paths = changes.filter { own in other.changes.contains { own.conflicts(with: $0) } }
       if !paths.isEmpty { throw Conflict(paths: Set(paths.compactMap(\.path)).sorted()) }
       changes += other.changes
     }
-  }
-
-  private static func joined(_ losing: [Change], winning: [Change]) -> [Change] {
-    losing.filter { loser in
-      loser.kind != .removes || !winning.contains { loser.conflicts(with: $0) }
-    } + winning
   }
 
   // MARK: Paths
@@ -100,11 +109,9 @@ public struct WriteBatch: Sendable {
     add(.sets, path) { tx in try tx.set(path, to: value) }
   }
 
-  /// Changes some properties of a record, as ``Transaction/update(_:_:)`` does.
+  /// Changes some properties of a record at once, as ``Transaction/update(_:_:)`` does.
   public mutating func update(_ path: Path, _ properties: KeyValuePairs<String, Value?>) {
-    for (name, value) in properties {
-      add(.sets, path, name) { tx in try tx.update(path, [(name, value)]) }
-    }
+    changes.append(Change(updating: path, properties.map { ($0.key, $0.value) }))
   }
 
   /// Adds to a number, as ``Transaction/increment(_:_:by:)-(Path,_,_)`` does.
@@ -190,13 +197,34 @@ public struct WriteBatch: Sendable {
 }
 
 extension WriteBatch.Change {
+  /// An update, all of which is one operation: no rule sees a record with half of it.
+  fileprivate init(updating path: Path, _ updates: [(String, Value?)]) {
+    self.init(path: path, properties: updates.map(\.0), kind: .sets, updates: updates) { tx in
+      try tx.update(path, updates)
+    }
+  }
+
+  /// What is left of it beside changes that win; nil for nothing.
+  fileprivate func yielding(to winners: [WriteBatch.Change]) -> WriteBatch.Change? {
+    let rivals = winners.filter { conflicts(with: $0) }
+    if rivals.isEmpty { return self }
+    let left = updates.filter { name, value in
+      let alone = WriteBatch.Change(updating: path ?? .root, [(name, value)])
+      return !rivals.contains { alone.conflicts(with: $0) }
+    }
+    return left.isEmpty ? nil : WriteBatch.Change(updating: path ?? .root, left)
+  }
+
   /// Whether they change one place, and their order counts.
   fileprivate func conflicts(with other: WriteBatch.Change) -> Bool {
     guard let path, let place = other.path else { return false }
-    if kind == .removes, place.isWithin(path) { return true }
-    if other.kind == .removes, path.isWithin(place) { return true }
-    if path != place || (kind == .adds && other.kind == .adds) { return false }
-    return property == nil || other.property == nil || property == other.property
+    // Neither of two that remove, or of two that add, takes anything from the other.
+    if kind == other.kind && kind != .sets { return false }
+    if kind == .removes { return place.isWithin(path) }
+    if other.kind == .removes { return path.isWithin(place) }
+    guard path == place else { return false }
+    guard let properties, let others = other.properties else { return true }
+    return properties.contains { others.contains($0) }
   }
 }
 
