@@ -16,7 +16,8 @@ struct QueryPlan {
   var order: QueryOrder?
   /// What entries of the index are sorted by that were cut; nil where none can be.
   var cutOrder: QueryOrder?
-  /// What tells where a page ends whose records a view has put in order; nil for others.
+  /// What tells where a page ends that is in order, but by no index, since the next one may be
+  /// sorted; nil for others.
   var placeOrder: QueryOrder?
   /// The view that answers the query; nil where the records must be read.
   var view: QueryViewAnswer?

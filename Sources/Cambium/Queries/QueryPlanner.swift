@@ -117,7 +117,11 @@ struct QueryPlanner {
     {
       plan.cutOrder = try QueryOrder(description.orderings, in: scope)
     }
-    if case .top = way.access { plan.placeOrder = try QueryOrder(description.orderings, in: scope) }
+    if isSorted, description.grouping == nil, plan.indexNumber == nil,
+      !description.orderings.isEmpty
+    {
+      plan.placeOrder = try QueryOrder(description.orderings, in: scope)
+    }
     plan.joins = try description.joins.map { try QueryJoin($0, records, scope) }
     if !joined.isEmpty { plan.joinedProgram = try ConditionProgram(.all(joined), in: scope) }
     plan.cost = way.cost
@@ -129,7 +133,10 @@ struct QueryPlanner {
   private var keyOrder: (isOrdered: Bool, isReversed: Bool) {
     if description.grouping != nil { return (true, false) }
     guard let first = description.orderings.first else { return (true, false) }
-    let isKey = first.path == PropertyPath(nil) && first.nulls == nil
+    let isKey =
+      first.path == PropertyPath(nil) && first.nulls == nil
+      // What is joined to one record may have another order.
+      && (description.joins.isEmpty || description.orderings.count == 1)
     return (isKey, isKey && first.isDescending)
   }
 
@@ -147,10 +154,11 @@ struct QueryPlanner {
     let (isOrdered, isReversed) = keyOrder
     for test in own {
       if let keys = test.keys {
-        let isInOrder = isOrdered && !isReversed
+        let isAlone = keys.count < 2 && description.joins.isEmpty
         return [
           Way(
-            access: .keys(keys), consumed: [test], isOrdered: isInOrder || keys.count < 2,
+            access: .keys(keys), consumed: [test],
+            isOrdered: isOrdered && !isReversed || isAlone,
             count: keys.count, cost: Double(keys.count) * Cost.fetch)
         ]
       }

@@ -37,10 +37,13 @@ extension QueryRun {
 }
 
 extension [[UInt8]] {
-  /// The keys of joined records as bytes that tell them apart: each after its length.
+  /// The keys of joined records as bytes that come in their order, behind the record's own key.
+  ///
+  /// Each stands behind a zero. It ends a text, which holds none, before any that goes on; keys of
+  /// other kinds with one beginning are of one length; and where there is no record it comes first.
   var joinedPlace: [UInt8] {
     reduce(into: []) { bytes, key in
-      bytes.append(bigEndian: UInt16(key.count))
+      bytes.append(0)
       bytes += key
     }
   }

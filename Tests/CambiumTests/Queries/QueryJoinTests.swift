@@ -32,6 +32,96 @@ struct QueryJoinTests {
     }
   }
 
+  // MARK: Order
+
+  private typealias Pair = [[UInt8]]
+
+  private static func keys(_ names: [String]) -> [[UInt8]] {
+    names.map { Key.text($0).storedBytes }
+  }
+
+  private static func fill(_ database: Database) throws {
+    try database.write { tx in
+      // By the lengths of the keys, and by their ranks, the order is another.
+      for (rank, name) in ["c", "a\u{1}", "b", "aa", "a"].enumerated() {
+        try tx.set(
+          Path(keys: ["people", .text(name)]), to: ["name": "x", "rank": .integer(Int64(rank))])
+      }
+      for name in ["a", "a\u{1}", "ab"] {
+        try tx.set(Path(keys: ["things", .text(name)]), to: ["title": "x", "count": 1])
+      }
+      for number in 0..<200 {
+        try tx.set(
+          Path(keys: ["things", .integer(Int64(number))]), to: ["title": "y", "count": 0])
+      }
+    }
+  }
+
+  private static func query(_ orderings: [Ordering] = []) -> QueryDescription {
+    var query = QueryDescription("things")
+    query.condition = Condition(.compare(PropertyPath("count"), .greater, 0))
+    query.joins = [.init("p", "people", PropertyPath("title"), inner: "name")]
+    query.orderings = orderings
+    return query
+  }
+
+  /// The keys of both sides; and where the run stopped.
+  private static func pairs(
+    _ query: QueryDescription, _ database: Database
+  ) throws -> (pairs: [Pair], isSorted: Bool, next: QueryCursor?) {
+    let run = try QueryRun(query, on: try database.snapshot())
+    var pairs: [Pair] = []
+    try run.forEach { key, _ in
+      pairs.append([key.array()] + run.records.joinedKeys)
+      return true
+    }
+    return (pairs, run.plan.order != nil, run.cursor)
+  }
+
+  @Test("comes in the order of all keys, sorted or not, page by page")
+  func order() throws {
+    try withDatabase { database in
+      try Self.fill(database)
+      let (things, people) = (["a", "a\u{1}", "ab"], ["a", "a\u{1}", "aa", "b", "c"])
+      let each = Self.keys(things).map { thing in Self.keys(people).map { [thing, $0] } }
+      let (up, down) = (each.flatMap(\.self), each.reversed().flatMap(\.self))
+      let byCount = try Self.pairs(Self.query([Ordering(PropertyPath("count"))]), database)
+      #expect(byCount.pairs == up && byCount.isSorted)
+      var definition = CollectionDefinition()
+      definition.indexes = [IndexDefinition([.init("count")])]
+      let orderings = [[], [Ordering(PropertyPath(nil), isDescending: true)]]
+      for (orderings, wanted) in zip(orderings, [up, down]) {
+        var query = Self.query(orderings)
+        query.limit = 2
+        let first = try Self.pairs(query, database)
+        var (found, next) = (first.pairs, first.next)
+        try database.write { [definition] tx in try tx.declare("things", definition) }
+        while next != nil {
+          query.after = next
+          let page = try Self.pairs(query, database)
+          found += page.pairs
+          next = page.next
+        }
+        #expect(found == wanted)
+        try database.write { tx in try tx.declare("things", nil) }
+      }
+    }
+  }
+
+  @Test("is sorted by what is joined to one record")
+  func ofOne() throws {
+    try withDatabase { database in
+      try Self.fill(database)
+      let rank = Ordering(PropertyPath(hops: ["p"], "rank"))
+      let wanted = Self.keys(["c", "a\u{1}", "b", "aa", "a"])
+      var query = Self.query([rank])
+      query.condition = Condition(.compare(PropertyPath(nil), .equal, "ab"))
+      #expect(try Self.pairs(query, database).pairs.map { $0[1] } == wanted)
+      let each = try Self.pairs(Self.query([Ordering(PropertyPath(nil)), rank]), database)
+      #expect(each.pairs.map { $0[1] } == wanted + wanted + wanted)
+    }
+  }
+
   // MARK: Records
 
   private func declare(
