@@ -35,6 +35,20 @@ public struct PropertyDefinition: Hashable, Sendable {
 
   /// The collection that it refers to, by itself or in each of its elements.
   public var target: Path? { type.target }
+
+  /// What binds records: all but what people read.
+  var rule: PropertyDefinition {
+    var rule = self
+    (rule.label, rule.documentation) = (nil, nil)
+    return rule
+  }
+}
+
+extension CollectionDefinition {
+  /// Whether the properties of both ask the same of a record.
+  func hasSameRules(as other: CollectionDefinition) -> Bool {
+    properties.map(\.rule) == other.properties.map(\.rule)
+  }
 }
 
 /// What a property may hold; null besides, unless it is required.

@@ -184,7 +184,7 @@ private struct Difference {
       || draft.views.contains { old?.view(like: $0) == nil }
     let unique = draft.indexes.filter { $0.isUnique && old?.index(like: $0)?.isUnique != true }
     let isFilling = old?.numbers.contains { catalog.collections.isFilling($0) } ?? false
-    let hasNewRules = old?.definition.properties != wanted.properties
+    let hasNewRules = old.map { !$0.definition.hasSameRules(as: wanted) } ?? true
     // While another takes its place, what is unique would not be: that is done at once.
     let keepsUnique = old?.indexes.allSatisfy { index in
       !index.isUnique || draft.index(like: index)?.isUnique == true
@@ -212,7 +212,7 @@ private struct Difference {
 
   /// Holds records against rules that are new.
   func checkRecords(_ snapshot: Snapshot, _ seen: (UInt64) throws -> Void) throws {
-    if present?.properties == wanted.properties { return }
+    if let present, present.hasSameRules(as: wanted) { return }
     var done: UInt64 = 0
     try snapshot.reader.forEachRecord(of: path) { key, record in
       try draft.check(record, key: key, catalog)

@@ -87,8 +87,8 @@ extension SchemaCore {
     var known: [String: (PropertyDefinition, String)] = [:]
     for core in cases.map({ $0() }) {
       try core.check()
-      for var property in core.ownDeclaration.definition.properties {
-        // Whether it is there may differ.
+      for var property in core.ownDeclaration.definition.properties.map(\.rule) {
+        // Whether it is there may differ, and what people read.
         property.isRequired = false
         let previous = known.updateValue((property, core.typeName), forKey: property.name)
         guard let (other, typeName) = previous else { continue }

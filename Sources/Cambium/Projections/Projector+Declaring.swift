@@ -78,7 +78,7 @@ extension Projector {
 
   /// Refuses rules that a record breaks which is there already.
   func checkRecords(_ plan: CollectionPlan, since old: CollectionPlan?) throws {
-    if let old, old.definition.properties == plan.definition.properties { return }
+    if let old, old.definition.hasSameRules(as: plan.definition) { return }
     let (reader, catalog) = (try reader, memory.catalog)
     guard let unchecked else {
       return try reader.forEachRecord(of: plan.path) { try plan.check($1, key: $0, catalog) }

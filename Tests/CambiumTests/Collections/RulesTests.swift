@@ -267,6 +267,36 @@ struct RulesTests {
     }
   }
 
+  @Test("is not held against all records again where only its words change")
+  func words() throws {
+    struct Undo: Error {}
+    try withDatabase { database in
+      var name = PropertyDefinition("name", .string)
+      name.isRequired = true
+      var labelled = name
+      (labelled.label, labelled.documentation) = ("Name", "What people say.")
+      var typed = labelled
+      typed.type = .any
+      let definitions = [name, labelled, typed].map { Self.definition([$0]) }
+      try database.write { tx in
+        try tx.declare("users", definitions[0])
+        try tx.set("users/ada", to: ["name": "Ada"])
+        do {
+          try tx.attempt {
+            // A record that no write could make tells whether anybody looks.
+            let id = try #require(tx.writing.projector.memory.catalog.id(of: "name"))
+            try tx.writing.projector.apply(.update("users/ada", [.init(name: id, value: nil)]))
+            try tx.declare("users", definitions[1])
+            #expect(throws: DatabaseError.self) { try tx.declare("users", definitions[2]) }
+            throw Undo()
+          }
+        } catch is Undo {}
+        try tx.declare("users", definitions[1])
+      }
+      #expect(try database.read { try $0.definition(of: "users") } == definitions[1])
+    }
+  }
+
   @Test("stays after closing, and is told by a snapshot")
   func persistence() throws {
     let directory = try TemporaryDirectory()

@@ -267,6 +267,35 @@ struct ModelUnionTests {
     }
   }
 
+  enum Labelled: ModelUnion {
+    case one(One), two(Two)
+    static let cases = ModelCases<Labelled>(
+      ModelCase("one", Labelled.one) { if case .one(let one) = $0 { one } else { nil } },
+      ModelCase("two", Labelled.two) { if case .two(let two) = $0 { two } else { nil } })
+    static let schema = Schema<Labelled>(union: "labelled")
+    struct One: Cambium.Model {
+      var id = ID()
+      var size = 1
+      static let schema = Schema<One>(caseOf: Labelled.self) {
+        Property(\.size).labelled("Length", "In metres.")
+      }
+    }
+    struct Two: Cambium.Model {
+      var id = ID()
+      var size = 2
+      static let schema = Schema<Two>(caseOf: Labelled.self) { Property(\.size).labelled("Width") }
+    }
+  }
+
+  @Test("may call one property differently")
+  func labels() throws {
+    try withDatabase { database in
+      try database.register(Labelled.self)
+      try database.insert(Labelled.two(Labelled.Two()))
+      #expect(try database.read { try $0.definition(of: "labelled") }?["size"]?.label == "Length")
+    }
+  }
+
   @Test("are refused where kinds contradict each other, or one is not listed")
   func contradictions() throws {
     try withDatabase { database in
