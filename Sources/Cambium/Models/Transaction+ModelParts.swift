@@ -91,7 +91,7 @@ extension Transaction {
     _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable, _ edit: () throws -> Operation.Edit
   ) throws {
     let offset = try place(of: property)
-    try checked(id, offset) {
+    try checked(id, property, offset) {
       try renew(id, property, offset)
       let (path, name) = try target(id, offset)
       try writing.issue(.edit(path, name, try edit()))

@@ -1,6 +1,6 @@
 // Changing one property of a model without reading it: what is logged is the change alone, so that
-// two writers who both add lose nothing. Rules in code that are about the property, or about others
-// where a condition holds, are checked on what comes out, and take the change back.
+// two writers who both add lose nothing. Rules in code that are about the property, or about the
+// model as a whole, are checked on what comes out, and take the change back.
 
 extension Transaction {
   /// Sets a property without reading the model.
@@ -16,7 +16,7 @@ extension Transaction {
     _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable, to value: V
   ) throws {
     let offset = try place(of: property)
-    try checked(id, offset) {
+    try checked(id, property, offset) {
       let path = try id.path
       let binding = try writing.binding(M.schema.core)
       let updates = try writing.modelEncoder.updates(value, at: offset, binding)
@@ -38,7 +38,7 @@ extension Transaction {
     _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable, by step: V.Base
   ) throws where V.Base: Numeric {
     let offset = try place(of: property)
-    try checked(id, offset) {
+    try checked(id, property, offset) {
       try renew(id, property, offset)
       let (path, name) = try target(id, offset)
       try writing.issue(.increment(path, name, by: try writing.modelEncoder.stored(step)))
@@ -58,7 +58,7 @@ extension Transaction {
     _ element: Element, to id: ModelID<M>, _ property: KeyPath<M, V> & Sendable
   ) throws where V.Base == [Element] {
     let offset = try place(of: property)
-    try checked(id, offset) {
+    try checked(id, property, offset) {
       try renew(id, property, offset)
       let (path, name) = try target(id, offset)
       try writing.issue(.append(path, name, try writing.modelEncoder.stored(element)))
@@ -79,7 +79,7 @@ extension Transaction {
     _ property: KeyPath<M, V> & Sendable
   ) throws where V.Base == [Element] {
     let offset = try place(of: property)
-    try checked(id, offset) {
+    try checked(id, property, offset) {
       try renew(id, property, offset)
       let (path, name) = try target(id, offset)
       let stored = try writing.modelEncoder.stored(element)
@@ -100,7 +100,7 @@ extension Transaction {
     at position: Int, from id: ModelID<M>, _ property: KeyPath<M, V> & Sendable
   ) throws where V.Base == [Element] {
     let offset = try place(of: property)
-    try checked(id, offset) {
+    try checked(id, property, offset) {
       try renew(id, property, offset)
       let (path, name) = try target(id, offset)
       try writing.issue(.removeElement(path, name, at: try checked(position, path)))
@@ -176,14 +176,15 @@ extension Transaction {
 
   /// Runs a change; where code has rules that it can break, they are checked on the model that
   /// comes out.
-  func checked<M: Model>(
-    _ id: ModelID<M>, _ offset: Int, _ body: () throws -> Void
+  func checked<M: Model, V: PropertyValue>(
+    _ id: ModelID<M>, _ property: KeyPath<M, V>, _ offset: Int, _ body: () throws -> Void
   ) throws {
+    let place = offset..<offset + max(1, MemoryLayout<V>.size)
     let schema = M.schema
     if schema.core.caseName != nil, try !exists(id) {
       throw DatabaseError.notFound(try id.path, reason: "there is no such \(M.self)")
     }
-    let isChecked = schema.hasRules(at: offset) || schema.core.isGuarded(at: offset)
+    let isChecked = schema.hasRules(in: place) || schema.core.isGuarded(in: place)
     guard isChecked || !schema.conditions.isEmpty else { return try body() }
     try attempt {
       try body()
@@ -191,7 +192,7 @@ extension Transaction {
       var model = found
       schema.settle(&model)
       try settle(found, as: model)
-      let problems = schema.problems(with: model, at: offset) + schema.core.checked(&model)
+      let problems = schema.problems(with: model, in: place) + schema.core.checked(&model)
       if problems.isEmpty { return }
       throw ValidationError(path: try id.path, causes: problems)
     }
@@ -208,8 +209,8 @@ extension Transaction {
 }
 
 extension SchemaCore {
-  /// Whether something is looked at before a property at a place is written.
-  fileprivate func isGuarded(at offset: Int) -> Bool {
-    guarded.contains { properties[$0].offset == offset }
+  /// Whether something is looked at before the properties in a stretch of the model are written.
+  fileprivate func isGuarded(in place: Range<Int>) -> Bool {
+    guarded.contains { place.contains(properties[$0].offset) }
   }
 }

@@ -67,9 +67,8 @@ public struct Rule<M: Model>: SchemaPart, Sendable {
 struct ModelRule<M: Model>: Sendable {
   /// The property's name, asked for late: the schema is being made.
   let property: (@Sendable () -> String)?
-  let offset: Int?
-  /// Whether it is asked after a change of any property, since it looks at others than its own.
-  let isAskedAlways: Bool
+  /// What it looks at, as a stretch of the model; nil for the whole model.
+  let place: Range<Int>?
   let message: String
   let holds: @Sendable (M) -> Bool
 
@@ -77,8 +76,7 @@ struct ModelRule<M: Model>: Sendable {
     property: (@Sendable () -> String)?, message: String, holds: @escaping @Sendable (M) -> Bool
   ) {
     self.property = property
-    offset = nil
-    isAskedAlways = false
+    place = nil
     self.message = message
     self.holds = holds
   }
@@ -87,9 +85,8 @@ struct ModelRule<M: Model>: Sendable {
     _ keyPath: KeyPath<M, V> & Sendable, _ message: String,
     _ holds: @escaping @Sendable (V) -> Bool
   ) {
-    offset = MemoryLayout<M>.offset(of: keyPath)
+    place = MemoryLayout<M>.offset(of: keyPath).map { $0..<$0 + max(1, MemoryLayout<V>.size) }
     property = { Self.name(keyPath) }
-    isAskedAlways = false
     self.message = message
     self.holds = { holds($0[keyPath: keyPath]) }
   }
@@ -99,15 +96,14 @@ struct ModelRule<M: Model>: Sendable {
     about keyPath: KeyPath<M, V> & Sendable, _ message: String,
     _ holds: @escaping @Sendable (M) -> Bool
   ) {
-    offset = MemoryLayout<M>.offset(of: keyPath)
+    place = nil
     property = { Self.name(keyPath) }
-    isAskedAlways = true
     self.message = message
     self.holds = holds
   }
 
-  /// Whether it is asked after a change of the property that lies at a place.
-  func isAsked(at offset: Int) -> Bool { isAskedAlways || self.offset == offset }
+  /// Whether it is asked after a change of the property, or nested value, that lies in a stretch.
+  func isAsked(in changed: Range<Int>) -> Bool { place?.overlaps(changed) ?? true }
 
   private static func name<V: PropertyValue>(_ keyPath: KeyPath<M, V>) -> String {
     let core = M.schema.core
@@ -155,13 +151,13 @@ extension Schema {
   }
 
   /// As ``problems(in:)``, but only the rules that a change of one property can break.
-  func problems(with model: M, at offset: Int) -> [ValidationError] {
-    rules.filter { $0.isAsked(at: offset) && !$0.holds(model) }
+  func problems(with model: M, in changed: Range<Int>) -> [ValidationError] {
+    rules.filter { $0.isAsked(in: changed) && !$0.holds(model) }
       .map { ValidationError(property: $0.property?(), $0.message) }
   }
 
-  /// Whether any code is asked after a change of the property that lies at a place.
-  func hasRules(at offset: Int) -> Bool { rules.contains { $0.isAsked(at: offset) } }
+  /// Whether any code is asked after a change of what lies in a stretch of the model.
+  func hasRules(in changed: Range<Int>) -> Bool { rules.contains { $0.isAsked(in: changed) } }
 
   /// Throws where a model is not as it must be.
   @usableFromInline

@@ -48,6 +48,42 @@ struct ValidationTests {
 
   struct Veto: Error, Equatable {}
 
+  struct Stop: Cambium.Model {
+    var id = ID()
+    var place = Place()
+    var name = ""
+
+    struct Place: Nested { var latitude = 0.0, longitude = 0.0 }
+
+    static let schema = Schema<Stop>("stops") {
+      Property(\.place.longitude).validated("is east") { $0 >= 0 }
+      Property(\.place).validated("is on land") { $0.latitude != 13 }
+    }
+  }
+
+  @Test("hold for the whole model, and for nested values, where one property is set")
+  func single() throws {
+    try withDatabase { database in
+      try database.register(Song.self, Stop.self)
+      let (song, stop) = try database.write { tx in
+        (try tx.insert(Song(title: "x", note: "n")), try tx.insert(Stop()))
+      }
+      func refuses(_ change: (borrowing Transaction) throws -> Void) {
+        #expect(throws: ValidationError.self) { try database.write { try change($0) } }
+      }
+      refuses { try $0.set(song, \.genre, to: "folk") }
+      refuses { try $0.set(stop, \.place, to: Stop.Place(latitude: 1, longitude: -1)) }
+      refuses { try $0.set(stop, \.place.latitude, to: 13) }
+      refuses { try $0.increment(stop, \.place.longitude, by: -1) }
+      try database.write { tx in
+        try tx.set(song, \.year, to: 1970)
+        try tx.set(song, \.genre, to: "folk")
+        try tx.set(stop, \.place, to: Stop.Place(latitude: 1, longitude: 1))
+        try tx.set(stop, \.name, to: "west")
+      }
+    }
+  }
+
   @Test("are reported all at once, with their properties, before anything is logged")
   func messages() throws {
     try withDatabase { database in
