@@ -4,7 +4,7 @@
 import FoundationEssentials
 
 extension Condition: CustomStringConvertible {
-  /// The condition as the query language has it; ``init(parsing:)`` reads it.
+  /// The condition as the query language has it; `init(parsing:_:)` reads it.
   ///
   ///     departureDelay > 60 and origin.name prefix "John"
   public var description: String { test.text }

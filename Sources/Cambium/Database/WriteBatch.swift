@@ -109,7 +109,7 @@ public struct WriteBatch: Sendable {
     add(.sets, path) { tx in try tx.set(path, to: value) }
   }
 
-  /// Changes some properties of a record at once, as ``Transaction/update(_:_:)`` does.
+  /// Changes some properties of a record at once, as `update(_:_:)` of ``Transaction`` does.
   public mutating func update(_ path: Path, _ properties: KeyValuePairs<String, Value?>) {
     changes.append(Change(updating: path, properties.map { ($0.key, $0.value) }))
   }

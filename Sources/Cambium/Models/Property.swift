@@ -262,7 +262,7 @@ extension Property where V: ExpressibleByNilLiteral, V.Base: Comparable {
 public protocol ReferringProperty: PropertyValue {
   /// The model that is referred to.
   associatedtype Referred: Model
-  /// What ``Query/with(_:)`` puts beside a model for it.
+  /// What `with(_:)` of ``Query`` puts beside a model for it.
   associatedtype Loaded: Sendable = [Referred]
   /// Makes that of the models that are referred to and there.
   static func loaded(_ models: [Referred]) -> Loaded

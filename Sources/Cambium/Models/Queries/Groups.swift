@@ -229,7 +229,7 @@ public struct Groups<M: Model, K: Sendable, each S: JoinedSide>: Sendable {
   }
 }
 
-/// Groups with their figures; see ``Groups/figures(_:)``.
+/// Groups with their figures; see `figures(_:)` of ``Groups``.
 ///
 ///     let report = query.group(by: \.carrier.name).figures { ($0.count, $0.sum($0.distance)) }
 ///     try report.forEach { carrier, count, distance in … }

@@ -91,7 +91,7 @@ public struct Joined<M: Model, each S: JoinedSide>: Sendable {
       query, query.joining(named(outer), inner(Fields<Other>()), Other.self, isLeft: false))
   }
 
-  /// As ``join(_:on:_:)``, but results without such a model stay, with nil for it.
+  /// As `join(_:on:_:)`, but results without such a model stay, with nil for it.
   public func leftJoin<Other: Model, V: PropertyValue, W: PropertyValue>(
     _ other: Other.Type, on outer: (Fields<M>) -> Operand<V>,
     _ inner: (Fields<Other>) -> Operand<W>

@@ -3,7 +3,7 @@
 
 /// What leads from a model to others: a reference, several in one property, or ``Many`` that refer.
 ///
-/// Naming properties gives it; it is what ``Query/with(_:)`` takes.
+/// Naming properties gives it; it is what `with(_:)` of ``Query`` takes.
 public protocol RelationTerm<Loaded>: Sendable {
   /// What stands beside each model: `Airline?`, or `[Flight]`.
   associatedtype Loaded: Sendable
