@@ -161,15 +161,9 @@ public struct DynamicQuery: Sendable {
   public func inBackground<R: Sendable>(
     _ body: @escaping @Sendable (DynamicQuery) throws -> R
   ) async throws -> R {
-    let snapshot = try snapshot()
-    guard let store = snapshot.store, !snapshot.isLive else {
-      throw DatabaseError.misuse(reason: "a query of a transaction stays on its thread")
-    }
-    let queue = store.options.background.makeQueue("cambium.query")
-    return try await BlockingWork.run(on: queue) { isCancelled in
+    try await snapshot().inBackground { check in
       var query = self
-      query.check = { if isCancelled() { throw CancellationError() } }
-      try query.check?()
+      query.check = check
       return try body(query)
     }
   }
