@@ -7,7 +7,7 @@
 //
 // The manifest:
 //
-//     "CAMBMAN" 00 | version u32 (1) | format entry, as in the log | parts u32
+//     "CAMBMAN" 00 | version u32 (2) | format entry, as in the log | parts u32
 //     per part: size u64 | offset u64 and number u64 of its end | BLAKE2b-256 of the file
 //     checksum u64      XXH3 of what is before, seeded with that of "manifest"
 //
@@ -29,7 +29,6 @@ struct BackupManifest: Equatable {
 
   static let name = "manifest"
   private static let magic = Array("CAMBMAN\0".utf8)
-  private static let version: UInt32 = 1
   private static let formatCount = 36
   private static let partCount = 24 + Digest.bytesCount
 
@@ -47,10 +46,10 @@ struct BackupManifest: Equatable {
   }
 
   private init(_ bytes: RawSpan) throws {
-    let version = try bytes.load(UInt32.self, at: 8)
-    guard try bytes.array(0, 8) == BackupManifest.magic, version == BackupManifest.version else {
-      throw DatabaseError.unsupported(path: "", reason: "the manifest is of another format")
+    guard try bytes.array(0, 8) == BackupManifest.magic else {
+      throw DatabaseError.unsupported(path: "", reason: "the manifest is not one of Cambium's")
     }
+    try BackupFile.checkVersion(try bytes.load(UInt32.self, at: 8), "")
     format = try FormatEntry(bytes.extracting(droppingFirst: 12))
     var offset = 12 + BackupManifest.formatCount
     let count = try bytes.load(UInt32.self, at: offset)
@@ -69,7 +68,7 @@ struct BackupManifest: Equatable {
 
   func stored() -> [UInt8] {
     var bytes = BackupManifest.magic
-    bytes.append(littleEndian: BackupManifest.version)
+    bytes.append(littleEndian: BackupFile.version)
     bytes += format.stored()
     bytes.append(littleEndian: UInt32(parts.count))
     for part in parts {

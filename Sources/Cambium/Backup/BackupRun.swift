@@ -31,7 +31,8 @@ struct BackupRun {
   /// - Returns: What it ends with.
   /// - Throws: ``DatabaseError``, `CancellationError`, and what the writer throws.
   mutating func run(part: Int) throws -> PartEnd {
-    let start = PartStart(part: UInt32(part), format: store.format, head: end.head)
+    let format = try store.log.read { try $0.format() }
+    let start = PartStart(part: UInt32(part), format: format, head: end.head)
     try pieces.add(.start, start.stored())
     // Compaction may come further than the head was meanwhile; then the rest is added as well.
     while try !addUpToHead() {}

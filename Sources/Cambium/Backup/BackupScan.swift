@@ -178,7 +178,8 @@ final class BackupScan {
   // MARK: Pieces
 
   private func begin(_ start: PartStart, _ index: Int) throws {
-    guard start.part == index + 1, start.format == format, start.head == head else {
+    guard start.part == index + 1, start.format.isOfSameDatabase(as: format), start.head == head
+    else {
       throw DatabaseError.corrupt(reason: "it does not belong here")
     }
     whole = []

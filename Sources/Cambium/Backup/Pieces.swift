@@ -1,6 +1,6 @@
 // What each file of a backup is made of.
 //
-//      0  "CAMBACK" 00 | format version u32 (1)
+//      0  "CAMBACK" 00 | format version u32 (2; 1 in what earlier versions wrote)
 //     12  pieces: a start, any number of others, an end
 //
 // A piece:
@@ -29,7 +29,9 @@ enum PieceKind: UInt8 {
 /// A file of a backup, and its digest.
 enum BackupFile {
   static let magic = Array("CAMBACK\0".utf8)
-  static let version: UInt32 = 1
+  /// The format of backups. 2 has marks of baselines that say which fold made them.
+  static let version: UInt32 = 2
+  static let versions: ClosedRange<UInt32> = 1...2
   static let headerCount = 12
   static let pieceHeaderCount = 26
   /// A piece ends after so many bytes, if there are so many.
@@ -41,6 +43,17 @@ enum BackupFile {
     var bytes = magic
     bytes.append(littleEndian: version)
     return bytes
+  }
+
+  /// Refuses a format that this version does not know.
+  ///
+  /// - Throws: ``DatabaseError/unsupported(path:reason:)``.
+  static func checkVersion(_ version: UInt32, _ path: String) throws {
+    if versions.contains(version) { return }
+    throw DatabaseError.unsupported(
+      path: path,
+      reason: "the backup is of format \(version), and this version of Cambium knows formats up to "
+        + "\(BackupFile.version); restore it with the version that wrote it")
   }
 
   static func seed(_ number: UInt64) -> UInt64 {
@@ -117,11 +130,7 @@ final class PieceReader {
     guard header.starts(with: BackupFile.magic), header.count == BackupFile.headerCount else {
       throw DatabaseError.unsupported(path: path, reason: "it is not a backup of Cambium's")
     }
-    let version = try header.lend { try $0.load(UInt32.self, at: 8) }
-    guard version == BackupFile.version else {
-      throw DatabaseError.unsupported(
-        path: path, reason: "the format of the backup is \(version), known is 1")
-    }
+    try BackupFile.checkVersion(try header.lend { try $0.load(UInt32.self, at: 8) }, path)
   }
 
   /// Begins with a piece whose place is known.

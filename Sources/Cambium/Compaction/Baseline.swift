@@ -46,14 +46,43 @@ struct Baseline {
     try Files.sync(directory)
   }
 
-  /// Copies the one of a database to where a state is made, after it was checked.
-  static func copy(_ mark: BaselineMark, of database: String, into directory: String) throws {
+  /// Copies the file of the one of a database, after it was checked.
+  private static func copy(_ mark: BaselineMark, of database: String, into directory: String) throws
+  {
     if mark.sequence == .zero { return }
     let file = "\(database)/\(Baseline.directory(mark))/data.mdb"
     guard try Files.exists(file) && Files.digest(file) == mark.digest else {
       throw damage(mark)
     }
     try Files.copy(file, to: "\(directory)/data.mdb")
+  }
+
+  /// Makes a state of the one of a database, to fold on from. What an earlier fold has derived from
+  /// the tree is derived anew; the tree, and what history there is, stay as they are.
+  ///
+  /// - Parameters:
+  ///   - mark: The baseline; nothing is made of the one that stands for an empty log.
+  ///   - database: The path of its database.
+  ///   - directory: An empty directory.
+  ///   - options: What environments are opened with.
+  /// - Throws: ``DatabaseError/corrupt(reason:)`` where the file is not the one that was named;
+  ///   ``DatabaseError/unsupported(path:reason:)`` where a later fold has made it.
+  static func makeState(
+    from mark: BaselineMark, of database: String, in directory: String,
+    _ options: Environment.Options
+  ) throws {
+    if mark.sequence == .zero { return }
+    guard mark.fold <= State.foldNumber else { throw StateMark.unknownFold(mark.fold, database) }
+    try copy(mark, of: database, into: directory)
+    if mark.fold == State.foldNumber { return }
+    let state = try State(at: directory, generation: 0, options)
+    defer { state.environment.close() }
+    // What is derived may take as much again as all there is.
+    let room = Rebuild.stepBytes * 64 + Int(clamping: Files.size(of: "\(directory)/data.mdb"))
+    if try !state.environment.hasRoom(for: room) { try state.environment.growMap(headroom: room) }
+    var projector = try Projector(state, catalog: try state.catalog())
+    try projector.makeAnew()
+    try projector.commit()
   }
 
   private static func damage(_ mark: BaselineMark) -> DatabaseError {
@@ -63,9 +92,10 @@ struct Baseline {
   /// How large its file is.
   var bytes: UInt64 { Files.size(of: "\(path)/data.mdb") }
 
-  /// Copies it to where a state is made, after it was checked.
-  func copy(into directory: String) throws {
-    try Baseline.copy(mark, of: store.path, into: directory)
+  /// Makes a state of it, to fold on from.
+  func makeState(in directory: String) throws {
+    try Baseline.makeState(
+      from: mark, of: store.path, in: directory, store.options.environment(readOnly: false))
   }
 
   /// Compares the file with its digest.
@@ -99,7 +129,7 @@ struct BaselineBuilder {
     let kept = try removalsToKeep()
     let scratch = "\(directory)/scratch"
     try Files.createDirectory(scratch)
-    try Baseline.current(store)?.copy(into: scratch)
+    try Baseline.current(store)?.makeState(in: scratch)
     let state = try State(at: scratch, generation: 0, store.options.environment(readOnly: false))
     // What is archived goes on referring to its blobs.
     let isArchiving = try store.log.read { try $0.isArchiving() }

@@ -61,7 +61,9 @@ private struct VacuumRun {
         try writer.commit(head: head)
       }
     }
-    if let mark, mark.isTrusted(boot: boot, mount: mount) { try replaceState(mark, &result) }
+    if let mark, mark.isTrusted(boot: boot, mount: mount), mark.fold == State.foldNumber {
+      try replaceState(mark, &result)
+    }
     return result
   }
 

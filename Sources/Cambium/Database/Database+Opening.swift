@@ -93,6 +93,8 @@ extension Database {
   /// Why the state cannot be used as it is, or nil.
   private func reasonToRebuild(_ mark: StateMark?) throws -> String? {
     guard let mark else { return "there is none" }
+    try mark.checkKnown(path)
+    if mark.fold < State.foldNumber { return "an earlier version of Cambium made it" }
     guard Files.exists("\(path)/\(State.directory(mark.generation))/data.mdb") else {
       return "its directory is missing"
     }
@@ -234,6 +236,7 @@ extension Database {
   ) throws -> DatabaseError? {
     let baseline = try store.log.readNewest { try Baseline.current(store, $0) }
     if isRecovery, let checkpoint = try Checkpoint.newest(store),
+      checkpoint.mark.fold == State.foldNumber,
       checkpoint.mark.sequence >= baseline?.mark.sequence ?? .zero
     {
       do {
@@ -247,7 +250,7 @@ extension Database {
       }
     }
     return try fill(directory, generation, upTo: head, isRecovery, progress) {
-      try baseline?.copy(into: $0)
+      try baseline?.makeState(in: $0)
     }
   }
 

@@ -111,9 +111,10 @@ private struct LogRescue {
     scratch = "\(target.environment.path)/scratch"
     try Files.createDirectory(scratch)
     try Baseline.copy(examiner.baseline, of: examiner.path, beside: target)
-    try Baseline.copy(examiner.baseline, of: examiner.path, into: scratch)
     head = LogHead(examiner.baseline)
-    state = try State(at: scratch, generation: 0, options.environment(readOnly: false))
+    let options = options.environment(readOnly: false)
+    try Baseline.makeState(from: examiner.baseline, of: examiner.path, in: scratch, options)
+    state = try State(at: scratch, generation: 0, options)
     catalog = try state.catalog()
   }
 

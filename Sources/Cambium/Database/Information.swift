@@ -82,7 +82,7 @@ extension Database {
       let head = try reader.head()
       return try store.log.read { log in
         Information(
-          format: Int(store.format.version), origin: store.format.origin,
+          format: Int(try log.format().version), origin: store.format.origin,
           created: Date(microseconds: store.format.created), head: try log.head().sequence,
           applied: head.applied, times: try log.times(), generation: state.generation,
           nodes: try reader.access.count(state.tables.tree),

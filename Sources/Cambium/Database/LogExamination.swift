@@ -162,10 +162,7 @@ struct LogExaminer {
     if name == Retention.name || name.hasPrefix("tag/") { kept.append((name, value.array())) }
     if key == Array("format".utf8) {
       let format = try FormatEntry(value)
-      guard format.version == FormatEntry.version else {
-        throw DatabaseError.unsupported(
-          path: path, reason: "its format is \(format.version), known is 1")
-      }
+      try format.checkKnown(path)
       self.format = format
     }
   }

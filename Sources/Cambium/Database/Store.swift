@@ -111,7 +111,8 @@ final class Store: Sendable {
       return state
     }
     if let known { return known }
-    guard trusts(mark) else {
+    try mark.checkKnown(path)
+    guard trusts(mark), mark.fold == State.foldNumber else {
       throw DatabaseError.closed(reason: "the state must be rebuilt; close and open the database")
     }
     return try adopt(mark.generation)
@@ -332,7 +333,8 @@ final class Store: Sendable {
   /// Syncs the state and says so in the log, so that it need not be rebuilt after a system start.
   func markClean() throws {
     let (head, mark) = try log.readNewest { (try $0.head(), try $0.stateMark()) }
-    guard var mark, !mark.isClean else { return }
+    // The state of a later version of the program is not this one's to vouch for.
+    guard var mark, !mark.isClean, mark.fold == State.foldNumber else { return }
     let state = try state(of: mark)
     if !options.plantedBugs.contains(.cleanUnsynced) { try state.environment.sync() }
     mark.isClean = true

@@ -36,7 +36,7 @@ extension Verifier {
     let directory = Database.temporaryPath("\(parent)/verify", "-")
     let claim = try ClaimedDirectory(creating: directory)
     defer { withExtendedLifetime(claim) { try? Files.removeDirectory(directory) } }
-    try Baseline.current(store)?.copy(into: directory)
+    try Baseline.current(store)?.makeState(in: directory)
     let scratch = try State(
       at: directory, generation: 0, store.options.environment(readOnly: false))
     var rebuild = Rebuild(

@@ -113,6 +113,7 @@ struct ErasureRun {
     if mark.sequence == .zero { return mark }
     var excised = mark
     excised.edition += 1
+    excised.fold = State.foldNumber
     let state = try state("excision", from: mark, in: path)
     let fresh = try self.state(Baseline.directory(excised), from: BaselineMark())
     defer {
@@ -147,8 +148,9 @@ struct ErasureRun {
   ) throws -> State {
     let place = "\(claim.path)/\(name)"
     try Files.createDirectory(place)
-    try Baseline.copy(baseline, of: directory ?? claim.path, into: place)
-    return try State(at: place, generation: 0, options.environment(readOnly: false))
+    let options = options.environment(readOnly: false)
+    try Baseline.makeState(from: baseline, of: directory ?? claim.path, in: place, options)
+    return try State(at: place, generation: 0, options)
   }
 
   private mutating func begin(after baseline: BaselineMark) throws {

@@ -1,7 +1,8 @@
 // Where a compacted log begins: three entries of its `meta` table.
 //
 //     baseline   sequence u64 | clock u64 | time i64 | link 32 bytes | digest 32 bytes
-//                | edition u32, which is left out while it is 0
+//                | edition u32 | fold u32; before format 2 there was no fold, and 1 is meant, and
+//                an edition of 0 was left out
 //     horizon    sequence u64 | archives u8
 //     archive    as `baseline`; absent where the archive begins with record 1, or there is none
 //
@@ -27,6 +28,8 @@ struct BaselineMark: Equatable, Sendable {
   var digest = [UInt8](repeating: 0, count: Digest.bytesCount)
   /// How often an erasure has made the file anew.
   var edition: UInt32 = 0
+  /// The number of the fold that made it; see ``State/foldNumber``.
+  var fold = State.foldNumber
 
   static let name = "baseline"
   static let archiveName = "archive"
@@ -51,6 +54,7 @@ struct BaselineMark: Equatable, Sendable {
     digest = try bytes.array(24 + Digest.bytesCount, Digest.bytesCount)
     let end = 24 + 2 * Digest.bytesCount
     edition = bytes.byteCount > end ? try bytes.load(UInt32.self, at: end) : 0
+    fold = try bytes.foldNumber(at: end + 4)
   }
 
   func stored() -> [UInt8] {
@@ -59,7 +63,8 @@ struct BaselineMark: Equatable, Sendable {
     bytes.append(littleEndian: clock)
     bytes.append(littleEndian: time)
     bytes += link + digest
-    if edition > 0 { bytes.append(littleEndian: edition) }
+    bytes.append(littleEndian: edition)
+    bytes.append(littleEndian: fold)
     return bytes
   }
 }

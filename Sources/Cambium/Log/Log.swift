@@ -91,11 +91,7 @@ final class Log: Sendable {
   /// - Throws: ``DatabaseError/unsupported(path:reason:)``, ``DatabaseError/corrupt(reason:)``.
   func check() throws {
     try read { reader in
-      let format = try reader.format()
-      guard format.version == FormatEntry.version else {
-        throw DatabaseError.unsupported(
-          path: environment.path, reason: "its format is \(format.version), known is 1")
-      }
+      try reader.format().checkKnown(environment.path)
       let head = try reader.head()
       guard head.transaction == reader.access.number else {
         throw DatabaseError.corrupt(
@@ -294,7 +290,16 @@ struct LogWriter: ~Copyable {
 
   func setFormat(_ format: FormatEntry) throws { try put("format", format.stored()) }
 
-  func setStateMark(_ mark: StateMark) throws { try put("state", mark.stored()) }
+  /// Says which state belongs to the log. From then on the log is of today's format: an earlier
+  /// version of the program would not look at the fold's number, and trust the state.
+  func setStateMark(_ mark: StateMark) throws {
+    var format = try reader.format()
+    if format.version < FormatEntry.version {
+      format.version = FormatEntry.version
+      try setFormat(format)
+    }
+    try put("state", mark.stored())
+  }
 
   /// Names the checkpoint; nil takes the name out.
   func setCheckpoint(_ mark: CheckpointMark?) throws {

@@ -3,18 +3,23 @@
 //     format      "CAMBIUM" 00 | format version u32 | origin 16 bytes | created i64 (microseconds)
 //     head        sequence u64 | clock u64 | time i64 | LMDB transaction u64 | link 32 bytes
 //     state       generation u64 | clean u8 | length, boot identity | length, mount identity
-//     checkpoint  sequence u64 | bytes of the log u64
+//                 | fold u32
+//     checkpoint  sequence u64 | bytes of the log u64 | fold u32
 //     consumer/…  position u64
 //     cursor/…    number u64
 //     tag/…       sequence u64
 //
-// Each value ends with its XXH3, seeded with that of its name. Numbers are little-endian.
+// Each value ends with its XXH3, seeded with that of its name. Numbers are little-endian. Format 1
+// had no fold number: 1 is meant there.
 
 import FoundationEssentials
 
 /// What a database directory says about itself.
 struct FormatEntry: Equatable, Sendable {
-  static let version: UInt32 = 1
+  /// The format of everything that is written now.
+  static let version: UInt32 = 2
+  /// The formats that can be read.
+  static let versions: ClosedRange<UInt32> = 1...2
   static let magic = Array("CAMBIUM\0".utf8)
 
   var version = FormatEntry.version
@@ -26,6 +31,22 @@ struct FormatEntry: Equatable, Sendable {
   init(origin: UUID, created: Int64) {
     self.origin = origin
     self.created = created
+  }
+
+  /// Whether both are of one database, whatever format it had at the time.
+  func isOfSameDatabase(as other: FormatEntry) -> Bool {
+    origin == other.origin && created == other.created
+  }
+
+  /// Refuses a format that this version does not know.
+  ///
+  /// - Throws: ``DatabaseError/unsupported(path:reason:)``.
+  func checkKnown(_ path: String) throws {
+    if FormatEntry.versions.contains(version) { return }
+    throw DatabaseError.unsupported(
+      path: path,
+      reason: "its format is \(version), and this version of Cambium knows formats up to "
+        + "\(FormatEntry.version); open it with the version that wrote it")
   }
 
   init(_ bytes: RawSpan) throws {
@@ -102,10 +123,27 @@ struct StateMark: Equatable, Sendable {
   var boot: String
   /// The mount during which the state is written.
   var mount: String
+  /// The number of the fold that made the state; see ``State/foldNumber``.
+  var fold = State.foldNumber
 
   /// Whether the state's pages are all on disk, or still in this system's memory.
   func isTrusted(boot: String, mount: String) -> Bool {
     isClean || (self.boot == boot && self.mount == mount)
+  }
+
+  /// Refuses a state that a later version of Cambium made: an app's older version that shares a
+  /// directory with its newer one would misread it.
+  ///
+  /// - Throws: ``DatabaseError/unsupported(path:reason:)``.
+  func checkKnown(_ path: String) throws {
+    if fold > State.foldNumber { throw StateMark.unknownFold(fold, path) }
+  }
+
+  static func unknownFold(_ fold: UInt32, _ path: String) -> DatabaseError {
+    .unsupported(
+      path: path,
+      reason: "a later version of Cambium has used it: its state is of fold \(fold), and this "
+        + "version knows folds up to \(State.foldNumber); update this program")
   }
 
   init(generation: UInt64, isClean: Bool, boot: String, mount: String) {
@@ -124,6 +162,7 @@ struct StateMark: Equatable, Sendable {
     offset += bootCount
     let mountCount = try bytes.length(at: &offset)
     mount = try bytes.string(offset, mountCount)
+    fold = try bytes.foldNumber(at: offset + mountCount)
   }
 
   func stored() -> [UInt8] {
@@ -134,6 +173,7 @@ struct StateMark: Equatable, Sendable {
     bytes.append(contentsOf: boot.utf8)
     bytes.append(varint: UInt64(mount.utf8.count))
     bytes.append(contentsOf: mount.utf8)
+    bytes.append(littleEndian: fold)
     return bytes
   }
 }
@@ -144,6 +184,8 @@ struct CheckpointMark: Equatable, Sendable {
   var sequence: SequenceNumber
   /// How large the log was then, in bytes.
   var logBytes: UInt64
+  /// The number of the fold that made the state it is a copy of.
+  var fold = State.foldNumber
 
   init(sequence: SequenceNumber, logBytes: UInt64) {
     self.sequence = sequence
@@ -153,13 +195,22 @@ struct CheckpointMark: Equatable, Sendable {
   init(_ bytes: RawSpan) throws {
     sequence = SequenceNumber(try bytes.load(UInt64.self, at: 0))
     logBytes = try bytes.load(UInt64.self, at: 8)
+    fold = try bytes.foldNumber(at: 16)
   }
 
   func stored() -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(littleEndian: sequence.rawValue)
     bytes.append(littleEndian: logBytes)
+    bytes.append(littleEndian: fold)
     return bytes
+  }
+}
+
+extension RawSpan {
+  /// The fold number that ends an entry; 1 where the entry was written before there were any.
+  func foldNumber(at offset: Int) throws -> UInt32 {
+    offset < byteCount ? try load(UInt32.self, at: offset) : 1
   }
 }
 

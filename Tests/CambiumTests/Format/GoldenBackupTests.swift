@@ -22,7 +22,7 @@ struct GoldenBackupTests {
 
   private static let formatHex = """
     43414D4249554D 00                     ; CAMBIUM, 0
-    01000000                              ; format 1
+    02000000                              ; format 2
     101112131415161718191A1B1C1D1E1F      ; origin
     354F57F65E470600                      ; created
     """
@@ -39,7 +39,7 @@ struct GoldenBackupTests {
   static let manifest = [UInt8](
     hex: """
       43414D424D414E 00                     ; CAMBMAN, 0
-      01000000                              ; version 1
+      02000000                              ; version 2
       \(formatHex)
       02000000                              ; 2 parts
       E803000000000000                      ; the first has 1,000 bytes
@@ -48,7 +48,7 @@ struct GoldenBackupTests {
       0102000000000000                      ; the second has 513
       0C00000000000000 0000000000000000
       E0E1E2E3E4E5E6E7E8E9EAEBECEDEEEFF0F1F2F3F4F5F6F7F8F9FAFBFCFDFEFF
-      B6F45390F6923C3C                      ; checksum
+      AB0E88FA7085CFF3                      ; checksum
       """)
 
   @Test("holds the manifest as the file format says")
@@ -69,7 +69,7 @@ struct GoldenBackupTests {
   static let file = [UInt8](
     hex: """
       4341 4D42 4143 4B 00              ; CAMBACK, 0
-      01000000                          ; version 1
+      02000000                          ; version 2
       31F0A3E298221DAF                  ; checksum of the piece 0
       03 00                             ; bytes of a baseline's file, as they are
       0200000000000000 0200000000000000 ; 2 bytes
@@ -81,7 +81,7 @@ struct GoldenBackupTests {
       10000000                          ; 16 bytes
       FA71642F1E1B392F 00 43616D6269756D
       """)
-  private static let digest = "1c0bc999f2b64f2b6e7f1d229a0fab14b54224f0c68879ba26dee66cd7b1e713"
+  private static let digest = "3fbdef2ced957b29512873971ac73fd6703178a868f7194b4778c64cfae3851b"
 
   private static let chunk = (key: GoldenLogTests.blob.key(0), value: GoldenLogTests.storedChunk)
 
@@ -171,6 +171,8 @@ struct GoldenBackupTests {
       354F57F65E470600
       A4C909A74B3713988DC26692A031DC15B557118D7D70A8D73A498242F095418D    ; link
       D0D1D2D3D4D5D6D7D8D9DADBDCDDDEDFE0E1E2E3E4E5E6E7E8E9EAEBECEDEEEF    ; digest of its file
+      00000000                              ; edition 0
+      02000000                              ; fold 2
       """)
 
   @Test("holds baselines and records as the file format says")

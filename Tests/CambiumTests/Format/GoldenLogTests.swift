@@ -204,10 +204,10 @@ extension GoldenLogTests {
   static let formatEntry = [UInt8](
     hex: """
       43414D4249554D 00                     ; CAMBIUM, 0
-      01000000                              ; format 1
+      02000000                              ; format 2
       101112131415161718191A1B1C1D1E1F      ; origin
       354F57F65E470600                      ; created
-      B3CF02D64F5BBAF2                      ; checksum
+      F23925466C867DD2                      ; checksum
       """)
   static let headEntry = [UInt8](
     hex: """
@@ -224,7 +224,8 @@ extension GoldenLogTests {
       01                                    ; clean
       04 626F6F74                           ; boot
       05 6D6F756E74                         ; mount
-      3EF58CEA593256E5                      ; checksum
+      02000000                              ; fold 2
+      C00256C74FE307FC                      ; checksum
       """)
 
   private func open<R>(_ sealed: [UInt8], _ name: String, _ body: (RawSpan) throws -> R) throws -> R
