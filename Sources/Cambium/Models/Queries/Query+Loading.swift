@@ -85,6 +85,18 @@ private final class RelationReader<Loaded: Sendable>: RelationBatch {
   func loaded(_ index: Int) -> Loaded { make(keys[index]) }
 }
 
+/// A relation whose type is known by its place among others.
+private struct LoadedRelation: Sendable {
+  let path: PropertyPath
+  let words: String
+  let open: @Sendable (RelatedKeys) throws -> RelationBatch
+
+  init<Loaded>(_ relation: Relation<Loaded>) {
+    (path, words) = (relation.path, relation.words)
+    open = { try relation.open($0) }
+  }
+}
+
 /// The models that answer a query, each with what is related to it.
 ///
 ///     let flights = database.query(Flight.self).where { $0.number > 100 }
@@ -96,11 +108,16 @@ private final class RelationReader<Loaded: Sendable>: RelationBatch {
 /// models that refer to the same. All of it is read at one moment.
 public struct Loading<M: Model, each R: Sendable>: Sendable {
   private var query: Query<M>
-  fileprivate let relations: (repeat Relation<each R>)
+  /// In the order of `R`, and without their types. A tuple, `(repeat Relation<each R>)`, ends
+  /// programs that are built for release with Swift 6.3 by a segmentation fault, where `R` is one
+  /// type and the first such list of the process.
+  fileprivate let relations: [LoadedRelation]
 
-  fileprivate init(_ query: Query<M>, _ relations: (repeat Relation<each R>)) {
+  fileprivate init(_ query: Query<M>, _ relations: repeat Relation<each R>) {
     self.query = query
-    self.relations = relations
+    var all: [LoadedRelation] = []
+    for relation in repeat each relations { all.append(LoadedRelation(relation)) }
+    self.relations = all
   }
 
   /// All models that answer, in order. A model that is not there is nil, or left out.
@@ -150,7 +167,7 @@ public struct Loading<M: Model, each R: Sendable>: Sendable {
     let run = try LoadingRun(self, query)
     var results: [(M, repeat each R)] = []
     try run.forEachBatch { models in
-      for index in models.indices { results.append(run.result(models[index], index)) }
+      for index in models.indices { results.append(try run.result(models[index], index)) }
     }
     return (results, run.cursor)
   }
@@ -183,9 +200,7 @@ public struct Loading<M: Model, each R: Sendable>: Sendable {
     try run.forEachBatch { _ in }
     var lines = [run.explained]
     if !query.filters.isEmpty { lines.append("then filter in Swift") }
-    var words: [String] = []
-    for relation in repeat each relations { words.append(relation.words) }
-    lines += zip(words, run.counts).map { "\($0): \($1.words)" }
+    lines += zip(relations, run.counts).map { "\($0.words): \($1.words)" }
     return lines.joined(separator: "\n")
   }
 
@@ -211,7 +226,6 @@ extension RelationCounts {
 private struct LoadingRun<M: Model, each R: Sendable> {
   private let query: Query<M>
   private let run: QueryRun
-  private let readers: (repeat RelationReader<each R>)
   private let all: [RelationBatch]
 
   init(_ loading: Loading<M, repeat each R>, _ query: Query<M>) throws {
@@ -219,14 +233,10 @@ private struct LoadingRun<M: Model, each R: Sendable> {
     let core = M.schema.core
     let run = try query.recordRun()
     self.run = run
-    func open<T>(_ relation: Relation<T>) throws -> RelationReader<T> {
+    all = try loading.relations.map { relation in
       try core.checkAsked(relation.path.ownNames, run.records.snapshot)
       return try relation.open(try RelatedKeys(relation.path, from: core.path, run))
     }
-    readers = (repeat try open(each loading.relations))
-    var all: [RelationBatch] = []
-    for reader in repeat each readers { all.append(reader) }
-    self.all = all
   }
 
   var cursor: QueryCursor? { run.cursor }
@@ -257,14 +267,26 @@ private struct LoadingRun<M: Model, each R: Sendable> {
     }
   }
 
-  /// What stands beside a model of the batch, and the model.
-  func result(_ model: M, _ index: Int) -> (M, repeat each R) {
-    (model, repeat (each readers).loaded(index))
+  /// The next of what stands beside a model of the batch.
+  private func loaded<T: Sendable>(_ type: T.Type, _ index: Int, _ relation: inout Int) throws -> T
+  {
+    defer { relation += 1 }
+    guard let reader = all[relation] as? RelationReader<T> else {
+      throw DatabaseError.corrupt(reason: "a relation was loaded as another")
+    }
+    return reader.loaded(index)
+  }
+
+  /// A model of the batch, and what stands beside it.
+  func result(_ model: M, _ index: Int) throws -> (M, repeat each R) {
+    var relation = 0
+    return (model, repeat try loaded((each R).self, index, &relation))
   }
 
   func hand(_ models: [M], to body: (M, repeat each R) throws -> Void) throws {
     for (index, model) in models.enumerated() {
-      try body(model, repeat (each readers).loaded(index))
+      var relation = 0
+      try body(model, repeat try loaded((each R).self, index, &relation))
     }
   }
 }
@@ -283,12 +305,12 @@ extension Query {
     _ relations: repeat (Fields<M>) -> each T
   ) -> Loading<M, repeat (each T).Loaded> {
     let fields = Fields<M>()
-    return Loading(self, (repeat (each relations)(fields).relation))
+    return Loading(self, repeat (each relations)(fields).relation)
   }
 
   /// As above, for one relation. The compiler of Swift 6.3 does not find out the types of a pack of
   /// one where a closure follows.
   public func with<T: RelationTerm>(_ relation: (Fields<M>) -> T) -> Loading<M, T.Loaded> {
-    Loading<M, T.Loaded>(self, (relation(Fields<M>()).relation))
+    Loading<M, T.Loaded>(self, relation(Fields<M>()).relation)
   }
 }

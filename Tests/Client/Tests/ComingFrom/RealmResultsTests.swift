@@ -1,12 +1,10 @@
+import Cambium
 import FoundationEssentials
+import Scratch
 import Testing
-
-@testable import Cambium
 
 @Suite("Coming from RealmResultsController, one")
 struct RealmResultsTests {
-  typealias Model = Cambium.Model
-
   struct TaskModel: Model {
     var id = ID()
     var name = ""

@@ -1,12 +1,10 @@
+import Cambium
 import FoundationEssentials
+import Scratch
 import Testing
-
-@testable import Cambium
 
 @Suite("Coming from SharkORM, one")
 struct SharkORMTests {
-  typealias Model = Cambium.Model
-
   struct Location: Model {
     var id = ID()
     var name = ""

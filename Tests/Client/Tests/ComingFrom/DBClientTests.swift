@@ -1,12 +1,10 @@
+import Cambium
 import FoundationEssentials
+import Scratch
 import Testing
-
-@testable import Cambium
 
 @Suite("Coming from DBClient, one")
 struct DBClientTests {
-  typealias Model = Cambium.Model
-
   struct User: Model {
     typealias Key = String
     var id = ID()
@@ -29,7 +27,7 @@ struct DBClientTests {
     #expect(inserted == ["ada", "bob"] && found?.name == "Ada" && deleted)
     #expect(all.map(\.name) == ["Ada", "Bob"])
     #expect(try database.count(User.self) == 1)
-    try expectSound(database)
+    try checkSound(database)
     try database.close()
   }
 

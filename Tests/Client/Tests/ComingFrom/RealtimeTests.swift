@@ -1,12 +1,10 @@
+import Cambium
 import FoundationEssentials
+import Scratch
 import Testing
-
-@testable import Cambium
 
 @Suite("Coming from Realtime, one")
 struct RealtimeTests {
-  typealias Model = Cambium.Model
-
   struct User: Model {
     typealias Key = String
     var id = ID()

@@ -1,12 +1,10 @@
+import Cambium
 import FoundationEssentials
+import Scratch
 import Testing
-
-@testable import Cambium
 
 @Suite("Coming from ModelKit, one")
 struct ModelKitTests {
-  typealias Model = Cambium.Model
-
   struct Person: Model {
     var id = ID()
     var name: String?
@@ -107,7 +105,7 @@ struct ModelKitTests {
     #expect(employees == 1)
     try store.delete(company)
     #expect(try store.count(Person.self) == 0)
-    try expectSound(store)
+    try checkSound(store)
     try store.close()
   }
 

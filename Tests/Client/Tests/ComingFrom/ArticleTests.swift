@@ -20,8 +20,7 @@ struct ArticleTests {
 
   /// The fragments of each row, line by line, without indentation.
   private static func pairs() throws -> [Pair] {
-    let root = folder.deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
+    let root = (0..<4).reduce(folder) { folder, _ in folder.deletingLastPathComponent() }
     let article = try text(root.appending(path: "Sources/Cambium/Cambium.docc/ComingFrom.md"))
     var (pairs, fragments): ([Pair], [[String]]) = ([], [])
     var isCode = false

@@ -1,11 +1,9 @@
+import Cambium
+import Scratch
 import Testing
-
-@testable import Cambium
 
 @Suite("Coming from Realm, one who changes a schema")
 struct RealmMigrationTests {
-  typealias Model = Cambium.Model
-
   /// As an older version of the app had it.
   struct FormerPerson: Model {
     var id = ID()
@@ -47,7 +45,7 @@ struct RealmMigrationTests {
       })
     let names = try database.all(Person.self).fetch().map(\.fullName).sorted()
     #expect(names == ["Ada Byron", "Ada Lovelace"] && !show.lines.isEmpty)
-    try expectSound(database)
+    try checkSound(database)
     try database.close()
   }
 }

@@ -1,12 +1,10 @@
+import Cambium
 import FoundationEssentials
+import Scratch
 import Testing
-
-@testable import Cambium
 
 @Suite("Coming from Realm, Core Data, GRDB or Firebase, one")
 struct OtherStoresTests {
-  typealias Model = Cambium.Model
-
   struct Dog: Model {
     var id = ID()
     var name = ""
@@ -41,7 +39,7 @@ struct OtherStoresTests {
     try database.update(id) { $0.age += 1 }
     #expect(puppies.map(\.name) == ["Rex"])
     #expect(try database.get(id).age == 2)
-    try expectSound(database)
+    try checkSound(database)
     try database.close()
   }
 
