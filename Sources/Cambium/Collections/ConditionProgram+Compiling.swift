@@ -292,6 +292,7 @@ extension ConditionScope.ResolvedPath {
     if case .reference(let path) = value {
       return target.map { $0 == path.parent } ?? true ? path.last : nil
     }
+    if case .string(let text) = value { return try? Key(text) }
     return StoredKey.key(naming: value)
   }
 }

@@ -17,11 +17,47 @@ extension Writing {
   ///     gets another key, and references to itself follow.
   /// - Throws: ``DatabaseError/stillReferred(_:by:property:)``; what was issued must be undone.
   func letGo(_ path: Path, movingTo destination: Path?) throws {
+    let staysIn = destination?.parent == path.parent
+    if let destination, staysIn { try rename(path, to: destination) }
+    let departure = try asksAboutDeletions ? asked(path, staysIn) : departure(of: path, staysIn)
+    try refuseDenied(departure)
+    for member in departure.members { try release(member, departure) }
+    for dependent in departure.dependents.reversed() { try log(.remove(dependent)) }
+  }
+
+  /// The records that go, after the app's code was asked about each of them. It may write, so they
+  /// are gathered again until there is nothing new among them.
+  private func asked(_ path: Path, _ staysIn: Bool) throws -> Departure {
+    var known: Set<Path> = []
+    while true {
+      let departure = try departure(of: path, staysIn)
+      var isComplete = true
+      for root in [path] + departure.dependents {
+        if !(root == path && staysIn), known.insert(root).inserted {
+          try askAboutDeletion(of: root)
+          isComplete = false
+        }
+        for (collection, guardian) in guards.collections(within: root)
+        where guardian.isAskedOfDeletions {
+          var last: Key?
+          while let key = try nextKey(below: collection, after: last) {
+            last = key
+            let member = collection.appending(key)
+            guard known.insert(member).inserted else { continue }
+            try askAboutDeletion(of: member)
+            isComplete = false
+          }
+        }
+      }
+      if isComplete { return departure }
+    }
+  }
+
+  /// The records that go with a node, and those that delete rules take along.
+  private func departure(of path: Path, _ staysIn: Bool) throws -> Departure {
     let collections = projector.memory.catalog.collections
     var departure = Departure(path)
-    if let destination, destination.parent == path.parent {
-      try rename(path, to: destination)
-    } else if path.parent.map(collections.isReferredTo) ?? false, try exists(path) {
+    if !staysIn, path.parent.map(collections.isReferredTo) ?? false, try exists(path) {
       departure.add(path)
     }
     for target in collections.targets(within: path) {
@@ -31,9 +67,15 @@ extension Writing {
         last = key
       }
     }
-    try gather(&departure)
-    for member in departure.members { try release(member, departure) }
-    for dependent in departure.dependents.reversed() { try log(.remove(dependent)) }
+    var next = 0
+    while next < departure.members.count {
+      let member = departure.members[next]
+      next += 1
+      for edge in edges(to: member) where edge.rule == .cascade {
+        try forEachReferrer(to: member, edge) { departure.add($0) }
+      }
+    }
+    return departure
   }
 
   /// The records that go.
@@ -53,16 +95,8 @@ extension Writing {
     var dependents: [Path] { members.filter { !$0.isWithin(root) } }
   }
 
-  /// Adds what goes because of delete rules, and refuses what may not go.
-  private func gather(_ departure: inout Departure) throws {
-    var next = 0
-    while next < departure.members.count {
-      let member = departure.members[next]
-      next += 1
-      for edge in edges(to: member) where edge.rule == .cascade {
-        try forEachReferrer(to: member, edge) { departure.add($0) }
-      }
-    }
+  /// Refuses what may not go.
+  private func refuseDenied(_ departure: Departure) throws {
     for member in departure.members {
       for edge in edges(to: member) where edge.rule == .deny {
         try forEachReferrer(to: member, edge) { referrer in
@@ -128,7 +162,7 @@ extension Writing {
     }
   }
 
-  private func nextKey(below path: Path, after last: Key?) throws -> Key? {
+  func nextKey(below path: Path, after last: Key?) throws -> Key? {
     guard let node = try projector.reader.node(at: path) else { return nil }
     var walk = try ChildWalk(try projector.reader, node: node, moment: nil, from: last)
     while let key = try walk.next({ key, _, _ in try Key(key.extracting(droppingFirst: 8)) }) {
@@ -146,7 +180,7 @@ extension Writing {
     let changed = value.flatMap { Writing.replacing(old, by: new, in: $0) }
     let update = Operation.PropertyUpdate(
       name: edge.property.name, value: try changed?.stored())
-    try log(.update(referrer, [update]))
+    try change(.update(referrer, [update]), isObeyed: true)
   }
 
   /// The value of a property with each reference to one key changed, or taken away.

@@ -8,6 +8,7 @@ extension Writing {
   func obeying(_ operation: Operation) throws -> Operation {
     let collections = projector.memory.catalog.collections
     if collections.isEmpty { return operation }
+    if arrivals.isUndoing, let path = operation.changedPath { arrivals.note(path) }
     switch operation {
     case .set(let path, let content) where content.kind == .record:
       guard let plan = projector.plan(of: path), plan.changesValues else { return operation }
@@ -24,15 +25,6 @@ extension Writing {
       try checkTarget(addedBy: operation, property.definition, plan.path)
       return try settled(operation, path, property)
     default: return operation
-    }
-  }
-
-  /// Issues what must happen before an operation that takes records away.
-  func entail(_ operation: Operation) throws {
-    switch operation {
-    case .remove(let path): try letGo(path, movingTo: nil)
-    case .move(let source, let destination): try letGo(source, movingTo: destination)
-    default: break
     }
   }
 
@@ -70,14 +62,15 @@ extension Writing {
   private func checkTarget(
     addedBy operation: Operation, _ property: PropertyDefinition, _ collection: Path
   ) throws {
-    guard property.mustExist, property.type.isPlural, let added = try operation.added(),
+    guard property.mustExist, !arrivals.isUndoing, property.type.isPlural,
+      let added = try operation.added(),
       let reason = try checkTarget(added, property)
     else { return }
     throw DatabaseError.invalid([Violation(collection, property.name, reason)])
   }
 
   /// What a node holds.
-  private func record(at path: Path) throws -> Content? {
+  func record(at path: Path) throws -> Content? {
     guard let parent = path.parent, let key = path.last else { return nil }
     let reader = try projector.reader
     guard let node = try reader.node(at: parent) else { return nil }
@@ -91,7 +84,7 @@ extension Writing {
 
   /// Refuses a reference that leads nowhere.
   fileprivate func checkTarget(_ value: [UInt8], _ property: PropertyDefinition) throws -> String? {
-    guard property.mustExist, let target = property.target, !value.isEmpty,
+    guard property.mustExist, !arrivals.isUndoing, let target = property.target, !value.isEmpty,
       value[0] != ValueTag.null
     else { return nil }
     let values = property.type.isPlural ? try value.lend { try IndexEntry.elements($0) } : [value]
@@ -104,6 +97,17 @@ extension Writing {
   }
 
   func exists(_ path: Path) throws -> Bool { try record(at: path) != nil }
+
+  /// The greatest integer key that a collection ever had; of one that is not declared, that it has.
+  func greatestKey(_ path: Path) throws -> Int64? {
+    try use()
+    return try translating {
+      guard let plan = projector.memory.catalog.collections[path] else {
+        return try projector.reader.greatestKey(below: path)
+      }
+      return try projector.greatestKey(plan)
+    }
+  }
 
   /// Whether there is a node at a path that is to be written next: found by the writer's own
   /// cursor, which then stands where it will be written.

@@ -48,6 +48,7 @@ final class Writing: @unchecked Sendable {
     let metadata: [String: String]
     let chunks: BlobChunks
     let afterCommitCount: Int
+    let arrivals: BroughtBack
   }
   private var failure: DatabaseError?
   /// Why the whole group can only be given up, if it must be.
@@ -68,6 +69,12 @@ final class Writing: @unchecked Sendable {
   var fillsLater: Bool
   /// How many entries of an index that is given up others wait for.
   private let emptiedAtOnce: Int
+  /// What the app's code has to say about changes of records.
+  var guards: RecordGuards
+  /// Whose code is being asked, and about which changes it is.
+  var asking = Asking()
+  /// What the transaction has brought back, whose references are looked at in the end.
+  var arrivals = BroughtBack()
   /// How many queries are lending records of the running transaction.
   var openRuns = 0
 
@@ -78,6 +85,7 @@ final class Writing: @unchecked Sendable {
     self.state = state
     self.head = head
     self.horizon = horizon
+    guards = store.bindings.guards.withLock { $0 }
     fillsLater = store.options.fillsLater
     emptiedAtOnce = fillsLater ? 0 : 2000
     projector = try Projector(state, catalog: catalog)
@@ -95,6 +103,7 @@ final class Writing: @unchecked Sendable {
     sequence = head.sequence.next
     operations = OperationWriter(expecting: store.recentBytes.load(ordering: .relaxed))
     afterCommit = []
+    (asking, arrivals) = (Asking(), BroughtBack())
     failure = nil
     let before = (numbers, chunks)
     projector.begin(sequence)
@@ -102,6 +111,7 @@ final class Writing: @unchecked Sendable {
     isRunning = true
     do {
       try body(self)
+      try settleArrivals()
       isRunning = false
       if let failure { throw failure }
       if usesSavepoints { try end() }
@@ -140,29 +150,6 @@ final class Writing: @unchecked Sendable {
     usesSavepoints = true
     do { try translating { try startOver() } } catch {
       groupFailure = groupFailure ?? error
-    }
-  }
-
-  /// Applies one operation and logs it.
-  ///
-  /// - Throws: ``DatabaseError``; where the storage failed the transaction can only be given up.
-  func issue(_ operation: Operation) throws {
-    try use()
-    // A write may move the pages that a query's records are lent from.
-    if openRuns > 0 {
-      throw DatabaseError.misuse(
-        reason: "a query's records are being read; take their keys first, then write")
-    }
-    try operation.checkPaths()
-    if !projector.isCompound(operation) { return try log(try obeying(operation)) }
-    try translating { try begin() }
-    do {
-      try entail(operation)
-      try log(operation)
-      try translating { try end() }
-    } catch {
-      if projector.isUsable { rollBack() }
-      throw error
     }
   }
 
@@ -259,7 +246,7 @@ final class Writing: @unchecked Sendable {
     marks.append(
       Mark(
         operations: operations.mark, numbers: numbers, metadata: metadata, chunks: chunks,
-        afterCommitCount: afterCommit.count))
+        afterCommitCount: afterCommit.count, arrivals: arrivals))
   }
 
   /// Keeps what was done since the last savepoint.
@@ -275,6 +262,7 @@ final class Writing: @unchecked Sendable {
     operations.rewind(to: mark.operations)
     (numbers, metadata, chunks) = (mark.numbers, mark.metadata, mark.chunks)
     afterCommit.removeLast(afterCommit.count - mark.afterCommitCount)
+    arrivals = mark.arrivals
     projector.rollBack()
   }
 

@@ -40,6 +40,12 @@ enum Folding {
     return mapped(text, options) ?? text.array()
   }
 
+  /// The bytes of a text in Unicode's composed form (NFC).
+  static func composed(_ text: RawSpan) -> [UInt8] {
+    if text.isASCII { return text.array() }
+    return mapped(text, UTF8PROC_STABLE.rawValue | UTF8PROC_COMPOSE.rawValue) ?? text.array()
+  }
+
   /// A text as utf8proc maps it; nil where it is not UTF-8.
   static func mapped(_ text: RawSpan, _ options: UInt32) -> [UInt8]? {
     var result: UnsafeMutablePointer<UInt8>?

@@ -128,10 +128,26 @@ extension Path {
       offset = Key.end(terminatedIn: bytes, at: offset)
       if bytes[start] == KeyTag.invalid {
         let text = String(decoding: bytes[(start + 1)..<(offset - 1)], as: UTF8.self)
-        _ = try Key(text)
+        _ = try Key(exactly: text)
         throw DatabaseError.badKey(text, reason: "it holds the character U+0000")
       }
     }
+  }
+
+  /// The parts of the path up to each key whose text is not composed, as no new key is.
+  var uncomposed: [Path] {
+    var found: [Path] = []
+    var offset = 0
+    while offset < bytes.count {
+      let start = offset
+      offset = Key.end(terminatedIn: bytes, at: offset)
+      guard bytes[start] == KeyTag.text, bytes[start..<offset].contains(where: { $0 >= 0x80 })
+      else { continue }
+      let text = Array(bytes[(start + 1)..<(offset - 1)])
+      if text.lend({ Folding.composed($0) }) == text { continue }
+      found.append(Path(bytes: Array(bytes[..<offset])))
+    }
+    return found
   }
 
   /// How many bytes the parent's path has.

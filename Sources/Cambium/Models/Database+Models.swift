@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import LMDB
+import Synchronization
 
 extension Database {
   /// Opens a database for some models: what their schemas declare is declared where it is new.
@@ -78,6 +79,7 @@ extension Database {
       try core.check()
       try core.checkCases()
     }
+    store.bindings.guards.withLock { guards in for core in cores { guards.add(core) } }
     let missing = try read { snapshot in
       try cores.filter { core in
         let redeclaring = try Redeclaring(core, in: snapshot, at: path)

@@ -1,13 +1,22 @@
-/// A model that wants to be told when it is written or deleted.
+/// A model that wants to be asked before it is written or deleted, and told afterwards.
 ///
 /// The `will` calls run inside the transaction, before anything is logged: they may change the
 /// model, write to the transaction, or throw, which refuses the write. The `did` calls run once,
 /// after the transaction is durable, on the thread that wrote, and never for what was rolled back;
 /// a crash right after the commit can lose them, so use a ``Consumer`` for what must not be lost.
 ///
-/// They see what is written through models. Operations on paths, undo and other processes do not
-/// call them; neither do ``Transaction/set(_:_:to:)`` and the other calls that do not read the
-/// model, nor a delete rule that takes a model away, or its reference, with another one.
+/// They are asked about every change of a record of the model in the app that declares it,
+/// whichever call makes it: of whole models, of one property, by path and with ``DynamicRecord``,
+/// by delete rules that take a model or a reference away with another one, by undo and
+/// ``Transaction/restore(_:removedAt:)``. The rules of the schema are, too. A change that comes by
+/// another way than `update(_:_:)` calls them with the model as it would be; what they change of it
+/// is stored with it. What is restored, or moved to where the model is stored, is there already
+/// when they are asked. A hook may write to other models, whose hooks are asked in turn, at most 32
+/// deep; what it writes to its own model is not asked about again.
+///
+/// They are not asked by a ``Migration``, whose records are of an older form, by erasure, by
+/// restoring a backup, nor in another process, unless its app declares the model, too. A record
+/// that cannot be read as the model can be deleted, and replaced by one that can.
 public protocol LifecycleModel: Model {
   /// Before it is inserted.
   mutating func willInsert(in transaction: borrowing Transaction) throws

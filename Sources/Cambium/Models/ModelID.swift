@@ -44,7 +44,7 @@ extension String: ModelKey {
   public static var keyType: CollectionDefinition.KeyType { .string }
   /// None: the app knows its natural keys.
   public static func generated() -> String? { nil }
-  /// What the text reads as: `42` is an integer in the tree.
+  /// What the text reads as: `42` is an integer in the tree, and texts that are equal are one key.
   public func treeKey() throws -> Cambium.Key { try Cambium.Key(self) }
   /// Takes any key, as text.
   public init?(treeKey: Cambium.Key) { self = treeKey.description }
@@ -55,7 +55,7 @@ extension Int: ModelKey {
   public static var unassigned: Int { .min }
   /// ``CollectionDefinition/KeyType/integer``.
   public static var keyType: CollectionDefinition.KeyType { .integer }
-  /// None: `insert(_:)` takes the one behind the greatest there is.
+  /// None: `insert(_:)` takes the one behind the greatest that there ever was.
   public static func generated() -> Int? { nil }
   /// Itself.
   public func treeKey() -> Cambium.Key { .integer(Int64(self)) }
@@ -99,7 +99,7 @@ extension ModelID {
   ///
   /// - Parameters:
   ///   - identifiers: Where UUIDs come from.
-  ///   - last: Gives the greatest id that there is, where ids are integers.
+  ///   - last: Gives the greatest id that there ever was, where ids are integers.
   /// - Returns: The id.
   /// - Throws: ``ValidationError`` where only the app knows ids, what `last` throws, and
   ///   ``DatabaseError/misuse(reason:)`` where no integer is left.
@@ -127,8 +127,13 @@ extension ModelID: PropertyValue {
 
   /// A reference to the model's collection.
   public static var propertyType: PropertyType { .reference(M.schema.core.path) }
-  /// The plain key.
-  public var storedValue: Value { isAssigned ? key.storedValue : .null }
+  /// The plain key; a text as it is in keys, composed.
+  public var storedValue: Value {
+    if case .string(let text) = key.storedValue, isAssigned {
+      return .string(Cambium.Key.composed(text))
+    }
+    return isAssigned ? key.storedValue : .null
+  }
   /// Whether there is no key.
   public var isAbsent: Bool { !isAssigned }
 

@@ -306,13 +306,17 @@ where Key: DictionaryKey & ReferringProperty, Value: PropertyValue {
 
 extension Property where V.Base: ReferringProperty {
   /// What happens to this record when one that it refers to is deleted: ``DeleteRule/nullify``
-  /// takes the reference away, or the element, or the entry.
+  /// takes the reference away, or the element, or the entry. The record that it refers to must be
+  /// there when this one is written, unless ``mustExist(_:)`` says otherwise.
   public func onDelete(_ rule: DeleteRule) -> Property {
     changed { info, _ in info.deleteRule = rule }
   }
 
-  /// The record that it refers to must be there when this one is written.
-  public func mustExist() -> Property { changed { info, _ in info.mustExist = true } }
+  /// Whether the record that it refers to must be there when this one is written: so with a delete
+  /// rule, and not without one, unless this says otherwise.
+  public func mustExist(_ mustExist: Bool = true) -> Property {
+    changed { info, _ in info.mustExist = mustExist }
+  }
 }
 
 extension Property where V.Base: ReferenceProperty {

@@ -89,6 +89,7 @@ public final class Schema<M: Model>: Sendable {
       steps: steps.map(\.info), removed: items.flatMap(\.removed), draft.properties)
     draft.problem = draft.problem ?? draft.evolution.problem(draft.properties)
     if draft.discriminator != nil { draft.refuseEvolution() }
+    draft.guardian = Schema.guardian(items, hooks, isUnion: problemsOfCase != nil)
     let parts = items.compactMap(\.define)
     core = SchemaCore(draft) {
       [properties = draft.properties, keyType = draft.keyType, cases = draft.cases, rules] in
@@ -153,7 +154,7 @@ extension PropertyInfo {
     definition.absence = absence
     definition.domain = domain
     definition.deleteRule = deleteRule
-    definition.mustExist = mustExist
+    definition.mustExist = mustExist ?? (deleteRule != nil)
     definition.label = label
     definition.documentation = documentation
     return definition

@@ -33,6 +33,8 @@ final class SchemaCore: Sendable {
   let owner: (@Sendable () -> SchemaCore)?
   /// Takes the table's place where the model is an enum of models.
   let union: UnionCodec?
+  /// The hooks and rules in code of this schema alone.
+  let ownGuardian: RecordGuard?
   private let byOffset: [Int: Int]
   private let makeDeclaration: @Sendable () -> SchemaDeclaration
   private let madeDeclaration = Mutex<SchemaDeclaration?>(nil)
@@ -51,6 +53,7 @@ final class SchemaCore: Sendable {
     owner = draft.owner
     union = draft.union
     evolution = draft.evolution
+    ownGuardian = draft.guardian
     guarded = properties.indices.filter {
       draft.properties[$0].check != nil || draft.properties[$0].isRequiredToWrite
     }
@@ -158,7 +161,8 @@ struct PropertyInfo: Sendable {
   /// Keeps to the domain in the app, so that all messages come together.
   var check: PropertyCheck?
   var deleteRule: DeleteRule?
-  var mustExist = false
+  /// Nil where the delete rule says it.
+  var mustExist: Bool?
   var label: String?
   var documentation: String?
   /// The template's value, where it is not stored but read from absence.
@@ -201,6 +205,7 @@ struct SchemaDraft {
   var owner: (@Sendable () -> SchemaCore)?
   var union: UnionCodec?
   var evolution = Evolution()
+  var guardian: RecordGuard?
   /// Whether the properties were found in the type; else they are listed.
   var isDiscovered = true
 }

@@ -71,9 +71,11 @@ extension Transaction {
   private func change<M: Model>(_ old: M, to changed: M) throws -> Update<M> {
     var new = changed
     let schema = M.schema
-    if let hooks = schema.hooks { try hooks.willUpdate(&new, old, self) }
-    try schema.validate(&new)
     let path = try schema.core.path(of: old.id)
+    if let hooks = schema.hooks {
+      try writing.asking(about: path) { try hooks.willUpdate(&new, old, self) }
+    }
+    try schema.validate(&new)
     let binding = try writing.binding(schema.core)
     var updates = try naming(path) {
       try writing.modelEncoder.difference(from: old, to: new, binding)
@@ -81,7 +83,7 @@ extension Transaction {
     let properties = updates.compactMap { binding.property(named: $0.name) }
     if updates.isEmpty { return Update(before: old, after: new, properties: []) }
     updates += try leavingFormerNames(updates, path, binding)
-    try writing.issue(.update(path, updates))
+    try writing.issue(.update(path, updates), isAsked: true)
     if let hooks = schema.hooks { try afterCommit { [new] in hooks.didUpdate(new, old) } }
     return Update(before: old, after: new, properties: properties)
   }
@@ -110,15 +112,9 @@ extension Transaction {
   /// - Complexity: O(log n), and what the delete rules take along.
   @discardableResult
   public func delete<M: Model>(_ id: ModelID<M>) throws -> Bool {
-    guard let hooks = M.schema.hooks else {
-      guard try exists(id) else { return false }
-      try writing.issue(.remove(try id.path))
-      return true
-    }
-    guard let model = try find(id) else { return false }
-    try hooks.willDelete(model, self)
+    writing.know(M.schema.core)
+    guard try exists(id) else { return false }
     try writing.issue(.remove(try id.path))
-    try afterCommit { hooks.didDelete(model) }
     return true
   }
 
@@ -135,13 +131,14 @@ extension Transaction {
   ///
   /// - Returns: How many there were.
   /// - Throws: As `delete(_:)`.
-  /// - Complexity: one operation for a model without hooks, besides what delete rules and indexes
-  ///   take along.
+  /// - Complexity: one operation, besides what delete rules and indexes take along; the hooks of a
+  ///   model that has some are asked about each.
   @discardableResult
   public func deleteAll<M: Model>(_ type: M.Type) throws -> Int {
     let count = try count(type)
     if count == 0 { return 0 }
-    if M.schema.hooks != nil || M.schema.core.caseName != nil {
+    writing.know(M.schema.core)
+    if M.schema.core.caseName != nil {
       return try delete(contentsOf: try query(type).ids())
     }
     try writing.issue(.remove(M.schema.core.path))

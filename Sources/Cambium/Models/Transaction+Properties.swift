@@ -164,7 +164,7 @@ extension Transaction {
     updates += try leavingFormerNames(updates, path, binding)
     let node = self[path]
     if try updates.allSatisfy({ try node.property($0.name)?.stored() == $0.value }) { return }
-    try writing.issue(.update(path, updates))
+    try writing.issue(.update(path, updates), isAsked: true)
   }
 
   private func checked(_ position: Int, _ path: Path) throws -> UInt64 {
@@ -184,27 +184,18 @@ extension Transaction {
     if schema.core.caseName != nil, try !exists(id) {
       throw DatabaseError.notFound(try id.path, reason: "there is no such \(M.self)")
     }
-    let isChecked = schema.hasRules(in: place) || schema.core.isGuarded(in: place)
-    guard isChecked || !schema.conditions.isEmpty else { return try body() }
+    let hasCode = schema.hooks != nil || !schema.conditions.isEmpty
+    if hasCode || schema.hasRules(in: place) || schema.core.owner?().guardian != nil {
+      return try writing.asking(.part(place), body)
+    }
+    guard schema.core.isGuarded(in: place) else { return try writing.asking(.none, body) }
     try attempt {
-      try body()
-      let found = try get(id)
-      var model = found
-      schema.settle(&model)
-      try settle(found, as: model)
-      let problems = schema.problems(with: model, in: place) + schema.core.checked(&model)
+      try writing.asking(.none, body)
+      var model = try get(id)
+      let problems = schema.core.checked(&model)
       if problems.isEmpty { return }
       throw ValidationError(path: try id.path, causes: problems)
     }
-  }
-}
-
-extension Transaction {
-  /// Writes what conditions have made of a model.
-  private func settle<M: Model>(_ found: M, as model: M) throws {
-    let binding = try writing.binding(M.schema.core)
-    let updates = try writing.modelEncoder.difference(from: found, to: model, binding)
-    if !updates.isEmpty { try writing.issue(.update(try model.id.path, updates)) }
   }
 }
 

@@ -26,6 +26,7 @@ extension Projector {
     memory.catalog.collections.declare(plan)
     memory.head.declarations = memory.catalog.collections.version
     try put(tables.meta, plan.metaKey, MetaEntry.seal(plan.stored(), name: plan.metaKey))
+    try countKeys(plan)
     if enforcesRules {
       try checkRecords(plan, since: old)
       try checkUniqueness(plan, since: old)

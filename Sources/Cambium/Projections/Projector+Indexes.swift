@@ -216,6 +216,7 @@ extension Projector {
         }
       }
     }
+    if header == nil { try countKey(plan) }
   }
 
   /// The collection that a node belongs to, if one is declared.
@@ -256,6 +257,7 @@ extension Projector {
   mutating func arrive(_ path: Path) throws {
     for plan in memory.catalog.collections.all(within: path) {
       if enforcesRules { try checkRecords(plan, since: nil) }
+      try countKeys(plan)
       // One that is being filled is whole from now on.
       try clear(plan.numbers)
       try build(plan, except: [])

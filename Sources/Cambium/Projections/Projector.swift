@@ -33,6 +33,8 @@ struct Projector: ~Copyable {
     var superseded: UInt32 = 0
     /// Changes of child counts that are not in the table yet.
     var counts = ChildCounts()
+    /// The greatest integer keys that are not in the table yet.
+    var keys = KeyCounters()
     /// The parent that was resolved last: its path's bytes, its node id, and what is declared
     /// about its children.
     var parent: (path: [UInt8], node: UInt64, plan: CollectionPlan?)?
@@ -128,6 +130,7 @@ struct Projector: ~Copyable {
   /// Writes counts and position, and makes all visible.
   mutating func commit() throws {
     try flushCounts()
+    try flushKeys()
     if environment.plantedBugs.contains(.positionApart) {
       try transaction.take()?.commit()
       transaction = try WriteTransaction(environment)
@@ -214,7 +217,10 @@ extension Projector {
     while end < bytes.count {
       aim(parent, bytes, start, end)
       let next = Key.end(terminatedIn: bytes, at: end)
-      guard let node = try descend(bytes, next: end..<next, creating: creating) else { return nil }
+      guard
+        let node = try descend(
+          bytes, next: end..<next, parentCount: start, creating: creating)
+      else { return nil }
       (start, end, parent) = (end, next, node.id)
       if node.isPlain {
         let plan = memory.catalog.collections[bytes[..<start]]
@@ -250,10 +256,12 @@ extension Projector {
 
   /// The node id of the node at `treeKey`, which is given one, or made, where that is wanted.
   private mutating func descend(
-    _ path: [UInt8], next: Range<Int>, creating: Bool
+    _ path: [UInt8], next: Range<Int>, parentCount: Int, creating: Bool
   ) throws -> (id: UInt64, isPlain: Bool)? {
     guard let header = try loadOld() else {
-      return creating ? (try makeContainer(), true) : nil
+      guard creating else { return nil }
+      if let plan = memory.catalog.collections[path[..<parentCount]] { try countKey(plan) }
+      return (try makeContainer(), true)
     }
     if header.kind == .record { try checkNoProperty(header, path, next) }
     if header.node != 0 { return (header.node, header.kind != .record) }
@@ -289,23 +297,6 @@ extension Projector {
       throw DatabaseError.exists(
         Path(bytes: Array(path[..<next.upperBound])),
         reason: "it is a property of a record, so it cannot be a child or have children")
-    }
-  }
-
-  /// Refuses a record one of whose properties is named like a child of the node.
-  func checkNoChild(_ path: Path, _ node: UInt64, _ names: some Sequence<Catalog.NameID>) throws {
-    if node == 0 { return }
-    for id in names {
-      let name = try Key(try memory.catalog.name(of: id))
-      var key: [UInt8] = []
-      key.append(bigEndian: node)
-      name.append(to: &key)
-      let reader = try reader
-      let isTaken = try key.lend { try reader.access.get(tables.tree, $0) { _ in true } } ?? false
-      if isTaken {
-        throw DatabaseError.exists(
-          path.appending(name), reason: "it is a child, so it cannot be a property as well")
-      }
     }
   }
 

@@ -14,8 +14,7 @@ extension MemoryState {
     let core = M.schema.core
     if !model.id.isAssigned {
       model.id = try ModelID.fresh {
-        let keys = (records[core.path] ?? [:]).keys
-        return keys.compactMap { if case .integer(let key) = $0 { key } else { nil } }.max()
+        greatestKeys[core.path]
       }
     } else if record(core.path, try core.treeKey(of: model.id)) != nil {
       throw DatabaseError.exists(

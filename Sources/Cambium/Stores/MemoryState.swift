@@ -27,6 +27,8 @@ struct MemoryState {
 
   private(set) var catalog = Catalog()
   private(set) var records: [Path: [Key: [UInt8]]] = [:]
+  /// The greatest integer key that each collection ever had.
+  private(set) var greatestKeys: [Path: Int64] = [:]
   /// Who has given terms, by the number of a unique index.
   private var owners: [UInt32: [[UInt8]: Key]] = [:]
   private var bindings: [ObjectIdentifier: Binding] = [:]
@@ -104,6 +106,9 @@ struct MemoryState {
       }
     }
     records[plan.path, default: [:]][key] = new
+    if new != nil, case .integer(let key) = key {
+      greatestKeys[plan.path] = max(key, greatestKeys[plan.path] ?? 0)
+    }
   }
 
   private func check(

@@ -37,11 +37,14 @@ struct Undoing {
     try translating {
       let records = try records(request)
       if records.isEmpty { return nil }
+      writing.arrivals.isUndoing = true
+      defer { writing.arrivals.isUndoing = false }
       var inversion = Inversion(writing, resolution)
       for run in Undoing.runs(records) { try undo(run, &inversion) }
       if !isPreview && inversion.isRefused {
         throw DatabaseError.undoConflict(inversion.conflicts)
       }
+      try writing.settleArrivals()
       mark(records)
       return Undone(
         sequence: writing.sequence, undoes: records.map(\.sequence),

@@ -40,8 +40,8 @@ struct Flight: Cambium.Model, Equatable {
   enum Status: String, RawProperty { case scheduled, departed, cancelled }
 
   static let schema = Schema<Flight>("flights") {
-    Property(\.carrier).onDelete(.nullify)
-    Property(\.origin).onDelete(.deny).required()
+    Property(\.carrier).onDelete(.nullify).mustExist(false)
+    Property(\.origin).onDelete(.deny).mustExist(false).required()
     Property(\.number).validated("must be positive") { $0 > 0 }
     Property(\.departureDelay).was("delay")
     Index(\.origin, \.scheduled.descending)

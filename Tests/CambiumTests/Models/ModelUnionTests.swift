@@ -223,8 +223,11 @@ struct ModelUnionTests {
   @Test("are an error where a record is no case")
   func unknown() throws {
     try withVehicles { database, _, _ in
+      // As a program writes it that does not know the models.
       try database.write { tx in
-        try tx.set(try Vehicle.ID(UUID()).path, to: ["type": "ship", "wheels": 0])
+        try tx.writing.asking(.none) {
+          try tx.set(try Vehicle.ID(UUID()).path, to: ["type": "ship", "wheels": 0])
+        }
       }
       let error = #expect(throws: PropertyError.self) { try database.query(Vehicle.self).fetch() }
       #expect(error?.property == "type")

@@ -31,11 +31,11 @@ struct Pet: Cambium.Model, Equatable {
   var chip: String?
 
   static let schema = Schema<Pet>("pets") {
-    Property(\.owner).onDelete(.cascade).required()
+    Property(\.owner).onDelete(.cascade).mustExist(false).required()
     Property(\.sitter).onDelete(.nullify).mustExist()
-    Property(\.vet).onDelete(.deny)
-    Property(\.mother).onDelete(.cascade)
-    Property(\.friends).onDelete(.nullify)
+    Property(\.vet).onDelete(.deny).mustExist(false)
+    Property(\.mother).onDelete(.cascade).mustExist(false)
+    Property(\.friends).onDelete(.nullify).mustExist(false)
     Property(\.age).clamped(to: 0...30)
     Property(\.weight).rejected(outside: 0...100)
     Unique(\.chip)

@@ -193,7 +193,10 @@ struct SwiftModel {
       }
     }
     calls += property.deleteRule.map { ".onDelete(.\($0.rawValue))" } ?? ""
-    if property.mustExist { calls += ".mustExist()" }
+    // A delete rule asks for it.
+    if property.mustExist != (property.deleteRule != nil) {
+      calls += property.mustExist ? ".mustExist()" : ".mustExist(false)"
+    }
     if let domain = property.domain {
       if let call = SwiftModel.call(domain, property.type) {
         calls += call

@@ -132,6 +132,8 @@ extension Binding {
 /// The bindings that a database has needed.
 final class Bindings: Sendable {
   private let known = Mutex<[ObjectIdentifier: Binding]>([:])
+  /// The hooks and rules in code of the models.
+  let guards = Mutex(RecordGuards())
 
   /// The binding for reading with a catalog.
   func binding(_ core: SchemaCore, _ catalog: Catalog) throws -> Binding {
@@ -178,6 +180,7 @@ extension Writing {
     }
     let binding = try findBinding(core, count: count, declarations)
     lastBinding = binding
+    know(core)
     return binding
   }
 

@@ -143,8 +143,12 @@ struct ModelEncoder: ~Copyable {
         microseconds: unsafe place.assumingMemoryBound(to: Date.self).pointee.microseconds)
     case .string:
       let value = unsafe place.assumingMemoryBound(to: String.self)
-      if step.flags & Binding.Step.reference != 0, unsafe value.pointee.isEmpty { return false }
-      values.write(text: unsafe value.pointee)
+      if step.flags & Binding.Step.reference != 0 {
+        if unsafe value.pointee.isEmpty { return false }
+        values.write(text: Key.composed(unsafe value.pointee))
+      } else {
+        values.write(text: unsafe value.pointee)
+      }
     case .uuid:
       let value = unsafe place.assumingMemoryBound(to: UUID.self).pointee
       if step.flags & Binding.Step.reference != 0, value == .unassigned { return false }

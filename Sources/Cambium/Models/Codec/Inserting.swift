@@ -10,7 +10,7 @@ extension Transaction {
   ///     let id = try tx.insert(Flight(carrier: "UA", number: 1545))
   ///
   /// - Parameter model: A model without an id gets one: a time-ordered UUID, or the integer behind
-  ///   the greatest; a `String` must be given.
+  ///   the greatest that there ever was; a `String` must be given.
   /// - Returns: Its id.
   /// - Throws: ``ValidationError`` with everything that is wrong,
   ///   ``DatabaseError/exists(_:reason:)`` where the id is taken, what a rule of the database
@@ -120,7 +120,7 @@ extension Transaction {
       try unsafe writing.modelEncoder.encode(base, try writing.binding(core))
     }
     try Limits.check(bytes.count, path)
-    try writing.issue(.set(path, Content(kind: .record, bytes: bytes)))
+    try writing.issue(.set(path, Content(kind: .record, bytes: bytes)), isAsked: true)
   }
 
   /// What a value's own code throws, with the path.
@@ -136,7 +136,9 @@ extension Transaction {
 
   @usableFromInline
   func willInsert<M: Model>(_ model: inout M) throws {
-    try M.schema.hooks?.willInsert(&model, self)
+    guard let hooks = M.schema.hooks else { return }
+    let path = model.id.isAssigned ? try model.id.path : nil
+    try writing.asking(about: path) { try hooks.willInsert(&model, self) }
   }
 
   @usableFromInline
@@ -149,11 +151,7 @@ extension Transaction {
   @usableFromInline
   func freshID<M: Model>(_ type: M.Type = M.self) throws -> ModelID<M> {
     try ModelID.fresh(writing.store.identifiers) {
-      // Keys that are not integers sort behind them, and are none of this type.
-      var keys = try readingSnapshot()[M.schema.core.path].children.from(.integer(.max)).reversed()
-        .limit(1).makeCursor()
-      guard case .integer(let key)? = try keys.next()?.key else { return nil }
-      return key
+      try writing.greatestKey(M.schema.core.path)
     }
   }
 }

@@ -33,6 +33,7 @@ extension Projector {
   /// Makes all indexes and views anew, of records that were changed behind their backs.
   mutating func makeAnew() throws {
     for plan in memory.catalog.collections.all {
+      try countKeys(plan)
       try clear(plan.numbers)
       try build(plan, except: [])
     }

@@ -1,0 +1,93 @@
+// References of what a transaction brings back: what a record refers to may have gone meanwhile.
+// The delete rule says what becomes of such a reference, as it would have if the record had been
+// there: it is taken away, or the transaction is refused. That is looked at when the body ends, so
+// that records which refer to each other may come back in any order.
+
+/// What a transaction has brought back.
+struct BroughtBack {
+  private var paths: [Path] = []
+  private var known: Set<Path> = []
+  /// Whether an undo is under way, which also sets references as they were.
+  var isUndoing = false
+
+  /// Notes a node that came with all below it, or a record that was set.
+  mutating func note(_ path: Path) { if known.insert(path).inserted { paths.append(path) } }
+
+  /// Gives all of them away.
+  mutating func take() -> [Path] {
+    defer { (paths, known) = ([], []) }
+    return paths
+  }
+}
+
+extension Writing {
+  /// Looks at the references of what came back.
+  ///
+  /// - Throws: ``DatabaseError/invalid(_:)`` for a reference that leads nowhere and must not go.
+  func settleArrivals() throws {
+    var paths = arrivals.take()
+    while !paths.isEmpty {
+      for path in paths { try settleReferences(within: path) }
+      // Hooks may have brought back more.
+      paths = arrivals.take()
+    }
+  }
+
+  private func settleReferences(within path: Path) throws {
+    let collections = projector.memory.catalog.collections
+    if let plan = collections[of: path], plan.keepsReferences { try settle(path, plan) }
+    for plan in collections.all(within: path) where plan.keepsReferences {
+      var last: Key?
+      while let key = try nextKey(below: plan.path, after: last) {
+        try settle(plan.path.appending(key), plan)
+        last = key
+      }
+    }
+  }
+
+  private func settle(_ path: Path, _ plan: CollectionPlan) throws {
+    for property in plan.properties where property.definition.keepsReferences {
+      guard let record = try record(at: path), record.kind == .record,
+        let stored = try record.value(of: property.name),
+        case let missing = try missingTargets(stored, property.definition), !missing.isEmpty
+      else { continue }
+      guard property.definition.deleteRule == .nullify else {
+        throw DatabaseError.invalid(
+          missing.map { key in
+            let target = property.definition.target.map { "\($0)" } ?? ""
+            return Violation(
+              path, property.definition.name, "refers to \(key), which is not in \(target) any more"
+            )
+          })
+      }
+      var value: Value? = try stored.lend { try Value($0) }
+      for key in missing { value = value.flatMap { Writing.replacing(key, by: nil, in: $0) } }
+      let update = Operation.PropertyUpdate(name: property.name, value: try value?.stored())
+      try change(.update(path, [update]), isObeyed: true)
+    }
+  }
+
+  /// The keys in a stored value that lead nowhere.
+  private func missingTargets(
+    _ value: [UInt8], _ property: PropertyDefinition
+  ) throws -> [Key] {
+    guard let target = property.target, value.first != ValueTag.null else { return [] }
+    let values = property.type.isPlural ? try value.lend { try IndexEntry.elements($0) } : [value]
+    return try values.compactMap { value in
+      let reference = try value.lend { try Value($0) }
+      guard let key = StoredKey.key(naming: reference), try !exists(target.appending(key)) else {
+        return nil
+      }
+      return key
+    }
+  }
+}
+
+extension PropertyDefinition {
+  /// Whether what it refers to has to be there, as far as a rule says.
+  fileprivate var keepsReferences: Bool { target != nil && (deleteRule != nil || mustExist) }
+}
+
+extension CollectionPlan {
+  fileprivate var keepsReferences: Bool { properties.contains { $0.definition.keepsReferences } }
+}

@@ -1,0 +1,111 @@
+// The greatest integer key that a collection ever had, so that no key is given twice: references,
+// ids that an app keeps, history and undo would speak of another record after that.
+//
+// A declared collection has a counter in the state's table `meta`, under `greatest/` and the bytes
+// of its path: an i64, little-endian; there is none while it is 0. It is folded like everything
+// else: every record that comes counts, be it inserted, put by its path, moved or restored, and
+// nothing that goes. It belongs to the path, so that it outlives the collection's node and its
+// declaration; a collection that is declared later counts from the records that are there then.
+
+import LMDB
+
+/// Counters that are not in the table yet, with the one that was used last at hand: most records in
+/// a row are of one collection.
+struct KeyCounters {
+  private var greatest: [[UInt8]: Int64] = [:]
+  private var last: (path: [UInt8], greatest: Int64)?
+
+  /// The counter of a collection, if it is known.
+  subscript(path: [UInt8]) -> Int64? {
+    if let last, last.path == path { return last.greatest }
+    return greatest[path]
+  }
+
+  mutating func set(_ path: [UInt8], to value: Int64) {
+    if let last, last.path != path { greatest[last.path] = last.greatest }
+    last = (path, value)
+  }
+
+  /// Gives all of them away.
+  mutating func take() -> [[UInt8]: Int64] {
+    if let last { greatest[last.path] = last.greatest }
+    last = nil
+    defer { greatest.removeAll(keepingCapacity: true) }
+    return greatest
+  }
+
+  static let prefix = Array("greatest/".utf8)
+}
+
+extension StateReader {
+  /// The greatest integer key that a collection ever had; 0 where none was greater.
+  func greatestKey(_ path: [UInt8]) throws -> Int64 {
+    let name = KeyCounters.prefix + path
+    return try name.lend { key in
+      try access.get(tables.meta, key) {
+        try MetaEntry.open($0, name: name) { try $0.load(Int64.self, at: 0) }
+      }
+    } ?? 0
+  }
+
+  /// The greatest integer key among a node's children; nil where there is none.
+  func greatestKey(below path: Path) throws -> Int64? {
+    guard let node = try node(at: path) else { return nil }
+    var bound: [UInt8] = []
+    bound.append(bigEndian: node)
+    bound.append(KeyTag.integer + 1)
+    var cursor = try Cursor(access, tables.tree)
+    guard try bound.lend({ try cursor.seekBefore($0) }) else { return nil }
+    return try cursor.withEntry { key, _ in
+      guard key.byteCount == 17, try key.load(UInt64.self, at: 0).byteSwapped == node,
+        case .integer(let value) = try Key(key.extracting(droppingFirst: 8))
+      else { return nil }
+      return value
+    }
+  }
+}
+
+extension CollectionPlan {
+  /// Whether records may get integers as keys.
+  var countsKeys: Bool { definition.keys == nil || definition.keys == .integer }
+}
+
+extension Projector {
+  /// The greatest integer key that a collection ever had, with what this transaction did.
+  func greatestKey(_ plan: CollectionPlan) throws -> Int64 {
+    try memory.keys[plan.path.bytes] ?? reader.greatestKey(plan.path.bytes)
+  }
+
+  /// Counts the node that comes to `treeKey`.
+  @inline(__always)
+  mutating func countKey(_ plan: CollectionPlan) throws {
+    guard plan.countsKeys, treeKey.count == 17, treeKey[8] == KeyTag.integer else { return }
+    guard case .integer(let key) = try treeKey.lend({ try Key($0.extracting(droppingFirst: 8)) })
+    else { return }
+    try count(key, plan)
+  }
+
+  /// Counts the records of a collection that is declared or that comes as a whole.
+  mutating func countKeys(_ plan: CollectionPlan) throws {
+    guard plan.countsKeys, let key = try reader.greatestKey(below: plan.path) else { return }
+    try count(key, plan)
+  }
+
+  private mutating func count(_ key: Int64, _ plan: CollectionPlan) throws {
+    let greatest = try greatestKey(plan)
+    if key > greatest || memory.keys[plan.path.bytes] == nil {
+      memory.keys.set(plan.path.bytes, to: max(key, greatest))
+    }
+  }
+
+  /// Writes the counters that have changed.
+  mutating func flushKeys() throws {
+    for (path, greatest) in memory.keys.take() where greatest > 0 {
+      let name = KeyCounters.prefix + path
+      var bytes: [UInt8] = []
+      bytes.append(littleEndian: UInt64(bitPattern: greatest))
+      if try reader.greatestKey(path) == greatest { continue }
+      try put(tables.meta, name, MetaEntry.seal(bytes, name: name))
+    }
+  }
+}
