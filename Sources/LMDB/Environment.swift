@@ -280,13 +280,17 @@ extension Environment {
     poison.withLock { if $0 == nil { $0 = error } }
   }
 
+  /// Why writing is refused until the environment is opened again, if it is.
+  package var failure: StorageError? { poison.withLock { $0 } }
+
   /// Whether writing is refused until the environment is opened again.
-  package var isPoisoned: Bool { poison.withLock { $0 != nil } }
+  package var isPoisoned: Bool { failure != nil }
 
   /// Notes what a failed call means for the environment, and says disk full where LMDB says EIO
   /// (H23).
   func diagnosed(_ error: StorageError) -> StorageError {
     guard [.inputOutput, .uncertain, .corrupt].contains(error.kind) else { return error }
+    let error = StorageError(error.kind, "\(path): \(error.description)")
     // LMDB calls a write that was cut short EIO. Nothing of it is in the file's tree.
     if error.kind == .inputOutput, Files.isFull("\(path)/data.mdb") {
       return StorageError(.diskFull, error.description)

@@ -43,6 +43,7 @@ import Testing
       (.compacted(oldest: 40), 7, "compacted"), (.noDatabase(path: "x"), 3, "no_database"),
       (.unsupported(path: "x", reason: "format 9"), 6, "unsupported"),
       (.readOnly(reason: "no permission"), 8, "read_only"), (.full(reason: "disk"), 8, "full"),
+      (.stateBehind(applied: 4, head: 5, reason: "disk"), 8, "state_behind"),
       (.corrupt(reason: "record 7"), 4, "corrupt"), (.ioFailure(reason: "EIO"), 8, "io_failure"),
       (.outcomeUnknown(9), 8, "outcome_unknown"), (.closed(reason: "forked"), 8, "closed"),
     ] as [(DatabaseError, Int32, String)])

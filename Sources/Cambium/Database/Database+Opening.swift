@@ -198,23 +198,11 @@ extension Database {
       let (head, mark) = try store.log.readNewest { (try $0.head(), try $0.stateMark()) }
       // Another process may have done it while this one waited for its turn.
       if reason != nil, mark?.generation != damaged, try reasonToRebuild(mark) == nil { return }
-      let generation = (mark?.generation ?? 0) + 1
-      store.sweepUnused()
-      let temporary = "\(State.directory(generation)).tmp"
-      let isRecovery = reason != nil
-      let damage = try fill(temporary, generation, upTo: head.sequence, isRecovery, progress)
-      if damage != nil {
-        return store.use(try PartialState(store, from: "\(path)/\(temporary)", generation))
+      let made = try store.makeGeneration(
+        after: mark, head, isRecovery: reason != nil, progress)
+      if case .partial(let directory, let generation, _) = made {
+        store.use(try PartialState(store, from: directory, generation))
       }
-      try Files.rename("\(path)/\(temporary)", to: "\(path)/\(State.directory(generation))")
-      let writer = try LogWriter(store.log)
-      try writer.setStateMark(
-        StateMark(generation: generation, isClean: false, boot: store.boot, mount: store.mount))
-      // Who asks for a rebuild may distrust what was folded before, and the checkpoint with it.
-      if !isRecovery { try writer.setCheckpoint(nil) }
-      try writer.commit(head: head)
-      store.releaseState()
-      store.sweepUnused()
     }
     if store.isPartial {
       let readable = try store.snapshot(at: .now).sequence
@@ -223,53 +211,6 @@ extension Database {
     }
     if let reason, try head > .zero { store.report(.stateRebuilt(reason: reason)) }
     store.feed.publish(try store.snapshot(at: .now).sequence)
-  }
-
-  /// Makes a state in a directory of its own. A recovery starts from the checkpoint where there is
-  /// one that can be read, and ends where the log is damaged. Otherwise all that came after the
-  /// baseline is folded, and damage is thrown.
-  ///
-  /// - Returns: What is wrong with the record after the last that was folded in, if anything.
-  private func fill(
-    _ directory: String, _ generation: UInt64, upTo head: SequenceNumber, _ isRecovery: Bool,
-    _ progress: ProgressHandler?
-  ) throws -> DatabaseError? {
-    let baseline = try store.log.readNewest { try Baseline.current(store, $0) }
-    if isRecovery, let checkpoint = try Checkpoint.newest(store),
-      checkpoint.mark.fold == State.foldNumber,
-      checkpoint.mark.sequence >= baseline?.mark.sequence ?? .zero
-    {
-      do {
-        return try fill(
-          directory, generation, upTo: head, isRecovery, progress, copy: checkpoint.copy)
-      } catch let error as CancellationError {
-        throw error
-      } catch {
-        store.report(
-          .checkpointFailed("the one of \(checkpoint.mark.sequence) is of no use: \(error)"))
-      }
-    }
-    return try fill(directory, generation, upTo: head, isRecovery, progress) {
-      try baseline?.makeState(in: $0)
-    }
-  }
-
-  private func fill(
-    _ directory: String, _ generation: UInt64, upTo head: SequenceNumber, _ isRecovery: Bool,
-    _ progress: ProgressHandler?, copy: (_ directory: String) throws -> Void
-  ) throws -> DatabaseError? {
-    try Files.createDirectory("\(path)/\(directory)")
-    do {
-      try copy("\(path)/\(directory)")
-      let state = try store.openState(directory, generation)
-      defer { state.environment.close() }
-      var rebuild = Rebuild(
-        store.log, into: state, head: head, stopsAtDamage: isRecovery, progress)
-      return try rebuild.run()
-    } catch {
-      try? Files.removeDirectory("\(path)/\(directory)")
-      throw error
-    }
   }
 }
 

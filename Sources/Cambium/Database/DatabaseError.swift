@@ -46,6 +46,13 @@ public enum DatabaseError: Error, Equatable, Sendable {
   /// Another writer held the database for longer than the timeout. Recovery: try again.
   case busy(reason: String)
 
+  /// What this process has written is stored, up to transaction `head`, and can be read only up to
+  /// `applied`, because the state could not be written: the disk is full, or has failed.
+  ///
+  /// Recovery: free space or check the disk, then read again. The next write, the next read, and
+  /// the engine by itself try again; nothing needs to be written a second time.
+  case stateBehind(applied: SequenceNumber, head: SequenceNumber, reason: String)
+
   /// The directory is open in this process already. Recovery: share that ``Database``.
   case alreadyOpen(path: String)
 
@@ -83,7 +90,8 @@ public enum DatabaseError: Error, Equatable, Sendable {
   /// backup, or rebuild if only the state is damaged.
   case corrupt(reason: String)
 
-  /// The operating system failed to read or write. Recovery: close, check the disk, open again.
+  /// The operating system failed to read or write. Recovery: check the disk and try again. Where it
+  /// was the log that failed, every further write throws until the database is opened again.
   case ioFailure(reason: String)
 
   /// The page that makes a commit valid could not be written: the transaction may or may not be

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Synchronization
 
 /// Something that an app may want to log.
@@ -24,11 +25,30 @@ public enum Diagnostic: Sendable, CustomStringConvertible {
   /// the database is open for reading only.
   case stateBehind(applied: SequenceNumber, head: SequenceNumber)
 
+  /// A transaction is stored in the log and cannot be read yet, because the state could not be
+  /// written. Reading throws ``DatabaseError/stateBehind(applied:head:reason:)`` until it can be.
+  ///
+  /// Recovery: free space, or check the disk. It is tried again with each write, and by itself.
+  case stateUpdateFailed(applied: SequenceNumber, head: SequenceNumber, reason: String)
+
+  /// The clock of the system has leapt forward by more than an hour. Records go on from the time
+  /// before, by as much as passes, until the clock has kept its new time for ten minutes.
+  case clockLeapt(by: Duration)
+
+  /// The newest record has a time that is still to come: the clock was wrong when it was written,
+  /// or is now. Times never go back in the log, so further records get that same time until it has
+  /// come.
+  ///
+  /// Recovery: correct the clock. Where the log is wrong, `latest` of
+  /// ``Database/repair(_:by:to:latest:options:progress:)`` makes a new database with times of the
+  /// past.
+  case clockBehind(newest: Date, now: Date)
+
   /// A record of the log is damaged. Where the state had to be made from the log, what can be read
   /// ends before it; nothing can be written.
   ///
   /// Recovery: ``Database/examineLog(at:options:progress:)`` says what can be saved, and
-  /// ``Database/repair(_:by:to:options:progress:)`` saves it.
+  /// ``Database/repair(_:by:to:latest:options:progress:)`` saves it.
   case logDamaged(SequenceNumber, readable: SequenceNumber, reason: String)
 
   /// The sentence for a log.
@@ -39,6 +59,14 @@ public enum Diagnostic: Sendable, CustomStringConvertible {
         + "let it go so that space can be used again"
     case .stateBehind(let applied, let head):
       "what can be read ends at transaction \(applied) of \(head): the directory cannot be written"
+    case .stateUpdateFailed(let applied, let head, let reason):
+      "transaction \(head) is stored, and what can be read ends at transaction \(applied), because "
+        + "the state could not be written: \(reason)"
+    case .clockLeapt(let gain):
+      "the clock has leapt forward by \(gain); records follow it once it has lasted ten minutes"
+    case .clockBehind(let newest, let now):
+      "the newest record is of \(newest), and the clock says \(now): records keep that time until "
+        + "it has come; `cambium repair --latest` corrects the times of the future"
     case .checkpointFailed(let reason): "no checkpoint could be made: \(reason)"
     case .compactionFailed(let reason): "compaction could not go on: \(reason)"
     case .fillingFailed(let reason): "an index could not be filled: \(reason)"

@@ -167,6 +167,7 @@ final class Store: Sendable {
 
   /// A snapshot of the present or the past.
   func snapshot(at moment: Moment) throws -> Snapshot {
+    try checkLag(for: moment)
     for _ in 0..<8 {
       do {
         return try snapshot(of: try currentState(), at: moment)
@@ -220,7 +221,7 @@ final class Store: Sendable {
       }
       if sequence < applied { try log.read { try $0.checkReachable(sequence) } }
       return min(sequence, applied)
-    case .time(let date): return min(try log.read { try $0.sequence(at: date) }, applied)
+    case .time(let date): return min(try sequence(at: date), applied)
     }
   }
 
@@ -230,17 +231,36 @@ final class Store: Sendable {
   /// may say up to where.
   func beginWriting(catchingUpTo last: SequenceNumber? = nil) throws -> Writing {
     if last == nil { try log.damage.checkNone() }
+    var writing = try openWriting(catchingUpTo: last)
+    if last == nil, writing.projector.hasCaughtUp {
+      // By itself, so that the state is never behind by more than one group: where it cannot be
+      // written, nothing more is logged.
+      do {
+        try writing.projector.commit()
+        feed.publish(writing.head.sequence)
+      } catch {
+        // Where it is the state that failed, the next opening takes a new generation.
+        writing.projector.abort()
+        if writing.state.environment.failure == nil { throw error }
+      }
+      writing = try openWriting(catchingUpTo: nil)
+    }
+    ages.check()
+    return writing
+  }
+
+  private func openWriting(catchingUpTo last: SequenceNumber?) throws -> Writing {
     let (state, head, horizon) = try prepareState()
     if try !state.environment.hasRoom(for: 64 << 20) {
       try state.environment.growMap(headroom: 128 << 20)
     }
     let writing = try Writing(self, state, head: head, horizon: horizon, catalog: catalog)
     try catchUp(&writing.projector, to: last ?? head.sequence)
-    ages.check()
     return writing
   }
 
-  /// The state in use, after its mark says durably that it is written to from now on.
+  /// The state in use, after its mark says durably that it is written to from now on. Where writing
+  /// it has failed, a new generation takes its place; the writer's turn and lock must be held.
   func prepareState() throws -> (state: State, head: LogHead, horizon: SequenceNumber) {
     let (head, mark, horizon) = try log.readNewest {
       (try $0.head(), try $0.stateMark(), try $0.horizon())
@@ -248,15 +268,17 @@ final class Store: Sendable {
     guard var mark else {
       throw DatabaseError.corrupt(reason: "the log does not say which state belongs to it")
     }
-    let state = try state(of: mark)
+    var state = try state(of: mark)
+    if let failure = state.environment.failure, failure.kind != .closed {
+      mark = try replaceGeneration(mark, head, because: failure)
+      state = try self.state(of: mark)
+    }
     let isOurs = !mark.isClean && mark.boot == boot && mark.mount == mount
     if !isOurs && !options.plantedBugs.contains(.markNotWritten) {
       mark.isClean = false
       mark.boot = boot
       mark.mount = mount
-      let writer = try LogWriter(log)
-      try writer.setStateMark(mark)
-      try writer.commit(head: head)
+      try publish(mark, head)
     }
     current.withLock { $0.hasWritten = true }
     return (state, head, horizon)
@@ -311,37 +333,8 @@ final class Store: Sendable {
     }
   }
 
-  /// Gives a finished copy of the state its name, and says in the log that it can be trusted; the
-  /// writer's turn and lock must be held.
-  func publish(_ mark: CheckpointMark, from temporary: String) throws {
-    let (head, old) = try log.readNewest { (try $0.head(), try $0.checkpoint()) }
-    guard mark.sequence <= head.sequence, mark.sequence > old?.sequence ?? .zero else { return }
-    let checkpoint = Checkpoint(store: self, mark: mark)
-    // Not named in the log, so a crash left it.
-    if Files.exists(checkpoint.path) { try Files.removeDirectory(checkpoint.path) }
-    try Files.rename(temporary, to: checkpoint.path)
-    try Files.sync(path)
-    let writer = try LogWriter(log)
-    try writer.setCheckpoint(mark)
-    try writer.commit(head: head)
-    if let old { try Files.removeDirectory(Checkpoint(store: self, mark: old).path) }
-  }
-
   /// Whether this process has written to the state since it opened it.
   var hasWritten: Bool { current.withLock { $0.hasWritten } }
-
-  /// Syncs the state and says so in the log, so that it need not be rebuilt after a system start.
-  func markClean() throws {
-    let (head, mark) = try log.readNewest { (try $0.head(), try $0.stateMark()) }
-    // The state of a later version of the program is not this one's to vouch for.
-    guard var mark, !mark.isClean, mark.fold == State.foldNumber else { return }
-    let state = try state(of: mark)
-    if !options.plantedBugs.contains(.cleanUnsynced) { try state.environment.sync() }
-    mark.isClean = true
-    let writer = try LogWriter(log)
-    try writer.setStateMark(mark)
-    try writer.commit(head: head)
-  }
 }
 
 extension Database.Options {

@@ -23,6 +23,10 @@ public struct Verification: Sendable {
   /// How many records an erasure has changed that this log does not record: it may have been cut
   /// off before. Nothing but their checksums vouches for what is left of them.
   public internal(set) var unvouched: UInt64 = 0
+  /// The number of the newest transactions that the state has not folded in, and so cannot be read.
+  /// That is harmless where the database was opened for reading only: the next opening for writing
+  /// folds them in. Otherwise it could not be done, and a finding says why.
+  public internal(set) var behind: UInt64 = 0
   /// How many nodes the present tree has.
   public internal(set) var nodes: UInt64 = 0
   /// How many pages of both environments were walked.
@@ -65,8 +69,10 @@ extension Database {
   ) throws -> Verification {
     try translating {
       try writer.compaction.whileNothingIsDropped(isSure: \.isSound) {
-        try writer.filler.pausing {
+        let lag = try writer.settledLag()
+        return try writer.filler.pausing {
           var verifier = Verifier(store, replaying: replaying, progress)
+          if let lag { verifier.note(lag) }
           return try verifier.run()
         }
       }

@@ -8,12 +8,12 @@ extension Verifier {
   mutating func compare(_ reader: StateReader, _ applied: SequenceNumber) throws {
     try withScratch(upTo: applied, stepBytes: Rebuild.stepBytes) { verifier, scratch in
       try verifier.compare(reader, scratch)
-      if !verifier.result.isSound { return }
+      if verifier.hasDamage { return }
       let snapshot = try verifier.store.snapshot(at: .sequence(applied))
       (verifier.result.digest, verifier.result.nodes) = try Verifier.dump(snapshot)
       if verifier.isReplaying { try verifier.replay(scratch) }
     }
-    if result.isSound && isReplaying {
+    if !hasDamage && isReplaying {
       try withScratch(upTo: applied, stepBytes: 1 << 12) { try $0.replay($1) }
     }
   }
@@ -166,6 +166,17 @@ extension Verifier {
     guard name == "tree" else { return "it" }
     let key = cursor.withEntry { key, _ in try? Key(key.extracting(droppingFirst: 8)) }
     return key.map { "the node '\($0)'" } ?? "it"
+  }
+
+  /// The path of a node, as the digest has it. A longer one than this stands for itself by its
+  /// length and its last key, since the nodes above it came before: so the digest takes time in
+  /// proportion to the nodes, however deep they are.
+  private static func place(_ node: Node) -> [UInt8] {
+    let (last, count) = node.place
+    if count <= 4096 { return node.path.bytes }
+    var place: [UInt8] = [0xFF]  // no path begins so
+    place.append(littleEndian: UInt64(count))
+    return place + last
   }
 
   /// The digest of the canonical dump, and how many nodes are in it.

@@ -20,17 +20,41 @@ struct Verifier {
     try walkPages("log", store.log.environment)
     try walkPages("state", state.environment)
     try checkBaseline()
-    guard result.isSound else { return result }
+    guard !hasDamage else { return result }
     let transaction = try ReadTransaction(state.environment, tables: state.tables.read)
     let reader = StateReader(access: transaction.access, tables: state.tables)
     let applied = try reader.head().applied
     // What is read may end where damage was met, and the log does not.
-    try checkLog(upTo: max(applied, store.log.damage.found?.sequence ?? applied))
+    let head = try store.log.read { try $0.head().sequence }
+    try checkLog(upTo: max(applied, head, store.log.damage.found?.sequence ?? applied))
     try checkEntries()
+    try checkReferences()
     try checkBlobs()
-    if result.isSound { try compare(reader, applied) }
+    if hasDamage { return result }
+    do { try compare(reader, applied) } catch let error as StorageError
+      where error.kind == .diskFull && !result.isSound
+    {
+      // That the state is behind for want of room is found already.
+    }
     return result
   }
+
+  /// Notes that the state is behind the log; that is no damage, so the rest is checked all the
+  /// same.
+  mutating func note(
+    _ lag: (applied: SequenceNumber, head: SequenceNumber, reason: String?)
+  ) {
+    result.behind = lag.head.rawValue - lag.applied.rawValue
+    guard let reason = lag.reason else { return }
+    result.add(
+      "state",
+      "transactions \(lag.applied.next) to \(lag.head) are stored and cannot be read, because the "
+        + "state cannot be brought up to the log: \(reason)")
+    notedFindings = 1
+  }
+
+  /// True where anything was found but that the state is behind.
+  var hasDamage: Bool { result.findings.count > notedFindings }
 
   func report(_ phase: String, _ done: UInt64, _ total: UInt64?) throws {
     if progress?(Progress(phase: phase, done: done, total: total)) == false {

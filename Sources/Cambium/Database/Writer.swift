@@ -47,7 +47,7 @@ final class Writer: Sendable {
   let waiting = Atomic<Int>(0)
   private let queue = Mutex(Queue())
   private let background: any BackgroundWork
-  private let thread: any WorkQueue
+  let thread: any WorkQueue
 
   init(_ store: Store) {
     self.store = store
@@ -59,6 +59,7 @@ final class Writer: Sendable {
     filler = Filler(background)
     projections.attach(self)
     filler.attach(self)
+    store.feed.setRemedy { [weak self] in try self?.catchUpLate() }
   }
 
   var compaction: CompactionRun { CompactionRun(store, self) }
@@ -150,6 +151,7 @@ final class Writer: Sendable {
   private func commit(_ writing: Writing) throws {
     try writing.commit()
     background.pass(.applied)
+    if let failure = writing.stateFailure { fallBehind(failure, at: writing.head.sequence) }
     if writing.isApplied {
       store.feed.publish(writing.head.sequence)
       projections.consider()

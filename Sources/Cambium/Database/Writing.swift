@@ -55,6 +55,8 @@ final class Writing: @unchecked Sendable {
   private(set) var groupFailure: (any Error)?
   /// Whether something new can be seen: the state's commit succeeded, too.
   private(set) var isApplied = false
+  /// Why the state could not be committed after the log was, if it could not.
+  private(set) var stateFailure: (any Error)?
   private var isRunning = false
   private var usesSavepoints = false
   var encoder = RecordEncoder()
@@ -269,8 +271,8 @@ final class Writing: @unchecked Sendable {
   // MARK: The group's commit
 
   /// Commits the group: the log durably, then the state. Nothing is stored when the log's commit
-  /// throws, except for `outcomeUnknown`; a failure of the state after it is healed by the next
-  /// transaction.
+  /// throws, except for `outcomeUnknown`. A failure of the state after it is no error, since the
+  /// group is stored: `stateFailure` says it.
   func commit() throws {
     if let groupFailure { throw groupFailure }
     let kept = store.takePositions()
@@ -300,7 +302,7 @@ final class Writing: @unchecked Sendable {
       isApplied = projector.hasCaughtUp || !records.isEmpty
     } catch {
       projector.abort()
-      isApplied = (try? heal()) != nil
+      do { isApplied = try heal() } catch { stateFailure = error }
     }
     // Names of a record that the state has not seen are defined when it is folded in.
     if isApplied { store.remember(projector.memory.catalog) }
@@ -337,14 +339,6 @@ final class Writing: @unchecked Sendable {
     } catch let error as StorageError where error.kind == .uncertain {
       throw DatabaseError.outcomeUnknown(head.sequence)
     }
-  }
-
-  /// Folds in what is committed after the state's own commit failed, for want of room perhaps.
-  private func heal() throws {
-    try state.environment.growMap(headroom: 1 << 28)
-    projector = try Projector(state, catalog: store.catalog)
-    try store.catchUp(&projector, to: head.sequence)
-    try projector.commit()
   }
 
   /// Says what is put off, so that others need not wait for it.

@@ -17,6 +17,10 @@ final class ChangeFeed: Sendable {
     var watch: (any AnyObject & Sendable)?
     /// Says how far the state has really come; the wake file is only a signal.
     var look: (@Sendable () -> SequenceNumber?)?
+    /// The transaction that this process has stored and cannot read yet.
+    var lag: StateLag?
+    /// Tries to end that.
+    var remedy: (@Sendable () throws -> Void)?
 
     /// Takes those who wait, in the order in which they came.
     mutating func takeWaiting() -> [CheckedContinuation<Void, Never>] {
@@ -26,6 +30,8 @@ final class ChangeFeed: Sendable {
   }
 
   private let state: Mutex<State>
+  /// Set while there is a lag, for those who only want to know that there is none.
+  private let lags = Atomic<Bool>(false)
   /// The wake file's path.
   private let path: String
   /// Nil where this process does not write.
@@ -55,6 +61,10 @@ final class ChangeFeed: Sendable {
   /// Takes over what another process has applied.
   func advance(to sequence: SequenceNumber) {
     let woken = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+      if let lag = state.lag, sequence >= lag.head {
+        state.lag = nil
+        lags.store(false, ordering: .relaxed)
+      }
       guard sequence > state.applied else { return [] }
       state.applied = sequence
       return state.takeWaiting()
@@ -62,8 +72,36 @@ final class ChangeFeed: Sendable {
     for continuation in woken { continuation.resume() }
   }
 
-  /// Waits until something after `sequence` is applied, the task is cancelled or the database
-  /// closed.
+  /// The transaction that this process has stored and cannot read yet.
+  var lag: StateLag? {
+    lags.load(ordering: .relaxed) ? state.withLock { $0.lag } : nil
+  }
+
+  /// Says that a commit of this process is stored and cannot be read yet. Whoever waits is woken,
+  /// to hear of it.
+  ///
+  /// - Returns: Whether it is news.
+  func fallBehind(_ lag: StateLag) -> Bool {
+    let (isNew, woken) = state.withLock { state in
+      let isNew = state.lag.map { $0.head < lag.head } ?? true
+      state.lag = lag
+      lags.store(true, ordering: .relaxed)
+      return (isNew, state.takeWaiting())
+    }
+    for continuation in woken { continuation.resume() }
+    return isNew
+  }
+
+  /// Tries to make readable what is stored.
+  func remedy() throws { try state.withLock { $0.remedy }?() }
+
+  /// Says how to try that.
+  func setRemedy(_ remedy: @escaping @Sendable () throws -> Void) {
+    state.withLock { $0.remedy = remedy }
+  }
+
+  /// Waits until something after `sequence` is applied or cannot be, the task is cancelled or the
+  /// database closed.
   func wait(past sequence: SequenceNumber) async {
     watch()
     let id = state.withLock { state in
@@ -74,7 +112,8 @@ final class ChangeFeed: Sendable {
       await withCheckedContinuation { continuation in
         let isReady = state.withLock { state in
           let isThere = state.applied > sequence && !bugs.contains(.wakeUpLost)
-          if isThere || state.isClosed || Task.isCancelled { return true }
+          let isStuck = state.lag.map { $0.head > sequence } ?? false
+          if isThere || isStuck || state.isClosed || Task.isCancelled { return true }
           state.waiting[id] = continuation
           return false
         }
@@ -94,6 +133,7 @@ final class ChangeFeed: Sendable {
       state.isClosed = true
       state.watch = nil
       state.look = nil
+      state.remedy = nil
       return state.takeWaiting()
     }
     for continuation in woken { continuation.resume() }

@@ -32,10 +32,14 @@ public struct Commits: AsyncSequence, Sendable {
     ///
     /// - Returns: The transaction.
     /// - Throws: ``DatabaseError/corrupt(reason:)``; the position stays before that record.
+    ///   ``DatabaseError/stateBehind(applied:head:reason:)`` as long as the next transaction is
+    ///   stored and cannot be read; it comes as soon as it can, to the next call or to a new
+    ///   iterator that goes on after the last transaction seen.
     public mutating func next() async throws -> Commit? {
       let store = commits.store
       while !Task.isCancelled && !store.feed.isClosed {
         guard position < store.feed.applied else {
+          if let lag = store.feed.lag, lag.head > position { throw lag.error }
           await store.feed.wait(past: position)
           continue
         }

@@ -126,6 +126,9 @@ struct StateMark: Equatable, Sendable {
   /// The number of the fold that made the state; see ``State/foldNumber``.
   var fold = State.foldNumber
 
+  /// The start of the system that is named where none is to trust the state.
+  static let untrustedBoot = ""
+
   /// Whether the state's pages are all on disk, or still in this system's memory.
   func isTrusted(boot: String, mount: String) -> Bool {
     isClean || (self.boot == boot && self.mount == mount)

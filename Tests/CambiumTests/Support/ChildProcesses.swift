@@ -45,3 +45,30 @@ enum FileSizeLimit {
     try #require(unsafe setrlimit(Platform.fileSizeLimit, &limit) == 0)
   }
 }
+
+/// Makes every write to an environment's file fail, until it is mended: the system answers so, and
+/// LMDB is none the wiser.
+final class BrokenFile {
+  enum Fault: String {
+    case full = "/dev/full"
+    /// Nothing is mapped at the low addresses that pages have as offsets, so that a write is
+    /// answered with EIO.
+    case inputOutput = "/proc/self/mem"
+  }
+
+  private let descriptor: Int32
+  private let sound: Int32
+
+  init(_ environment: Environment, _ fault: Fault) throws {
+    descriptor = try environment.dataDescriptor()
+    sound = dup(descriptor)
+    let broken = unsafe open(fault.rawValue, O_RDWR)
+    try #require(sound >= 0 && broken >= 0)
+    try #require(dup2(broken, descriptor) == descriptor)
+    close(broken)
+  }
+
+  func mend() throws { try #require(dup2(sound, descriptor) == descriptor) }
+
+  deinit { close(sound) }
+}

@@ -208,6 +208,13 @@ final class Heard: Sendable {
     }
   }
 
+  /// The transactions that were stored and could not be read, each time.
+  var unread: [SequenceNumber] {
+    all.withLock { all in
+      all.compactMap { if case .stateUpdateFailed(_, let head, _) = $0 { head } else { nil } }
+    }
+  }
+
   /// Why no checkpoint could be made or used, each time.
   var failures: [String] {
     all.withLock { all in

@@ -49,7 +49,7 @@ extension DatabaseError {
     case .notFound, .noSuchMoment, .noDatabase: .missing
     case .busy, .alreadyOpen: .busy
     case .unsupported, .needsMigration: .unsupported
-    case .readOnly, .full, .ioFailure, .outcomeUnknown, .closed: .inputOutput
+    case .readOnly, .full, .stateBehind, .ioFailure, .outcomeUnknown, .closed: .inputOutput
     case .corrupt: .corrupt
     }
   }
@@ -77,6 +77,7 @@ extension DatabaseError {
     case .needsMigration: "needs_migration"
     case .readOnly: "read_only"
     case .full: "full"
+    case .stateBehind: "state_behind"
     case .corrupt: "corrupt"
     case .ioFailure: "io_failure"
     case .outcomeUnknown: "outcome_unknown"
@@ -111,6 +112,8 @@ extension DatabaseError {
       "\(path.name) is not migrated yet: \(steps.joined(separator: "; "))"
     case .readOnly(let reason): "the database can only be read: \(reason)"
     case .full(let reason): "no space left: \(reason)"
+    case .stateBehind(let applied, let head, let reason):
+      "transaction \(head) is stored, and only what came up to \(applied) can be read: \(reason)"
     case .corrupt(let reason): "the database is damaged: \(reason)"
     case .ioFailure(let reason): "the disk failed: \(reason)"
     case .outcomeUnknown(let sequence):
@@ -152,6 +155,7 @@ extension DatabaseError {
     case .needsMigration: "the app whose steps these are migrates it"
     case .readOnly: "check who owns the directory and its files, and their permissions"
     case .full: "make room and run it again; this transaction was not stored"
+    case .stateBehind: "make room or check the disk; nothing needs to be written again"
     case .corrupt:
       "\(cambium("verify")) says where; \(cambium("replay")) rebuilds a damaged state, and "
         + "\(cambium("repair")) says what can be saved of a damaged log"

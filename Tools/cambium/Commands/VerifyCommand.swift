@@ -72,7 +72,9 @@ enum VerifyCommand {
   ) throws {
     let isSound = verification.isSound
     var line = StyledLine(Terminal.escaped(invocation.database), .heading)
-    line.add(isSound ? " is sound" : " is damaged", isSound ? .inserted : .deleted)
+    line.add(
+      isSound ? " is sound" : isBehindAlone(verification) ? " is behind" : " is damaged",
+      isSound ? .inserted : .deleted)
     try output.line(line)
     try output.table(entries(verification, time), indent: 2)
     for finding in verification.findings {
@@ -80,6 +82,11 @@ enum VerifyCommand {
       line.add("  \(Terminal.escaped(finding.description))")
       try output.line(line.text(output.style))
     }
+  }
+
+  /// Whether nothing is wrong but that the state cannot be brought up to the log.
+  private static func isBehindAlone(_ verification: Verification) -> Bool {
+    verification.behind > 0 && verification.findings.count == 1
   }
 
   /// What was read; of a damaged database only the parts that were reached.
@@ -105,6 +112,14 @@ enum VerifyCommand {
         (
           name: "erased",
           text: "\(verification.unvouched) records, by an erasure that this log does not reach"
+        ))
+    }
+    if verification.behind > 0 && verification.isSound {
+      entries.append(
+        (
+          name: "behind",
+          text: "\(Quantity.count(verification.behind, "transaction")), which the next opening for "
+            + "writing folds in; nothing is lost"
         ))
     }
     entries.append((name: "time", text: Quantity.seconds(time)))
@@ -135,6 +150,7 @@ enum VerifyCommand {
     line.add("operations", verification.operations)
     line.add("nodes", verification.nodes)
     if verification.unvouched > 0 { line.add("unvouched", verification.unvouched) }
+    if verification.behind > 0 { line.add("behind", verification.behind) }
     if verification.replays > 0 { line.add("replays", UInt64(verification.replays)) }
     if verification.isSound { line.add("digest", ValueText.hexadecimal(verification.digest)) }
     line.add(

@@ -2,7 +2,8 @@ import Cambium
 
 /// Does what a workload does while the disk fails, as an application that goes on after errors, and
 /// checks what the database promises to a process that stays: clear errors, reading that goes on,
-/// and a handle that refuses to write after an I/O error.
+/// and a handle that refuses to write after an I/O error of the log. After one of the state it
+/// makes a new one.
 struct Endurance {
   private let run: WorkloadRun
   /// What the recorder was told to do: the call, the error, and whether it lasts.
@@ -148,7 +149,7 @@ struct Endurance {
     for case .failure(let error) in outcomes {
       guard let error = error as? DatabaseError else { throw error }
       hasFailed = true
-      isPoisoned = isPoisoned || order.contains("EIO") && error.isInputOutput
+      isPoisoned = isPoisoned || order.contains("EIO") && error.isOfLog
       if case .full = error { wasFull = true }
       if !error.isUnknown { run.marks.failed() }
     }
@@ -170,11 +171,19 @@ struct Endurance {
     }
   }
 
-  /// What could be seen can be seen. What was written last need not be, where the log had room for
-  /// it and the state had not; a write whose outcome is unknown may be.
+  /// What was acknowledged can be seen; where the log had room for it and the state had not, that
+  /// is said, and what came before can be. A write whose outcome is unknown may be seen.
   private func checkReading(_ database: Database) throws {
-    let seen = try database.head.rawValue
-    try demand(seen >= headBefore, "P6: \(seen) is seen of \(head)")
+    let seen: UInt64
+    do {
+      seen = try database.head.rawValue
+      try demand(seen >= head, "P6: \(seen) is seen of \(head), and nothing is said")
+    } catch DatabaseError.stateBehind(let applied, let stored, _) {
+      try demand(stored.rawValue >= head, "P6: \(stored) is said to be stored of \(head)")
+      try demand(applied.rawValue >= headBefore, "P6: \(applied) is seen of \(head)")
+      return try Checker(script: run.script).compare(
+        database, at: applied.rawValue, isPresent: false)
+    }
     // Another process may write on meanwhile.
     let isPresent = run.workload != .pair
     try Checker(script: run.script).compare(database, at: seen, isPresent: isPresent)
@@ -182,10 +191,11 @@ struct Endurance {
 }
 
 extension DatabaseError {
-  /// Whether the operating system failed to read or write.
-  fileprivate var isInputOutput: Bool {
+  /// Whether the operating system failed to write the log.
+  fileprivate var isOfLog: Bool {
     switch self {
-    case .ioFailure, .outcomeUnknown: true
+    case .ioFailure(let reason): reason.contains("/log: ")
+    case .outcomeUnknown: true
     default: false
     }
   }

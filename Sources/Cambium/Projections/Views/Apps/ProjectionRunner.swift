@@ -109,6 +109,9 @@ final class ProjectionRunner: Sendable {
     for waiting in ready { waiting.continuation.resume() }
   }
 
+  /// Ends the waiting of all, since nothing new can be folded for now.
+  func fail(_ error: DatabaseError) { fail(nil, error) }
+
   private func fail(_ name: String?, _ error: any Error) {
     let failed = state.withLock { state in
       let failed = state.waiting.filter { name == nil || $0.value.name == name }

@@ -1,0 +1,117 @@
+// Making a new generation of the state from the log.
+//
+//     checkpoint or baseline, where there is one
+//       -> state-<n+1>.tmp, into which the rest of the log is folded
+//       -> state-<n+1>, named in the log's mark
+//       -> the old generation is released, and removed where no snapshot holds it
+//
+// It happens when a database is opened whose state cannot be trusted, when it is asked for, and
+// when writing the state has failed: the log is sound then, and is all that is needed.
+
+import LMDB
+
+extension Store {
+  /// The outcome of making a generation.
+  enum Generation {
+    /// It is published in the mark, and the one in use.
+    case published(StateMark)
+    /// The log is damaged: what could be folded before the damage lies in a directory that nothing
+    /// names yet.
+    case partial(directory: String, generation: UInt64, damage: DatabaseError)
+  }
+
+  /// Folds the log into a new generation, and publishes it; the writer's turn and lock must be
+  /// held.
+  ///
+  /// - Parameters:
+  ///   - mark: That of the generation before, which stays in use until the new one is whole.
+  ///   - head: That of the log.
+  ///   - isRecovery: Whether to start from the checkpoint, and to stop at damage. Who asks for a
+  ///     rebuild may distrust what was folded before, and the checkpoint with it.
+  ///   - progress: As in ``Database/rebuild(progress:)``.
+  /// - Returns: The new generation, or what a damaged log gives of it.
+  /// - Throws: ``DatabaseError``, `CancellationError`. The old generation stays in use then.
+  func makeGeneration(
+    after mark: StateMark?, _ head: LogHead, isRecovery: Bool, _ progress: ProgressHandler?
+  ) throws -> Generation {
+    let generation = (mark?.generation ?? 0) + 1
+    sweepUnused()
+    let temporary = "\(State.directory(generation)).tmp"
+    let damage = try fill(temporary, generation, upTo: head.sequence, isRecovery, progress)
+    if let damage {
+      return .partial(directory: "\(path)/\(temporary)", generation: generation, damage: damage)
+    }
+    try Files.rename("\(path)/\(temporary)", to: "\(path)/\(State.directory(generation))")
+    let mark = StateMark(generation: generation, isClean: false, boot: boot, mount: mount)
+    let writer = try LogWriter(log)
+    try writer.setStateMark(mark)
+    if !isRecovery { try writer.setCheckpoint(nil) }
+    try writer.commit(head: head)
+    releaseState()
+    sweepUnused()
+    return .published(mark)
+  }
+
+  /// Takes a new generation in the place of one that can no longer be written.
+  ///
+  /// - Throws: ``DatabaseError``; the old generation stays in use for reading.
+  func replaceGeneration(
+    _ mark: StateMark, _ head: LogHead, because failure: StorageError
+  ) throws -> StateMark {
+    switch try makeGeneration(after: mark, head, isRecovery: true, nil) {
+    case .published(let mark):
+      report(.stateRebuilt(reason: "writing it failed: \(failure)"))
+      feed.publish(head.sequence)
+      return mark
+    case .partial(let directory, _, let damage):
+      try? Files.removeDirectory(directory)
+      throw damage
+    }
+  }
+
+  /// Makes a state in a directory of its own. A recovery starts from the checkpoint where there is
+  /// one that can be read, and ends where the log is damaged. Otherwise all that came after the
+  /// baseline is folded, and damage is thrown.
+  ///
+  /// - Returns: What is wrong with the record after the last that was folded in, if anything.
+  private func fill(
+    _ directory: String, _ generation: UInt64, upTo head: SequenceNumber, _ isRecovery: Bool,
+    _ progress: ProgressHandler?
+  ) throws -> DatabaseError? {
+    let baseline = try log.readNewest { try Baseline.current(self, $0) }
+    if isRecovery, let checkpoint = try Checkpoint.newest(self),
+      checkpoint.mark.fold == State.foldNumber,
+      checkpoint.mark.sequence >= baseline?.mark.sequence ?? .zero
+    {
+      do {
+        return try fill(
+          directory, generation, upTo: head, isRecovery, progress, copy: checkpoint.copy)
+      } catch let error as CancellationError {
+        throw error
+      } catch {
+        report(
+          .checkpointFailed("the one of \(checkpoint.mark.sequence) is of no use: \(error)"))
+      }
+    }
+    return try fill(directory, generation, upTo: head, isRecovery, progress) {
+      try baseline?.makeState(in: $0)
+    }
+  }
+
+  private func fill(
+    _ directory: String, _ generation: UInt64, upTo head: SequenceNumber, _ isRecovery: Bool,
+    _ progress: ProgressHandler?, copy: (_ directory: String) throws -> Void
+  ) throws -> DatabaseError? {
+    try Files.createDirectory("\(path)/\(directory)")
+    do {
+      try copy("\(path)/\(directory)")
+      let state = try openState(directory, generation)
+      defer { state.environment.close() }
+      var rebuild = Rebuild(log, into: state, head: head, stopsAtDamage: isRecovery, progress)
+      return try rebuild.run()
+    } catch {
+      try? Files.removeDirectory("\(path)/\(directory)")
+      throw error
+    }
+  }
+}

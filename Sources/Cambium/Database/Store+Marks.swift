@@ -1,0 +1,54 @@
+// What the log says of states and checkpoints, which alone makes them trusted.
+
+import LMDB
+
+extension Store {
+  /// Gives a finished copy of the state its name, and says in the log that it can be trusted; the
+  /// writer's turn and lock must be held.
+  func publish(_ mark: CheckpointMark, from temporary: String) throws {
+    let (head, old) = try log.readNewest { (try $0.head(), try $0.checkpoint()) }
+    guard mark.sequence <= head.sequence, mark.sequence > old?.sequence ?? .zero else { return }
+    let checkpoint = Checkpoint(store: self, mark: mark)
+    // Not named in the log, so a crash left it.
+    if Files.exists(checkpoint.path) { try Files.removeDirectory(checkpoint.path) }
+    try Files.rename(temporary, to: checkpoint.path)
+    try Files.sync(path)
+    let writer = try LogWriter(log)
+    try writer.setCheckpoint(mark)
+    try writer.commit(head: head)
+    if let old { try Files.removeDirectory(Checkpoint(store: self, mark: old).path) }
+  }
+
+  /// Syncs the state and says so in the log, so that it need not be rebuilt after a system start.
+  func markClean() throws {
+    let (head, mark) = try log.readNewest { (try $0.head(), try $0.stateMark()) }
+    // The state of a later version of the program is not this one's to vouch for.
+    guard var mark, !mark.isClean, mark.fold == State.foldNumber else { return }
+    let state = try state(of: mark)
+    if state.environment.failure != nil { return try distrust(mark, head) }
+    do {
+      if !options.plantedBugs.contains(.cleanUnsynced) { try state.environment.sync() }
+    } catch {
+      // The system may drop from its memory what it could not write.
+      try distrust(mark, head)
+      throw error
+    }
+    mark.isClean = true
+    try publish(mark, head)
+  }
+
+  /// Says that a state is to be made anew by whoever opens the database next.
+  private func distrust(_ mark: StateMark, _ head: LogHead) throws {
+    var mark = mark
+    mark.isClean = false
+    mark.boot = StateMark.untrustedBoot
+    try publish(mark, head)
+  }
+
+  /// Stores the mark of a state.
+  func publish(_ mark: StateMark, _ head: LogHead) throws {
+    let writer = try LogWriter(log)
+    try writer.setStateMark(mark)
+    try writer.commit(head: head)
+  }
+}

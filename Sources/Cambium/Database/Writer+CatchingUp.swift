@@ -1,0 +1,105 @@
+// The way on when a group is in the log, and the state could not be committed after it.
+//
+//     full disk       the state is behind; tried again by reads, writes, and in the background
+//     I/O error       a new generation is folded from the log at once; where that fails as well,
+//                     it is tried again by writes, and in the background
+//
+// Meanwhile the group is stored and cannot be seen. So the app is told, observers get an error, and
+// who reads in this process gets one, too, and never silently the value before its own write.
+
+import LMDB
+
+/// A transaction that is stored and cannot be read yet.
+struct StateLag: Sendable {
+  let head: SequenceNumber
+  let error: DatabaseError
+}
+
+extension Writer {
+  private static let retryDelayMax = Duration.seconds(60)
+
+  /// Tells everybody that a group is stored and cannot be read yet; the turn is held.
+  func fallBehind(_ failure: any Error, at head: SequenceNumber) {
+    let applied = store.feed.applied
+    let error = DatabaseError.stateBehind(applied: applied, head: head, reason: "\(failure)")
+    guard store.feed.fallBehind(StateLag(head: head, error: error)) else { return }
+    store.report(.stateUpdateFailed(applied: applied, head: head, reason: "\(failure)"))
+    projections.fail(error)
+    retry(after: .seconds(1))
+  }
+
+  private func retry(after delay: Duration) {
+    thread.run(after: delay) { [weak self] in
+      guard let self, store.feed.lag != nil, !store.feed.isClosed else { return }
+      try? exclusively { try translating { try catchUp() } }
+      if store.feed.lag != nil { retry(after: min(delay * 2, Writer.retryDelayMax)) }
+    }
+  }
+
+  /// Brings the state up to what this process has acknowledged, for a reader: another process may
+  /// have done it, or there is room again. No reader waits for a new generation.
+  ///
+  /// - Throws: ``DatabaseError/stateBehind(applied:head:reason:)``.
+  func catchUpLate() throws {
+    guard let lag = store.feed.lag else { return }
+    let state = try store.currentState()
+    let applied = try store.applied(of: state)
+    if applied >= lag.head { return store.feed.publish(applied) }
+    if state.environment.failure == nil {
+      try? exclusively(timeout: .milliseconds(100)) { try translating { try catchUp() } }
+    }
+    if let lag = store.feed.lag { throw lag.error }
+  }
+
+  /// The distance of the state from the log when nobody is between the two commits, after trying to
+  /// bring it up.
+  ///
+  /// - Returns: Nil where it is not.
+  func settledLag() throws -> (applied: SequenceNumber, head: SequenceNumber, reason: String?)? {
+    let head = try store.log.read { try $0.head().sequence }
+    let applied = try store.applied(of: try store.currentState())
+    guard applied < head, !store.isPartial, store.log.damage.found == nil else { return nil }
+    if store.isReadOnly { return (applied, head, nil) }
+    do {
+      try exclusively { try translating { try catchUp() } }
+      return nil
+    } catch {
+      return (applied, head, "\(error)")
+    }
+  }
+}
+
+extension Writing {
+  /// Folds in what is committed after the state's own commit failed: with more room in its map, or
+  /// into a new generation where this one can no longer be written.
+  func heal() throws -> Bool {
+    let state = try store.prepareState().state
+    if state === self.state { try state.environment.growMap(headroom: 1 << 28) }
+    projector = try Projector(state, catalog: store.catalog)
+    do {
+      try store.catchUp(&projector, to: head.sequence)
+      try projector.commit()
+    } catch {
+      projector.abort()
+      throw error
+    }
+    return true
+  }
+}
+
+extension Store {
+  /// The newest transaction that a state has folded in.
+  func applied(of state: State) throws -> SequenceNumber {
+    let transaction = try ReadTransaction(state.environment, tables: [])
+    return try StateReader(access: transaction.access, tables: state.tables).head().applied
+  }
+
+  /// Sees to it that what this process has acknowledged can be read at a moment.
+  ///
+  /// - Throws: ``DatabaseError/stateBehind(applied:head:reason:)``.
+  func checkLag(for moment: Moment) throws {
+    guard feed.lag != nil else { return }
+    if case .sequence(let sequence) = moment, sequence <= feed.applied { return }
+    try feed.remedy()
+  }
+}
