@@ -276,7 +276,7 @@ package final class FileLock: Sendable {
 
 /// A file without a name, which the system removes when it is closed.
 package final class TemporaryFile: Sendable {
-  private let descriptor: Int32
+  let descriptor: Int32
 
   /// Creates one in a directory.
   package init(in directory: String) throws(StorageError) {

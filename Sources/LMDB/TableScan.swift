@@ -36,7 +36,18 @@ package struct TableScan {
   ///   - table: The table's name; where it is not there the scan is empty.
   /// - Throws: ``FileDamage`` where neither meta page is sound, or the table cannot be found.
   package init(_ path: String, table: String) throws(FileDamage) {
-    opened = try OpenedFile(path)
+    try self.init(OpenedFile(path), table)
+  }
+
+  /// Finds a table in a temporary file that holds a data file.
+  ///
+  /// - Throws: As ``init(_:table:)-(String,_)``.
+  package init(_ file: TemporaryFile, table: String) throws(FileDamage) {
+    try self.init(OpenedFile(file), table)
+  }
+
+  private init(_ opened: OpenedFile, _ table: String) throws(FileDamage) {
+    self.opened = opened
     let meta = try PageWalker(descriptor: opened.file.descriptor).meta
     summary = try TableScan.summary(opened.file, meta, table)
     seen = PageSet(limit: meta.lastPage + 1)
@@ -125,11 +136,20 @@ package struct TableScan {
   }
 }
 
-/// Closes a file when nobody reads it any more.
+/// Closes a file when nobody reads it any more, or keeps a temporary one open as long.
 private final class OpenedFile {
   let file: PageFile
+  private let temporary: TemporaryFile?
 
-  init(_ path: String) throws(FileDamage) { file = try PageFile(path: path) }
+  init(_ path: String) throws(FileDamage) {
+    file = try PageFile(path: path)
+    temporary = nil
+  }
 
-  deinit { file.close() }
+  init(_ temporary: TemporaryFile) throws(FileDamage) {
+    file = try PageFile(descriptor: temporary.descriptor)
+    self.temporary = temporary
+  }
+
+  deinit { if temporary == nil { file.close() } }
 }

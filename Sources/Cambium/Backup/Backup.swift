@@ -47,7 +47,8 @@ extension Database {
   }
 
   /// Reads all of a backup, and checks every checksum in it, the chain of its records, the
-  /// baselines and the blobs. No database is opened, and nothing is written.
+  /// baselines and the blobs, and that each blob is there that a record or a baseline refers to. No
+  /// database is opened, and nothing is written but a baseline to a temporary file, in `TMPDIR`.
   ///
   ///     let backup = try Database.checkBackup("/mnt/backups/shop.backup")
   ///     print(backup.isSound, backup.newest)

@@ -5,7 +5,8 @@
 //
 // Each piece has its checksum, each record and chunk its own; records are a chain from the first
 // one or a baseline on; a baseline's file has the digest that its mark says, and a blob that of its
-// address. The digest of each part is in the manifest.
+// address. The digest of each part is in the manifest. A check also demands each blob that a record
+// or a baseline refers to.
 
 import FoundationEssentials
 import LMDB
@@ -43,7 +44,10 @@ final class BackupScan {
   /// The blob whose chunks are being read.
   private var blob: [UInt8]?
   private var blobDigest = Digest()
+  private var blobSize: UInt64 = 0
   private var whole: Set<[UInt8]> = []
+  /// The blobs that are referred to; nil where that is not asked.
+  private var references: BackupReferences?
   /// The last transaction at or before the time that is looked for, in microseconds.
   private(set) var found: SequenceNumber?
   /// Whether that time lies between two stretches.
@@ -92,6 +96,7 @@ final class BackupScan {
   /// Reads all, and notes what is wrong instead of throwing it. After damage only the digests of
   /// further files are compared.
   func check() throws {
+    references = BackupReferences()
     var rest = files.enumerated().makeIterator()
     while let (index, file) = rest.next() {
       do {
@@ -104,6 +109,7 @@ final class BackupScan {
         contents.damage.append(reason)
       }
     }
+    if contents.isSound { contents.damage = references?.missing ?? [] }
   }
 
   /// Reads, and shows each step, until `visit` says that it has enough.
@@ -193,6 +199,7 @@ final class BackupScan {
     case .baseline: return try begin(content.lend { try BaselineMark($0) })
     case .baselineFile:
       baselineDigest.update(content)
+      try references?.take(baseline: content)
       return .baselineFile(content)
     case .records: return .records(try records(content))
     case .chunks: return .chunks(try chunks(content))
@@ -215,6 +222,7 @@ final class BackupScan {
       throw DatabaseError.corrupt(
         reason: "the baseline of transaction \(mark.sequence) is not what was stored")
     }
+    try references?.finish(mark)
     head = LogHead(mark)
     if let wantedTime, let last = lastTime, last < wantedTime, wantedTime < mark.time {
       isBetween = true
@@ -238,6 +246,7 @@ final class BackupScan {
       let oldest = contents.moments.removeLast().lowerBound
       contents.moments.append(oldest...record.sequence)
       note(record.time)
+      try references?.take(record)
       records.append(record)
     }
     return records
@@ -263,14 +272,20 @@ final class BackupScan {
         finishBlob()
         blob = hash
         blobDigest = Digest()
+        blobSize = 0
       }
-      blobDigest.update(try chunk.value.lend { try BlobChunk.content($0, key: chunk.key) })
+      let content = try chunk.value.lend { try BlobChunk.content($0, key: chunk.key) }
+      blobDigest.update(content)
+      blobSize += UInt64(content.count)
     }
     return chunks
   }
 
   private func finishBlob() {
-    if let hash = blob, blobDigest.current() == hash { whole.insert(hash) }
+    if let hash = blob, blobDigest.current() == hash {
+      whole.insert(hash)
+      references?.add(hash, size: blobSize)
+    }
     blob = nil
   }
 

@@ -142,7 +142,7 @@ struct BaselineBuilder {
         throw CancellationError()
       }
     }
-    if !blobs.isEmpty { try BlobReferences.forEach(in: state) { blobs.remove($0) } }
+    if !blobs.isEmpty { try BlobReferences.forEach(in: state) { blobs.remove($0.hash) } }
     try EnvironmentCopy(of: state.environment, to: "\(directory)/data.mdb").run()
     state.environment.close()
     try Files.removeDirectory(scratch)

@@ -60,7 +60,7 @@ struct BlobSweep {
   func referred(by state: State, upTo horizon: SequenceNumber) throws -> Set<[UInt8]> {
     var blobs: Set<[UInt8]> = []
     if try !hasBlobs { return blobs }
-    try BlobReferences.forEach(in: state) { blobs.insert($0) }
+    try BlobReferences.forEach(in: state) { blobs.insert($0.hash) }
     try store.log.read { log in
       try forEachReference(log, after: try log.baseline().sequence, upTo: horizon) {
         blobs.insert($0)
@@ -130,7 +130,7 @@ struct BlobSweep {
       sequence = sequence.next
       var operations = OperationReader(try log.record(sequence).operations)
       while let operation = try operations.next() {
-        try BlobReferences.forEach(in: operation, body)
+        try BlobReferences.forEach(in: operation) { body($0.hash) }
       }
     }
   }

@@ -60,7 +60,8 @@ extension Verifier {
     }
   }
 
-  private static var temporaryDirectory: String {
+  /// Where something is kept for a while that must not lie in the directory.
+  static var temporaryDirectory: String {
     ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
   }
 

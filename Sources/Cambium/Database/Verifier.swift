@@ -6,12 +6,17 @@ struct Verifier {
   let progress: ProgressHandler?
   let isReplaying: Bool
   var result = Verification()
+  /// The blobs that were asked for.
+  var demand: BlobDemand
+  /// The number of findings before anything was read.
+  private var notedFindings = 0
   /// The indexes of the stored state that are not finished.
   var unfinished: [UInt32: Unfinished] = [:]
 
   init(_ store: Store, replaying: Bool, _ progress: ProgressHandler?) {
     self.store = store
     isReplaying = replaying
+    demand = BlobDemand(store.log)
     self.progress = progress
   }
 
@@ -231,7 +236,7 @@ struct Verifier {
     }
   }
 
-  private func checkOperations(
+  private mutating func checkOperations(
     _ record: TransactionRecord, _ erasures: inout ErasureCheck
   ) throws {
     var operations = OperationReader(record.operations)
@@ -240,6 +245,7 @@ struct Verifier {
     do {
       while let operation = try operations.next() {
         try erasures.take(operation)
+        try demandBlobs(of: operation, record.sequence)
         count += 1
       }
     } catch DatabaseError.corrupt(let reason) {

@@ -157,6 +157,7 @@ final class Writing: @unchecked Sendable {
 
   /// Applies one operation and logs it, without what rules make of it.
   func log(_ operation: Operation) throws {
+    try checkBlobs(operation)
     do {
       try projector.apply(operation, enforcing: true)
     } catch let error as StorageError where error.kind == .mapFull {

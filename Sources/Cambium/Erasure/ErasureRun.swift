@@ -120,7 +120,7 @@ struct ErasureRun {
       state.environment.close()
       fresh.environment.close()
     }
-    try BlobReferences.forEach(in: state) { blobs.insert($0) }
+    try BlobReferences.forEach(in: state) { blobs.insert($0.hash) }
     let catalog = try state.catalog()
     var excision = Excision(try WriteTransaction(state.environment), state.tables, catalog)
     for place in places.paths { try excision.takeOut(place) }
@@ -293,14 +293,14 @@ struct ErasureRun {
     for mark in try new.read({ [try $0.baseline(), try $0.archiveStart()] })
     where mark.sequence > .zero {
       let state = try state("references", from: mark)
-      try BlobReferences.forEach(in: state) { blobs.remove($0) }
+      try BlobReferences.forEach(in: state) { blobs.remove($0.hash) }
       state.environment.close()
       try Files.removeDirectory(state.environment.path)
     }
     try new.forEachRecord { record in
       var operations = OperationReader(record.operations)
       while let operation = try operations.next() {
-        try BlobReferences.forEach(in: operation) { blobs.remove($0) }
+        try BlobReferences.forEach(in: operation) { blobs.remove($0.hash) }
       }
     }
     self.blobs = blobs

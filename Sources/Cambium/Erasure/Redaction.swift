@@ -54,7 +54,7 @@ final class Redaction {
       let remains = try places.remains(of: operation, projector.memory.catalog)
       if remains != operation {
         erased += 1
-        try BlobReferences.forEach(in: operation) { blobs.insert($0) }
+        try BlobReferences.forEach(in: operation) { blobs.insert($0.hash) }
       }
       if let remains {
         try apply(remains, &left, &projector)

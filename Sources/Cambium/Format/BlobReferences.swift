@@ -2,10 +2,15 @@ import LMDB
 
 /// Finds the blobs that stored values refer to.
 enum BlobReferences {
-  /// Visits the hash of each in a stored value.
-  static func forEach(in value: RawSpan, _ body: ([UInt8]) -> Void) throws {
+  /// A tag, a hash and a size.
+  private static let bytesCount = 1 + Digest.bytesCount + 8
+
+  /// Visits each in a stored value.
+  static func forEach(in value: RawSpan, _ body: (Blob) throws -> Void) throws {
     switch try value.load(UInt8.self, at: 0) {
-    case ValueTag.blob: body(try value.array(1, Digest.bytesCount))
+    case ValueTag.blob:
+      let size = try value.load(UInt64.self, at: 1 + Digest.bytesCount)
+      try body(Blob(hash: try value.array(1, Digest.bytesCount), size: size))
     case ValueTag.array: try forEachPart(of: value, isMap: false, body)
     case ValueTag.map: try forEachPart(of: value, isMap: true, body)
     default: break
@@ -13,9 +18,9 @@ enum BlobReferences {
   }
 
   private static func forEachPart(
-    of value: RawSpan, isMap: Bool, _ body: ([UInt8]) -> Void
+    of value: RawSpan, isMap: Bool, _ body: (Blob) throws -> Void
   ) throws {
-    guard value.contains(ValueTag.blob, from: 1) else { return }
+    guard mayHold(value, from: 1) else { return }
     var offset = 1
     while offset < value.byteCount {
       if isMap {
@@ -28,15 +33,20 @@ enum BlobReferences {
     }
   }
 
-  /// Visits the hash of each in what a node holds.
+  /// Tells apart, by its length and one search for a byte, almost all that holds no reference.
+  private static func mayHold(_ bytes: RawSpan, from start: Int) -> Bool {
+    bytes.byteCount >= bytesCount && bytes.contains(ValueTag.blob, from: start)
+  }
+
+  /// Visits each in what a node holds.
   static func forEach(
-    in content: RawSpan, _ kind: ContentKind, _ body: ([UInt8]) -> Void
+    in content: RawSpan, _ kind: ContentKind, _ body: (Blob) throws -> Void
   ) throws {
     switch kind {
     case .none: break
     case .scalar: try forEach(in: content, body)
     case .record:
-      guard content.contains(ValueTag.blob, from: 0) else { return }
+      guard mayHold(content, from: 0) else { return }
       let table = try RecordTable(content)
       for index in 0..<table.count {
         try forEach(in: content.extracting(try table.value(content, index)), body)
@@ -44,12 +54,12 @@ enum BlobReferences {
     }
   }
 
-  /// Visits the hash of each in an operation.
-  static func forEach(in operation: Operation, _ body: ([UInt8]) -> Void) throws {
+  /// Visits each in an operation.
+  static func forEach(in operation: Operation, _ body: (Blob) throws -> Void) throws {
     switch operation {
     case .set(_, let content): try content.bytes.lend { try forEach(in: $0, content.kind, body) }
     case .update(_, let updates):
-      for value in updates.compactMap(\.value) { try value.lend { try forEach(in: $0, body) } }
+      for update in updates { try update.value?.lend { try forEach(in: $0, body) } }
     case .append(_, _, let value), .insert(_, _, _, let value), .event(_, let value):
       try value.lend { try forEach(in: $0, body) }
     case .edit(_, _, let edit): try edit.value?.lend { try forEach(in: $0, body) }
@@ -58,8 +68,8 @@ enum BlobReferences {
     }
   }
 
-  /// Visits the hash of each in the versions that a state holds, present and past.
-  static func forEach(in state: State, _ body: ([UInt8]) -> Void) throws {
+  /// Visits each in the versions that a state holds, present and past.
+  static func forEach(in state: State, _ body: (Blob) throws -> Void) throws {
     let transaction = try ReadTransaction(state.environment, tables: [])
     var nodes = try Cursor(transaction.access, state.tables.tree)
     var isThere = try nodes.first()
@@ -78,8 +88,33 @@ enum BlobReferences {
     }
   }
 
+  /// Visits each in the versions that a baseline's file holds, present and past, without LMDB.
+  /// `scan` opens the scan of one of its tables.
+  static func forEach(
+    inBaseline scan: (_ table: String) throws -> TableScan, _ body: (Blob) throws -> Void
+  ) throws {
+    try forEachEntry(try scan("tree")) { try forEach(ofVersion: $1, $0, body) }
+    try forEachEntry(try scan("history")) { _, entry in
+      let (key, version) = try HistoryEntry.parts(entry)
+      try forEach(ofVersion: entry.extracting(version), entry.extracting(key), body)
+    }
+  }
+
+  private static func forEachEntry(
+    _ scan: TableScan, _ body: (RawSpan, RawSpan) throws -> Void
+  ) throws {
+    var scan = scan
+    while let step = scan.next() {
+      switch step {
+      case .damage(let damage): throw damage
+      case .entry(let key, let value):
+        try key.lend { key in try value.lend { try body(key, $0) } }
+      }
+    }
+  }
+
   private static func forEach(
-    ofVersion version: RawSpan, _ key: RawSpan, _ body: ([UInt8]) -> Void
+    ofVersion version: RawSpan, _ key: RawSpan, _ body: (Blob) throws -> Void
   ) throws {
     let header = try NodeHeader(version, key: key)
     try forEach(in: version.extracting(droppingFirst: header.contentOffset), header.kind, body)

@@ -34,4 +34,12 @@ enum Zstandard {
     }
     return content
   }
+
+  /// The number of bytes that were compressed, as the header of their frame says;
+  /// ``compressed(_:)`` always writes it.
+  static func contentCount(_ bytes: RawSpan) -> UInt64 {
+    unsafe bytes.withUnsafeBytes {
+      unsafe ZSTD_getFrameContentSize($0.baseAddress, $0.count)
+    }
+  }
 }

@@ -17,6 +17,8 @@ struct BlobChunks {
   static let pendingBytesMax = 256 << 20
 
   private var pending: [(key: [UInt8], value: [UInt8])] = []
+  /// The blobs that they make.
+  private var blobs: Set<Blob> = []
   /// Blobs that are there already, and must not be given up now.
   private var kept: [Blob] = []
   private(set) var byteCount = 0
@@ -31,6 +33,7 @@ struct BlobChunks {
     // One of which the last chunk is gone is listed, and would be taken for what is given up.
     if try isThere || reader.blobsGivenUp().contains(blob.hash) { keep(blob) }
     if isThere { return blob }
+    blobs.insert(blob)
     bytes.lend { content in
       for number in 0..<blob.chunkCount {
         let start = Int(number) * BlobChunks.chunkBytes
@@ -44,6 +47,9 @@ struct BlobChunks {
     }
     return blob
   }
+
+  /// True where all of a blob waits here.
+  func holds(_ blob: Blob) -> Bool { blobs.contains(blob) }
 
   /// Keeps a blob that is there.
   mutating func keep(_ blob: Blob) { kept.append(blob) }
@@ -69,6 +75,11 @@ extension Blob {
       clamping: max(1, (size + UInt64(BlobChunks.chunkBytes) - 1) / UInt64(BlobChunks.chunkBytes)))
   }
 
+  /// The number of bytes in the last chunk.
+  fileprivate var lastChunkCount: UInt64 {
+    size == 0 ? 0 : (size - 1) % UInt64(BlobChunks.chunkBytes) + 1
+  }
+
   /// The key of a chunk.
   func key(_ number: UInt32) -> [UInt8] {
     var key = hash
@@ -78,10 +89,16 @@ extension Blob {
 }
 
 extension LogReader {
-  /// Whether all of a blob is stored: its last chunk is written with the others, or after them.
+  /// True where all of a blob is stored: its last chunk is written with the others, or after them,
+  /// and is given up first. It holds what the size leaves for it.
   func hasBlob(_ blob: Blob) throws -> Bool {
+    let next = blob.key(blob.chunkCount)
+    if try next.lend({ try access.get(tables.blobs, $0) { _ in true } }) ?? false { return false }
     let key = blob.key(blob.chunkCount - 1)
-    return try key.lend { try access.get(tables.blobs, $0) { _ in true } } ?? false
+    let count = try key.lend { key in
+      try access.get(tables.blobs, key) { try BlobChunk.contentCount($0) }
+    }
+    return count.map { $0 == blob.lastChunkCount } ?? false
   }
 
   /// A chunk's content.
@@ -123,6 +140,13 @@ enum BlobChunk {
     let bytes = value.extracting(droppingFirst: 9)
     if form == 0 { return bytes.array() }
     return try Zstandard.decompressed(bytes, countMax: BlobChunks.chunkBytes)
+  }
+
+  /// The number of bytes in a chunk, as its stored form says, which is not checked.
+  static func contentCount(_ value: RawSpan) throws -> UInt64 {
+    let bytes = value.extracting(droppingFirst: 9)
+    return try value.load(UInt8.self, at: 8) == 0
+      ? UInt64(bytes.byteCount) : Zstandard.contentCount(bytes)
   }
 
   private static func checksum(_ body: RawSpan, _ key: [UInt8]) -> UInt64 {

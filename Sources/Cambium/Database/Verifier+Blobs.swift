@@ -1,0 +1,35 @@
+// Demanding the blobs that records and baselines refer to.
+//
+// A blob may be gone to which only dropped or erased transactions referred. The records and
+// baselines that are left refer to none of those.
+
+import LMDB
+
+extension Verifier {
+  /// Notes the blobs that an operation refers to and the log does not have.
+  mutating func demandBlobs(of operation: Operation, _ sequence: SequenceNumber) throws {
+    try BlobReferences.forEach(in: operation) { try require($0, "record \(sequence)") }
+  }
+
+  /// Notes the blobs that the baselines refer to and the log does not have.
+  mutating func checkReferences() throws {
+    if hasDamage { return }
+    let marks = try store.log.read { [try $0.baseline(), try $0.archiveStart()] }
+    for mark in marks where mark.sequence > .zero {
+      let path = "\(store.path)/\(Baseline.directory(mark))/data.mdb"
+      do {
+        try BlobReferences.forEach(inBaseline: { try TableScan(path, table: $0) }) {
+          try require($0, "the baseline of transaction \(mark.sequence)")
+        }
+      } catch let damage as FileDamage {
+        result.add("log", "the baseline of transaction \(mark.sequence): \(damage)")
+      }
+      try report("blobs", 0, nil)
+    }
+  }
+
+  private mutating func require(_ blob: Blob, _ place: String) throws {
+    guard try demand.isNewlyMissing(blob) else { return }
+    result.add("log", "\(place) refers to \(blob.name), which is missing, or not whole")
+  }
+}

@@ -1,0 +1,42 @@
+// A value may refer only to a blob that is stored whole: before, or by the same transaction.
+
+import LMDB
+
+extension Writing {
+  /// Refuses an operation whose value refers to a blob that is not stored.
+  ///
+  /// - Throws: ``DatabaseError/badValue(_:reason:)``; nothing is changed.
+  /// - Complexity: one look at the value's bytes, and one lookup for each reference.
+  func checkBlobs(_ operation: Operation) throws {
+    try BlobReferences.forEach(in: operation) { blob in
+      if chunks.holds(blob) { return }
+      if try store.log.read({ try $0.hasBlob(blob) }) { return }
+      throw DatabaseError.badValue(
+        operation.path ?? .root,
+        reason: "it refers to \(blob.name), which is not stored here, or not whole; store its "
+          + "content first")
+    }
+  }
+}
+
+extension Blob {
+  /// The blob in messages.
+  var name: String {
+    let digits = hash.prefix(8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
+    return "the blob \(digits.joined())… of \(size) bytes"
+  }
+}
+
+extension Operation {
+  /// The node that it is about; the source of a move, and nil for what is about none.
+  fileprivate var path: Path? {
+    switch self {
+    case .set(let path, _), .update(let path, _), .increment(let path, _, _),
+      .append(let path, _, _), .insert(let path, _, _, _), .removeElement(let path, _, _),
+      .remove(let path), .restore(let path, _), .declare(let path, _), .edit(let path, _, _),
+      .move(let path, _):
+      path
+    case .define, .event: nil
+    }
+  }
+}
