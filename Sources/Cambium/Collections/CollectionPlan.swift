@@ -137,6 +137,8 @@ struct Collections: Sendable {
   /// The indexes whose entries are not all there, or not all gone, by number.
   var unfinished: [UInt32: Unfinished] = [:]
   private var plans: [[UInt8]: CollectionPlan] = [:]
+  /// The most bytes of a collection's path: longer ones are not looked for.
+  private var pathBytesMax = 0
   /// The collections that records refer to.
   private var targets: Set<Path> = []
   /// The indexes that preview records of a collection, by its path's bytes.
@@ -147,6 +149,7 @@ struct Collections: Sendable {
   init(_ plans: [CollectionPlan], version: UInt32) {
     self.version = version
     self.plans = Dictionary(plans.map { ($0.path.bytes, $0) }) { _, later in later }
+    pathBytesMax = plans.map(\.path.bytes.count).max() ?? 0
     gatherRelations()
   }
 
@@ -158,7 +161,9 @@ struct Collections: Sendable {
   subscript(path: Path) -> CollectionPlan? { plans[path.bytes] }
 
   /// The collection of a path whose bytes these are.
-  subscript(bytes: ArraySlice<UInt8>) -> CollectionPlan? { plans[Array(bytes)] }
+  subscript(bytes: ArraySlice<UInt8>) -> CollectionPlan? {
+    bytes.count > pathBytesMax ? nil : plans[Array(bytes)]
+  }
 
   /// Whether a path or anything below it is a collection.
   func hasAny(within path: Path) -> Bool {
@@ -188,6 +193,7 @@ struct Collections: Sendable {
   mutating func declare(_ plan: CollectionPlan) {
     version += 1
     plans[plan.path.bytes] = plan
+    pathBytesMax = max(pathBytesMax, plan.path.bytes.count)
     gatherRelations()
   }
 

@@ -32,8 +32,8 @@ public struct Verification: Sendable {
   /// How many pages of both environments were walked.
   public internal(set) var pages: UInt64 = 0
   /// The digest of the canonical dump: BLAKE2b-256 over path, value and modifying transaction of
-  /// each node in path order. Empty where damage was found before. Equal histories have equal
-  /// digests.
+  /// each node in path order; a path of more than 4 KiB by its length and last key. Empty where
+  /// damage was found before. Equal histories have equal digests.
   public internal(set) var digest: [UInt8] = []
 
   /// How often the log was folded anew to see that it always gives that digest.

@@ -187,7 +187,7 @@ extension Verifier {
     var nodes = try snapshot.root.descendants()
     while let node = try nodes.next() {
       count += 1
-      digest.update(node.path.bytes)
+      digest.update(Verifier.place(node))
       var value: [UInt8] = []
       // A property may nest as deep as a value by itself, so the record around it does not count.
       try node.value?.append(to: &value, depth: -1)

@@ -131,14 +131,20 @@ extension RawSpan {
 extension Path {
   /// Takes stored bytes, after checking every key.
   init(checking bytes: [UInt8]) throws {
-    var offset = 0
+    try Path.check(bytes, from: 0) { _ in }
+    self.init(bytes: bytes)
+  }
+
+  /// Checks the stored keys from one on; `visit` takes where each of them ends.
+  static func check(_ bytes: [UInt8], from start: Int, _ visit: (Int) -> Void) throws {
+    var offset = start
     while offset < bytes.count {
       let end = try Path.checkedEnd(bytes, offset)
       let isText = bytes[offset] == KeyTag.text
       try bytes.lend { _ = try Key($0.extracting(offset..<(isText ? end - 1 : end))) }
+      visit(end)
       offset = end
     }
-    self.init(bytes: bytes)
   }
 
   /// The stored forms of its keys, in place: text without its NUL.

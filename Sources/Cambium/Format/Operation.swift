@@ -197,11 +197,19 @@ struct OperationWriter {
 }
 
 /// Reads operations one after the other.
+///
+/// A path may share all but its end with the one before, and take five bytes for thousands. So the
+/// one before is changed in place where nobody has kept it, and only what is new is checked:
+/// reading takes time in proportion to the bytes that are read.
 struct OperationReader {
   private let bytes: [UInt8]
   /// How many bytes were read.
   private(set) var offset = 0
   private var previous = Path.root
+  /// Where the keys of that path end.
+  private var keyEnds: [Int] = []
+  /// The number of bytes of paths that were checked, for tests.
+  private(set) var checkedPathBytes = 0
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
@@ -295,7 +303,19 @@ struct OperationReader {
   private mutating func path() throws -> Path {
     let shared = try varint()
     guard shared <= UInt64(previous.bytes.count) else { throw damaged() }
-    previous = try Path(checking: previous.bytes[..<Int(shared)] + stored())
+    let count = try varint()
+    guard count <= UInt64(bytes.count - offset) else { throw damaged() }
+    let rest = offset..<(offset + Int(count))
+    offset = rest.upperBound
+    // It may be cut inside a key, which is then another one.
+    while let end = keyEnds.last, end > Int(shared) { keyEnds.removeLast() }
+    let sound = keyEnds.last ?? 0
+    try previous.withBytes { path in
+      path.removeLast(path.count - Int(shared))
+      path.append(contentsOf: bytes[rest])
+      checkedPathBytes += path.count - sound
+      try Path.check(path, from: sound) { keyEnds.append($0) }
+    }
     return previous
   }
 

@@ -1,7 +1,9 @@
 /// Where a node is: the keys from the root down.
 ///
 /// The text form joins the keys with `/` and escapes as RFC 6901 does: `~1` is a `/` inside a key,
-/// `~0` a `~`. The empty text is the root. Any depth is allowed.
+/// `~0` a `~`. The empty text is the root. What is written may have paths of 128 KiB: 14,563
+/// integer keys, or 271 of the longest text keys. Moving can make deeper trees, which are read
+/// alike.
 ///
 ///     let path: Path = "users/ada/name"
 ///     let child = try path.appending("first")
@@ -10,8 +12,13 @@
 /// comparing the bytes of two paths gives *path order*: a node, then its children in key order,
 /// each followed by its own.
 public struct Path: Hashable, Comparable, Sendable {
+  /// The most bytes of a path that is written to. It bounds the time to find a place again for each
+  /// operation of a log, in which a path that shares all but its end with the one before takes five
+  /// bytes. Logs with longer ones, of before there was a limit, are read as ever.
+  static let bytesMax = 1 << 17
+
   /// The keys' stored forms, one after the other.
-  let bytes: [UInt8]
+  private(set) var bytes: [UInt8]
 
   init(bytes: [UInt8]) { self.bytes = bytes }
 
@@ -120,8 +127,13 @@ extension Path {
 
   /// Refuses a path with a key that cannot be one.
   ///
-  /// - Throws: ``DatabaseError/badKey(_:reason:)`` naming the key.
+  /// - Throws: ``DatabaseError/badKey(_:reason:)`` naming the key; also where the path is too long.
   func checkKeys() throws {
+    if bytes.count > Path.bytesMax {
+      throw DatabaseError.badKey(
+        keys.last?.description ?? "",
+        reason: "its path takes \(bytes.count) bytes; \(Path.bytesMax) is the limit")
+    }
     var offset = 0
     while offset < bytes.count {
       let start = offset
@@ -148,6 +160,11 @@ extension Path {
       found.append(Path(bytes: Array(bytes[..<offset])))
     }
     return found
+  }
+
+  /// Changes the stored keys in place, without copying them where nobody else holds this path.
+  mutating func withBytes<R>(_ body: (inout [UInt8]) throws -> R) rethrows -> R {
+    try body(&bytes)
   }
 
   /// How many bytes the parent's path has.

@@ -214,21 +214,30 @@ extension Projector {
       end = Key.end(terminatedIn: bytes, at: start)
       parent = known.node
     }
+    // The deepest of those that were passed is kept, once, however many there are.
+    var plain: (count: Int, node: UInt64)?
     while end < bytes.count {
       aim(parent, bytes, start, end)
       let next = Key.end(terminatedIn: bytes, at: end)
       guard
         let node = try descend(
           bytes, next: end..<next, parentCount: start, creating: creating)
-      else { return nil }
-      (start, end, parent) = (end, next, node.id)
-      if node.isPlain {
-        let plan = memory.catalog.collections[bytes[..<start]]
-        memory.parent = (Array(bytes[..<start]), parent, plan)
+      else {
+        know(plain, bytes)
+        return nil
       }
+      (start, end, parent) = (end, next, node.id)
+      if node.isPlain { plain = (start, parent) }
     }
+    know(plain, bytes)
     aim(parent, bytes, start, end)
     return parent
+  }
+
+  private mutating func know(_ plain: (count: Int, node: UInt64)?, _ bytes: [UInt8]) {
+    guard let plain else { return }
+    let plan = memory.catalog.collections[bytes[..<plain.count]]
+    memory.parent = (Array(bytes[..<plain.count]), plain.node, plan)
   }
 
   /// Sets `treeKey` to a parent and one part of a path.

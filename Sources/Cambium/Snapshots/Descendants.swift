@@ -16,7 +16,8 @@ extension Node {
 /// A walk over a subtree in path order, on one thread: a node, then its children, each followed by
 /// its own.
 ///
-/// What it keeps per level does not grow with the depth: the path is kept once, for the lowest.
+/// What it keeps per level does not grow with the depth: the path is kept once, for the lowest, and
+/// changed in place unless a node that was visited before is still held.
 public struct DescendantCursor: ~Copyable {
   /// One level of the way down: steps in a box, since an array cannot hold what cannot be copied.
   private final class Level {
@@ -30,20 +31,30 @@ public struct DescendantCursor: ~Copyable {
     }
   }
 
+  /// The node whose children come next.
+  private enum Parent {
+    case start
+    /// A child of the lowest level, with what its children's keys begin with; 0 where there never
+    /// were any. In an open transaction that is asked for anew.
+    case child(Key, UInt64)
+  }
+
   private let snapshot: Snapshot
-  private var start: Node?
+  private let start: Node
+  /// Whether the start itself is to be visited.
+  private var includesStart: Bool
   private var levels: [Level] = []
   /// The path of the lowest level's parent.
   private var base: Path
-  /// The node that was visited last, whose children come next.
-  private var current: Node?
+  private var parent: Parent?
 
   init(_ node: Node, includingSelf: Bool) throws {
     let isStart = includingSelf && !node.path.isRoot
     // Asked here, so that an error comes when the walk begins.
     let exists = try isStart ? node.exists : node.nodeID() != nil
-    start = isStart && exists ? node : nil
-    current = isStart ? nil : node
+    includesStart = isStart && exists
+    parent = isStart ? nil : .start
+    start = node
     snapshot = node.snapshot
     base = node.path
   }
@@ -52,36 +63,52 @@ public struct DescendantCursor: ~Copyable {
   ///
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   public mutating func next() throws -> Node? {
-    if let first = start {
-      start = nil
-      current = first
-      return first
+    if includesStart {
+      includesStart = false
+      parent = .start
+      return start
     }
-    if let node = current { try descend(into: node) }
-    current = nil
+    if let parent { try descend(into: parent) }
+    parent = nil
     while let level = levels.last {
-      if let child = try step(level) {
-        current = child
-        return child
-      }
+      if let child = try step(level) { return child }
       levels.removeLast()
-      if let upper = levels.last { base = Path(bytes: Array(base.bytes[..<upper.pathCount])) }
+      if let upper = levels.last { cutBase(to: upper.pathCount) }
     }
     return nil
   }
 
-  private mutating func descend(into node: Node) throws {
-    guard let id = try node.nodeID() else { return }
-    base = node.path
+  private mutating func descend(into parent: Parent) throws {
+    guard case .child(let key, let node) = parent else {
+      return try descend(into: try start.nodeID())
+    }
+    if !snapshot.isLive && node == 0 { return }
+    let count = base.bytes.count
+    base.withBytes { key.appendTerminated(to: &$0) }
+    let id = snapshot.isLive ? try snapshot.node(at: base) : node
+    if id == nil { cutBase(to: count) }
+    try descend(into: id)
+  }
+
+  private mutating func descend(into id: UInt64?) throws {
+    guard let id else { return }
     levels.append(Level(try ChildSteps(snapshot, id), pathCount: base.bytes.count))
   }
 
-  private func step(_ level: Level) throws -> Node? {
+  private mutating func cutBase(to count: Int) {
+    base.withBytes { $0.removeLast($0.count - count) }
+  }
+
+  private mutating func step(_ level: Level) throws -> Node? {
     let (snapshot, base) = (snapshot, base)
-    return try level.children.next { key, header, version in
-      Node(
-        snapshot, base: base, key: try Key(key.extracting(droppingFirst: 8)),
-        version: snapshot.isLive ? nil : StoredVersion(version, header))
+    let found = try level.children.next { key, header, version in
+      let key = try Key(key.extracting(droppingFirst: 8))
+      let version = snapshot.isLive ? nil : StoredVersion(version, header)
+      return (
+        Node(snapshot, base: base, key: key, version: version), Parent.child(key, header.node)
+      )
     }
+    parent = found?.1
+    return found?.0
   }
 }

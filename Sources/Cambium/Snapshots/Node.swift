@@ -105,6 +105,15 @@ extension Node {
     return try Node(snapshot, base: parent, key: key, version: nil).lookUp(body)
   }
 
+  /// The stored form of the last key, and how many bytes the path has with it: enough to say where
+  /// a node is in a walk, without making its path.
+  var place: (last: [UInt8], pathCount: Int) {
+    guard let key = ownKey else { return (base.bytes, base.bytes.count) }
+    var last: [UInt8] = []
+    key.appendTerminated(to: &last)
+    return (last, base.bytes.count + last.count)
+  }
+
   /// What the children's keys begin with, or nil where there never were any.
   func nodeID() throws -> UInt64? {
     if let version { return version.header.node == 0 ? nil : version.header.node }
