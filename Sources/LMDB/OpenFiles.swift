@@ -27,15 +27,13 @@ final class OpenFiles: Sendable {
     if time != 0, time == seen.load(ordering: .relaxed) { return nil }
     for file in files where Files.identity(of: file.path) != file.identity { return file.path }
     // Times are as coarse as a tick of the system, so a young one may hide a second change.
-    if WallTime.nanoseconds() - time > 1_000_000_000 { seen.store(time, ordering: .relaxed) }
+    if OpenFiles.isSettled(time, now: Platform.wallNanoseconds()) {
+      seen.store(time, ordering: .relaxed)
+    }
     return nil
   }
-}
 
-private enum WallTime {
-  static func nanoseconds() -> Int64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-  }
+  /// True for a change so long ago that a second one would have another time. Both may have
+  /// wrapped.
+  static func isSettled(_ change: Int64, now: Int64) -> Bool { now &- change > 1_000_000_000 }
 }

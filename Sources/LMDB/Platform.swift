@@ -128,7 +128,8 @@ package enum Platform {
     #endif
   }
 
-  /// When an open file or directory was last changed, in nanoseconds since 1970; 0 if unknown.
+  /// When an open file or directory was last changed, in nanoseconds since 1970; 0 if unknown. Past
+  /// April 2262 the number wraps, so that only differences mean something.
   static func changeTime(of descriptor: Int32) -> Int64 {
     var info = stat()
     guard unsafe fstat(descriptor, &info) == 0 else { return 0 }
@@ -137,7 +138,19 @@ package enum Platform {
     #else
       let time = info.st_ctimespec
     #endif
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    return nanoseconds(Int64(time.tv_sec), Int64(time.tv_nsec))
+  }
+
+  /// The time of day, as ``changeTime(of:)`` has it.
+  static func wallNanoseconds() -> Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return nanoseconds(Int64(time.tv_sec), Int64(time.tv_nsec))
+  }
+
+  /// A time in nanoseconds, modulo 2 to the 64th.
+  static func nanoseconds(_ seconds: Int64, _ rest: Int64) -> Int64 {
+    seconds &* 1_000_000_000 &+ rest
   }
 
   /// Makes what was written to a file durable.

@@ -156,7 +156,7 @@ private struct RandomTransactions {
 
 extension Value {
   /// The value, with no reference to contents that are not there.
-  fileprivate var withoutBlobs: Value {
+  var withoutBlobs: Value {
     switch self {
     case .blob: .null
     case .array(let elements): .array(elements.map(\.withoutBlobs))

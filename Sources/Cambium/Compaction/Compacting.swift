@@ -187,9 +187,10 @@ struct CompactionRun: Sendable {
   /// Where a policy puts the horizon, and whether what is dropped is archived.
   func target(of retention: Retention?) throws -> (horizon: SequenceNumber, archives: Bool) {
     let applied = try store.snapshot(at: .now).sequence
+    let now = store.present ?? .max
     return try store.log.read { log in
       let policy = try retention ?? log.retention()
-      return (try policy.horizon(log, upTo: applied), policy.archives)
+      return (try policy.horizon(log, upTo: applied, now: now), policy.archives)
     }
   }
 

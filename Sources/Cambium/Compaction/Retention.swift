@@ -76,14 +76,17 @@ extension Retention {
   /// - Parameters:
   ///   - log: The log.
   ///   - limit: Up to where the state has come: nothing after it is dropped.
+  ///   - now: The time of day, in microseconds since 1970.
   /// - Returns: The last record to drop; not after `limit`, and not before the present horizon.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
-  func horizon(_ log: LogReader, upTo limit: SequenceNumber) throws -> SequenceNumber {
+  func horizon(
+    _ log: LogReader, upTo limit: SequenceNumber, now: Int64
+  ) throws -> SequenceNumber {
     let present = try log.horizon()
     if keepsEverything || limit <= present { return present }
     var bound = limit.rawValue
     if let transactions { bound = min(bound, limit.rawValue - min(transactions, limit.rawValue)) }
-    if let duration { bound = min(bound, try moment(duration, before: limit, log)) }
+    if let duration { bound = min(bound, try moment(duration, before: limit, now, log)) }
     if keepsTags, let oldest = try log.tags().first(where: { $0.sequence >= present }) {
       bound = min(bound, oldest.sequence.rawValue)
     }
@@ -98,9 +101,11 @@ extension Retention {
 
   /// The last record that is older than a time before the newest.
   private func moment(
-    _ duration: Duration, before limit: SequenceNumber, _ log: LogReader
+    _ duration: Duration, before limit: SequenceNumber, _ now: Int64, _ log: LogReader
   ) throws -> UInt64 {
-    let newest = try log.time(of: limit)
+    // A wrong clock may have given the newest a time that is still to come: what is older than that
+    // by the duration is not old for it.
+    let newest = min(try log.time(of: limit), now)
     let (bound, overflow) = newest.subtractingReportingOverflow(Retention.microseconds(duration))
     if overflow { return 0 }
     let baseline = try log.baseline().sequence

@@ -34,9 +34,11 @@ public struct RepairedLog: Sendable {
 extension Database {
   /// Makes a new database of what is sound in the log of another, which is only read.
   ///
-  /// Numbers, times, origins and metadata stay as they were. Consumers' positions are not taken
-  /// over. LMDB is not given the old file, so it may be damaged in any way in which its tables can
-  /// still be found.
+  /// Numbers, origins and metadata stay as they were, and times do unless `latest` is given, by
+  /// which a database recovers from a clock that was wrong: records that say to be of later get
+  /// that time, and those after them go on from there. Consumers' positions are not taken over.
+  /// LMDB is not given the old file, so it may be damaged in any way in which its tables can still
+  /// be found.
   ///
   ///     try Database.repair("shop.cambium", by: .salvage, to: "rescued.cambium")
   ///
@@ -45,6 +47,8 @@ extension Database {
   ///   - method: What to keep.
   ///   - newPath: Where the new one is made; nothing may be there. It appears only when it is
   ///     complete and durable.
+  ///   - latest: The time that no record may be later than; archived ones stay as they are. Give
+  ///     the present time.
   ///   - options: For the new database, and how long to wait for who writes to the old one.
   ///   - progress: Called about ten times a second, on this thread; false cancels.
   /// - Returns: What was kept and what was lost.
@@ -56,8 +60,8 @@ extension Database {
   ///   log and a state.
   @discardableResult
   public static func repair(
-    _ path: String, by method: LogRepair, to newPath: String, options: Options = Options(),
-    progress: ProgressHandler? = nil
+    _ path: String, by method: LogRepair, to newPath: String, latest: Date? = nil,
+    options: Options = Options(), progress: ProgressHandler? = nil
   ) throws -> RepairedLog {
     if Files.exists(newPath) {
       throw DatabaseError.misuse(reason: "\(newPath) exists already; choose a new path")
@@ -71,7 +75,7 @@ extension Database {
         }
         var result = RepairedLog()
         try create(newPath, options) { log in
-          var rescue = try LogRescue(examiner, method, into: log, options)
+          var rescue = try LogRescue(examiner, method, latest, into: log, options)
           result = try rescue.run()
         }
         return result
@@ -89,6 +93,8 @@ private struct LogRescue {
   private let scratch: String
   private let format: FormatEntry
   private let last: SequenceNumber
+  /// The time that no record may be later than.
+  private let latest: Int64?
   private let lostNames: [Catalog.NameID: String]
   private var examiner: LogExaminer
   private var catalog = Catalog()
@@ -97,8 +103,10 @@ private struct LogRescue {
   private static let stepBytes = 16 << 20
 
   init(
-    _ examiner: LogExaminer, _ method: LogRepair, into target: Log, _ options: Database.Options
+    _ examiner: LogExaminer, _ method: LogRepair, _ latest: Date?, into target: Log,
+    _ options: Database.Options
   ) throws {
+    self.latest = latest?.microseconds
     guard let format = examiner.format else {
       throw DatabaseError.corrupt(reason: "the log has no format entry")
     }
@@ -215,6 +223,10 @@ private struct LogRescue {
           "it cannot be applied without what was lost before: \(refusal)", &projector)
       }
       result.kept += 1
+      if let latest, record.time > latest {
+        record.time = max(head.time, latest)
+        record.clock = head.clock.next(microseconds: record.time)
+      }
       record.link = record.chained(to: head.link)
       return record
     }

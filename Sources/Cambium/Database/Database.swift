@@ -68,6 +68,8 @@ public final class Database: Sendable {
     package var fillsLater = false
     /// Told how long each step of filling had the writer's turn, with its commit.
     package var fillStepTook: (@Sendable (_ step: String, Duration) -> Void)?
+    /// Whether leaps of ``clock`` are held back as those of the system's clock are.
+    package var holdsLeaps = false
     /// How background work is run.
     package var background: any BackgroundWork = DispatchWork()
 
@@ -279,7 +281,9 @@ public final class Database: Sendable {
   /// The last transaction at or before a time of day; zero before the first.
   ///
   /// - Parameters:
-  ///   - date: The time, by the clock of whoever wrote; recorded times never go back.
+  ///   - date: The time, by the clock of whoever wrote; recorded times never go back. Where a wrong
+  ///     clock has given the newest transaction a time that is still to come, the present time is
+  ///     the newest moment.
   ///   - readsArchive: Whether a time before the ``horizon`` is looked for in the archive.
   /// - Returns: Its number.
   /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``,
@@ -288,7 +292,7 @@ public final class Database: Sendable {
   public func sequence(at date: Date, readsArchive: Bool = false) throws -> SequenceNumber {
     try translating {
       do {
-        return try store.log.read { try $0.sequence(at: date) }
+        return try store.sequence(at: date)
       } catch DatabaseError.compacted where readsArchive {
         return try store.archivedSequence(at: date.microseconds)
       }

@@ -30,6 +30,8 @@ final class Store: Sendable {
   let bindings = Bindings()
   /// Makes ids of models.
   let identifiers: UniqueIdentifiers
+  /// Gives records their times.
+  let clock: RecordClock
 
   private struct Current {
     var state: State?
@@ -53,6 +55,7 @@ final class Store: Sendable {
   init(path: String, options: Database.Options) throws {
     self.path = path
     self.options = options
+    clock = RecordClock(holdsLeaps: options.clock == nil || options.holdsLeaps)
     identifiers =
       options.clock == nil && options.random == nil
       ? .shared : UniqueIdentifiers(clock: { options.now }, random: options.random)

@@ -128,7 +128,7 @@ final class Writing: @unchecked Sendable {
 
   private func seal() {
     projector.finish()
-    let time = max(store.options.now, head.time)
+    let time = store.recordTime(after: head.time)
     let record = TransactionRecord(
       sequence: sequence, clock: head.clock.next(microseconds: time), time: time,
       origin: store.format.origin, metadata: metadata, operations: operations,

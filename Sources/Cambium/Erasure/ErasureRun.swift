@@ -224,7 +224,7 @@ struct ErasureRun {
     var operations = OperationWriter()
     // Also where only a baseline had something: the event says that this is an erasure.
     for note in notes.isEmpty ? [ErasureNote()] : notes { operations.write(try note.operation()) }
-    let now = max(WallClock.microseconds(), head.time)
+    let now = max(min(WallClock.microseconds(), RecordClock.latest), head.time)
     let record = TransactionRecord(
       sequence: head.sequence.next, clock: head.clock.next(microseconds: now), time: now,
       origin: try old.read { try $0.format().origin }, metadata: metadata, operations: operations,

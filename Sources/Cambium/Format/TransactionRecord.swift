@@ -235,7 +235,8 @@ struct HybridClock: RawRepresentable, Equatable, Sendable {
   /// The reading after this one at a given time of day. When the time of day has not passed this
   /// reading's, only the counter goes on, so a clock that was set back does no harm.
   func next(microseconds: Int64) -> HybridClock {
-    let milliseconds = UInt64(clamping: microseconds / 1000) & (1 << 48 - 1)
+    // Some hours before the last that the bits can hold, so that the counter has room to go on.
+    let milliseconds = min(UInt64(clamping: microseconds / 1000), 1 << 48 - 1 << 24)
     return HybridClock(rawValue: max(milliseconds << 16, rawValue &+ 1))
   }
 }

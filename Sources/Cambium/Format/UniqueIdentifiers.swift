@@ -32,7 +32,7 @@ final class UniqueIdentifiers: Sendable {
   }
 
   func next() -> UUID {
-    let now = UInt64(max(0, clock() / 1000))
+    let now = min(UInt64(max(0, clock() / 1000)), 1 << 48 - 1 << 24)  // room to go on
     let (high, low) = state.withLock { state in
       if now > state.milliseconds {
         state.milliseconds = now

@@ -97,7 +97,8 @@ private struct MomentParser {
   private mutating func startingWithWord() throws(GrammarError) -> PointInTime {
     if reader.take("HEAD") { return try head() }
     if reader.take("tag:") { return .tag(try tagName()) }
-    if reader.take("now") { return .date(now) }
+    // The newest, also where a wrong clock gave it a time that is still to come.
+    if reader.take("now") { return .head(back: 0) }
     if reader.take("today") { return .date(try moment(of: midnight(daysAgo: 0))) }
     if reader.take("yesterday") { return .date(try moment(of: midnight(daysAgo: 1))) }
     throw reader.error(

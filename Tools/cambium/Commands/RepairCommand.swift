@@ -7,6 +7,8 @@ enum RepairCommand {
   static let salvage = Option(
     flag: "salvage", "keep every sound transaction; a note stands in for each that is lost")
   static let target = Option("to", "NEWDB", .file, "the database to make")
+  static let latest = Option(
+    "latest", "TIME", .moment, "no transaction is to be later; mends what a wrong clock has done")
 
   static let command = Command(
     name: "repair", group: .keep,
@@ -22,10 +24,14 @@ enum RepairCommand {
       one that is lost, such as a new property of a node that is not there, is lost, too; and what
       can be applied may differ from what it once was.
 
+      A clock that was wrong may have given transactions times that are still to come. Those after
+      them have the same, since times never go back. With --latest now they all get the present time
+      in NEWDB, and the rest stays as it is.
+
       Only the log needs this. Where only the state is damaged, `cambium replay` makes it again.
       """,
     operands: [.database],
-    options: [cut, salvage, target, .wait, .progress, .quiet] + Option.output(.short, .json)
+    options: [cut, salvage, target, latest, .wait, .progress, .quiet] + Option.output(.short, .json)
       + [.color],
     examples: [
       .init("cambium repair air.cambium", "what is wrong?"),
@@ -139,10 +145,11 @@ enum RepairCommand {
     let bar = ProgressBar(invocation, unit: "transactions")
     defer { bar.finish() }
     let options = options(invocation)
+    let bound = try bound(invocation)
     let repaired = try unreadable(invocation) {
-      try Database.repair(invocation.database, by: method, to: path, options: options) {
-        bar.update($0.phase, $0.done, of: $0.total)
-      }
+      try Database.repair(
+        invocation.database, by: method, to: path, latest: bound, options: options
+      ) { bar.update($0.phase, $0.done, of: $0.total) }
     }
     try Database(at: path, options: options) { bar.update($0.phase, $0.done, of: $0.total) }.close()
     bar.finish()
@@ -153,6 +160,16 @@ enum RepairCommand {
         + "\(Quantity.count(repaired.lostCount)) lost; the newest is tx \(repaired.head)")
     if repaired.blobsLost > 0 { try output.line("  \(repaired.blobsLost) blobs are left out") }
     try write(repaired.lost, of: repaired.lostCount, output)
+  }
+
+  private static func bound(_ invocation: Invocation) throws -> Date? {
+    switch invocation[latest]?.moment {
+    case nil: return nil
+    case .head(back: 0)?: return Date()
+    case .date(let date)?: return date
+    case .sequence?, .tag?, .head?:
+      throw Failure(.usage, "usage", "--latest is a time, such as now or '2026-11-20 13:58'")
+    }
   }
 
   private static func options(_ invocation: Invocation) -> Database.Options {

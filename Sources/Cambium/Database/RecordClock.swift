@@ -1,0 +1,130 @@
+// The times that records get.
+//
+//     time of day ──▶ not after the year 9999 ──▶ a leap forward is believed once it has lasted
+//                 ──▶ not before the newest record
+//
+// Times never go back in the log, or moments could not be found in it. So a clock that is wrong for
+// once would fix the times of all records until it is reached again. A leap forward while a process
+// runs is therefore not taken over at once, and a clock that is behind the log is told.
+
+import FoundationEssentials
+import Synchronization
+
+/// Gives records their times, for one open database.
+final class RecordClock: Sendable {
+  /// The last microsecond of the year 9999. The hybrid clock, which has 48 bits of milliseconds,
+  /// goes on until the year 10889.
+  static let latest: Int64 = 253_402_300_799_999_999
+  /// The most that the clock may gain over the time that has passed.
+  private static let leapMin = Duration.seconds(3600)
+  /// The time that a leap must last until it is believed.
+  private static let leapAge = Duration.seconds(600)
+  /// The most that the clock may be behind the newest record before that is told.
+  private static let lagMax: Int64 = 60_000_000
+
+  private struct State {
+    /// The last reading that was believed, and when that was.
+    var believed: (time: Int64, at: ContinuousClock.Instant)?
+    /// When the clock leapt forward, while that is not believed.
+    var leap: ContinuousClock.Instant?
+    var isBehind = false
+  }
+
+  private let state = Mutex(State())
+  /// False for a clock that the app gives: its leaps are believed at once.
+  private let holdsLeaps: Bool
+
+  init(holdsLeaps: Bool) { self.holdsLeaps = holdsLeaps }
+
+  /// The last reading that was believed, in microseconds since 1970.
+  var believed: Int64? { state.withLock { $0.believed?.time } }
+
+  /// The time of a record.
+  ///
+  /// - Parameters:
+  ///   - clock: What the clock says, in microseconds since 1970.
+  ///   - instant: When it says so, by one that nobody sets.
+  ///   - newest: The time of the record before.
+  /// - Returns: The time, and what an app should hear of, once.
+  func time(
+    _ clock: Int64, at instant: ContinuousClock.Instant, after newest: Int64
+  ) -> (time: Int64, news: Diagnostic?) {
+    state.withLock { state in
+      let clock = min(clock, RecordClock.latest)
+      let (now, leap) = believable(clock, at: instant, &state)
+      let isBehind = now < newest.subtractingClamped(RecordClock.lagMax)
+      let isNews = isBehind && !state.isBehind
+      state.isBehind = isBehind
+      let behind =
+        isNews
+        ? Diagnostic.clockBehind(
+          newest: Date(microseconds: newest), now: Date(microseconds: now)) : nil
+      return (max(now, newest), leap ?? behind)
+    }
+  }
+
+  private func believable(
+    _ clock: Int64, at instant: ContinuousClock.Instant, _ state: inout State
+  ) -> (now: Int64, news: Diagnostic?) {
+    guard holdsLeaps, let (time, since) = state.believed else {
+      state.believed = (clock, instant)
+      return (clock, nil)
+    }
+    let expected = time.addingClamped(Int64(clamping: (instant - since).wholeMicroseconds))
+    let gained = clock.subtractingClamped(expected)
+    let isLeap = gained > RecordClock.leapMin.wholeMicroseconds
+    if !isLeap || state.leap.map({ instant - $0 >= RecordClock.leapAge }) ?? false {
+      state.believed = (clock, instant)
+      state.leap = nil
+      return (clock, nil)
+    }
+    let isNews = state.leap == nil
+    state.leap = state.leap ?? instant
+    return (expected, isNews ? .clockLeapt(by: .microseconds(gained)) : nil)
+  }
+}
+
+extension Store {
+  /// The last record at or before a time of day, or zero. Where the newest record's time is still
+  /// to come it was written before now all the same, so that now is the newest moment.
+  func sequence(at date: Date) throws -> SequenceNumber {
+    let now = present
+    return try log.read { log in
+      let head = try log.head()
+      if let now, head.time > now, date.microseconds > now - Store.presentMax {
+        return head.sequence
+      }
+      return try log.sequence(at: date)
+    }
+  }
+
+  /// The time of day; of a clock that the app gives, the last that it gave a record, if it did.
+  var present: Int64? { options.clock == nil ? WallClock.microseconds() : clock.believed }
+
+  /// The greatest age of a time that was asked for as the present one, in microseconds.
+  private static let presentMax: Int64 = 60_000_000
+
+  /// The time of the next record.
+  func recordTime(after newest: Int64) -> Int64 {
+    let (time, news) = clock.time(options.now, at: options.background.now, after: newest)
+    if let news { report(news) }
+    return time
+  }
+}
+
+extension Duration {
+  fileprivate var wholeMicroseconds: Int64 {
+    let (seconds, attoseconds) = components
+    return Int64(clamping: Int128(seconds) * 1_000_000 + Int128(attoseconds) / 1_000_000_000_000)
+  }
+}
+
+extension Int64 {
+  fileprivate func subtractingClamped(_ other: Int64) -> Int64 {
+    Int64(clamping: Int128(self) - Int128(other))
+  }
+
+  fileprivate func addingClamped(_ other: Int64) -> Int64 {
+    Int64(clamping: Int128(self) + Int128(other))
+  }
+}
