@@ -66,7 +66,7 @@ extension Database {
   ) throws -> Backup {
     try naming(path) {
       let scan = try BackupScan(path, progress)
-      try scan.check()
+      try scan.check(demandsBlobs: true)
       return scan.contents
     }
   }

@@ -70,6 +70,8 @@ public final class Database: Sendable {
     package var fillStepTook: (@Sendable (_ step: String, Duration) -> Void)?
     /// Whether leaps of ``clock`` are held back as those of the system's clock are.
     package var holdsLeaps = false
+    /// Whether values may refer to blobs that are not stored, as they could in earlier versions.
+    package var refersLoosely = false
     /// How background work is run.
     package var background: any BackgroundWork = DispatchWork()
 

@@ -8,8 +8,8 @@ struct Verifier {
   var result = Verification()
   /// The blobs that were asked for.
   var demand: BlobDemand
-  /// The number of findings before anything was read.
-  private var notedFindings = 0
+  /// The number of findings that leave all else to be checked.
+  var notedFindings = 0
   /// The indexes of the stored state that are not finished.
   var unfinished: [UInt32: Unfinished] = [:]
 
@@ -55,10 +55,10 @@ struct Verifier {
       "state",
       "transactions \(lag.applied.next) to \(lag.head) are stored and cannot be read, because the "
         + "state cannot be brought up to the log: \(reason)")
-    notedFindings = 1
+    notedFindings += 1
   }
 
-  /// True where anything was found but that the state is behind.
+  /// True where anything was found but missing blobs, and that the state is behind.
   var hasDamage: Bool { result.findings.count > notedFindings }
 
   func report(_ phase: String, _ done: UInt64, _ total: UInt64?) throws {
