@@ -41,6 +41,25 @@ struct CSVWriterTests {
     #expect(String(decoding: output, as: UTF8.self) == "\"NA\",b,c\nNA,NA,\"NA\"\n")
   }
 
+  @Test("leaves no formula for a spreadsheet in its safe form, and only texts differ")
+  func formulas() {
+    let writer = CSVWriter(columns: [CSVColumn(name: "=v")], isSafe: true)
+    var header: [UInt8] = []
+    writer.appendHeader(to: &header)
+    #expect(String(decoding: header, as: UTF8.self) == "'=v\n")
+    for start in ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"] {
+      let text = start + "cmd|' /C calc'!A0"
+      let written = line(["=v": .string(text)], writer)
+      #expect(written == "'\(text)\n" || written == "\"'\(text)\"\n", "\(start)")
+    }
+    for value in [-42, -0.5, "a=1", "'", "é", .null, true] as [Value] {
+      let plain = CSVWriter(columns: writer.columns)
+      #expect(line(["=v": value], writer) == line(["=v": value], plain))
+    }
+    let base64 = line(["=v": .data(Data([0xFB, 0xEF]))], writer)
+    #expect(base64 == "'++8=\n")
+  }
+
   @Test("writes days as days where all dates of a column are")
   func days() {
     let midnight = Value.date(Date(timeIntervalSince1970: -86_400))

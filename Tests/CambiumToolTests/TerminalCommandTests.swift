@@ -10,7 +10,7 @@ import Testing
 
 @Suite("On a terminal", .serialized, .timeLimit(.minutes(1)))
 struct TerminalCommandTests {
-  private static let evil = "e\u{1B}[31mv\u{7}i\rl\u{202E}\u{9B}2J"
+  private static let evil = "e\u{1B}[31mv\u{7}i\rl\u{202E}\u{9B}2J\u{61C}"
 
   private static func withDatabase(_ body: (String) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory
@@ -39,6 +39,8 @@ struct TerminalCommandTests {
     "no command passes on what could control it",
     arguments: [
       "log", "show DB 1", "get DB text", "get DB data", "tree", "history DB text", "info", "verify",
+      "get DB text -o csv", "show DB 1 -o tsv", "tree DB -o markdown", "log DB -o table",
+      "export", "export DB a -o csv", "schema", "search DB a evil",
     ])
   func escapes(_ line: String) async throws {
     try await Self.withDatabase { path in
@@ -50,6 +52,40 @@ struct TerminalCommandTests {
         #expect(!scalar.properties.isBidiControl && scalar.properties.generalCategory != .control)
       }
       #expect(!text.contains("\r") || !text.replacing("\r\n", with: "").contains("\r"))
+    }
+  }
+
+  @Test(
+    "no form of a query's results passes on what could control it, not in names either",
+    arguments: [
+      "short", "table", "json", "json-pretty", "json-array", "csv", "tsv", "markdown",
+    ])
+  func queried(_ form: String) async throws {
+    try await Self.withDatabase { path in
+      let text = try await Self.output(of: ["query", path, "a", "-o", form])
+      #expect(text.utf8.count > 20)
+      for scalar in text.unicodeScalars where !"\r\n\t".unicodeScalars.contains(scalar) {
+        #expect(
+          !scalar.properties.isBidiControl && scalar.properties.generalCategory != .control,
+          "\(form): \(scalar.value)")
+      }
+      // A terminal ends its lines with both.
+      #expect(!text.replacing("\r\n", with: "").contains("\r"))
+    }
+  }
+
+  @Test("a pipe gets the bytes as they are", arguments: ["csv", "tsv"])
+  func piped(_ form: String) async throws {
+    try await Self.withDatabase { path in
+      let pipe = Pipe()
+      let output = Output(pipe.fileHandleForWriting.fileDescriptor)
+      let invocation = try Self.invocation(["query", path, "a", "-o", form])
+      try await invocation.command.run(invocation, output)
+      try output.finish()
+      try pipe.fileHandleForWriting.close()
+      let bytes = try pipe.fileHandleForReading.readToEnd() ?? Data()
+      let text = form == "csv" ? Self.evil : Self.evil.replacing("\r", with: "\\r")
+      #expect(String(decoding: bytes, as: UTF8.self).contains(text))
     }
   }
 
@@ -77,14 +113,18 @@ struct TerminalCommandTests {
 
   /// What a command writes to a terminal of 97 columns without colours.
   private static func output(of arguments: [String]) async throws -> String {
-    let here = Surroundings(
-      environment: [:], now: Date(), zone: .utc, holdsDatabase: { _ in false })
-    let invocation = try Parser(commands: Commands.all, here: here).parse(arguments)
+    let invocation = try invocation(arguments)
     let terminal = try PseudoTerminal(columns: 97)
     let output = Output(terminal.descriptor, environment: ["NO_COLOR": "1"])
     #expect(output.isTerminal)
     try await invocation.command.run(invocation, output)
     try output.finish()
     return terminal.read()
+  }
+
+  private static func invocation(_ arguments: [String]) throws -> Invocation {
+    let here = Surroundings(
+      environment: [:], now: Date(), zone: .utc, holdsDatabase: { _ in false })
+    return try Parser(commands: Commands.all, here: here).parse(arguments)
   }
 }

@@ -32,7 +32,8 @@ package enum JSONText {
     case "\n": output.append(contentsOf: [ASCII.backslash, UInt8(ascii: "n")])
     case "\r": output.append(contentsOf: [ASCII.backslash, UInt8(ascii: "r")])
     case "\t": output.append(contentsOf: [ASCII.backslash, UInt8(ascii: "t")])
-    case "\0"..<" ", "\u{7F}"..."\u{9F}", "\u{200E}"..."\u{200F}", "\u{2028}"..."\u{202E}",
+    case "\0"..<" ", "\u{7F}"..."\u{9F}", "\u{061C}", "\u{200E}"..."\u{200F}",
+      "\u{2028}"..."\u{202E}",
       "\u{2066}"..."\u{2069}", "\u{FEFF}":
       output.append(contentsOf: [ASCII.backslash, UInt8(ascii: "u")])
       for shift in [12, 8, 4, 0] as [UInt32] {

@@ -62,7 +62,7 @@ extension Option {
   /// What commands that tell a list have: every form, and which fields of it.
   static let list =
     output(.short, .table, .json, .jsonPretty, .jsonArray, .csv, .tsv, .markdown) + [
-      fields, noHeader, null,
+      fields, noHeader, null, safe,
     ]
   /// What commands have that tell a list which may be long.
   static let reading = list + [.wait, .noPager, .color]
@@ -70,6 +70,8 @@ extension Option {
     "fields", "NAME[,NAME…]", .text, "only these fields, in this order; not for short")
   static let noHeader = Option(flag: "no-header", "csv, tsv, markdown, table: no line of names")
   static let null = Option("null", "TEXT", .text, "csv, tsv, markdown, table: for what is absent")
+  static let safe = Option(
+    flag: "safe", "csv, tsv: a ' before a text that a spreadsheet would run as a formula")
 
   /// `--output` with the formats that a command knows, the default first, and `--json`.
   static func output(_ formats: OutputFormat...) -> [Option] {

@@ -44,6 +44,14 @@ final class Output {
     if buffer.count >= limit { try flush() }
   }
 
+  /// Appends a piece of a form for programs, of which tabs and line feeds are a part. Where a
+  /// terminal shows it, what could control the terminal is escaped.
+  func write(form: some Sequence<UInt8>) throws {
+    if !isTerminal { return try write(bytes: form) }
+    let text = String(decoding: Array(form), as: UTF8.self)
+    try write(Terminal.escaped(text, keeping: ["\n", "\t"]))
+  }
+
   /// Appends text and a line feed.
   func line(_ text: String = "") throws {
     buffer.append(contentsOf: text.utf8)

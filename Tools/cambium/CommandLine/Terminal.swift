@@ -7,12 +7,13 @@ enum Terminal {
   }
 
   /// Text in which nothing moves the cursor, changes colours or the direction of reading: those
-  /// characters are written as `\n`, `\t` or `\u{1b}`.
-  static func escaped(_ text: String) -> String {
+  /// characters are written as `\n`, `\t` or `\u{1b}`, except for those of `kept`.
+  static func escaped(_ text: String, keeping kept: [Unicode.Scalar] = []) -> String {
     if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
     var result = ""
     for scalar in text.unicodeScalars {
       switch scalar {
+      case _ where kept.contains(scalar): result.unicodeScalars.append(scalar)
       case "\n": result += "\\n"
       case "\r": result += "\\r"
       case "\t": result += "\\t"
@@ -26,8 +27,8 @@ enum Terminal {
   /// Controls, line separators, and the marks that reorder what is read (CVE-2021-42574).
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
-    case 0..<0x20, 0x7F..<0xA0, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
-    default: false
+    case 0..<0x20, 0x7F..<0xA0, 0x2028...0x2029: true
+    default: scalar.properties.isBidiControl
     }
   }
 }

@@ -32,11 +32,12 @@ enum ExportCommand {
         {"born": "1815-12-10T00:00:00Z", "id": "ada", "name": "Ada"}
 
       CSV is for a collection: PATH is a node whose children are records, and each becomes a row.
+      A spreadsheet runs a text such as =HYPERLINK(…) as a formula; --safe puts a ' before it.
       Either is streamed, so that a database of any size can be exported, and all of it is from
       one moment.
       """,
     operands: [.database, path],
-    options: [.at, model, keyCase, dates, columns, null] + Option.output(.json, .csv) + [
+    options: [.at, model, keyCase, dates, columns, null, .safe] + Option.output(.json, .csv) + [
       .progress, .quiet, .color,
     ],
     examples: [
@@ -52,7 +53,7 @@ enum ExportCommand {
 
   static func run(_ invocation: Invocation, _ output: Output) throws {
     if invocation.format != .csv {
-      for option in [columns, null] where invocation.has(option) {
+      for option in [columns, null, .safe] where invocation.has(option) {
         throw Failure(
           .usage, "usage", "--\(option.name) is for CSV", hint: "add -o csv, or leave it out")
       }
@@ -154,14 +155,15 @@ enum ExportCommand {
     }
     let writer = CSVWriter(
       columns: try chosen(invocation[columns]?.text, from: survey.columns),
-      absent: try ImportCommand.absentMark(invocation[null]?.text))
+      absent: try ImportCommand.absentMark(invocation[null]?.text),
+      isSafe: invocation.has(.safe))
     var bytes: [UInt8] = []
     writer.appendHeader(to: &bytes)
-    try output.write(bytes: bytes)
+    try output.write(form: bytes)
     try forEachRecord(of: node, bar, "export") { record in
       bytes.removeAll(keepingCapacity: true)
       writer.append(record, to: &bytes)
-      try output.write(bytes: bytes)
+      try output.write(form: bytes)
     }
   }
 

@@ -84,9 +84,7 @@ enum GetCommand {
   private static func write(_ text: String, _ output: Output) throws {
     let ending = text.utf8.last == ASCII.lineFeed ? "" : "\n"
     guard output.isTerminal else { return try output.write(text + ending) }
-    let lines = text.utf8.split(separator: ASCII.lineFeed, omittingEmptySubsequences: false)
-    try output.write(
-      lines.map { Terminal.escaped(String(Substring($0))) }.joined(separator: "\n") + ending)
+    try output.write(Terminal.escaped(text, keeping: ["\n"]) + ending)
   }
 
   private static func write(_ blob: Blob, _ snapshot: Snapshot, _ output: Output) throws {

@@ -43,6 +43,9 @@ enum QueryCommand {
       .init(
         #"cambium query air.cambium 'flights | group by carrier select count' -o csv"#,
         "how many each airline had"),
+      .init(
+        #"cambium query shop.cambium 'reviews' -o csv --safe > reviews.csv"#,
+        "for a spreadsheet: texts such as =HYPERLINK(…) stay texts"),
     ],
     run: run)
 

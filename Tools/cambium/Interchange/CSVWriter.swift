@@ -20,18 +20,24 @@ import FoundationEssentials
 /// A field is put in quotes only where it must be. ``CSVReader`` and ``ColumnTypes`` read a column
 /// of one type back as it was, except a text column that reads like another type: that one must be
 /// declared text.
+///
+/// A safe form is for spreadsheets: a text that one would run as a formula, or send elsewhere, has
+/// a `'` before it, which is read back as a part of the text.
 struct CSVWriter: Sendable {
   /// The properties that are written, in this order; others are left out.
   let columns: [CSVColumn]
   /// What stands for an absent value.
   let absent: AbsentMark
+  /// Whether no field is a formula to a spreadsheet.
+  let isSafe: Bool
   /// The columns in the order of their names' bytes, as a record has its members.
   private let byName: [Int]
 
   /// Prepares to write columns, such as those of a ``CSVSurvey``.
-  init(columns: [CSVColumn], absent: AbsentMark = .none) {
+  init(columns: [CSVColumn], absent: AbsentMark = .none, isSafe: Bool = false) {
     self.columns = columns
     self.absent = absent
+    self.isSafe = isSafe
     byName = columns.indices.sorted {
       columns[$0].name.utf8.lexicographicallyPrecedes(columns[$1].name.utf8)
     }
@@ -102,11 +108,12 @@ struct CSVWriter: Sendable {
 
   /// Adds text, in quotes where a reader would take it for something else without.
   private func append(text: String, to output: inout [UInt8]) {
+    let text = isSafe ? CSVWriter.withoutFormula(text) : text
     let bytes = text.utf8
-    let isSafe =
+    let isPlain =
       !bytes.isEmpty && !bytes.elementsEqual(absent.bytes)
       && bytes.first != CSVWriter.byteOrderMark && !CSVScanner.needsQuotes(bytes)
-    if isSafe {
+    if isPlain {
       output.append(contentsOf: bytes)
       return
     }
@@ -116,6 +123,16 @@ struct CSVWriter: Sendable {
       output.append(byte)
     }
     output.append(ASCII.quote)
+  }
+
+  /// A text that no spreadsheet takes for a formula: what begins with a character that starts one
+  /// (OWASP, "CSV injection"; also as East Asian keyboards write it) has a `'` before it.
+  static func withoutFormula(_ text: String) -> String {
+    switch text.unicodeScalars.first {
+    case "=", "+", "-", "@", "\t", "\r", "\n", "\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}":
+      "'" + text
+    default: text
+    }
   }
 
   /// The first byte of a byte order mark, which a reader would pass over at the start of a file.

@@ -11,6 +11,12 @@ import Cambium
 /// | `tsv` | fields between tabs; a tab, line feed or backslash in one is `\t`, `\n`, `\\` |
 /// | `markdown` | a table for documents |
 /// | `table` | a box; it alone waits for the last row, and keeps all until then |
+///
+/// No row and no header can control a terminal: tables and Markdown are made of escaped text, JSON
+/// escapes by itself, and CSV and TSV are escaped where a terminal shows them.
+///
+/// Nothing in a row or header can control a terminal: tables and Markdown are made of escaped text,
+/// JSON escapes by itself, and CSV and TSV are escaped where a terminal shows them.
 final class ListWriter {
   private let output: Output
   private let format: OutputFormat
@@ -48,9 +54,14 @@ final class ListWriter {
     if format.isJSON, let name = [Option.noHeader, .null].first(where: invocation.has)?.name {
       throw Failure(.usage, "usage", "--\(name) is for tables", hint: "use -o csv, tsv, or table")
     }
+    if invocation.has(.safe), format != .csv, format != .tsv {
+      throw Failure(
+        .usage, "usage", "--safe is for spreadsheets", hint: "add -o csv or tsv, or leave it out")
+    }
     csv = CSVWriter(
       columns: (fields ?? columns).map { CSVColumn(name: $0) },
-      absent: try ImportCommand.absentMark(invocation[.null]?.text))
+      absent: try ImportCommand.absentMark(invocation[.null]?.text),
+      isSafe: invocation.has(.safe))
   }
 
   /// Writes an entry: the object, or the row, whichever is wanted.
@@ -106,9 +117,9 @@ extension ListWriter {
     if format == .csv {
       var bytes: [UInt8] = []
       csv.appendHeader(to: &bytes)
-      return try output.write(bytes: bytes)
+      return try output.write(form: bytes)
     }
-    try output.line(line(names))
+    try write(line: names.map { fit($0) })
     if format == .markdown { try output.line("|" + names.map { _ in "---|" }.joined()) }
   }
 
@@ -116,41 +127,49 @@ extension ListWriter {
     if isFirst { try writeHeader() }
     var bytes: [UInt8] = []
     csv.append(row, to: &bytes)
-    try output.write(bytes: bytes)
+    try output.write(form: bytes)
   }
 
   private func write(_ cells: [String]) throws {
     if isFirst { try writeHeader() }
-    try output.line(line(cells))
+    try write(line: cells)
   }
 
-  private func line(_ cells: [String]) -> String {
-    if format == .markdown { return "| " + cells.joined(separator: " | ") + " |" }
-    return cells.joined(separator: "\t")
+  private func write(line cells: [String]) throws {
+    let isMarkdown = format == .markdown
+    let line =
+      isMarkdown ? "| " + cells.joined(separator: " | ") + " |" : cells.joined(separator: "\t")
+    try output.write(form: (line + "\n").utf8)
   }
 
   /// What a row has in each column, fit for the form.
   private func cells(_ row: Record) -> [String] {
     names.map { name in
       guard let value = row[name], value != .null else { return absent }
-      switch format {
-      case .table: return ValueText.short(value)
-      case .markdown:
-        return Terminal.escaped(ListWriter.text(value)).replacing("|", with: "\\|")
-      default:
-        return ListWriter.text(value).replacing("\\", with: "\\\\").replacing("\t", with: "\\t")
-          .replacing("\n", with: "\\n").replacing("\r", with: "\\r")
-      }
+      if format == .table { return ValueText.short(value) }
+      if case .string(let text) = value { return fit(text) }
+      return escaped(ValueText.whole(value))
     }
   }
 
-  private static func text(_ value: Value) -> String {
-    if case .string(let text) = value { return text }
-    return ValueText.whole(value)
+  /// A text or the name of a column as a cell.
+  private func fit(_ text: String) -> String {
+    escaped(csv.isSafe ? CSVWriter.withoutFormula(text) : text)
+  }
+
+  /// Text in which nothing ends the cell, or the line.
+  private func escaped(_ text: String) -> String {
+    switch format {
+    case .table: Terminal.escaped(text)
+    case .markdown: Terminal.escaped(text).replacing("|", with: "\\|")
+    default:
+      text.replacing("\\", with: "\\\\").replacing("\t", with: "\\t")
+        .replacing("\n", with: "\\n").replacing("\r", with: "\\r")
+    }
   }
 
   private func writeTable() throws {
-    let all = (hasHeader ? [names] : []) + rows
+    let all = (hasHeader ? [names.map { fit($0) }] : []) + rows
     let widths = names.indices.map { column in
       all.map { Terminal.displayWidth($0[column]) }.max() ?? 0
     }
