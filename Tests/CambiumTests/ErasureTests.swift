@@ -279,7 +279,7 @@ private enum Noise {
 
 extension Place {
   /// Whether some bytes stand in any file of the database.
-  fileprivate func contains(_ bytes: [UInt8]) throws -> Bool {
+  func contains(_ bytes: [UInt8]) throws -> Bool {
     try FileManager.default.subpathsOfDirectory(atPath: path).contains { name in
       let file = "\(path)/\(name)"
       if Files.isDirectory(file) { return false }
@@ -311,7 +311,7 @@ private struct ErasureCourse {
       try await history.run(calls: 40)
     }
     let wanted = history.calls.path()
-    try database.close()
+    try await database.close()
     let copy = place.beside("copy.cambium")
     try FileManager.default.copyItem(atPath: place.path, toPath: copy)
     let erasure: Erasure
