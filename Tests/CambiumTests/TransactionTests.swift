@@ -1,5 +1,5 @@
 import Dispatch
-import FoundationEssentials
+import Foundation
 import Testing
 
 @testable import Cambium
@@ -303,7 +303,7 @@ struct EscapeTests {
         try tx.set("a", to: 1)
         let node = tx["a"]
         let done = DispatchSemaphore(value: 0)
-        DispatchQueue.global().async {
+        Thread.detachNewThread {
           expectMisuse { _ = try node.value }
           done.signal()
         }

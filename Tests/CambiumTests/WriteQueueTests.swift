@@ -10,25 +10,6 @@ import Testing
 struct WriteQueueTests {
   private struct Abandoned: Error {}
 
-  /// Keeps the writer busy until `body` returns.
-  private func holdingWriter<R>(
-    of database: Database, _ body: () async throws -> R
-  ) async throws -> R {
-    let end = DispatchSemaphore(value: 0)
-    await withCheckedContinuation { continuation in
-      DispatchQueue.global().async {
-        do {
-          try database.write { _ in
-            continuation.resume()
-            end.wait()
-          }
-        } catch { Issue.record(error) }
-      }
-    }
-    defer { end.signal() }
-    return try await body()
-  }
-
   /// Fills the queue of a held writer with writes of `set("n/<index>")`.
   ///
   /// - Returns: The tasks; those of which the queue is full have been refused.
@@ -59,11 +40,6 @@ struct WriteQueueTests {
     return tasks
   }
 
-  /// How many transactions LMDB has committed to the log.
-  private func logCommits(_ database: Database) throws -> UInt64 {
-    try database.store.log.read { try $0.head().transaction }
-  }
-
   @Test("commits what waits with one commit of the log, and each body is a transaction")
   func group() async throws {
     try await withDatabase({ options in
@@ -71,8 +47,8 @@ struct WriteQueueTests {
       options.busyTimeout = .seconds(60)
     }) { database in
       try await database.write { tx in try tx.set("n", to: 0) }
-      let before = try logCommits(database)
-      let tasks = try await holdingWriter(of: database) {
+      let before = try database.logCommits
+      let tasks = try await database.holdingWriter {
         try await fillQueue(of: database, by: 3) { $0 % 20 == 7 }
       }
       var sequences: Set<SequenceNumber> = []
@@ -83,7 +59,7 @@ struct WriteQueueTests {
         case .failure(let error): errors.append(error)
         }
       }
-      #expect(try logCommits(database) == before + 1)
+      #expect(try database.logCommits == before + 1)
       #expect(sequences == Set((2...(try database.head.rawValue)).map { SequenceNumber($0) }))
       #expect(sequences.count + errors.count == 203)
       #expect(errors.count(where: { $0 is Abandoned }) >= 7)
@@ -97,7 +73,7 @@ struct WriteQueueTests {
       options.queueLength = 4
       options.busyTimeout = .seconds(60)
     }) { database in
-      let tasks = try await holdingWriter(of: database) {
+      let tasks = try await database.holdingWriter {
         try await fillQueue(of: database, by: 6)
       }
       var count = 0
@@ -119,7 +95,7 @@ struct WriteQueueTests {
       options.queueLength = 5
       options.busyTimeout = .seconds(60)
     }) { database in
-      let tasks = try await holdingWriter(of: database) {
+      let tasks = try await database.holdingWriter {
         let tasks = try await fillQueue(of: database, by: 1)
         for task in tasks { task.cancel() }
         for task in tasks { _ = await task.result }
@@ -159,7 +135,7 @@ struct WriteQueueTests {
   @Test("gives up after the timeout")
   func timeout() async throws {
     try await withDatabase({ $0.busyTimeout = .milliseconds(20) }) { database in
-      try await holdingWriter(of: database) {
+      try await database.holdingWriter {
         let error = await #expect(throws: DatabaseError.self) {
           try await database.write { tx in try tx.set("a", to: 1) }
         }
@@ -178,7 +154,7 @@ struct WriteQueueTests {
     let directory = try TemporaryDirectory()
     let database = try Database(at: "\(directory.path)/test.cambium")
     try await database.write { tx in try tx.set("a", to: 1) }
-    try database.close()
+    try await database.close()
     for error in [
       await #expect(throws: DatabaseError.self) {
         try await database.write { tx in try tx.set("b", to: 1) }

@@ -1,6 +1,5 @@
 import Cambium
-import Dispatch
-import FoundationEssentials
+import Foundation
 import Testing
 
 @testable import LMDB
@@ -30,7 +29,8 @@ extension Database {
 
 /// Ends this process a moment later, as the system would.
 func killAfter(milliseconds: Int) {
-  DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) {
+  Thread.detachNewThread {
+    usleep(UInt32(milliseconds * 1000))
     kill(getpid(), SIGKILL)
   }
 }

@@ -1,8 +1,34 @@
-// Writes that are certain to be committed as one group.
+// Writes that are certain to be committed as one group, and what shows it.
+
+import Dispatch
+import Foundation
+import Testing
 
 @testable import Cambium
 
 extension Database {
+  /// How many transactions LMDB has committed to the log.
+  var logCommits: UInt64 { get throws { try store.log.read { try $0.head().transaction } } }
+
+  /// Keeps the writer busy until `body` returns, on a thread that no task needs.
+  func holdingWriter<R>(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> R
+  ) async throws -> R {
+    let end = DispatchSemaphore(value: 0)
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        do {
+          try self.write { _ in
+            continuation.resume()
+            end.wait()
+          }
+        } catch { Issue.record(error) }
+      }
+    }
+    defer { end.signal() }
+    return try await body()
+  }
+
   /// Runs a body several times, all in one group.
   ///
   /// - Returns: How each ended.

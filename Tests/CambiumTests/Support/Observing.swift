@@ -1,5 +1,6 @@
 import Cambium
 import Dispatch
+import Foundation
 import Synchronization
 import Testing
 
@@ -19,20 +20,57 @@ func numbers(_ first: UInt64, _ last: UInt64) -> [SequenceNumber] {
 }
 
 /// Runs the same body on several threads, and records what any of them throws.
+///
+/// They are threads of their own: tests run on the few that tasks share, and the system's queues
+/// may share those, too. A body that waits there for another one may wait for ever.
 func onThreads(_ count: Int, _ body: @Sendable (Int) throws -> Void) {
-  DispatchQueue.concurrentPerform(iterations: count) { thread in
-    do { try body(thread) } catch { Issue.record(error, "thread \(thread)") }
+  let (crew, end) = (Crew(count), DispatchSemaphore(value: 0))
+  withoutActuallyEscaping(body) { body in
+    crew.run(body) { end.signal() }
+    end.wait()
   }
+  crew.recordErrors()
 }
 
 /// As ``onThreads(_:_:)``, for a task that waits meanwhile.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) async {
-  await withCheckedContinuation { continuation in
-    DispatchQueue.global().async {
-      DispatchQueue.concurrentPerform(iterations: count) { thread in
-        do { try body(thread) } catch { Issue.record(error, "thread \(thread)") }
+  let crew = Crew(count)
+  await withCheckedContinuation { continuation in crew.run(body) { continuation.resume() } }
+  crew.recordErrors()
+}
+
+/// Threads that run the same body.
+private final class Crew: Sendable {
+  private struct State {
+    var running: Int
+    var errors: [(thread: Int, error: any Error)] = []
+  }
+
+  private let state: Mutex<State>
+
+  init(_ count: Int) { state = Mutex(State(running: count)) }
+
+  /// Starts them; the last to end calls `ended`.
+  func run(
+    _ body: @escaping @Sendable (Int) throws -> Void, _ ended: @escaping @Sendable () -> Void
+  ) {
+    for thread in 0..<state.withLock({ $0.running }) {
+      Thread.detachNewThread { [self] in
+        let result = Result { try body(thread) }
+        let isLast = state.withLock { state in
+          if case .failure(let error) = result { state.errors.append((thread, error)) }
+          state.running -= 1
+          return state.running == 0
+        }
+        if isLast { ended() }
       }
-      continuation.resume()
+    }
+  }
+
+  /// In the test's own task, so that the errors are the test's.
+  func recordErrors() {
+    for (thread, error) in state.withLock({ $0.errors }) {
+      Issue.record(error, "thread \(thread)")
     }
   }
 }
