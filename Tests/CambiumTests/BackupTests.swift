@@ -35,7 +35,7 @@ struct BackupTests {
       try await history.run(calls: 100)
       if random.oneIn(2) { try history.compact(archives: archives) }
       if round > 0, round < 9, random.oneIn(2) { continue }
-      try database.backUp(to: backup)
+      try await database.backUp(to: backup)
       let oldest = archives ? .zero : history.model.horizon
       if let last = held.last, last.upperBound >= oldest {
         held[held.count - 1] = last.lowerBound...history.model.head
@@ -53,7 +53,7 @@ struct BackupTests {
     }
     expectNotHeld(SequenceNumber(newest + 1))
     try expectSound(database)
-    try database.close()
+    try await database.close()
   }
 
   /// The ends of each stretch, and some moments in between.

@@ -227,7 +227,7 @@ struct CheckpointTests {
       }
       try await group.waitForAll()
     }
-    try database.close()
+    try await database.close()
     try distrustState()
     try place.use({ $0.diagnostics = heard.add }) { database in
       #expect(try database.read { try $0["total"].value } == 800)

@@ -32,7 +32,7 @@ struct CompactionTests {
         try history.compareTime(3, &told)
         let digest = try expectSound(database)
         if round % 3 == 0 {
-          try database.rebuild()
+          try await database.rebuild()
           #expect(try expectSound(database) == digest)
           try history.compareMoments(6)
         }
@@ -241,24 +241,24 @@ struct CompactionTests {
     let consumer = database.consumer("mailer")
     try consumer.advance(to: 4)
     try database.writeCounts(31...31)
-    #expect(try database.compact(keeping: Retention(transactions: 5)).horizon == 4)
+    #expect(try await database.compact(keeping: Retention(transactions: 5)).horizon == 4)
     var commits = try consumer.commits().makeAsyncIterator()
     #expect(try await commits.next()?.sequence == 5)
     var policy = Retention(transactions: 5)
     policy.consumerLagMax = 20
-    #expect(try database.compact(keeping: policy).horizon == 26)
+    #expect(try await database.compact(keeping: policy).horizon == 26)
     await #expect(throws: DatabaseError.compacted(oldest: 26)) { try await commits.next() }
     try consumer.advance(to: 26)
     var after = try consumer.commits().makeAsyncIterator()
     #expect(try await after.next()?.sequence == 27)
     try expectSound(database)
-    try database.close()
+    try await database.close()
   }
 
   @Test("in the background follows the policy, while others write and observe")
   func automatic() async throws {
     let database = try place.open { $0.compactionLook = (.zero, 1) }
-    try database.setRetention(Retention(transactions: 20))
+    try await database.setRetention(Retention(transactions: 20))
     let observed = Task {
       var seen: [SequenceNumber] = []
       var restarts = 0
@@ -292,7 +292,7 @@ struct CompactionTests {
     // Whatever was not seen was told of.
     #expect(zip(seen, seen.dropFirst()).count { $0.next != $1 } <= restarts)
     try expectSound(database)
-    try database.close()
+    try await database.close()
   }
 
   @Test("a thousand times over does not let the files grow")
@@ -309,7 +309,7 @@ struct CompactionTests {
         #expect(try await commits.next()?.sequence == SequenceNumber(next))
       }
       try consumer.advance(to: SequenceNumber(next))
-      try database.compact(keeping: Retention(transactions: 10))
+      try await database.compact(keeping: Retention(transactions: 10))
       if round % 100 == 99 {
         let information = try database.information()
         sizes.append(information.logBytes + information.stateBytes)
@@ -318,7 +318,7 @@ struct CompactionTests {
     #expect(try #require(sizes.last) <= sizes[1])
     #expect(try database.read { try $0["n/5/count"].value } == 3000)
     try expectSound(database)
-    try database.close()
+    try await database.close()
   }
 
   @Test("leaves free pages, which a vacuum gives back; not while somebody has the files open")

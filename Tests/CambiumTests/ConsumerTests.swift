@@ -80,7 +80,7 @@ struct ConsumerTests {
     let after = try consumer.position().rawValue
     #expect(
       try await sequences(Int(3 - after), of: try consumer.commits()) == numbers(after + 1, 3))
-    try database.close()
+    try await database.close()
     try place.expectSound()
   }
 
@@ -101,7 +101,7 @@ struct ConsumerTests {
     try await Summing(database).run(.max) {}
     #expect(try database.read { try $0["sum"].value } == .integer(30 * 31 / 2))
     #expect(try database.read { try $0["count"].value } == 30)
-    try database.close()
+    try await database.close()
     try place.expectSound()
   }
 
@@ -197,11 +197,11 @@ struct ConsumerTests {
     let database = try place.open()
     await #expect(processExitsWith: .success) { [path = place.path as String] in
       let database = try Database(at: path)
-      try database.rebuild()
-      try database.close()
+      try await database.rebuild()
+      try await database.close()
     }
     try database.consumer("mailer").advance(to: 3)
-    try database.close()
+    try await database.close()
     try place.use { database in
       #expect(try database.consumer("mailer").position() == 3)
       try expectSound(database)

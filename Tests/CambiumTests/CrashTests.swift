@@ -108,7 +108,7 @@ struct CrashTests {
     #expect(try database.read { try $0["n/1"].value } == 1)
     #expect(try database.read { try $0["n/2"].value } == 200)
     try expectSound(database)
-    try database.close()
+    try await database.close()
   }
 
   @Test("with a snapshot keeps no pages alive")
@@ -131,7 +131,7 @@ struct CrashTests {
     let after = try database.store.currentState().environment.usage().usedBytes
     #expect(after - before < 500_000)
     try expectSound(database)
-    try database.close()
+    try await database.close()
   }
 
   // MARK: The disk
@@ -152,7 +152,7 @@ struct CrashTests {
       try database.commit { tx in try tx.set("a", to: large) }
       #expect(try database.head == 3)
       #expect(try database.verify().findings == [])
-      try database.close()
+      try await database.close()
     }
     try place.expectSound()
   }
@@ -192,7 +192,7 @@ struct CrashTests {
       #expect(try database.head == 5)
       #expect(try database.read { try $0["r/499"]["fresh"] } == "a text")
       #expect(try database.verify().findings == [])
-      try database.close()
+      try await database.close()
     }
     try place.expectSound()
   }
@@ -214,7 +214,7 @@ struct CrashTests {
       #expect(try database.head == 4)
       #expect(try database.read { try $0["b"].value } == 1)
       #expect(try database.verify().findings == [])
-      try database.close()
+      try await database.close()
     }
     try place.expectSound()
   }

@@ -23,7 +23,7 @@ struct EtcdCompactionTests {
         let database = try Database(at: path)
         let head = try database.head
         let calls = Counter()
-        try database.compact(upTo: SequenceNumber(head.rawValue - 8)) { _ in
+        try await database.compact(upTo: SequenceNumber(head.rawValue - 8)) { _ in
           calls.next() < Int(round % 4) ? true : killed()
         }
         killed()
@@ -47,15 +47,15 @@ struct EtcdCompactionTests {
       _ = try await database.write { tx in try tx.remove("node") }
     }
     for horizon in stride(from: 1, to: 39, by: 2) as StrideTo<UInt64> {
-      try database.compact(upTo: SequenceNumber(horizon))
+      try await database.compact(upTo: SequenceNumber(horizon))
       var commits = database.changes(after: SequenceNumber(horizon)).makeAsyncIterator()
       let commit = try #require(try await commits.next())
       let expected = Change(path: "node", old: .integer(Int64(horizon / 2)), new: nil)
       #expect(try commit.changes.all() == [expected])
-      if horizon % 5 == 0 { try database.rebuild() }
+      if horizon % 5 == 0 { try await database.rebuild() }
     }
     try expectSound(database)
-    try database.close()
+    try await database.close()
   }
 
   @Test("#18667, a compacted revision is read: it is refused, however it is asked for")

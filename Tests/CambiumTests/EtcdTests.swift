@@ -100,7 +100,7 @@ struct EtcdTests {
     }
     #expect(try await seen == numbers(1, 9))
     try expectSound(database)
-    try database.close()
+    try await database.close()
   }
 
   @Test("#14685, a crash while the state is made anew: numbers and observers go on where they were")
@@ -110,7 +110,7 @@ struct EtcdTests {
     async let seen = sequences(8, of: database.changes(after: 0))
     for round in 6...8 as ClosedRange<UInt64> {
       await #expect(processExitsWith: .signal(SIGKILL)) { [path = place.path as String] in
-        try Database(at: path).rebuild { _ in
+        try await Database(at: path).rebuild { _ in
           kill(getpid(), SIGKILL)
           return true
         }
@@ -120,7 +120,7 @@ struct EtcdTests {
     }
     #expect(try await seen == numbers(1, 8))
     try expectSound(database)
-    try database.close()
+    try await database.close()
     try place.expectSound()
   }
 
@@ -158,9 +158,9 @@ struct EtcdTests {
       let database = try Database(at: path)
       for number in 1...60 {
         try database.commit { _ = try EtcdTests.step($0) }
-        if number.isMultiple(of: 20) { try database.rebuild() }
+        if number.isMultiple(of: 20) { try await database.rebuild() }
       }
-      try database.close()
+      try await database.close()
     }
     var seen: [SequenceNumber] = []
     while seen.count < 60 {
@@ -171,7 +171,7 @@ struct EtcdTests {
     #expect(seen == numbers(1, 60))
     #expect(try database.information().generation == 4)
     try expectSound(database)
-    try database.close()
+    try await database.close()
   }
 
   @Test("#17247, an event told twice: a node changed often, in a group that starts over, is not")
@@ -208,7 +208,7 @@ struct EtcdTests {
       async let seen = slowly(400, database.changes(after: 0))
       for number in 1...400 {
         try await database.write { _ = try EtcdTests.step($0) }
-        if number.isMultiple(of: 150) { try database.rebuild() }
+        if number.isMultiple(of: 150) { try await database.rebuild() }
       }
       #expect(try await seen == numbers(1, 400))
     }
@@ -233,12 +233,12 @@ struct EtcdTests {
     await #expect(processExitsWith: .success) { [path = place.path as String] in
       let database = try Database(at: path)
       for _ in 0..<5 { try database.commit { _ = try EtcdTests.step($0) } }
-      try database.rebuild()
-      try database.close()
+      try await database.rebuild()
+      try await database.close()
     }
     for _ in 6...10 { try await database.write { _ = try EtcdTests.step($0) } }
     #expect(try await seen == [9, 10])
     try expectSound(database)
-    try database.close()
+    try await database.close()
   }
 }

@@ -150,7 +150,7 @@ struct FeedTests {
     }
     var iterator = seen.makeAsyncIterator()
     #expect(await iterator.next() == 1)
-    try database.close()
+    try await database.close()
     try await observer.value
     #expect(try await sequences(1, of: database.changes(after: 0)) == [])
     try place.expectSound()

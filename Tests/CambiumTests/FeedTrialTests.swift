@@ -56,7 +56,7 @@ struct FeedTrialTests {
       async let writer: Void = writeAndDie(round)
       async let consumer: Void = consumeAndDie(round, number)
       for _ in 0..<round.ownWrites { try await database.write { try Self.step($0) } }
-      if round.rebuilds { try database.rebuild() }
+      if round.rebuilds { try await database.rebuild() }
       _ = try await (writer, consumer)
       try expectConsumed(number)
     }
@@ -70,7 +70,7 @@ struct FeedTrialTests {
     #expect(rest == numbers(position + 1, head))
     #expect(try database.read { try $0["count"].value } == .integer(Int64(head - 1)))
     try expectSound(database)
-    try database.close()
+    try await database.close()
     try place.expectSound()
   }
 

@@ -57,7 +57,7 @@ struct HistoryModelTests {
         try await history.run(calls: 800)
         try history.compareTime(10, &told)
       }
-      try database.rebuild()
+      try await database.rebuild()
       try history.compareTime(10, &told)
       try history.compact(archives: false)
       try history.compareTime(10, &told)

@@ -275,7 +275,7 @@ struct OpeningTests {
             try await database.write { tx in
               try tx.set(Path(keys: ["n", .integer(Int64(number))]), to: 1)
             }
-            try database.close()
+            try await database.close()
           }
         }
       }
@@ -340,8 +340,8 @@ struct OpeningTests {
   func closed() async throws {
     let database = try place.open()
     try await database.write { tx in try tx.set("a", to: 1) }
-    try database.close()
-    try database.close()
+    try await database.close()
+    try await database.close()
     let calls: [() throws -> Void] = [
       { _ = try database.head }, { try database.write { tx in try tx.set("a", to: 2) } },
       { _ = try database.snapshot() }, { _ = try database.commits() },
@@ -370,7 +370,7 @@ struct OpeningTests {
     try place.fill(3)
     let database = try await Database.open(at: place.path)
     #expect(try database.head == 3)
-    try database.close()
+    try await database.close()
     await #expect(throws: DatabaseError.self) {
       try await Database.open(at: place.beside("none/x"))
     }

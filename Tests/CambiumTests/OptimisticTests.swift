@@ -96,8 +96,8 @@ struct ExpectationTests {
   @Test("of a model or of all of a type sees those of the same group, too")
   func models() async throws {
     try await withDatabase { database in
-      try database.register(Airline.self, Airport.self)
-      try database.insert(Airport(id: "JFK"))
+      try await database.register(Airline.self, Airport.self)
+      try await database.insert(Airport(id: "JFK"))
       let seen = try database.head
       let outcomes = try await database.writeTogether(3) { tx in
         try tx.expect(unchanged: Airport.ID("JFK"), since: seen)

@@ -51,7 +51,7 @@ struct ReadOnlyTests {
       try await database.write { tx in try tx.set("a", to: 1) }
     }
     #expect(try database.head == 3)
-    try database.close()
+    try await database.close()
   }
 
   @Test("leaves every file as it was")
@@ -93,7 +93,7 @@ struct ReadOnlyTests {
     #expect(try database.read { try $0["n/4"].value } == 4)
     #expect(held.sequence == 3)
     #expect(try !held["n/4"].exists)
-    try database.close()
+    try await database.close()
   }
 
   @Test("tells observers what another process commits")
@@ -103,7 +103,7 @@ struct ReadOnlyTests {
     try await commitElsewhere()
     let found = try await observer.value
     #expect(found == numbers(1, 4))
-    try database.close()
+    try await database.close()
   }
 
   @Test("tells them also where no process has made a wake file yet")
@@ -116,7 +116,7 @@ struct ReadOnlyTests {
     await #expect(processExitsWith: .success) { [path = place.path as String] in
       let database = try Database(at: path)
       try await database.write { tx in try tx.set("n/4", to: 4) }
-      try database.close()
+      try await database.close()
     }
   }
 }

@@ -125,7 +125,7 @@ struct RecoveryTests {
     #expect(told.last?.done == 5)
     #expect(told.allSatisfy { $0.phase == "rebuild" && $0.total == 5 })
     #expect(told.map(\.done) == told.map(\.done).sorted())
-    try database.close()
+    try await database.close()
   }
 
   @Test("that is killed is begun anew by the next opening")

@@ -25,7 +25,7 @@ struct TwoProcessTests {
       for number in 0..<500 as Range<Int64> {
         try database.commit { tx in try Counting.step(tx, "theirs", number) }
       }
-      try database.close()
+      try await database.close()
     }
     let database = try place.open()
     await onThreads(1) { _ in
@@ -36,7 +36,7 @@ struct TwoProcessTests {
     _ = await other
     try Counting.expect(database, steps: 500)
     try expectSound(database)
-    try database.close()
+    try await database.close()
     try place.expectSound()
   }
 
@@ -77,12 +77,12 @@ struct TwoProcessTests {
       for number in 0..<100 as Range<Int64> {
         try database.commit { tx in try tx.set("n/1", to: .integer(number)) }
       }
-      try database.close()
+      try await database.close()
     }
     let found = try await (seen, first)
     #expect(found.0 == numbers(1, 101))
     #expect(found.1 == [2])
-    try database.close()
+    try await database.close()
   }
 
   @Test("begin to observe now, not where this process last looked")
@@ -96,7 +96,7 @@ struct TwoProcessTests {
     }
     #expect(try database.head == 11)
     #expect(database.changes().after == 11)
-    try database.close()
+    try await database.close()
   }
 
   @Test("wait for each other, and get .busy when it takes too long")
@@ -111,7 +111,7 @@ struct TwoProcessTests {
         try Signal.send(ready)
         try Signal.wait(for: done)
       }
-      try database.close()
+      try await database.close()
     }
     try await Signal.arrival(of: signals.ready)
     let database = try place.open { $0.busyTimeout = .milliseconds(50) }
@@ -125,7 +125,7 @@ struct TwoProcessTests {
     try database.commit { tx in try tx.set("ours", to: 1) }
     #expect(try database.read { try $0["theirs"].value } == 1)
     try expectSound(database)
-    try database.close()
+    try await database.close()
   }
 
   @Test("can open, read and observe while another has a transaction open")
@@ -165,9 +165,9 @@ struct TwoProcessTests {
     for round in 1...3 as ClosedRange<Int64> {
       await #expect(processExitsWith: .success) { [path = place.path as String] in
         let database = try Database(at: path)
-        try database.rebuild()
+        try await database.rebuild()
         try database.commit { tx in try tx.increment("n/1", by: 1) }
-        try database.close()
+        try await database.close()
       }
       #expect(try database.read { try $0["n/1"].value } == .integer(1 + 2 * round - 1))
       try database.commit { tx in try tx.increment("n/1", by: 1) }
@@ -176,7 +176,7 @@ struct TwoProcessTests {
     #expect(try database.information().generation == 4)
     #expect(try database.read { try $0["n/1"].value } == 7)
     try expectSound(database)
-    try database.close()
+    try await database.close()
     try place.expectSound()
   }
 
@@ -187,7 +187,7 @@ struct TwoProcessTests {
     await #expect(processExitsWith: .success) { [path = place.path as String] in
       let database = try Database(at: path)
       try database.commit { tx in try tx.set("a", to: 2) }
-      try database.close()
+      try await database.close()
     }
     var isClean = try database.store.log.read { try $0.stateMark()?.isClean }
     #expect(isClean == true)
@@ -195,7 +195,7 @@ struct TwoProcessTests {
     isClean = try database.store.log.read { try $0.stateMark()?.isClean }
     #expect(isClean == false)
     try expectSound(database)
-    try database.close()
+    try await database.close()
     #expect(try place.mark?.isClean == true)
   }
 
@@ -218,6 +218,6 @@ struct TwoProcessTests {
     try database.commit { tx in try tx.set("ours", to: 1) }
     #expect(try database.read { try $0["ours"].value } == 1)
     try expectSound(database)
-    try database.close()
+    try await database.close()
   }
 }

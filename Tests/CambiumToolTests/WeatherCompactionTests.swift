@@ -69,8 +69,10 @@ struct WeatherCompactionTests {
     }
     #expect(try database.head == 26_115)
     let keep = Retention(duration: Self.month)
-    let result = (try database.planCompaction(keeping: keep), try database.compact(keeping: keep))
-    try database.close()
+    let result = (
+      try database.planCompaction(keeping: keep), try await database.compact(keeping: keep)
+    )
+    try await database.close()
     return result
   }
 

@@ -82,13 +82,17 @@ final class World: Sendable {
   private func rebuild(after steps: Int) async {
     await pause(steps)
     await scheduler.turn()
-    await bearingClosing("rebuild") { try database.rebuild() }
+    await bearingClosing("rebuild") { try rebuildNow() }
   }
+
+  // On the scheduler's thread, whose turn it is; the async forms would have to take another one.
+  private func rebuildNow() throws { try database.rebuild() }
+  private func closeNow() throws { try database.close() }
 
   private func close(after steps: Int) async {
     await pause(steps)
     await scheduler.turn()
-    do { try database.close() } catch { violation("closing failed: \(error)") }
+    do { try closeNow() } catch { violation("closing failed: \(error)") }
   }
 
   // MARK: Readers

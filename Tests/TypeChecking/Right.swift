@@ -134,3 +134,50 @@ func written(_ database: Database) throws {
     try tx.delete(tx.query(Flight.self).where { $0.status == .cancelled })
   }
 }
+
+// MARK: Async code gets the async forms, and synchronous code in the midst of it the others
+
+func asyncForms(_ database: Database, _ id: Flight.ID, _ flight: Flight) async throws {
+  let new: Flight.ID = try await database.insert(flight, metadata: ["why": "new"], actor: "ada")
+  let was: Upsert = try await database.upsert(flight, actor: "ada")
+  let change = try await database.update(new, actor: "ada") { $0.departureDelay = 12 }
+  let wasThere: Bool = try await database.delete(id)
+  print(was, change.properties, wasThere)
+  try await database.write(actor: "ada") { tx in try tx.set("a", to: 1) }
+  try await database.write(WriteBatch(), metadata: ["why": "new"], actor: "ada")
+  try await database.undoLast(of: .init(actor: "ada"), actor: "bob")
+  try await database.register(Airline.self, Flight.self, actor: "ada")
+  try await database.migrate(Flight.self, actor: "ada")
+  try await database.declare("flights", nil, actor: "ada")
+  try await database.tag("release")
+  try await database.compact(keeping: Retention(transactions: 10))
+  try await database.backUp(to: "shop.backup")
+  try await database.consumer("mailer").reset(to: 1)
+  try await database.close()
+}
+
+func synchronousForms(_ database: Database, _ id: Flight.ID, _ flight: Flight) throws {
+  let new: Flight.ID = try database.insert(flight, metadata: ["why": "new"], actor: "ada")
+  var count = 0
+  try database.update(new, actor: "ada") {
+    $0.departureDelay = 12
+    count += 1
+  }
+  if try database.upsert(flight) == .inserted { try database.delete(id) }
+  try database.write(WriteBatch(), actor: "ada")
+  try database.close()
+}
+
+func synchronousInAsync(_ database: Database, _ flights: [Flight]) async throws {
+  defer { try? database.close() }
+  let store = { (flight: Flight) in try database.insert(flight) }
+  let ids = try await database.write { tx in try flights.map { try tx.insert($0) } }
+  print(store, ids.count)
+}
+
+func anyModels<M: Model>(_ database: Database, _ models: [M]) async throws -> [ModelID<M>] {
+  try await withThrowingTaskGroup(of: ModelID<M>.self) { group in
+    for model in models { group.addTask { try await database.insert(model) } }
+    return try await group.reduce(into: []) { $0.append($1) }
+  }
+}

@@ -310,6 +310,55 @@ func idOfAnother(_ database: Database, _ id: Airline.ID) throws -> Flight {
   try database.get(id)
 }
 
+// MARK: Synchronous calls in async code
+
+func blockingInsert(_ database: Database, _ flight: Flight) async throws {
+  // error: expression is 'async' but is not marked with 'await'
+  try database.insert(flight)
+}
+
+func blockingUpdate(_ database: Database, _ id: Flight.ID) async throws {
+  // error: expression is 'async' but is not marked with 'await'
+  try database.update(id) { $0.number = 12 }
+}
+
+func blockingDelete(_ database: Database, _ id: Flight.ID) async throws {
+  // error: expression is 'async' but is not marked with 'await'
+  if try database.delete(id) { print(id) }
+}
+
+func blockingModel<M: Model>(_ database: Database, _ model: M) async throws {
+  // error: expression is 'async' but is not marked with 'await'
+  try database.upsert(model)
+}
+
+func blockingBatch(_ database: Database) async throws {
+  // error: expression is 'async' but is not marked with 'await'
+  try database.write(WriteBatch())
+}
+
+func blockingClose(_ database: Database) async throws {
+  // error: expression is 'async' but is not marked with 'await'
+  try database.close()
+}
+
+func sharedCount(_ database: Database, _ id: Flight.ID) async throws {
+  var count = 0
+  try await database.update(id) {
+    $0.number = 12
+    // error: mutation of captured var 'count' in concurrently-executing code
+    count += 1
+  }
+  print(count)
+}
+
+final class Tally { var count = 0 }
+
+func blockingResult(_ database: Database) async throws -> Tally {
+  // error: type 'Tally' does not conform to the 'Sendable' protocol | not marked with 'await'
+  try database.write { _ in Tally() }
+}
+
 // MARK: What takes more than one error to tell
 
 func misspeltCall(_ flights: Query<Flight>) -> Query<Flight> {

@@ -22,7 +22,7 @@ enum Benchmark {
     defer { workspace.removeAll() }
     switch suite {
     case "layout": try LayoutSuite(options, workspace).run()
-    case "models": try ModelSuite(options, workspace).run()
+    case "models": try await ModelSuite(options, workspace).run()
     default: try await EngineSuite(options, workspace).run()
     }
   }

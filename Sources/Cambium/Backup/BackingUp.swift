@@ -63,9 +63,9 @@ extension Database {
   ///
   /// - Parameters:
   ///   - path: Where; nothing may be there. It appears only when it is complete and durable.
-  ///   - progress: As in ``backUp(to:progress:)``.
+  ///   - progress: As in `backUp(to:)`.
   /// - Returns: What was written.
-  /// - Throws: As ``backUp(to:progress:)``. Nothing is left then.
+  /// - Throws: As `backUp(to:)`. Nothing is left then.
   /// - Complexity: reads everything.
   @discardableResult
   public func backUp(
@@ -94,13 +94,13 @@ extension Database {
   }
 
   /// Backs up to wherever bytes can be sent: a socket, a pipe, an upload. It is what
-  /// ``backUp(toFile:progress:)`` writes.
+  /// `backUp(toFile:)` writes.
   ///
   /// - Parameters:
   ///   - write: Takes the next bytes, about 1 MiB at a time.
-  ///   - progress: As in ``backUp(to:progress:)``.
+  ///   - progress: As in `backUp(to:)`.
   /// - Returns: What was written.
-  /// - Throws: What `write` throws, and as ``backUp(to:progress:)``. What was written until then is
+  /// - Throws: What `write` throws, and as `backUp(to:)`. What was written until then is
   ///   no backup; a check says that it was cut short.
   /// - Complexity: reads everything.
   @discardableResult

@@ -71,10 +71,10 @@ extension Database {
   ///   - horizon: The oldest moment that can be read afterwards; not after the ``head``.
   ///   - archives: Whether the dropped records go into segments. Where there are segments, they do
   ///     in any case.
-  ///   - progress: As in ``compact(keeping:progress:)``.
+  ///   - progress: As in `compact`.
   /// - Returns: What was done.
-  /// - Throws: As ``compact(keeping:progress:)``; ``DatabaseError/noSuchMoment(reason:)``.
-  /// - Complexity: as ``compact(keeping:progress:)``.
+  /// - Throws: As `compact`; ``DatabaseError/noSuchMoment(reason:)``.
+  /// - Complexity: as `compact`.
   @discardableResult
   public func compact(
     upTo horizon: SequenceNumber, archives: Bool = false, progress: ProgressHandler? = nil
@@ -88,7 +88,7 @@ extension Database {
   }
 
   /// How much of the past is kept, by compaction in the background and where
-  /// ``compact(keeping:progress:)`` is given nothing else.
+  /// `compact` is given nothing else.
   ///
   /// - Returns: The policy.
   /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``.

@@ -3,7 +3,7 @@
 import LMDB
 
 extension Database {
-  /// Says what ``compact(keeping:progress:)`` would do, with numbers. Nothing is changed.
+  /// Says what `compact` would do, with numbers. Nothing is changed.
   ///
   /// State and baseline are made aside and measured; what the log would take follows from the sizes
   /// of its records.
@@ -14,8 +14,8 @@ extension Database {
   ///     otherwise they are those before.
   ///   - progress: Called about ten times a second, on this thread; false cancels.
   /// - Returns: What would be done.
-  /// - Throws: As ``compact(keeping:progress:)``.
-  /// - Complexity: as ``compact(keeping:progress:)``, and reads the whole log.
+  /// - Throws: As `compact`.
+  /// - Complexity: as `compact`, and reads the whole log.
   public func planCompaction(
     keeping retention: Retention? = nil, measures: Bool = true, progress: ProgressHandler? = nil
   ) throws -> Compaction {

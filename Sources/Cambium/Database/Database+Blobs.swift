@@ -10,7 +10,7 @@ extension Database {
   /// - Returns: What to refer to it with: `tx.set(path, to: .blob(blob))`. A blob that nothing
   ///   has referred to yet is kept, too. One that was referred to by what is compacted since may be
   ///   given up after ten minutes: store it again then.
-  /// - Throws: As ``store(_:)-((BlobWriter)->Void)``.
+  /// - Throws: As `store`.
   public func store(_ data: Data) throws -> Blob { try store { try $0.append(data) } }
 
   /// Stores a blob piece by piece, in constant memory: the content goes to a temporary file first,
@@ -21,7 +21,7 @@ extension Database {
   ///     }
   ///
   /// - Parameter body: Writes the content, on the calling thread, without holding up other writers.
-  /// - Returns: As ``store(_:)-(Data)``.
+  /// - Returns: As `store`.
   /// - Throws: What `body` throws; ``DatabaseError/full(reason:)``,
   ///   ``DatabaseError/busy(reason:)``, ``DatabaseError/misuse(reason:)`` inside a write. Nothing
   ///   can be seen of it then.

@@ -3,7 +3,7 @@
 extension Database {
   /// The named moments, by sequence number and then by name. Reading them throws
   /// ``DatabaseError/corrupt(reason:)`` where an entry is damaged,
-  /// ``DatabaseError/closed(reason:)`` after ``close()``.
+  /// ``DatabaseError/closed(reason:)`` after `close`.
   public var tags: [Tag] {
     get throws {
       if store.feed.isClosed { throw DatabaseError.closed(reason: "the database is closed") }

@@ -137,7 +137,8 @@ public final class Database: Sendable {
   ///
   /// Writes that wait fail with ``DatabaseError/closed(reason:)`` and observers end. Snapshots that
   /// are held stay readable, except for blobs; until they go, the directory cannot be opened again
-  /// in this process. A second call does nothing.
+  /// in this process. A second call does nothing. In async code this form is for a `defer`,
+  /// which cannot await.
   ///
   /// - Throws: ``DatabaseError`` when the last sync fails; the database is closed anyway, and
   ///   nothing that was committed is lost.
@@ -173,7 +174,8 @@ public final class Database: Sendable {
   ///     try database.write { tx in try tx.set("users/ada/name", to: "Ada") }
   ///
   /// - Parameters:
-  ///   - metadata: Stored with the transaction: who, why, from where.
+  ///   - metadata: Stored with the transaction: why, from where.
+  ///   - actor: Who makes the change; stored in the metadata as `actor`.
   ///   - expecting: The head that the caller saw; any write since makes this one fail with
   ///     ``DatabaseError/conflict(_:expected:found:)``.
   ///   - body: Makes the changes, on the calling thread. It must not call `write` again.
@@ -184,7 +186,7 @@ public final class Database: Sendable {
   ///   flush (0.1 to 10 ms); put many small changes into one call.
   @discardableResult
   public func write<R>(
-    metadata: [String: String] = [:], expecting: SequenceNumber? = nil,
+    metadata: [String: String] = [:], actor: String? = nil, expecting: SequenceNumber? = nil,
     _ body: (borrowing Transaction) throws -> R
   ) throws -> R {
     var result: R?
@@ -193,7 +195,7 @@ public final class Database: Sendable {
     try withoutActuallyEscaping(body) { body in
       try writer.run(
         WriteJob(
-          id: 0, metadata: metadata, expecting: expecting,
+          id: 0, metadata: metadata.signed(by: actor), expecting: expecting,
           body: {
             result = try body($0)
             afterCommit = $0.writing.afterCommit
@@ -212,6 +214,7 @@ public final class Database: Sendable {
   ///
   /// - Parameters:
   ///   - metadata: Stored with the transaction.
+  ///   - actor: Who makes the change; stored in the metadata as `actor`.
   ///   - expecting: The head that the caller saw.
   ///   - body: Makes the changes, on another thread. It is not async: the writer waits for it.
   /// - Returns: What `body` returns.
@@ -221,7 +224,7 @@ public final class Database: Sendable {
   /// - Complexity: as the synchronous `write`, with the flush shared by up to 1,024 bodies.
   @discardableResult
   public func write<R: Sendable>(
-    metadata: [String: String] = [:], expecting: SequenceNumber? = nil,
+    metadata: [String: String] = [:], actor: String? = nil, expecting: SequenceNumber? = nil,
     _ body: @escaping @Sendable (borrowing Transaction) throws -> R
   ) async throws -> R {
     let id = writer.nextID()
@@ -231,7 +234,7 @@ public final class Database: Sendable {
       try await withCheckedThrowingContinuation { continuation in
         writer.enqueue(
           WriteJob(
-            id: id, metadata: metadata, expecting: expecting,
+            id: id, metadata: metadata.signed(by: actor), expecting: expecting,
             body: {
               result.set(try body($0), $0.writing.afterCommit)
               if isEarly {

@@ -75,7 +75,7 @@ public enum DatabaseError: Error, Equatable, Sendable {
 
   /// The collection's records are of an older form than the model's: what is still to be done.
   ///
-  /// Recovery: call ``Database/migrate(_:batch:progress:)``, or open with `migrating`.
+  /// Recovery: call `Database.migrate`, or open with `migrating`.
   case needsMigration(Path, steps: [String])
 
   /// The database is open for reading only. Recovery: open it for writing.

@@ -22,7 +22,8 @@ extension Database {
   /// - Parameters:
   ///   - path: The node whose children are the records.
   ///   - definition: What is declared; nil takes the declaration back, and leaves the records.
-  ///   - metadata: Who and why, kept with the transactions.
+  ///   - metadata: Why, kept with the transactions.
+  ///   - actor: Who declares it; stored in the metadata as `actor`.
   ///   - progress: Told about ten times a second how far it is, on this thread; false breaks off,
   ///     as the end of the process would.
   /// - Throws: As ``Transaction/declare(_:_:)``, with the declaration as it was before, unless what
@@ -32,9 +33,28 @@ extension Database {
   ///   writers for a step at most.
   public func declare(
     _ path: Path, _ definition: CollectionDefinition?, metadata: [String: String] = [:],
-    progress: ProgressHandler? = nil
+    actor: String? = nil, progress: ProgressHandler? = nil
   ) throws {
-    try declare(path, progress, metadata: metadata) { _, _ in definition }
+    try declare(path, progress, metadata: metadata.signed(by: actor)) { _, _ in definition }
+  }
+
+  /// Declares what a collection's records are, without blocking the caller's thread; cancelling the
+  /// task breaks off between two steps.
+  ///
+  /// - Parameters:
+  ///   - path: The node whose children are the records.
+  ///   - definition: What is declared; nil takes the declaration back.
+  ///   - metadata: Why, kept with the transactions.
+  ///   - actor: Who declares it; stored in the metadata as `actor`.
+  ///   - progress: As in the synchronous `declare`, on another thread.
+  /// - Throws: As the synchronous `declare`.
+  public func declare(
+    _ path: Path, _ definition: CollectionDefinition?, metadata: [String: String] = [:],
+    actor: String? = nil, progress: ProgressHandler? = nil
+  ) async throws {
+    try await inBackground(progress) {
+      try self.declare(path, definition, metadata: metadata, actor: actor, progress: $0)
+    }
   }
 
   /// Whether a collection has so many records that nobody should wait for all of them.

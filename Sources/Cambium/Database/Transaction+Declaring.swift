@@ -14,7 +14,7 @@ extension Transaction {
   ///   ``DatabaseError/invalid(_:)`` and ``DatabaseError/notUnique(_:index:takenBy:)`` where a
   ///   record that is there breaks a new rule. Nothing is changed then.
   /// - Complexity: 1 to 3 µs for each record and each new index, during which others wait to write;
-  ///   they do not where the database declares: ``Database/declare(_:_:metadata:progress:)``.
+  ///   they do not where the database declares: `Database.declare`.
   public func declare(_ path: Path, _ definition: CollectionDefinition?) throws {
     try writing.declare(path, definition)
   }

@@ -257,7 +257,7 @@ public struct Transaction: ~Copyable {
   /// - Returns: Its address.
   /// - Throws: ``DatabaseError/transactionTooLarge(bytes:limit:)`` over 256 MiB of chunks.
   /// - Complexity: the bytes stay in memory until the commit; for large ones use
-  ///   ``Database/store(_:)-((BlobWriter)->Void)`` before the transaction.
+  ///   `Database.store` before the transaction.
   public func store(_ data: Data) throws -> Blob { try translating { try writing.store(data) } }
 
   /// Stores a consumer's position with this transaction, so that it moves exactly when the changes

@@ -234,7 +234,12 @@ extension Transaction {
   /// - Parameter batch: The changes.
   /// - Throws: What the first that is refused throws. None is made then.
   public func apply(_ batch: WriteBatch) throws {
-    try attempt { for change in batch.changes { try change.perform(self) } }
+    try attempt { try perform(batch) }
+  }
+
+  /// Makes the changes; where one is refused, those before it stay.
+  fileprivate func perform(_ batch: WriteBatch) throws {
+    for change in batch.changes { try change.perform(self) }
   }
 }
 
@@ -244,13 +249,31 @@ extension Database {
   /// - Parameters:
   ///   - batch: The changes.
   ///   - metadata: Stored with the transaction.
+  ///   - actor: Who makes the change; stored in the metadata as `actor`.
   ///   - expecting: The head that the caller saw.
   /// - Throws: As `write`, and as ``Transaction/apply(_:)``.
   public func write(
-    _ batch: WriteBatch, metadata: [String: String] = [:], expecting: SequenceNumber? = nil
+    _ batch: WriteBatch, metadata: [String: String] = [:], actor: String? = nil,
+    expecting: SequenceNumber? = nil
   ) throws {
-    try write(metadata: metadata, expecting: expecting) { tx in
-      for change in batch.changes { try change.perform(tx) }
+    try write(metadata: metadata, actor: actor, expecting: expecting) { try $0.perform(batch) }
+  }
+
+  /// Commits the changes of a batch in one transaction, without blocking the caller's thread; it
+  /// shares a flush with other async writes.
+  ///
+  /// - Parameters:
+  ///   - batch: The changes.
+  ///   - metadata: Stored with the transaction.
+  ///   - actor: Who makes the change; stored in the metadata as `actor`.
+  ///   - expecting: The head that the caller saw.
+  /// - Throws: As the async `write`, and as ``Transaction/apply(_:)``.
+  public func write(
+    _ batch: WriteBatch, metadata: [String: String] = [:], actor: String? = nil,
+    expecting: SequenceNumber? = nil
+  ) async throws {
+    try await write(metadata: metadata, actor: actor, expecting: expecting) {
+      try $0.perform(batch)
     }
   }
 }

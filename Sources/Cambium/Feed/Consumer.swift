@@ -14,7 +14,7 @@ import LMDB
 public struct Consumer: Sendable {
   /// The name under which the position is stored.
   public let name: String
-  private let database: Database
+  let database: Database
 
   /// The longest name, in bytes of UTF-8.
   private static let nameBytesMax = 400

@@ -46,7 +46,7 @@ public enum Value: Sendable {
 
 /// A large value, by its content: where the same bytes are stored twice, they take space once.
 ///
-/// Store one with ``Database/store(_:)-(Data)``, ``Database/store(_:)-((BlobWriter)->Void)`` or
+/// Store one with `Database.store` or
 /// ``Transaction/store(_:)``, read it with ``Snapshot/read(_:_:)``.
 public struct Blob: Hashable, Sendable {
   /// BLAKE2b-256 of the content, 32 bytes.

@@ -19,7 +19,7 @@ public struct MigrationPlan: Hashable, Sendable {
 }
 
 extension Database {
-  /// What ``migrate(_:batch:progress:)`` would do.
+  /// What `migrate` would do.
   ///
   /// - Parameter type: The model.
   /// - Returns: The plan.
@@ -59,6 +59,8 @@ extension Database {
   /// - Parameters:
   ///   - type: The model.
   ///   - batch: How many records a transaction has at most.
+  ///   - metadata: Stored with each transaction.
+  ///   - actor: Who migrates; stored in the metadata as `actor`.
   ///   - progress: Told after each batch how many records are done; false stops.
   /// - Returns: How many records were looked at; zero where there was nothing to do, or where
   ///   another process has finished it meanwhile.
@@ -70,8 +72,10 @@ extension Database {
   ///   a time; the new declaration looks at all of them while others wait to write.
   @discardableResult
   public func migrate<M: Model>(
-    _ type: M.Type, batch: Int = 1000, progress: ProgressHandler? = nil
+    _ type: M.Type, batch: Int = 1000, metadata: [String: String] = [:], actor: String? = nil,
+    progress: ProgressHandler? = nil
   ) throws -> Int {
+    let metadata = metadata.signed(by: actor)
     let schema = M.schema
     try schema.core.check()
     var count = 0
@@ -87,11 +91,32 @@ extension Database {
           schema.core.path, steps: steps, applied: redeclaring.applied(steps),
           target: { try redeclaring.over($0).declaration(before: rest) },
           rewrite: { record, tx in try schema.migrate(&record, steps, before: rest, tx) }),
-        batch: batch, progress: progress)
+        batch: batch, metadata: metadata, progress: progress)
       count = max(count, looked)
     }
-    try register(type)
+    try declare([type], metadata: metadata)
     return count
+  }
+
+  /// Migrates a model's collection without blocking the caller's thread; cancelling the task stops
+  /// after the batch that is under way.
+  ///
+  /// - Parameters:
+  ///   - type: The model.
+  ///   - batch: How many records a transaction has at most.
+  ///   - metadata: Stored with each transaction.
+  ///   - actor: Who migrates; stored in the metadata as `actor`.
+  ///   - progress: As in the synchronous `migrate`, on another thread.
+  /// - Returns: As the synchronous `migrate`.
+  /// - Throws: As the synchronous `migrate`.
+  @discardableResult
+  public func migrate<M: Model>(
+    _ type: M.Type, batch: Int = 1000, metadata: [String: String] = [:], actor: String? = nil,
+    progress: ProgressHandler? = nil
+  ) async throws -> Int {
+    try await inBackground(progress) {
+      try self.migrate(type, batch: batch, metadata: metadata, actor: actor, progress: $0)
+    }
   }
 }
 

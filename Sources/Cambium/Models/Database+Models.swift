@@ -1,4 +1,4 @@
-// Opening a database for models, one that lives in memory, and writing single models.
+// Opening a database for models, and one that lives in memory.
 
 import FoundationEssentials
 import LMDB
@@ -15,7 +15,7 @@ extension Database {
   ///   - models: The types. A schema may add properties, indexes and views; what would change or
   ///     drop what is stored is refused.
   ///   - migrating: Runs the migrations that are not done yet, and is told how far they are;
-  ///     without it they are left to ``migrate(_:batch:progress:)``.
+  ///     without it they are left to `migrate`.
   ///   - progress: Told how far opening is, and filling indexes and views that are new, about ten
   ///     times a second; false breaks off.
   /// - Throws: As ``init(at:options:progress:)``; ``DatabaseError/misuse(reason:)`` for a model
@@ -25,7 +25,7 @@ extension Database {
   ///   ``DatabaseError/needsMigration(_:steps:)`` where a ``Migration`` is not done yet;
   ///   ``DatabaseError/invalid(_:)`` where records break a rule that is new.
   /// - Complexity: as opening; a new index over *n* records takes O(*n* log *n*), while others
-  ///   write: see ``declare(_:_:metadata:progress:)``.
+  ///   write: see `declare`.
   public convenience init(
     at path: String, options: Options = Options(), for models: any Model.Type...,
     migrating: ProgressHandler? = nil, progress: ProgressHandler? = nil
@@ -44,9 +44,32 @@ extension Database {
 
   /// Declares models in a database that is open.
   ///
-  /// - Parameter models: The types.
+  /// - Parameters:
+  ///   - models: The types.
+  ///   - metadata: Stored with the transactions that declare them.
+  ///   - actor: Who declares them; stored in the metadata as `actor`.
   /// - Throws: As ``init(at:options:for:migrating:progress:)``.
-  public func register(_ models: any Model.Type...) throws { try declare(models) }
+  public func register(
+    _ models: any Model.Type..., metadata: [String: String] = [:], actor: String? = nil
+  ) throws {
+    try declare(models, metadata: metadata.signed(by: actor))
+  }
+
+  /// Declares models in a database that is open, without blocking the caller's thread; cancelling
+  /// the task breaks off between two steps.
+  ///
+  /// - Parameters:
+  ///   - models: The types.
+  ///   - metadata: Stored with the transactions that declare them.
+  ///   - actor: Who declares them; stored in the metadata as `actor`.
+  /// - Throws: As ``init(at:options:for:migrating:progress:)``; `CancellationError`.
+  public func register(
+    _ models: any Model.Type..., metadata: [String: String] = [:], actor: String? = nil
+  ) async throws {
+    try await inBackground(nil) { progress in
+      try self.declare(models, progress, metadata: metadata.signed(by: actor))
+    }
+  }
 
   /// A database that goes when it is closed: in memory where the system has a place for that, else
   /// in a temporary directory.
@@ -73,7 +96,10 @@ extension Database {
     return database
   }
 
-  private func declare(_ models: [any Model.Type], _ progress: ProgressHandler? = nil) throws {
+  /// Declares models where what their schemas say is not declared yet.
+  func declare(
+    _ models: [any Model.Type], _ progress: ProgressHandler? = nil, metadata: [String: String] = [:]
+  ) throws {
     let cores = models.map { Database.core(of: $0) }
     for core in cores {
       try core.check()
@@ -90,12 +116,12 @@ extension Database {
     let large = try missing.filter { try isLarge($0.path) }
     for core in large {
       try advising(core) {
-        try declare(core.path, progress) { snapshot, sequence in
+        try declare(core.path, progress, metadata: metadata) { snapshot, sequence in
           try Redeclaring(core, in: snapshot, at: self.path).declaration(by: sequence)
         }
       }
     }
-    try write { tx in
+    try write(metadata: metadata) { tx in
       for core in missing {
         // Anew: others may have written in between.
         let snapshot = try tx.readingSnapshot()
@@ -113,26 +139,4 @@ extension Database {
   }
 
   private static func core<M: Model>(of type: M.Type) -> SchemaCore { type.schema.core }
-
-  // MARK: Single models
-
-  /// Inserts a model in a transaction of its own; see `insert(_:)`.
-  @discardableResult
-  public func insert<M: Model>(_ model: M) throws -> ModelID<M> {
-    try write { try $0.insert(model) }
-  }
-
-  /// Inserts or changes a model in a transaction of its own; see `upsert(_:)`.
-  @discardableResult
-  public func upsert<M: Model>(_ model: M) throws -> Upsert { try write { try $0.upsert(model) } }
-
-  /// Changes a model in a transaction of its own; see `update(_:_:)`.
-  @discardableResult
-  public func update<M: Model>(
-    _ id: ModelID<M>, _ body: (inout M) throws -> Void
-  ) throws -> Update<M> { try write { try $0.update(id, body) } }
-
-  /// Deletes a model in a transaction of its own; see `delete(_:)`.
-  @discardableResult
-  public func delete<M: Model>(_ id: ModelID<M>) throws -> Bool { try write { try $0.delete(id) } }
 }

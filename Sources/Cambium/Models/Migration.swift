@@ -9,7 +9,7 @@
 ///     }
 ///     Removed("first", "last")
 ///
-/// ``Database/migrate(_:batch:progress:)`` runs it once for each record; before that, the model
+/// `Database.migrate` runs it once for each record; before that, the model
 /// cannot be used. The name is what the collection remembers the step by, so it must stay. What a
 /// step does not mention stays, the old properties as well, unless they are ``Removed``.
 ///
@@ -63,7 +63,7 @@ public struct Migration<M: Model>: SchemaPart, Sendable {
 ///     Removed("legacy")
 ///
 /// Without it, what the records have under such a name stays there, untouched.
-/// ``Database/migrate(_:batch:progress:)`` takes it out; history keeps it.
+/// `Database.migrate` takes it out; history keeps it.
 public struct Removed<M: Model>: SchemaPart, Sendable {
   private let names: [String]
 

@@ -10,7 +10,7 @@ public enum Moment: Hashable, Sendable {
   case sequence(SequenceNumber)
   /// Right after the last transaction at or before a time of day.
   case time(Date)
-  /// The moment that ``Database/tag(_:at:)`` gave a name.
+  /// The moment that `Database.tag` gave a name.
   case tag(String)
 }
 

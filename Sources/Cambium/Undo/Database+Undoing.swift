@@ -23,7 +23,8 @@ extension Database {
   ///     transaction. A group are those of one origin whose metadata has the same text under
   ///     `group`, with at most 1,000 others between two of them.
   ///   - onConflict: What happens where somebody has changed the same since.
-  ///   - metadata: Stored with the new transaction: who, why.
+  ///   - metadata: Stored with the new transaction: why, from where.
+  ///   - actor: Who undoes it; stored in the metadata as `actor`.
   /// - Returns: The new transaction, and what it undoes.
   /// - Throws: ``DatabaseError/undoConflict(_:)`` with each place that is not any more as the
   ///   transaction left it; ``DatabaseError/noSuchMoment(reason:)``; otherwise as
@@ -33,10 +34,10 @@ extension Database {
   @discardableResult
   public func undo(
     _ sequence: SequenceNumber, wholeGroup: Bool = true, onConflict: ConflictResolution = .refuse,
-    metadata: [String: String] = [:]
+    metadata: [String: String] = [:], actor: String? = nil
   ) throws -> Undone {
     let request = UndoRequest.transaction(sequence, wholeGroup: wholeGroup)
-    return try Undone.checked(try perform(request, onConflict, metadata))
+    return try Undone.checked(try perform(request, onConflict, metadata.signed(by: actor)))
   }
 
   /// Undoes a transaction without blocking the caller's thread; otherwise as the synchronous
@@ -47,20 +48,21 @@ extension Database {
   ///   - wholeGroup: Whether the newest transaction of a group takes the others along.
   ///   - onConflict: What happens where somebody has changed the same since.
   ///   - metadata: Stored with the new transaction.
+  ///   - actor: Who undoes it; stored in the metadata as `actor`.
   /// - Returns: The new transaction, and what it undoes.
   /// - Throws: As the synchronous `undo`, and as the async `write`.
   @discardableResult
   public func undo(
     _ sequence: SequenceNumber, wholeGroup: Bool = true, onConflict: ConflictResolution = .refuse,
-    metadata: [String: String] = [:]
+    metadata: [String: String] = [:], actor: String? = nil
   ) async throws -> Undone {
     let request = UndoRequest.transaction(sequence, wholeGroup: wholeGroup)
-    return try Undone.checked(try await perform(request, onConflict, metadata))
+    return try Undone.checked(try await perform(request, onConflict, metadata.signed(by: actor)))
   }
 
   /// Undoes the newest change that is somebody's own and not undone yet.
   ///
-  ///     try database.undoLast(of: .init(metadata: ["who": "ada"]))
+  ///     try database.undoLast(of: .init(actor: "ada"))
   ///
   /// What is undone stands in the log, so it is the same after a restart and in every process.
   ///
@@ -70,16 +72,19 @@ extension Database {
   ///     `undo`.
   ///   - onConflict: What happens where somebody has changed the same since.
   ///   - metadata: Stored with the new transaction.
+  ///   - actor: Who undoes it; stored in the metadata as `actor`.
   /// - Returns: The new transaction, and what it undoes; nil where there is nothing to undo.
   /// - Throws: As `undo`.
   /// - Complexity: reads the records back to the one that is undone, besides what undoing takes.
   @discardableResult
   public func undoLast(
     of author: Authorship = .anyone, wholeGroup: Bool = true,
-    onConflict: ConflictResolution = .refuse, metadata: [String: String] = [:]
+    onConflict: ConflictResolution = .refuse, metadata: [String: String] = [:],
+    actor: String? = nil
   ) throws -> Undone? {
     try perform(
-      .newest(author, wholeGroup: wholeGroup), onConflict, author.signing(metadata))
+      .newest(author, wholeGroup: wholeGroup), onConflict,
+      author.signing(metadata.signed(by: actor)))
   }
 
   /// Undoes the newest own change without blocking the caller's thread.
@@ -89,15 +94,18 @@ extension Database {
   ///   - wholeGroup: Whether the whole group is undone.
   ///   - onConflict: What happens where somebody has changed the same since.
   ///   - metadata: Stored with the new transaction.
+  ///   - actor: Who undoes it; stored in the metadata as `actor`.
   /// - Returns: As the synchronous `undoLast`.
   /// - Throws: As the synchronous `undoLast`, and as the async `write`.
   @discardableResult
   public func undoLast(
     of author: Authorship = .anyone, wholeGroup: Bool = true,
-    onConflict: ConflictResolution = .refuse, metadata: [String: String] = [:]
+    onConflict: ConflictResolution = .refuse, metadata: [String: String] = [:],
+    actor: String? = nil
   ) async throws -> Undone? {
     try await perform(
-      .newest(author, wholeGroup: wholeGroup), onConflict, author.signing(metadata))
+      .newest(author, wholeGroup: wholeGroup), onConflict,
+      author.signing(metadata.signed(by: actor)))
   }
 
   /// Makes the change again that was undone last, unless somebody's own change came after that.
@@ -107,15 +115,16 @@ extension Database {
   ///     new transaction, too.
   ///   - onConflict: What happens where somebody has changed the same since.
   ///   - metadata: Stored with the new transaction.
+  ///   - actor: Who undoes it; stored in the metadata as `actor`.
   /// - Returns: The new transaction, which undoes the undo; nil where there is nothing to redo.
   /// - Throws: As `undo`.
   /// - Complexity: as `undoLast`.
   @discardableResult
   public func redo(
     of author: Authorship = .anyone, onConflict: ConflictResolution = .refuse,
-    metadata: [String: String] = [:]
+    metadata: [String: String] = [:], actor: String? = nil
   ) throws -> Undone? {
-    try perform(.redo(author), onConflict, author.signing(metadata))
+    try perform(.redo(author), onConflict, author.signing(metadata.signed(by: actor)))
   }
 
   /// Makes the change again that was undone last, without blocking the caller's thread.
@@ -124,14 +133,15 @@ extension Database {
   ///   - author: Whose undo and whose changes count.
   ///   - onConflict: What happens where somebody has changed the same since.
   ///   - metadata: Stored with the new transaction.
+  ///   - actor: Who undoes it; stored in the metadata as `actor`.
   /// - Returns: As the synchronous `redo`.
   /// - Throws: As the synchronous `redo`, and as the async `write`.
   @discardableResult
   public func redo(
     of author: Authorship = .anyone, onConflict: ConflictResolution = .refuse,
-    metadata: [String: String] = [:]
+    metadata: [String: String] = [:], actor: String? = nil
   ) async throws -> Undone? {
-    try await perform(.redo(author), onConflict, author.signing(metadata))
+    try await perform(.redo(author), onConflict, author.signing(metadata.signed(by: actor)))
   }
 
   /// Takes back all that came after one transaction, up to another: the inverse of the whole
@@ -144,15 +154,16 @@ extension Database {
   ///   - upTo: The last that is taken back.
   ///   - onConflict: What happens where somebody has changed the same since.
   ///   - metadata: Stored with the new transaction.
+  ///   - actor: Who undoes it; stored in the metadata as `actor`.
   /// - Returns: The new transaction, and what it undoes; nil for an empty stretch.
   /// - Throws: As `undo`.
   /// - Complexity: as `undo`, with *k* operations in the stretch.
   @discardableResult
   public func revert(
     after: SequenceNumber, upTo: SequenceNumber, onConflict: ConflictResolution = .refuse,
-    metadata: [String: String] = [:]
+    metadata: [String: String] = [:], actor: String? = nil
   ) throws -> Undone? {
-    try perform(.stretch(after: after, upTo: upTo), onConflict, metadata)
+    try perform(.stretch(after: after, upTo: upTo), onConflict, metadata.signed(by: actor))
   }
 
   /// Takes back a stretch of transactions without blocking the caller's thread.
@@ -162,14 +173,15 @@ extension Database {
   ///   - upTo: The last that is taken back.
   ///   - onConflict: What happens where somebody has changed the same since.
   ///   - metadata: Stored with the new transaction.
+  ///   - actor: Who undoes it; stored in the metadata as `actor`.
   /// - Returns: As the synchronous `revert`.
   /// - Throws: As the synchronous `revert`, and as the async `write`.
   @discardableResult
   public func revert(
     after: SequenceNumber, upTo: SequenceNumber, onConflict: ConflictResolution = .refuse,
-    metadata: [String: String] = [:]
+    metadata: [String: String] = [:], actor: String? = nil
   ) async throws -> Undone? {
-    try await perform(.stretch(after: after, upTo: upTo), onConflict, metadata)
+    try await perform(.stretch(after: after, upTo: upTo), onConflict, metadata.signed(by: actor))
   }
 
   // MARK: How

@@ -29,7 +29,7 @@ public enum ConflictResolution: Sendable {
 
 /// Which transactions are somebody's own.
 ///
-///     try database.undoLast(of: .init(metadata: ["who": "ada"]))
+///     try database.undoLast(of: .init(actor: "ada"))
 public struct Authorship: Hashable, Sendable {
   /// The database that wrote them; nil for any.
   public var origin: UUID?
@@ -40,9 +40,14 @@ public struct Authorship: Hashable, Sendable {
   public static let anyone = Authorship()
 
   /// Names an author; without arguments, anyone.
-  public init(origin: UUID? = nil, metadata: [String: String] = [:]) {
+  ///
+  /// - Parameters:
+  ///   - origin: The database that wrote the transactions; nil for any.
+  ///   - metadata: Texts that their metadata must have.
+  ///   - actor: Who made them, as `write(actor:)` was told; nil for anybody.
+  public init(origin: UUID? = nil, metadata: [String: String] = [:], actor: String? = nil) {
     self.origin = origin
-    self.metadata = metadata
+    self.metadata = metadata.signed(by: actor)
   }
 
   func includes(_ record: TransactionRecord) -> Bool {

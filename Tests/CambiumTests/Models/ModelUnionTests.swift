@@ -125,7 +125,7 @@ struct ModelUnionTests {
   @Test("are listed by a store, all together or one kind alone")
   func listing() async throws {
     try await withDatabase { database in
-      try database.register(Vehicle.self, Garage.self)
+      try await database.register(Vehicle.self, Garage.self)
       let store = DatabaseStore(database)
       let truck = try await store.create(Truck(load: 7))
       #expect(try await store.list(Car.self) == [])

@@ -62,7 +62,7 @@ enum StoreKind: CaseIterable {
     switch self {
     case .database:
       try await withDatabase(sourceLocation: sourceLocation) { database in
-        try database.register(Owner.self, Pet.self)
+        try await database.register(Owner.self, Pet.self)
         try await body(DatabaseStore(database))
       }
     case .memory: try await body(MemoryStore(for: Owner.self, Pet.self))

@@ -40,7 +40,7 @@ func withDatabase<R>(
   let database = try open(in: directory, configure)
   let result = try await body(database)
   try expectSound(database, sourceLocation: sourceLocation)
-  try database.close()
+  try await database.close()
   return result
 }
 

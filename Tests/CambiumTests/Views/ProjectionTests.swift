@@ -151,7 +151,7 @@ private struct Colors: Projection {
       let database = try Database(at: path)
       try write(database, &random, 80)
       try await compare(database, try database.register(counting))
-      try database.close()
+      try await database.close()
     }
     let database = try Database(at: path)
     let before = calls.withLock { $0 }
@@ -173,7 +173,7 @@ private struct Colors: Projection {
     }
     try await compare(database, try database.register(held), version: 2)
     try expectSound(database)
-    try database.close()
+    try await database.close()
   }
 
   @Test("tells errors, and goes on after them")
@@ -202,7 +202,7 @@ private struct Colors: Projection {
       try write(database, &random, 120)
       let middle = try database.head
       try write(database, &random, 20)
-      try database.compact(upTo: middle, archives: false)
+      try await database.compact(upTo: middle, archives: false)
       let projection = try database.register(Colors())
       try await compare(database, projection)
       try write(database, &random, 20)

@@ -37,7 +37,7 @@ struct InterchangeTests {
         try Self.one(database)
         try Self.many(database, Self.profile())
         try checkSound(database)
-        try database.close()
+        try await database.close()
         try await Booking.observed()
       }
     }

@@ -10,7 +10,7 @@ struct ReadmeTests {
     await #expect(processExitsWith: .success) {
       await inScratchDirectory {
         try await Self.tree()
-        try Self.typed()
+        try await Self.typed()
       }
     }
   }
@@ -20,9 +20,9 @@ struct ReadmeTests {
     #expect(name == .string("Ada Lovelace") && before == .string("Ada"))
   }
 
-  private static func typed() throws {
+  private static func typed() async throws {
     // Block: Use, 2
     #expect(late.map(\.id) == [id] && same.count == 1)
-    try air.close()
+    try await air.close()
   }
 }

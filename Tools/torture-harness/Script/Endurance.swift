@@ -41,7 +41,7 @@ struct Endurance {
     try demand(
       !wasFull || !order.contains("ENOSPC:once") || failedTurns <= 1,
       "P6: \(failedTurns) turns failed, although the disk was full once")
-    do { try database.close() } catch is DatabaseError {}
+    do { try await database.close() } catch is DatabaseError {}
   }
 
   // MARK: Opening

@@ -46,7 +46,7 @@ struct FeedProcess {
     let writer = try NoteWriter(notes)
     let database = try work.open()
     try await follow(database, after: position, writer) { _, _ in }
-    try database.close()
+    try await database.close()
   }
 
   private func consume() async throws {
@@ -59,7 +59,7 @@ struct FeedProcess {
       try work.write(database)
       writer.kept(number)
     }
-    try database.close()
+    try await database.close()
     if let end { writer.kept(end) }
   }
 

@@ -175,7 +175,7 @@ struct WorkloadRun: Sendable {
         try await tasks.waitForAll()
       }
     }
-    try database.close()
+    try await database.close()
   }
 
   /// Nothing but so many writes.

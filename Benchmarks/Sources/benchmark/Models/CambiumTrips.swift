@@ -22,6 +22,25 @@ final class CambiumTrips {
     }
   }
 
+  /// Inserts models one by one, each in a transaction of its own.
+  func insertEach(_ trips: ArraySlice<Trip>) throws {
+    for trip in trips { try database.insert(trip) }
+  }
+
+  /// Inserts models one by one from many tasks, each of which awaits its own.
+  func insertEach(_ trips: ArraySlice<Trip>, tasks: Int) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for task in 0..<tasks {
+        group.addTask { [database] in
+          for offset in stride(from: task, to: trips.count, by: tasks) {
+            try await database.insert(trips[trips.startIndex + offset])
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
   /// Writes what the view counts; not measured.
   func insertCounted(_ trips: [Trip]) throws {
     try database.write { tx in

@@ -2,6 +2,7 @@
 /// out, with the same index.
 ///
 ///     insert ──▶ read by key ──▶ ranges over an index ──▶ groups, counted and from a view
+///     ──▶ single inserts, from one caller and from many tasks
 struct ModelSuite {
   private let count: Int
   private let rounds: Int
@@ -10,7 +11,8 @@ struct ModelSuite {
 
   /// The least ratio to SQLite, by the start of the stage's name.
   private static let bars: [(stage: String, ratio: Double)] = [
-    ("insert", 1.0), ("read", 1.2), ("1 %", 1.0), ("count by group, from", 100), ("count by", 0.5),
+    ("insert, one index", 1.0), ("read", 1.2), ("1 %", 1.0), ("count by group, from", 100),
+    ("count by", 0.5),
   ]
 
   init(_ options: Options, _ workspace: Workspace) {
@@ -20,15 +22,22 @@ struct ModelSuite {
     rounds = options.rounds ?? (options.isSmoke ? 1 : 5)
   }
 
-  func run() throws {
+  func run() async throws {
     var measurements = Measurements()
-    for round in 0..<rounds { try run(round, &measurements) }
+    for round in 0..<rounds {
+      let directories = [try workspace.directory(), try workspace.directory()]
+      defer { for directory in directories { workspace.remove(directory) } }
+      let own = try CambiumTrips(directory: directories[0])
+      let peer = try SQLiteTrips(directory: directories[1])
+      try run(round, own, peer, &measurements)
+      try await runSingles(own, peer, &measurements)
+    }
     try report(measurements)
   }
 
-  private func run(_ round: Int, _ measurements: inout Measurements) throws {
-    let directories = [try workspace.directory(), try workspace.directory()]
-    defer { for directory in directories { workspace.remove(directory) } }
+  private func run(
+    _ round: Int, _ own: CambiumTrips, _ peer: SQLiteTrips, _ measurements: inout Measurements
+  ) throws {
     let trips = (1...count).map { Trip(key: $0, of: count) }
     var random = SeededGenerator(seed: 7)
     let keys = (0..<count).map { _ in 1 + random.next(below: count) }
@@ -37,8 +46,6 @@ struct ModelSuite {
       let start = random.next(below: count - width)
       return start..<(start + width)
     }
-    let own = try CambiumTrips(directory: directories[0])
-    let peer = try SQLiteTrips(directory: directories[1])
     let isFirst = round % 2 == 0
     func measure(
       _ stage: String, _ operations: Int, ownOperations: Int? = nil,
@@ -82,6 +89,32 @@ struct ModelSuite {
     } _: {
       try peer.countByCarrier(times: 5)
     }
+  }
+
+  /// Models that are inserted one by one, each durable when the call returns; of many tasks those
+  /// that wait at the same time share a flush, which SQLite's one caller cannot.
+  private func runSingles(
+    _ own: CambiumTrips, _ peer: SQLiteTrips, _ measurements: inout Measurements
+  ) async throws {
+    let (singles, awaited) = options.isSmoke ? (20, 1_000) : (2_000, 20_000)
+    let last = count + singles + awaited
+    let trips = ((count + 1)...last).map { Trip(key: $0, of: last) }
+    let stage = "single insert, one caller"
+    for (name, body) in [
+      (SQLiteTrips.name, { try peer.insert(Array(trips[..<singles]), perTransaction: 1) }),
+      (CambiumTrips.name, { try own.insertEach(trips[..<singles]) }),
+    ] as [(String, () throws -> Void)] {
+      let (seconds, _) = try timed(body)
+      measurements.add(Double(singles) / seconds, digest: nil, to: stage, of: name)
+    }
+    let waiting = "single insert, 64 awaiting tasks; SQLite: one caller"
+    let start = ContinuousClock.now
+    try await own.insertEach(trips[singles...], tasks: 64)
+    let seconds = seconds(since: start)
+    let digest = try own.read(trips.map(\.id.key))
+    measurements.add(Double(awaited) / seconds, digest: digest, to: waiting, of: CambiumTrips.name)
+    measurements.expect(trips.reduce(into: Digest()) { $0.add($1) }, of: waiting)
+    measurements.copyLast(of: SQLiteTrips.name, from: stage, to: waiting)
   }
 
   private func report(_ measurements: Measurements) throws {

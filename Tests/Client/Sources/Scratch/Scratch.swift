@@ -46,7 +46,7 @@ public func withDatabase<R>(_ body: (Database) async throws -> R) async throws -
   let database = try Database(at: "\(directory.path)/test.cambium")
   let result = try await body(database)
   try checkSound(database)
-  try database.close()
+  try await database.close()
   return result
 }
 

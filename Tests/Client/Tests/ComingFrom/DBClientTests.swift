@@ -65,8 +65,8 @@ struct DBClientTests {
   @Test("observes a request")
   func observing() async throws {
     try await withDatabase { database in
-      try database.register(User.self)
-      try database.insert(ada)
+      try await database.register(User.self)
+      try await database.insert(ada)
       let show = Shown()
       let task = Task {
         let now = try database.snapshot()
@@ -76,7 +76,7 @@ struct DBClientTests {
         }
       }
       try await show.waits(for: 1)
-      try database.insert(bob)
+      try await database.insert(bob)
       try await show.waits(for: 2)
       task.cancel()
       _ = await task.result

@@ -133,6 +133,6 @@ struct ModelKitTests {
     let database = try Database.inMemory(for: Person.self, Company.self)
     let durable = try await grown(in: DatabaseStore(database))
     #expect(memory.map(\.name) == ["Ada"] && durable.map(\.name) == ["Ada"])
-    try database.close()
+    try await database.close()
   }
 }

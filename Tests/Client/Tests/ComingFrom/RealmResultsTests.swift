@@ -63,7 +63,7 @@ struct RealmResultsTests {
       let (show, head) = (Shown(), try database.head)
       let observer = Task { try await Self.observe(database, head, show) }
       try Self.write(database, tasks)
-      let rest = try database.insert(TaskModel(name: "rest"))
+      let rest = try await database.insert(TaskModel(name: "rest"))
       try await show.waits(for: 2)
       observer.cancel()
       _ = await observer.result

@@ -173,8 +173,8 @@ struct SharkORMTests {
           }
         }
       }
-      let id = try database.insert(Person(name: "Joe"))
-      try database.delete(id)
+      let id = try await database.insert(Person(name: "Joe"))
+      try await database.delete(id)
       try await show.waits(for: 2)
       task.cancel()
       _ = await task.result
