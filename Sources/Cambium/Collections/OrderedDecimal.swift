@@ -43,6 +43,43 @@ struct OrderedDecimal {
     (self.sign, self.digits, self.exponent) = (sign, digits, exponent)
   }
 
+  /// The integer that equals it; nil where none does, or none of 64 bits.
+  var wholeNumber: Int64? {
+    if sign == .zero { return 0 }
+    guard sign != .notANumber, exponent >= digits.count - 1 else { return nil }
+    return truncated
+  }
+
+  /// Integers between which it lies, as far as 64 bits reach; nil where it is not a number.
+  var nearWholeNumbers: ClosedRange<Int64>? {
+    switch sign {
+    case .notANumber: return nil
+    case .zero: return 0...0
+    case .negative:
+      guard let truncated else { return .min ... .min }
+      return (truncated > .min ? truncated - 1 : truncated)...truncated
+    case .positive:
+      guard let truncated else { return .max ... .max }
+      return truncated...(truncated < .max ? truncated + 1 : truncated)
+    }
+  }
+
+  /// Its whole part; nil where that does not fit.
+  private var truncated: Int64? {
+    guard exponent < 20 else { return nil }
+    var value: Int64 = 0
+    for place in 0..<max(0, Int(exponent) + 1) {
+      let digit = Int64(place < digits.count ? digits[place] : 0)
+      let (tens, overflow) = value.multipliedReportingOverflow(by: 10)
+      let (next, carry) =
+        sign == .negative
+        ? tens.subtractingReportingOverflow(digit) : tens.addingReportingOverflow(digit)
+      if overflow || carry { return nil }
+      value = next
+    }
+    return value
+  }
+
   /// Adds the bytes.
   func append(to bytes: inout ByteBuffer) {
     bytes.append(sign.rawValue)

@@ -47,23 +47,29 @@ struct FarSide {
       let reference = planner.scope.definition?[hop], reference.absence == nil,
       case .reference(let target) = reference.type
     else { return nil }
-    let far = try planner.records.presentCount(target)
-    guard Double(far) * farCost < Double(count) * QueryPlanner.Cost.fetch else { return nil }
     let holdsForNull = try [0, 0].lend { record in
       try ConditionProgram(test, in: planner.scope).accepts(
         record, key: record, planner.records)
     }
     let inner = test.behindFirstHop
     let wanted = holdsForNull ? Condition.Test.not(inner) : inner
-    guard let keys = try keys(target, wanted) else { return nil }
+    guard try costOfAsking(target, wanted) < Double(count) * QueryPlanner.Cost.fetch,
+      let keys = try keys(target, wanted)
+    else { return nil }
     words.append(
       "first ask \(ConditionText.collection(target)) where \(wanted.text): \(keys.count) found")
     let isOne = Condition.Test.oneOf(PropertyPath(hop), keys)
     return holdsForNull ? .not(isOne) : isOne
   }
 
-  /// What reading a record of the far side costs.
-  private var farCost: Double {
+  /// What it costs to ask the other collection once.
+  private func costOfAsking(_ collection: Path, _ test: Condition.Test) throws -> Double {
+    let description = QueryDescription(collection, where: Condition(test))
+    return try QueryPlanner(description, planner.records).estimatedCost()
+  }
+
+  /// What reading a record of the far side costs, where all of them are read.
+  private var recordCost: Double {
     planner.records.snapshot.moment == nil
       ? QueryPlanner.Cost.record : QueryPlanner.Cost.pastRecord
   }
@@ -88,17 +94,17 @@ struct FarSide {
   ) throws -> Condition.Test? {
     let far = try planner.records.presentCount(collection)
     let fanOut = Double(far) / Double(max(1, planner.childCount))
-    let isIndexed =
-      planner.records.snapshot.moment == nil
-      && planner.records.catalog.id(of: property).flatMap {
-        planner.records.catalog.collections.edge(collection, $0)
+    // Only an index that is asked for each record makes the lookups short.
+    let isEdge =
+      planner.records.catalog.id(of: property).flatMap {
+        planner.records.edge(collection, $0)
       } != nil
     let near =
       Double(count)
-      * (isIndexed ? QueryPlanner.Cost.fetch * (1 + fanOut) : Double(far) * farCost)
-    guard Double(far) * farCost * 2 < near else { return nil }
+      * (isEdge ? QueryPlanner.Cost.fetch * (1 + fanOut) : Double(far) * recordCost)
     // `all` is refuted by one that fails, the others are decided by one that passes.
     let wanted = quantifier == .all ? Condition.Test.not(inner) : inner
+    guard try costOfAsking(collection, wanted) * 2 < near else { return nil }
     guard let keys = try referredKeys(collection, property, wanted) else { return nil }
     words.append(
       "first ask \(ConditionText.collection(collection)) where \(wanted.text): they refer to "

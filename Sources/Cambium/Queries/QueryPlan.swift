@@ -39,6 +39,8 @@ struct QueryCounts: Sendable {
   var entries = 0
   /// Records that were read.
   var records = 0
+  /// Records that were read because others are related to them, if there are any.
+  var related = 0
   /// Records that the condition accepts.
   var accepted = 0
   /// Results that were handed out.

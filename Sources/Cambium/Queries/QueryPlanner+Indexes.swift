@@ -22,7 +22,7 @@ extension QueryPlanner {
       if place == index.plural { needsElement = false }
       guard constraint.ranges.count * scan.ranges.count <= QueryPlanner.rangesMax else { break }
       // What cannot be must go at once: it would be the beginning of what can.
-      let ranges = constraint.ranges.filter { !$0.isEmpty }
+      let ranges = try present(constraint.ranges.filter { !$0.isEmpty }, behind: scan.ranges)
       scan.ranges = scan.ranges.flatMap { range in ranges.map { $0.behind(range.lower) } }
       scan.words += constraint.tests.map(\.text)
       if constraint.isExact { scan.consumed += constraint.tests }
@@ -61,13 +61,36 @@ extension QueryPlanner {
         continue
       }
       if place == index.plural { continue }  // another element may have the other value
-      if let both = first.and(constraint) {
-        found = both
-      } else if constraint.isPoints && !first.isPoints {
-        found = constraint
-      }
+      found = first.and(constraint)
     }
     return found
+  }
+
+  /// The ranges of a term that have entries, where asking costs less than it may save: a number is
+  /// looked for among decimals too, of which most indexes have none, and entries of a single range
+  /// come in the order of the terms behind it. One range stays at least.
+  private func present(
+    _ ranges: [ClosedOpenBytes], behind prefixes: [ClosedOpenBytes]
+  ) throws -> [ClosedOpenBytes] {
+    guard ranges.count > 1, prefixes.count == 1, let prefix = prefixes.first?.lower else {
+      return ranges
+    }
+    var known: [ClosedOpenBytes: Bool] = [:]
+    var found: [ClosedOpenBytes] = []
+    for range in ranges {
+      let asked = ranges.count <= QueryPlanner.lookupsMax ? range : range.kind
+      let isThere = try known[asked] ?? hasEntries(asked.behind(prefix))
+      known[asked] = isThere
+      if isThere { found.append(range) }
+    }
+    return found.isEmpty ? Array(ranges.prefix(1)) : found
+  }
+
+  /// More ranges are not looked up one by one, but by the kind of their values.
+  private static let lookupsMax = 4
+
+  private func hasEntries(_ range: ClosedOpenBytes) throws -> Bool {
+    try records.countEntries(range.widened, max: 1) > 0
   }
 
   /// What can be read from an index's previews: not what absence stands for, since an entry does
@@ -146,21 +169,46 @@ extension QueryPlanner {
 
   // MARK: Ways
 
-  func indexWays(_ scan: IndexScan, _ own: [Condition.Test]) throws -> [Way] {
+  /// The ways that an index offers.
+  ///
+  /// - Parameters:
+  ///   - scan: The stretch of it that the condition asks for.
+  ///   - own: The tests of the record itself.
+  ///   - scans: Those of all indexes, which say how rare the rest of what is asked for is.
+  /// - Returns: None, where it offers nothing that a scan does not.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``.
+  func indexWays(
+    _ scan: IndexScan, _ own: [Condition.Test], among scans: [IndexScan]
+  ) throws -> [Way] {
     var scan = scan
     let (isOrdered, isReversed) = isOrdered(scan)
     scan.isReversed = isReversed
     let isWhole = scan.words.isEmpty
     if isWhole && !isOrdered && !scan.isCovering { return [] }
     let each = Cost.entry + (scan.isCovering ? 0 : Cost.fetch)
-    let leaves = own.contains { !scan.consumed.contains($0) }
-    let count =
-      isOrdered ? min(scan.estimate, wanted(scan.estimate) * (leaves ? 4 : 1)) : scan.estimate
+    let residual = own.filter { !scan.consumed.contains($0) }
+    let count = isOrdered ? walked(to: wanted(scan.estimate), residual, scan, scans) : scan.estimate
     return [
       Way(
         access: .index(scan), consumed: scan.consumed, isOrdered: isOrdered, count: count,
         cost: Double(count) * each + (isOrdered ? 0 : sortCost(count)) + Cost.fetch)
     ]
+  }
+
+  /// How many entries of an index in order are likely to be looked at before enough pass.
+  ///
+  /// Each test is as rare as an index says that has counted it, and the tests are taken to be
+  /// independent; of each that no index knows, every fourth record is taken to pass.
+  private func walked(
+    to wanted: Int, _ residual: [Condition.Test], _ scan: IndexScan, _ scans: [IndexScan]
+  ) -> Int {
+    if residual.isEmpty || wanted >= scan.estimate { return min(scan.estimate, wanted) }
+    var share = 1.0
+    for test in residual {
+      let counts = scans.filter { !$0.isGuess && $0.consumed == [test] }.map(\.estimate)
+      share *= counts.min().map { Double($0) / Double(max(1, childCount)) } ?? 0.25
+    }
+    return Int(min(Double(scan.estimate), Double(wanted) / max(share, 1e-9)))
   }
 
   /// Two indexes of which only what is in both need be read.
@@ -208,7 +256,7 @@ extension QueryPlanner {
     let needed = wanted(childCount)
     let most =
       isOrdered(scan).isOrdered && needed < childCount
-      ? max(64, 4 * needed) : max(1000, childCount / 4)
+      ? max(256, 16 * needed) : max(1000, childCount / 4)
     var count = 0
     for range in scan.ranges {
       count += try records.countEntries(range, max: most - count)
@@ -219,6 +267,12 @@ extension QueryPlanner {
 }
 
 extension ClosedOpenBytes {
+  /// The stretch of all values of its kind; itself where it has values of several.
+  fileprivate var kind: ClosedOpenBytes {
+    let kind = ClosedOpenBytes(prefix: Array(lower.prefix(1)))
+    return kind.intersection(self) == self ? kind : self
+  }
+
   /// The stretch of what follows some bytes.
   fileprivate func behind(_ prefix: [UInt8]) -> ClosedOpenBytes {
     ClosedOpenBytes(

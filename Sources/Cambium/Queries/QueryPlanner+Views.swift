@@ -16,7 +16,7 @@ extension QueryPlanner {
       guard isGrouped || grouping.paths.isEmpty, measures.count == grouping.measures.count else {
         continue
       }
-      let place = try oneGroup(of: view, by: names, collection, own)
+      let place = try oneGroup(of: view, by: names, plan, collection, own)
       let needed = view.definition.condition?.test.conjuncts ?? []
       let isWhole = isGrouped && needed.allSatisfy(own.contains) && own.allSatisfy(needed.contains)
       if place == nil && !isWhole { continue }
@@ -35,7 +35,7 @@ extension QueryPlanner {
     else { return nil }
     let own = description.condition?.test.conjuncts ?? []
     for (view, names, plan) in groupViews(of: collection) {
-      guard let place = try oneGroup(of: view, by: names, collection, own) else { continue }
+      guard let place = try oneGroup(of: view, by: names, plan, collection, own) else { continue }
       return QueryViewCount(number: view.number, plan: plan, place: place, name: view.name)
     }
     return nil
@@ -43,11 +43,14 @@ extension QueryPlanner {
 
   /// The group of a view that has just the records that some conjuncts ask for.
   private func oneGroup(
-    of view: ViewPlan, by names: [String], _ collection: CollectionPlan, _ own: [Condition.Test]
+    of view: ViewPlan, by names: [String], _ plan: GroupsPlan, _ collection: CollectionPlan,
+    _ own: [Condition.Test]
   ) throws -> GroupPlace? {
     let needed = view.definition.condition?.test.conjuncts ?? []
+    let groups = GroupsReader(number: view.number, plan: plan, reader: records.reader)
     guard needed.allSatisfy(own.contains),
-      let group = try group(of: names, collection, own, exactly: true),
+      let group = try group(
+        of: names, collection, own, exactly: true, isThere: { try groups.count(at: $0) > 0 }),
       own.allSatisfy({ needed.contains($0) || group.tests.contains($0) })
     else { return nil }
     return group.place
@@ -103,7 +106,7 @@ extension QueryPlanner {
     guard case .top(let by, let terms) = view.definition.content,
       case .top(let plan) = view.content, isOrdered(by: terms, within: by),
       (view.definition.condition?.test.conjuncts ?? []).allSatisfy(own.contains),
-      let wanted = try group(of: by, collection, own)
+      let wanted = try group(of: by, collection, own, isThere: { try has($0, view, plan) })
     else { return nil }
     let order = terms.map { ($0.isDescending ? "-" : "") + ConditionText.name($0.property) }
     let group = by.map { " by " + ConditionText.name($0) }
@@ -130,36 +133,54 @@ extension QueryPlanner {
       }
   }
 
+  private func has(_ place: GroupPlace, _ view: ViewPlan, _ plan: TopPlan) throws -> Bool {
+    var isThere = false
+    try TopReader(number: view.number, plan: plan, reader: records.reader).forEach(at: place) { _ in
+      isThere = true
+      return false
+    }
+    return isThere
+  }
+
   /// The one group that the conjuncts ask for, and those of them that say so; nil where they may
   /// ask for several.
+  ///
+  /// Where a constant may be two values, a number and a decimal, the group is taken that is there.
   private func group(
-    of by: [String], _ collection: CollectionPlan, _ own: [Condition.Test], exactly: Bool = false
+    of by: [String], _ collection: CollectionPlan, _ own: [Condition.Test], exactly: Bool = false,
+    isThere: (GroupPlace) throws -> Bool
   ) throws -> (place: GroupPlace, tests: [Condition.Test])? {
     let resolver = Resolver(definition: collection.definition, catalog: records.catalog)
-    var (order, tests) = ([UInt8](), [Condition.Test]())
+    var (orders, tests) = ([[UInt8]()], [Condition.Test]())
     if by.contains(where: { resolver.type($0).isPlural }) { return nil }
     for name in by {
       let term = try IndexPlan.Term(.init(name), resolver)
-      var range: ClosedOpenBytes?
-      for test in own where range == nil {
-        range = try point(test, name, term, exactly)
-        if range != nil { tests.append(test) }
+      var points: [ClosedOpenBytes] = []
+      for test in own where points.isEmpty {
+        points = try self.points(test, name, term, exactly)
+        if !points.isEmpty { tests.append(test) }
       }
-      guard let range else { return nil }
-      order += range.lower
+      orders = orders.flatMap { order in points.map { order + $0.lower } }
+      guard !orders.isEmpty, orders.count <= QueryPlanner.groupsMax else { return nil }
     }
-    return (GroupPlace(order: order), tests)
+    var places = orders.map { GroupPlace(order: $0) }
+    if places.count > 1 { places = try Array(places.filter(isThere).prefix(2)) }
+    if places.isEmpty { places = [GroupPlace(order: orders[0])] }
+    return places.count == 1 ? (places[0], tests) : nil
   }
 
-  /// The bytes of the one value that a test says a property has.
-  private func point(
+  /// More groups are not looked up to find the one that is meant.
+  private static let groupsMax = 16
+
+  /// The bytes of the values that a test says a property has one of, since they are equal.
+  private func points(
     _ test: Condition.Test, _ name: String, _ term: IndexPlan.Term, _ exactly: Bool
-  ) throws -> ClosedOpenBytes? {
+  ) throws -> [ClosedOpenBytes] {
     guard case .compare(let path, .equal, _) = test, path == PropertyPath(name),
       let found = try TermConstraint.of(test, term, isPlural: false), found.isPoints,
-      found.ranges.count == 1, found.isExact || !exactly
-    else { return nil }
-    return found.ranges.first
+      found.isExact || !exactly
+    else { return [] }
+    return found.ranges
   }
 }
 

@@ -70,6 +70,11 @@ struct QueryPlanner {
     var cost: Double
   }
 
+  /// What it is likely to cost to answer, without asking any far side.
+  func estimatedCost() throws -> Double {
+    try cheapest(description.condition?.test ?? .all([]))?.cost ?? .infinity
+  }
+
   /// - Returns: nil where no way goes on where the cursor ends.
   private func cheapest(_ test: Condition.Test, goesOn: Bool = true) throws -> QueryPlan? {
     let conjuncts = test.conjuncts
@@ -79,7 +84,7 @@ struct QueryPlanner {
       let indexes = records.catalog.collections.indexes(of: collection)
       let scans = try indexes.compactMap { try scan($0, own) }
       if records.snapshot.moment == nil {
-        ways += try scans.flatMap { try indexWays($0, own) } + both(scans, own)
+        ways += try scans.flatMap { try indexWays($0, own, among: scans) } + both(scans, own)
         ways += try topWays(own)
       } else {
         ways += try correctedWays(scans)

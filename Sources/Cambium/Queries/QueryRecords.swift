@@ -8,6 +8,8 @@ final class QueryRecords: RelatedRecords {
   private var nodes: [Path: UInt64?] = [:]
   /// Copies of the records that are joined to the one at hand; nil where there is none.
   var joined: [(key: [UInt8], record: [UInt8])?] = []
+  /// How many records were read because others are related to them.
+  private(set) var relatedCount = 0
 
   /// Their keys; an empty one where there is none.
   var joinedKeys: [[UInt8]] { joined.map { $0?.key ?? [] } }
@@ -38,6 +40,7 @@ final class QueryRecords: RelatedRecords {
 
   func lend<R>(_ collection: Path, _ key: RawSpan, _ body: (RawSpan) throws -> R) throws -> R? {
     guard let node = try node(collection) else { return nil }
+    relatedCount += 1
     return try lend(node: node, key, body)
   }
 
@@ -74,7 +77,8 @@ final class QueryRecords: RelatedRecords {
       return try forEach(index, node, property, key, body)
     }
     try forEach(in: collection) { own, record in
-      try QueryRecords.refers(record, property, to: key) ? try body(own, record) : true
+      relatedCount += 1
+      return try QueryRecords.refers(record, property, to: key) ? try body(own, record) : true
     }
   }
 
@@ -132,6 +136,7 @@ final class QueryRecords: RelatedRecords {
         let own = entry.extracting(try IndexEntry.split(entry, value).record)
         if last.lend({ $0.equals(own) }) { return true }
         last = own.array()
+        relatedCount += 1
         return try lend(node: node, own) { record in
           try QueryRecords.refers(record, property, to: key) ? try body(own, record) : true
         } ?? true

@@ -311,7 +311,7 @@ extension QueryRun {
 
 extension ClosedOpenBytes {
   /// The stretch that surely holds what cut entries there are of it.
-  fileprivate var widened: ClosedOpenBytes {
+  var widened: ClosedOpenBytes {
     let most = IndexScan.boundBytesMax
     var wide = self
     if lower.count > most { wide.lower = Array(lower.prefix(most)) }

@@ -13,7 +13,9 @@ final class QueryRun {
 
   let plan: QueryPlan
   let records: QueryRecords
-  private(set) var counts = QueryCounts()
+  private var ownCounts = QueryCounts()
+  /// How many related records had been read before it ran.
+  private let relatedBefore: Int
   private var untilCheck = QueryRun.cancellationInterval
   /// Asked now and then; throws to end the run.
   var check: (() throws -> Void)?
@@ -44,16 +46,25 @@ final class QueryRun {
     let countsAll = description.outcome != .list && description.outcome != .ids
     if countsAll && description.limit == nil { description.orderings = [] }
     plan = try QueryPlanner(description, records).plan()
+    // What planning asked of other collections are runs of their own.
+    relatedBefore = records.relatedCount
     tables = Array(repeating: nil, count: description.joins.count)
   }
 
   // A run has many ways to end, and this is behind all of them.
   deinit { tracer?.tell(plan, counts, on: records.snapshot) }
 
+  /// What it did so far.
+  var counts: QueryCounts {
+    var counts = ownCounts
+    counts.related = records.relatedCount - relatedBefore
+    return counts
+  }
+
   /// Takes what happened in accesses into account.
   func count(entries: Int = 0, records: Int = 0) throws {
-    counts.entries += entries
-    counts.records += records
+    ownCounts.entries += entries
+    ownCounts.records += records
     untilCheck -= 1
     if untilCheck == 0 {
       untilCheck = QueryRun.cancellationInterval
@@ -95,7 +106,7 @@ final class QueryRun {
         skipped -= 1
         return true
       }
-      counts.results += 1
+      ownCounts.results += 1
       left -= 1
       return try body(key, record) && left > 0
     }
@@ -112,7 +123,7 @@ final class QueryRun {
     guard let order = plan.placeOrder else { return [] }
     var place = ByteBuffer()
     try order.write(record, key: key, records, to: &place)
-    return place.array()
+    return Array(place.array().dropLast(key.byteCount))
   }
 
   /// Where the last run stopped because it was enough; nil where it came to the end.
@@ -134,7 +145,7 @@ final class QueryRun {
         guard try program.accepts(record, key: key, records) else { return true }
       }
       if !plan.joins.isEmpty { return try join(0, key, record, body) }
-      counts.accepted += 1
+      ownCounts.accepted += 1
       return try body(key, record)
     }
   }
@@ -147,7 +158,7 @@ final class QueryRun {
       if let program = plan.joinedProgram {
         guard try program.accepts(record, key: key, records) else { return true }
       }
-      counts.accepted += 1
+      ownCounts.accepted += 1
       return try body(key, record)
     }
     if index == 0 { records.joined = Array(repeating: nil, count: plan.joins.count) }
@@ -161,7 +172,7 @@ final class QueryRun {
       }
       guard let copy = copy.flatMap(\.self) else { continue }
       isAlone = false
-      counts.records += 1
+      ownCounts.records += 1
       records.joined[index] = (other, copy)
       if try !self.join(index + 1, key, record, body) { return false }
     }

@@ -15,6 +15,8 @@ public struct QueryTrace: Sendable, CustomStringConvertible {
   public let entriesRead: Int
   /// How many records were read.
   public let recordsRead: Int
+  /// How many records were looked up, or scanned, behind references and in relations.
+  public let relatedRead: Int
   /// How many of them the condition accepts.
   public let accepted: Int
   /// How many results were handed out, or counted one by one; none where a view has the figures.
@@ -45,6 +47,7 @@ struct QueryTracer {
       QueryTrace(
         collection: plan.description.collection, sequence: snapshot.sequence,
         plan: plan.explained(counts), entriesRead: counts.entries, recordsRead: counts.records,
-        accepted: counts.accepted, results: counts.results, duration: .now - start))
+        relatedRead: counts.related, accepted: counts.accepted, results: counts.results,
+        duration: .now - start))
   }
 }

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// What a condition says about the values of one of an index's terms, as stretches of the bytes
 /// that the term has in entries.
 ///
@@ -25,42 +27,43 @@ struct TermConstraint {
     _ test: Condition.Test, _ term: IndexPlan.Term, isPlural: Bool
   ) throws -> TermConstraint? {
     let bounds = TermBounds(term)
-    let found: (ranges: [ClosedOpenBytes], isPoints: Bool, isExact: Bool)?
+    let found: TermBounds.Found?
+    var isPoints = true
     switch test {
-    case .contains(_, let value) where isPlural:
-      found = try bounds.points([value]).map { ($0, true, bounds.isBinary(value)) }
+    case .contains(_, let value) where isPlural: found = try bounds.points([value])
     case _ where isPlural: return nil
-    case .compare(_, .equal, .null):
-      found = ([ClosedOpenBytes(prefix: [OrderedBytes.null])], true, true)
-    case .compare(_, .equal, let value):
-      found = try bounds.points([value]).map { ($0, true, bounds.isBinary(value)) }
-    case .oneOf(_, let values):
-      found = try bounds.points(values).map { ($0, true, values.allSatisfy(bounds.isBinary)) }
+    case .compare(_, .equal, let value): found = try bounds.points([value])
+    case .oneOf(_, let values): found = try bounds.points(values)
     case .compare(_, let comparison, let value) where comparison != .notEqual:
-      found = try bounds.range(comparison, value).map { ([$0], false, true) }
+      (found, isPoints) = (try bounds.ranges(comparison, value), false)
     case .text(_, let test, let text, let collation) where collation == term.collation:
-      found = try bounds.text(test, text).map { ([$0], test == .equals, true) }
+      found = try bounds.text(test, text).map { ([$0], true) }
+      isPoints = test == .equals
     default: found = nil
     }
     guard let found else { return nil }
     let ranges =
       term.isDescending
-      ? found.ranges.map(found.isPoints ? \.turnedPoint : \.turned).reversed() : found.ranges
+      ? found.ranges.map(isPoints ? \.turnedPoint : \.turned).reversed() : found.ranges
     return TermConstraint(
-      ranges: ranges, isPoints: found.isPoints, tests: [test], isExact: found.isExact)
+      ranges: ranges, isPoints: isPoints, tests: [test], isExact: found.isExact)
   }
 
-  /// What two constraints say together; nil where they cannot be put together.
-  func and(_ other: TermConstraint) -> TermConstraint? {
-    if isPoints != other.isPoints { return nil }
-    guard ranges.count == 1, other.ranges.count == 1 else { return nil }
-    let (one, two) = (ranges[0], other.ranges[0])
-    let lower = one.lower.lexicographicallyPrecedes(two.lower) ? two.lower : one.lower
-    var upper = one.upper ?? two.upper
-    if let a = one.upper, let b = two.upper { upper = a.lexicographicallyPrecedes(b) ? a : b }
+  /// What two constraints say together: the ranges that lie in both.
+  ///
+  /// Every bound is where a value begins or ends, so a range that is one value lies in another
+  /// range as a whole or not at all.
+  func and(_ other: TermConstraint) -> TermConstraint {
+    var both: [ClosedOpenBytes] = []
+    var (one, two) = (ranges[...], other.ranges[...])
+    while let first = one.first, let second = two.first {
+      let shared = first.intersection(second)
+      if !shared.isEmpty { both.append(shared) }
+      if first.ends(before: second) { one.removeFirst() } else { two.removeFirst() }
+    }
     return TermConstraint(
-      ranges: [ClosedOpenBytes(from: lower, upTo: upper)], isPoints: isPoints,
-      tests: tests + other.tests, isExact: isExact && other.isExact)
+      ranges: both, isPoints: isPoints || other.isPoints, tests: tests + other.tests,
+      isExact: isExact && other.isExact)
   }
 }
 
@@ -75,6 +78,12 @@ extension ClosedOpenBytes {
   fileprivate var turnedPoint: ClosedOpenBytes { ClosedOpenBytes(prefix: turn(lower)) }
 
   private func turn(_ bytes: [UInt8]) -> [UInt8] { bytes.map { ~$0 } }
+
+  /// Whether it ends before another stretch does.
+  fileprivate func ends(before other: ClosedOpenBytes) -> Bool {
+    guard let upper else { return false }
+    return other.upper.map { upper.lexicographicallyPrecedes($0) } ?? true
+  }
 }
 
 /// The bytes of a term between which values lie.
@@ -83,59 +92,111 @@ struct TermBounds {
 
   init(_ term: IndexPlan.Term) { self.term = term }
 
-  /// Whether the index tells all from a constant that a comparison does: not where it takes texts
-  /// that differ in case for one.
-  func isBinary(_ value: Value) -> Bool {
-    if case .string = value { return term.collation == .binary || isReference }
-    return true
-  }
+  /// Ranges, ascending; `isExact` where nothing else lies in them.
+  typealias Found = (ranges: [ClosedOpenBytes], isExact: Bool)
 
   private var isReference: Bool { if case .reference = term.type { true } else { false } }
 
-  /// The bytes of a constant, or nil where values of other kinds would equal it.
-  private func bytes(_ value: Value) throws -> [UInt8]? {
-    var value = value.coerced(to: term.type)
-    if isReference {
-      guard let key = ConditionScope.ResolvedPath.key(value, target: term.type.target) else {
-        return nil
-      }
-      value = StoredKey.value(of: key)
+  /// Whether decimals may lie beside other numbers, which are not compared by one order: an integer
+  /// equals decimals and doubles, but no double equals a decimal.
+  private var hasDecimalsApart: Bool { term.type == .any }
+
+  /// A constant as the term's values are compared with it; nil where it can be compared with none
+  /// by an index.
+  private func constant(_ value: Value) -> Value? {
+    let value = value.coerced(to: term.type)
+    guard isReference else { return value }
+    return ConditionScope.ResolvedPath.key(value, target: term.type.target)
+      .map(StoredKey.value(of:))
+  }
+
+  private func bytes(_ value: Value) throws -> [UInt8] {
+    try OrderedBytes.of(value, as: term.type, term.collation)
+  }
+
+  // MARK: Equality
+
+  /// The stretches of some values, ascending, each once; nil where the index cannot find them.
+  func points(_ values: [Value]) throws -> Found? {
+    var (all, isExact) = ([[UInt8]](), true)
+    for value in values {
+      guard let found = try points(value) else { return nil }
+      all += found.bytes
+      isExact = isExact && found.isExact
     }
+    all.sort { $0.lexicographicallyPrecedes($1) }
+    var ranges: [ClosedOpenBytes] = []
+    for point in all where ranges.last?.lower != point {
+      ranges.append(ClosedOpenBytes(prefix: point))
+    }
+    return (ranges, isExact)
+  }
+
+  /// The bytes of the values that equal a constant.
+  private func points(_ value: Value) throws -> (bytes: [[UInt8]], isExact: Bool)? {
+    if value == .null { return ([[OrderedBytes.null]], true) }
+    guard let value = constant(value) else { return nil }
     switch (value, term.type) {
-    case (.null, _): return nil
-    // An integer equals decimals, which lie elsewhere where anything may be stored.
-    case (.integer, .any), (.decimal, .any), (.decimal, .integer), (.decimal, .double): return nil
     // No decimal is infinite, but integers among them compare with it.
     case (.double, .decimal): return nil
-    default: return try OrderedBytes.of(value, as: term.type, term.collation)
+    case (.integer, .any):
+      return ([try bytes(value), try OrderedBytes.of(value, as: .decimal)], true)
+    case (.decimal(let number), .any), (.decimal(let number), .integer),
+      (.decimal(let number), .double):
+      let decimals = hasDecimalsApart ? [try bytes(value)] : []
+      // Doubles lie among the integers, and do not equal decimals.
+      let whole = try OrderedDecimal(number).wholeNumber.map { [try bytes(.integer($0))] }
+      return (decimals + (whole ?? []), whole == nil)
+    case (.string, _): return ([try bytes(value)], term.collation == .binary || isReference)
+    default: return ([try bytes(value)], true)
     }
   }
 
-  /// The stretches of some values, ascending, each once.
-  func points(_ values: [Value]) throws -> [ClosedOpenBytes]? {
-    var points: [[UInt8]] = []
-    for value in values {
-      if value == .null {
-        points.append([OrderedBytes.null])
-      } else {
-        guard let bytes = try bytes(value) else { return nil }
-        points.append(bytes)
+  // MARK: Order
+
+  /// The stretches of a comparison, each within one kind of values; nil where the index cannot find
+  /// them.
+  func ranges(_ comparison: Condition.Comparison, _ value: Value) throws -> Found? {
+    guard value != .null, let value = constant(value) else { return nil }
+    switch (value, term.type) {
+    case (.double, .decimal): return nil
+    case (.string, _) where term.collation != .binary && !isReference: return nil
+    case (.integer, .any):
+      let kinds = [try bytes(value), try OrderedBytes.of(value, as: .decimal)]
+      return (kinds.compactMap { TermBounds.range(comparison, $0) }, true)
+    case (.decimal(let number), .any), (.decimal(let number), .integer),
+      (.decimal(let number), .double):
+      let decimals =
+        hasDecimalsApart ? TermBounds.range(comparison, try bytes(value)).map { [$0] } ?? [] : []
+      return (try wholeNumbers(comparison, number) + decimals, false)
+    default:
+      return TermBounds.range(comparison, try bytes(value)).map { ([$0], true) }
+    }
+  }
+
+  /// A stretch that has all integers which compare so with a decimal, and a few others.
+  private func wholeNumbers(
+    _ comparison: Condition.Comparison, _ number: Decimal
+  ) throws -> [ClosedOpenBytes] {
+    guard let near = OrderedDecimal(number).nearWholeNumbers else {
+      // Not a number comes behind all of them.
+      let isLess = comparison == .less || comparison == .lessOrEqual
+      return isLess ? [ClosedOpenBytes(prefix: [OrderedBytes.number])] : []
+    }
+    let range =
+      switch comparison {
+      case .less, .lessOrEqual:
+        TermBounds.range(.lessOrEqual, try bytes(.integer(near.upperBound)))
+      default: TermBounds.range(.greaterOrEqual, try bytes(.integer(near.lowerBound)))
       }
-    }
-    points.sort { $0.lexicographicallyPrecedes($1) }
-    var ranges: [ClosedOpenBytes] = []
-    for point in points where ranges.last?.lower != point {
-      ranges.append(ClosedOpenBytes(prefix: point))
-    }
-    return ranges
+    return range.map { [$0] } ?? []
   }
 
   /// The stretch of a comparison, within the kind of its constant.
-  func range(_ comparison: Condition.Comparison, _ value: Value) throws -> ClosedOpenBytes? {
-    if case .string = value, !isBinary(value) { return nil }
-    guard let bytes = try bytes(value), let kind = ClosedOpenBytes(kindOf: bytes) else {
-      return nil
-    }
+  private static func range(
+    _ comparison: Condition.Comparison, _ bytes: [UInt8]
+  ) -> ClosedOpenBytes? {
+    guard let kind = ClosedOpenBytes(kindOf: bytes) else { return nil }
     switch comparison {
     case .less: return ClosedOpenBytes(from: kind.lower, upTo: bytes)
     case .lessOrEqual:
