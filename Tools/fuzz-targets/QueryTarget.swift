@@ -73,6 +73,11 @@ enum QueryTarget {
   }
 
   private static func checkWords(_ text: String) {
+    let typed = TextQuery(anyText: text)
+    if typed != .any([]) {
+      let again = mustSucceed("reading \(typed)") { try TextQuery(parsing: typed.description) }
+      require(again == typed, "\(typed) comes back as \(again) from \(text)")
+    }
     do throws(TextQueryError) {
       let query = try TextQuery(parsing: text)
       let again = mustSucceed("reading \(query)") { try TextQuery(parsing: query.description) }

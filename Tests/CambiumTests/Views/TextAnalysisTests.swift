@@ -9,7 +9,7 @@ import Testing
     _ text: String, _ language: String? = nil, keepsDiacritics: Bool = false
   ) throws -> [String] {
     let analyzer = try TextAnalyzer(language: language, keepsDiacritics: keepsDiacritics)
-    return try analyzer.terms(of: text).map { String(decoding: $0, as: UTF8.self) }
+    return try analyzer.terms(of: text).map { String(decoding: $0.own, as: UTF8.self) }
   }
 
   @Test("cuts words at what is no letter, digit or mark")
@@ -55,6 +55,27 @@ import Testing
     #expect(throws: DatabaseError.self) { try TextAnalyzer(language: "xx") }
   }
 
+  @Test("finds a word with accents by the word without them, in every language")
+  func accentsAndStems() throws {
+    func plain(_ word: String, _ language: String) throws -> String {
+      let terms = try TextAnalyzer(language: language).terms(of: word)[0]
+      return String(decoding: terms.plain ?? terms.own, as: UTF8.self)
+    }
+    let words = [
+      "résumé", "fiancée", "cafés", "naïvely", "mangées", "canción", "Häuser", "nação", "città",
+      "għaliex", "élèves", "coöperation", "Übungen", "žluťoučký", "școală",
+    ]
+    for language in Stemmer.languages {
+      for word in words {
+        let bare = String(
+          decoding: TermFolding.withoutDiacritics(Array(word.lowercased().utf8)), as: UTF8.self)
+        #expect(try plain(word, language) == plain(bare, language), "\(word) in \(language)")
+      }
+    }
+    // The accents of a language still count for its rules.
+    #expect(try terms("новый новая", "ru") == ["нов", "нов"])
+  }
+
   @Test("cuts what is too long, and does not stumble over what is not UTF-8")
   func hostile() throws {
     let long = try terms(String(repeating: "ab", count: 500))
@@ -65,7 +86,7 @@ import Testing
       let bytes = (0..<random.below(40)).map { _ in UInt8(random.below(256)) }
       try bytes.lend { text in
         var last = 0
-        try analyzer.forEachTerm(in: text) { _, range in
+        try analyzer.forEachWord(in: text) { _, range in
           #expect(range.lowerBound >= last && range.upperBound <= text.byteCount)
           last = range.upperBound
         }
@@ -136,6 +157,56 @@ import Testing
     }
     #expect(throws: TextQueryError.self) {
       try TextQuery(parsing: String(repeating: "-", count: 10_000))
+    }
+  }
+
+  @Test(
+    "takes anything that people type",
+    arguments: [
+      ("", TextQuery.any([])), ("\"", .any([])), (" - * ( \"\" ", .any([])), ("-whale", .any([])),
+      ("white whale", .all([.word("white"), .word("whale")])),
+      ("https://a.org/b?c=d", .phrase("https://a.org/b?c=d")),
+      ("title:whale", .phrase("title:whale")),
+      ("\"in a row", .phrase("in a row")), ("\"in a r\"*", .phrase("in a r", isPrefix: true)),
+      ("whal* -white", .all([.prefix("whal"), .not(.word("white"))])),
+      ("a OR b c", .any([.word("a"), .all([.word("b"), .word("c")])])),
+      ("a OR", .word("a")), ("AND a", .word("a")), ("OR", .phrase("OR")),
+      ("a NOT b", .all([.word("a"), .not(.word("b"))])), ("a NOT", .word("a")),
+      ("(a) [b]", .all([.phrase("a"), .phrase("b")])), ("C++", .word("C")),
+      ("a - b", .all([.word("a"), .word("b")])), ("well-known", .phrase("well-known")),
+    ])
+  func anyText(text: String, query: TextQuery) {
+    #expect(TextQuery(anyText: text) == query)
+  }
+
+  @Test("of anything that people type can be written down and run")
+  func anyTextAtRandom() throws {
+    let pieces = [
+      "\"", "*", "-", "(", ")", ":", " ", "OR", "AND", "NOT", "a", "é", "whale", "https://",
+      "\u{0}",
+      "\u{1F600}", "ा", "\u{301}", "東", "1", "\n", "'", "--", "\u{200F}", "\\",
+    ]
+    var random = SeededGenerator(seed: 11)
+    try withDatabase { database in
+      var definition = CollectionDefinition()
+      definition.views = [ViewDefinition(.text(["title"], language: "en"))]
+      try database.write { tx in
+        try tx.declare("books", definition)
+        try tx.set("books/1", to: ["title": "The whale, a résumé of 1 東 é"])
+      }
+      let snapshot = try database.snapshot()
+      for _ in 0..<3000 {
+        let text = (0..<random.below(12)).map { _ in pieces[random.below(pieces.count)] }.joined()
+        let query = TextQuery(anyText: text)
+        let found = try snapshot.search("books", anyText: text)
+        if query == .any([]) {
+          #expect(found.isEmpty)
+        } else {
+          #expect(try TextQuery(parsing: query.description) == query, "\(text.debugDescription)")
+        }
+      }
+      let long = String(repeating: "whale \"", count: 50_000)
+      #expect(try snapshot.search("books", anyText: long).count == 1)
     }
   }
 }

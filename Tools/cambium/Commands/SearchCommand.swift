@@ -7,6 +7,8 @@ enum SearchCommand {
   static let limit = Option(
     "limit", letter: "n", "N", .number(0...Int.max), "how many records, the best first",
     fallback: "20")
+  static let typed = Option(
+    flag: "typed", "take the text as people type it into a search field: none is refused")
   static let property = Option("property", "NAME", .text, "look only in this property")
 
   static let command = Command(
@@ -26,13 +28,16 @@ enum SearchCommand {
           title:whale      in this property
           (a OR b) c       parentheses, as one expects
 
+      With --typed only words, "…", *, - and OR mean something, and everything else parts words: it
+      is for text that comes from elsewhere, such as https://example.org or a lone quotation mark.
+
       A TEXT that begins with - comes after --. The collection needs an index of texts, which the
       app's schema declares, as in TextIndex(\\.title, \\.body, language: "en"). Of several, the
       first that has the --property is searched; without one, the first. Exits with 1 where nothing
       is found.
       """,
     operands: [.database, collection, text],
-    options: [limit, property, .at] + Option.reading,
+    options: [limit, property, typed, .at] + Option.reading,
     examples: [
       .init(
         #"cambium search library.cambium books 'whal* -title:white' -n 5"#,
@@ -70,6 +75,7 @@ enum SearchCommand {
 
   private static func query(_ invocation: Invocation) throws -> TextQuery {
     let text = invocation.value(text).text
+    if invocation.has(typed) { return TextQuery(anyText: text) }
     do { return try TextQuery(parsing: text) } catch {
       var failure = Failure(.usage, "bad_query", error.reason, hint: CollectionSearch.help)
       if !text.isEmpty && !text.contains(where: \.isNewline) {

@@ -51,6 +51,22 @@ extension Query {
     try search(for: try TextQuery(parsing: text), in: repeat each properties)
   }
 
+  /// As ``search(_:in:)``, for what people type: no text is refused.
+  ///
+  ///     let found = try books.search(anyText: field.text)
+  ///
+  /// - Parameters:
+  ///   - text: What was typed, as ``TextQuery/init(anyText:)`` reads it.
+  ///   - properties: As for ``search(_:in:)``.
+  /// - Returns: The results; none where the text has no word.
+  /// - Throws: As ``search(for:in:)``; never because of the text.
+  /// - Complexity: as ``search(for:in:)``.
+  public func search<each T: PropertyTerm>(
+    anyText text: String, in properties: repeat @escaping (Fields<M>) -> each T
+  ) throws -> [TextResult<M>] {
+    try search(for: TextQuery(anyText: text), in: repeat each properties)
+  }
+
   /// As ``search(_:in:)``, for a search that was put together.
   ///
   /// - Parameters:

@@ -28,6 +28,22 @@ extension Snapshot {
     }
   }
 
+  /// As ``search(_:for:limit:properties:)``, for what people type: no text is refused.
+  ///
+  /// - Parameters:
+  ///   - collection: The collection, with a view of texts declared.
+  ///   - text: What was typed, as ``TextQuery/init(anyText:)`` reads it.
+  ///   - limit: How many records are wanted.
+  ///   - properties: Which view is meant; nil for the first.
+  /// - Returns: As ``search(_:for:limit:properties:)``.
+  /// - Throws: ``DatabaseError/notFound(_:reason:)`` where no such view is declared.
+  /// - Complexity: as ``search(_:for:limit:properties:)``.
+  public func search(
+    _ collection: Path, anyText text: String, limit: Int = 20, properties: [String]? = nil
+  ) throws -> [TextMatch] {
+    try search(collection, for: TextQuery(anyText: text), limit: limit, properties: properties)
+  }
+
   /// A short piece of a text around what was looked for.
   ///
   /// - Parameters:

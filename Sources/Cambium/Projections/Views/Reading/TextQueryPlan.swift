@@ -46,9 +46,30 @@ indirect enum TextQueryPlan: Sendable {
   private static func leaf(
     _ text: String, isPrefix: Bool, _ plan: TextPlan, _ property: Int?
   ) throws -> TextQueryPlan? {
-    let terms = try plan.analyzer.terms(of: text)
-    if terms.isEmpty { return nil }
-    return .terms(TextLeaf(terms: terms, isPrefix: isPrefix, property: property))
+    let words = try plan.analyzer.terms(of: text)
+    if words.isEmpty { return nil }
+    let rows = rows(of: words).map { terms in
+      TextQueryPlan.terms(TextLeaf(terms: terms, isPrefix: isPrefix, property: property))
+    }
+    return rows.count == 1 ? rows[0] : .any(rows)
+  }
+
+  /// The terms of words in a row, in each way in which they may stand in a text. Behind the third
+  /// word with two terms, all take the same one.
+  private static func rows(of words: [TextAnalyzer.Terms]) -> [[[UInt8]]] {
+    var (rows, double) = ([[[UInt8]]()], 0)
+    for word in words {
+      guard let plain = word.plain else {
+        rows = rows.map { $0 + [word.own] }
+        continue
+      }
+      double += 1
+      rows =
+        double <= 3
+        ? rows.flatMap { [$0 + [word.own], $0 + [plain]] }
+        : rows.enumerated().map { $1 + [$0 % 2 == 0 ? word.own : plain] }
+    }
+    return rows
   }
 }
 

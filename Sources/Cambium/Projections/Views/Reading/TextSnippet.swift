@@ -27,9 +27,9 @@ extension TextPlan {
     var found: [(range: Range<Int>, term: Int?)] = []
     let wanted = query.wantedTerms
     try bytes.lend { span in
-      try analyzer.forEachTerm(in: span) { term, range in
+      try analyzer.forEachWord(in: span) { word, range in
         let place = wanted.firstIndex { wanted in
-          wanted.isPrefix ? term.starts(with: wanted.term) : term == wanted.term
+          word.contains { wanted.isPrefix ? $0.starts(with: wanted.term) : $0 == wanted.term }
         }
         found.append((range, place))
       }

@@ -86,8 +86,9 @@ struct RecordTerms: Sendable {
     if value.byteCount == 0 { return }
     switch try value.load(UInt8.self, at: 0) {
     case ValueTag.string:
-      try analyzer.forEachTerm(in: value.extracting(droppingFirst: 1)) { term, _ in
-        terms[term, default: TermPlaces()].add(position, in: place)
+      try analyzer.forEachWord(in: value.extracting(droppingFirst: 1)) { word, _ in
+        terms[word.own, default: TermPlaces()].add(position, in: place)
+        if let plain = word.plain { terms[plain, default: TermPlaces()].add(position, in: place) }
         lengths[place] += 1
         position += 1
       }

@@ -1,6 +1,13 @@
 // From text to terms, the same way for what is stored and for what is asked:
 //
 //     text ──words──▶ word ──folded──▶ word ──stemmed──▶ stem ──without diacritics──▶ term
+//                                        └──without diacritics──▶ word ──stemmed──▶ other term
+//
+// Rules for stems know the accents of their language: without them French takes "continuité" and
+// "continue" for different words, and Russian most of its adjectives. But whoever writes "resume"
+// wants to find "résumé" as well, whose stem the rules find in another way. So a word with accents
+// has two terms in a language, where they differ: that of the word as it is written, and that of
+// the word without accents.
 
 import Synchronization
 
@@ -24,32 +31,52 @@ final class TextAnalyzer: Sendable {
     if let language { stemmer = Mutex(try Stemmer(language)) } else { stemmer = nil }
   }
 
-  /// Tells the terms of a text in UTF-8 in order, each with the bytes that it comes from.
-  func forEachTerm(
-    in text: RawSpan, _ body: (_ term: [UInt8], _ range: Range<Int>) throws -> Void
+  /// The terms of one word.
+  struct Terms: Equatable, Sendable {
+    /// That of the word as it is written.
+    var own: [UInt8]
+    /// That of the word without accents; nil where it is the same.
+    var plain: [UInt8]?
+
+    /// Whether one of them passes a test.
+    func contains(where test: ([UInt8]) -> Bool) -> Bool {
+      test(own) || plain.map(test) ?? false
+    }
+  }
+
+  /// Tells the terms of a text's words in UTF-8 in order, each with the bytes that it comes from.
+  func forEachWord(
+    in text: RawSpan, _ body: (_ terms: Terms, _ range: Range<Int>) throws -> Void
   ) throws {
     var scanner = WordScanner()
     while let (range, isASCII) = try scanner.next(in: text) {
-      try body(term(text.extracting(range), isASCII: isASCII), range)
+      try body(terms(text.extracting(range), isASCII: isASCII), range)
     }
   }
 
-  /// The terms of a text.
-  func terms(of text: String) throws -> [[UInt8]] {
-    var terms: [[UInt8]] = []
-    try Array(text.utf8).lend { try forEachTerm(in: $0) { term, _ in terms.append(term) } }
+  /// The terms of a text's words.
+  func terms(of text: String) throws -> [Terms] {
+    var terms: [Terms] = []
+    try Array(text.utf8).lend { try forEachWord(in: $0) { word, _ in terms.append(word) } }
     return terms
   }
 
-  private func term(_ word: RawSpan, isASCII: Bool) -> [UInt8] {
-    var term: [UInt8] = []
-    term.reserveCapacity(word.byteCount)
-    TermFolding.append(word, isASCII: isASCII, to: &term)
-    stemmer?.withLock { $0.stem(&term) }
-    if !keepsDiacritics && !isASCII { term = TermFolding.withoutDiacritics(term) }
-    if term.count > TextAnalyzer.termBytesMax {
-      term.removeSubrange(TextAnalyzer.termBytesMax...)
-    }
-    return term
+  private func terms(_ word: RawSpan, isASCII: Bool) -> Terms {
+    var folded: [UInt8] = []
+    folded.reserveCapacity(word.byteCount)
+    TermFolding.append(word, isASCII: isASCII, to: &folded)
+    if isASCII || keepsDiacritics { return Terms(own: cut(stemmed(folded))) }
+    let own = cut(TermFolding.withoutDiacritics(stemmed(folded)))
+    if stemmer == nil { return Terms(own: own) }
+    let plain = cut(stemmed(TermFolding.withoutDiacritics(folded)))
+    return Terms(own: own, plain: plain == own ? nil : plain)
   }
+
+  private func stemmed(_ word: [UInt8]) -> [UInt8] {
+    var stem = word
+    stemmer?.withLock { $0.stem(&stem) }
+    return stem
+  }
+
+  private func cut(_ term: [UInt8]) -> [UInt8] { Array(term.prefix(TextAnalyzer.termBytesMax)) }
 }
