@@ -34,12 +34,15 @@ let package = Package(
       name: "CUTF8Proc", pkgConfig: utf8procConfig,
       providers: [.apt(["libutf8proc-dev"]), .brew(["utf8proc"])]),
     .systemLibrary(
+      name: "CPCRE2", pkgConfig: "libpcre2-8",
+      providers: [.apt(["libpcre2-dev"]), .brew(["pcre2"])]),
+    .systemLibrary(
       name: "CStemmer", providers: [.apt(["libstemmer-dev"]), .brew(["snowball"])]),
     .systemLibrary(name: "CEdit", pkgConfig: "libedit", providers: [.apt(["libedit-dev"])]),
     .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: settings),
     .target(
       name: "Cambium",
-      dependencies: ["LMDB", "CZstd", "CXXHash", "CSodium", "CStemmer", "CUTF8Proc"],
+      dependencies: ["LMDB", "CZstd", "CXXHash", "CSodium", "CStemmer", "CUTF8Proc", "CPCRE2"],
       swiftSettings: settings),
     .executableTarget(
       name: "CambiumTool", dependencies: ["Cambium", "CEdit"], path: "Tools/cambium",

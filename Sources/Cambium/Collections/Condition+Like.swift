@@ -17,16 +17,48 @@ extension Condition.Test {
       }
       return .text(path, test, String(body), collation)
     }
-    var expression = "(?s)^"
-    for scalar in pattern.unicodeScalars {
-      switch scalar {
-      case "%": expression += ".*"
-      case "_": expression += "."
-      case _ where #"\^$.|?*+()[]{}/-#"#.unicodeScalars.contains(scalar):
-        expression += "\\\(scalar)"
-      default: expression.unicodeScalars.append(scalar)
-      }
+    return .text(path, .like, pattern, collation)
+  }
+}
+
+extension Condition {
+  /// The dialect of its patterns: 2 where it has any, nil where it has none. Those of dialect 1
+  /// were declared before there was another, and stay as they are.
+  var patternDialect: Int64? {
+    test.contains { test in
+      if case .text(_, let kind, _, _) = test { kind == .like || kind == .matches } else { false }
+    } ? 2 : nil
+  }
+
+  /// The condition with the patterns of a declaration that names no dialect.
+  var ofFormerDialect: Condition {
+    Condition(
+      test.replacing { test in
+        guard case .text(let path, .matches, let pattern, let collation) = test else { return test }
+        return .text(path, .matchesFormerly, pattern, collation)
+      })
+  }
+}
+
+extension Condition.Test {
+  /// Whether a test in it, that is not put together of others, passes.
+  fileprivate func contains(where passes: (Condition.Test) -> Bool) -> Bool {
+    switch self {
+    case .all(let tests), .any(let tests): tests.contains { $0.contains(where: passes) }
+    case .not(let other), .related(_, _, let other): other.contains(where: passes)
+    default: passes(self)
     }
-    return .text(path, .matches, expression + "$", collation)
+  }
+
+  /// The test with others in the places of those that are not put together.
+  fileprivate func replacing(_ other: (Condition.Test) -> Condition.Test) -> Condition.Test {
+    switch self {
+    case .all(let tests): .all(tests.map { $0.replacing(other) })
+    case .any(let tests): .any(tests.map { $0.replacing(other) })
+    case .not(let test): .not(test.replacing(other))
+    case .related(let relation, let quantifier, let test):
+      .related(relation, quantifier, test.replacing(other))
+    default: other(self)
+    }
   }
 }

@@ -35,6 +35,11 @@ public struct Condition: Hashable, Sendable {
     case equals, prefix, suffix, contains
     /// The whole text or a part matches a regular expression.
     case matches
+    /// The whole text is as a pattern says in which `%` stands for any text, `_` for a character.
+    case like
+    /// As `matches`, by the rules that declarations in logs of format 1 go by: those of Swift's
+    /// `Regex`. Nothing but such a declaration says so.
+    case matchesFormerly
   }
 
   package enum Quantifier: String, Hashable, Sendable { case any, all, none }

@@ -14,7 +14,8 @@ extension ConditionProgram {
 
   /// Compiles the condition of an index or a view, which names only the records' own properties.
   init(_ condition: Condition, _ resolver: Resolver) throws {
-    try self.init(condition.test, in: ConditionScope(resolver.catalog, resolver.definition))
+    try self.init(
+      condition.test, in: ConditionScope(resolver.catalog, resolver.definition), isDeclared: true)
     if usesRelated {
       throw QueryError("“\(condition)” must name only the record's own properties")
     }
@@ -27,8 +28,8 @@ extension ConditionProgram {
     self = compiler.finished(ConditionProgram.accept)
   }
 
-  init(_ test: Condition.Test, in scope: ConditionScope) throws {
-    var compiler = ConditionCompiler(scope)
+  init(_ test: Condition.Test, in scope: ConditionScope, isDeclared: Bool = false) throws {
+    var compiler = ConditionCompiler(scope, isDeclared: isDeclared)
     let start = try compiler.emit(
       test, yes: ConditionProgram.accept, no: ConditionProgram.reject)
     self = compiler.finished(start)
@@ -41,9 +42,13 @@ struct ConditionCompiler {
   private typealias Outcome = ConditionProgram.Outcome
 
   private let scope: ConditionScope
+  /// Whether the fold runs it, so that its patterns must take linear time.
+  private let isDeclared: Bool
   private var program = ConditionProgram()
 
-  init(_ scope: ConditionScope) { self.scope = scope }
+  init(_ scope: ConditionScope, isDeclared: Bool = false) {
+    (self.scope, self.isDeclared) = (scope, isDeclared)
+  }
 
   /// The program, whose steps were made backwards.
   fileprivate func finished(_ start: Int32) -> ConditionProgram {
@@ -161,9 +166,10 @@ struct ConditionCompiler {
     case .prefix: step.operation = .prefix
     case .suffix: step.operation = .suffix
     case .contains: step.operation = .contains
-    case .matches:
+    case .matches, .like, .matchesFormerly:
       step.number = Int64(program.expressions.count)
-      program.expressions.append(try TextExpression(text, collation))
+      program.expressions.append(
+        try TextExpression(test, text, collation, isLinear: isDeclared))
     }
     step.constant = constant(Array(Folding.folded(text, collation).utf8))
     return add(step, yes, no)
@@ -207,7 +213,8 @@ struct ConditionCompiler {
       step.operand = operand
       collection = resolved.definition?.target
     }
-    let inner = try ConditionProgram(inner, in: scope.entering(collection))
+    let inner = try ConditionProgram(
+      inner, in: scope.entering(collection), isDeclared: isDeclared)
     program.relations.append(
       .init(property: property, collection: collection, quantifier: quantifier, program: inner))
     return add(step, yes, no)

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The constants of an `in`, by kind, so that most values are looked for by halving.
 struct ConstantList: Sendable {
   /// Ascending.
@@ -69,30 +67,5 @@ struct ConstantList: Sendable {
 
   private func range(_ index: Int) -> Range<Int> {
     (index == 0 ? 0 : ends[index - 1])..<ends[index]
-  }
-}
-
-/// A regular expression that was compiled once.
-///
-/// `Regex` does not say that it may be used by several threads at once, so one at a time does.
-final class TextExpression: Sendable {
-  private let expression: Mutex<Regex<AnyRegexOutput>>
-
-  /// - Parameters:
-  ///   - pattern: The expression, as Swift's `Regex` reads it.
-  ///   - collation: Whether case counts.
-  /// - Throws: ``QueryError`` where it is none.
-  init(_ pattern: String, _ collation: Collation) throws {
-    do {
-      let expression = try Regex(pattern)
-      self.expression = Mutex(collation == .binary ? expression : expression.ignoresCase())
-    } catch {
-      throw QueryError("/\(pattern)/ is no regular expression: \(error)")
-    }
-  }
-
-  /// Whether a part of the text matches.
-  func matches(_ text: String) throws -> Bool {
-    try expression.withLock { try $0.firstMatch(in: text) != nil }
   }
 }

@@ -48,7 +48,7 @@ extension ConditionProgram {
     case .has: return try testElements(step, value, tag)
     case .matches:
       guard tag == ValueTag.string else { return false }
-      return try expressions[Int(step.number)].matches(value.string(1, value.byteCount - 1))
+      return try expressions[Int(step.number)].matches(value.extracting(droppingFirst: 1))
     case .equals, .prefix, .suffix, .contains:
       return tag == ValueTag.string && testText(step, value.extracting(droppingFirst: 1))
     default: return false

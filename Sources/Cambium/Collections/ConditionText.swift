@@ -55,7 +55,8 @@ extension Condition.Test {
       "\(path) \(comparison.symbol) \(other)"
     case .oneOf(let path, let values):
       "\(path) in (\(values.map(\.literal).joined(separator: ", ")))"
-    case .text(let path, .matches, let text, let collation):
+    case .text(let path, .matches, let text, let collation),
+      .text(let path, .matchesFormerly, let text, let collation):
       "\(path) matches \(ConditionText.expression(text))\(collation.suffix)"
     case .text(let path, let test, let text, let collation):
       "\(path) \(test.word) \(ConditionText.quoted(text))\(collation.suffix)"
@@ -97,7 +98,8 @@ extension Condition.TextTest {
     case .prefix: "prefix"
     case .suffix: "suffix"
     case .contains: "contains"
-    case .matches: "matches"
+    case .matches, .matchesFormerly: "matches"
+    case .like: "like"
     }
   }
 }

@@ -11,7 +11,9 @@
 //       "steps": [ { "name": "full name", "version": 2, "sequence": 41 }, … ],
 //       "migration": { "steps": [ "cents" ], "done": 3000, "last": "UA1545" } }
 //
-// What has its default is left out. Conditions are in the query language.
+// What has its default is left out. Conditions are in the query language; beside one with patterns
+// stands "dialect": 2, without which they are those of Swift's Regex. A declaration with a dialect
+// makes its transaction record one of format 2.
 
 import FoundationEssentials
 
@@ -52,6 +54,21 @@ extension CollectionDefinition: ValueCodable {
     rulesInCode = try map.texts("rules")
     steps = try map.list("steps")
     migration = try map["migration"].map { try UnfinishedMigration($0) }
+  }
+}
+
+extension CollectionDefinition {
+  /// The lowest format of transaction records that knows all that a stored declaration says.
+  static func format(of stored: [UInt8]) -> UInt8 {
+    guard let definition = try? CollectionDefinition(stored.lend { try Value($0) }) else {
+      return 1
+    }
+    return definition.hasPatterns ? 2 : 1
+  }
+
+  /// Whether a condition in it has a pattern.
+  private var hasPatterns: Bool {
+    (indexes.map(\.condition) + views.map(\.condition)).contains { $0?.patternDialect != nil }
   }
 }
 
@@ -154,6 +171,7 @@ extension IndexDefinition: ValueCodable {
       var map: Record = ["terms": .array(terms.map(\.value))]
       map.set("unique", isUnique)
       map["where"] = condition.map { .string($0.description) }
+      map["dialect"] = condition?.patternDialect.map { .integer($0) }
       map.set("covered", covered.map { .string($0) })
       return .map(map)
     }
@@ -208,6 +226,7 @@ extension ViewDefinition: ValueCodable {
         map["text"] = .map(text)
       }
       map["where"] = condition.map { .string($0.description) }
+      map["dialect"] = condition?.patternDialect.map { .integer($0) }
       return .map(map)
     }
   }

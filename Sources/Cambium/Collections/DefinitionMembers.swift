@@ -41,9 +41,14 @@ struct Members {
     }
   }
 
+  /// A condition, whose patterns are of the dialect that is named beside it.
   func condition(_ name: String) throws -> Condition? {
-    try text(name).map { text in
-      do { return try Condition(parsing: text) } catch let error as QueryError {
+    let dialect = try integer("dialect")
+    return try text(name).map { text in
+      do {
+        let condition = try Condition(parsing: text)
+        return dialect == nil ? condition.ofFormerDialect : condition
+      } catch let error as QueryError {
         throw Members.unknown(name, "\(text): \(error.reason)")
       }
     }

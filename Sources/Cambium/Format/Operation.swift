@@ -20,7 +20,8 @@
 //     0F setEntry        path, property, length, key, length, value; length 0 takes the entry out
 //     10 incrementEntry  path, property, length, key, length, value
 //
-// A transaction record with one of the last four is of format 2.
+// A transaction record with one of the last four is of format 2; so is one with a declaration that
+// says what format 1 does not know, see Collections/DefinitionCoding.swift.
 //
 // Counts, lengths, names, positions and numbers are varints. A target is 0 for the node's own
 // value, or a name plus 1; a property is the latter. A path is (how many bytes it shares with the
@@ -144,6 +145,7 @@ struct OperationWriter {
       append(Array(name.utf8))
       append(value)
     case .declare(let path, let definition):
+      if let definition { format = max(format, CollectionDefinition.format(of: definition)) }
       start(12, path)
       append(definition ?? [])
     case .edit(let path, let target, let edit): write(path, target, edit)

@@ -104,11 +104,20 @@ extension Operand {
   ///     query.where { $0.name.like("John%") }
   ///
   /// Patterns such as `John%`, `%John` and `%John%` cost no more than ``hasPrefix(_:_:)``,
-  /// ``hasSuffix(_:_:)`` and `contains`; others are regular expressions.
+  /// ``hasSuffix(_:_:)`` and `contains`; others take time in proportion to the lengths of pattern
+  /// and text.
   public func like(_ pattern: String, _ collation: Collation = .binary) -> Condition
   where V.Base == String { Condition(.like(path, pattern, collation)) }
 
   /// Whether the text, or a part of it, matches a regular expression.
+  ///
+  ///     query.where { $0.name.matches("^(St|San) \\w+") }
+  ///
+  /// Expressions of literals, classes, `.`, `^`, `$`, groups, `|` and repetitions take time in
+  /// proportion to the text's length, and can be declared in the conditions of indexes and views.
+  /// Everything else that PCRE2 has is for queries: where such an expression takes too long on a
+  /// text, the query throws. Scalars are compared, with Unicode's classes; `.` takes no end of a
+  /// line, and `$` holds at the end of the text.
   public func matches(_ pattern: String, _ collation: Collation = .binary) -> Condition
   where V.Base == String { text(.matches, pattern, collation) }
 

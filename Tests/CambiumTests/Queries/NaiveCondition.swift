@@ -266,7 +266,7 @@ struct NaiveCondition {
     _ found: String, _ test: Condition.TextTest, _ text: String, _ collation: Collation
   ) throws -> Bool {
     if test == .matches {
-      let expression = try Regex(text)
+      let expression = try Regex(text).matchingSemantics(.unicodeScalar)
       return collation == .binary
         ? found.firstMatch(of: expression) != nil
         : found.firstMatch(of: expression.ignoresCase()) != nil

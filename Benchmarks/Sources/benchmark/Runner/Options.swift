@@ -11,7 +11,7 @@ struct Options {
   var directory = "/var/tmp"
 
   static let usage = """
-    usage: benchmark layout|engine|models [OPTION…]
+    usage: benchmark layout|engine|models|patterns [OPTION…]
            benchmark --smoke        every suite, tiny, to see that it runs and that digests agree
 
       --count N        records (engine, models: 200000; layout: nodes, 100000)
@@ -27,7 +27,7 @@ struct Options {
     var rest = arguments[...]
     while let argument = rest.popFirst() {
       switch argument {
-      case "layout", "engine", "models": suites.append(argument)
+      case "layout", "engine", "models", "patterns": suites.append(argument)
       case "--smoke": isSmoke = true
       case "--count": count = try Options.number(after: argument, in: &rest)
       case "--rounds": rounds = try Options.number(after: argument, in: &rest)
@@ -38,7 +38,7 @@ struct Options {
       default: throw BenchmarkError("what is \(argument)?\n\(Options.usage)")
       }
     }
-    if isSmoke && suites.isEmpty { suites = ["layout", "engine", "models"] }
+    if isSmoke && suites.isEmpty { suites = ["layout", "engine", "models", "patterns"] }
     if suites.isEmpty { throw BenchmarkError(Options.usage) }
   }
 
