@@ -128,27 +128,6 @@ extension Projector {
   }
 }
 
-// MARK: Names
-
-extension Projector {
-  /// Refuses a record one of whose properties is named like a child of the node.
-  func checkNoChild(_ path: Path, _ node: UInt64, _ names: some Sequence<Catalog.NameID>) throws {
-    if node == 0 { return }
-    for id in names {
-      let name = try Key(try memory.catalog.name(of: id))
-      var key: [UInt8] = []
-      key.append(bigEndian: node)
-      name.append(to: &key)
-      let reader = try reader
-      let isTaken = try key.lend { try reader.access.get(tables.tree, $0) { _ in true } } ?? false
-      if isTaken {
-        throw DatabaseError.exists(
-          path.appending(name), reason: "it is a child, so it cannot be a property as well")
-      }
-    }
-  }
-}
-
 // MARK: Subtrees
 
 extension Projector {
