@@ -81,7 +81,7 @@ struct StateFailureTests {
     try await database.write { tx in try tx.set("b", to: 1) }
     #expect(try await found.value == numbers(3, 5))
     try expectSound(database)
-    try database.close()
+    try await database.close()
   }
 
   @Test("nor made anew says so, and is as soon as a write can do it")
@@ -160,7 +160,7 @@ struct StateFailureTests {
     #expect(try await eventually { database.store.feed.applied == 4 })
     #expect(try await sequences(1, of: database.changes(after: 3)) == [4])
     try expectSound(database)
-    try database.close()
+    try await database.close()
   }
 
   @Test("that is behind at the end is caught up by the next opening")
