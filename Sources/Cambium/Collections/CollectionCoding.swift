@@ -1,8 +1,9 @@
 // A declared collection in the state's `meta`: under `collection/` and the path's bytes
 //
-//     count u32 | count × number u32 | the declaration, a stored value
+//     count u32 | count × number u32 | a stored array: the declaration, then former defaults
 //
-// The numbers are those of the indexes, then of the views; little-endian.
+// The numbers are those of the indexes, then of the views; little-endian. A former default is a map
+// of "name", "until" (the transaction that changed it), "absence" and "nullable".
 
 import LMDB
 
@@ -18,16 +19,20 @@ extension CollectionPlan {
     var bytes: [UInt8] = []
     bytes.append(littleEndian: UInt32(numbers.count))
     for number in numbers { bytes.append(littleEndian: number) }
-    return bytes + (try definition.value.stored())
+    return bytes + (try Value.array([definition.value] + formerDefaults.map(\.value)).stored())
   }
 
   convenience init(_ path: Path, stored bytes: RawSpan, _ catalog: Catalog) throws {
     let count = Int(try bytes.load(UInt32.self, at: 0))
     try bytes.check(4, count * 4)
     let numbers = try (0..<count).map { try bytes.load(UInt32.self, at: 4 + 4 * $0) }
-    let definition = try CollectionDefinition(
-      Value(bytes.extracting((4 + 4 * count)..<bytes.byteCount)))
-    try self.init(path, definition, numbers: numbers, catalog)
+    let stored = try Value(bytes.extracting((4 + 4 * count)..<bytes.byteCount))
+    guard case .array(let parts) = stored, let first = parts.first else {
+      throw DatabaseError.corrupt(reason: "the declaration of \(path) is none")
+    }
+    try self.init(
+      path, try CollectionDefinition(first), numbers: numbers, catalog,
+      formerDefaults: try parts.dropFirst().map { try FormerDefault($0) })
   }
 }
 

@@ -7,8 +7,14 @@ final class CollectionPlan: Sendable {
   /// The declared indexes, and one for each reference that has none.
   let indexes: [IndexPlan]
   let views: [ViewPlan]
+  /// The defaults before the present ones, ascending by the transaction that changed them.
+  let formerDefaults: [FormerDefault]
+  /// What stands for values at present; nil where nothing does.
+  let presentDefaults: DeclaredDefaults?
   /// Whether any rule may change what is written, or must look beyond the record.
   let changesValues: Bool
+  /// Whether adding in place to what a record does not have begins with a default.
+  let hasDefaults: Bool
 
   /// Resolves a declaration.
   ///
@@ -17,11 +23,14 @@ final class CollectionPlan: Sendable {
   ///   - definition: What is declared.
   ///   - numbers: Those of the indexes, then those of the views, in order.
   ///   - catalog: Has all names that the declaration uses.
+  ///   - formerDefaults: Those of earlier declarations.
   /// - Throws: ``DatabaseError/corrupt(reason:)`` where a name or a number is missing.
   init(
-    _ path: Path, _ definition: CollectionDefinition, numbers: [UInt32], _ catalog: Catalog
+    _ path: Path, _ definition: CollectionDefinition, numbers: [UInt32], _ catalog: Catalog,
+    formerDefaults: [FormerDefault] = []
   ) throws {
     self.path = path
+    self.formerDefaults = formerDefaults
     self.definition = definition
     let effective = CollectionPlan.indexes(of: definition)
     guard numbers.count == effective.count + definition.views.count else {
@@ -31,8 +40,10 @@ final class CollectionPlan: Sendable {
       .map { try PropertyPlan($0, name: try catalog.defined($0.name)) }
       .sorted { $0.name < $1.name }
     changesValues = properties.contains {
-      $0.domain != nil || $0.definition.absence != nil || $0.definition.mustExist
+      $0.domain != nil || $0.omitted != nil || $0.definition.mustExist
     }
+    hasDefaults = properties.contains { !$0.addsToNothing }
+    presentDefaults = DeclaredDefaults(definition)
     let resolver = Resolver(definition: definition, catalog: catalog)
     indexes = try zip(numbers, effective).map { try IndexPlan($0, $1, resolver) }
     views = try zip(numbers.dropFirst(effective.count), definition.views).map {
@@ -99,10 +110,18 @@ final class PropertyPlan: Sendable {
   let name: Catalog.NameID
   let definition: PropertyDefinition
   let domain: DomainPlan?
+  let standIn: StandIn
+  /// The value that is left out of records, in its stored form; nil for none.
+  let omitted: [UInt8]?
+  /// Whether changing it in place where a record has no value needs no look at the default.
+  let addsToNothing: Bool
 
   init(_ definition: PropertyDefinition, name: Catalog.NameID) throws {
     self.name = name
     self.definition = definition
+    standIn = try StandIn(definition)
+    omitted = definition.omitsAbsence ? try definition.absence?.stored() : nil
+    addsToNothing = try omitted == nil && standIn.isNeutral
     domain = try definition.domain.map { try DomainPlan($0, as: definition.type) }
   }
 }
@@ -116,8 +135,8 @@ struct Resolver {
 
   func type(_ name: String) -> PropertyType { definition[name]?.type ?? .any }
 
-  /// What absence of a property stands for, in its stored form; empty for null.
-  func absence(_ name: String) throws -> [UInt8] { try definition[name]?.absence?.stored() ?? [] }
+  /// What stands for a value of a property that a record does not have.
+  func standIn(_ name: String) throws -> StandIn { try StandIn(definition[name]) }
 }
 
 extension Catalog {

@@ -247,21 +247,24 @@ struct ConditionCompiler {
     operand.firstHop = UInt16(program.hops.count)
     var inner = scope
     for hop in resolved.hops {
-      addHop(hop, inner)
+      try addHop(hop, inner)
       inner = inner.entering(hop.collection)
     }
     if let property = resolved.property {
       operand.name = scope.catalog.id(of: property) ?? .max
       operand.slot = inner.slot(of: property)
       operand.text = constant(try Value.string(property).stored())
-      operand.absence = constant(try resolved.definition?.absence?.stored() ?? [])
+      let standIn =
+        try resolved.isCopy ? StandIn(ofCopy: resolved.definition) : StandIn(resolved.definition)
+      operand.absence = constant(standIn.ofAbsence)
+      operand.null = constant(standIn.ofNull)
     } else {
       operand.name = ConditionProgram.keyName
     }
     return (operand, resolved)
   }
 
-  private mutating func addHop(_ hop: ConditionScope.Hop, _ scope: ConditionScope) {
+  private mutating func addHop(_ hop: ConditionScope.Hop, _ scope: ConditionScope) throws {
     var number: Int16 = -1
     if let place = hop.joined {
       number = Int16(-2 - place)
@@ -274,10 +277,12 @@ struct ConditionCompiler {
       }
     }
     let text = constant((try? Value.string(hop.name).stored()) ?? [])
+    let standIn = try hop.joined == nil ? StandIn(scope.definition?[hop.name]) : .null
     program.hops.append(
       .init(
         name: scope.catalog.id(of: hop.name) ?? .max, slot: scope.slot(of: hop.name),
-        collection: number, text: text))
+        collection: number, text: text, absence: constant(standIn.ofAbsence),
+        null: constant(standIn.ofNull)))
   }
 }
 

@@ -116,10 +116,20 @@ extension ConditionProgram {
   private func lendProperty<R>(
     _ operand: Operand, _ record: RawSpan, _ table: RecordTable, _ body: (RawSpan) throws -> R
   ) throws -> R {
-    if let range = try table.find(record, operand.name, near: operand.slot) {
-      return try body(record.extracting(range))
+    let range = try table.find(record, operand.name, near: operand.slot)
+    return try lend(range, record, operand.absence, operand.null, body)
+  }
+
+  /// Lends the value in a part of a record, or what stands for it.
+  private func lend<R>(
+    _ range: Range<Int>?, _ record: RawSpan, _ absence: Stretch, _ null: Stretch,
+    _ body: (RawSpan) throws -> R
+  ) throws -> R {
+    guard let range else { return try bytes.lend { try body($0.extracting(absence.range)) } }
+    if null.count > 0, try record.load(UInt8.self, at: range.lowerBound) == ValueTag.null {
+      return try bytes.lend { try body($0.extracting(null.range)) }
     }
-    return try bytes.lend { try body($0.extracting(operand.absence.range)) }
+    return try body(record.extracting(range))
   }
 
   // MARK: References
@@ -141,20 +151,19 @@ extension ConditionProgram {
         try follow(operand, index + 1, record, key, related, body)
       } ?? nil
     }
-    guard let range = try RecordTable(record).find(record, hop.name, near: hop.slot) else {
-      return nil
-    }
-    let value = record.extracting(range)
-    if try isNull(value) { return nil }
-    guard hop.collection >= 0 else {
-      return try followValue(operand, index, value, related, body)
-    }
-    guard let target = try StoredKey.bytes(naming: value) else { return nil }
-    return try target.lend { target in
-      try related.lend(collections[Int(hop.collection)], target) { record in
-        try follow(operand, index + 1, record, target, related, body)
+    let range = try RecordTable(record).find(record, hop.name, near: hop.slot)
+    return try lend(range, record, hop.absence, hop.null) { value in
+      if try isNull(value) { return nil }
+      guard hop.collection >= 0 else {
+        return try followValue(operand, index, value, related, body)
       }
-    } ?? nil
+      guard let target = try StoredKey.bytes(naming: value) else { return nil }
+      return try target.lend { target in
+        try related.lend(collections[Int(hop.collection)], target) { record in
+          try follow(operand, index + 1, record, target, related, body)
+        }
+      } ?? nil
+    }
   }
 
   /// Follows a value of which nothing is declared: a path, or a dictionary.

@@ -67,8 +67,9 @@ struct ConditionProgram: Sendable {
     /// Where in a record's table the property is likely to be.
     var slot: UInt16 = 0
     var name = Catalog.NameID.max
-    /// What stands for an absent value, among the constants.
+    /// What stands for an absent value, and for null, among the constants.
     var absence = Stretch()
+    var null = Stretch()
     /// The property's name as a stored text, for dictionaries of which nothing is declared.
     var text = Stretch()
   }
@@ -108,6 +109,9 @@ struct ConditionProgram: Sendable {
     var collection: Int16
     /// The property's name, for values that are dictionaries.
     var text = Stretch()
+    /// What stands for an absent reference, and for null, among the constants.
+    var absence = Stretch()
+    var null = Stretch()
   }
 
   /// A test of related records.
@@ -213,6 +217,11 @@ extension ConditionProgram {
     guard let range = try table.find(record, step.operand.name, near: step.operand.slot) else {
       if step.operand.absence.count == 0 { return step.holdsForNull }
       return try bytes.lend { try test(step, $0.extracting(step.operand.absence.range)) }
+    }
+    if step.operand.null.count > 0,
+      try record.load(UInt8.self, at: range.lowerBound) == ValueTag.null
+    {
+      return try bytes.lend { try test(step, $0.extracting(step.operand.null.range)) }
     }
     return try test(step, record.extracting(range))
   }

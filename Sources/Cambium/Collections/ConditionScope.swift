@@ -46,6 +46,8 @@ struct ConditionScope {
     var property: String?
     /// What is declared about it.
     var definition: PropertyDefinition?
+    /// Whether it is read from a copy that an index has.
+    var isCopy = false
 
     /// Whether it is a key: the record's own, or a reference.
     var isKey: Bool {
@@ -63,7 +65,8 @@ struct ConditionScope {
     if let problem = path.problem { throw QueryError(problem) }
     if let preview = preview(path) {
       return ResolvedPath(
-        property: preview.copiedName, definition: find(preview.target)?[preview.property])
+        property: preview.copiedName, definition: find(preview.target)?[preview.property],
+        isCopy: true)
     }
     var parts = path.hops[...]
     if let property = path.property { parts.append(property) }

@@ -2,7 +2,9 @@
 //
 //     { "model": "Flight", "version": 1, "keys": "uuid",
 //       "properties": [ { "name": "origin", "type": { "reference": "airports" },
-//                         "required": true, "onDelete": "deny" }, … ],
+//                         "required": true, "onDelete": "deny" },
+//                       { "name": "country", "type": "string", "nullable": false,
+//                         "absence": "NL", "stored": true }, … ],
 //       "indexes": [ { "terms": [ "origin", { "property": "scheduled", "descending": true } ],
 //                      "unique": true, "where": "number > 0", "covered": [ "number" ] }, … ],
 //       "views": [ { "groups": { "by": [ "carrier" ], "measures": [ "count", { "sum": "x" } ] } },
@@ -12,8 +14,8 @@
 //       "migration": { "steps": [ "cents" ], "done": 3000, "last": "UA1545" } }
 //
 // What has its default is left out. Conditions are in the query language; beside one with patterns
-// stands "dialect": 2, without which they are those of Swift's Regex. A declaration with a dialect
-// makes its transaction record one of format 2.
+// stands "dialect": 2, without which they are those of Swift's Regex. A declaration with a dialect,
+// "nullable" or "stored" makes its transaction record one of format 2.
 
 import FoundationEssentials
 
@@ -63,7 +65,10 @@ extension CollectionDefinition {
     guard let definition = try? CollectionDefinition(stored.lend { try Value($0) }) else {
       return 1
     }
-    return definition.hasPatterns ? 2 : 1
+    let isNew =
+      definition.hasPatterns
+      || definition.properties.contains { $0.isNullable != nil || !$0.omitsAbsence }
+    return isNew ? 2 : 1
   }
 
   /// Whether a condition in it has a pattern.
@@ -78,7 +83,9 @@ extension PropertyDefinition: ValueCodable {
       var map: Record = ["name": .string(name)]
       map["type"] = type.value
       map.set("required", isRequired)
+      map["nullable"] = isNullable.map { .bool($0) }
       map["absence"] = absence
+      map.set("stored", !omitsAbsence)
       map["domain"] = domain?.value
       map["onDelete"] = deleteRule.map { .string($0.rawValue) }
       map.set("mustExist", mustExist)
@@ -92,7 +99,9 @@ extension PropertyDefinition: ValueCodable {
     let map = try Members(value)
     self.init(try map.needed("name") { try map.text($0) }, try PropertyType(map["type"] ?? .null))
     isRequired = try map.flag("required")
+    isNullable = map["nullable"] == nil ? nil : try map.flag("nullable")
     absence = map["absence"]
+    omitsAbsence = try !map.flag("stored")
     domain = try map["domain"].map { try Domain($0) }
     deleteRule = try map.choice("onDelete")
     mustExist = try map.flag("mustExist")

@@ -54,10 +54,8 @@ enum IndexEntry {
       let term = index.terms[place]
       if let element, place == index.plural {
         try append(element, term, to: &bytes)
-      } else if let range = try table.find(record, term.name) {
-        try append(record.extracting(range), term, to: &bytes)
       } else {
-        try term.absence.lend { try append($0, term, to: &bytes) }
+        try table.lend(record, term.name, or: term.standIn) { try append($0, term, to: &bytes) }
       }
     }
   }

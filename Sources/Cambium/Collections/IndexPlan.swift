@@ -8,15 +8,15 @@ final class IndexPlan: Sendable {
     let type: PropertyType
     let isDescending: Bool
     let collation: Collation
-    /// What stands in an entry where the property is absent, in its stored form.
-    let absence: [UInt8]
+    /// What stands in an entry where the record has no value.
+    let standIn: StandIn
 
     init(_ term: IndexDefinition.Term, _ resolver: Resolver) throws {
       name = try resolver.name(term.property)
       type = resolver.type(term.property).element
       isDescending = term.isDescending
       collation = term.collation
-      absence = try resolver.absence(term.property)
+      standIn = try resolver.standIn(term.property)
     }
   }
 
@@ -57,6 +57,6 @@ final class IndexPlan: Sendable {
     definition.terms == other.definition.terms && definition.covered == other.definition.covered
       && definition.condition == other.definition.condition && plural == other.plural
       && previews.map(\.preview) == other.previews.map(\.preview)
-      && terms.elementsEqual(other.terms) { $0.type == $1.type && $0.absence == $1.absence }
+      && terms.elementsEqual(other.terms) { $0.type == $1.type && $0.standIn == $1.standIn }
   }
 }

@@ -36,6 +36,8 @@ extension CollectionDefinition {
 final class PreviewPlan: Sendable {
   let preview: Preview
   let reference: Catalog.NameID
+  /// What stands for the reference where a record has none.
+  let standIn: StandIn
   let property: Catalog.NameID
   /// What it is called in the copy.
   let name: Catalog.NameID
@@ -43,24 +45,27 @@ final class PreviewPlan: Sendable {
   init(_ preview: Preview, _ resolver: Resolver) throws {
     self.preview = preview
     reference = try resolver.name(preview.reference)
+    standIn = try resolver.standIn(preview.reference)
     property = try resolver.name(preview.property)
     name = try resolver.name(preview.copiedName)
   }
 }
 
 extension StateReader {
-  /// What a preview shows for a record, in its stored form; nil where it refers to nothing that has
-  /// it.
+  /// What a preview shows for a record, in its stored form: nil where it refers to nothing, null
+  /// where that has no value. What null stands for is up to the reader, so that a declaration of
+  /// the other collection leaves the entries as they are.
   func value(
     of preview: PreviewPlan, _ record: RawSpan, _ table: RecordTable
   ) throws -> [UInt8]? {
-    guard let range = try table.find(record, preview.reference),
-      let key = try StoredKey.bytes(naming: record.extracting(range))
-    else { return nil }
+    let key = try table.lend(record, preview.reference, or: preview.standIn) {
+      $0.byteCount == 0 ? nil : try StoredKey.bytes(naming: $0)
+    }
+    guard let key else { return nil }
     return try withRecord(key, below: preview.preview.target) { other in
       try RecordTable(other).find(other, preview.property).map {
         other.extracting($0).array()
-      }
-    } ?? nil
+      } ?? [ValueTag.null]
+    }
   }
 }

@@ -9,9 +9,14 @@ public struct PropertyDefinition: Hashable, Sendable {
   public var type: PropertyType
   /// Whether it may be absent or null when a record is written.
   public var isRequired = false
-  /// What absence stands for; nil where that is null. A value equal to it is not stored, unless
-  /// changes in place have led to it: a counter that goes up and down again is stored as zero.
+  /// Whether null is a value of its own; nil where nothing is said about it. Where it is not, null
+  /// means what absence means.
+  public var isNullable: Bool?
+  /// What absence stands for, wherever it is asked; nil where that is null.
   public var absence: Value?
+  /// Whether a value equal to ``absence`` is left out of the record, unless changes in place have
+  /// led to it: a counter that goes up and down again is stored as zero.
+  public var omitsAbsence = true
   /// The values that it may have.
   public var domain: Domain?
   /// What happens to the record when the one that it refers to goes.
@@ -42,6 +47,9 @@ public struct PropertyDefinition: Hashable, Sendable {
     (rule.label, rule.documentation) = (nil, nil)
     return rule
   }
+
+  /// Whether a record may be without a value, since that stands for one.
+  var hasDefault: Bool { absence != nil && absence != .null }
 }
 
 extension CollectionDefinition {

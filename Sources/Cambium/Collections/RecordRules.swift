@@ -38,7 +38,7 @@ extension CollectionPlan {
       let reason =
         isThere
         ? try property.refusal(record.extracting(table.value(record, place)))
-        : property.definition.isRequired ? "is required" : nil
+        : property.isMissed ? "is required" : nil
       if let reason { broken.append((property.definition.name, reason)) }
     }
     if broken.isEmpty { return }
@@ -60,11 +60,14 @@ extension CollectionDefinition.KeyType {
 }
 
 extension PropertyPlan {
+  /// Whether a record may not be without it.
+  fileprivate var isMissed: Bool { definition.isRequired && standIn.ofAbsence.isEmpty }
+
   /// Why a stored value is not one that the property may have.
   @inline(__always)
   fileprivate func refusal(_ value: RawSpan) throws -> String? {
     if try value.load(UInt8.self, at: 0) == ValueTag.null {
-      return definition.isRequired ? "is required" : nil
+      return definition.isRequired && standIn.ofNull.isEmpty ? "is required" : nil
     }
     if try !definition.type.takes(value) { return "must be \(definition.type)" }
     if let domain, try !domain.holds(value) { return "must be \(domain)" }

@@ -247,10 +247,13 @@ extension CollectionDefinition {
 extension PropertyDefinition {
   /// What holds for the old form as well: nothing that only the new one has to keep to.
   func blended(with old: PropertyDefinition?) -> PropertyDefinition {
-    guard let old, old.type == type else { return PropertyDefinition(name, .any) }
-    var blend = PropertyDefinition(name, type)
-    blend.absence = old.absence == absence ? absence : nil
-    blend.deleteRule = deleteRule
+    var blend = PropertyDefinition(name, old?.type == type ? type : .any)
+    // What absence meant counts until no record is without a value that had none.
+    let source = old ?? self
+    (blend.absence, blend.isNullable) = (source.absence, source.isNullable)
+    blend.omitsAbsence =
+      blend.absence == nil || absence == blend.absence && omitsAbsence && source.omitsAbsence
+    if old?.type == type { blend.deleteRule = deleteRule }
     return blend
   }
 }

@@ -176,8 +176,10 @@ extension Writing {
   /// Changes or takes away a reference.
   private func replace(_ old: Key, by new: Key?, in referrer: Path, _ edge: Edge) throws {
     let snapshot = Snapshot(self, state, store, sequence: sequence)
-    let value = try snapshot[referrer][edge.name]
-    let changed = value.flatMap { Writing.replacing(old, by: new, in: $0) }
+    let value = try snapshot[referrer][edge.name] ?? edge.property.definition.absence
+    var changed = value.flatMap { Writing.replacing(old, by: new, in: $0) }
+    // Without a value it would mean its default again.
+    if changed == nil, edge.property.definition.hasDefault { changed = .null }
     let update = Operation.PropertyUpdate(
       name: edge.property.name, value: try changed?.stored())
     try change(.update(referrer, [update]), isObeyed: true)

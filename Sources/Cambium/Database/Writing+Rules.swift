@@ -19,7 +19,7 @@ extension Writing {
     case .increment(let path, let name?, _), .append(let path, let name?, _),
       .insert(let path, let name?, _, _), .removeElement(let path, let name?, _),
       .edit(let path, let name?, _):
-      guard let plan = collections[of: path], plan.changesValues,
+      guard let plan = collections[of: path], plan.changesValues || plan.hasDefaults,
         let property = plan.property(name)
       else { return operation }
       try checkTarget(addedBy: operation, property.definition, plan.path)
@@ -34,13 +34,16 @@ extension Writing {
   private func settled(
     _ operation: Operation, _ path: Path, _ property: PropertyPlan
   ) throws -> Operation {
-    let (name, absence) = (property.name, try property.definition.absence?.stored())
-    guard property.domain != nil || absence != nil, let record = try record(at: path),
+    let (name, standIn) = (property.name, property.standIn)
+    guard property.domain != nil || !property.addsToNothing, let record = try record(at: path),
       record.kind == .record
     else { return operation }
     var start = record
-    if let absence, try record.value(of: name) == nil {
-      let update = Operation.update(path, [.init(name: name, value: absence)])
+    let stored = try record.value(of: name)
+    let initial =
+      stored == nil ? standIn.ofAbsence : stored == [ValueTag.null] ? standIn.ofNull : []
+    if !initial.isEmpty {
+      let update = Operation.update(path, [.init(name: name, value: initial)])
       start = try Content.applying(update, to: record) ?? record
     }
     let changed = try Content.applying(operation, to: start)
@@ -53,9 +56,9 @@ extension Writing {
     // leads back to what absence stands for. Without what that is, some have nothing to change.
     if let bare = start == record ? changed : try? Content.applying(operation, to: record) {
       let value = try bare.value(of: name)
-      if value == treated || (value == nil && treated == absence) { return operation }
+      if value == treated || (value == nil && treated == property.omitted) { return operation }
     }
-    return .update(path, [.init(name: name, value: treated == absence ? nil : treated)])
+    return .update(path, [.init(name: name, value: treated == property.omitted ? nil : treated)])
   }
 
   /// Refuses what adds a reference that leads nowhere.
@@ -167,6 +170,6 @@ extension PropertyPlan {
     if let domain, try value.lend({ try definition.type.takes($0) }) {
       result = try domain.treated(value)
     }
-    return try result == definition.absence?.stored() ? nil : result
+    return result == omitted ? nil : result
   }
 }

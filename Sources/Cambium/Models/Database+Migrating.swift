@@ -90,7 +90,9 @@ extension Database {
         CollectionMigration(
           schema.core.path, steps: steps, applied: redeclaring.applied(steps),
           target: { try redeclaring.over($0).declaration(before: rest) },
-          rewrite: { record, tx in try schema.migrate(&record, steps, before: rest, tx) }),
+          rewrite: { record, tx in
+            try schema.migrate(&record, steps, before: rest, redeclaring.changes(in: steps), tx)
+          }),
         batch: batch, metadata: metadata, progress: progress)
       count = max(count, looked)
     }
@@ -125,11 +127,12 @@ extension Schema {
   /// them are about stays as it is, and the app's rules are not asked before they are done.
   fileprivate func migrate(
     _ record: inout DynamicRecord, _ names: [String], before rest: [String],
-    _ tx: borrowing Transaction
+    _ changes: [ChangedDefaults.Change], _ tx: borrowing Transaction
   ) throws {
     let old = record
+    let start = changes.isEmpty ? template : M()
     var model = try attempting(old, names.joined(separator: ", ")) {
-      try core.read(old, into: template, steps: names + rest)
+      try core.read(changes.reduce(old) { $1.settled($0) }, into: start, steps: names + rest)
     }
     for step in steps where names.contains(step.info.name) {
       do { try step.body(old, &model, tx) } catch {
@@ -141,12 +144,13 @@ extension Schema {
       guard try core.path(of: model.id) == old.path else {
         throw DatabaseError.misuse(reason: "a step has changed the record's id")
       }
+      let settled = Set(changes.map(\.property))
       let asRead = model
-      core.write(asRead, into: &record)
+      core.write(asRead, into: &record, whole: settled)
       for name in core.names(in: rest) { record[name] = old[name] }
       if record == old || !rest.isEmpty { return }
       try validate(&model)
-      core.write(model, into: &record)
+      core.write(model, into: &record, whole: settled)
     }
   }
 

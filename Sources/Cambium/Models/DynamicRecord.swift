@@ -12,8 +12,10 @@
 public struct DynamicRecord: Hashable, Sendable {
   /// Where it is.
   public var path: Path
-  /// The values, by name.
+  /// The values that are stored, by name.
   public var values: Record
+  /// What stands for others.
+  private var defaults: DeclaredDefaults?
 
   /// Takes a place and values.
   public init(_ path: Path, _ values: Record = Record()) {
@@ -21,15 +23,35 @@ public struct DynamicRecord: Hashable, Sendable {
     self.values = values
   }
 
+  init(_ path: Path, _ values: Record, _ defaults: DeclaredDefaults?) {
+    self.init(path, values)
+    self.defaults = defaults
+  }
+
+  /// The values with those that absence stands for.
+  package var allValues: Record { defaults?.completing(values) ?? values }
+
+  /// Whether both are at one place and store the same.
+  public static func == (a: DynamicRecord, b: DynamicRecord) -> Bool {
+    a.path == b.path && a.values == b.values
+  }
+
+  /// Takes in what makes records equal.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(path)
+    hasher.combine(values)
+  }
+
   /// The key; nil for a path that has none, the root.
   public var key: Key? { path.last }
 
-  /// The names of the properties, in the order of their bytes.
+  /// The names of the properties that are stored, in the order of their bytes.
   public var names: [String] { values.members.map(\.name) }
 
-  /// A property's value, or nil where there is none. Assigning nil takes the property out.
+  /// A property's value; where a record that was read has none, what is declared to stand for it,
+  /// ``PropertyDefinition/absence``; else nil. Assigning nil takes the property out.
   public subscript(name: String) -> Value? {
-    get { values[name] }
+    get { defaults?.value(of: name, in: values) ?? values[name] }
     set { values[name] = newValue }
   }
 
@@ -39,9 +61,9 @@ public struct DynamicRecord: Hashable, Sendable {
   public subscript<V: PropertyValue>(name: String, as type: V.Type) -> V {
     get throws {
       do {
-        return try V(storedValue: values[name] ?? .null)
+        return try V(storedValue: self[name] ?? .null)
       } catch {
-        let found = values[name] == nil ? "the record has none" : nil
+        let found = self[name] == nil ? "the record has none" : nil
         let reason = found ?? (error as? ValueMismatch)?.reason ?? "\(error)"
         throw PropertyError(path: path, property: name, reason: reason)
       }
@@ -56,7 +78,7 @@ extension Node {
   public var record: DynamicRecord? {
     get throws {
       guard case .map(let values)? = try ownValue else { return nil }
-      return DynamicRecord(path, values)
+      return DynamicRecord(path, values, try declaredDefaults)
     }
   }
 }
@@ -114,8 +136,8 @@ extension Transaction {
   ///
   /// - Returns: Whether anything does.
   private func change(_ old: DynamicRecord, to new: DynamicRecord) throws -> Bool {
-    let gone = old.names.filter { new[$0] == nil }.map { ($0, Value?.none) }
-    let set = new.values.members.filter { old[$0.name] != $0.value }
+    let gone = old.names.filter { new.values[$0] == nil }.map { ($0, Value?.none) }
+    let set = new.values.members.filter { old.values[$0.name] != $0.value }
     if gone.isEmpty && set.isEmpty { return false }
     try update(old.path, gone + set.map { ($0.name, $0.value) })
     return true

@@ -28,7 +28,10 @@ struct Evolution: Sendable {
   /// What the removal of a property is called.
   static func removal(of name: String) -> String { "\(name) removed" }
 
-  /// The names of all steps, in the order in which they are run on a record.
+  /// What storing a former or computed default in the records that have no value is called.
+  static func settling(_ name: String) -> String { "default of \(name)" }
+
+  /// The names of all steps that the schema lists, in the order in which they are run on a record.
   var names: [String] {
     lazy.sorted { $0.key < $1.key }.map(\.value) + steps.map(\.name)
       + removed.map { Evolution.removal(of: $0) }
@@ -72,7 +75,8 @@ extension SchemaCore {
   func names(in steps: [String]) -> Set<String> {
     let removed = evolution.removed.filter { steps.contains(Evolution.removal(of: $0)) }
     let changed = properties.filter {
-      evolution.changes($0, in: steps) || $0.lazyStep.map { steps.contains($0) } ?? false
+      steps.contains(Evolution.settling($0.name)) || evolution.changes($0, in: steps)
+        || $0.lazyStep.map { steps.contains($0) } ?? false
     }
     return Set(removed + changed.flatMap { [$0.name] + $0.formerNames.map(\.name) })
   }
@@ -105,7 +109,7 @@ extension SchemaCore {
     func refuse(_ reason: String) -> DatabaseError {
       .unsupported(path: place, reason: "the collection \(name): \(reason)")
     }
-    let own = Set(evolution.names)
+    let own = Set(evolution.names + properties.map { Evolution.settling($0.name) })
     let strange =
       declared.steps.filter { $0.version >= version }.map(\.name).filter { !own.contains($0) }
       + (declared.migration?.steps ?? []).filter { !own.contains($0) }

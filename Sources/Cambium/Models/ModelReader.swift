@@ -127,7 +127,9 @@ extension Snapshot {
         return try schema.decode(header, version, key: key, binding)[keyPath: property]
       }
       let record = version.extracting(droppingFirst: header.contentOffset)
-      guard let range = try RecordTable(record).find(record, binding.names[index]) else {
+      guard let range = try RecordTable(record).find(record, binding.names[index]),
+        try record.load(UInt8.self, at: range.lowerBound) != ValueTag.null
+      else {
         return try schema.decode(header, version, key: key, binding)[keyPath: property]
       }
       do { return try V.read(record.extracting(range), depth: 0) } catch {

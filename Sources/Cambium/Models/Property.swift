@@ -36,7 +36,8 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
 
   // MARK: What must be there
 
-  /// A record without a value is neither written nor read. A reference without a key is none.
+  /// A record without a value is neither written nor read. A reference without a key is none. Where
+  /// the property is new in a collection that has records, these have its initial value.
   public func required() -> Property {
     changed { info, _ in (info.isRequiredToRead, info.isRequiredToWrite) = (true, true) }
   }
@@ -44,8 +45,9 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
   /// A record without a value is not written; one that is there already can be read.
   public func writeRequired() -> Property { changed { info, _ in info.isRequiredToWrite = true } }
 
-  /// The initial value is not stored: absence stands for it, in queries as well. Changing the
-  /// initial value later changes what such records hold.
+  /// The initial value is not stored: absence stands for it, as it does for what was written before
+  /// the property was known. Changing the initial value later is a migration:
+  /// <doc:ChangingASchema>.
   ///
   /// A value that was changed in place and has come back to it, as a counter that goes up and down
   /// again, is stored: such a change is logged alone, so that it can be undone alone.

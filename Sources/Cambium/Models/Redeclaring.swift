@@ -12,6 +12,8 @@ struct Redeclaring {
   let isKnown: (String) -> Bool
   /// What errors name.
   let place: String
+  /// The defaults that records have otherwise.
+  private(set) var changedDefaults: ChangedDefaults?
 
   init(_ core: SchemaCore, in snapshot: Snapshot, at place: String) throws {
     try core.checkDefinition()
@@ -24,6 +26,18 @@ struct Redeclaring {
       || !core.evolution.names.isEmpty && snapshot.wasHeld(core.path)
     let names = try snapshot.names
     isKnown = { names.id(of: $0) != nil }
+    if hasRecords { changedDefaults = try findDefaults(snapshot) }
+  }
+
+  /// Looks which defaults records rely on that are not the model's.
+  private func findDefaults(_ snapshot: Snapshot) throws -> ChangedDefaults {
+    let pending = pending
+    let made = core.properties.filter { info in
+      core.evolution.changes(info, in: pending)
+        || info.lazyStep.map { pending.contains($0) } ?? false
+    }
+    return try ChangedDefaults(
+      core, merged(without: []), present, snapshot, skipped: Set(made.map(\.name)))
   }
 
   /// The same over the declaration that is there by now.
@@ -39,6 +53,7 @@ struct Redeclaring {
   var pending: [String] {
     guard hasRecords else { return [] }
     return core.pending(present ?? CollectionDefinition()).filter { !isVain($0) }
+      + (changedDefaults?.changes.map(\.step) ?? [])
   }
 
   /// Those of them that an unfinished migration does not have.
@@ -51,6 +66,12 @@ struct Redeclaring {
   var blocking: [String] {
     let pending = Set(pending)
     return core.evolution.steps.map(\.name).filter { pending.contains($0) }
+      + (changedDefaults?.changes.filter(\.isBlocking).map(\.step) ?? [])
+  }
+
+  /// The changes of defaults that are among some steps.
+  func changes(in steps: [String]) -> [ChangedDefaults.Change] {
+    changedDefaults?.changes.filter { steps.contains($0.step) } ?? []
   }
 
   /// Whether a step has nothing to do, since no record has ever had what it is about.
@@ -65,9 +86,12 @@ struct Redeclaring {
   /// What is noted of steps when they are done, or when no record needs them any more: those that
   /// were there before have the older form in history.
   func applied(_ names: [String], by sequence: SequenceNumber = .zero) -> [AppliedStep] {
-    names.map {
+    let listed = Set(core.evolution.names)
+    return names.map {
       AppliedStep(
-        $0, version: core.version, sequence: hadRecords && !isVain($0) ? sequence : .zero)
+        // An app of this version may know another default, or not have the property yet.
+        $0, version: listed.contains($0) ? core.version : 0,
+        sequence: hadRecords && !isVain($0) ? sequence : .zero)
     }
   }
 
@@ -89,6 +113,7 @@ struct Redeclaring {
     for (index, step) in core.evolution.lazy where pending.contains(step) {
       declaration.loosen(core.properties[index].name, present)
     }
+    changedDefaults?.keep(present, in: &declaration)
     let known = Set(declaration.steps.map(\.name))
     declaration.steps += applied(
       core.evolution.names.filter { !known.contains($0) && !pending.contains($0) }, by: sequence)
@@ -120,6 +145,7 @@ struct Redeclaring {
   /// stay declared, since their data stays.
   private func merged(without removed: [String]) -> CollectionDefinition {
     var merged = core.definition
+    if hadRecords { settleRequired(&merged) }
     guard let present else { return merged }
     for property in present.properties where merged[property.name] == nil {
       if removed.contains(property.name) { continue }
@@ -130,6 +156,18 @@ struct Redeclaring {
     }
     merged.steps = present.steps
     return merged
+  }
+
+  /// Gives a default to what is required and new: the records of before have no value.
+  private func settleRequired(_ merged: inout CollectionDefinition) {
+    for info in core.properties where !info.isShared && info.absence == nil {
+      guard let value = info.constant,
+        let index = merged.properties.firstIndex(where: { $0.name == info.name }),
+        merged.properties[index].isRequired
+      else { continue }
+      if let old = present?[info.name], old.isRequired, old.absence == nil { continue }
+      merged.properties[index].take(default: value)
+    }
   }
 
   // MARK: Refusals
@@ -214,6 +252,7 @@ extension CollectionDefinition {
   fileprivate mutating func loosen(_ name: String, _ present: CollectionDefinition?) {
     guard let index = properties.firstIndex(where: { $0.name == name }) else { return }
     properties[index].isRequired = false
+    properties[index].take(default: present?[name]?.absence)
     if let old = present?[name], old.type != properties[index].type {
       properties[index].type = .any
       properties[index].domain = nil

@@ -116,9 +116,17 @@ public final class Schema<M: Model>: Sendable {
 
   /// Derives what follows from the template.
   private static func settle(_ draft: inout SchemaDraft, _ template: M) {
+    // A case's default would count for the records of other cases as well.
+    let initial = draft.properties.isEmpty || draft.caseName != nil ? nil : InitialValues(template)
     for index in draft.properties.indices {
+      let value = DiscoveredProperty(draft.properties[index])
+      if let initial {
+        draft.properties[index].isShared = false
+        draft.properties[index].initial = initial.value(of: value)
+        draft.properties[index].isComputed = initial.isComputed(value)
+        if draft.properties[index].isComputed { draft.properties[index].absence = nil }
+      }
       let info = draft.properties[index]
-      let value = DiscoveredProperty(name: info.name, offset: info.offset, shape: info.shape)
       // What is computed where it is absent has to be there as null.
       draft.properties[index].storesNull =
         info.absence == nil && (!value.isAbsent(in: template) || info.computed != nil)
@@ -152,12 +160,24 @@ extension PropertyInfo {
     var definition = PropertyDefinition(name, shape.propertyType())
     definition.isRequired = isRequiredToWrite
     definition.absence = absence
+    if !isShared {
+      definition.isNullable = isNullable
+      definition.isRequired = isRequiredToWrite || isComputed && !isNullable
+      if absence == nil, !isRequiredToWrite { definition.take(default: constant) }
+    }
     definition.domain = domain
     definition.deleteRule = deleteRule
     definition.mustExist = mustExist ?? (deleteRule != nil)
     definition.label = label
     definition.documentation = documentation
     return definition
+  }
+}
+
+extension PropertyDefinition {
+  /// Lets absence stand for a value, which is stored all the same where a record has it.
+  mutating func take(default value: Value?) {
+    (absence, omitsAbsence) = (value, value == nil)
   }
 }
 

@@ -165,6 +165,12 @@ struct PropertyInfo: Sendable {
   var mustExist: Bool?
   var label: String?
   var documentation: String?
+  /// The template's value; nil where it is absent.
+  var initial: Value?
+  /// Whether each model has another initial value.
+  var isComputed = false
+  /// Whether other models have the collection as well, whose records know nothing of its default.
+  var isShared = true
   /// The template's value, where it is not stored but read from absence.
   var absence: Value?
   /// Whether the template has a value, so that nil must be stored as null.
@@ -172,6 +178,12 @@ struct PropertyInfo: Sendable {
   var formerNames: [FormerName] = []
   /// Makes the value of what else an older record has.
   var computed: ComputedProperty?
+
+  /// The default that is declared: the initial value, unless that is computed.
+  var constant: Value? { isComputed ? nil : initial }
+
+  /// Whether it can be without a value.
+  var isNullable: Bool { shape.form.isOptional || shape.isReference }
 
   /// The types that it had under its own name.
   var formerTypes: [FormerName] { formerNames.filter { $0.name == name && $0.type != nil } }
@@ -186,6 +198,12 @@ struct PropertyInfo: Sendable {
     name = found.name
     offset = found.offset
     shape = found.shape
+  }
+}
+
+extension DiscoveredProperty {
+  init(_ info: PropertyInfo) {
+    self.init(name: info.name, offset: info.offset, shape: info.shape)
   }
 }
 

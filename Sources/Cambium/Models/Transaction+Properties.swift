@@ -25,8 +25,7 @@ extension Transaction {
     }
   }
 
-  /// Adds to a number without reading it. What is absent counts as its initial value where that is
-  /// ``Property/defaultOnEmpty()``, otherwise as zero.
+  /// Adds to a number without reading it. What is absent counts as its default, otherwise as zero.
   ///
   /// - Parameters:
   ///   - id: Which model.

@@ -47,7 +47,10 @@ extension Projector {
       defer { memory.head.nextProjection += 1 }
       return memory.head.nextProjection
     }
-    let plan = try CollectionPlan(path, definition, numbers: given, memory.catalog)
+    let former = old?.formerDefaults(
+      replacedBy: definition, in: SequenceNumber(memory.sequence))
+    let plan = try CollectionPlan(
+      path, definition, numbers: given, memory.catalog, formerDefaults: former ?? [])
     return (plan, Set(numbers.compactMap { $0 }))
   }
 

@@ -154,17 +154,18 @@ extension IndexPlan {
   private func elements(_ record: RawSpan) throws -> [[UInt8]] {
     guard let plural else { return [] }
     let term = terms[plural]
-    let range = try RecordTable(record).find(record, term.name)
-    return try range.map { try IndexEntry.elements(record.extracting($0)) }
-      ?? term.absence.lend { try IndexEntry.elements($0) }
+    return try RecordTable(record).lend(record, term.name, or: term.standIn) {
+      try IndexEntry.elements($0)
+    }
   }
 
   /// Whether a term is null, so that the record cannot be the same as another.
   func hasNull(_ record: RawSpan) throws -> Bool {
     let table = try RecordTable(record)
     return try terms.contains { term in
-      guard let range = try table.find(record, term.name) else { return term.absence.isEmpty }
-      return try record.load(UInt8.self, at: range.lowerBound) == ValueTag.null
+      try table.lend(record, term.name, or: term.standIn) {
+        try $0.byteCount == 0 || $0.load(UInt8.self, at: 0) == ValueTag.null
+      }
     }
   }
 

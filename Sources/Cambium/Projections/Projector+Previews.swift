@@ -103,7 +103,8 @@ extension PreviewPlan {
     func value(_ record: [UInt8]?) throws -> [UInt8]? {
       try record?.lend { record in
         try RecordTable(record).find(record, property).map { record.extracting($0).array() }
-      } ?? nil
+          ?? [ValueTag.null]
+      }
     }
     return try value(one) == value(other)
   }

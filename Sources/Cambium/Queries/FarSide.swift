@@ -117,20 +117,21 @@ struct FarSide {
   private func referredKeys(
     _ collection: Path, _ property: String, _ test: Condition.Test
   ) throws -> [Value]? {
-    guard let name = planner.records.catalog.id(of: property) else { return [] }
+    let values = try QueryPaths([PropertyPath(property)], in: planner.records.scope(of: collection))
     let run = try QueryRun(
       QueryDescription(collection, where: Condition(test)), planner.records)
     var keys: Set<[UInt8]> = []
     func add(_ value: RawSpan) throws {
       if let key = try StoredKey.bytes(naming: value) { keys.insert(key) }
     }
-    try run.forEach { _, record in
-      guard let range = try RecordTable(record).find(record, name) else { return true }
-      let value = record.extracting(range)
-      switch try value.load(UInt8.self, at: 0) {
-      case ValueTag.array, ValueTag.map:
-        for element in try IndexEntry.elements(value) { try element.lend(add) }
-      default: try add(value)
+    try run.forEach { own, record in
+      try values.lend(0, record, key: own, planner.records) { value in
+        if value.byteCount == 0 { return }
+        switch try value.load(UInt8.self, at: 0) {
+        case ValueTag.array, ValueTag.map:
+          for element in try IndexEntry.elements(value) { try element.lend(add) }
+        default: try add(value)
+        }
       }
       return keys.count <= FarSide.keysMax
     }

@@ -93,15 +93,14 @@ extension QueryPlanner {
     try records.countEntries(range.widened, max: 1) > 0
   }
 
-  /// What can be read from an index's previews: not what absence stands for, since an entry does
-  /// not tell a property that is absent from a record that is; nor what looks like a nested
-  /// property and may lie behind one more reference.
+  /// What can be read from an index's previews: not what absence alone stands for, since an entry
+  /// has null for it; nor what looks like a nested property and may lie behind one more reference.
   private func usablePreviews(of index: IndexPlan) -> [Preview] {
     index.previews.map(\.preview).filter { preview in
       guard let definition = scope.find(preview.target)?[preview.property] else {
         return !preview.property.contains(".")
       }
-      return definition.absence == nil
+      return definition.absence == nil || definition.isNullable == false
     }
   }
 
@@ -234,7 +233,9 @@ extension QueryPlanner {
   /// In the past: the present index, and what has changed since.
   func correctedWays(_ scans: [IndexScan]) throws -> [Way] {
     let narrow = scans.filter { !$0.words.isEmpty }.min { $0.estimate < $1.estimate }
-    guard let narrow, description.after?.index == nil, !narrow.isGuess else { return [] }
+    guard let narrow, description.after?.index == nil, !narrow.isGuess,
+      collection?.hasOtherDefaults(asOf: records.snapshot.moment) == false
+    else { return [] }
     let budget = max(0, childCount - narrow.estimate)
     guard budget > 0,
       let changed = try records.changedKeys(in: description.collection, max: budget)

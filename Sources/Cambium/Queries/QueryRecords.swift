@@ -24,10 +24,16 @@ final class QueryRecords: RelatedRecords {
 
   /// What names mean for the records of a collection.
   func scope(of collection: Path?) -> ConditionScope {
-    let collections = catalog.collections
-    return ConditionScope(catalog, collection.flatMap { collections[$0]?.definition }) {
-      collections[$0]?.definition
+    let (collections, moment) = (catalog.collections, snapshot.moment)
+    func find(_ path: Path) -> CollectionDefinition? {
+      collections[path]?.definition(asOf: moment)
     }
+    return ConditionScope(catalog, collection.flatMap(find), find: find)
+  }
+
+  /// What is declared about a collection, with what absence stood for at the moment.
+  func definition(of collection: Path) -> CollectionDefinition? {
+    catalog.collections[collection]?.definition(asOf: snapshot.moment)
   }
 
   /// What the tree's keys of a collection's records begin with; nil where there never were any.
@@ -76,9 +82,10 @@ final class QueryRecords: RelatedRecords {
     if let index = edge(collection, property) {
       return try forEach(index, node, property, key, body)
     }
+    let standIn = try standIn(collection, property)
     try forEach(in: collection) { own, record in
       relatedCount += 1
-      return try QueryRecords.refers(record, property, to: key) ? try body(own, record) : true
+      return try QueryRecords.refers(record, property, standIn, to: key) ? try body(own, record) : true
     }
   }
 
@@ -138,7 +145,8 @@ final class QueryRecords: RelatedRecords {
         last = own.array()
         relatedCount += 1
         return try lend(node: node, own) { record in
-          try QueryRecords.refers(record, property, to: key) ? try body(own, record) : true
+          try QueryRecords.refers(record, property, index.terms[0].standIn, to: key)
+            ? try body(own, record) : true
         } ?? true
       }
       if !goesOn { return }
@@ -148,16 +156,23 @@ final class QueryRecords: RelatedRecords {
 
   /// Whether a record refers to a key by a property: by its value, by an element, or by a name.
   static func refers(
-    _ record: RawSpan, _ property: Catalog.NameID, to key: RawSpan
+    _ record: RawSpan, _ property: Catalog.NameID, _ standIn: StandIn, to key: RawSpan
   ) throws -> Bool {
-    guard let range = try RecordTable(record).find(record, property) else { return false }
-    let value = record.extracting(range)
-    switch try value.load(UInt8.self, at: 0) {
-    case ValueTag.array, ValueTag.map:
-      return try IndexEntry.elements(value).contains { element in
-        try element.lend { try StoredKey.bytes(naming: $0) }?.lend { $0.equals(key) } ?? false
+    try RecordTable(record).lend(record, property, or: standIn) { value in
+      if value.byteCount == 0 { return false }
+      switch try value.load(UInt8.self, at: 0) {
+      case ValueTag.array, ValueTag.map:
+        return try IndexEntry.elements(value).contains { element in
+          try element.lend { try StoredKey.bytes(naming: $0) }?.lend { $0.equals(key) } ?? false
+        }
+      default: return try StoredKey.bytes(naming: value)?.lend { $0.equals(key) } ?? false
       }
-    default: return try StoredKey.bytes(naming: value)?.lend { $0.equals(key) } ?? false
     }
+  }
+
+  /// What stands for a property's value that a record of a collection does not have.
+  private func standIn(_ collection: Path, _ property: Catalog.NameID) throws -> StandIn {
+    guard Int(property) < catalog.count else { return .null }
+    return try StandIn(definition(of: collection)?[try catalog.name(of: property)])
   }
 }

@@ -43,9 +43,11 @@ final class QueryResults {
     }
     if query.isOfRecords {
       let catalog = run.records.catalog
+      let defaults = catalog.collections[collection]?.declaredDefaults(
+        asOf: run.records.snapshot.moment)
       return try run.forEach { key, record in
         let values = try Record(stored: record, catalog)
-        try body(DynamicRecord(collection.appending(try Key(key)), values))
+        try body(DynamicRecord(collection.appending(try Key(key)), values, defaults))
         return true
       }
     }

@@ -39,12 +39,16 @@ public struct Node: Sendable {
   public var exists: Bool {
     get throws {
       if path.isRoot { return true }
-      return try lookUp { _, _ in true } ?? (propertyOfParent() != nil)
+      if let found = try lookUp({ _, _ in true }) { return found }
+      guard let key, let parent = path.parent, !parent.isRoot,
+        let id = try snapshot.nameID(key.description)
+      else { return false }
+      return try snapshot[parent].property(id) != nil
     }
   }
 
-  /// What the node holds: a single value, or a record as `.map`; nil where there is no node, or one
-  /// that only has children.
+  /// What the node holds, as stored: a single value, or a record as `.map`; nil where there is
+  /// no node, or one that only has children.
   public var value: Value? {
     get throws {
       if let found = try lookUp({ try content($0, $1) }) { return found }
@@ -57,11 +61,13 @@ public struct Node: Sendable {
     get throws { try lookUp { try content($0, $1) } ?? nil }
   }
 
-  /// A property of the node's record, without decoding the others; nil where there is none.
+  /// A property of the node's record, without decoding the others; where the record has none, what
+  /// is declared to stand for it, ``PropertyDefinition/absence``; else nil.
   public subscript(property: String) -> Value? {
     get throws {
       guard let id = try snapshot.nameID(property) else { return nil }
-      return try self.property(id)
+      if let value = try self.property(id), value != .null { return value }
+      return try standIn(for: property, id)
     }
   }
 
@@ -127,6 +133,26 @@ extension Node {
       let record = version.extracting(droppingFirst: header.contentOffset)
       return try RecordTable(record).find(record, id).map { try Value(record.extracting($0)) }
     } ?? nil
+  }
+
+  /// What a record has for a property that is absent or null in it.
+  @inline(never)
+  private func standIn(for property: String, _ id: Catalog.NameID) throws -> Value? {
+    let stored = try self.property(id)
+    guard let defaults = try declaredDefaults,
+      try lookUp({ header, _ in header.kind == .record }) ?? false
+    else { return stored }
+    return defaults.value(
+      of: property, in: Record(stored.map { [(name: property, value: $0)] } ?? []))
+      ?? stored
+  }
+
+  /// What stands for properties that the node's record does not have, by its collection.
+  var declaredDefaults: DeclaredDefaults? {
+    get throws {
+      guard let parent = path.parent else { return nil }
+      return try snapshot.names.collections[parent]?.declaredDefaults(asOf: snapshot.moment)
+    }
   }
 
   private func content(_ header: NodeHeader, _ version: RawSpan) throws -> Value? {

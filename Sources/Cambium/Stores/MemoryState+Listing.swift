@@ -74,10 +74,11 @@ extension MemoryState: RelatedRecords {
     in collection: Path, _ property: Catalog.NameID, refersTo key: RawSpan,
     _ body: (RawSpan, RawSpan) throws -> Bool
   ) throws {
+    let standIn = catalog.collections[collection]?.property(property)?.standIn ?? .null
     for referrer in keys(collection) {
       guard let record = record(collection, referrer) else { continue }
       let goesOn = try record.lend { record in
-        guard try QueryRecords.refers(record, property, to: key) else { return true }
+        guard try QueryRecords.refers(record, property, standIn, to: key) else { return true }
         return try referrer.stored.lend { try body($0, record) }
       }
       if !goesOn { return }

@@ -117,10 +117,12 @@ extension MemoryState {
     var changed: [(collection: Path, key: Key, record: [UInt8])] = []
     try forEachReferrer(to: member, .nullify) { referrer, edge in
       guard !members.contains(referrer), let key = referrer.last,
-        let record = record(edge.collection.path, key),
-        let stored = try record.value(of: edge.property.name)
+        let record = record(edge.collection.path, key)
       else { return }
-      let value = Writing.replacing(old, by: nil, in: try stored.lend { try Value($0) })
+      let stored = try record.value(of: edge.property.name).map { try $0.lend { try Value($0) } }
+      let definition = edge.property.definition
+      var value = (stored ?? definition.absence).flatMap { Writing.replacing(old, by: nil, in: $0) }
+      if value == nil, definition.hasDefault { value = .null }
       var builder = try record.lend { try RecordBuilder($0) }
       builder[edge.property.name] = try value?.stored()
       changed.append((edge.collection.path, key, builder.stored()))
@@ -137,7 +139,7 @@ extension MemoryState {
       for referrer in keys(edge.collection.path) {
         let refers = try key.stored.lend { key in
           try record(edge.collection.path, referrer)?.lend {
-            try QueryRecords.refers($0, edge.property.name, to: key)
+            try QueryRecords.refers($0, edge.property.name, edge.property.standIn, to: key)
           } ?? false
         }
         if refers { try body(edge.collection.path.appending(referrer), edge) }

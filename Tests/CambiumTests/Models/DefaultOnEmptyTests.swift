@@ -43,20 +43,20 @@ struct DefaultOnEmptyTests {
           == gauges.map(\.level))
       for record in try snapshot.query("gauges").fetch() {
         let gauge = try #require(gauges.first { .integer(Int64($0.number)) == record["number"] })
-        #expect((record["level"] == nil) == (gauge.level == 3))
-        #expect((record["limit"] == nil) == (gauge.limit == 9))
-        #expect(gauge.limit != nil || record["limit"] == .null)
+        #expect((record.values["level"] == nil) == (gauge.level == 3))
+        #expect((record.values["limit"] == nil) == (gauge.limit == 9))
+        #expect(gauge.limit != nil || record.values["limit"] == .null)
       }
       let id = try #require(try snapshot.query(Gauge.self).where { $0.number == 1 }.first()).id
       try database.update(id) { $0.level = 3 }
-      #expect(try database.snapshot()[id.path].record?["level"] == nil)
+      #expect(try database.snapshot()[id.path].record?.values["level"] == nil)
       try database.write { try $0.increment(id, \.level, by: 4) }
       #expect(try database.find(id)?.level == 7)
       #expect(try database.snapshot()[id.path].record?["level"] == 7)
       try database.write { try $0.increment(id, \.level, by: -4) }
       #expect(try database.find(id)?.level == 3)
       // Logged as a change, which leaves the sum.
-      #expect(try database.snapshot()[id.path].record?["level"] == 3)
+      #expect(try database.snapshot()[id.path].record?.values["level"] == 3)
     }
   }
 
@@ -116,7 +116,7 @@ struct DefaultOnEmptyTests {
       }
       #expect(try database.get(id) == Post(id: 1, shares: 9, stars: 4))
       try database.write { tx in try tx.increment(id, \.shares, by: -50) }
-      #expect(try database.snapshot()[id.path].record?["shares"] == nil)
+      #expect(try database.snapshot()[id.path].record?.values["shares"] == nil)
     }
   }
 

@@ -77,7 +77,7 @@ struct RecordChanges {
   func apply(to record: inout DynamicRecord) throws {
     for (old, new) in renamed {
       guard let value = record[old] else { continue }
-      if record[new] != nil {
+      if record.values[new] != nil {
         throw RecordChanges.refused("\(record.path) has both \(old) and \(new)")
       }
       record[old] = nil

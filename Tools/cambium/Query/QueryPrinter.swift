@@ -37,7 +37,7 @@ struct QueryPrinter {
 
   private func tell(_ record: DynamicRecord) throws {
     var line = StyledLine(Terminal.escaped(record.key?.description ?? ""), .heading)
-    for item in ValueText.properties(record.values) {
+    for item in ValueText.properties(record.allValues) {
       line.add("  ")
       line.add(item)
     }
@@ -54,7 +54,7 @@ struct QueryPrinter {
       var pairs = names.map { (name: $0, value: result[$0] ?? .null) }
       if query.isOfRecords {
         let key = Value.string(result.key?.description ?? "")
-        pairs = [(name: "id", value: key)] + result.values.members.map { ($0.name, $0.value) }
+        pairs = [(name: "id", value: key)] + result.allValues.members.map { ($0.name, $0.value) }
       }
       var line = JSONLine()
       for (name, value) in pairs { line.add(name, value) }

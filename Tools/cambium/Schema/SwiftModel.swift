@@ -145,11 +145,15 @@ struct SwiftModel {
 
   private func declaration(_ word: String, _ property: PropertyDefinition) -> String {
     let type = swiftType(property.type)
-    let isCleared = property.domain?.treatment == .clear
+    let isReference = if case .reference = property.type { true } else { false }
+    let isCleared =
+      property.domain?.treatment == .clear || property.isNullable == true && !isReference
     if let literal = property.absence.flatMap({ SwiftLiteral.text($0, as: property.type) }) {
       return "var \(word): \(type)\(isCleared ? "?" : "") = \(literal)"
     }
-    guard property.isRequired, !isCleared, let start = SwiftModel.start(property.type) else {
+    guard property.isRequired, property.domain?.treatment != .clear,
+      let start = SwiftModel.start(property.type)
+    else {
       return "var \(word): \(type)?"
     }
     return "var \(word): \(type) = \(start)"
@@ -187,7 +191,7 @@ struct SwiftModel {
     if property.isRequired { calls += ".required()" }
     if let absence = property.absence {
       if SwiftLiteral.text(absence, as: property.type) != nil {
-        calls += ".defaultOnEmpty()"
+        if property.omitsAbsence { calls += ".defaultOnEmpty()" }
       } else {
         notes.append("\(property.name) has an initial value that cannot be written here")
       }

@@ -26,6 +26,8 @@ final class Binding: Sendable {
     static let storesNull: UInt8 = 4
     /// A reference: without a key it is absent.
     static let reference: UInt8 = 8
+    /// Absence, or null, is read as something else than the template's value.
+    static let filled: UInt8 = 16
   }
 
   /// A name that a property had before.
@@ -45,6 +47,8 @@ final class Binding: Sendable {
   let names: [Catalog.NameID]
   /// The stored forms that are not stored, by property.
   let elided: [[UInt8]?]
+  /// What is read where there is no value, by property.
+  let fills: [Fill]
   let former: [Former]
   /// The bindings of a union's cases, and what their names are stored as.
   let cases: [Binding]
@@ -57,6 +61,8 @@ final class Binding: Sendable {
   let declarations: UInt32
   /// Before this transaction records had a form that the model does not know.
   let oldest: SequenceNumber
+  /// At moments before this transaction some default was another one.
+  let lastDefaults: UInt64
   /// How many names the catalog had.
   let count: Int
   /// Whether every property can be written, since its name is known.
@@ -66,18 +72,26 @@ final class Binding: Sendable {
   /// Whether records always need the large form.
   let isLarge: Bool
 
-  init(_ core: SchemaCore, _ known: Catalog) throws {
+  /// Binds a schema.
+  ///
+  /// - Parameters:
+  ///   - core: The schema.
+  ///   - known: The names and declarations.
+  ///   - moment: The moment whose defaults count; nil for the present.
+  init(_ core: SchemaCore, _ known: Catalog, asOf moment: UInt64? = nil) throws {
     try core.check()
-    let declared = known.collections[core.path]?.definition
-    try core.checkUse(declared)
+    let plan = known.collections[core.path]
+    let declared = plan?.definition(asOf: moment)
+    try core.checkUse(plan?.definition)
     self.core = core
     declarations = known.collections.version
     count = known.count
-    oldest = core.oldestMoment(declared)
+    oldest = core.oldestMoment(plan?.definition)
+    lastDefaults = plan?.formerDefaults.last?.until.rawValue ?? 0
     let isComputing = core.properties.contains { $0.computed != nil }
     catalog = isComputing ? known : nil
     names = core.properties.map { known.id(of: $0.name) ?? Binding.unknown }
-    cases = try core.cases.map { try Binding($0(), known) }
+    cases = try core.cases.map { try Binding($0(), known, asOf: moment) }
     caseNames = try cases.map { try Value.string($0.core.caseName ?? "").stored() }
     discriminator = core.discriminator.flatMap { known.id(of: $0) } ?? Binding.unknown
     canWrite = !names.contains(Binding.unknown) && cases.allSatisfy(\.canWrite)
@@ -86,7 +100,13 @@ final class Binding: Sendable {
       canWrite && former.allSatisfy { known.id(of: $0.name) != nil }
       && !isComputing && cases.allSatisfy(\.isComplete)
     isLarge = core.properties.count > 255 || names.contains { $0 > 0xFFFF }
-    elided = try core.properties.map { try $0.absence?.stored() }
+    elided = try core.properties.map { info in
+      guard !info.isShared, let property = declared?[info.name] else {
+        return try info.absence?.stored()
+      }
+      return property.omitsAbsence ? try property.absence?.stored() : nil
+    }
+    fills = try core.properties.map { try Fill($0, declared?[$0.name]) }
     var formers: [Former] = []
     for (property, info) in core.properties.enumerated() {
       for (index, name) in info.formerNames.enumerated() {
@@ -96,20 +116,53 @@ final class Binding: Sendable {
       }
     }
     self.former = formers
-    steps = core.properties.indices.map { [names] in Binding.step(core, $0, names[$0]) }
-      .sorted { $0.name < $1.name }
+    steps = core.properties.indices.map { [names, elided, fills] index in
+      let info = core.properties[index]
+      return Step(
+        name: names[index], offset: Int32(info.offset), property: UInt16(index),
+        form: info.shape.form, flags: Binding.flags(info, fills[index], elided[index]))
+    }.sorted { $0.name < $1.name }
   }
 
-  private static func step(_ core: SchemaCore, _ index: Int, _ name: Catalog.NameID) -> Step {
-    let info = core.properties[index]
+  private static func flags(_ info: PropertyInfo, _ fill: Fill, _ elided: [UInt8]?) -> UInt8 {
     var flags: UInt8 = 0
-    if info.isRequiredToRead && info.computed == nil { flags |= Step.required }
-    if info.absence != nil { flags |= Step.elided }
-    if info.storesNull { flags |= Step.storesNull }
+    let isRequired = info.isRequiredToRead || info.isComputed && !info.isNullable
+    if isRequired && info.computed == nil && !fill.hasDefault { flags |= Step.required }
+    if fill.ofAbsence != nil || fill.ofNull != nil { flags |= Step.filled }
+    if elided != nil { flags |= Step.elided }
+    if info.storesNull || fill.hasDefault { flags |= Step.storesNull }
     if info.shape.isReference { flags |= Step.reference }
-    return Step(
-      name: name, offset: Int32(info.offset), property: UInt16(index), form: info.shape.form,
-      flags: flags)
+    return flags
+  }
+}
+
+/// What a property is read as where a record has no value, as far as the declaration says something
+/// else than the template: after a default was changed, and before the records are migrated.
+struct Fill: Sendable {
+  /// In the place of absence, in its stored form.
+  private(set) var ofAbsence: [UInt8]?
+  /// In the place of null.
+  private(set) var ofNull: [UInt8]?
+  /// Whether absence stands for a value, so that nil must be stored.
+  private(set) var hasDefault = false
+
+  init(_ info: PropertyInfo, _ declared: PropertyDefinition?) throws {
+    guard !info.isShared, let declared else { return }
+    hasDefault = declared.hasDefault
+    let own = try info.initial?.stored()
+    if own == nil, declared.absence == .null { return }
+    switch try declared.absence?.stored() {
+    case let absence? where !info.isComputed && absence == own:
+      if declared.isNullable == false, info.isNullable { ofNull = absence }
+    case let absence?:
+      ofAbsence = absence
+      if declared.isNullable == false { ofNull = absence }
+    case nil:
+      // A former name may have the value, or what is computed of an older record.
+      if declared.isNullable == true, own != nil, info.isNullable, info.lazyStep == nil {
+        ofAbsence = [ValueTag.null]
+      }
+    }
   }
 }
 
@@ -208,6 +261,9 @@ extension Snapshot {
         try (writing?.bindings ?? store.bindings).binding(core, try names)
       }
     if sequence < binding.oldest { throw core.isTooOld(sequence, binding.oldest) }
+    if let moment, moment < binding.lastDefaults {
+      return try Binding(core, try names, asOf: moment)
+    }
     return binding
   }
 }

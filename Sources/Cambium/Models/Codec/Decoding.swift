@@ -63,8 +63,8 @@ extension Binding {
         if stored.advance(to: step.name) {
           let value = unsafe StoredValue(try stored.value())
           try unsafe read(value, step, into: base + Int(step.offset))
-        } else if step.flags & Step.required != 0, try former(of: property, in: record) == nil {
-          throw ValueMismatch(reason: "it is required, and the record has none")
+        } else if step.flags & (Step.required | Step.filled) != 0 {
+          try unsafe readAbsent(step, record, into: base + Int(step.offset))
         }
       }
       if !former.isEmpty || catalog != nil {
@@ -153,15 +153,48 @@ extension Binding {
   }
 
   @inline(never)
+  private func readAbsent(
+    _ step: Step, _ record: RawSpan, into place: UnsafeMutableRawPointer
+  ) throws {
+    if step.flags & Step.required != 0, try former(of: Int(step.property), in: record) == nil {
+      throw ValueMismatch(reason: "it is required, and the record has none")
+    }
+    guard let fill = fills[Int(step.property)].ofAbsence else { return }
+    try unsafe read(fill, step, into: place)
+  }
+
+  @inline(never)
   private func readNull(
     _ value: StoredValue, _ step: Step, into place: UnsafeMutableRawPointer
   ) throws {
     if step.flags & Step.required != 0 {
       throw ValueMismatch(reason: "it is required, and the record has null")
     }
-    guard step.form.isOptional else { return }
+    if let fill = fills[Int(step.property)].ofNull {
+      return try unsafe read(fill, step, into: place)
+    }
+    guard step.form.isOptional else { return unsafe clear(step, place) }
     let shape = core.properties[Int(step.property)].shape
     try value.lend { try unsafe shape.read(place, $0, 0) }
+  }
+
+  private func read(
+    _ stored: [UInt8], _ step: Step, into place: UnsafeMutableRawPointer
+  ) throws {
+    if stored == [ValueTag.null], !step.form.isOptional { return unsafe clear(step, place) }
+    let shape = core.properties[Int(step.property)].shape
+    try stored.lend { try unsafe shape.read(place, $0, 0) }
+  }
+
+  /// Takes the key from a reference; what is none stays as it is initially.
+  private func clear(_ step: Step, _ place: UnsafeMutableRawPointer) {
+    guard step.flags & Step.reference != 0 else { return }
+    switch step.form {
+    case .int: unsafe place.storeBytes(of: Int.min, as: Int.self)
+    case .string: unsafe place.assumingMemoryBound(to: String.self).pointee = ""
+    case .uuid: unsafe place.assumingMemoryBound(to: UUID.self).pointee = .unassigned
+    default: break
+    }
   }
 
   // MARK: Former names

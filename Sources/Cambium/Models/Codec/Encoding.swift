@@ -134,7 +134,7 @@ struct ModelEncoder: ~Copyable {
     switch step.form {
     case .int:
       let value = unsafe place.load(as: Int.self)
-      if step.flags & Binding.Step.reference != 0, value == .min { return false }
+      if step.flags & Binding.Step.reference != 0, value == .min { return writeNoKey(step) }
       values.write(integer: Int64(value))
     case .double: values.write(double: unsafe place.load(as: Double.self))
     case .bool: values.write(bool: unsafe place.load(as: Bool.self))
@@ -144,19 +144,26 @@ struct ModelEncoder: ~Copyable {
     case .string:
       let value = unsafe place.assumingMemoryBound(to: String.self)
       if step.flags & Binding.Step.reference != 0 {
-        if unsafe value.pointee.isEmpty { return false }
+        if unsafe value.pointee.isEmpty { return writeNoKey(step) }
         values.write(text: Key.composed(unsafe value.pointee))
       } else {
         values.write(text: unsafe value.pointee)
       }
     case .uuid:
       let value = unsafe place.assumingMemoryBound(to: UUID.self).pointee
-      if step.flags & Binding.Step.reference != 0, value == .unassigned { return false }
+      if step.flags & Binding.Step.reference != 0, value == .unassigned { return writeNoKey(step) }
       values.write(uuid: value)
     case .custom, .customOrNil: return try unsafe writeCustom(step, place, binding)
     default: return try unsafe writeOptional(step, place, binding)
     }
     if step.flags & Binding.Step.elided != 0 { return !isElided(step, start, binding) }
+    return true
+  }
+
+  /// Writes a reference without a key: null where absence stands for another one.
+  private mutating func writeNoKey(_ step: Binding.Step) -> Bool {
+    if step.flags & Binding.Step.storesNull == 0 { return false }
+    values.writeNull()
     return true
   }
 

@@ -29,25 +29,33 @@ extension SchemaCore {
   ) throws {
     try unsafe withUnsafeMutablePointer(to: &model) { pointer in
       let place = unsafe UnsafeMutableRawPointer(pointer) + info.offset
-      if let value = old[info.name] {
+      if let value = old.values[info.name] {
         if value == .null && !info.shape.form.isOptional { return }
         return try value.stored().lend { try unsafe info.shape.read(place, $0, 0) }
       }
       for former in info.formerNames where former.name != info.name {
-        guard let value = old[former.name] else { continue }
+        guard let value = old.values[former.name] else { continue }
         if value == .null { return }
         return try value.stored().lend { stored in
           if let read = unsafe former.read { return try unsafe read(place, stored) }
           try unsafe info.shape.read(place, stored, 0)
         }
       }
-      if let computed = info.computed { try unsafe computed.make(place, old) }
+      if let computed = info.computed { return try unsafe computed.make(place, old) }
+      // What is absent means what is declared, which the template need not have.
+      guard let value = old[info.name], value != .null || info.shape.form.isOptional else { return }
+      try value.stored().lend { try unsafe info.shape.read(place, $0, 0) }
     }
   }
 
   /// Puts a model's properties into a record, and takes out what the schema says is gone. What else
   /// the record has stays.
-  func write<M: Model>(_ model: M, into record: inout DynamicRecord) {
+  ///
+  /// - Parameters:
+  ///   - model: The model.
+  ///   - record: The record.
+  ///   - whole: Properties that are stored even where they are as they are by default.
+  func write<M: Model>(_ model: M, into record: inout DynamicRecord, whole: Set<String> = []) {
     for name in evolution.removed { record[name] = nil }
     for info in properties {
       for former in info.formerNames { record[former.name] = nil }
@@ -56,8 +64,10 @@ extension SchemaCore {
       let found = DiscoveredProperty(name: info.name, offset: info.offset, shape: info.shape)
       let value: Value? =
         found.isAbsent(in: model)
-        ? info.storesNull || info.absence != nil ? .some(.null) : nil : found.value(in: model)
-      record[info.name] = value == info.absence ? nil : value
+        ? info.storesNull || info.absence != nil || whole.contains(info.name) ? .some(.null) : nil
+        : found.value(in: model)
+      let isOmitted = value == info.absence && !whole.contains(info.name)
+      record[info.name] = isOmitted ? nil : value
     }
   }
 }

@@ -62,15 +62,15 @@ struct ViewProperty: Hashable, Sendable {
   let type: PropertyType
   let collation: Collation
   let isDescending: Bool
-  /// What absence stands for, stored; empty for null.
-  private let absence: [UInt8]
+  /// What stands for a value that a record does not have.
+  private let standIn: StandIn
 
   init(_ term: IndexDefinition.Term, _ resolver: Resolver) throws {
     name = try resolver.name(term.property)
     type = resolver.type(term.property)
     collation = term.collation
     isDescending = term.isDescending
-    absence = try resolver.absence(term.property)
+    standIn = try resolver.standIn(term.property)
   }
 
   /// Lends the stored value that a record has; empty where there is none.
@@ -78,8 +78,7 @@ struct ViewProperty: Hashable, Sendable {
   func value<R>(
     of record: RawSpan, _ table: RecordTable, _ body: (RawSpan) throws -> R
   ) throws -> R {
-    if let range = try table.find(record, name) { return try body(record.extracting(range)) }
-    return try absence.lend(body)
+    try table.lend(record, name, or: standIn, body)
   }
 
   /// Adds what orders a value as the property does.

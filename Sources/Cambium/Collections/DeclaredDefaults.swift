@@ -1,0 +1,41 @@
+/// What stands for the values that records of a collection do not have, by name: for records whose
+/// type the program does not know.
+final class DeclaredDefaults: Sendable {
+  private let ofAbsence: [String: Value]
+  private let ofNull: Set<String>
+
+  /// - Returns: nil where nothing stands for absence.
+  init?(_ definition: CollectionDefinition) {
+    let properties = definition.properties.filter(\.hasDefault)
+    if properties.isEmpty { return nil }
+    ofAbsence = Dictionary(
+      properties.compactMap { property in property.absence.map { (property.name, $0) } },
+      uniquingKeysWith: { first, _ in first })
+    ofNull = Set(properties.filter { $0.isNullable == false }.map(\.name))
+  }
+
+  /// What stands for a property's value in a record; nil where that has one, or nothing does.
+  func value(of name: String, in values: Record) -> Value? {
+    switch values[name] {
+    case nil: ofAbsence[name]
+    case .null? where ofNull.contains(name): ofAbsence[name]
+    default: nil
+    }
+  }
+
+  /// Values with what stands for those that are not there.
+  func completing(_ values: Record) -> Record {
+    var whole = values
+    for (name, value) in ofAbsence where self.value(of: name, in: values) != nil {
+      whole[name] = value
+    }
+    return whole
+  }
+}
+
+extension CollectionPlan {
+  /// What stands for values at a moment; nil for the present.
+  func declaredDefaults(asOf moment: UInt64?) -> DeclaredDefaults? {
+    hasOtherDefaults(asOf: moment) ? DeclaredDefaults(definition(asOf: moment)) : presentDefaults
+  }
+}

@@ -1,0 +1,54 @@
+/// What stands for a value of a property that a record does not have, in its stored form.
+///
+/// It is part of the declaration, so that conditions, indexes, views and the app's types read the
+/// same of a record that was written before the property was known.
+struct StandIn: Hashable, Sendable {
+  /// For absence; empty where that is null.
+  var ofAbsence: [UInt8] = []
+  /// For a stored null; empty where that is a value of its own.
+  var ofNull: [UInt8] = []
+
+  static let null = StandIn()
+
+  init() {}
+
+  init(_ property: PropertyDefinition?) throws {
+    guard let property, let absence = property.absence else { return }
+    ofAbsence = try absence.stored()
+    if property.isNullable == false { ofNull = ofAbsence }
+  }
+
+  /// For a copy of a record's value, which has null where the record has none, and nothing where
+  /// there is no record.
+  init(ofCopy property: PropertyDefinition?) throws {
+    ofNull = try StandIn(property).ofNull
+  }
+
+  /// Whether adding to it, or adding an element, is the same as adding to nothing.
+  var isNeutral: Bool {
+    get throws {
+      if ofAbsence.isEmpty { return true }
+      switch try ofAbsence.lend({ try Value($0) }) {
+      case .integer(0), .null: return true
+      case .array(let elements): return elements.isEmpty
+      case .map(let members): return members.isEmpty
+      default: return false
+      }
+    }
+  }
+}
+
+extension RecordTable {
+  /// Lends the value of a property, or what stands for it; empty where that is null.
+  @inline(__always)
+  func lend<R>(
+    _ record: RawSpan, _ name: Catalog.NameID, or standIn: StandIn,
+    _ body: (RawSpan) throws -> R
+  ) throws -> R {
+    guard let range = try find(record, name) else { return try standIn.ofAbsence.lend(body) }
+    if !standIn.ofNull.isEmpty, try record.load(UInt8.self, at: range.lowerBound) == ValueTag.null {
+      return try standIn.ofNull.lend(body)
+    }
+    return try body(record.extracting(range))
+  }
+}

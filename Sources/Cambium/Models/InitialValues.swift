@@ -1,0 +1,43 @@
+// What a property is initially, in a model that `M()` makes, and whether that is always the same.
+//
+// A constant is declared as what absence stands for. What is computed, as `Date()` and `UUID()`,
+// means something at the moment at which a model is made, and nothing for a record that was written
+// before; so it is stored in such records once, by a migration. An initial value counts as computed
+// where two models differ in it, or where it is a date within a day and a half of now: the start of
+// today is the same in two models, too. A computed value that is taken for a constant, since it
+// changes rarely, does no harm: what is declared first counts for all records, until a migration.
+
+import FoundationEssentials
+
+/// Finds the initial values of a model's properties.
+struct InitialValues<M: Model> {
+  /// How far from now a date is computed.
+  private static var nearby: TimeInterval { 36 * 3600 }
+
+  private let models: [M]
+  private let now = Date()
+
+  /// Makes models, some time apart.
+  init(_ template: M) {
+    var models = [template, M()]
+    // Stored dates have microseconds.
+    let start = Date().microseconds
+    while Date().microseconds == start {}
+    models.append(M())
+    self.models = models
+  }
+
+  /// The value of a property; nil where it is absent.
+  func value(of property: DiscoveredProperty) -> Value? {
+    property.isAbsent(in: models[0]) ? nil : property.value(in: models[0])
+  }
+
+  /// Whether it is another one in each model.
+  func isComputed(_ property: DiscoveredProperty) -> Bool {
+    if case .date(let date)? = value(of: property) {
+      if abs(date.timeIntervalSince(now)) < Self.nearby { return true }
+    }
+    let forms = models.map { try? property.value(in: $0).stored() }
+    return forms.contains { $0 != forms[0] }
+  }
+}
