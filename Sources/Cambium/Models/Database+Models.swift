@@ -30,8 +30,17 @@ extension Database {
     at path: String, options: Options = Options(), for models: any Model.Type...,
     migrating: ProgressHandler? = nil, progress: ProgressHandler? = nil
   ) throws {
+    try self.init(
+      at: path, options: options, models: models, migrating: migrating, progress: progress)
+  }
+
+  convenience init(
+    at path: String, options: Options, models: [any Model.Type], migrating: ProgressHandler?,
+    progress: ProgressHandler?
+  ) throws {
     try self.init(at: path, options: options, progress: progress)
     do {
+      try SchemaCore.checkClaims(models.map { Database.core(of: $0) })
       if let migrating, !store.isReadOnly {
         for model in models { try migrate(model, progress: migrating) }
       }
@@ -100,12 +109,14 @@ extension Database {
   func declare(
     _ models: [any Model.Type], _ progress: ProgressHandler? = nil, metadata: [String: String] = [:]
   ) throws {
-    let cores = models.map { Database.core(of: $0) }
-    for core in cores {
+    let named = models.map { Database.core(of: $0) }
+    for core in named {
       try core.check()
       try core.checkCases()
     }
-    store.bindings.guards.withLock { guards in for core in cores { guards.add(core) } }
+    try SchemaCore.checkClaims(named)
+    let cores = named.map(\.declaring)
+    store.bindings.guards.withLock { guards in for core in named { guards.add(core) } }
     let missing = try read { snapshot in
       try cores.filter { core in
         let redeclaring = try Redeclaring(core, in: snapshot, at: path)

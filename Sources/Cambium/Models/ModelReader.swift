@@ -90,8 +90,8 @@ extension ModelReader where Self: ~Copyable {
     guard id.isAssigned else { return false }
     let snapshot = try readingSnapshot()
     let node = Node(snapshot, base: core.path, key: try core.treeKey(of: id), version: nil)
-    if core.caseName == nil { return try node.lookUp { _, _ in true } ?? false }
     let binding = try snapshot.binding(core)
+    if core.caseName == nil { return try node.lookUp { _, _ in true } ?? false }
     return try node.lookUp { try binding.takes($0, $1) } ?? false
   }
 
@@ -108,7 +108,9 @@ extension ModelReader where Self: ~Copyable {
     let core = M.schema.core
     try core.check()
     if core.caseName != nil { return try readingSnapshot().query(type).count() }
-    return try readingSnapshot()[core.path].childCount
+    let snapshot = try readingSnapshot()
+    _ = try snapshot.binding(core)
+    return try snapshot[core.path].childCount
   }
 }
 

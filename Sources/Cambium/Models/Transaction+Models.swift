@@ -112,8 +112,9 @@ extension Transaction {
   /// - Complexity: O(log n), and what the delete rules take along.
   @discardableResult
   public func delete<M: Model>(_ id: ModelID<M>) throws -> Bool {
-    writing.know(M.schema.core)
     guard try exists(id) else { return false }
+    _ = try writing.binding(M.schema.core)
+    writing.know(M.schema.core)
     try writing.issue(.remove(try id.path))
     return true
   }

@@ -63,6 +63,10 @@ final class Binding: Sendable {
   let oldest: SequenceNumber
   /// At moments before this transaction some default was another one.
   let lastDefaults: UInt64
+  /// Why records cannot be read by it.
+  let refusal: DatabaseError?
+  /// Whether the declaration is known to have all that the model says.
+  let isClaimed = Atomic(false)
   /// How many names the catalog had.
   let count: Int
   /// Whether every property can be written, since its name is known.
@@ -84,6 +88,7 @@ final class Binding: Sendable {
     let declared = plan?.definition(asOf: moment)
     try core.checkUse(plan?.definition)
     self.core = core
+    refusal = core.refusal(of: plan?.definition)
     declarations = known.collections.version
     count = known.count
     oldest = core.oldestMoment(plan?.definition)
@@ -231,35 +236,43 @@ extension Writing {
     if let last = lastBinding, last.core === core, last.isRight(count: count, declarations) {
       return last
     }
-    let binding = try findBinding(core, count: count, declarations)
+    if let found = knownBinding(core), found.isClaimed.load(ordering: .relaxed) {
+      lastBinding = found
+      return found
+    }
+    try core.check()
+    try claim(core)
+    for property in core.storedProperties { _ = try define(property.name) }
+    let binding = try knownBinding(core) ?? bindings.binding(core, projector.memory.catalog)
+    binding.isClaimed.store(true, ordering: .relaxed)
     lastBinding = binding
     know(core)
     return binding
   }
 
-  private func findBinding(
-    _ core: SchemaCore, count: Int, _ declarations: UInt32
-  ) throws -> Binding {
-    if let found = store.bindings.find(core, count: count, declarations)
-      ?? bindings.find(core, count: count, declarations), found.canWrite
-    {
-      return found
-    }
-    try core.check()
-    for property in core.storedProperties { _ = try define(property.name) }
-    return try bindings.binding(core, projector.memory.catalog)
+  private func knownBinding(_ core: SchemaCore) -> Binding? {
+    let (count, declarations) = (projector.memory.catalog.count, declarations)
+    let found =
+      store.bindings.find(core, count: count, declarations)
+      ?? bindings.find(core, count: count, declarations)
+    return found.flatMap { $0.canWrite ? $0 : nil }
   }
 }
 
 extension Snapshot {
   /// The binding for reading.
+  ///
+  /// - Throws: ``DatabaseError/misuse(reason:)`` where the model is not declared.
   func binding(_ core: SchemaCore) throws -> Binding {
     guard let store else { throw DatabaseError.closed(reason: "the snapshot has ended") }
+    // A transaction that may write declares what it uses.
+    if let writing, writing.openRuns == 0 { return try writing.binding(core) }
     let binding =
       if let known = store.bindings.find(core, count: -1, declarations) { known } else {
         // What a running transaction has defined may be taken back.
         try (writing?.bindings ?? store.bindings).binding(core, try names)
       }
+    if let refusal = binding.refusal { throw refusal }
     if sequence < binding.oldest { throw core.isTooOld(sequence, binding.oldest) }
     if let moment, moment < binding.lastDefaults {
       return try Binding(core, try names, asOf: moment)

@@ -245,6 +245,7 @@ public struct Query<M: Model>: Sendable {
   func run(on snapshot: Snapshot) throws -> QueryRun {
     let core = M.schema.core
     try core.check()
+    _ = try snapshot.binding(core)
     try core.checkAsked(description.propertyNames, snapshot)
     let run = try QueryRun(description, on: snapshot)
     run.check = check
