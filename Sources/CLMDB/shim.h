@@ -1,4 +1,29 @@
 #include <lmdb.h>
 #ifdef __linux__
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>  // statfs, which Swift's Glibc leaves out
+#include <unistd.h>
+
+// The id of the mount that an open file is on, which is given once for as long as the system runs
+// (STATX_MNT_ID_UNIQUE, Linux 6.8). Zero where the kernel has only ids that are given again.
+// `syscall` is variadic, so Swift cannot call it, and the headers of Debian 12 lack the constant.
+static inline uint64_t cambium_unique_mount_id(int descriptor) {
+  enum { empty_path = 0x1000, unique_id = 0x4000, id_offset = 0x90 };
+  unsigned char status[256] = {0};
+  uint32_t mask = 0;
+  uint64_t id = 0;
+  if (syscall(SYS_statx, descriptor, "", empty_path, unique_id, status) != 0) return 0;
+  memcpy(&mask, status, sizeof mask);
+  if (mask & unique_id) memcpy(&id, status + id_offset, sizeof id);
+  return id;
+}
+
+// Gives a file disk blocks for its first bytes and leaves its size and content as they are. Unlike
+// posix_fallocate it never writes, so it is safe while other processes have the file mapped.
+static inline long cambium_allocate(int descriptor, int64_t bytes) {
+  enum { keep_size = 1 };
+  return syscall(SYS_fallocate, descriptor, keep_size, (int64_t)0, bytes);
+}
 #endif

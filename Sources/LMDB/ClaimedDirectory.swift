@@ -12,12 +12,14 @@ package final class ClaimedDirectory: Sendable {
   /// Makes a directory; its parent must be there, and what a crash has left at its place goes.
   ///
   /// - Throws: ``StorageError``: `.busy` where another one is at work at the same place.
-  package init(creating path: String) throws(StorageError) {
+  package init(
+    creating path: String, _ permissions: Files.Permissions = .asParent
+  ) throws(StorageError) {
     self.path = path
     for _ in 0..<8 {
       try ClaimedDirectory.removeIfAbandoned(path)
       if Files.exists(path) { break }
-      try Files.createDirectory(path)
+      try Files.createDirectory(path, permissions)
       // Between the two calls somebody may have taken it for abandoned.
       guard let claim = ClaimedDirectory.claim(path) else { continue }
       descriptor = claim.descriptor
@@ -48,8 +50,9 @@ package final class ClaimedDirectory: Sendable {
 
   /// Locks the directory at a path; nil where there is none, or somebody has locked it.
   private static func claim(_ path: String) -> (descriptor: Int32, isLocked: Bool)? {
-    let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else { return nil }
+    guard let entry = try? DirectoryEntry(path), entry.kind == .directory,
+      let descriptor = try? entry.open(O_RDONLY, acceptsDirectory: true)
+    else { return nil }
     let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
     // Who held the lock may have renamed the directory before letting go of it.
     guard isLocked || errno != EWOULDBLOCK,

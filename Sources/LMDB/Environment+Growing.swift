@@ -92,6 +92,15 @@ extension Environment {
     }
   }
 
+  /// The disk blocks that `data.mdb` takes, in bytes.
+  package var allocatedBytes: UInt64 {
+    var info = stat()
+    guard let descriptor = try? dataDescriptor(), unsafe fstat(descriptor, &info) == 0 else {
+      return 0
+    }
+    return UInt64(info.st_blocks) * 512
+  }
+
   /// The descriptor of `data.mdb`, for reading pages; never close it.
   package func dataDescriptor() throws(StorageError) -> Int32 {
     var descriptor: Int32 = -1

@@ -33,6 +33,9 @@ import Synchronization
     /// Whether a file system is accepted on which memory maps and locks of several machines
     /// disagree.
     package var acceptsNetworkFileSystem = false
+    /// Whether the files lose their names as soon as they are open, so that they go with the
+    /// process, however it ends.
+    package var isAnonymous = false
     /// Bugs that the torture harness must find.
     package var plantedBugs: PlantedBugs = []
 
@@ -78,7 +81,8 @@ import Synchronization
   ///   `.readOnly`.
   package init(at path: String, _ options: Options) throws {
     try Environment.checkLibrary()
-    guard let identity = Files.identity(of: path) else {
+    let directory = try Directory.open(path)
+    guard let identity = directory.identity else {
       throw StorageError(.missing, "there is no directory \(path)")
     }
     try Registry.shared.add(identity, path)
@@ -94,7 +98,11 @@ import Synchronization
     isReadOnly = options.readOnly
     mapSizeMax = options.mapSizeMax
     plantedBugs = options.plantedBugs
-    files = OpenFiles(["data.mdb", "lock.mdb"], in: path)
+    let names = [EnvironmentFiles.data, EnvironmentFiles.lock]
+    if options.isAnonymous {
+      for name in names { try? DirectoryEntry(directory, name).remove() }
+    }
+    files = OpenFiles(options.isAnonymous ? [] : names, in: directory)
     clearStaleReaders()
   }
 
@@ -144,8 +152,10 @@ extension Environment {
     }
     let file = "\(path)/data.mdb"
     let isNew = try !Files.exists(file) || PageLookup.check(options.tables, in: file).main.isEmpty
+    let files = try EnvironmentFiles(in: path, isReadOnly: options.readOnly)
     let handle = try unsafe reserveMapAndOpen(path, options)
     do {
+      try unsafe files.check(handle)
       return unsafe (handle, try openTables(options, handle, isNew: isNew))
     } catch {
       unsafe mdb_env_close(handle)
@@ -177,12 +187,14 @@ extension Environment {
     guard let handle = unsafe created else { throw StorageError(.invalid, "no environment") }
     do {
       try check(unsafe mdb_env_set_maxdbs(handle, 64), "setting the number of tables")
-      try check(unsafe mdb_env_set_maxreaders(handle, 1024), "setting the number of readers")
+      try check(
+        unsafe mdb_env_set_maxreaders(handle, UInt32(EnvironmentFiles.readersMax)),
+        "setting the number of readers")
       try check(unsafe mdb_env_set_mapsize(handle, mapSize), "reserving \(mapSize) bytes")
       var flags = UInt32(MDB_NOTLS)
       if !options.synced { flags |= UInt32(MDB_NOSYNC) }
       if options.readOnly { flags |= UInt32(MDB_RDONLY) }
-      try check(unsafe mdb_env_open(handle, path, flags, 0o644), "opening \(path)")
+      try check(unsafe mdb_env_open(handle, path, flags, 0o600), "opening \(path)")
       try unsafe checkFlags(handle, flags, path)
       return unsafe handle
     } catch {

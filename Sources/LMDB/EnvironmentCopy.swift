@@ -10,8 +10,7 @@ package final class EnvironmentCopy: Sendable {
 
   /// Prepares a copy; the file must not exist.
   package init(of environment: Environment, to path: String) throws(StorageError) {
-    descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-    if descriptor < 0 { throw Files.failure("creating \(path)") }
+    descriptor = try DirectoryEntry(path).create(O_WRONLY)
     self.environment = environment
     self.path = path
   }

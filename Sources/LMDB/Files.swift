@@ -4,29 +4,65 @@ package enum Files {
   package struct Identity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
+
+    init(_ info: stat) {
+      (device, inode) = (UInt64(info.st_dev), UInt64(info.st_ino))
+    }
   }
 
-  /// Which file is at a path, or nil where there is none.
-  package static func identity(of path: String) -> Identity? {
-    var info = stat()
-    guard unsafe stat(path, &info) == 0 else { return nil }
-    return Identity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino))
+  /// Who may use what is created.
+  package enum Permissions: Sendable {
+    /// As the directory has it that it is created in.
+    case asParent
+    /// As the process's umask says: the first directory of a database or a backup.
+    case byUmask
+    /// Its owner alone.
+    case ownerOnly
   }
+
+  /// Where a path leads that a user gave, over whatever links: it is followed here, once. From then
+  /// on none is.
+  package static func resolved(_ path: String) -> String {
+    if let entry = try? DirectoryEntry(path), entry.kind != .link { return path }
+    if let real = Platform.realPath(path) { return real }
+    // Nothing is there yet, or a link that leads nowhere, which is not followed.
+    return Platform.realPath(parent(of: path)).map { "\($0 == "/" ? "" : $0)/\(name(of: path))" }
+      ?? path
+  }
+
+  /// What the system says about a path, of a link as such; nil where there is nothing.
+  private static func status(of path: String) -> stat? { (try? DirectoryEntry(path))?.status }
+
+  /// Which file is at a path, or nil where there is none.
+  package static func identity(of path: String) -> Identity? { status(of: path).map(Identity.init) }
 
   /// Which file a descriptor stands for.
   static func identity(of descriptor: Int32) -> Identity? {
     var info = stat()
-    guard unsafe fstat(descriptor, &info) == 0 else { return nil }
-    return Identity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino))
+    return unsafe fstat(descriptor, &info) == 0 ? Identity(info) : nil
   }
 
-  /// Whether there is anything at a path.
-  package static func exists(_ path: String) -> Bool { identity(of: path) != nil }
+  /// Whether there is anything at a path, be it a link that leads nowhere.
+  package static func exists(_ path: String) -> Bool { status(of: path) != nil }
+
+  /// Whether there is a regular file at a path.
+  package static func isFile(_ path: String) -> Bool {
+    (try? DirectoryEntry(path))?.kind == .file
+  }
 
   /// Whether there is a directory at a path.
   package static func isDirectory(_ path: String) -> Bool {
-    var info = stat()
-    return unsafe stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
+    (try? DirectoryEntry(path))?.kind == .directory
+  }
+
+  /// Whether there is a symbolic link at a path.
+  package static func isLink(_ path: String) -> Bool {
+    (try? DirectoryEntry(path))?.kind == .link
+  }
+
+  /// Whether a directory is for its owner alone.
+  package static func isPrivate(_ path: String) -> Bool {
+    status(of: path).map { $0.st_mode & 0o077 == 0 } ?? false
   }
 
   /// Whether this process may create files in a directory.
@@ -34,14 +70,12 @@ package enum Files {
 
   /// A file's length in bytes, or 0 where there is none.
   package static func size(of path: String) -> UInt64 {
-    var info = stat()
-    return unsafe stat(path, &info) == 0 ? UInt64(info.st_size) : 0
+    status(of: path).map { UInt64($0.st_size) } ?? 0
   }
 
   /// The disk blocks that a file takes, in bytes; sparse files take less than their size.
   package static func allocated(_ path: String) -> UInt64 {
-    var info = stat()
-    return unsafe stat(path, &info) == 0 ? UInt64(info.st_blocks) * 512 : 0
+    status(of: path).map { UInt64($0.st_blocks) * 512 } ?? 0
   }
 
   /// Free bytes on the file system of a path.
@@ -51,82 +85,67 @@ package enum Files {
     return UInt64(info.f_bavail) * UInt64(info.f_frsize)
   }
 
+  /// How large the file system of a path is, in bytes.
+  static func totalBytes(at path: String) -> UInt64? {
+    var info = statvfs()
+    guard unsafe statvfs(parent(of: path), &info) == 0 else { return nil }
+    return UInt64(info.f_blocks) * UInt64(info.f_frsize)
+  }
+
   /// Whether a file cannot grow: its file system is full, or it has reached the limit for files.
   static func isFull(_ path: String) -> Bool {
     if let free = freeBytes(at: path), free < 1 << 16 { return true }
-    var limit = rlimit()
-    guard unsafe getrlimit(Platform.fileSizeLimit, &limit) == 0 else { return false }
-    return UInt64(limit.rlim_cur) < .max - (1 << 20) && size(of: path) + (1 << 20) > limit.rlim_cur
+    let limit = Platform.fileBytesMax
+    return limit < .max - (1 << 20) && size(of: path) + (1 << 20) > limit
   }
 
   /// The names in a directory, without `.` and `..`, sorted.
   package static func names(in path: String) throws(StorageError) -> [String] {
-    guard let directory = unsafe opendir(path) else { throw failure("listing \(path)") }
-    defer { unsafe closedir(directory) }
-    var names: [String] = []
-    while let entry = unsafe readdir(directory) {
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-        unsafe String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
-      }
-      if name != "." && name != ".." { names.append(name) }
-    }
-    return names.sorted()
+    try Directory.open(path).names().sorted()
   }
 
   /// The names in a directory that start with some text; none where it cannot be listed.
   package static func names(in path: String, startingWith prefix: String) -> [String] {
-    guard let directory = unsafe opendir(path) else { return [] }
-    defer { unsafe closedir(directory) }
-    var names: [String] = []
-    while let entry = unsafe readdir(directory) {
-      unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-        let name = unsafe UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)
-        if unsafe strncmp(name, prefix, prefix.utf8.count) == 0 {
-          names.append(unsafe String(cString: name))
-        }
-      }
-    }
-    return names
+    ((try? Directory.open(path).names()) ?? []).filter { $0.utf8.starts(with: prefix.utf8) }
   }
 
   /// Creates a directory; its parent must be there.
-  package static func createDirectory(_ path: String) throws(StorageError) {
-    guard unsafe mkdir(path, 0o755) == 0 else { throw failure("creating \(path)") }
+  package static func createDirectory(
+    _ path: String, _ permissions: Permissions = .asParent
+  ) throws(StorageError) {
+    try DirectoryEntry(path).createDirectory(permissions)
   }
 
-  /// Removes a directory and the files in it, one level of directories deep.
+  /// Removes a directory and all in it. Of a link only the link goes.
   package static func removeDirectory(_ path: String) throws(StorageError) {
-    for name in try names(in: path) {
-      let child = "\(path)/\(name)"
-      if isDirectory(child) {
-        try removeDirectory(child)
-      } else if unsafe unlink(child) != 0 {
-        throw failure("removing \(child)")
-      }
-    }
-    guard unsafe rmdir(path) == 0 else { throw failure("removing \(path)") }
+    try DirectoryEntry(path).removeAll()
   }
 
   /// Renames within one file system; what was at `target` must not exist.
   package static func rename(_ source: String, to target: String) throws(StorageError) {
     if exists(target) { throw StorageError(code: EEXIST, while: "renaming \(source) to \(target)") }
-    guard Platform.renameFile(source, target) == 0 else {
-      throw failure("renaming \(source) to \(target)")
-    }
+    try DirectoryEntry(source).rename(to: DirectoryEntry(target))
   }
 
   /// Renames a file over another.
   package static func replace(_ old: String, with new: String) throws(StorageError) {
-    guard Platform.renameFile(new, old) == 0 else { throw failure("renaming \(new) to \(old)") }
+    try DirectoryEntry(new).rename(to: DirectoryEntry(old))
   }
 
   /// Whether no process has an environment's data file open (see ``NamespaceClaim``); true also
   /// where that cannot be told.
   package static func isUnused(_ path: String) -> Bool {
-    let descriptor = unsafe open(path, O_RDWR | O_CLOEXEC)
-    guard descriptor >= 0 else { return true }
+    guard let descriptor = try? DirectoryEntry(path).open(O_RDWR) else { return true }
     defer { close(descriptor) }
     return Platform.lockAlone(descriptor)
+  }
+
+  /// Whether another process has an environment's data file open (see ``NamespaceClaim``); false
+  /// also where that cannot be told. This process must not.
+  package static func isInUse(_ path: String) -> Bool {
+    guard let descriptor = try? DirectoryEntry(path).open(O_RDONLY) else { return false }
+    defer { close(descriptor) }
+    return Platform.isLocked(descriptor)
   }
 
   /// Copies a file's bytes; `target` must not exist.
@@ -166,14 +185,13 @@ package enum Files {
   /// A directory for temporary files that may become large: where `TMPDIR` says, else on disk.
   package static var temporaryDirectory: String {
     let wish = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) }
-    let choices = [wish, "/var/tmp", "/tmp"].compactMap { $0 }
+    let choices = [wish, "/var/tmp", "/tmp"].compactMap { $0 }.map(resolved)
     return choices.first { isDirectory($0) && isWritable($0) } ?? "."
   }
 
   /// Makes a file's content, or a directory's entries, durable.
   package static func sync(_ path: String) throws(StorageError) {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw failure("opening \(path) to sync it") }
+    let descriptor = try DirectoryEntry(path).open(O_RDONLY, acceptsDirectory: true)
     defer { close(descriptor) }
     guard Platform.flush(descriptor) == 0 else { throw failure("syncing \(path)") }
   }
@@ -191,25 +209,20 @@ package enum Files {
     path.split(separator: "/").last.map(String.init) ?? path
   }
 
-  /// Renames a file within one file system, over the one that may be at `target`.
-  package static func replace(_ target: String, by source: String) throws(StorageError) {
-    guard Platform.renameFile(source, target) == 0 else {
-      throw failure("renaming \(source) to \(target)")
-    }
-  }
-
   /// Removes a file.
   package static func remove(_ path: String) throws(StorageError) {
-    guard unsafe unlink(path) == 0 else { throw failure("removing \(path)") }
+    try DirectoryEntry(path).remove()
   }
 
   static func failure(_ doing: String) -> StorageError { StorageError(code: errno, while: doing) }
 }
 
 extension Platform {
-  /// `rename(2)`, under a name that does not collide with ours.
-  static func renameFile(_ source: String, _ target: String) -> Int32 {
-    unsafe rename(source, target)
+  /// `realpath(3)`; nil where the path leads nowhere.
+  fileprivate static func realPath(_ path: String) -> String? {
+    guard let real = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(real) }
+    return unsafe String(cString: real)
   }
 }
 
@@ -226,9 +239,11 @@ package final class FileLock: Sendable {
 
   /// Opens the lock's files, creating them where they are missing.
   package init(path: String) throws(StorageError) {
-    descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-    waiting = unsafe open(path + ".wait", O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-    if descriptor < 0 || waiting < 0 { throw Files.failure("opening \(path)") }
+    descriptor = try DirectoryEntry(path).openOrCreate()
+    do { waiting = try DirectoryEntry(path + ".wait").openOrCreate() } catch {
+      close(descriptor)
+      throw error
+    }
   }
 
   deinit {
@@ -283,6 +298,7 @@ package final class TemporaryFile: Sendable {
     let path = "\(directory)/spool-\(getpid())-\(UInt64.random(in: 0...UInt64.max)).tmp"
     descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor < 0 { throw Files.failure("creating a temporary file in \(directory)") }
+    // Its name is gone before anything is written, so only its owner can have it open.
     _ = unsafe unlink(path)
   }
 

@@ -18,8 +18,8 @@ package final class NamespaceClaim: Sendable {
   package init?(
     path: String, namespace: String = Platform.namespaceIdentity()
   ) throws(StorageError) {
-    descriptor = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
+    guard let opened = try? DirectoryEntry(path).open(O_RDONLY) else { return nil }
+    descriptor = opened
     guard Platform.lockShared(descriptor, byte: NamespaceClaim.place(of: namespace)) else {
       throw StorageError(
         .unsupported,

@@ -6,24 +6,23 @@ import Synchronization
 /// directory's time changes whenever one of its entries does, and it is read in a tenth of that. So
 /// the paths are looked up only after the directory has changed.
 final class OpenFiles: Sendable {
-  private let directory: Int32
+  private let directory: Directory
   private let files: [(path: String, identity: Files.Identity)]
   /// The directory's time when the files were last seen in place; 0 while that is unknown.
   private let seen = Atomic<Int64>(0)
 
   /// Remembers which files have these names in a directory.
-  init(_ names: [String], in path: String) {
-    directory = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+  init(_ names: [String], in directory: Directory) {
+    self.directory = directory
     files = names.compactMap { name in
-      Files.identity(of: "\(path)/\(name)").map { ("\(path)/\(name)", $0) }
+      let entry = DirectoryEntry(directory, name)
+      return entry.identity.map { (entry.path, $0) }
     }
   }
 
-  deinit { if directory >= 0 { close(directory) } }
-
   /// The path of a file that is not in its place any more, or nil.
   func replaced() -> String? {
-    let time = Platform.changeTime(of: directory)
+    let time = Platform.changeTime(of: directory.descriptor)
     if time != 0, time == seen.load(ordering: .relaxed) { return nil }
     for file in files where Files.identity(of: file.path) != file.identity { return file.path }
     // Times are as coarse as a tick of the system, so a young one may hide a second change.

@@ -61,13 +61,10 @@ struct PageFile {
 
   /// Opens so that a fifo or device at the path cannot block; ``close()`` it after use.
   init(path: String) throws(FileDamage) {
-    let descriptor = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .unreadable(path) }
-    do {
-      try self.init(descriptor: descriptor)
-    } catch {
-      Platform.closeFile(descriptor)
-      throw error
+    do { descriptor = try DirectoryEntry(path).open(O_RDONLY) } catch {
+      throw error.kind == .notRegular
+        ? .notEnvironment(reason: "it is not a regular file")
+        : .unreadable(path, code: error.code)
     }
   }
 
@@ -107,9 +104,8 @@ struct PageFile {
 
 extension FileDamage {
   /// The operating system's last refusal on this thread.
-  fileprivate static func unreadable(_ subject: String) -> FileDamage {
-    let code = errno
-    return .unreadable(code: code, reason: "\(subject): \(systemMessage(code))")
+  fileprivate static func unreadable(_ subject: String, code: Int32 = errno) -> FileDamage {
+    .unreadable(code: code, reason: "\(subject): \(systemMessage(code))")
   }
 
   /// The same, as the rest of this module says it.

@@ -25,13 +25,17 @@ package enum Platform {
     #endif
   }
 
-  /// A text that differs after the file system that holds `path` was mounted anew.
+  /// A text that is the same for as long as the file system that holds `path` stays mounted.
+  ///
+  /// It begins with ``uniqueMount`` where no other mount of this system start has it, before or
+  /// after. Elsewhere the system gives a number again that was freed, and the same text proves
+  /// nothing.
   package static func mountIdentity(of path: String) -> String {
     #if canImport(Glibc)
-      let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-      guard descriptor >= 0 else { return "unknown" }
-      defer { close(descriptor) }
-      let lines = contents(of: "/proc/self/fdinfo/\(descriptor)") ?? ""
+      guard let directory = try? Directory.open(path) else { return "unknown" }
+      let unique = cambium_unique_mount_id(directory.descriptor)
+      if unique > 0 { return "\(uniqueMount)\(unique)" }
+      let lines = contents(of: "/proc/self/fdinfo/\(directory.descriptor)") ?? ""
       let line = lines.split(separator: "\n").first { $0.hasPrefix("mnt_id:") }
       return line.map { String($0.dropFirst(7).drop { $0 == "\t" || $0 == " " }) } ?? "unknown"
     #else
@@ -40,6 +44,9 @@ package enum Platform {
       return "\(info.f_fsid.val.0)-\(info.f_fsid.val.1)"
     #endif
   }
+
+  /// What the identities of mounts begin with that are given once.
+  package static let uniqueMount = "unique "
 
   /// The name of the file system of a path, if it is one that shares files between machines or
   /// through another process (H20).
@@ -57,6 +64,13 @@ package enum Platform {
     #endif
   }
 
+  /// The largest file that this process may write.
+  static var fileBytesMax: UInt64 {
+    var limit = rlimit()
+    guard unsafe getrlimit(fileSizeLimit, &limit) == 0 else { return .max }
+    return UInt64(limit.rlim_cur)
+  }
+
   /// The limit for the size of files, as `getrlimit` names it.
   #if canImport(Glibc)
     static let fileSizeLimit = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
@@ -67,8 +81,10 @@ package enum Platform {
   /// A text that is the same for two processes exactly if they see each other's numbers.
   package static func namespaceIdentity() -> String {
     #if canImport(Glibc)
-      let namespace = Files.identity(of: "/proc/self/ns/pid")
-      return "\(bootIdentity()) \(namespace.map { "\($0.device) \($0.inode)" } ?? "unknown")"
+      // The system's own link, which is to be followed.
+      var info = stat()
+      let isKnown = unsafe stat("/proc/self/ns/pid", &info) == 0
+      return "\(bootIdentity()) \(isKnown ? "\(info.st_dev) \(info.st_ino)" : "unknown")"
     #else
       return bootIdentity()
     #endif
@@ -87,6 +103,15 @@ package enum Platform {
       return before != F_RDLCK && after != F_RDLCK
     #else
       return true
+    #endif
+  }
+
+  /// Whether a part of an open file is locked through another descriptor. Takes no lock.
+  static func isLocked(_ descriptor: Int32) -> Bool {
+    #if canImport(Glibc)
+      return lock(descriptor, getLock, F_WRLCK, from: 0, count: 0) == F_RDLCK
+    #else
+      return false
     #endif
   }
 
@@ -153,6 +178,21 @@ package enum Platform {
     seconds &* 1_000_000_000 &+ rest
   }
 
+  /// Gives an open file disk blocks for its first bytes; its size and its content stay.
+  ///
+  /// - Returns: 0, or the system's error: `EOPNOTSUPP` where it or the file system cannot.
+  static func allocate(_ descriptor: Int32, bytes: Int) -> Int32 {
+    #if canImport(Glibc)
+      while cambium_allocate(descriptor, Int64(bytes)) != 0 {
+        let code = errno
+        if code != EINTR { return code }
+      }
+      return 0
+    #else
+      return EOPNOTSUPP
+    #endif
+  }
+
   /// Makes what was written to a file durable.
   static func flush(_ descriptor: Int32) -> Int32 {
     #if canImport(Glibc)
@@ -169,9 +209,10 @@ package enum Platform {
     _ path: String, on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void
   ) -> (any DispatchSourceProtocol)? {
     #if canImport(Glibc)
+      let watched = UInt32(IN_MODIFY) | 0x0200_0000  // IN_DONT_FOLLOW, which Glibc's module lacks
       let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
       guard descriptor >= 0 else { return nil }
-      guard unsafe inotify_add_watch(descriptor, path, UInt32(IN_MODIFY)) >= 0 else {
+      guard unsafe inotify_add_watch(descriptor, path, watched) >= 0 else {
         close(descriptor)
         return nil
       }
@@ -182,7 +223,7 @@ package enum Platform {
         changed()
       }
     #else
-      let descriptor = unsafe open(path, O_EVTONLY | O_CLOEXEC)
+      let descriptor = unsafe open(path, O_EVTONLY | O_NOFOLLOW | O_CLOEXEC)
       guard descriptor >= 0 else { return nil }
       let source = DispatchSource.makeFileSystemObjectSource(
         fileDescriptor: descriptor, eventMask: .write, queue: queue)

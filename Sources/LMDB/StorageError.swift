@@ -28,6 +28,8 @@ package struct StorageError: Error, Equatable, CustomStringConvertible {
     case closed
     /// The directory or file does not allow writing.
     case readOnly
+    /// A link, a pipe, a directory or the like stands where a file belongs; it was not touched.
+    case notRegular
     /// The library or the file is of a version that is not supported.
     case unsupported
     /// The address space has no room for the map; a smaller one may fit.
@@ -40,16 +42,19 @@ package struct StorageError: Error, Equatable, CustomStringConvertible {
   package let kind: Kind
   /// The sentence for people: what was being done, and what went wrong.
   package let description: String
+  /// The number that LMDB or the operating system gave; 0 where neither did.
+  package let code: Int32
 
-  package init(_ kind: Kind, _ description: String) {
+  package init(_ kind: Kind, _ description: String, code: Int32 = 0) {
     self.kind = kind
     self.description = description
+    self.code = code
   }
 
   /// Wraps a result code of LMDB or errno.
   package init(code: Int32, while doing: String) {
     let text = unsafe mdb_strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
-    self.init(Self.kind(of: code), "\(doing): \(text)")
+    self.init(Self.kind(of: code), "\(doing): \(text)", code: code)
   }
 
   private static func kind(of code: Int32) -> Kind {

@@ -6,8 +6,7 @@ package final class WakeFile: Sendable {
 
   /// Opens the file, creating it where it is missing.
   package init(path: String) throws(StorageError) {
-    descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-    if descriptor < 0 { throw Files.failure("opening \(path)") }
+    descriptor = try DirectoryEntry(path).openOrCreate()
   }
 
   deinit { close(descriptor) }

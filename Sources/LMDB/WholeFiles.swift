@@ -10,8 +10,7 @@ package final class FileWriter: Sendable {
   package init(creating path: String, bugs: PlantedBugs = []) throws(StorageError) {
     self.path = path
     self.bugs = bugs
-    descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-    if descriptor < 0 { throw Files.failure("creating \(path)") }
+    descriptor = try DirectoryEntry(path).create(O_WRONLY)
   }
 
   deinit { close(descriptor) }
@@ -38,8 +37,7 @@ package final class FileReader: Sendable {
   /// Opens a file.
   package init(_ path: String, from offset: UInt64 = 0) throws(StorageError) {
     self.path = path
-    descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    if descriptor < 0 { throw Files.failure("opening \(path)") }
+    descriptor = try DirectoryEntry(path).open(O_RDONLY)
     if offset > 0, lseek(descriptor, off_t(clamping: offset), SEEK_SET) < 0 {
       throw Files.failure("reading \(path)")
     }

@@ -1,11 +1,9 @@
 // When a state is used as it is, and when it is made anew.
 //
 // A state is written without waiting for the disk. It is sound if it was synced after its last
-// write
-// (clean), or if neither the system was started nor the file system mounted since. Whatever else
-// can
-// be seen of it at opening must be right, too: that it is there, readable, and not ahead of the
-// log.
+// write (clean), or if neither the system was started nor the file system mounted since: the unique
+// id of the mount shows that, or a process that has the state open. Whatever else can be seen of it
+// at opening must be right, too: that it is there, readable, and not ahead of the log.
 
 import Foundation
 import LMDB
@@ -34,8 +32,13 @@ struct TrustTests {
   /// Opens, and checks that everything is as it was.
   ///
   /// - Returns: Why the state was rebuilt, if it was.
-  private func reopen(sourceLocation: SourceLocation = #_sourceLocation) throws -> [String] {
-    let generation = try place.use({ $0.diagnostics = heard.add }) { database in
+  private func reopen(
+    mount: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> [String] {
+    let generation = try place.use({
+      $0.diagnostics = heard.add
+      $0.mountIdentity = mount
+    }) { database in
       #expect(try database.head == 20, sourceLocation: sourceLocation)
       #expect(
         try database.read { try $0["n/5"]["x"] } == 19, sourceLocation: sourceLocation)
@@ -75,10 +78,47 @@ struct TrustTests {
     try place.setMark {
       $0.isClean = mark.isClean
       if !mark.isSameBoot { $0.boot = "another" }
-      if !mark.isSameMount { $0.mount = "another" }
+      $0.mount = mark.isSameMount ? "unique 1" : "unique 2"
     }
-    #expect(try reopen().count == (mark.isTrusted ? 0 : 1))
-    #expect(try reopen().count == (mark.isTrusted ? 0 : 1))
+    #expect(try reopen(mount: "unique 1").count == (mark.isTrusted ? 0 : 1))
+    #expect(try reopen(mount: "unique 1").count == (mark.isTrusted ? 0 : 1))
+  }
+
+  @Test("that is not clean is rebuilt where the system gives the ids of mounts again")
+  func reusedMount() throws {
+    try place.setMark {
+      $0.isClean = false
+      $0.mount = "43"
+    }
+    #expect(try reopen(mount: "43").count == 1)
+  }
+
+  @Test(
+    "that is not clean is used while another process has it open", arguments: ["43", "unique 2"])
+  func inUse(mount: String) async throws {
+    let (ready, done) = (place.beside("ready"), place.beside("done"))
+    async let other = #expect(processExitsWith: .signal(SIGKILL)) {
+      [path = place.path as String, ready = ready as String, done = done as String] in
+      var options = Database.Options()
+      options.mountIdentity = "unique 1"
+      let database = try Database(at: path, options: options)
+      try database.commit { tx in try tx.set("n/5", to: ["x": 19]) }
+      try Signal.send(ready)
+      try Signal.wait(for: done)
+      kill(getpid(), SIGKILL)
+    }
+    try await Signal.arrival(of: ready)
+    try place.use({
+      $0.diagnostics = heard.add
+      $0.mountIdentity = mount
+    }) { database in
+      try database.commit { tx in try tx.set("n/5", to: ["x": 20]) }
+      #expect(try database.read { try $0["n/5"]["x"] } == 20)
+      try Signal.send(done)
+    }
+    _ = await other
+    #expect(heard.rebuilds == [])
+    try place.expectSound()
   }
 
   @Test("is marked clean when it is closed, and not clean before the first write after that")
@@ -117,7 +157,11 @@ struct TrustTests {
     try place.expectSound()
   }
 
-  @Test("that is not clean stays in use after a process was killed")
+  @Test(
+    "that is not clean stays in use after a process was killed",
+    .enabled(
+      if: Platform.mountIdentity(of: "/").hasPrefix(Platform.uniqueMount),
+      "the system gives the ids of mounts again"))
   func killed() async throws {
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = place.path as String] in
       let database = try Database(at: path)

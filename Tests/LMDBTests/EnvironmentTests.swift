@@ -40,7 +40,10 @@ struct EnvironmentTests {
     #expect(
       try kind { _ = try Environment(at: "\(directory.path)/.", .init(tables: [])) }
         == .alreadyOpen)
-    #expect(try kind { _ = try Environment(at: link, .init(tables: [])) } == .alreadyOpen)
+    #expect(try kind { _ = try Environment(at: link, .init(tables: [])) } == .notRegular)
+    #expect(
+      try kind { _ = try Environment(at: Files.resolved(link), .init(tables: [])) }
+        == .alreadyOpen)
     try environment.put("a", "1")
     environment.close()
     #expect(try directory.open().get("a") == "1")

@@ -91,6 +91,20 @@ static int is_ours(const char *path) {
   return count < 9 || strcmp(path + count - 9, "/lock.mdb");
 }
 
+// The path of a name that is looked up from an open directory.
+enum { PATH_COUNT = 4096 };
+static const char *full_path(int directory, const char *path, char *buffer) {
+  if (!root || !path || *path == '/' || directory == AT_FDCWD) return path;
+  char link[64];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", directory);
+  ssize_t count = syscall(SYS_readlinkat, AT_FDCWD, link, buffer, PATH_COUNT - 1);
+  if (count < 0) return path;
+  buffer[count] = 0;
+  if (!strcmp(path, ".")) return buffer;
+  int rest = snprintf(buffer + count, PATH_COUNT - count, "/%s", path);
+  return rest < PATH_COUNT - count ? buffer : path;
+}
+
 // One call at a time, so that the order on record is the order in which they happened.
 static void enter(void) {
   pthread_mutex_lock(&turn);
@@ -164,20 +178,24 @@ static void remember(int fd, const char *path, int kind, int flags, uint64_t ino
   files[fd].inode = inode;
 }
 
-static int open_any(int directory, const char *path, int flags, mode_t mode) {
+static int open_any(int directory, const char *name, int flags, mode_t mode) {
+  // A directory that names are only looked up in.
+  if (flags & O_PATH) return syscall(SYS_openat, directory, name, flags, mode);
+  char buffer[PATH_COUNT];
+  const char *path = full_path(directory, name, buffer);
   if (marks && path && !strcmp(path, marks)) {
-    int fd = syscall(SYS_openat, directory, path, flags, mode);
+    int fd = syscall(SYS_openat, directory, name, flags, mode);
     remember(fd, path, MARK, 0, 0);
     return fd;
   }
-  if (!is_ours(path)) return syscall(SYS_openat, directory, path, flags, mode);
+  if (!is_ours(path)) return syscall(SYS_openat, directory, name, flags, mode);
   enter();
   struct stat before;
   int is_new = flags & O_CREAT && syscall(SYS_newfstatat, AT_FDCWD, path, &before, 0) != 0;
   int error = is_new ? count(0) : 0;
   int fd = -1;
   if (error > 0) errno = error;
-  else fd = syscall(SYS_openat, directory, path, flags, mode);
+  else fd = syscall(SYS_openat, directory, name, flags, mode);
   struct stat info;
   if (fd >= 0 && fstat(fd, &info) == 0) {
     int about = (is_new ? CREATED | COUNTED : 0) | (flags & O_DSYNC ? SYNCED : 0) |
@@ -357,9 +375,23 @@ int ftruncate64(int fd, off64_t size) { return truncate_any(fd, size); }
 int rename(const char *path, const char *target) {
   return name_any(RENAME, path, target, run_rename, 0);
 }
+int renameat(int directory, const char *path, int other, const char *target) {
+  char from[PATH_COUNT], to[PATH_COUNT];
+  return name_any(RENAME, full_path(directory, path, from), full_path(other, target, to),
+                  run_rename, 0);
+}
 int link(const char *path, const char *target) {
   return name_any(LINK, path, target, run_link, 0);
 }
 int unlink(const char *path) { return name_any(UNLINK, path, 0, run_unlink, 0); }
 int rmdir(const char *path) { return name_any(RMDIR, path, 0, run_unlink, AT_REMOVEDIR); }
 int mkdir(const char *path, mode_t mode) { return name_any(MKDIR, path, 0, run_mkdir, mode); }
+int unlinkat(int directory, const char *path, int flags) {
+  char buffer[PATH_COUNT];
+  return name_any(flags & AT_REMOVEDIR ? RMDIR : UNLINK, full_path(directory, path, buffer), 0,
+                  run_unlink, flags);
+}
+int mkdirat(int directory, const char *path, mode_t mode) {
+  char buffer[PATH_COUNT];
+  return name_any(MKDIR, full_path(directory, path, buffer), 0, run_mkdir, mode);
+}

@@ -41,7 +41,7 @@ extension Database {
   public func backUp(
     to path: String, progress: ProgressHandler? = nil
   ) throws -> BackupAddition {
-    let path = Database.trimmed(path)
+    let path = Database.located(path)
     return try naming(path) {
       Database.sweepBackups(of: path)
       if !Files.exists(path) { return try backUp(toNew: path, progress) }
@@ -71,14 +71,16 @@ extension Database {
   public func backUp(
     toFile path: String, progress: ProgressHandler? = nil
   ) throws -> BackupAddition {
-    try translating {
+    let path = Database.located(path)
+    return try translating {
       if Files.exists(path) {
         throw DatabaseError.misuse(reason: "\(path) exists already; choose a new path")
       }
       try Database.checkParent(of: path)
       Database.sweepBackups(of: path)
       // A directory can be claimed, so that whoever sweeps knows whether it was abandoned.
-      let claim = try ClaimedDirectory(creating: Database.temporaryPath(path, "."))
+      let claim = try ClaimedDirectory(
+        creating: Database.temporaryPath(path, "."), store.permissions)
       defer { try? Files.removeDirectory(claim.path) }
       let half = "\(claim.path)/\(BackupDirectory.part(1))"
       let file = try FileWriter(creating: half, bugs: store.options.plantedBugs)
@@ -120,11 +122,12 @@ extension Database {
 
   // MARK: Directories
 
-  /// A path without slashes at its end.
-  static func trimmed(_ path: String) -> String {
+  /// Where a path leads that a user gave, without slashes at its end: links in it are followed
+  /// here, and nowhere else.
+  static func located(_ path: String) -> String {
     var path = path
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-    return path
+    return Files.resolved(path)
   }
 
   private static func checkParent(of path: String) throws {
@@ -136,7 +139,7 @@ extension Database {
   private func backUp(toNew path: String, _ progress: ProgressHandler?) throws -> BackupAddition {
     try Database.checkParent(of: path)
     let temporary = Database.temporaryPath(path, ".")
-    let claim = try ClaimedDirectory(creating: temporary)
+    let claim = try ClaimedDirectory(creating: temporary, store.permissions)
     defer { withExtendedLifetime(claim) {} }
     do {
       let addition = try backUp(into: BackupDirectory(path: temporary), progress)
@@ -243,4 +246,9 @@ extension BackupDirectory {
     try Files.rename(name + ".tmp", to: name)
     try Files.sync(path)
   }
+}
+
+extension Store {
+  /// Who may use what is made of the database elsewhere, such as a backup.
+  var permissions: Files.Permissions { Files.isPrivate(path) ? .ownerOnly : .byUmask }
 }

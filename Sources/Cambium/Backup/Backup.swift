@@ -41,6 +41,7 @@ extension Database {
   /// - Parameter path: The path.
   /// - Returns: Whether it looks like one.
   public static func isBackup(_ path: String) -> Bool {
+    let path = located(path)
     if Files.isDirectory(path) { return Files.exists("\(path)/\(BackupManifest.name)") }
     let start = try? FileReader(path).read(BackupFile.magic.count)
     return start == BackupFile.magic
@@ -64,7 +65,8 @@ extension Database {
   public static func checkBackup(
     _ path: String, progress: ProgressHandler? = nil
   ) throws -> Backup {
-    try naming(path) {
+    let path = located(path)
+    return try naming(path) {
       let scan = try BackupScan(path, progress)
       try scan.check(demandsBlobs: true)
       return scan.contents

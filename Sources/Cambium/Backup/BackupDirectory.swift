@@ -121,7 +121,7 @@ struct BackupDirectory {
     let writer = try FileWriter(creating: file + ".tmp")
     try writer.append(manifest.stored())
     try writer.sync()
-    try Files.replace(file, by: file + ".tmp")
+    try Files.replace(file, with: file + ".tmp")
     try Files.sync(path)
   }
 

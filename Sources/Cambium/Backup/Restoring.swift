@@ -34,7 +34,7 @@ extension Database {
     _ backup: String, to path: String, upTo moment: Moment = .now, options: Options = Options(),
     progress: ProgressHandler? = nil
   ) throws -> SequenceNumber {
-    let path = trimmed(path)
+    let (path, backup) = (located(path), located(backup))
     if Files.exists(path) {
       throw DatabaseError.misuse(reason: "\(path) exists already; choose a new path")
     }

@@ -34,7 +34,8 @@ extension Database {
   /// - Complexity: reads and writes each page in use once; needs disk space for a second log.
   @discardableResult
   public static func vacuum(at path: String, options: Options = Options()) throws -> Vacuum {
-    try naming(path) {
+    let path = located(path)
+    return try naming(path) {
       try withLogAtRest(path, options) { try VacuumRun(path: path, options: options).run() }
     }
   }
@@ -68,7 +69,7 @@ private struct VacuumRun {
   }
 
   private var boot: String { options.systemStart ?? Platform.bootIdentity() }
-  private var mount: String { Platform.mountIdentity(of: path) }
+  private var mount: String { options.mountIdentity ?? Platform.mountIdentity(of: path) }
 
   private func replaceState(_ mark: StateMark, _ result: inout Vacuum) throws {
     let name = State.directory(mark.generation)

@@ -16,11 +16,17 @@ extension Database {
       }
     }
     guard Files.isDirectory(path) else {
-      throw DatabaseError.unsupported(path: path, reason: "it is a file; a database is a directory")
-    }
-    guard Files.exists("\(path)/log/data.mdb") else {
+      let kind = Files.isLink(path) ? "a symbolic link that leads nowhere" : "a file"
       throw DatabaseError.unsupported(
-        path: path, reason: "it holds no log, so it is not a database")
+        path: path, reason: "it is \(kind); a database is a directory")
+    }
+    guard Files.isFile("\(path)/log/data.mdb") else {
+      let isSomething = Files.isLink("\(path)/log") || Files.exists("\(path)/log/data.mdb")
+      throw DatabaseError.unsupported(
+        path: path,
+        reason: isSomething
+          ? "its log is a link, a pipe or a directory, and none is followed in a database"
+          : "it holds no log, so it is not a database")
     }
     return try Store(path: path, options: options)
   }
@@ -33,7 +39,8 @@ extension Database {
     let parent = Files.parent(of: path)
     guard Files.isDirectory(parent) else { throw DatabaseError.noDatabase(path: parent) }
     let temporary = temporaryPath(path, ".")
-    let claim = try ClaimedDirectory(creating: temporary)
+    let claim = try ClaimedDirectory(
+      creating: temporary, options.isPrivate ? .ownerOnly : .byUmask)
     defer { withExtendedLifetime(claim) {} }
     do {
       try Files.createDirectory("\(temporary)/log")
@@ -95,11 +102,14 @@ extension Database {
     guard let mark else { return "there is none" }
     try mark.checkKnown(path)
     if mark.fold < State.foldNumber { return "an earlier version of Cambium made it" }
-    guard Files.exists("\(path)/\(State.directory(mark.generation))/data.mdb") else {
+    guard Files.isFile("\(path)/\(State.directory(mark.generation))/data.mdb") else {
       return "its directory is missing"
     }
     guard store.trusts(mark) else {
       return "the system was started or the file system mounted since it was written"
+    }
+    do { try store.syncUnlessInUse(mark) } catch let error as StorageError {
+      return "the system could not write it to the disk: \(error)"
     }
     do {
       // Asked for first: a compaction that goes on meanwhile is behind what the state then has.
@@ -116,7 +126,9 @@ extension Database {
       return nil
     } catch let error as DatabaseError where error.isDamage {
       return "\(error)"
-    } catch let error as StorageError where error.kind == .missing || error.isDamage {
+    } catch let error as StorageError
+      where [.missing, .notRegular].contains(error.kind) || error.isDamage
+    {
       return "\(error)"
     } catch let error as FileDamage {
       return "\(error)"
@@ -150,11 +162,18 @@ extension Database {
     let sound = try store.log.read { try $0.lastSound(after: applied, upTo: head) }
     if sound < head { reportDamage(readable: sound) }
     if sound == applied { return }
-    try writer.exclusively {
-      // With the lock held nobody is between the two commits: a crash has left this state behind,
-      // or damage has. LMDB would not survive writing to damaged pages.
-      try checkPages(of: try store.currentState())
-      try store.beginWriting(catchingUpTo: sound < head ? sound : nil).commit()
+    do {
+      try writer.exclusively {
+        // With the lock held nobody is between the two commits: a crash has left this state behind,
+        // or damage has. LMDB would not survive writing to damaged pages.
+        try checkPages(of: try store.currentState())
+        try store.usingReserve {
+          try store.beginWriting(catchingUpTo: sound < head ? sound : nil).commit()
+        }
+      }
+    } catch let error where Store.isFull(error) {
+      // What the state has can be read without writing.
+      return store.report(.stateBehind(applied: applied, head: head))
     }
     store.feed.publish(try store.snapshot(at: .now).sequence)
   }

@@ -38,7 +38,8 @@ extension Database {
   public static func walkPages(
     of path: String, options: Options = Options(), progress: ProgressHandler? = nil
   ) throws -> [PageExamination] {
-    try naming(path) {
+    let path = located(path)
+    return try naming(path) {
       if Files.exists("\(path)/log/data.mdb") {
         return try withLogAtRest(path, options) {
           try dataFiles(in: path).map { try walk($0, progress) }

@@ -63,6 +63,7 @@ extension Database {
     _ path: String, by method: LogRepair, to newPath: String, latest: Date? = nil,
     options: Options = Options(), progress: ProgressHandler? = nil
   ) throws -> RepairedLog {
+    let (path, newPath) = (located(path), located(newPath))
     if Files.exists(newPath) {
       throw DatabaseError.misuse(reason: "\(newPath) exists already; choose a new path")
     }

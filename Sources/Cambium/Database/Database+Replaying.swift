@@ -24,6 +24,7 @@ extension Database {
   ) throws {
     let head = try head
     let last = min(until ?? head, head)
+    let path = Database.located(path)
     if Files.exists(path) {
       throw DatabaseError.misuse(reason: "\(path) exists already; choose a new path")
     }

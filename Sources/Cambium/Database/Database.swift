@@ -40,6 +40,11 @@ public final class Database: Sendable {
     /// Whether a network or FUSE file system is accepted, where several machines must not use the
     /// database at the same time, and durability is what that file system makes of it.
     public var acceptsNetworkFileSystem = false
+    /// Whether a database that is created is for its owner alone: directories of mode 0700, files
+    /// of 0600. Otherwise its directory follows the umask of the process. All that is made in it
+    /// later, by whichever process, has the permissions of the directory; so does a backup of a
+    /// private database.
+    public var isPrivate = false
     /// Takes what an app may want to log; called on the thread that noticed it.
     public var diagnostics: (@Sendable (Diagnostic) -> Void)?
     /// Takes what each answer to a query took, once it was given; called on the thread that asked.
@@ -51,8 +56,11 @@ public final class Database: Sendable {
     /// can predict.
     public var random: (@Sendable () -> UInt64)?
 
-    /// Whether closing removes the directory.
-    var isTemporary = false
+    /// What holds a database that goes when it is closed.
+    var container: ClaimedDirectory?
+    var isTemporary: Bool { container != nil }
+    /// What the mount is called; nil for what the system says. Tests name another.
+    package var mountIdentity: String?
     /// The system start to open in; nil for this one. The torture harness opens in a later one.
     package var systemStart: String?
     /// Bugs that the torture harness must find.
@@ -101,7 +109,7 @@ public final class Database: Sendable {
   public init(
     at path: String, options: Options = Options(), progress: ProgressHandler? = nil
   ) throws {
-    let path = Database.trimmed(path)
+    let path = Database.located(path)
     let store = try naming(path) { try Database.openStore(path, options) }
     self.store = store
     writer = Writer(store)
@@ -163,13 +171,17 @@ public final class Database: Sendable {
       writer.checkpointer.close()
       store.releaseState(forGood: true)
       store.log.environment.close()
-      if store.options.isTemporary { try? Files.removeDirectory(path) }
+      if let container = store.options.container { try? Files.removeDirectory(container.path) }
     }
     if store.isReadOnly || store.options.isTemporary { return }
     // Where the log is damaged nothing can be stored; consumers get some transactions again.
     if store.log.damage.found == nil { try writer.flush() }
     guard store.hasWritten else { return }
-    try writer.exclusively { try translating { try store.markClean() } }
+    do { try writer.exclusively { try translating { try store.markClean() } } } catch DatabaseError
+      .full
+    {
+      // No harm: after the next start of the system the state is made anew.
+    }
   }
 
   /// The newest transaction that can be seen, of any process; zero in an empty database. Reading it

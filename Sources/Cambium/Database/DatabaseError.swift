@@ -81,7 +81,8 @@ public enum DatabaseError: Error, Equatable, Sendable {
   /// The database is open for reading only. Recovery: open it for writing.
   case readOnly(reason: String)
 
-  /// The disk, or the configured maximum, is full. Nothing was stored. Recovery: free space, retry.
+  /// The disk, or the configured maximum, is full. A write has stored nothing then, and what was
+  /// stored before is unharmed. Recovery: free space, retry.
   case full(reason: String)
 
   // MARK: Close and open again

@@ -20,9 +20,8 @@ public enum Diagnostic: Sendable, CustomStringConvertible {
   /// A projection of the app could not go on. It is tried again after the next commit.
   case projectionFailed(String, reason: String)
 
-  /// The state has not seen the newest records of the log, and cannot be brought up to date,
-  /// because
-  /// the database is open for reading only.
+  /// The state has not seen the newest records of the log, and cannot be brought up to date: the
+  /// database is open for reading only, or the disk is full. What the state has can be read.
   case stateBehind(applied: SequenceNumber, head: SequenceNumber)
 
   /// A transaction is stored in the log and cannot be read yet, because the state could not be
@@ -58,7 +57,8 @@ public enum Diagnostic: Sendable, CustomStringConvertible {
       "a snapshot of transaction \(sequence) has been held for \(age); "
         + "let it go so that space can be used again"
     case .stateBehind(let applied, let head):
-      "what can be read ends at transaction \(applied) of \(head): the directory cannot be written"
+      "what can be read ends at transaction \(applied) of \(head): the state cannot be "
+        + "written, for want of room or of permission"
     case .stateUpdateFailed(let applied, let head, let reason):
       "transaction \(head) is stored, and what can be read ends at transaction \(applied), because "
         + "the state could not be written: \(reason)"

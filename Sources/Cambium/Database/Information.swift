@@ -87,8 +87,8 @@ extension Database {
           applied: head.applied, times: try log.times(), generation: state.generation,
           nodes: try reader.access.count(state.tables.tree),
           versions: try reader.access.count(state.tables.history), names: Int(head.names),
-          logBytes: Files.allocated("\(store.log.environment.path)/data.mdb"),
-          stateBytes: Files.allocated("\(state.environment.path)/data.mdb"),
+          logBytes: store.log.environment.allocatedBytes,
+          stateBytes: state.environment.allocatedBytes,
           checkpoint: try log.checkpoint().map { mark in
             let path = Checkpoint(store: store, mark: mark).path
             return (mark.sequence, Files.allocated("\(path)/data.mdb"))

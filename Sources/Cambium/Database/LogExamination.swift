@@ -57,7 +57,8 @@ extension Database {
   public static func examineLog(
     at path: String, options: Options = Options(), progress: ProgressHandler? = nil
   ) throws -> LogExamination {
-    try naming(path) {
+    let path = located(path)
+    return try naming(path) {
       try withLogAtRest(path, options) {
         var examiner = LogExaminer(path, progress)
         try examiner.run()

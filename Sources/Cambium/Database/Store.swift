@@ -12,8 +12,7 @@ import Synchronization
 ///       wake            the newest applied sequence number, for observers in other processes
 ///
 /// Invariants:
-/// 1. A state is opened only if the log's mark says that it can be trusted: its pages were synced,
-///    or this system has not been started, nor the file system mounted, since they were written.
+/// 1. A state is opened only if it can be trusted; see Store+Trust.swift.
 /// 2. That mark is durable before the first write to a state.
 /// 3. The state's position never passes the log's head. Checked when a state is opened.
 final class Store: Sendable {
@@ -26,6 +25,9 @@ final class Store: Sendable {
   let ages: SnapshotAges
   let boot: String
   let mount: String
+  /// The generation in use when this process opened the log. Later ones were made since, on the
+  /// same mount, which the open log has kept.
+  let firstGeneration: UInt64
   /// The models that this database has been used with.
   let bindings = Bindings()
   /// Makes ids of models.
@@ -61,12 +63,13 @@ final class Store: Sendable {
       ? .shared : UniqueIdentifiers(clock: { options.now }, random: options.random)
     let isReadOnly = options.readOnly || !Files.isWritable(path)
     boot = options.systemStart ?? Platform.bootIdentity()
-    mount = Platform.mountIdentity(of: path)
+    mount = options.mountIdentity ?? Platform.mountIdentity(of: path)
     try Log.checkEnd(at: "\(path)/log", boot: boot, mount: mount)
-    log = try Log(
-      at: "\(path)/log", options.environment(readOnly: isReadOnly))
+    log = try Log(at: "\(path)/log", options.environment(readOnly: isReadOnly, isInUse: true))
     try log.check()
-    format = try log.read { try $0.format() }
+    (format, firstGeneration) = try log.read {
+      (try $0.format(), try $0.stateMark()?.generation ?? 0)
+    }
     lock = isReadOnly ? nil : try FileLock(path: "\(path)/write.lock")
     feed = try ChangeFeed(
       applied: .zero, path: "\(path)/wake", options, isReadOnly: isReadOnly)
@@ -121,17 +124,12 @@ final class Store: Sendable {
     return try adopt(mark.generation)
   }
 
-  /// Whether what a mark is of can be used as it is.
-  func trusts(_ mark: StateMark) -> Bool {
-    options.plantedBugs.contains(.tornStateTrusted) || mark.isTrusted(boot: boot, mount: mount)
-  }
-
   /// Opens a generation and makes it the one in use.
   private func adopt(_ generation: UInt64) throws -> State {
     try current.withLock { current in
       if current.isClosed { throw DatabaseError.closed(reason: "the database is closed") }
       if let state = current.state, state.generation == generation { return state }
-      let state = try openState(State.directory(generation), generation)
+      let state = try openState(State.directory(generation), generation, isInUse: true)
       current.state = state
       current.catalog = Catalog()
       // Another state counts declarations anew.
@@ -141,9 +139,11 @@ final class Store: Sendable {
     }
   }
 
-  func openState(_ name: String, _ generation: UInt64) throws -> State {
+  /// Opens a generation, to use it from now on or only to make it.
+  func openState(_ name: String, _ generation: UInt64, isInUse: Bool = false) throws -> State {
     try State(
-      at: "\(path)/\(name)", generation: generation, options.environment(readOnly: isReadOnly))
+      at: "\(path)/\(name)", generation: generation,
+      options.environment(readOnly: isReadOnly, isInUse: isInUse))
   }
 
   /// Lets go of the state; snapshots that are held keep it open until they end.
@@ -276,8 +276,8 @@ final class Store: Sendable {
       mark = try replaceGeneration(mark, head, because: failure)
       state = try self.state(of: mark)
     }
-    let isOurs = !mark.isClean && mark.boot == boot && mark.mount == mount
-    if !isOurs && !options.plantedBugs.contains(.markNotWritten) {
+    // One that is not clean names a mount that was trusted, and is kept by those who have it open.
+    if mark.isClean && !options.plantedBugs.contains(.markNotWritten) {
       mark.isClean = false
       mark.boot = boot
       mark.mount = mount
@@ -341,56 +341,14 @@ final class Store: Sendable {
 }
 
 extension Database.Options {
-  /// What both environments are opened with.
-  func environment(readOnly: Bool) -> Environment.Options {
+  /// What both environments are opened with; of a database in memory those that are to be used lose
+  /// their names.
+  func environment(readOnly: Bool, isInUse: Bool = false) -> Environment.Options {
     var options = Environment.Options(
       tables: [], mapSize: mapSize, mapSizeMax: sizeMax, readOnly: readOnly)
     options.acceptsNetworkFileSystem = acceptsNetworkFileSystem
     options.plantedBugs = plantedBugs
+    options.isAnonymous = isTemporary && isInUse
     return options
-  }
-}
-
-extension LogReader {
-  /// The last record at or before a time of day, or zero; by bisection, since times never go back.
-  func sequence(at date: Date) throws -> SequenceNumber {
-    let wanted = date.microseconds
-    let baseline = try baseline()
-    if baseline.sequence > .zero, wanted < baseline.time {
-      throw DatabaseError.compacted(oldest: baseline.sequence)
-    }
-    let found = try lastRecord(after: baseline.sequence, upToMicroseconds: wanted)
-    try checkReachable(found)
-    return found
-  }
-
-  /// The last record after one whose time is not after a given one; or that one.
-  func lastRecord(
-    after: SequenceNumber, upToMicroseconds wanted: Int64
-  ) throws -> SequenceNumber {
-    var low = after.rawValue
-    var high = try head().sequence.rawValue
-    while low < high {
-      let middle = low + (high - low + 1) / 2
-      if try time(of: SequenceNumber(middle)) <= wanted { low = middle } else { high = middle - 1 }
-    }
-    return SequenceNumber(low)
-  }
-
-  /// The time of the oldest moment there is: the baseline's, or the first record's.
-  func oldestTime() throws -> Int64 {
-    let baseline = try baseline()
-    return baseline.sequence > .zero ? baseline.time : try time(of: .zero.next)
-  }
-
-  /// A record's time, read alone.
-  func time(of sequence: SequenceNumber) throws -> Int64 {
-    let time = try LogTables.recordKey(sequence, part: 0).lend { key in
-      try access.get(tables.records, key) { try $0.load(Int64.self, at: 26) }
-    }
-    guard let time else {
-      throw DatabaseError.corrupt(reason: "record \(sequence) of the log is missing")
-    }
-    return time
   }
 }

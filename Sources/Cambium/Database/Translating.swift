@@ -16,7 +16,7 @@ extension DatabaseError {
     case .alreadyOpen: self = .alreadyOpen(path: text)
     case .closed: self = .closed(reason: text)
     case .readOnly: self = .readOnly(reason: text)
-    case .unsupported: self = .unsupported(path: "", reason: text)
+    case .unsupported, .notRegular: self = .unsupported(path: "", reason: text)
     }
   }
 }

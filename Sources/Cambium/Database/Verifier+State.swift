@@ -34,7 +34,8 @@ extension Verifier {
   ) throws {
     let parent = store.isReadOnly ? Verifier.temporaryDirectory : store.path
     let directory = Database.temporaryPath("\(parent)/verify", "-")
-    let claim = try ClaimedDirectory(creating: directory)
+    let claim = try ClaimedDirectory(
+      creating: directory, store.isReadOnly ? .ownerOnly : .asParent)
     defer { withExtendedLifetime(claim) { try? Files.removeDirectory(directory) } }
     try Baseline.current(store)?.makeState(in: directory)
     let scratch = try State(
@@ -62,7 +63,7 @@ extension Verifier {
 
   /// Where something is kept for a while that must not lie in the directory.
   static var temporaryDirectory: String {
-    ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+    Files.resolved(ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp")
   }
 
   private mutating func compareTable(

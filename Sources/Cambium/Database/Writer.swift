@@ -132,6 +132,7 @@ final class Writer: Sendable {
     do {
       try translating {
         let writing = try store.beginWriting()
+        if !store.options.isTemporary { try writing.state.fillReserve() }
         for job in jobs { outcomes.append(Result { try run(job, in: writing) }) }
         try commit(writing)
         checkpointer.consider(store) { [weak self] in try self?.exclusively($0) }

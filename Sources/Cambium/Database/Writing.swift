@@ -303,6 +303,7 @@ final class Writing: @unchecked Sendable {
       isApplied = projector.hasCaughtUp || !records.isEmpty
     } catch {
       projector.abort()
+      if Store.isFull(error) { state.releaseReserve() }
       do { isApplied = try heal() } catch { stateFailure = error }
     }
     // Names of a record that the state has not seen are defined when it is folded in.

@@ -110,7 +110,7 @@ extension Database {
   private static func erase(
     _ path: String, _ options: Options, _ body: (_ path: String) throws -> Erasure
   ) throws -> Erasure {
-    let path = trimmed(path)
+    let path = located(path)
     return try naming(path) {
       guard Files.exists("\(path)/log/data.mdb") else { throw DatabaseError.noDatabase(path: path) }
       try finishCompaction(path, options)

@@ -32,7 +32,7 @@ struct ErasureRun {
     self.places = places
     self.progress = progress
     boot = options.systemStart ?? Platform.bootIdentity()
-    mount = Platform.mountIdentity(of: path)
+    mount = options.mountIdentity ?? Platform.mountIdentity(of: path)
     claim = try ClaimedDirectory(creating: Database.temporaryPath("\(path)/erase", "-"))
     try Files.createDirectory("\(claim.path)/log")
     old = try Log(at: "\(path)/log", options.environment(readOnly: false))

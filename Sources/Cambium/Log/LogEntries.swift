@@ -13,6 +13,7 @@
 // had no fold number: 1 is meant there.
 
 import FoundationEssentials
+import LMDB
 
 /// What a database directory says about itself.
 struct FormatEntry: Equatable, Sendable {
@@ -129,9 +130,11 @@ struct StateMark: Equatable, Sendable {
   /// The start of the system that is named where none is to trust the state.
   static let untrustedBoot = ""
 
-  /// Whether the state's pages are all on disk, or still in this system's memory.
+  /// Whether the mark proves that the state's pages are all on disk, or still in this system's
+  /// memory. A mount of the same name proves nothing where the system gives names again.
   func isTrusted(boot: String, mount: String) -> Bool {
-    isClean || (self.boot == boot && self.mount == mount)
+    isClean
+      || self.boot == boot && self.mount == mount && mount.hasPrefix(Platform.uniqueMount)
   }
 
   /// Refuses a state that a later version of Cambium made: an app's older version that shares a

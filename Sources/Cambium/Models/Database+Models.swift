@@ -80,8 +80,9 @@ extension Database {
     }
   }
 
-  /// A database that goes when it is closed: in memory where the system has a place for that, else
-  /// in a temporary directory.
+  /// A database that goes when it is closed, or with its process, killed or not: in memory where
+  /// the system has a place for that, else in a temporary directory. Only its owner can open its
+  /// files, whose names are gone as soon as this process has them open.
   ///
   /// - Parameters:
   ///   - options: How.
@@ -92,12 +93,16 @@ extension Database {
     options: Options = Options(), for models: any Model.Type...
   ) throws -> Database {
     var options = options
-    options.isTemporary = true
-    let name = "cambium-\(UUID().uuidString).cambium"
-    let place =
-      Files.isDirectory("/dev/shm") && Files.isWritable("/dev/shm")
-      ? "/dev/shm/\(name)" : FileManager.default.temporaryDirectory.appending(path: name).path
-    let database = try Database(at: place, options: options)
+    let container = try MemoryPlace.create()
+    options.container = container
+    options.isPrivate = true
+    // There is nothing to recover after a crash.
+    options.checkpointGrowth = nil
+    let database: Database
+    do { database = try Database(at: "\(container.path)/data", options: options) } catch {
+      try? Files.removeDirectory(container.path)
+      throw error
+    }
     do { try database.declare(models) } catch {
       try? database.close()
       throw error

@@ -1,4 +1,5 @@
 import LMDB
+import Synchronization
 
 /// One generation of the state: all that is folded from the log, in an environment that no commit
 /// waits for. It can be dropped and made again.
@@ -6,6 +7,8 @@ final class State: Sendable {
   let environment: Environment
   let tables: StateTables
   let generation: UInt64
+  /// Opened by the first write; see Store+Reserve.swift.
+  let reserve = Mutex<Reserve?>(nil)
 
   /// The number of the fold: it is raised whenever folding the same log gives other tables than
   /// before. A state, a checkpoint or a baseline says which fold made it, so that none is read by

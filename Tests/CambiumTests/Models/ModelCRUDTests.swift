@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Synchronization
+import LMDB
 import Testing
 
 @testable import Cambium
@@ -249,6 +250,35 @@ struct ModelCRUDTests {
     try expectSound(database)
     try database.close()
     #expect(FileManager.default.fileExists(atPath: path) == false)
+  }
+
+  @Test("live in memory for their owner alone, and go with a process that is killed")
+  func inMemoryKilled() async throws {
+    let place = try Place()
+    await #expect(processExitsWith: .signal(SIGKILL)) {
+      [note = place.beside("note") as String] in
+      let database = try Database.inMemory(for: Airport.self)
+      try database.commit { tx in
+        try tx.set("blob", to: .blob(try tx.store(Data(repeating: 7, count: 1 << 20))))
+      }
+      try database.compact(keeping: Retention(transactions: 1))
+      try database.rebuild()
+      try expectSound(database)
+      try Data(database.path.utf8).write(to: URL(filePath: note))
+      kill(getpid(), SIGKILL)
+    }
+    let note = try Data(contentsOf: URL(filePath: place.beside("note")))
+    let container = Files.parent(of: String(decoding: note, as: UTF8.self))
+    let files = FileManager.default
+    let mode = try files.attributesOfItem(atPath: container)[.posixPermissions] as? Int
+    #expect(mode == 0o700)
+    let left = try files.subpathsOfDirectory(atPath: container)
+    let named = left.filter { $0.hasPrefix("data/log/") || $0.hasPrefix("data/state-") }
+    #expect(named.filter { !Files.isDirectory("\(container)/\($0)") } == [])
+    // The next one sweeps what is left.
+    let other = try Database.inMemory(for: Airport.self)
+    #expect(!Files.exists(container))
+    try other.close()
   }
 
   @Test("cannot be used when the transaction has ended")

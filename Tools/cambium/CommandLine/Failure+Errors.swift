@@ -154,7 +154,7 @@ extension DatabaseError {
       "check the path; another format opens with the version of cambium that wrote it"
     case .needsMigration: "the app whose steps these are migrates it"
     case .readOnly: "check who owns the directory and its files, and their permissions"
-    case .full: "make room and run it again; this transaction was not stored"
+    case .full: "make room and run it again; what was stored before is unharmed"
     case .stateBehind: "make room or check the disk; nothing needs to be written again"
     case .corrupt:
       "\(cambium("verify")) says where; \(cambium("replay")) rebuilds a damaged state, and "

@@ -1,0 +1,43 @@
+// When a state that was not closed properly is used as it is.
+//
+// A state is written without waiting for the disk. As long as the file system stays mounted, what
+// is not on disk yet is in the system's memory, and whoever opens the file sees it. After that,
+// pages may be missing, and nothing in the file shows it.
+//
+//     clean                              synced after the last write
+//     same start, same unique mount      still in memory, as far as it is not on disk
+//     same start, open in a process      likewise: an open file keeps its file system mounted
+//     anything else                      folded anew from the newest checkpoint
+//
+// The system gives a mount's old number to the next one, so only ids that are unique count. Linux
+// has them since 6.8. Elsewhere a process that was killed costs a recovery, unless another process
+// has the database open.
+
+import LMDB
+
+extension Store {
+  /// Whether the state that a mark names can be used as it is.
+  func trusts(_ mark: StateMark) -> Bool {
+    if options.plantedBugs.contains(.tornStateTrusted) { return true }
+    if mark.isTrusted(boot: boot, mount: mount) { return true }
+    guard mark.boot == boot else { return false }
+    // Whoever has it open keeps the file system mounted, and what is not on disk yet in memory.
+    return mark.generation > firstGeneration || isInUse(mark)
+  }
+
+  /// Whether another process has the state of a mark open.
+  private func isInUse(_ mark: StateMark) -> Bool { Files.isInUse(stateFile(mark)) }
+
+  private func stateFile(_ mark: StateMark) -> String {
+    "\(path)/\(State.directory(mark.generation))/data.mdb"
+  }
+
+  /// Syncs a state that this process is about to use first. Where the system could not write some
+  /// of it in the background, it says so only to whoever syncs, and may then have dropped it.
+  ///
+  /// - Throws: ``StorageError``: the state is of no use.
+  func syncUnlessInUse(_ mark: StateMark) throws {
+    if mark.isClean || mark.generation > firstGeneration || isInUse(mark) { return }
+    try Files.sync(stateFile(mark))
+  }
+}

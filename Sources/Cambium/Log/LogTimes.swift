@@ -1,0 +1,48 @@
+// Which record was the newest at some time of day.
+
+import FoundationEssentials
+import LMDB
+
+extension LogReader {
+  /// The last record at or before a time of day, or zero; by bisection, since times never go back.
+  func sequence(at date: Date) throws -> SequenceNumber {
+    let wanted = date.microseconds
+    let baseline = try baseline()
+    if baseline.sequence > .zero, wanted < baseline.time {
+      throw DatabaseError.compacted(oldest: baseline.sequence)
+    }
+    let found = try lastRecord(after: baseline.sequence, upToMicroseconds: wanted)
+    try checkReachable(found)
+    return found
+  }
+
+  /// The last record after one whose time is not after a given one; or that one.
+  func lastRecord(
+    after: SequenceNumber, upToMicroseconds wanted: Int64
+  ) throws -> SequenceNumber {
+    var low = after.rawValue
+    var high = try head().sequence.rawValue
+    while low < high {
+      let middle = low + (high - low + 1) / 2
+      if try time(of: SequenceNumber(middle)) <= wanted { low = middle } else { high = middle - 1 }
+    }
+    return SequenceNumber(low)
+  }
+
+  /// The time of the oldest moment there is: the baseline's, or the first record's.
+  func oldestTime() throws -> Int64 {
+    let baseline = try baseline()
+    return baseline.sequence > .zero ? baseline.time : try time(of: .zero.next)
+  }
+
+  /// A record's time, read alone.
+  func time(of sequence: SequenceNumber) throws -> Int64 {
+    let time = try LogTables.recordKey(sequence, part: 0).lend { key in
+      try access.get(tables.records, key) { try $0.load(Int64.self, at: 26) }
+    }
+    guard let time else {
+      throw DatabaseError.corrupt(reason: "record \(sequence) of the log is missing")
+    }
+    return time
+  }
+}
