@@ -79,7 +79,7 @@ struct FullDiskTests {
     #expect(try !Files.names(in: disk.path).contains { $0.hasSuffix(".tmp") })
     let opened = try Database(at: database)
     try expectSound(opened)
-    try opened.close()
+    try await opened.close()
   }
 
   private func makeDatabase() throws {

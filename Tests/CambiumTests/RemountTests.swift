@@ -61,7 +61,7 @@ struct RemountTests {
       #expect(try database.read { try $0[key]["x"] } == .integer(Int64(number)))
     }
     try expectSound(database)
-    try database.close()
+    try await database.close()
   }
 
   @Test("has another identity, which a second mount of it has as well")

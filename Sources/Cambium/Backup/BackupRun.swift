@@ -152,48 +152,47 @@ struct BackupRun {
 
   // MARK: Blobs
 
-  /// Adds the blobs that the backup does not have.
+  /// Adds the blobs that the backup does not have, in one walk over the chunks of all.
+  ///
+  /// Chunks are copied as they are stored. One that is being stored has only some of its chunks as
+  /// yet; it does not count as known, so a later run adds it again.
   private mutating func addBlobs() throws {
-    var count: UInt64 = 0
-    var next = try unknownBlob(after: nil)
-    while let hash = next {
-      count += 1
-      try report("blobs", count, nil)
-      let digest = try addBlob(hash)
-      // One that is being stored has only some chunks as yet, and is added again by a later run.
-      if digest == hash {
-        known.insert(hash)
-        end.blobs.append(hash)
-      }
-      next = try unknownBlob(after: hash)
-    }
-  }
-
-  /// The hash of the next blob that the backup does not have.
-  private func unknownBlob(after hash: [UInt8]?) throws -> [UInt8]? {
-    let known = known
-    return try store.log.read { log in
-      var next = try log.blobHash(after: hash)
-      while let found = next, known.contains(found) { next = try log.blobHash(after: found) }
-      return next
-    }
-  }
-
-  /// Adds the chunks of one blob, and returns the digest of what they hold.
-  private func addBlob(_ hash: [UInt8]) throws -> [UInt8] {
-    let digest = Digest()
-    var last = hash
+    var place: [UInt8] = []
+    var blob = BlobInspection()
     while true {
-      let chunks = try store.log.read { try $0.chunks(after: last, bytes: BackupFile.pieceBytes) }
-        .filter { $0.key.starts(with: hash) }
-      guard let newest = chunks.last else { return digest.finish() }
+      let chunks = try store.log.read { [known] in
+        try $0.chunks(after: place, bytes: BackupFile.pieceBytes, without: known)
+      }
+      guard let newest = chunks.last else { break }
       var content: [UInt8] = []
       for chunk in chunks {
+        if !blob.isOf(chunk.key) { try keep(blob) }
+        try chunk.value.lend { try blob.add(chunk.key, $0) }
         PieceOfChunks.append(chunk, to: &content)
-        digest.update(try chunk.value.lend { try BlobChunk.content($0, key: chunk.key) })
       }
       try pieces.add(.chunks, content)
-      last = newest.key
+      place = newest.key
+      try report("blobs", UInt64(end.blobs.count), nil)
     }
+    try keep(blob)
+  }
+
+  /// Notes a blob, all of whose chunks were added, as one that the backup has.
+  private mutating func keep(_ blob: BlobInspection) throws {
+    guard !blob.hash.isEmpty, blob.isContiguous,
+      try blob.endsShort || hasContent(blob.hash, chunkCount: blob.chunkCount)
+    else { return }
+    known.insert(blob.hash)
+    end.blobs.append(blob.hash)
+  }
+
+  /// Whether some chunks hold the content that a blob's address names.
+  private func hasContent(_ hash: [UInt8], chunkCount: UInt32) throws -> Bool {
+    let blob = Blob(hash: hash, size: UInt64(chunkCount) * UInt64(BlobChunks.chunkBytes))
+    let digest = Digest()
+    for number in 0..<chunkCount {
+      digest.update(try store.log.read { try $0.chunk(blob, number) })
+    }
+    return digest.finish() == hash
   }
 }

@@ -51,14 +51,4 @@ extension LogReader {
     }
     return records
   }
-
-  /// The hash of the first blob after one, or of the first of all.
-  func blobHash(after hash: [UInt8]?) throws -> [UInt8]? {
-    var cursor = try Cursor(access, tables.blobs)
-    let bound = hash.map { $0 + [0xFF, 0xFF, 0xFF, 0xFF, 0] }
-    guard try bound.map({ try $0.lend { try cursor.seek($0) } }) ?? cursor.first() else {
-      return nil
-    }
-    return try cursor.withEntry { key, _ in try key.array(0, Digest.bytesCount) }
-  }
 }

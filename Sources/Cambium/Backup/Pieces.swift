@@ -79,7 +79,9 @@ final class PieceWriter {
   }
 
   func add(_ kind: PieceKind, _ content: [UInt8]) throws {
-    let compressed = content.count > 64 ? content.lend { Zstandard.compressed($0) } : nil
+    // Chunks are compressed already, each on its own.
+    let isWorthIt = kind != .chunks && content.count > 64
+    let compressed = isWorthIt ? content.lend { Zstandard.compressed($0) } : nil
     let isShorter = compressed.map { $0.count < content.count } ?? false
     let bytes = isShorter ? compressed ?? [] : content
     var piece = [UInt8](repeating: 0, count: 8)

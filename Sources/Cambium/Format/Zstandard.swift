@@ -18,12 +18,30 @@ enum Zstandard {
     return ZSTD_isError(count) == 0 ? compressed : nil
   }
 
+  /// How long the content of compressed bytes is, as they say themselves.
+  ///
+  /// - Throws: ``DatabaseError/corrupt(reason:)``.
+  static func contentCount(_ bytes: RawSpan) throws -> Int {
+    let count = unsafe bytes.withUnsafeBytes {
+      unsafe ZSTD_getFrameContentSize($0.baseAddress, $0.count)
+    }
+    // Two values at the end of the range stand for an error and for a size that was not stored.
+    guard count < UInt64(Int.max) else {
+      throw DatabaseError.corrupt(reason: "compressed bytes do not say how many they are")
+    }
+    return Int(count)
+  }
+
   /// What was compressed.
   ///
   /// - Throws: ``DatabaseError/corrupt(reason:)``, also where it is longer than `countMax`.
   static func decompressed(_ bytes: RawSpan, countMax: Int) throws -> [UInt8] {
     var count = 0
-    let content = unsafe [UInt8](unsafeUninitializedCapacity: countMax) { buffer, filled in
+    let room = try contentCount(bytes)
+    guard room <= countMax else {
+      throw DatabaseError.corrupt(reason: "compressed bytes are longer than they may be")
+    }
+    let content = unsafe [UInt8](unsafeUninitializedCapacity: room) { buffer, filled in
       count = unsafe bytes.withUnsafeBytes {
         unsafe ZSTD_decompress(buffer.baseAddress, buffer.count, $0.baseAddress, $0.count)
       }
@@ -33,13 +51,5 @@ enum Zstandard {
       throw DatabaseError.corrupt(reason: "compressed bytes cannot be decompressed")
     }
     return content
-  }
-
-  /// The number of bytes that were compressed, as the header of their frame says;
-  /// ``compressed(_:)`` always writes it.
-  static func contentCount(_ bytes: RawSpan) -> UInt64 {
-    unsafe bytes.withUnsafeBytes {
-      unsafe ZSTD_getFrameContentSize($0.baseAddress, $0.count)
-    }
   }
 }

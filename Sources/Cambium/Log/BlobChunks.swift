@@ -98,7 +98,7 @@ extension LogReader {
     let count = try key.lend { key in
       try access.get(tables.blobs, key) { try BlobChunk.contentCount($0) }
     }
-    return count.map { $0 == blob.lastChunkCount } ?? false
+    return count.map { UInt64($0) == blob.lastChunkCount } ?? false
   }
 
   /// A chunk's content.
@@ -131,22 +131,29 @@ enum BlobChunk {
     return value
   }
 
-  static func content(_ value: RawSpan, key: [UInt8]) throws -> [UInt8] {
+  /// Compares a chunk with its checksum.
+  ///
+  /// - Throws: ``DatabaseError/corrupt(reason:)``.
+  static func check(_ value: RawSpan, key: [UInt8]) throws {
     let stored = try value.load(UInt64.self, at: 0)
-    let form = try value.load(UInt8.self, at: 8)
+    try value.check(8, 1)
     guard stored == checksum(value.extracting(droppingFirst: 8), key) else {
       throw DatabaseError.corrupt(reason: "a chunk of a blob is not what was stored")
     }
-    let bytes = value.extracting(droppingFirst: 9)
-    if form == 0 { return bytes.array() }
-    return try Zstandard.decompressed(bytes, countMax: BlobChunks.chunkBytes)
   }
 
-  /// The number of bytes in a chunk, as its stored form says, which is not checked.
-  static func contentCount(_ value: RawSpan) throws -> UInt64 {
+  /// How long a chunk's content is, as its stored form says, without unpacking it.
+  static func contentCount(_ value: RawSpan) throws -> Int {
     let bytes = value.extracting(droppingFirst: 9)
-    return try value.load(UInt8.self, at: 8) == 0
-      ? UInt64(bytes.byteCount) : Zstandard.contentCount(bytes)
+    if try value.load(UInt8.self, at: 8) == 0 { return bytes.byteCount }
+    return try Zstandard.contentCount(bytes)
+  }
+
+  static func content(_ value: RawSpan, key: [UInt8]) throws -> [UInt8] {
+    try check(value, key: key)
+    let bytes = value.extracting(droppingFirst: 9)
+    if try value.load(UInt8.self, at: 8) == 0 { return bytes.array() }
+    return try Zstandard.decompressed(bytes, countMax: BlobChunks.chunkBytes)
   }
 
   private static func checksum(_ body: RawSpan, _ key: [UInt8]) -> UInt64 {

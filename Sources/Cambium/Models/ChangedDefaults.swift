@@ -46,6 +46,7 @@ struct ChangedDefaults {
   ///   - present: What is declared.
   ///   - snapshot: Has the records.
   ///   - skipped: Properties that other steps make of something else.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``.
   init(
     _ core: SchemaCore, _ wanted: CollectionDefinition, _ present: CollectionDefinition?,
     _ snapshot: Snapshot, skipped: Set<String>

@@ -85,7 +85,8 @@ final class QueryRecords: RelatedRecords {
     let standIn = try standIn(collection, property)
     try forEach(in: collection) { own, record in
       relatedCount += 1
-      return try QueryRecords.refers(record, property, standIn, to: key) ? try body(own, record) : true
+      return try QueryRecords.refers(record, property, standIn, to: key)
+        ? try body(own, record) : true
     }
   }
 

@@ -166,6 +166,6 @@ struct ClaimingTests {
     let database = try await Database.open(at: place, for: Team.self, Player.self)
     #expect(try database.count(Team.self) == 0)
     #expect(try database.read { try $0.definition(of: "players")?.properties.count } == 2)
-    try database.close()
+    try await database.close()
   }
 }

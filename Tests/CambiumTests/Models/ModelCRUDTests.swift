@@ -278,7 +278,7 @@ struct ModelCRUDTests {
     // The next one sweeps what is left.
     let other = try Database.inMemory(for: Airport.self)
     #expect(!Files.exists(container))
-    try other.close()
+    try await other.close()
   }
 
   @Test("cannot be used when the transaction has ended")

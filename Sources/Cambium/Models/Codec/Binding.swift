@@ -82,6 +82,7 @@ final class Binding: Sendable {
   ///   - core: The schema.
   ///   - known: The names and declarations.
   ///   - moment: The moment whose defaults count; nil for the present.
+  /// - Throws: ``DatabaseError/misuse(reason:)`` where the schema cannot be used with them.
   init(_ core: SchemaCore, _ known: Catalog, asOf moment: UInt64? = nil) throws {
     try core.check()
     let plan = known.collections[core.path]

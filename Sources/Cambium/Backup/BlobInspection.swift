@@ -1,0 +1,31 @@
+/// Follows the chunks of a blob as they come, to see whether they are all of it.
+///
+/// Chunks are stored in order, or all at once, and each has a checksum that is bound to its number.
+/// So a blob without a gap whose last chunk is shorter than a full one is whole, and need not be
+/// unpacked to know it. Where the last one is full, more may be on their way: only the hash of the
+/// content decides.
+struct BlobInspection {
+  /// The blob's address; empty before the first.
+  private(set) var hash: [UInt8] = []
+  /// How many chunks have come.
+  private(set) var chunkCount: UInt32 = 0
+  /// Whether no chunk is missing before the newest.
+  private(set) var isContiguous = true
+  /// Whether the newest chunk is shorter than a full one, and so the last.
+  private(set) var endsShort = false
+
+  /// Whether a chunk is one of this blob's.
+  func isOf(_ key: [UInt8]) -> Bool { !hash.isEmpty && key.starts(with: hash) }
+
+  /// Takes the next chunk; that of another blob begins anew.
+  mutating func add(_ key: [UInt8], _ value: RawSpan) throws {
+    if !isOf(key) {
+      self = BlobInspection()
+      hash = Array(key.prefix(Digest.bytesCount))
+    }
+    let number = try key.lend { try $0.load(UInt32.self, at: Digest.bytesCount).byteSwapped }
+    isContiguous = isContiguous && number == chunkCount
+    chunkCount += 1
+    endsShort = try BlobChunk.contentCount(value) < BlobChunks.chunkBytes
+  }
+}
