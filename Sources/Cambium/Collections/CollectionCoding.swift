@@ -27,7 +27,9 @@ extension CollectionPlan {
     try bytes.check(4, count * 4)
     let numbers = try (0..<count).map { try bytes.load(UInt32.self, at: 4 + 4 * $0) }
     let stored = try Value(bytes.extracting((4 + 4 * count)..<bytes.byteCount))
-    guard case .array(let parts) = stored, let first = parts.first else {
+    // The first fold stored the declaration alone; a baseline may still hold it so.
+    let parts = if case .array(let parts) = stored { parts } else { [stored] }
+    guard let first = parts.first else {
       throw DatabaseError.corrupt(reason: "the declaration of \(path) is none")
     }
     try self.init(

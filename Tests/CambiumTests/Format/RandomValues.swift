@@ -16,6 +16,8 @@ enum FormatSeeds {
 
 /// Makes random things of the format from a seed.
 struct FormatRandom: RandomNumberGenerator {
+  /// The blobs that are there to be referred to.
+  var blobs: [Blob] = []
   private var generator: SeededGenerator
 
   init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
@@ -140,7 +142,11 @@ extension FormatRandom {
     return Decimal(string: text) ?? 0
   }
 
-  mutating func blob() -> Blob { Blob(hash: bytes(32), size: next()) }
+  /// A reference to a blob: any, or one of ``blobs`` where values are stored in a database.
+  mutating func blob() -> Blob {
+    let any = Blob(hash: bytes(32), size: next())
+    return blobs.isEmpty ? any : blobs[Int(any.size % UInt64(blobs.count))]
+  }
 
   /// A value without others in it.
   mutating func scalarValue() -> Value {

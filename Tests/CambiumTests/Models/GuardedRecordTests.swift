@@ -254,10 +254,16 @@ struct GuardedRecordTests {
 
   @Test("let a record be deleted and replaced that cannot be read as the model")
   func unreadable() throws {
+    // What the model declares would refuse these records; a program of before may have left them.
+    var loose = try withDatabase { database in
+      try database.register(Book.self)
+      return try #require(try database.read { try $0.definition(of: "books") })
+    }
+    for place in loose.properties.indices { loose.properties[place].type = .any }
     try withDatabase { database in
       try database.write { try $0.set("books/1", to: ["copies": "many"]) }
       try database.write { try $0.set("books/2", to: ["copies": "many"]) }
-      try? database.register(Shelf.self)
+      try database.write { [loose] in try $0.declare("books", loose) }
       var guards = RecordGuards()
       guards.add(Book.schema.core)
       database.store.bindings.guards.withLock { $0 = guards }

@@ -267,9 +267,10 @@ struct LoadingTests {
     try withDatabase { database in
       try database.register(Vehicle.self, Garage.self)
       let (car, truck) = try database.write { tx in
+        try tx.insert(Garage(id: "north"))
         let car = try tx.insert(Car(doors: 4, garage: "north"))
         let truck = try tx.insert(Vehicle.Truck(garage: "north"))
-        try tx.insert(Garage(id: "north", best: Vehicle.ID(truck.key)))
+        try tx.update(Garage.ID("north")) { $0.best = Vehicle.ID(truck.key) }
         try tx.insert(Garage(id: "south", best: Vehicle.ID(car.key)))
         return (car, truck)
       }

@@ -106,6 +106,7 @@ struct ConditionProgramTests {
           pairs += 1
           switch (found, expected) {
           case (.success(let found), .success(let expected)):
+            if found != expected { explainDifference(test, world, path, record, key, stored) }
             accepted += found ? 1 : 0
             try #require(
               found == expected, "seed \(seed): \(Condition(test)) on \(path) \(record)")
@@ -119,6 +120,28 @@ struct ConditionProgramTests {
     }
     // A test in which nothing or everything passed would prove little.
     #expect(accepted > pairs / 10 && accepted < pairs * 9 / 10)
+  }
+
+  /// Prints the parts of a condition on which program and model differ.
+  private func explainDifference(
+    _ test: Condition.Test, _ world: World, _ path: Path, _ record: Record, _ key: Key,
+    _ stored: [UInt8]
+  ) {
+    switch test {
+    case .all(let tests), .any(let tests):
+      for test in tests { explainDifference(test, world, path, record, key, stored) }
+    case .not(let other): explainDifference(other, world, path, record, key, stored)
+    default: break
+    }
+    let expected = try? world.naive.holds(test, record, key: key, in: RandomConditions.things)
+    let found = try? key.bytes.lend { key in
+      try stored.lend {
+        try ConditionProgram(test, in: world.scope).accepts($0, key: key, world.shelf)
+      }
+    }
+    if found != expected {
+      print("differs: \(Condition(test)) is \(found ?? false), and should be \(expected ?? false)")
+    }
   }
 
   @Test("gives an error or an answer for damaged bytes", arguments: SeededGenerator.seeds(5, 6))

@@ -42,6 +42,7 @@ struct PlanComparisonTests {
       reads.count.withLock { $0 += trace.entriesRead + trace.recordsRead + trace.relatedRead }
     }
     let database = try Database(at: "\(directory.path)/\(name).cambium", options: options)
+    try RandomConditions.storeBlobs(in: database)
     try database.write { tx in
       try tx.declare(
         RandomConditions.people, RandomConditions.definitions[RandomConditions.people])

@@ -15,6 +15,7 @@ struct QueryJoinTests {
   func meaning(_ seed: UInt64) throws {
     try withDatabase { database in
       var random = RandomConditions(seed: seed)
+      try RandomConditions.storeBlobs(in: database)
       var world = NaiveCondition(definitions: RandomConditions.definitions)
       try declare(database, &random, &world)
       try database.write { tx in try change(tx, &random, &world, 120) }

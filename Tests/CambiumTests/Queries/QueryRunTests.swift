@@ -26,6 +26,7 @@ struct QueryRunTests {
     init(_ database: Database, seed: UInt64) throws {
       (self.database, self.seed) = (database, seed)
       random = RandomConditions(seed: seed)
+      try RandomConditions.storeBlobs(in: database)
       var definition = random.thingDefinition()
       world.definitions[RandomConditions.things] = definition
       let before = random.random.chance(oneIn: 3)

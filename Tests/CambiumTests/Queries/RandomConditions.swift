@@ -16,7 +16,20 @@ struct RandomConditions {
   /// The indexes with copies that were declared.
   var coverings: [IndexDefinition] = []
 
-  init(seed: UInt64) { random = FormatRandom(seed: seed) }
+  init(seed: UInt64) {
+    random = FormatRandom(seed: seed)
+    random.blobs = RandomConditions.contents.map { content in
+      let bytes = [UInt8](content)
+      return Blob(hash: bytes.lend { Digest.of($0) }, size: UInt64(bytes.count))
+    }
+  }
+
+  private static let contents = (0..<5).map { Data(repeating: $0, count: Int($0) * 100) }
+
+  /// Stores what the records' blobs refer to.
+  static func storeBlobs(in database: Database) throws {
+    for content in contents { _ = try database.store(content) }
+  }
 
   /// What is declared: `loose`, `place` and `more` are not.
   static let definitions: [Path: CollectionDefinition] = {

@@ -11,6 +11,7 @@ struct ChangingASchemaTests {
     await #expect(processExitsWith: .success) {
       await inScratchDirectory {
         try Former.write()
+        try Self.checkDefault()
         try Self.migrate()
       }
     }
@@ -41,6 +42,25 @@ struct ChangingASchemaTests {
       try database.insert(Person(first: "Ada", last: "Byron", price: 1.25, street: "Mill Lane"))
       try database.close()
     }
+  }
+
+  private enum Defaults {
+    // Block: Defaults
+  }
+
+  private static func checkDefault() throws {
+    struct User: Model {
+      var id = ID()
+      var name = ""
+    }
+    let former = try Database(at: "users.cambium", for: User.self)
+    try former.insert(User(name: "Ada"))
+    try former.close()
+    let database = try Database(at: "users.cambium", for: Defaults.User.self)
+    let dutch = try database.query(Defaults.User.self).where { $0.country == "NL" }.fetch()
+    #expect(dutch.map(\.name) == ["Ada"])
+    try checkSound(database)
+    try database.close()
   }
 
   // Block: Lazily

@@ -30,9 +30,11 @@ extension Projector {
     }
   }
 
-  /// Makes all indexes and views anew, of records that were changed behind their backs.
+  /// Makes all that is derived from declarations and records anew: they were changed behind its
+  /// back, or an earlier fold has derived it.
   mutating func makeAnew() throws {
     for plan in memory.catalog.collections.all {
+      try put(tables.meta, plan.metaKey, MetaEntry.seal(plan.stored(), name: plan.metaKey))
       try countKeys(plan)
       try clear(plan.numbers)
       try build(plan, except: [])
