@@ -170,7 +170,7 @@ enum OrderedBytes {
 
   /// A text that names a record: the key that it reads as.
   private static func append(reference text: RawSpan, to bytes: inout ByteBuffer) {
-    guard let name = try? text.string(0, text.byteCount), let key = try? Key(exactly: name) else {
+    guard let name = try? text.string(0, text.byteCount), let key = try? Key(name) else {
       return append(escaped: text, opaque, to: &bytes)  // no key, so that it refers to nothing
     }
     append(key, to: &bytes)

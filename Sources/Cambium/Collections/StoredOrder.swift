@@ -93,7 +93,7 @@ enum StoredKey {
         bytes.append(KeyTag.text)
         bytes.append(text)
       } else {
-        guard let key = try? Key(exactly: try value.string(1, text.byteCount)) else { return nil }
+        guard let key = try? Key(try value.string(1, text.byteCount)) else { return nil }
         key.append(to: &bytes)
       }
     default: return nil
@@ -145,7 +145,7 @@ enum StoredKey {
     switch value {
     case .integer(let number): .integer(number)
     case .uuid(let uuid): .uuid(uuid)
-    case .string(let text): try? Key(exactly: text)
+    case .string(let text): try? Key(text)
     default: nil
     }
   }

@@ -273,6 +273,7 @@ public final class Database: Sendable {
     metadata: [String: String] = [:], actor: String? = nil, expecting: SequenceNumber? = nil,
     _ body: @escaping @Sendable (borrowing Transaction) throws -> R
   ) async throws -> R {
+    try Task.checkCancellation()
     let id = writer.nextID()
     let isEarly = store.options.plantedBugs.contains(.acknowledgedEarly)
     let result = WriteResult<R>()

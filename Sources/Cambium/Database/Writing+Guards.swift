@@ -43,7 +43,6 @@ extension Writing {
         reason: "a query's records are being read; take their keys first, then write")
     }
     try operation.checkPaths()
-    try checkNewKeys(operation)
     let isGuarded = !isAsked && asks && guards.concern(operation)
     if !isGuarded && !projector.isCompound(operation) {
       try log(try obeying(operation))
@@ -193,18 +192,6 @@ extension Writing {
       if !updates.isEmpty { try log(try obeying(.update(path, updates))) }
     } catch let error as UnreadableModel { throw error.cause }
   }
-
-  // MARK: Keys
-
-  /// Refuses to make nodes with keys that are not composed; see ``Key``.
-  private func checkNewKeys(_ operation: Operation) throws {
-    guard let path = operation.madePath, !arrivals.isUndoing else { return }
-    for place in path.uncomposed where try !exists(place) {
-      throw DatabaseError.badKey(
-        place.last?.description ?? "",
-        reason: "it is not in Unicode's composed form (NFC); make the key of its text")
-    }
-  }
 }
 
 extension Operation {
@@ -221,15 +208,4 @@ extension Operation {
 
   /// Whether it makes the node where there is none.
   fileprivate var createsNodes: Bool { if case .set = self { true } else { false } }
-
-  /// The node that it makes if it is not there.
-  fileprivate var madePath: Path? {
-    switch self {
-    case .set(let path, _), .increment(let path, nil, _), .append(let path, nil, _),
-      .insert(let path, nil, _, _), .edit(let path, nil, _), .declare(let path, _),
-      .move(_, let path):
-      path
-    default: nil
-    }
-  }
 }

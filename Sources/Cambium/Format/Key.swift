@@ -6,10 +6,9 @@ import FoundationEssentials
 /// that integer or UUID, so that every text names exactly one key, and integers sort by value. Keys
 /// are ordered integers first, then UUIDs, then text by its UTF-8 bytes.
 ///
-/// Texts that Swift takes for equal name one key: a text is composed (Unicode's NFC) when a key is
-/// made of it, so that `é` is the same as `e` followed by an accent. Keys that were stored before
-/// that was so are kept as they are, and two of them are equal when their bytes are. No new node
-/// gets such a key; see <doc:FileFormat>.
+/// Two keys of a path are equal when their bytes are: nothing is normalized, so that a tree can hold
+/// the names of files as they are. The ids of models are composed (Unicode's NFC), so that texts
+/// which Swift takes for equal are one id; see ``ModelID``.
 ///
 /// Stored form, in key order (see <doc:FileFormat>):
 ///
@@ -30,14 +29,9 @@ public enum Key: Sendable {
   /// Reads a key as it is written, without escapes.
   ///
   /// - Parameter text: `42` becomes an integer, a lower-case UUID becomes that UUID, anything else
-  ///   is text, which is composed.
+  ///   is text.
   /// - Throws: ``DatabaseError/badKey(_:reason:)`` when it is empty, too long or holds U+0000.
   public init(_ text: some StringProtocol) throws(DatabaseError) {
-    self = try Key(exactly: Key.composed(String(text)))
-  }
-
-  /// Reads a key as it is stored: text that is not composed stays as it is.
-  init(exactly text: some StringProtocol) throws(DatabaseError) {
     if let integer = Key.canonicalInteger(text.utf8) {
       self = .integer(integer)
     } else if text.utf8.count == 36, let uuid = UUID(uuidString: String(text)),

@@ -37,7 +37,7 @@ extension Key {
   /// gets a tag of its own, under which nothing is ever stored; writing such a path is an error.
   func appendTerminated(to bytes: inout [UInt8]) {
     guard case .text(let text) = self else { return append(to: &bytes) }
-    if let key = try? Key(exactly: text) {
+    if let key = try? Key(text) {
       key.append(to: &bytes)
       if case .text = key { bytes.append(0) }
     } else {
@@ -112,7 +112,7 @@ extension RawSpan {
       let first = try load(UInt8.self, at: 1)
       let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
       guard isDigit || first == UInt8(ascii: "-") || byteCount == 37 else { return true }
-      guard case .text? = try? Key(exactly: string(1, byteCount - 1)) else { return false }
+      guard case .text? = try? Key(string(1, byteCount - 1)) else { return false }
       return true
     }
   }

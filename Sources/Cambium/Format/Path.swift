@@ -140,26 +140,10 @@ extension Path {
       offset = Key.end(terminatedIn: bytes, at: offset)
       if bytes[start] == KeyTag.invalid {
         let text = String(decoding: bytes[(start + 1)..<(offset - 1)], as: UTF8.self)
-        _ = try Key(exactly: text)
+        _ = try Key(text)
         throw DatabaseError.badKey(text, reason: "it holds the character U+0000")
       }
     }
-  }
-
-  /// The parts of the path up to each key whose text is not composed, as no new key is.
-  var uncomposed: [Path] {
-    var found: [Path] = []
-    var offset = 0
-    while offset < bytes.count {
-      let start = offset
-      offset = Key.end(terminatedIn: bytes, at: offset)
-      guard bytes[start] == KeyTag.text, bytes[start..<offset].contains(where: { $0 >= 0x80 })
-      else { continue }
-      let text = Array(bytes[(start + 1)..<(offset - 1)])
-      if text.lend({ Folding.composed($0) }) == text { continue }
-      found.append(Path(bytes: Array(bytes[..<offset])))
-    }
-    return found
   }
 
   /// Changes the stored keys in place, without copying them where nobody else holds this path.

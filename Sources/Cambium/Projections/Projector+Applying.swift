@@ -106,7 +106,7 @@ extension Projector {
   {
     if node == 0 { return }
     for id in names {
-      let name = try Key(exactly: try memory.catalog.name(of: id))
+      let name = try Key(try memory.catalog.name(of: id))
       var key: [UInt8] = []
       key.append(bigEndian: node)
       name.append(to: &key)

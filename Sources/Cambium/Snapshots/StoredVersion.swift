@@ -46,7 +46,7 @@ extension Key {
         unsafe buffer.storeBytes(of: value.uuid, toByteOffset: 9, as: type(of: value.uuid))
         count = 25
       case .text(let text):
-        if let key = try? Key(exactly: text), key != self {
+        if let key = try? Key(text), key != self {
           return try key.lendTreeKey(parent: parent, body)
         }
         unsafe buffer[8] = KeyTag.text

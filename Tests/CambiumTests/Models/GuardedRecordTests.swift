@@ -259,7 +259,9 @@ struct GuardedRecordTests {
       try database.register(Book.self)
       return try #require(try database.read { try $0.definition(of: "books") })
     }
-    for place in loose.properties.indices { loose.properties[place].type = .any }
+    for place in loose.properties.indices where loose.properties[place].name == "copies" {
+      loose.properties[place].type = .any
+    }
     try withDatabase { database in
       try database.write { try $0.set("books/1", to: ["copies": "many"]) }
       try database.write { try $0.set("books/2", to: ["copies": "many"]) }

@@ -23,12 +23,10 @@ func numbers(_ first: UInt64, _ last: UInt64) -> [SequenceNumber] {
 ///
 /// They are threads of their own: tests run on the few that tasks share, and the system's queues
 /// may share those, too. A body that waits there for another one may wait for ever.
-func onThreads(_ count: Int, _ body: @Sendable (Int) throws -> Void) {
+func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) {
   let (crew, end) = (Crew(count), DispatchSemaphore(value: 0))
-  withoutActuallyEscaping(body) { body in
-    crew.run(body) { end.signal() }
-    end.wait()
-  }
+  crew.run(body) { end.signal() }
+  end.wait()
   crew.recordErrors()
 }
 

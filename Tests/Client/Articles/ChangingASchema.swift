@@ -52,6 +52,7 @@ struct ChangingASchemaTests {
     struct User: Model {
       var id = ID()
       var name = ""
+      static let schema = Schema<User>("users")
     }
     let former = try Database(at: "users.cambium", for: User.self)
     try former.insert(User(name: "Ada"))

@@ -121,7 +121,7 @@ extension Value {
     case .decimal(let number):
       return number.isNaN ? .decimal(.nan) : .decimal(number.compact)
     case .string(let text):
-      guard case .reference = type, let key = try? Cambium.Key(exactly: text) else { return self }
+      guard case .reference = type, let key = try? Cambium.Key(text) else { return self }
       switch key {
       case .integer(let integer): return Value.integer(integer)
       case .uuid(let uuid): return Value.uuid(uuid)
