@@ -6,9 +6,9 @@ import FoundationEssentials
 /// that integer or UUID, so that every text names exactly one key, and integers sort by value. Keys
 /// are ordered integers first, then UUIDs, then text by its UTF-8 bytes.
 ///
-/// Two keys of a path are equal when their bytes are: nothing is normalized, so that a tree can hold
-/// the names of files as they are. The ids of models are composed (Unicode's NFC), so that texts
-/// which Swift takes for equal are one id; see ``ModelID``.
+/// Two keys of a path are equal when their bytes are: nothing is normalized, so that a tree can
+/// hold the names of files as they are. The ids of models are composed (Unicode's NFC), so that
+/// texts which Swift takes for equal are one id; see ``ModelID``.
 ///
 /// Stored form, in key order (see <doc:FileFormat>):
 ///
