@@ -252,32 +252,6 @@ struct GuardedRecordTests {
     }
   }
 
-  @Test("let a record be deleted and replaced that cannot be read as the model")
-  func unreadable() throws {
-    // What the model declares would refuse these records; a program of before may have left them.
-    var loose = try withDatabase { database in
-      try database.register(Book.self)
-      return try #require(try database.read { try $0.definition(of: "books") })
-    }
-    for place in loose.properties.indices where loose.properties[place].name == "copies" {
-      loose.properties[place].type = .any
-    }
-    try withDatabase { database in
-      try database.write { try $0.set("books/1", to: ["copies": "many"]) }
-      try database.write { try $0.set("books/2", to: ["copies": "many"]) }
-      try database.write { [loose] in try $0.declare("books", loose) }
-      var guards = RecordGuards()
-      guards.add(Book.schema.core)
-      database.store.bindings.guards.withLock { $0 = guards }
-      #expect(throws: (any Error).self) {
-        try database.write { try $0.update("books/1", ["title": "x"]) }
-      }
-      try database.write { try $0.set("books/1", to: ["title": "x"]) }
-      try database.write { _ = try $0.remove("books/2") }
-      #expect(try database.snapshot()["books"].childCount == 1)
-    }
-  }
-
   /// Random changes by every kind of call; the rule must hold at each moment, and every change must
   /// have counted.
   @Test("hold in random histories", arguments: [11, 12, 13, 14] as [UInt64])
