@@ -346,7 +346,7 @@ struct MigrationTests {
       #expect(old.contains("version 2, not 1") && old.contains("the properties 'name'"))
       // Reading and writing are refused as well, without registering anew.
       let claimed = "declared for Person2, and Person1 claims it as well"
-      #expect(reason { _ = try database.get(Person1.ID(1)) }.contains(claimed))
+      #expect(reason { _ = try database.get(Person1.ID(1)) } == old)
       #expect(reason { try database.insert(Person1()) }.contains(claimed))
       let same = reason { try database.register(SameVersion.self) }
       #expect(same.contains("'full name', 'year', 'first removed', 'last removed'"))

@@ -1,3 +1,5 @@
+import Cambium
+
 /// Measures the typed face against SQLite's prepared statements: the same structs go in and come
 /// out, with the same index.
 ///
