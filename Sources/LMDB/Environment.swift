@@ -33,7 +33,7 @@ import Synchronization
     /// Whether a file system is accepted on which memory maps and locks of several machines
     /// disagree.
     package var acceptsNetworkFileSystem = false
-    /// Whether the files lose their names as soon as they are open, so that they go with the
+    /// True if the files lose their names as soon as they are open, so that they go with the
     /// process, however it ends.
     package var isAnonymous = false
     /// Bugs that the torture harness must find.

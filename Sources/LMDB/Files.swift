@@ -42,10 +42,10 @@ package enum Files {
     return unsafe fstat(descriptor, &info) == 0 ? Identity(info) : nil
   }
 
-  /// Whether there is anything at a path, be it a link that leads nowhere.
+  /// True if there is anything at a path, be it a link that leads nowhere.
   package static func exists(_ path: String) -> Bool { status(of: path) != nil }
 
-  /// Whether there is a regular file at a path.
+  /// True if there is a regular file at a path.
   package static func isFile(_ path: String) -> Bool {
     (try? DirectoryEntry(path))?.kind == .file
   }
@@ -55,12 +55,12 @@ package enum Files {
     (try? DirectoryEntry(path))?.kind == .directory
   }
 
-  /// Whether there is a symbolic link at a path.
+  /// True if there is a symbolic link at a path.
   package static func isLink(_ path: String) -> Bool {
     (try? DirectoryEntry(path))?.kind == .link
   }
 
-  /// Whether a directory is for its owner alone.
+  /// True if a directory is for its owner alone.
   package static func isPrivate(_ path: String) -> Bool {
     status(of: path).map { $0.st_mode & 0o077 == 0 } ?? false
   }
@@ -140,7 +140,7 @@ package enum Files {
     return Platform.lockAlone(descriptor)
   }
 
-  /// Whether another process has an environment's data file open (see ``NamespaceClaim``); false
+  /// True if another process has an environment's data file open (see ``NamespaceClaim``); false
   /// also where that cannot be told. This process must not.
   package static func isInUse(_ path: String) -> Bool {
     guard let descriptor = try? DirectoryEntry(path).open(O_RDONLY) else { return false }

@@ -106,7 +106,7 @@ package enum Platform {
     #endif
   }
 
-  /// Whether a part of an open file is locked through another descriptor. Takes no lock.
+  /// True if a part of an open file is locked through another descriptor. Takes no lock.
   static func isLocked(_ descriptor: Int32) -> Bool {
     #if canImport(Glibc)
       return lock(descriptor, getLock, F_WRLCK, from: 0, count: 0) == F_RDLCK

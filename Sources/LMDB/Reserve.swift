@@ -22,7 +22,7 @@ package final class Reserve: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Whether the space is set aside.
+  /// True if the space is set aside.
   private var isWhole: Bool { size >= bytes }
 
   private var size: Int {

@@ -186,7 +186,7 @@ struct BackupRun {
     end.blobs.append(blob.hash)
   }
 
-  /// Whether some chunks hold the content that a blob's address names.
+  /// True if some chunks hold the content that a blob's address names.
   private func hasContent(_ hash: [UInt8], chunkCount: UInt32) throws -> Bool {
     let blob = Blob(hash: hash, size: UInt64(chunkCount) * UInt64(BlobChunks.chunkBytes))
     let digest = Digest()

@@ -7,14 +7,14 @@
 struct BlobInspection {
   /// The blob's address; empty before the first.
   private(set) var hash: [UInt8] = []
-  /// How many chunks have come.
+  /// The number of chunks that have come.
   private(set) var chunkCount: UInt32 = 0
-  /// Whether no chunk is missing before the newest.
+  /// True if no chunk is missing before the newest.
   private(set) var isContiguous = true
-  /// Whether the newest chunk is shorter than a full one, and so the last.
+  /// True if the newest chunk is shorter than a full one, and so the last.
   private(set) var endsShort = false
 
-  /// Whether a chunk is one of this blob's.
+  /// True if a chunk is one of this blob's.
   func isOf(_ key: [UInt8]) -> Bool { !hash.isEmpty && key.starts(with: hash) }
 
   /// Takes the next chunk; that of another blob begins anew.

@@ -13,7 +13,7 @@ final class CollectionPlan: Sendable {
   let presentDefaults: DeclaredDefaults?
   /// Whether any rule may change what is written, or must look beyond the record.
   let changesValues: Bool
-  /// Whether adding in place to what a record does not have begins with a default.
+  /// True if adding in place to what a record does not have begins with a default.
   let hasDefaults: Bool
 
   /// Resolves a declaration.
@@ -113,7 +113,7 @@ final class PropertyPlan: Sendable {
   let standIn: StandIn
   /// The value that is left out of records, in its stored form; nil for none.
   let omitted: [UInt8]?
-  /// Whether changing it in place where a record has no value needs no look at the default.
+  /// True if changing it in place where a record has no value needs no look at the default.
   let addsToNothing: Bool
 
   init(_ definition: PropertyDefinition, name: Catalog.NameID) throws {

@@ -41,7 +41,7 @@ extension Condition {
 }
 
 extension Condition.Test {
-  /// Whether a test in it, that is not put together of others, passes.
+  /// True if a test in it, that is not put together of others, passes.
   fileprivate func contains(where passes: (Condition.Test) -> Bool) -> Bool {
     switch self {
     case .all(let tests), .any(let tests): tests.contains { $0.contains(where: passes) }

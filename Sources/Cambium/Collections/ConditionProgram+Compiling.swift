@@ -42,7 +42,7 @@ struct ConditionCompiler {
   private typealias Outcome = ConditionProgram.Outcome
 
   private let scope: ConditionScope
-  /// Whether the fold runs it, so that its patterns must take linear time.
+  /// True if the fold runs it, so that its patterns must take linear time.
   private let isDeclared: Bool
   private var program = ConditionProgram()
 

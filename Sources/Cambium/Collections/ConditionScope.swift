@@ -46,7 +46,7 @@ struct ConditionScope {
     var property: String?
     /// What is declared about it.
     var definition: PropertyDefinition?
-    /// Whether it is read from a copy that an index has.
+    /// True if it is read from a copy that an index has.
     var isCopy = false
 
     /// Whether it is a key: the record's own, or a reference.

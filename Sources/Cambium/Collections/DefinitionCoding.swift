@@ -71,7 +71,7 @@ extension CollectionDefinition {
     return isNew ? 2 : 1
   }
 
-  /// Whether a condition in it has a pattern.
+  /// True if a condition in it has a pattern.
   private var hasPatterns: Bool {
     (indexes.map(\.condition) + views.map(\.condition)).contains { $0?.patternDialect != nil }
   }

@@ -56,7 +56,7 @@ extension CollectionPlan {
     return formerDefaults + changed.map { FormerDefault($0, until: sequence) }
   }
 
-  /// Whether any default was another one at a moment; nil for the present.
+  /// True if any default was another one at a moment; nil for the present.
   func hasOtherDefaults(asOf moment: UInt64?) -> Bool {
     guard let moment, let last = formerDefaults.last else { return false }
     return moment < last.until.rawValue

@@ -9,12 +9,12 @@ public struct PropertyDefinition: Hashable, Sendable {
   public var type: PropertyType
   /// Whether it may be absent or null when a record is written.
   public var isRequired = false
-  /// Whether null is a value of its own; nil where nothing is said about it. Where it is not, null
+  /// True if null is a value of its own; nil where nothing is said about it. Where it is not, null
   /// means what absence means.
   public var isNullable: Bool?
   /// What absence stands for, wherever it is asked; nil where that is null.
   public var absence: Value?
-  /// Whether a value equal to ``absence`` is left out of the record, unless changes in place have
+  /// True if a value equal to ``absence`` is left out of the record, unless changes in place have
   /// led to it: a counter that goes up and down again is stored as zero.
   public var omitsAbsence = true
   /// The values that it may have.
@@ -48,7 +48,7 @@ public struct PropertyDefinition: Hashable, Sendable {
     return rule
   }
 
-  /// Whether a record may be without a value, since that stands for one.
+  /// True if a record may be without a value, since that stands for one.
   var hasDefault: Bool { absence != nil && absence != .null }
 }
 

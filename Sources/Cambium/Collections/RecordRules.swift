@@ -60,7 +60,7 @@ extension CollectionDefinition.KeyType {
 }
 
 extension PropertyPlan {
-  /// Whether a record may not be without it.
+  /// True if a record may not be without it.
   fileprivate var isMissed: Bool { definition.isRequired && standIn.ofAbsence.isEmpty }
 
   /// Why a stored value is not one that the property may have.

@@ -24,7 +24,7 @@ struct StandIn: Hashable, Sendable {
     ofNull = try StandIn(property).ofNull
   }
 
-  /// Whether adding to it, or adding an element, is the same as adding to nothing.
+  /// True if adding to it, or adding an element, is the same as adding to nothing.
   var isNeutral: Bool {
     get throws {
       if ofAbsence.isEmpty { return true }

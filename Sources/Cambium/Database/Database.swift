@@ -40,7 +40,7 @@ public final class Database: Sendable {
     /// Whether a network or FUSE file system is accepted, where several machines must not use the
     /// database at the same time, and durability is what that file system makes of it.
     public var acceptsNetworkFileSystem = false
-    /// Whether a database that is created is for its owner alone: directories of mode 0700, files
+    /// True if a database that is created is for its owner alone: directories of mode 0700, files
     /// of 0600. Otherwise its directory follows the umask of the process. All that is made in it
     /// later, by whichever process, has the permissions of the directory; so does a backup of a
     /// private database.
@@ -76,9 +76,9 @@ public final class Database: Sendable {
     package var fillsLater = false
     /// Told how long each step of filling had the writer's turn, with its commit.
     package var fillStepTook: (@Sendable (_ step: String, Duration) -> Void)?
-    /// Whether leaps of ``clock`` are held back as those of the system's clock are.
+    /// True if leaps of ``clock`` are held back as those of the system's clock are.
     package var holdsLeaps = false
-    /// Whether values may refer to blobs that are not stored, as they could in earlier versions.
+    /// True if values may refer to blobs that are not stored, as they could in earlier versions.
     package var refersLoosely = false
     /// How background work is run.
     package var background: any BackgroundWork = DispatchWork()

@@ -47,7 +47,7 @@ extension Store {
     }
   }
 
-  /// Whether an error says that the disk is full.
+  /// True if an error says that the disk is full.
   static func isFull(_ error: any Error) -> Bool {
     switch error {
     case let error as StorageError: error.kind == .diskFull

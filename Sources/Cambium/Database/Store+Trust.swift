@@ -16,7 +16,7 @@
 import LMDB
 
 extension Store {
-  /// Whether the state that a mark names can be used as it is.
+  /// True if the state that a mark names can be used as it is.
   func trusts(_ mark: StateMark) -> Bool {
     if options.plantedBugs.contains(.tornStateTrusted) { return true }
     if mark.isTrusted(boot: boot, mount: mount) { return true }
@@ -25,7 +25,7 @@ extension Store {
     return mark.generation > firstGeneration || isInUse(mark)
   }
 
-  /// Whether another process has the state of a mark open.
+  /// True if another process has the state of a mark open.
   private func isInUse(_ mark: StateMark) -> Bool { Files.isInUse(stateFile(mark)) }
 
   private func stateFile(_ mark: StateMark) -> String {

@@ -7,7 +7,7 @@
 struct BroughtBack {
   private var paths: [Path] = []
   private var known: Set<Path> = []
-  /// Whether an undo is under way, which also sets references as they were.
+  /// True if an undo is under way, which also sets references as they were.
   var isUndoing = false
 
   /// Notes a node that came with all below it, or a record that was set.
@@ -84,7 +84,7 @@ extension Writing {
 }
 
 extension PropertyDefinition {
-  /// Whether what it refers to has to be there, as far as a rule says.
+  /// True if what it refers to has to be there, as far as a rule says.
   fileprivate var keepsReferences: Bool { target != nil && (deleteRule != nil || mustExist) }
 }
 

@@ -83,10 +83,10 @@ extension Writing {
 
   // MARK: Asking
 
-  /// Whether the app's code is asked about changes.
+  /// True if the app's code is asked about changes.
   var asks: Bool { !guards.isEmpty && asking.scope != .none }
 
-  /// Whether it is asked about records that go.
+  /// True if it is asked about records that go.
   var asksAboutDeletions: Bool { asks && guards.haveDeletions }
 
   /// Lets the app's code be asked about a model's records from now on.
@@ -206,6 +206,6 @@ extension Operation {
     }
   }
 
-  /// Whether it makes the node where there is none.
+  /// True if it makes the node where there is none.
   fileprivate var createsNodes: Bool { if case .set = self { true } else { false } }
 }

@@ -34,7 +34,7 @@ struct FormatEntry: Equatable, Sendable {
     self.created = created
   }
 
-  /// Whether both are of one database, whatever format it had at the time.
+  /// True if both are of one database, whatever format it had at the time.
   func isOfSameDatabase(as other: FormatEntry) -> Bool {
     origin == other.origin && created == other.created
   }
@@ -130,7 +130,7 @@ struct StateMark: Equatable, Sendable {
   /// The start of the system that is named where none is to trust the state.
   static let untrustedBoot = ""
 
-  /// Whether the mark proves that the state's pages are all on disk, or still in this system's
+  /// True if the mark proves that the state's pages are all on disk, or still in this system's
   /// memory. A mount of the same name proves nothing where the system gives names again.
   func isTrusted(boot: String, mount: String) -> Bool {
     isClean

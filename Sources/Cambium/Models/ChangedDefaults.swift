@@ -17,9 +17,9 @@ struct ChangedDefaults {
     let property: String
     /// What is stored in a record that has no value; nil where it is computed for each.
     let value: Value?
-    /// Whether null is such a value as well.
+    /// True if null is such a value as well.
     let includesNull: Bool
-    /// Whether the model cannot be used before.
+    /// True if the model cannot be used before.
     let isBlocking: Bool
 
     var step: String { Evolution.settling(property) }

@@ -31,7 +31,7 @@ public struct DynamicRecord: Hashable, Sendable {
   /// The values with those that absence stands for.
   package var allValues: Record { defaults?.completing(values) ?? values }
 
-  /// Whether both are at one place and store the same.
+  /// True if both are at one place and store the same.
   public static func == (a: DynamicRecord, b: DynamicRecord) -> Bool {
     a.path == b.path && a.values == b.values
   }

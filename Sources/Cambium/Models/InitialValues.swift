@@ -32,7 +32,7 @@ struct InitialValues<M: Model> {
     property.isAbsent(in: models[0]) ? nil : property.value(in: models[0])
   }
 
-  /// Whether it is another one in each model.
+  /// True if it is another one in each model.
   func isComputed(_ property: DiscoveredProperty) -> Bool {
     if case .date(let date)? = value(of: property) {
       if abs(date.timeIntervalSince(now)) < Self.nearby { return true }

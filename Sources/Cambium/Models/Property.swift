@@ -314,7 +314,7 @@ extension Property where V.Base: ReferringProperty {
     changed { info, _ in info.deleteRule = rule }
   }
 
-  /// Whether the record that it refers to must be there when this one is written: so with a delete
+  /// True if the record that it refers to must be there when this one is written: so with a delete
   /// rule, and not without one, unless this says otherwise.
   public func mustExist(_ mustExist: Bool = true) -> Property {
     changed { info, _ in info.mustExist = mustExist }

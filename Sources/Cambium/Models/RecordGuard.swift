@@ -25,7 +25,7 @@ struct RecordGuard: Sendable {
   ///
   /// - Returns: What the code changes in turn, beyond what is asked about.
   let ask: @Sendable (GuardedChange, borrowing Transaction) throws -> [Operation.PropertyUpdate]
-  /// Whether it is asked about records that go.
+  /// True if it is asked about records that go.
   let isAskedOfDeletions: Bool
 }
 
@@ -35,7 +35,7 @@ struct RecordGuards: Sendable {
 
   var isEmpty: Bool { cores.isEmpty }
 
-  /// Whether any of them is asked about records that go.
+  /// True if any of them is asked about records that go.
   private(set) var haveDeletions = false
 
   /// Adds a model's, if it has one.
@@ -65,7 +65,7 @@ struct RecordGuards: Sendable {
     }
   }
 
-  /// Whether any guard has to be asked about an operation.
+  /// True if any guard has to be asked about an operation.
   func concern(_ operation: Operation) -> Bool {
     switch operation {
     case .set(let path, _), .update(let path, _), .increment(let path, _, _),

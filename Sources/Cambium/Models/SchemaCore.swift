@@ -167,9 +167,9 @@ struct PropertyInfo: Sendable {
   var documentation: String?
   /// The template's value; nil where it is absent.
   var initial: Value?
-  /// Whether each model has another initial value.
+  /// True if each model has another initial value.
   var isComputed = false
-  /// Whether other models have the collection as well, whose records know nothing of its default.
+  /// True if other models have the collection as well, whose records know nothing of its default.
   var isShared = true
   /// The template's value, where it is not stored but read from absence.
   var absence: Value?
@@ -182,7 +182,7 @@ struct PropertyInfo: Sendable {
   /// The default that is declared: the initial value, unless that is computed.
   var constant: Value? { isComputed ? nil : initial }
 
-  /// Whether it can be without a value.
+  /// True if it can be without a value.
   var isNullable: Bool { shape.form.isOptional || shape.isReference }
 
   /// The types that it had under its own name.

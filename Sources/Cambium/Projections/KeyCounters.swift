@@ -66,7 +66,7 @@ extension StateReader {
 }
 
 extension CollectionPlan {
-  /// Whether records may get integers as keys.
+  /// True if records may get integers as keys.
   var countsKeys: Bool { definition.keys == nil || definition.keys == .integer }
 }
 

@@ -8,7 +8,7 @@ final class QueryRecords: RelatedRecords {
   private var nodes: [Path: UInt64?] = [:]
   /// Copies of the records that are joined to the one at hand; nil where there is none.
   var joined: [(key: [UInt8], record: [UInt8])?] = []
-  /// How many records were read because others are related to them.
+  /// The number of records that were read because others are related to them.
   private(set) var relatedCount = 0
 
   /// Their keys; an empty one where there is none.

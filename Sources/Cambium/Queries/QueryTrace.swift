@@ -15,7 +15,7 @@ public struct QueryTrace: Sendable, CustomStringConvertible {
   public let entriesRead: Int
   /// How many records were read.
   public let recordsRead: Int
-  /// How many records were looked up, or scanned, behind references and in relations.
+  /// The number of records that were looked up, or scanned, behind references and in relations.
   public let relatedRead: Int
   /// How many of them the condition accepts.
   public let accepted: Int

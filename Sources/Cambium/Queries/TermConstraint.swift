@@ -79,7 +79,7 @@ extension ClosedOpenBytes {
 
   private func turn(_ bytes: [UInt8]) -> [UInt8] { bytes.map { ~$0 } }
 
-  /// Whether it ends before another stretch does.
+  /// True if it ends before another stretch does.
   fileprivate func ends(before other: ClosedOpenBytes) -> Bool {
     guard let upper else { return false }
     return other.upper.map { upper.lexicographicallyPrecedes($0) } ?? true
@@ -97,7 +97,7 @@ struct TermBounds {
 
   private var isReference: Bool { if case .reference = term.type { true } else { false } }
 
-  /// Whether decimals may lie beside other numbers, which are not compared by one order: an integer
+  /// True if decimals may lie beside other numbers, which are not compared by one order: an integer
   /// equals decimals and doubles, but no double equals a decimal.
   private var hasDecimalsApart: Bool { term.type == .any }
 

@@ -41,7 +41,7 @@ public struct DescendantCursor: ~Copyable {
 
   private let snapshot: Snapshot
   private let start: Node
-  /// Whether the start itself is to be visited.
+  /// True if the start itself is to be visited.
   private var includesStart: Bool
   private var levels: [Level] = []
   /// The path of the lowest level's parent.

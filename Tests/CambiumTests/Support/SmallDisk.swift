@@ -6,7 +6,7 @@ final class SmallDisk: Sendable {
   private let directory: TemporaryDirectory
   let path: String
 
-  /// Whether this process may mount.
+  /// True if this process may mount.
   static let isAvailable: Bool = (try? SmallDisk(bytes: 1 << 20)) != nil
 
   init(bytes: Int) throws {

@@ -84,7 +84,7 @@ enum VerifyCommand {
     }
   }
 
-  /// Whether nothing is wrong but that the state cannot be brought up to the log.
+  /// True if nothing is wrong but that the state cannot be brought up to the log.
   private static func isBehindAlone(_ verification: Verification) -> Bool {
     verification.behind > 0 && verification.findings.count == 1
   }

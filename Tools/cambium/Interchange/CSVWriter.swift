@@ -28,7 +28,7 @@ struct CSVWriter: Sendable {
   let columns: [CSVColumn]
   /// What stands for an absent value.
   let absent: AbsentMark
-  /// Whether no field is a formula to a spreadsheet.
+  /// True if no field is a formula to a spreadsheet.
   let isSafe: Bool
   /// The columns in the order of their names' bytes, as a record has its members.
   private let byName: [Int]

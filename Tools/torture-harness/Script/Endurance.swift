@@ -192,7 +192,7 @@ struct Endurance {
 }
 
 extension DatabaseError {
-  /// Whether the operating system failed to write the log.
+  /// True if the operating system failed to write the log.
   fileprivate var isOfLog: Bool {
     switch self {
     case .ioFailure(let reason): reason.contains("/log: ")

@@ -56,7 +56,7 @@ import CPCRE2
     unsafe pcre2_match_context_free_8(limits)
   }
 
-  /// Whether a part of a text in UTF-8 matches.
+  /// True if a part of a text in UTF-8 matches.
   ///
   /// - Throws: ``QueryError`` where a limit is reached.
   func matches(_ text: RawSpan) throws -> Bool {

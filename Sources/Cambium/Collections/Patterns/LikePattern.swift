@@ -40,7 +40,7 @@ struct LikePattern: Sendable {
     Folding.folded(String(character), collation)
   }
 
-  /// Whether a whole text in UTF-8 is as the pattern says.
+  /// True if a whole text in UTF-8 is as the pattern says.
   func matches(_ text: RawSpan) throws -> Bool {
     var steps = 0
     return try matches(text, steps: &steps)
@@ -94,7 +94,7 @@ struct LikePattern: Sendable {
 }
 
 extension RawSpan {
-  /// Whether every byte is a character of its own: ASCII without carriage returns.
+  /// True if every byte is a character of its own: ASCII without carriage returns.
   fileprivate var isPlainASCII: Bool {
     var isPlain = true
     forEachByte { if $0 >= 0x80 || $0 == 0x0D { isPlain = false } }

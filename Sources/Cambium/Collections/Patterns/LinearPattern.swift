@@ -50,7 +50,7 @@ struct LinearPattern: Sendable {
     (instructions, tests) = (compiler.instructions, compiler.tests)
   }
 
-  /// Whether a part of a text in UTF-8 matches.
+  /// True if a part of a text in UTF-8 matches.
   ///
   /// - Complexity: O(*n* · *m*) for *n* scalars and *m* instructions.
   func matches(_ text: RawSpan) throws -> Bool {
@@ -111,7 +111,7 @@ struct LinearPlaces {
 
   /// Those that take a scalar.
   private(set) var places: [Int] = []
-  /// How many instructions were looked at.
+  /// The number of instructions that were looked at.
   private(set) var steps = 0
   /// In which round each was added last.
   private var rounds: [UInt32]
@@ -158,7 +158,7 @@ struct LinearPatternCompiler {
   private(set) var instructions: [LinearPattern.Instruction] = []
   private(set) var tests: [ScalarTest] = []
   var ignoresCase: Bool
-  /// How many parts may still be visited: repetitions of nothing add no instructions.
+  /// The number of parts that may still be visited: repetitions of nothing add no instructions.
   private var budget = 20 * LinearPattern.instructionsMax
 
   init(ignoresCase: Bool) { self.ignoresCase = ignoresCase }

@@ -48,7 +48,7 @@ struct ScalarSet: Equatable, Sendable {
   }
 }
 
-/// Whether a scalar is in a set, with ASCII as bits.
+/// True if a scalar is in a set, with ASCII as bits.
 struct ScalarTest: Equatable, Sendable {
   /// Classes of Unicode.
   enum Class: Sendable {

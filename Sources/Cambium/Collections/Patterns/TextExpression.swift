@@ -62,7 +62,7 @@ final class TextExpression: Sendable {
     }
   }
 
-  /// Whether a part of a text in UTF-8 matches; of `like`, all of it.
+  /// True if a part of a text in UTF-8 matches; of `like`, all of it.
   func matches(_ text: RawSpan) throws -> Bool {
     switch engine {
     case .like(let pattern): try pattern.matches(text)

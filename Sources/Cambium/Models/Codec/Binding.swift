@@ -65,7 +65,7 @@ final class Binding: Sendable {
   let lastDefaults: UInt64
   /// Why records cannot be read by it.
   let refusal: DatabaseError?
-  /// Whether the declaration is known to have all that the model says.
+  /// True if the declaration is known to have all that the model says.
   let isClaimed = Atomic(false)
   /// How many names the catalog had.
   let count: Int
@@ -149,7 +149,7 @@ struct Fill: Sendable {
   private(set) var ofAbsence: [UInt8]?
   /// In the place of null.
   private(set) var ofNull: [UInt8]?
-  /// Whether absence stands for a value, so that nil must be stored.
+  /// True if absence stands for a value, so that nil must be stored.
   private(set) var hasDefault = false
 
   init(_ info: PropertyInfo, _ declared: PropertyDefinition?) throws {

@@ -38,7 +38,7 @@ final class TextAnalyzer: Sendable {
     /// That of the word without accents; nil where it is the same.
     var plain: [UInt8]?
 
-    /// Whether one of them passes a test.
+    /// True if one of them passes a test.
     func contains(where test: ([UInt8]) -> Bool) -> Bool {
       test(own) || plain.map(test) ?? false
     }

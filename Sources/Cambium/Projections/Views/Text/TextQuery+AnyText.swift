@@ -153,7 +153,7 @@ private struct TypedTextReader {
     return isPrefix ? .prefix(text) : .word(text)
   }
 
-  /// Whether a character may begin a word. A mark that has lost its letter may not: it would join
+  /// True if a character may begin a word. A mark that has lost its letter may not: it would join
   /// what stands before it.
   private static func isOfWord(_ character: Character) -> Bool {
     guard character.isLetter || character.isNumber else { return false }
