@@ -39,7 +39,7 @@ let package = Package(
     .systemLibrary(
       name: "CStemmer", providers: [.apt(["libstemmer-dev"]), .brew(["snowball"])]),
     .systemLibrary(name: "CEdit", pkgConfig: "libedit", providers: [.apt(["libedit-dev"])]),
-    .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: settings),
+    .target(name: "LMDB", dependencies: ["CLMDB", "CXXHash"], swiftSettings: settings),
     .target(
       name: "Cambium",
       dependencies: ["LMDB", "CZstd", "CXXHash", "CSodium", "CStemmer", "CUTF8Proc", "CPCRE2"],

@@ -5,61 +5,115 @@ import CLMDB
 
 /// A place in a table, for walking it in key order. It must end before its transaction does.
 @safe package struct Cursor: ~Copyable {
-  @usableFromInline let handle: OpaquePointer
+  /// LMDB's cursor, in a writer's transaction.
+  private let handle: OpaquePointer?
+  /// Our own, in a reader's.
+  private var reading: PageCursor?
+  private unowned(unsafe) let pages: SnapshotPages?
+  private let table: Table
   @usableFromInline var key = unsafe MDB_val()
   @usableFromInline var value = unsafe MDB_val()
 
   /// Opens a cursor that stands nowhere.
   package init(_ access: Access, _ table: Table) throws {
+    self.table = table
+    unsafe pages = unsafe access.pages
+    if let pages = unsafe access.pages {
+      reading = PageCursor(pages, table)
+      unsafe handle = nil
+      return
+    }
     var opened: OpaquePointer?
     try check(unsafe mdb_cursor_open(access.handle, table.index, &opened), "opening a cursor")
     guard let opened = unsafe opened else { throw StorageError(.invalid, "no cursor") }
     unsafe handle = unsafe opened
+    reading = nil
   }
 
-  deinit { unsafe mdb_cursor_close(handle) }
+  deinit { if let handle = unsafe handle { unsafe mdb_cursor_close(handle) } }
 
   /// Goes to the first entry at or after a key.
   ///
   /// - Returns: Whether there is one.
-  @inlinable
+  /// - Throws: ``StorageError`` of kind `.corrupt` where the entry, or the one before the key, is
+  ///   not what was stored, and where the pages on the way are damaged. So do the other moves.
   package mutating func seek(_ wanted: RawSpan) throws -> Bool {
-    unsafe wanted.withUnsafeBytes { unsafe key = unsafe MDB_val($0) }
-    return try move(MDB_SET_RANGE)
+    try unsafe wanted.withUnsafeBytes { wanted in
+      if reading != nil {
+        do throws(StorageError) { return unsafe arrive(try reading?.seek(wanted)) } catch {
+          throw told(error)
+        }
+      }
+      unsafe key = unsafe MDB_val(wanted)
+      return try move(MDB_SET_RANGE)
+    }
   }
 
   /// Goes to the last entry before a key.
   ///
   /// - Returns: Whether there is one.
   package mutating func seekBefore(_ bound: RawSpan) throws -> Bool {
-    try seek(bound) ? try move(MDB_PREV) : try move(MDB_LAST)
+    try seek(bound) ? try previous() : try last()
   }
 
   /// Goes to the first entry of the table.
-  package mutating func first() throws -> Bool { try move(MDB_FIRST) }
+  package mutating func first() throws -> Bool {
+    if reading != nil {
+      do throws(StorageError) { return arrive(try reading?.goToEdge(isLast: false)) } catch {
+        throw told(error)
+      }
+    }
+    return try move(MDB_FIRST)
+  }
 
   /// Goes to the last entry of the table.
-  package mutating func last() throws -> Bool { try move(MDB_LAST) }
+  package mutating func last() throws -> Bool {
+    if reading != nil {
+      do throws(StorageError) { return arrive(try reading?.goToEdge(isLast: true)) } catch {
+        throw told(error)
+      }
+    }
+    return try move(MDB_LAST)
+  }
 
   /// Goes to the next entry.
-  @inlinable
-  package mutating func next() throws -> Bool { try move(MDB_NEXT) }
+  package mutating func next() throws -> Bool {
+    if reading != nil {
+      do throws(StorageError) { return arrive(try reading?.next()) } catch { throw told(error) }
+    }
+    return try move(MDB_NEXT)
+  }
 
   /// Goes to the entry before.
-  @inlinable
-  package mutating func previous() throws -> Bool { try move(MDB_PREV) }
+  package mutating func previous() throws -> Bool {
+    if reading != nil {
+      do throws(StorageError) { return arrive(try reading?.previous()) } catch { throw told(error) }
+    }
+    return try move(MDB_PREV)
+  }
 
-  @inlinable
-  mutating func move(_ operation: MDB_cursor_op) throws -> Bool {
-    let code = unsafe mdb_cursor_get(handle, &key, &value, operation)
-    if code == MDB_NOTFOUND { return false }
-    if code != MDB_SUCCESS { throw Cursor.failure(code) }
+  /// Takes the entry that our own cursor has come to.
+  @inline(__always)
+  private mutating func arrive(_ isThere: Bool?) -> Bool {
+    guard isThere == true, let entry = unsafe reading?.entry else { return false }
+    unsafe key = unsafe MDB_val(entry.key)
+    unsafe value = unsafe MDB_val(entry.value)
     return true
   }
 
-  @usableFromInline
-  static func failure(_ code: Int32) -> StorageError {
-    StorageError(code: code, while: "walking a table")
+  /// What damage is to whoever reads.
+  private func told(_ error: StorageError) -> any Error {
+    unsafe pages?.readingError(error) ?? error
+  }
+
+  private mutating func move(_ operation: MDB_cursor_op) throws(StorageError) -> Bool {
+    let code = unsafe mdb_cursor_get(handle, &key, &value, operation)
+    if code == MDB_NOTFOUND { return false }
+    if code != MDB_SUCCESS { throw StorageError(code: code, while: "walking a table") }
+    if table.seal == .short {
+      unsafe value = unsafe MDB_val(try table.seal.open(key.bytes, value.bytes))
+    }
+    return true
   }
 
   /// Lends key and value of the entry that the cursor stands on.

@@ -38,6 +38,8 @@ import Synchronization
     package var isAnonymous = false
     /// Bugs that the torture harness must find.
     package var plantedBugs: PlantedBugs = []
+    /// What a reader's error is to whoever uses the environment: thrown in its place.
+    package var readingError: @Sendable (StorageError) -> any Error = { $0 }
 
     package init(
       tables: [String], mapSize: Int = 1 << 38, mapSizeMax: Int = 1 << 42, synced: Bool = true,
@@ -61,19 +63,24 @@ import Synchronization
   let mapSizeMax: Int
   /// Bugs that the torture harness must find.
   package let plantedBugs: PlantedBugs
+  let readingError: @Sendable (StorageError) -> any Error
   private let identity: Files.Identity
   private let files: OpenFiles
   private let process = getpid()
   private let poison = Mutex<StorageError?>(nil)
   /// Nil for a file that was not there: it is made where nobody else looks.
   private let claim: Mutex<NamespaceClaim?>
-  private let tables: [String: Table]
+  let tables: [String: Table]
+  /// The same, with the bytes of their names.
+  let namedTables: [NamedTable]
   let commits = Atomic<Int>(0)
   /// Nothing begins any more.
   let isClosed = Atomic<Bool>(false)
   /// LMDB's handle is gone.
   private let isReleased = Atomic<Bool>(false)
   let idleReaders = Mutex<[ReaderHandle]>([])
+  /// What the newest reader reads, for the next one at the same moment.
+  let newestPages = Mutex<SnapshotPages?>(nil)
 
   /// Opens the environment in a directory that exists.
   ///
@@ -93,11 +100,13 @@ import Synchronization
       Registry.shared.remove(identity)
       throw error
     }
+    namedTables = tables.map { NamedTable(name: Array($0.utf8), index: $1.index) }
     self.path = path
     self.identity = identity
     isReadOnly = options.readOnly
     mapSizeMax = options.mapSizeMax
     plantedBugs = options.plantedBugs
+    readingError = options.readingError
     let names = [EnvironmentFiles.data, EnvironmentFiles.lock]
     if options.isAnonymous {
       for name in names { try? DirectoryEntry(directory, name).remove() }
@@ -118,6 +127,7 @@ import Synchronization
   private func release() {
     if isReleased.exchange(true, ordering: .relaxed) { return }
     discardIdleReaders()
+    newestPages.withLock { $0 = nil }
     unsafe mdb_env_close(handle)
     claim.withLock { $0 = nil }
     Registry.shared.remove(identity)
@@ -315,6 +325,16 @@ extension Environment {
 /// A table's handle, valid as long as its environment.
 package struct Table: Sendable, Hashable {
   @usableFromInline let index: UInt32
+  /// How its entries are protected.
+  @usableFromInline let seal: Seal
+
+  init(index: UInt32, seal: Seal = .none) {
+    self.index = index
+    self.seal = seal
+  }
+
+  /// The table as one whose entries are protected, as they were from the first one on.
+  package func sealed(_ seal: Seal) -> Table { Table(index: index, seal: seal) }
 }
 
 /// A reader's slot, ready to be used again.

@@ -113,17 +113,20 @@ private struct Branch {
   var next = 0
 
   /// The keys between which all of a child's keys lie.
-  func bounds(of index: Int) -> KeyBounds {
-    KeyBounds(
-      lower: index > 0 ? page.bytes[nodes[index].key] : bounds.lower,
-      upper: index + 1 < nodes.count ? page.bytes[nodes[index + 1].key] : bounds.upper)
-  }
+  func bounds(of index: Int) -> KeyBounds { bounds.child(index, nodes, page) }
 }
 
 /// From `lower` on, up to but not `upper`; nil is no bound.
-private struct KeyBounds {
+struct KeyBounds {
   let lower: ArraySlice<UInt8>?
   let upper: ArraySlice<UInt8>?
+
+  /// The bounds of the keys below a node of a branch that has these bounds.
+  func child(_ index: Int, _ nodes: [PageNode], _ page: RawPage) -> KeyBounds {
+    KeyBounds(
+      lower: index > 0 ? page.bytes[nodes[index].key] : lower,
+      upper: index + 1 < nodes.count ? page.bytes[nodes[index + 1].key] : upper)
+  }
 
   func check(_ nodes: ArraySlice<PageNode>, of page: RawPage, _ order: KeyOrder) throws(PageFault) {
     guard let first = nodes.first, let last = nodes.last else { return }

@@ -349,6 +349,7 @@ extension Database.Options {
     options.acceptsNetworkFileSystem = acceptsNetworkFileSystem
     options.plantedBugs = plantedBugs
     options.isAnonymous = isTemporary && isInUse
+    options.readingError = { DatabaseError($0) }
     return options
   }
 }

@@ -72,7 +72,7 @@ struct Verifier {
   private mutating func walkPages(_ part: String, _ environment: Environment) throws {
     var attempts = 0
     while true {
-      let pin = try ReadTransaction(environment, tables: [])
+      let pin = try ReadTransaction(pinning: environment)
       attempts += 1
       do {
         let walker = try PageWalker(

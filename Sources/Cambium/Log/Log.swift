@@ -119,10 +119,20 @@ struct LogTables: Sendable {
 
   init(_ environment: Environment) throws {
     records = try environment.table("records")
-    segments = try environment.table("segments")
-    blobs = try environment.table("blobs")
-    meta = try environment.table("meta")
+    segments = try environment.table("segments").sealed(.ownLeading)
+    blobs = try environment.table("blobs").sealed(.ownLeading)
+    meta = try environment.table("meta").sealed(.ownTrailing)
     checksRecords = !environment.plantedBugs.contains(.checksumUnchecked)
+  }
+
+  /// A table by its name.
+  subscript(name: String) -> Table {
+    switch name {
+    case "segments": segments
+    case "blobs": blobs
+    case "meta": meta
+    default: records
+    }
   }
 
   /// A record may be this long in one entry; a longer one goes on in further parts.

@@ -22,7 +22,7 @@ final class State: Sendable {
     options.tables = StateTables.names
     options.synced = false
     environment = try Environment(at: path, options)
-    tables = try StateTables(environment)
+    tables = try StateForm(environment).tables()
     self.generation = generation
   }
 
@@ -57,14 +57,21 @@ struct StateTables: Sendable {
 
   static let names = ["tree", "counts", "history", "removals", "index", "views", "meta"]
 
-  init(_ environment: Environment) throws {
-    tree = try environment.table("tree")
-    counts = try environment.table("counts")
-    history = try environment.table("history")
-    removals = try environment.table("removals")
-    index = try environment.table("index")
-    views = try environment.table("views")
-    meta = try environment.table("meta")
+  /// Takes the tables of an environment.
+  ///
+  /// - Parameters:
+  ///   - environment: The environment.
+  ///   - isSealed: Whether the entries of the tables without checksums of their own end with one.
+  /// - Throws: ``StorageError`` where a table is missing.
+  init(_ environment: Environment, isSealed: Bool) throws {
+    let seal: Seal = isSealed ? .short : .none
+    tree = try environment.table("tree").sealed(.ownLeading)
+    counts = try environment.table("counts").sealed(seal)
+    history = try environment.table("history").sealed(seal)
+    removals = try environment.table("removals").sealed(seal)
+    index = try environment.table("index").sealed(seal)
+    views = try environment.table("views").sealed(seal)
+    meta = try environment.table("meta").sealed(.ownTrailing)
   }
 
   /// A table by its name.

@@ -12,7 +12,7 @@ struct RecordCursor: ~Copyable {
     reader = records.reader
     moment = records.snapshot.moment
     self.node = node
-    present = try NearLookup(reader.access, reader.tables.tree)
+    present = NearLookup(reader.access, reader.tables.tree)
   }
 
   /// Lends the record of a key.

@@ -69,7 +69,11 @@ struct ChildWalk: ~Copyable {
     if moment != nil { return try nextInPast(body) }
     guard try stepPresent() else { return nil }
     return try present.withEntry { key, version in
-      guard hasPrefix(key) else { return nil }
+      guard hasPrefix(key) else {
+        // The walk ends where this key is another parent's, unless damage has made it so.
+        _ = try NodeHeader(version, key: key)
+        return nil
+      }
       return try body(key, NodeHeader(version, key: key), version)
     }
   }

@@ -1,159 +1,4 @@
 import CLMDB
-import Synchronization
-
-/// What both kinds of transactions can do: look up, and walk.
-///
-/// It is a borrowed view: valid only while the transaction that lent it lives. Whoever stores one
-/// must own that transaction.
-@safe package struct Access: @unchecked Sendable {
-  // What makes it Sendable: a reader's pages never change, and all tables that a reader touches
-  // are resolved when it begins (`ReadTransaction.init`), so that looking up only reads. A writer's
-  // view stays on the writer's thread; `Transaction` checks that.
-  @usableFromInline let handle: OpaquePointer
-
-  /// Looks a key up and lends its value.
-  ///
-  /// - Complexity: one descent of the tree, 0.2 to 0.7 µs.
-  @inlinable
-  package func get<R>(
-    _ table: Table, _ key: RawSpan, _ body: (RawSpan) throws -> R
-  ) throws -> R? {
-    if key.byteCount == 0 || key.byteCount > keyBytesMax { return nil }
-    var found = unsafe MDB_val()
-    let code = unsafe key.withUnsafeBytes { bytes in
-      var wanted = unsafe MDB_val(bytes)
-      return unsafe mdb_get(handle, table.index, &wanted, &found)
-    }
-    if code == MDB_NOTFOUND { return nil }
-    if code != MDB_SUCCESS { throw Access.failure(code) }
-    return try unsafe found.lend(body)
-  }
-
-  @usableFromInline
-  static func failure(_ code: Int32) -> StorageError { StorageError(code: code, while: "reading") }
-
-  /// How many entries a table has.
-  package func count(_ table: Table) throws -> Int {
-    var info = MDB_stat()
-    try check(unsafe mdb_stat(handle, table.index, &info), "counting entries")
-    return info.ms_entries
-  }
-
-  /// The bytes of the pages that a table takes.
-  package func size(_ table: Table) throws -> UInt64 {
-    let (_, branch, leaf, overflow, pageBytes) = try pages(table)
-    return (branch + leaf + overflow) * pageBytes
-  }
-
-  /// How deep a table's tree is, and how many pages of each kind it takes.
-  package func pages(_ table: Table) throws -> (
-    depth: Int, branch: UInt64, leaf: UInt64, overflow: UInt64, pageBytes: UInt64
-  ) {
-    var info = MDB_stat()
-    try check(unsafe mdb_stat(handle, table.index, &info), "measuring a table")
-    return (
-      Int(info.ms_depth), UInt64(info.ms_branch_pages), UInt64(info.ms_leaf_pages),
-      UInt64(info.ms_overflow_pages), UInt64(info.ms_psize)
-    )
-  }
-
-  /// LMDB's own number of this transaction.
-  package var number: UInt64 { UInt64(unsafe mdb_txn_id(handle)) }
-}
-
-/// The longest key that LMDB takes, in bytes.
-package let keyBytesMax = 511
-
-extension MDB_val {
-  @inlinable
-  init(_ bytes: UnsafeRawBufferPointer) {
-    unsafe self.init(
-      mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
-  }
-
-  /// Lends the bytes in the map; they are valid until the transaction ends or writes.
-  @inlinable
-  func lend<R>(_ body: (RawSpan) throws -> R) rethrows -> R {
-    let bytes = unsafe UnsafeRawBufferPointer(start: mv_data, count: mv_size)
-    return try unsafe body(bytes.bytes)
-  }
-}
-
-/// A fixed view of the environment. It ends when it goes out of scope; its slot is used again.
-@safe package struct ReadTransaction: ~Copyable, Sendable {
-  private let environment: Environment
-  private let reader: ReaderHandle
-
-  /// The view for looking up.
-  package var access: Access { unsafe Access(handle: reader.handle) }
-
-  /// Begins one: under 0.2 µs when a slot is free.
-  ///
-  /// - Parameters:
-  ///   - environment: Where to read.
-  ///   - tables: The tables that will be read; resolving them here makes reading free of side
-  ///     effects, and so safe on several threads.
-  /// - Throws: ``StorageError``: `.busy` when all 1,024 slots are taken, `.closed`.
-  package init(_ environment: Environment, tables: [Table]) throws {
-    try environment.checkUsable(forWriting: false)
-    reader = try ReadTransaction.begin(environment, tables)
-    self.environment = environment
-  }
-
-  deinit {
-    unsafe mdb_txn_reset(reader.handle)
-    environment.idleReaders.withLock { $0.append(reader) }
-    environment.gate.leave()
-  }
-
-  private static func begin(_ environment: Environment, _ tables: [Table]) throws -> ReaderHandle {
-    var attempts = 0
-    while true {
-      try environment.enter()
-      var handle: OpaquePointer?
-      let code = unsafe start(environment, &handle)
-      if code == MDB_SUCCESS, let handle = unsafe handle {
-        return unsafe try resolve(tables, ReaderHandle(handle: handle), environment)
-      }
-      // Inside the gate, so that the environment is not closed meanwhile.
-      if code == MDB_READERS_FULL { environment.clearStaleReaders() }
-      environment.gate.leave()
-      attempts += 1
-      guard attempts < 4, code == MDB_READERS_FULL || code == MDB_MAP_RESIZED else {
-        throw StorageError(code: code, while: "beginning to read")
-      }
-      if code == MDB_MAP_RESIZED { try environment.resize(to: 0) }
-    }
-  }
-
-  /// Gives the transaction back, or ends it where it meets damage.
-  private static func resolve(
-    _ tables: [Table], _ reader: ReaderHandle, _ environment: Environment
-  ) throws -> ReaderHandle {
-    do {
-      let access = unsafe Access(handle: reader.handle)
-      for table in tables { _ = try access.count(table) }
-      return reader
-    } catch {
-      unsafe mdb_txn_abort(reader.handle)
-      environment.gate.leave()
-      throw error
-    }
-  }
-
-  private static func start(_ environment: Environment, _ handle: inout OpaquePointer?) -> Int32 {
-    if let idle = environment.idleReaders.withLock({ $0.popLast() }) {
-      let code = unsafe mdb_txn_renew(idle.handle)
-      if code == MDB_SUCCESS {
-        unsafe handle = unsafe idle.handle
-      } else {
-        unsafe mdb_txn_abort(idle.handle)
-      }
-      return code
-    }
-    return unsafe mdb_txn_begin(environment.handle, nil, UInt32(MDB_RDONLY), &handle)
-  }
-}
 
 /// A writer's cursors, one for each table, where it looked something up last: for reading and
 /// writing near that place. LMDB keeps them right through all writes, and frees them with the
@@ -259,6 +104,10 @@ package enum PutMode: Sendable {
     }
     if code == MDB_NOTFOUND { return nil }
     if code != MDB_SUCCESS { throw StorageError(code: code, while: "reading") }
+    if table.seal == .short {
+      unsafe found = unsafe MDB_val(
+        try key.withUnsafeBytes { unsafe try table.seal.open($0, found.bytes) })
+    }
     return try unsafe found.lend(body)
   }
 
@@ -282,21 +131,45 @@ package enum PutMode: Sendable {
     _ table: Table, _ key: RawSpan, _ value: RawSpan, _ mode: PutMode = .replace
   ) throws {
     try checkKey(key)
-    let code = unsafe key.withUnsafeBytes { keyBytes in
-      unsafe value.withUnsafeBytes { valueBytes in
-        var key = unsafe MDB_val(keyBytes)
-        var value = unsafe MDB_val(valueBytes)
-        if mode == .replace, let cursor = unsafe near.cursor(on: table) {
-          return unsafe mdb_cursor_put(cursor, &key, &value, 0)
-        }
-        return unsafe mdb_put(
-          stack[stack.count - 1], table.index, &key, &value,
-          mode == .append ? UInt32(MDB_APPEND) : 0)
+    let code = unsafe key.withUnsafeBytes { key in
+      unsafe value.withUnsafeBytes { value in
+        if table.seal == .short { return unsafe putSealed(table, key, value, mode) }
+        var stored = unsafe MDB_val(value)
+        return unsafe put(table, key, &stored, mode, 0)
       }
     }
     if code != MDB_SUCCESS {
       throw environment.diagnosed(StorageError(code: code, while: "writing"))
     }
+  }
+
+  @inline(__always)
+  private func put(
+    _ table: Table, _ key: UnsafeRawBufferPointer, _ value: inout MDB_val, _ mode: PutMode,
+    _ flags: Int32
+  ) -> Int32 {
+    var key = unsafe MDB_val(key)
+    if mode == .replace, let cursor = unsafe near.cursor(on: table) {
+      return unsafe mdb_cursor_put(cursor, &key, &value, UInt32(flags))
+    }
+    let append = mode == .append ? MDB_APPEND : 0
+    return unsafe mdb_put(
+      stack[stack.count - 1], table.index, &key, &value, UInt32(flags | append))
+  }
+
+  /// Lets LMDB make room, and fills it with the value and its seal.
+  private func putSealed(
+    _ table: Table, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ mode: PutMode
+  ) -> Int32 {
+    // The value may lie in the page that LMDB is about to change.
+    let sum = unsafe Seal.sum(key, value)
+    var room = unsafe MDB_val(mv_size: value.count + Seal.shortCount, mv_data: nil)
+    let code = unsafe put(table, key, &room, mode, MDB_RESERVE)
+    guard code == MDB_SUCCESS, let start = unsafe room.mv_data else { return code }
+    unsafe UnsafeMutableRawBufferPointer(start: start, count: value.count).copyMemory(from: value)
+    unsafe start.storeBytes(
+      of: sum.littleEndian, toByteOffset: value.count, as: UInt32.self)
+    return code
   }
 
   /// Removes an entry.

@@ -1,0 +1,93 @@
+// The state's `meta` table has an entry `form`: 1 (u32), with the checksum that all of them have.
+// It says that the tables counts, history, removals, index and views are sealed; see Seal.swift in
+// LMDB. The state that a baseline of an earlier version holds has no such entry; it is sealed when
+// it is opened to fold on from there.
+
+import LMDB
+
+/// Finds out how a state's entries are protected, and protects those of a new one.
+struct StateForm {
+  private let environment: Environment
+
+  static let name = Array("form".utf8)
+  private static let sealed: UInt32 = 1
+
+  init(_ environment: Environment) { self.environment = environment }
+
+  /// The state's tables; sealed first, where they are not and may be written.
+  func tables() throws -> StateTables {
+    let plain = try StateTables(environment, isSealed: false)
+    let isSealed = try isSealed(plain)
+    if !isSealed {
+      if environment.isReadOnly { return plain }
+      try seal(plain)
+    }
+    return try StateTables(environment, isSealed: true)
+  }
+
+  private func isSealed(_ tables: StateTables) throws -> Bool {
+    let transaction = try ReadTransaction(environment, tables: [])
+    return try isSealed(tables, transaction.access)
+  }
+
+  private func isSealed(_ tables: StateTables, _ access: Access) throws -> Bool {
+    let form = try StateForm.name.lend { name in
+      try access.get(tables.meta, name) {
+        try MetaEntry.open($0, name: StateForm.name) { try $0.load(UInt32.self, at: 0) }
+      }
+    }
+    guard let form else { return false }
+    guard form == StateForm.sealed else {
+      throw DatabaseError.corrupt(reason: "the state has a form that is not known: \(form)")
+    }
+    return true
+  }
+
+  /// Seals all entries in one transaction, with the note that they are.
+  private func seal(_ plain: StateTables) throws {
+    let transaction = try WriteTransaction(environment)
+    // Another process may have done it meanwhile.
+    if try isSealed(plain, transaction.access) { return }
+    let sealed = try StateTables(environment, isSealed: true)
+    for (from, to) in zip(plain.read, sealed.read) where from != to {
+      try seal(from, as: to, transaction)
+    }
+    var form: [UInt8] = []
+    form.append(littleEndian: StateForm.sealed)
+    try StateForm.name.lend { name in
+      try MetaEntry.seal(form, name: StateForm.name).lend {
+        try transaction.put(plain.meta, name, $0)
+      }
+    }
+    try transaction.commit()
+  }
+
+  private func seal(
+    _ plain: Table, as sealed: Table, _ transaction: borrowing WriteTransaction
+  ) throws {
+    var place: [UInt8] = [0]
+    while true {
+      let entries = try StateForm.entries(plain, from: place, transaction.access)
+      for (key, value) in entries {
+        try key.lend { key in try value.lend { try transaction.put(sealed, key, $0) } }
+      }
+      guard let last = entries.last else { return }
+      place = last.key + [0]
+    }
+  }
+
+  /// Copies of the entries from a key on, as many as are sealed at a time.
+  private static func entries(
+    _ table: Table, from place: [UInt8], _ access: Access
+  ) throws -> [(key: [UInt8], value: [UInt8])] {
+    var cursor = try Cursor(access, table)
+    var (entries, bytesCount) = ([(key: [UInt8], value: [UInt8])](), 0)
+    var isThere = try place.lend { try cursor.seek($0) }
+    while isThere, bytesCount < 1 << 20 {
+      entries.append(cursor.withEntry { ($0.array(), $1.array()) })
+      bytesCount += entries.last?.value.count ?? 0
+      isThere = try cursor.next()
+    }
+    return entries
+  }
+}

@@ -1,0 +1,144 @@
+/// A branch or leaf page in the map, whose contents are not trusted.
+///
+/// Each load is held against the page's bounds, so that damage gives an error where LMDB would
+/// follow it out of the page. The checks are a few comparisons beside each comparison of keys.
+@safe struct MappedPage {
+  private let start: UnsafeRawPointer
+  /// How many nodes it has, one at least.
+  let count: Int
+  /// Where the first byte of a node may be.
+  private let upper: Int
+
+  typealias Flags = PageFormat.PageFlags
+  private static let size = PageFormat.pageSize
+
+  /// Takes the page that stands at `start`, if it is the one with this number and of this kind.
+  @inline(__always)
+  init(at start: UnsafeRawPointer, _ number: UInt64, isBranch: Bool) throws(StorageError) {
+    let kind = unsafe start.loadUnaligned(fromByteOffset: 10, as: UInt16.self)
+    let lower = Int(unsafe start.loadUnaligned(fromByteOffset: 12, as: UInt16.self))
+    upper = Int(unsafe start.loadUnaligned(fromByteOffset: 14, as: UInt16.self))
+    count = (lower &- PageFormat.headerSize) / 2
+    unsafe self.start = unsafe start
+    guard unsafe start.loadUnaligned(as: UInt64.self) == number,
+      kind == (isBranch ? Flags.branch : Flags.leaf), count >= (isBranch ? 2 : 1),
+      lower <= upper, upper <= MappedPage.size
+    else { throw MappedPage.fault(number, "its header is damaged") }
+  }
+
+  /// The number that it says it has, for messages.
+  private var number: UInt64 { unsafe start.loadUnaligned(as: UInt64.self) }
+
+  @inline(never)
+  static func fault(_ number: UInt64, _ reason: String) -> StorageError {
+    StorageError(.corrupt, "the data file is damaged: page \(number): \(reason)")
+  }
+
+  @inline(never)
+  func fault(_ reason: String) -> StorageError { MappedPage.fault(number, reason) }
+
+  /// Where a node begins.
+  @inline(__always)
+  private func offset(_ index: Int) throws(StorageError) -> Int {
+    let place = PageFormat.headerSize &+ 2 &* index
+    let offset = Int(unsafe start.loadUnaligned(fromByteOffset: place, as: UInt16.self))
+    guard offset >= upper, offset <= MappedPage.size &- PageFormat.nodeHeaderSize else {
+      throw fault("node \(index) is said to be at \(offset)")
+    }
+    return offset
+  }
+
+  /// The key of the node at an offset.
+  @inline(__always)
+  private func key(at offset: Int) throws(StorageError) -> UnsafeRawBufferPointer {
+    let count = Int(unsafe start.loadUnaligned(fromByteOffset: offset &+ 6, as: UInt16.self))
+    guard offset &+ PageFormat.nodeHeaderSize &+ count <= MappedPage.size else {
+      throw fault("the key at \(offset) ends outside the page")
+    }
+    return unsafe UnsafeRawBufferPointer(
+      start: start + (offset &+ PageFormat.nodeHeaderSize), count: count)
+  }
+
+  /// The key of a node.
+  @inline(__always)
+  func key(_ index: Int) throws(StorageError) -> UnsafeRawBufferPointer {
+    unsafe try key(at: offset(index))
+  }
+
+  /// The page below a branch's node.
+  @inline(__always)
+  func child(_ index: Int) throws(StorageError) -> UInt64 {
+    let offset = try offset(index)
+    let low = unsafe start.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+    let high = unsafe start.loadUnaligned(fromByteOffset: offset &+ 4, as: UInt16.self)
+    return UInt64(low) | UInt64(high) << 32
+  }
+
+  /// The first node from `first` on whose key is not less than the one wanted.
+  @inline(__always)
+  func lowerBound(
+    _ wanted: UnsafeRawBufferPointer, from first: Int
+  ) throws(StorageError) -> (index: Int, isExact: Bool) {
+    var (low, high) = (first, count)
+    while low < high {
+      let middle = (low &+ high) >> 1
+      let order = unsafe try key(middle).order(to: wanted)
+      if order == 0 { return (middle, true) }
+      if order < 0 { low = middle &+ 1 } else { high = middle }
+    }
+    return (low, false)
+  }
+
+  /// The branch's node that leads to a key. The first one's own key has no meaning.
+  @inline(__always)
+  func way(to wanted: UnsafeRawBufferPointer) throws(StorageError) -> Int {
+    let (index, isExact) = unsafe try lowerBound(wanted, from: 1)
+    return isExact ? index : index &- 1
+  }
+
+  /// A leaf's entry as it stands in the page: its flags, and its value or what leads there.
+  @inline(__always)
+  func entry(
+    _ index: Int
+  ) throws(StorageError) -> (flags: UInt16, key: UnsafeRawBufferPointer, size: Int) {
+    let offset = try offset(index)
+    let key = unsafe try key(at: offset)
+    let size = Int(unsafe start.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+    let flags = unsafe start.loadUnaligned(fromByteOffset: offset &+ 4, as: UInt16.self)
+    let stored = flags & PageFormat.NodeFlags.overflow == 0 ? size : PageFormat.pageNumberSize
+    guard offset &+ PageFormat.nodeHeaderSize &+ key.count &+ stored <= MappedPage.size else {
+      throw fault("the value of node \(index) ends outside the page")
+    }
+    return unsafe (flags, key, size)
+  }
+
+  /// Checks that the nodes fill the page from `upper` to its end, as LMDB leaves them: one that has
+  /// vanished from the list, or changed its size, leaves a gap.
+  func checkFill(isBranch: Bool) throws(StorageError) {
+    var bytes = 0
+    for index in 0..<count {
+      if isBranch {
+        bytes &+= PageFormat.nodeHeaderSize &+ (unsafe try key(index)).count
+      } else {
+        let (flags, key, size) = unsafe try entry(index)
+        let isOverflow = flags & PageFormat.NodeFlags.overflow != 0
+        bytes &+= PageFormat.nodeHeaderSize &+ key.count
+        bytes &+= isOverflow ? PageFormat.pageNumberSize : size
+      }
+      bytes &+= bytes & 1
+    }
+    guard bytes == MappedPage.size &- upper else { throw fault("its nodes overlap, or leave gaps") }
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Below 0 where these bytes come before the others, 0 where they are the same.
+  @inline(__always)
+  func order(to other: UnsafeRawBufferPointer) -> Int {
+    guard let left = baseAddress, let right = other.baseAddress else {
+      return count &- other.count
+    }
+    let order = unsafe memcmp(left, right, Swift.min(count, other.count))
+    return order != 0 ? Int(order) : count &- other.count
+  }
+}

@@ -1,0 +1,245 @@
+// Walking a table page by page, with every bound checked; see SnapshotPages.swift.
+
+import CLMDB
+
+/// A place in a table of a read transaction.
+@safe struct PageCursor: ~Copyable {
+  /// A page on the way from the root to the leaf, and the node that the way leads through.
+  @safe private struct Level {
+    let page: MappedPage
+    var index: Int
+    /// The keys that the branches above give the page, where they do: from and up to.
+    let lower: UnsafeRawBufferPointer?
+    let upper: UnsafeRawBufferPointer?
+  }
+
+  private enum State { case fresh, placed, ended }
+
+  private unowned(unsafe) let pages: SnapshotPages
+  private let table: Table
+  private let tree: PageTree
+  /// One for each level of the tree, from the root; those of a way are all there, or none.
+  private let levels: UnsafeMutablePointer<Level>
+  private var state = State.fresh
+  /// The entry that the cursor stands on, without its seal.
+  private var key = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+  private var value = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+  var entry: (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) { unsafe (key, value) }
+
+  init(_ pages: SnapshotPages, _ table: Table) {
+    unsafe self.pages = pages
+    self.table = table
+    tree = pages.trees[Int(table.index)]
+    unsafe levels = .allocate(capacity: max(tree.depth, 1))
+  }
+
+  deinit { unsafe levels.deallocate() }
+
+  private var leaf: Int { tree.depth &- 1 }
+
+  // MARK: Going somewhere
+
+  /// Goes to the first entry at or after a key.
+  ///
+  /// - Returns: Whether there is one.
+  /// - Throws: ``StorageError`` of kind `.corrupt`.
+  mutating func seek(_ wanted: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
+    state = .ended
+    if tree.depth == 0 { return false }
+    var (lower, upper): (UnsafeRawBufferPointer?, UnsafeRawBufferPointer?) = (nil, nil)
+    var number = tree.root
+    for level in 0..<leaf {
+      let branch = unsafe try pages.page(number, isBranch: true)
+      let index = unsafe try branch.way(to: wanted)
+      unsafe (levels + level).initialize(
+        to: Level(page: branch, index: index, lower: lower, upper: upper))
+      if index == 0 { try checkUpper(level) }
+      if index == branch.count &- 1 { try checkLower(level) }
+      if index > 0 { unsafe lower = unsafe try branch.key(index) }
+      if index < branch.count &- 1 { unsafe upper = unsafe try branch.key(index &+ 1) }
+      number = try branch.child(index)
+    }
+    let page = unsafe try pages.page(number, isBranch: false)
+    let (index, isExact) = unsafe try page.lowerBound(wanted, from: 0)
+    unsafe (levels + leaf).initialize(
+      to: Level(page: page, index: index, lower: lower, upper: upper))
+    if !isExact { return unsafe try settle(after: wanted) }
+    state = .placed
+    try load()
+    return true
+  }
+
+  /// Ends a search between two entries, the first of which is checked; the second is arrived at.
+  private mutating func settle(after wanted: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
+    let (page, index) = unsafe (levels[leaf].page, levels[leaf].index)
+    if index > 0, index < page.count {
+      unsafe try pages.checkSeal(page, index &- 1, table)
+      state = .placed
+      try load()
+      return true
+    }
+    try page.checkFill(isBranch: false)
+    try checkUpper(leaf)
+    try checkLower(leaf)
+    if index == 0 {
+      unsafe try checkBefore(wanted)
+      state = .placed
+      try load()
+      return true
+    }
+    unsafe try pages.checkSeal(page, index &- 1, table)
+    unsafe levels[leaf].index = index &- 1
+    state = .placed
+    try load()
+    guard try stepForward() else {
+      state = .ended
+      return false
+    }
+    guard unsafe key.order(to: wanted) > 0 else { throw page.fault("its keys are out of order") }
+    return true
+  }
+
+  /// Looks at the entry before the first one of a leaf.
+  private mutating func checkBefore(_ wanted: UnsafeRawBufferPointer) throws(StorageError) {
+    guard (0..<leaf).contains(where: { unsafe levels[$0].index > 0 }) else { return }
+    guard try leave(towards: -1) else { return }
+    let (page, index) = unsafe (levels[leaf].page, levels[leaf].index)
+    guard unsafe try page.key(index).order(to: wanted) < 0 else {
+      throw page.fault("its keys are out of order")
+    }
+    unsafe try pages.checkSeal(page, index, table)
+    _ = try leave(towards: 1)
+  }
+
+  /// Goes to the first entry, or the last.
+  mutating func goToEdge(isLast: Bool) throws(StorageError) -> Bool {
+    state = .ended
+    if tree.depth == 0 { return false }
+    try enter(from: 0, isLast: isLast)
+    state = .placed
+    try load()
+    return true
+  }
+
+  // MARK: Going on
+
+  /// Goes to the next entry; to the first one, where the cursor stands nowhere yet.
+  mutating func next() throws(StorageError) -> Bool {
+    switch state {
+    case .fresh: return try goToEdge(isLast: false)
+    case .ended: return false
+    case .placed: return try stepForward()
+    }
+  }
+
+  /// Goes to the entry before; to the last one, where the cursor stands nowhere yet.
+  mutating func previous() throws(StorageError) -> Bool {
+    switch state {
+    case .fresh: return try goToEdge(isLast: true)
+    case .ended: return false
+    case .placed: return try stepBack()
+    }
+  }
+
+  @inline(__always)
+  private mutating func stepForward() throws(StorageError) -> Bool {
+    let before = unsafe key
+    let index = unsafe levels[leaf].index &+ 1
+    if unsafe index < levels[leaf].page.count {
+      unsafe levels[leaf].index = index
+    } else if try !leave(towards: 1) {
+      return false
+    }
+    try load()
+    guard unsafe before.order(to: key) < 0 else { throw outOfOrder() }
+    return true
+  }
+
+  private mutating func stepBack() throws(StorageError) -> Bool {
+    let before = unsafe key
+    let index = unsafe levels[leaf].index
+    if index > 0 {
+      unsafe levels[leaf].index = index &- 1
+    } else if try !leave(towards: -1) {
+      return false
+    }
+    try load()
+    guard unsafe before.order(to: key) > 0 else { throw outOfOrder() }
+    return true
+  }
+
+  private func outOfOrder() -> StorageError {
+    unsafe levels[leaf].page.fault("its keys are out of order")
+  }
+
+  /// Goes to the leaf beside this one: to its first entry, or backward to its last.
+  ///
+  /// - Returns: Whether there is one; the cursor stays otherwise.
+  private mutating func leave(towards step: Int) throws(StorageError) -> Bool {
+    var level = leaf &- 1
+    while level >= 0 {
+      let index = unsafe levels[level].index &+ step
+      if index >= 0, unsafe index < levels[level].page.count {
+        unsafe levels[level].index = index
+        try enter(from: level &+ 1, isLast: step < 0)
+        return true
+      }
+      level &-= 1
+    }
+    return false
+  }
+
+  /// Descends from a level on along an edge, and checks each page on the way.
+  private mutating func enter(from first: Int, isLast: Bool) throws(StorageError) {
+    for level in first...leaf {
+      var (lower, upper): (UnsafeRawBufferPointer?, UnsafeRawBufferPointer?) = (nil, nil)
+      var number = tree.root
+      if level > 0 {
+        let above = unsafe levels[level &- 1]
+        unsafe lower =
+          above.index > 0 ? unsafe try above.page.key(above.index) : unsafe above.lower
+        unsafe upper =
+          above.index &+ 1 < above.page.count
+          ? unsafe try above.page.key(above.index &+ 1) : unsafe above.upper
+        number = try above.page.child(above.index)
+      }
+      let isBranch = level < leaf
+      let page = unsafe try pages.page(number, isBranch: isBranch)
+      let index = isLast ? page.count &- 1 : 0
+      unsafe (levels + level).initialize(
+        to: Level(page: page, index: index, lower: lower, upper: upper))
+      try page.checkFill(isBranch: isBranch)
+      try checkLower(level)
+      try checkUpper(level)
+    }
+  }
+
+  /// Whether a page's first key is not below those that the branches above give it. A branch's
+  /// first key has no meaning.
+  private func checkLower(_ level: Int) throws(StorageError) {
+    let at = unsafe levels[level]
+    guard let lower = unsafe at.lower else { return }
+    let first = unsafe try at.page.key(level < leaf ? 1 : 0)
+    guard unsafe first.order(to: lower) >= 0 else {
+      throw at.page.fault("it holds keys that belong before it")
+    }
+  }
+
+  /// Whether a page's last key is below the bound that the branches above give it.
+  private func checkUpper(_ level: Int) throws(StorageError) {
+    let at = unsafe levels[level]
+    guard let upper = unsafe at.upper else { return }
+    let last = unsafe try at.page.key(at.page.count &- 1)
+    guard unsafe last.order(to: upper) < 0 else {
+      throw at.page.fault("it holds keys that belong behind it")
+    }
+  }
+
+  @inline(__always)
+  private mutating func load() throws(StorageError) {
+    let at = unsafe levels[leaf]
+    let entry = unsafe try pages.entry(at.page, at.index)
+    unsafe key = unsafe entry.key
+    unsafe value = unsafe try table.seal.open(entry.key, entry.value)
+  }
+}

@@ -1,0 +1,39 @@
+import CLMDB
+
+/// A data file in memory, for reading alone.
+///
+/// It is ours, beside LMDB's own map of the file: pages that are looked at through it are checked
+/// before anything in them is followed, and LMDB never meets them. It stays as long as somebody
+/// reads through it; when the file outgrows it, the next reader maps the file anew.
+@safe final class PageMap: @unchecked Sendable {
+  // What makes it Sendable: nothing in it changes.
+
+  /// The first byte of page 0.
+  let start: UnsafeRawPointer
+  /// The pages that there is room for.
+  let pageCount: UInt64
+  private let size: Int
+
+  /// So many bytes at least, so that a small file need not be mapped again while it grows.
+  private static let sizeMin = 1 << 26
+
+  /// Maps a file with room for four times as many pages as are asked for.
+  ///
+  /// - Returns: nil where the address space has no room (H15).
+  init?(_ descriptor: CInt, pages: UInt64) {
+    var size = PageMap.sizeMin
+    while UInt64(size / PageFormat.pageSize) < pages.multipliedReportingOverflow(by: 4).partialValue
+    {
+      guard size < 1 << 47 else { return nil }
+      size *= 2
+    }
+    guard let start = unsafe mmap(nil, size, PROT_READ, MAP_SHARED, descriptor, 0),
+      unsafe start != MAP_FAILED
+    else { return nil }
+    unsafe self.start = UnsafeRawPointer(start)
+    self.size = size
+    pageCount = UInt64(size / PageFormat.pageSize)
+  }
+
+  deinit { unsafe munmap(UnsafeMutableRawPointer(mutating: start), size) }
+}

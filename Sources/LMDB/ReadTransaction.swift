@@ -1,0 +1,97 @@
+import CLMDB
+import Synchronization
+
+/// A fixed view of the environment. It ends when it goes out of scope; its slot is used again.
+@safe package struct ReadTransaction: ~Copyable, Sendable {
+  private let environment: Environment
+  private let reader: ReaderHandle
+  /// What it reads; nil where the address space has no room for a map of our own.
+  private let pages: SnapshotPages?
+
+  /// The view for looking up.
+  package var access: Access { unsafe Access(handle: reader.handle, pages: pages) }
+
+  /// Begins one: under 0.2 µs when a slot is free.
+  ///
+  /// - Parameters:
+  ///   - environment: Where to read.
+  ///   - tables: The tables that will be read. They are resolved here where LMDB reads them, so
+  ///     that reading is free of side effects, and safe on several threads.
+  /// - Throws: ``StorageError``: `.busy` when all 1,024 slots are taken, `.closed`, `.corrupt`.
+  package init(_ environment: Environment, tables: [Table]) throws {
+    try environment.checkUsable(forWriting: false)
+    (reader, pages) = try ReadTransaction.begin(environment, tables)
+    self.environment = environment
+  }
+
+  /// Pins the pages of the newest moment, for whoever reads them in a way of its own. Tables are
+  /// not looked for, since their pages may be damaged.
+  ///
+  /// - Throws: ``StorageError``: `.busy`, `.closed`.
+  package init(pinning environment: Environment) throws {
+    try environment.checkUsable(forWriting: false)
+    (reader, pages) = try ReadTransaction.begin(environment, nil)
+    self.environment = environment
+  }
+
+  deinit {
+    unsafe mdb_txn_reset(reader.handle)
+    environment.idleReaders.withLock { $0.append(reader) }
+    environment.gate.leave()
+  }
+
+  private static func begin(
+    _ environment: Environment, _ tables: [Table]?
+  ) throws -> (ReaderHandle, SnapshotPages?) {
+    var attempts = 0
+    while true {
+      try environment.enter()
+      var handle: OpaquePointer?
+      let code = unsafe start(environment, &handle)
+      if code == MDB_SUCCESS, let handle = unsafe handle {
+        let reader = unsafe ReaderHandle(handle: handle)
+        guard let tables else { return (reader, nil) }
+        return try resolve(tables, reader, environment)
+      }
+      // Inside the gate, so that the environment is not closed meanwhile.
+      if code == MDB_READERS_FULL { environment.clearStaleReaders() }
+      environment.gate.leave()
+      attempts += 1
+      guard attempts < 4, code == MDB_READERS_FULL || code == MDB_MAP_RESIZED else {
+        throw StorageError(code: code, while: "beginning to read")
+      }
+      if code == MDB_MAP_RESIZED { try environment.resize(to: 0) }
+    }
+  }
+
+  /// Finds the tables of the moment that a reader pins; ends it where that meets damage.
+  private static func resolve(
+    _ tables: [Table], _ reader: ReaderHandle, _ environment: Environment
+  ) throws -> (ReaderHandle, SnapshotPages?) {
+    do {
+      if let pages = unsafe try environment.pages(pinnedBy: reader.handle) {
+        return (reader, pages)
+      }
+      let access = unsafe Access(handle: reader.handle)
+      for table in tables { _ = try access.count(table) }
+      return (reader, nil)
+    } catch let error as StorageError {
+      unsafe mdb_txn_abort(reader.handle)
+      environment.gate.leave()
+      throw environment.readingError(error)
+    }
+  }
+
+  private static func start(_ environment: Environment, _ handle: inout OpaquePointer?) -> Int32 {
+    if let idle = environment.idleReaders.withLock({ $0.popLast() }) {
+      let code = unsafe mdb_txn_renew(idle.handle)
+      if code == MDB_SUCCESS {
+        unsafe handle = unsafe idle.handle
+      } else {
+        unsafe mdb_txn_abort(idle.handle)
+      }
+      return code
+    }
+    return unsafe mdb_txn_begin(environment.handle, nil, UInt32(MDB_RDONLY), &handle)
+  }
+}

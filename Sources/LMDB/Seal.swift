@@ -1,0 +1,89 @@
+// The checksum that ends an entry of a sealed table:
+//
+//     value | checksum u32     the lower half of the XXH3 of the value, seeded with the XXH3 of the
+//                              key; little-endian
+//
+// It is added by the write and taken off by the read, so that whoever uses the table sees the value
+// alone. A table whose owner stores a checksum of its own in each value has a form here as well, so
+// that an entry can be checked by whoever only passes it: the neighbors of a key that is not there
+// say whether it could have been.
+
+import CXXHash
+
+/// How the entries of a table are protected against damage.
+package enum Seal: UInt8, Sendable {
+  /// Not at all, as far as this module knows.
+  case none
+  /// By a checksum of 4 bytes that this module adds and takes off.
+  case short
+  /// By the owner: the value begins with the XXH3 of its rest, seeded with that of the key.
+  case ownLeading
+  /// By the owner: the value ends with the XXH3 of what is before, seeded with that of the key.
+  case ownTrailing
+
+  /// The bytes that this module adds to a value.
+  @inline(__always)
+  var addedCount: Int { self == .short ? Seal.shortCount : 0 }
+
+  static let shortCount = 4
+  private static let ownCount = 8
+
+  /// The checksum that a sealed entry ends with.
+  @inline(__always)
+  static func sum(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> UInt32 {
+    unsafe UInt32(truncatingIfNeeded: hash(value, seed: hash(key, seed: 0)))
+  }
+
+  @inline(__always)
+  private static func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
+    unsafe XXH3_64bits_withSeed(bytes.baseAddress, bytes.count, seed)
+  }
+
+  /// Whether an entry is one that was stored.
+  func holds(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
+    switch self {
+    case .none: return true
+    case .short: return unsafe value.count >= Seal.shortCount && holdsShort(key, value)
+    case .ownLeading:
+      guard value.count >= Seal.ownCount else { return false }
+      let rest = unsafe UnsafeRawBufferPointer(rebasing: value[Seal.ownCount...])
+      let sum = unsafe Seal.hash(rest, seed: Seal.hash(key, seed: 0))
+      return unsafe value.loadUnaligned(as: UInt64.self) == sum.littleEndian
+    case .ownTrailing:
+      guard value.count >= Seal.ownCount else { return false }
+      let end = value.count - Seal.ownCount
+      let body = unsafe UnsafeRawBufferPointer(rebasing: value[..<end])
+      let sum = unsafe Seal.hash(body, seed: Seal.hash(key, seed: 0))
+      return unsafe value.loadUnaligned(fromByteOffset: end, as: UInt64.self) == sum.littleEndian
+    }
+  }
+
+  @inline(__always)
+  private func holdsShort(
+    _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+  ) -> Bool {
+    let end = value.count - Seal.shortCount
+    let body = unsafe UnsafeRawBufferPointer(rebasing: value[..<end])
+    let stored = unsafe value.loadUnaligned(fromByteOffset: end, as: UInt32.self)
+    return unsafe stored == Seal.sum(key, body).littleEndian
+  }
+
+  /// Checks the seal that this module has added, and takes it off.
+  ///
+  /// - Throws: ``StorageError`` of kind `.corrupt`.
+  @inline(__always)
+  func open(
+    _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
+  ) throws(StorageError) -> UnsafeRawBufferPointer {
+    guard self == .short else { return unsafe value }
+    guard unsafe value.count >= Seal.shortCount && holdsShort(key, value) else {
+      throw Seal.broken()
+    }
+    return unsafe UnsafeRawBufferPointer(rebasing: value[..<(value.count - Seal.shortCount)])
+  }
+
+  @inline(never)
+  static func broken() -> StorageError {
+    StorageError(.corrupt, "an entry is not what was stored (its checksum differs)")
+  }
+}

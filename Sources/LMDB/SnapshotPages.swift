@@ -1,0 +1,282 @@
+// Reading a transaction's pages without LMDB.
+//
+//     mdb_txn_begin ──pins──▶ pages of transaction n
+//     meta page n & 1 ──▶ main table ──▶ the tables' trees      resolved once for each transaction
+//     look-up, walk   ──▶ page by page through our own map, each bound checked
+//
+// LMDB trusts its pages: damage lets it read outside of them, abort, or answer wrongly. So it only
+// pins the pages that a reader needs, and they are read here. A look-up costs what LMDB's costs.
+//
+// Damage that the pages' own structure does not show is found by the order of keys and by the
+// entries' checksums:
+//
+// 1. An entry that is found has a checksum that its key is part of.
+// 2. A key that is not found lies between two neighbors. A search that a damaged key has led astray
+//    ends beside that key, so the neighbors' checksums tell; one that a damaged or exchanged branch
+//    has led astray ends at the edge of a leaf, and edges are held against the branches above and
+//    the leaf beside.
+// 3. A walk ascends, and each page that it enters is filled, and keeps to the bounds above it.
+
+import CLMDB
+import Synchronization
+
+/// A table's tree as of a transaction.
+struct PageTree: Equatable, Sendable {
+  private var flags: UInt16 = 0
+  /// 0 where there are no entries.
+  private(set) var depth = 0
+  private(set) var branchPages: UInt64 = 0
+  private(set) var leafPages: UInt64 = 0
+  private(set) var overflowPages: UInt64 = 0
+  private(set) var entries: UInt64 = 0
+  private(set) var root = PageFormat.noPage
+
+  init() {}
+
+  /// Reads a summary, of the main table or of a named one, as yet unchecked.
+  init(at start: UnsafeRawPointer) {
+    flags = unsafe start.loadUnaligned(fromByteOffset: 4, as: UInt16.self)
+    depth = Int(unsafe start.loadUnaligned(fromByteOffset: 6, as: UInt16.self))
+    branchPages = unsafe start.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+    leafPages = unsafe start.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
+    overflowPages = unsafe start.loadUnaligned(fromByteOffset: 24, as: UInt64.self)
+    entries = unsafe start.loadUnaligned(fromByteOffset: 32, as: UInt64.self)
+    root = unsafe start.loadUnaligned(fromByteOffset: 40, as: UInt64.self)
+  }
+
+  /// The tree, if it can be one in a file of so many pages.
+  func checked(limit: UInt64) throws(StorageError) -> PageTree {
+    let isEmpty = root == PageFormat.noPage && depth == 0 && entries == 0 && leafPages == 0
+    let isTree =
+      root >= PageFormat.metaPages && root < limit && leafPages > 0 && entries >= leafPages
+      && (1...PageFormat.depthMax).contains(depth) && branchPages < limit && leafPages < limit
+      && overflowPages < limit
+    guard flags == 0, isEmpty || isTree else {
+      throw StorageError(.corrupt, "the data file is damaged: a table's summary is impossible")
+    }
+    return self
+  }
+}
+
+/// A table's name, and its handle.
+struct NamedTable: Sendable {
+  let name: [UInt8]
+  let index: UInt32
+}
+
+/// The pages that a read transaction sees.
+@safe final class SnapshotPages: @unchecked Sendable {
+  // What makes it Sendable: nothing in it changes, and neither do pages while a reader pins them.
+
+  /// LMDB's number of the transaction.
+  let transaction: UInt64
+  let map: PageMap
+  private let start: UnsafeRawPointer
+  /// Pages from this one on are not in the file.
+  private let limit: UInt64
+  /// What an error in reading is to whoever reads.
+  let readingError: @Sendable (StorageError) -> any Error
+  /// The trees by the tables' handles.
+  private(set) var trees: [PageTree]
+
+  /// Resolves the tables of a transaction.
+  ///
+  /// - Parameters:
+  ///   - meta: What the transaction's meta page says; a reader must pin it.
+  ///   - map: Where its pages are.
+  ///   - pagesInFile: How many pages the file has.
+  ///   - tables: The tables' names and handles.
+  ///   - readingError: What an error in reading is to whoever reads.
+  /// - Throws: ``StorageError`` of kind `.corrupt`.
+  init(
+    _ meta: MetaFields, _ map: PageMap, pagesInFile: UInt64, _ tables: [NamedTable],
+    _ readingError: @escaping @Sendable (StorageError) -> any Error
+  ) throws(StorageError) {
+    self.readingError = readingError
+    transaction = meta.transaction
+    self.map = map
+    unsafe start = map.start
+    limit = min(meta.lastPage &+ 1, pagesInFile, map.pageCount)
+    trees = Array(repeating: PageTree(), count: 1 + Int(tables.map(\.index).max() ?? 0))
+    let main = try meta.main.checked(limit: limit)
+    for table in tables { trees[Int(table.index)] = try tree(table.name, in: main) }
+  }
+
+  /// The tree of a table, as the main table notes it. One that was never written to is in the main
+  /// table as well, since opening it for the first time makes it.
+  private func tree(_ name: [UInt8], in main: PageTree) throws(StorageError) -> PageTree {
+    unsafe try name.withUnsafeBufferPointer { name throws(StorageError) in
+      let wanted = UnsafeRawBufferPointer(name)
+      let missing = MappedPage.fault(main.root, "a table is missing")
+      if main.depth == 0 { throw missing }
+      let (leaf, index, isExact) = unsafe try locate(wanted, in: main)
+      if !isExact { throw missing }
+      let (flags, key, size) = unsafe try leaf.entry(index)
+      guard flags == PageFormat.NodeFlags.summary, size == PageFormat.summarySize,
+        let end = unsafe key.baseAddress.map({ unsafe $0 + key.count })
+      else { throw leaf.fault("a table's entry is damaged") }
+      return unsafe try PageTree(at: end).checked(limit: limit)
+    }
+  }
+
+  /// A branch or leaf page.
+  @inline(__always)
+  func page(_ number: UInt64, isBranch: Bool) throws(StorageError) -> MappedPage {
+    guard number &- PageFormat.metaPages < limit &- PageFormat.metaPages else {
+      throw MappedPage.fault(number, "there is no such page")
+    }
+    let place = unsafe start + Int(number) &* PageFormat.pageSize
+    return unsafe try MappedPage(at: place, number, isBranch: isBranch)
+  }
+
+  /// The leaf where a key is, or would be.
+  @inline(__always)
+  func locate(
+    _ key: UnsafeRawBufferPointer, in tree: PageTree
+  ) throws(StorageError) -> (leaf: MappedPage, index: Int, isExact: Bool) {
+    var number = tree.root
+    var level = tree.depth
+    while level > 1 {
+      let branch = try page(number, isBranch: true)
+      number = try branch.child(unsafe branch.way(to: key))
+      level &-= 1
+    }
+    let leaf = try page(number, isBranch: false)
+    let (index, isExact) = unsafe try leaf.lowerBound(key, from: 0)
+    return (leaf, index, isExact)
+  }
+
+  /// Looks a key up.
+  ///
+  /// - Returns: The value without its seal; nil where there is no entry.
+  /// - Throws: ``StorageError`` of kind `.corrupt`.
+  func find(_ table: Table, _ key: UnsafeRawBufferPointer) throws(StorageError) -> MDB_val? {
+    let tree = trees[Int(table.index)]
+    if tree.depth == 0 { return nil }
+    let (leaf, index, isExact) = unsafe try locate(key, in: tree)
+    if isExact { return unsafe try opened(leaf, index, table) }
+    unsafe try checkAbsent(key, table, leaf, index)
+    return nil
+  }
+
+  /// Looks a key up on the leaf of the last one first, if that may be its place.
+  func find(
+    _ table: Table, _ key: UnsafeRawBufferPointer, near last: inout MappedPage?
+  ) throws(StorageError) -> MDB_val? {
+    let tree = trees[Int(table.index)]
+    if tree.depth == 0 { return nil }
+    if let leaf = last {
+      let (index, isExact) = unsafe try leaf.lowerBound(key, from: 0)
+      if isExact { return unsafe try opened(leaf, index, table) }
+      if index > 0, index < leaf.count {
+        unsafe try checkAbsent(key, table, leaf, index)
+        return nil
+      }
+    }
+    let (leaf, index, isExact) = unsafe try locate(key, in: tree)
+    last = leaf
+    if isExact { return unsafe try opened(leaf, index, table) }
+    unsafe try checkAbsent(key, table, leaf, index)
+    return nil
+  }
+
+  @inline(__always)
+  private func opened(
+    _ leaf: MappedPage, _ index: Int, _ table: Table
+  ) throws(StorageError) -> MDB_val {
+    let (key, value) = unsafe try entry(leaf, index)
+    return unsafe MDB_val(try table.seal.open(key, value))
+  }
+
+  /// An entry of a leaf, its seal included.
+  @inline(__always)
+  func entry(
+    _ leaf: MappedPage, _ index: Int
+  ) throws(StorageError) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+    let (flags, key, size) = unsafe try leaf.entry(index)
+    guard let place = unsafe key.baseAddress.map({ unsafe $0 + key.count }) else {
+      throw leaf.fault("an entry has no key")
+    }
+    if flags == 0 { return unsafe (key, UnsafeRawBufferPointer(start: place, count: size)) }
+    guard flags == PageFormat.NodeFlags.overflow else {
+      throw leaf.fault("a node has the flags \(flags.hexadecimal)")
+    }
+    let number = unsafe place.loadUnaligned(as: UInt64.self)
+    return unsafe (key, try overflow(number, size))
+  }
+
+  /// A value that lies in pages of its own.
+  private func overflow(
+    _ number: UInt64, _ size: Int
+  ) throws(StorageError) -> UnsafeRawBufferPointer {
+    let needed = PageFormat.overflowPages(for: size)
+    guard number >= PageFormat.metaPages, number < limit, needed <= limit - number else {
+      throw MappedPage.fault(number, "there is no such page")
+    }
+    let page = unsafe start + Int(number) &* PageFormat.pageSize
+    guard unsafe page.loadUnaligned(as: UInt64.self) == number,
+      unsafe page.loadUnaligned(fromByteOffset: 10, as: UInt16.self)
+        == PageFormat.PageFlags.overflow,
+      unsafe UInt64(page.loadUnaligned(fromByteOffset: 12, as: UInt32.self)) >= needed
+    else { throw MappedPage.fault(number, "its header is damaged") }
+    return unsafe UnsafeRawBufferPointer(start: page + PageFormat.headerSize, count: size)
+  }
+
+  // MARK: What is not there
+
+  /// A neighbor with a longer value is not checked: that would cost more than looking it up.
+  private static let checkedValueMax = 1 << 14
+
+  /// Checks that a key that was not found could not have been overlooked.
+  private func checkAbsent(
+    _ key: UnsafeRawBufferPointer, _ table: Table, _ leaf: MappedPage, _ index: Int
+  ) throws(StorageError) {
+    if index > 0, index < leaf.count {
+      try checkSeal(leaf, index &- 1, table)
+      return try checkSeal(leaf, index, table)
+    }
+    // At the edge of a leaf the way there counts as well.
+    var cursor = PageCursor(self, table)
+    _ = unsafe try cursor.seek(key)
+  }
+
+  /// Checks the checksum of an entry that is only passed.
+  @inline(__always)
+  func checkSeal(_ leaf: MappedPage, _ index: Int, _ table: Table) throws(StorageError) {
+    if table.seal == .none { return }
+    let (key, value) = unsafe try entry(leaf, index)
+    if value.count > SnapshotPages.checkedValueMax { return }
+    guard unsafe table.seal.holds(key, value) else { throw Seal.broken() }
+  }
+}
+
+/// What a transaction's meta page says.
+struct MetaFields: Equatable {
+  let transaction: UInt64
+  let lastPage: UInt64
+  /// The main table.
+  let main: PageTree
+  /// Whether the transaction after the next one may have begun to write over it.
+  let isUnsettled: Bool
+
+  private static let mainOffset = 40 + PageFormat.summarySize
+  private static let lastPageOffset = 136
+  private static let transactionOffset = 144
+
+  /// - Returns: nil where the page is not the transaction's any more. The one after the next one
+  ///   writes to the same page, and not before the other page is the next one's.
+  init?(_ start: UnsafeRawPointer, _ transaction: UInt64) {
+    let page = unsafe start + Int(transaction & 1) * PageFormat.pageSize
+    let other = unsafe start + Int(~transaction & 1) * PageFormat.pageSize
+    let offset = MetaFields.transactionOffset
+    self.transaction = transaction
+    lastPage = unsafe page.loadUnaligned(
+      fromByteOffset: MetaFields.lastPageOffset, as: UInt64.self)
+    main = unsafe PageTree(at: page + MetaFields.mainOffset)
+    let number = unsafe page.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    let next = unsafe other.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+    isUnsettled = next == transaction &+ 1
+    if number != transaction { return nil }
+  }
+}
