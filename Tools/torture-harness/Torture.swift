@@ -6,8 +6,8 @@ import Glibc
 ///
 /// One program in several parts, since a part may be killed: `run` starts the others. `workload`,
 /// `endure` and `write` write, under the recorder; `observe` and `consume` follow; `recover` opens
-/// what they left; `hold` reads until it is killed; `trial` runs a share of a trial's cases; `fill`
-/// and `reopen` measure a recovery.
+/// what they left; `hold` reads until it is killed; `answers` reads what was damaged; `trial` runs
+/// a share of a trial's cases; `fill` and `reopen` measure a recovery.
 @main struct Torture {
   static func main() async {
     do {
@@ -33,6 +33,7 @@ import Glibc
     case "fill": try Recovery(path: arguments.path).fill()
     case "reopen": try Recovery(path: arguments.path).measure()
     case "recover": try recover(arguments)
+    case "answers": return try Damages.answer(arguments.path)
     case "hold": try KilledReader.hold(arguments.path, arguments.setting.bugs)
     case "trial":
       let cases = try Cases(
@@ -45,16 +46,21 @@ import Glibc
       let session = try Session(arguments)
       guard let measure = arguments.measure else { return session.run() }
       defer { session.removeFiles() }
-      try run(measure, arguments.count ?? 1_000_000, in: session.directory)
+      try run(measure, arguments, in: session.directory)
     default: throw Failure(Arguments.usage)
     }
     return true
   }
 
   private static func run(
-    _ measure: Arguments.Measure, _ count: Int, in directory: String
+    _ measure: Arguments.Measure, _ arguments: Arguments, in directory: String
   ) throws {
+    let count = arguments.count ?? (measure == .damage ? 3000 : 1_000_000)
     switch measure {
+    case .damage:
+      try Damages(
+        directory: directory, seed: arguments.setting.seed, count: count, given: arguments.path
+      ).measure()
     case .declaring: try DeclaringSteps(directory: directory, records: count).measure()
     case .compaction, .archiving:
       try CompactionSteps(

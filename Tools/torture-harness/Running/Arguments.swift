@@ -20,7 +20,8 @@ struct Arguments {
   /// After how many transactions a process of the feed trial is done, and the last one of all.
   var count: Int?
   var end: UInt64?
-  /// What is to be measured instead: compacting that drops, or that archives; declaring.
+  /// What is to be measured instead: compacting that drops, or that archives; declaring; what comes
+  /// of a damaged state.
   var measure: Measure?
   /// A multiple of each trial's usual size.
   var scale = 1.0
@@ -33,6 +34,7 @@ struct Arguments {
     case compaction
     case archiving
     case declaring
+    case damage
   }
 
   static let usage = """
@@ -40,7 +42,7 @@ struct Arguments {
            Tools/torture --trial power|kill|fault|space|corruption|feed|schedule
                          [--workload NAME] [--seed N] [--quota N] [--names strict|journal]
                          [--bug NAME] [--case N]
-           Tools/torture --measure compaction|archiving|declaring [--count N]
+           Tools/torture --measure compaction|archiving|declaring|damage [--count N] [--at DB]
     """
 
   init(_ words: [String]) throws {

@@ -18,9 +18,14 @@ struct ChildProcess {
 
   private let id: pid_t
 
-  /// Starts this program anew, its output going to a file.
-  init(_ arguments: [String], _ variables: [String: String], output: String) throws {
-    let program = CommandLine.arguments[0]
+  /// Starts this program anew, or another one under the name that its arguments begin with; its
+  /// output goes to a file.
+  init(
+    _ arguments: [String], _ variables: [String: String], output: String,
+    program other: String? = nil
+  ) throws {
+    let program = other ?? CommandLine.arguments[0]
+    let arguments = other == nil ? [program] + arguments : arguments
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -30,7 +35,7 @@ struct ChildProcess {
     var inherited = ProcessVariables.all
     inherited.merge(variables) { _, own in own }
     var id: pid_t = 0
-    let code = unsafe ChildProcess.withCStrings([program] + arguments) { arguments in
+    let code = unsafe ChildProcess.withCStrings(arguments) { arguments in
       unsafe ChildProcess.withCStrings(inherited.map { "\($0.key)=\($0.value)" }) { variables in
         unsafe posix_spawn(&id, program, &actions, nil, arguments, variables)
       }
