@@ -42,6 +42,8 @@ package struct Simulation {
     let scheduler = Scheduler(seed: plan.seed)
     var options = Database.Options()
     options.background = scheduler
+    // It would go on for ever.
+    options.scrubPause = nil
     options.plantedBugs = plantedBugs
     options.checkpointGrowth = plan.checkpointGrowth
     let world = World(try Database(at: directory, options: options), scheduler, plan)

@@ -144,7 +144,7 @@ extension Database {
   }
 
   /// Whether an error says that stored bytes are wrong.
-  private static func isDamage(_ error: any Error) -> Bool {
+  static func isDamage(_ error: any Error) -> Bool {
     switch error {
     case let error as DatabaseError: error.isDamage
     case let error as StorageError: error.isDamage
@@ -184,7 +184,7 @@ extension Database {
   }
 
   private func checkPages(of state: State) throws {
-    let pin = try ReadTransaction(state.environment, tables: [])
+    let pin = try ReadTransaction(pinning: state.environment)
     let walker = try PageWalker(
       descriptor: try state.environment.dataDescriptor(), transactionID: pin.access.number)
     if let finding = try walker.walk().findings.first {
@@ -210,7 +210,7 @@ extension Database {
 
   /// Rebuilds for a reason, or because it was asked for. Where there is a reason another process
   /// may have done it meanwhile, unless the generation that was found damaged is still in use.
-  private func rebuild(
+  func rebuild(
     because reason: String?, _ progress: ProgressHandler?, insteadOf damaged: UInt64? = nil
   ) throws {
     try writer.exclusively {

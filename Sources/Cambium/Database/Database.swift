@@ -76,6 +76,11 @@ public final class Database: Sendable {
     package var fillsLater = false
     /// Told how long each step of filling had the writer's turn, with its commit.
     package var fillStepTook: (@Sendable (_ step: String, Duration) -> Void)?
+    /// How many bytes the scrub reads in a second, in the background; more where a round would take
+    /// longer than a day. 0 turns it off; ``Database/scrub(progress:)`` can be called nevertheless.
+    public var scrubBytesPerSecond = 1 << 20
+    /// How long the scrub waits after opening, and then before each stretch; nil turns it off.
+    package var scrubPause: (first: Duration, later: Duration)? = (.seconds(10), .seconds(1))
     /// True if leaps of ``clock`` are held back as those of the system's clock are.
     package var holdsLeaps = false
     /// True if values may refer to blobs that are not stored, as they could in earlier versions.
@@ -118,6 +123,7 @@ public final class Database: Sendable {
     if store.isReadOnly || store.isPartial { return }
     writer.compactor.resume(writer.compaction)
     writer.filler.resume(store)
+    writer.scrubber.start(self)
   }
 
   deinit { try? close() }
@@ -187,6 +193,7 @@ public final class Database: Sendable {
   public func close() throws {
     if store.feed.isClosed { return }
     store.feed.close()
+    writer.scrubber.close()
     // These write to the state, which is to be said to be clean.
     writer.projections.close()
     writer.filler.close()

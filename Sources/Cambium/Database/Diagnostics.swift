@@ -50,6 +50,12 @@ public enum Diagnostic: Sendable, CustomStringConvertible {
   /// ``Database/repair(_:by:to:latest:options:progress:)`` saves it.
   case logDamaged(SequenceNumber, readable: SequenceNumber, reason: String)
 
+  /// The scrub has found damage in the log: in a record, where it is one. Damage of the state is
+  /// mended at once, and told by ``stateRebuilt(reason:)``.
+  ///
+  /// Recovery: as for ``logDamaged(_:readable:reason:)``.
+  case scrubFoundDamage(SequenceNumber?, reason: String)
+
   /// The sentence for a log.
   public var description: String {
     switch self {
@@ -75,6 +81,8 @@ public enum Diagnostic: Sendable, CustomStringConvertible {
     case .logDamaged(let sequence, let readable, let reason):
       "record \(sequence) of the log is damaged (\(reason)): what can be read ends at transaction "
         + "\(readable), and nothing can be written; `cambium repair` says what can be saved"
+    case .scrubFoundDamage(_, let reason):
+      "the log is damaged: \(reason); `cambium repair` says what can be saved"
     case .stateRebuilt(let reason): "the state was rebuilt from the log: \(reason)"
     }
   }

@@ -66,6 +66,8 @@ public struct Information: Sendable {
   public let consumers: [(name: String, position: SequenceNumber)]
   /// How long the oldest snapshot of this process has been held.
   public let oldestSnapshot: Duration?
+  /// What the last whole round of the scrub has found; nil while there was none.
+  public let lastScrub: ScrubReport?
 }
 
 extension Database {
@@ -97,7 +99,8 @@ extension Database {
           archived: try log.archived(), retention: try log.retention(),
           tables: try tables("log", log.access, store.log.environment, LogTables.names)
             + tables("state", reader.access, state.environment, StateTables.names),
-          consumers: try log.consumers(), oldestSnapshot: store.ages.oldest)
+          consumers: try log.consumers(), oldestSnapshot: store.ages.oldest,
+          lastScrub: ScrubPlace.read(store).last)
       }
     }
   }

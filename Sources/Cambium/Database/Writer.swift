@@ -41,6 +41,7 @@ final class Writer: Sendable {
   let compactor: Compactor
   let projections: ProjectionRunner
   let filler: Filler
+  let scrubber: Scrubber
   private let turn = DispatchSemaphore(value: 1)
   private let owner = Atomic<UInt>(0)
   /// How many threads wait for the turn.
@@ -57,6 +58,7 @@ final class Writer: Sendable {
     compactor = Compactor(background)
     projections = ProjectionRunner(background)
     filler = Filler(background)
+    scrubber = Scrubber(background)
     projections.attach(self)
     filler.attach(self)
     store.feed.setRemedy { [weak self] in try self?.catchUpLate() }

@@ -88,7 +88,7 @@ private final class Reports: Sendable {
       case .stateBehind(let applied, let head): notes.behind = (applied, head)
       case .logDamaged(let record, let readable, _): notes.damaged = (record, readable)
       case .snapshotHeld, .checkpointFailed, .compactionFailed, .fillingFailed,
-        .projectionFailed, .stateUpdateFailed, .clockLeapt, .clockBehind:
+        .projectionFailed, .stateUpdateFailed, .clockLeapt, .clockBehind, .scrubFoundDamage:
         break
       }
     }

@@ -85,6 +85,11 @@ enum InfoCommand {
     if !information.retention.keepsEverything {
       entries.append(("policy", information.retention.text))
     }
+    if let scrub = information.lastScrub {
+      let found = scrub.stateDamage.count + scrub.logDamage.count
+      let text = found == 0 ? "nothing found" : "\(found) damages found"
+      entries.append(("scrubbed", "\(Zone.system.textWithOffset(scrub.ended)), \(text)"))
+    }
     for consumer in information.consumers {
       let left = head.rawValue - min(head.rawValue, consumer.position.rawValue)
       let lag = left == 0 ? "" : ", \(Quantity.count(left)) behind"
@@ -155,6 +160,10 @@ enum InfoCommand {
     if let archived = information.archived {
       line.add("archivedFirst", archived.lowerBound.rawValue)
       line.add("archivedLast", archived.upperBound.rawValue)
+    }
+    if let scrub = information.lastScrub {
+      line.add("scrubbed", scrub.ended)
+      line.add("scrubDamage", .array((scrub.stateDamage + scrub.logDamage).map { .string($0) }))
     }
     line.add("tables", information.tables.map(json))
     line.add("consumers", information.consumers.map { json($0.name, $0.position) })

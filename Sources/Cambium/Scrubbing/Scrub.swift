@@ -1,0 +1,159 @@
+// The scrub: all pages and entries of log and state are read again and again, a stretch at a time,
+// so that damage is found while the log can still mend it.
+//
+//     place ──▶ a stretch of one table, behind the key that was read last ──▶ place
+//                    │ damage of the state: a new generation from the log
+//                    └ damage of the log: noted, told by a diagnostic
+
+import FoundationEssentials
+import LMDB
+
+/// Reads stretches of a database, and mends the state.
+struct Scrub {
+  private let store: Store
+  /// Makes a new generation in the place of one, for a reason.
+  private let rebuild: (_ reason: String, _ generation: UInt64) throws -> Void
+
+  init(_ store: Store, rebuild: @escaping (_ reason: String, _ generation: UInt64) throws -> Void) {
+    self.store = store
+    self.rebuild = rebuild
+  }
+
+  /// How many tables a round reads.
+  private static let tablesCount = StateTables.names.count + LogTables.names.count
+
+  /// Reads on, and ends the round after the last table.
+  ///
+  /// - Parameters:
+  ///   - place: Where to go on; where it ends.
+  ///   - budget: About how many bytes.
+  /// - Returns: Whether the round is over.
+  /// - Throws: ``DatabaseError``, where the scrub itself could not go on.
+  func step(_ place: inout ScrubPlace, budget: Int) throws -> Bool {
+    let index = place.table
+    if index < StateTables.names.count {
+      try stepState(&place, StateTables.names[index], budget)
+    } else if index < Scrub.tablesCount {
+      try stepLog(&place, LogTables.names[index - StateTables.names.count], budget)
+    }
+    if place.table < Scrub.tablesCount { return false }
+    let damage = place.damage
+    place.last = ScrubReport(
+      ended: Date(microseconds: store.options.now), bytes: place.bytes,
+      stateDamage: damage.state, logDamage: damage.log)
+    (place.table, place.key, place.bytes, place.damage) = (0, [], 0, ScrubDamage())
+    return true
+  }
+
+  private func stepState(_ place: inout ScrubPlace, _ name: String, _ budget: Int) throws {
+    let state = try store.currentState()
+    if place.generation != state.generation {
+      (place.generation, place.table, place.key) = (state.generation, 0, [])
+    }
+    let name = StateTables.names[place.table]
+    guard let table = state.tables[name] else { return place.advance(nil, bytes: 0) }
+    do {
+      let stretch = try PageScrub.run(
+        state.environment, name, table, behind: place.behind, budget: budget
+      ) { _, _ in }
+      place.advance(stretch.last, bytes: stretch.bytes)
+      if place.table == StateTables.names.count { try walkState(state, &place) }
+    } catch let error where Database.isDamage(error) {
+      try mend(state, "\(error)", &place)
+    }
+  }
+
+  /// Walks the pages of a state that is not large, which checks the list of free pages as well.
+  private func walkState(_ state: State, _ place: inout ScrubPlace) throws {
+    guard try state.environment.usage().usedBytes <= Scrub.walkedBytesMax else { return }
+    let pin = try ReadTransaction(pinning: state.environment)
+    let walker = try PageWalker(
+      descriptor: try state.environment.dataDescriptor(), transactionID: pin.access.number)
+    guard let finding = try walker.walk().findings.first else { return }
+    throw DatabaseError.corrupt(reason: "\(finding)")
+  }
+
+  /// The walk holds one moment, so it must not take long.
+  private static let walkedBytesMax = 256 << 20
+
+  /// Makes a new generation, and begins with its tables.
+  private func mend(_ state: State, _ reason: String, _ place: inout ScrubPlace) throws {
+    if place.damage.state.count < ScrubDamage.countMax { place.damage.state.append(reason) }
+    (place.table, place.key) = (0, [])
+    if store.isReadOnly || store.isPartial {
+      // Nobody may write here; the log is read, and the next who may will find the damage.
+      return place.skipState()
+    }
+    try rebuild("the scrub found damage: \(reason)", state.generation)
+  }
+
+  private func stepLog(_ place: inout ScrubPlace, _ name: String, _ budget: Int) throws {
+    let log = store.log
+    var damage = place.damage
+    do {
+      let stretch = try PageScrub.run(
+        log.environment, name, log.tables[name], behind: place.behind, budget: budget
+      ) { key, value in try check(name, key, value, &damage) }
+      place.advance(stretch.last, bytes: stretch.bytes)
+    } catch let error where Database.isDamage(error) {
+      note("the table \(name): \(error)", nil, &damage)
+      place.advance(nil, bytes: 0)
+    }
+    place.damage = damage
+  }
+
+  /// Checks a record that has one part; a longer one when its first part comes.
+  private func check(
+    _ name: String, _ key: [UInt8], _ value: [UInt8], _ damage: inout ScrubDamage
+  ) throws {
+    guard name == "records", key.count == LogTables.recordKeyCount else { return }
+    let number = SequenceNumber(try key.lend { try $0.bigEndian(at: 0) })
+    do {
+      if try value.lend({ try TransactionRecord.count(startingWith: $0) }) > value.count {
+        guard key.last == 0 else { return }
+        _ = try store.log.read { try $0.record(number) }
+      } else if key[8...].allSatisfy({ $0 == 0 }) {
+        _ = try value.lend { try TransactionRecord($0) }
+      }
+    } catch DatabaseError.corrupt(let reason) {
+      note("record \(number): \(reason)", number, &damage)
+    }
+  }
+
+  private func note(_ reason: String, _ record: SequenceNumber?, _ damage: inout ScrubDamage) {
+    if damage.log.count < ScrubDamage.countMax { damage.log.append(reason) }
+    store.report(.scrubFoundDamage(record, reason: reason))
+  }
+}
+
+extension ScrubPlace {
+  fileprivate var behind: [UInt8]? { key.isEmpty ? nil : key }
+
+  /// Goes on behind a key, or with the next table where there is none.
+  fileprivate mutating func advance(_ key: [UInt8]?, bytes: Int) {
+    self.bytes += UInt64(bytes)
+    if let key { return self.key = key }
+    self.key = []
+    table += 1
+  }
+
+  fileprivate mutating func skipState() { table = StateTables.names.count }
+}
+
+extension Database {
+  /// Reads all pages and entries of log and state, as the scrub in the background does little by
+  /// little, and mends the state where it is damaged.
+  ///
+  /// Others read and write meanwhile. A damaged state is made anew from the log; damage of the log
+  /// is told by ``Diagnostic/scrubFoundDamage(_:reason:)`` and in the result.
+  ///
+  /// - Parameter progress: Called after each mebibyte, on this thread; false breaks off, and the
+  ///   scrub in the background goes on from there.
+  /// - Returns: What was found.
+  /// - Throws: ``DatabaseError``, `CancellationError`. The state may have been made anew.
+  /// - Complexity: reads each page in use once, about 0.5 s for 100 MB in memory.
+  @discardableResult
+  public func scrub(progress: ProgressHandler? = nil) throws -> ScrubReport {
+    try translating { try writer.scrubber.runWhole(self, progress) }
+  }
+}

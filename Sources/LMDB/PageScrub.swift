@@ -1,0 +1,130 @@
+/// Reads a stretch of a table with `pread`, and checks all that can be checked of it: each page as
+/// ``PageWalker`` does, the bounds that the pages above give it, and each entry's checksum.
+///
+/// Unlike a whole walk it begins behind any key, and ends after so many bytes. So a large table can
+/// be read little by little, without holding a moment for long. An error of the medium is an error
+/// here, and no signal.
+package struct PageScrub {
+  /// How far it has come.
+  package struct Stretch: Sendable {
+    /// The last key that was read; nil at the end of the table.
+    package let last: [UInt8]?
+    /// The bytes that were read.
+    package let bytes: Int
+  }
+
+  private let file: PageFile
+  private let table: Table
+  private let budget: Int
+  private var bytes = 0
+  private var last: [UInt8]?
+
+  /// Reads the entries behind a key.
+  ///
+  /// - Parameters:
+  ///   - environment: Whose pages are read.
+  ///   - name: The table's name.
+  ///   - table: The table, which says how its entries are protected.
+  ///   - key: The key behind which to begin; nil begins with the first.
+  ///   - budget: No further page is begun after so many bytes.
+  ///   - visit: Takes each entry, its seal included.
+  /// - Returns: How far it has come.
+  /// - Throws: ``FileDamage``, what `visit` throws, ``StorageError``.
+  package static func run(
+    _ environment: Environment, _ name: String, _ table: Table, behind key: [UInt8]?, budget: Int,
+    _ visit: (_ key: [UInt8], _ value: [UInt8]) throws -> Void
+  ) throws -> Stretch {
+    var attempts = 0
+    while true {
+      let pin = try ReadTransaction(pinning: environment)
+      attempts += 1
+      do {
+        let descriptor = try environment.dataDescriptor()
+        let walker = try PageWalker(descriptor: descriptor, transactionID: pin.access.number)
+        var scrub = PageScrub(
+          file: try PageFile(descriptor: descriptor), table: table, budget: budget)
+        return try scrub.run(walker.meta, Array(name.utf8), key, visit)
+      } catch FileDamage.transactionGone where attempts < 100 {
+        // Two commits came between the pin and the look at the meta pages.
+      }
+    }
+  }
+
+  private init(file: PageFile, table: Table, budget: Int) {
+    self.file = file
+    self.table = table
+    self.budget = budget
+  }
+
+  private mutating func run(
+    _ meta: MetaPage, _ name: [UInt8], _ key: [UInt8]?,
+    _ visit: ([UInt8], [UInt8]) throws -> Void
+  ) throws -> Stretch {
+    do {
+      guard let tree = try PageLookup.summary(file, meta, name) else {
+        throw FileDamage.damaged(page: nil, reason: "a table is missing")
+      }
+      if tree.isEmpty { return Stretch(last: nil, bytes: bytes) }
+      let bounds = KeyBounds(lower: nil, upper: nil)
+      let isOver = try read(tree.root, tree.depth, bounds, key, visit)
+      return Stretch(last: isOver ? nil : last, bytes: bytes)
+    } catch let fault as PageFault {
+      throw FileDamage(fault)
+    }
+  }
+
+  /// - Returns: Whether all below the page was read.
+  private mutating func read(
+    _ number: UInt64, _ depth: Int, _ bounds: KeyBounds, _ key: [UInt8]?,
+    _ visit: ([UInt8], [UInt8]) throws -> Void
+  ) throws -> Bool {
+    let isBranch = depth > 1
+    let page = try file.page(number)
+    bytes += PageFormat.pageSize
+    let nodes = try page.checkedNodes(isBranch: isBranch, order: .bytes)
+    try bounds.check(nodes.dropFirst(isBranch ? 1 : 0), of: page, .bytes)
+    if !isBranch {
+      for node in nodes { try read(node, of: page, behind: key, visit) }
+      return true
+    }
+    for index in nodes.indices {
+      let below = bounds.child(index, nodes, page)
+      if let key, let upper = below.upper, !key[...].isKey(before: upper, .bytes) { continue }
+      if bytes >= budget, last != nil { return false }
+      if try !read(nodes[index].child, depth - 1, below, key, visit) { return false }
+    }
+    return true
+  }
+
+  private mutating func read(
+    _ node: PageNode, of page: RawPage, behind place: [UInt8]?,
+    _ visit: ([UInt8], [UInt8]) throws -> Void
+  ) throws {
+    let key = Array(page.bytes[node.key])
+    if let place, !place[...].isKey(before: key[...], .bytes) { return }
+    let value = try value(node, page)
+    let isSound = unsafe key.withUnsafeBytes { key in
+      unsafe value.withUnsafeBytes { value in unsafe table.seal.holds(key, value) }
+    }
+    guard isSound else { throw page.fault("an entry's checksum differs") }
+    try visit(key, value)
+    last = key
+  }
+
+  private mutating func value(_ node: PageNode, _ page: RawPage) throws(PageFault) -> [UInt8] {
+    if node.flags == 0 { return Array(page.bytes[node.data]) }
+    guard node.flags == PageFormat.NodeFlags.overflow else {
+      throw page.fault("a node has the flags \(node.flags.hexadecimal)")
+    }
+    let start = try page.u64(node.data.lowerBound)
+    let pages = PageFormat.overflowPages(for: node.valueSize)
+    let header = try file.page(start, count: PageFormat.headerSize)
+    try header.checkHeader(flags: PageFormat.PageFlags.overflow)
+    guard try UInt64(header.overflowPages) >= pages else {
+      throw header.fault("its pages do not hold the value of \(node.valueSize) bytes")
+    }
+    bytes += Int(pages) * PageFormat.pageSize
+    let run = try file.page(start, count: PageFormat.headerSize + node.valueSize)
+    return Array(run.bytes[PageFormat.headerSize...])
+  }
+}
