@@ -118,6 +118,11 @@ struct ConditionCompiler {
     }
     step.outcomes = comparison.outcomes
     step.holdsForNull = comparison == .notEqual
+    if operand.isTextKey, operand.isKey, let text = resolved.keyText(value) {
+      step.operation = .textKey
+      step.constant = constant(Array(text.utf8))
+      return add(step, yes, no)
+    }
     if operand.isKey {
       step.operation = .key
       step.constant = constant(
@@ -239,6 +244,7 @@ struct ConditionCompiler {
     var operand = ConditionProgram.Operand()
     operand.function = path.function.map(ConditionProgram.Function.init) ?? .none
     operand.isKey = resolved.isKey && path.function == nil
+    operand.isTextKey = resolved.isTextKey
     operand.place = resolved.hops.isEmpty ? resolved.property == nil ? .key : .property : .followed
     guard resolved.hops.count < 255, program.hops.count < Int(UInt16.max) - 255 else {
       throw QueryError("a condition may not follow so many references")
@@ -296,6 +302,12 @@ extension ConditionScope {
 }
 
 extension ConditionScope.ResolvedPath {
+  /// The text that a constant is where keys compare as texts.
+  func keyText(_ value: Value) -> String? {
+    if case .string(let text) = value { return Key.composed(text) }
+    return key(value)?.description
+  }
+
   /// The key that a constant names.
   func key(_ value: Value) -> Key? { Self.key(value, target: definition?.target) }
 

@@ -69,7 +69,8 @@ extension ConditionProgram {
       }
     case .related:
       return try testRelated(step, record, table, key, related)
-    case .key where step.operand.place == .key: return testKey(step, key: key)
+    case .key where step.operand.place == .key, .textKey where step.operand.place == .key:
+      return testKey(step, key: key)
     default:
       return try lend(step.operand, record, table, key, related) { try test(step, $0) }
     }
@@ -81,9 +82,19 @@ extension ConditionProgram {
     if first && second { return step.outcomes == Outcome.equal }
     guard !first, !second else { return step.outcomes & Outcome.other != 0 }
     if step.operand.isKey || operands[Int(step.number)].isKey {
+      let areTexts = step.operand.isTextKey && operands[Int(step.number)].isTextKey
       guard let one = try StoredKey.bytes(endOf: a), let other = try StoredKey.bytes(endOf: b),
-        one.first == other.first
+        areTexts || one.first == other.first
       else { return step.outcomes & Outcome.other != 0 }
+      if areTexts {
+        return one.lend { one in
+          other.lend { other in
+            StoredKey.lendText(of: one) { one in
+              StoredKey.lendText(of: other) { step.allows(one.compare($0)) }
+            }
+          }
+        }
+      }
       return step.allows(one.lend { one in other.lend { one.compare($0) } })
     }
     guard let order = try StoredOrder.compare(a, b) else {
@@ -102,7 +113,10 @@ extension ConditionProgram {
     _ related: Related, _ body: (RawSpan) throws -> R
   ) throws -> R {
     switch operand.place {
-    case .key: return try StoredKey.value(of: key).lend { try apply(operand.function, $0, body) }
+    case .key:
+      return try StoredKey.value(of: key, asText: operand.isTextKey).lend {
+        try apply(operand.function, $0, body)
+      }
     case .property:
       return try lendProperty(operand, record, table) { try apply(operand.function, $0, body) }
     case .followed:
@@ -141,7 +155,7 @@ extension ConditionProgram {
   ) throws -> R? {
     if index == Int(operand.hopCount) {
       if operand.name == ConditionProgram.keyName {
-        return try StoredKey.value(of: key).lend { try body($0) }
+        return try StoredKey.value(of: key, asText: operand.isTextKey).lend { try body($0) }
       }
       return try lendProperty(operand, record, RecordTable(record), body)
     }

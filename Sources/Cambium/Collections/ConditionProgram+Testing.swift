@@ -37,7 +37,7 @@ extension ConditionProgram {
         }
         return step.allows(order)
       }
-    case .key: return try testKey(step, value)
+    case .key, .textKey: return try testKey(step, value)
     case .oneOf:
       let list = lists[Int(step.number)]
       if step.operand.isKey {
@@ -89,6 +89,9 @@ extension ConditionProgram {
   func testKey(_ step: Step, key: RawSpan) -> Bool {
     bytes.lend { constants in
       let wanted = constants.extracting(step.constant.range)
+      if step.operation == .textKey {
+        return StoredKey.lendText(of: key) { step.allows($0.compare(wanted)) }
+      }
       guard StoredKey.areOfOneKind(key, wanted) else {
         return step.outcomes & Outcome.other != 0
       }

@@ -26,8 +26,8 @@ struct ConditionProgram: Sendable {
     case null
     /// A value against a constant, by the kind that the constant has.
     case integer, date, string, value
-    /// A reference, or the record's own key, against a key.
-    case key
+    /// A reference, or the record's own key, against a key, by kind or as texts.
+    case key, textKey
     /// Whether a value is one of some.
     case oneOf
     /// Texts under a collation.
@@ -62,6 +62,8 @@ struct ConditionProgram: Sendable {
     var function: Function = .none
     /// Whether it is a key: the record's own, or a reference.
     var isKey = false
+    /// Whether such keys compare as texts.
+    var isTextKey = false
     var hopCount: UInt8 = 0
     var firstHop: UInt16 = 0
     /// Where in a record's table the property is likely to be.

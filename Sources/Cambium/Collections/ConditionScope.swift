@@ -48,6 +48,9 @@ struct ConditionScope {
     var definition: PropertyDefinition?
     /// True if it is read from a copy that an index has.
     var isCopy = false
+    /// True if it is a key of a collection whose keys are declared as texts: such keys compare as
+    /// texts, whatever they read as.
+    var isTextKey = false
 
     /// Whether it is a key: the record's own, or a reference.
     var isKey: Bool {
@@ -92,6 +95,10 @@ struct ConditionScope {
         scope = scope.entering(collection)
       }
     }
+    resolved.isTextKey =
+      resolved.property == nil
+      ? scope.definition?.keys == .string
+      : resolved.isKey && resolved.definition?.target.flatMap(find)?.keys == .string
     return resolved
   }
 

@@ -120,6 +120,22 @@ enum StoredKey {
     return !isDigit && first != UInt8(ascii: "-") && !text.contains(0, from: 0)
   }
 
+  /// Lends the text that a stored key is, as which it compares where keys are declared as texts.
+  static func lendText<R>(of key: RawSpan, _ body: (RawSpan) -> R) -> R {
+    if let tag = try? key.load(UInt8.self, at: 0), tag != KeyTag.text, let key = try? Key(key) {
+      return Array(key.description.utf8).lend { body($0) }
+    }
+    return body(key.extracting(droppingFirst: min(1, key.byteCount)))
+  }
+
+  /// The stored value that names a key; with `asText`, its text whatever that reads as.
+  static func value(of key: RawSpan, asText: Bool) throws -> [UInt8] {
+    guard asText else { return try value(of: key) }
+    var bytes = [ValueTag.string]
+    lendText(of: key) { bytes.append($0) }
+    return bytes
+  }
+
   /// The stored value that names a key.
   static func value(of key: RawSpan) throws -> [UInt8] {
     let tag = try key.load(UInt8.self, at: 0)

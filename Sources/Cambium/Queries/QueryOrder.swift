@@ -5,11 +5,17 @@ struct QueryOrder: Sendable {
   private let paths: QueryPaths
   private let orderings: [Ordering]
   private let types: [PropertyType]
+  /// Whether results that are equal come in the order of their keys' texts, which is not that of
+  /// the keys as they are stored.
+  private let comparesKeysAsTexts: Bool
 
   /// The record's own properties that it reads.
   var names: [Catalog.NameID] { paths.names }
 
-  init(_ orderings: [Ordering], in scope: ConditionScope) throws {
+  init(
+    _ orderings: [Ordering], in scope: ConditionScope, comparingKeysAsTexts: Bool = false
+  ) throws {
+    comparesKeysAsTexts = comparingKeysAsTexts
     self.orderings = orderings
     paths = try QueryPaths(orderings.map(\.path), in: scope)
     types = try orderings.map { try scope.resolve($0.path).orderedType }
@@ -24,6 +30,10 @@ struct QueryOrder: Sendable {
       try paths.lend(index, record, key: key, records) {
         try append($0, orderings[index], types[index], to: &bytes)
       }
+    }
+    if comparesKeysAsTexts {
+      StoredKey.lendText(of: key) { bytes.append($0) }
+      bytes.append(0)
     }
     bytes.append(key)
   }
@@ -43,6 +53,7 @@ struct QueryOrder: Sendable {
 extension ConditionScope.ResolvedPath {
   /// The type as which values are ordered.
   var orderedType: PropertyType {
+    if isTextKey { return .string }
     if property == nil { return .reference(.root) }
     return definition?.type ?? .any
   }

@@ -52,7 +52,7 @@ extension QueryPlanner {
     for test in own {
       guard let path = test.singlePath, path.function == nil,
         case let resolved = try scope.resolve(path), resolved.hops.isEmpty,
-        resolved.property == name,
+        resolved.property == name, !(resolved.isTextKey && test.isRange),
         let constraint = try TermConstraint.of(
           test, index.terms[place], isPlural: place == index.plural)
       else { continue }
@@ -134,6 +134,8 @@ extension QueryPlanner {
     if let after = description.after, after.index == nil { return (false, false) }
     var orderings = description.orderings.filter { !isFixed($0, scan) }
     if orderings.isEmpty { return (true, false) }
+    // Behind its terms an index goes by the keys as they are stored.
+    if hasMixedKeys { return (false, false) }
     let terms = scan.index.definition.terms.dropFirst(scan.fixedCount)
     // Behind all of its terms an index goes by the key.
     var isReversed: Bool?
@@ -145,7 +147,8 @@ extension QueryPlanner {
     }
     guard orderings.count <= terms.count, scan.index.plural.map({ $0 < scan.fixedCount }) ?? true
     else { return (false, false) }
-    for (ordering, term) in zip(orderings, terms) {
+    for (place, (ordering, term)) in zip(orderings, terms).enumerated() {
+      if isMixed(term, place, scan) { return (false, false) }
       let isTurned = ordering.isDescending != term.isDescending
       guard ordering.path == PropertyPath(term.property), ordering.collation == term.collation,
         ordering.hasPlainNulls, isReversed ?? isTurned == isTurned
@@ -154,6 +157,21 @@ extension QueryPlanner {
     }
     if isReversed == true && !scan.index.hasFixedLength { return (false, false) }
     return (true, isReversed ?? false)
+  }
+
+  /// Whether an index may have the values of a term in another order than is asked for: references
+  /// to records whose keys compare as texts, where some read as integers or UUIDs.
+  private func isMixed(_ term: IndexDefinition.Term, _ place: Int, _ scan: IndexScan) -> Bool {
+    guard let path = try? scope.resolve(PropertyPath(term.property)), path.isTextKey else {
+      return false
+    }
+    guard place == 0, scan.ranges.count == 1, let range = scan.ranges.first else { return true }
+    let (tag, first, last) = (OrderedBytes.reference, KeyTag.integer, KeyTag.uuid)
+    let lower = term.isDescending ? [~tag, ~last] : [tag, first]
+    let upper = ClosedOpenBytes.successor(term.isDescending ? [~tag, ~first] : [tag, last])
+    let others = ClosedOpenBytes(
+      from: range.lower + lower, upTo: upper.map { range.lower + $0 })
+    return (try? records.countEntries(others, max: 1)) != 0
   }
 
   /// Whether all that a scan finds has one value in what an ordering goes by.
@@ -282,6 +300,14 @@ extension ClosedOpenBytes {
 }
 
 extension Condition.Test {
+  /// Whether it compares by order.
+  fileprivate var isRange: Bool {
+    if case .compare(_, let comparison, _) = self {
+      return ![.equal, .notEqual].contains(comparison)
+    }
+    return false
+  }
+
   /// The path that a test of one property names.
   fileprivate var singlePath: PropertyPath? {
     switch self {

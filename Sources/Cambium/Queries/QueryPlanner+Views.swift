@@ -93,7 +93,7 @@ extension QueryPlanner {
   /// just that order. A page that goes on behind another is sorted.
   func topWays(_ own: [Condition.Test]) throws -> [Way] {
     guard let collection, description.grouping == nil, description.after == nil,
-      description.limit != nil
+      description.limit != nil, !hasMixedKeys
     else { return [] }
     let collections = records.catalog.collections
     return try collection.views.filter { !collections.isFilling($0.number) }
@@ -129,6 +129,7 @@ extension QueryPlanner {
     return orderings.count == terms.count
       && zip(orderings, terms).allSatisfy { ordering, term in
         ordering.path == PropertyPath(term.property) && ordering.hasPlainNulls
+          && (try? scope.resolve(ordering.path))?.isTextKey == false
           && ordering.isDescending == term.isDescending && ordering.collation == term.collation
       }
   }

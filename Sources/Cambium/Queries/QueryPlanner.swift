@@ -22,6 +22,12 @@ struct QueryPlanner {
   let scope: ConditionScope
   /// How many children the collection's node has at present.
   let childCount: Int
+  /// Whether keys compare as texts, and all of them are stored as such: so their order is the
+  /// tree's. Keys that read as integers or UUIDs are not.
+  let hasPlainTextKeys: Bool
+  /// Whether keys compare as texts, and not all of them are stored as such, so that no stretch of
+  /// the tree or of an index has them in their order.
+  let hasMixedKeys: Bool
 
   init(_ description: QueryDescription, _ records: QueryRecords) throws {
     self.description = description
@@ -31,6 +37,10 @@ struct QueryPlanner {
     scope.joined = description.joins.map { ($0.name, $0.collection) }
     self.scope = scope
     childCount = try records.presentCount(description.collection)
+    let isMixed =
+      collection?.definition.keys == .string
+      ? try records.hasMixedKeys(description.collection) : nil
+    (hasPlainTextKeys, hasMixedKeys) = (isMixed == false, isMixed == true)
   }
 
   /// Makes the plan.
@@ -116,7 +126,11 @@ struct QueryPlanner {
       residual: residual.isEmpty ? nil : try ConditionProgram(.all(residual), in: visited))
     plan.residualTests = residual
     let isSorted = way.isOrdered || description.grouping != nil
-    plan.order = isSorted ? nil : try QueryOrder(description.orderings, in: visited)
+    plan.order =
+      isSorted
+      ? nil
+      : try QueryOrder(
+        description.orderings, in: visited, comparingKeysAsTexts: hasMixedKeys)
     if isSorted, description.grouping == nil, case .index(let scan) = way.access,
       !description.orderings.isEmpty, !scan.index.hasFixedLength
     {
@@ -142,7 +156,7 @@ struct QueryPlanner {
       first.path == PropertyPath(nil) && first.nulls == nil
       // What is joined to one record may have another order.
       && (description.joins.isEmpty || description.orderings.count == 1)
-    return (isKey, isKey && first.isDescending)
+    return (isKey && !hasMixedKeys, isKey && !hasMixedKeys && first.isDescending)
   }
 
   private func scanWay(_ own: [Condition.Test]) -> Way {
@@ -168,7 +182,10 @@ struct QueryPlanner {
         ]
       }
     }
-    let ranges = own.compactMap { test in test.keyRange.map { (test, $0) } }
+    if hasMixedKeys { return nil }
+    let ranges = own.compactMap { test in
+      (hasPlainTextKeys ? test.textKeyRange : test.keyRange).map { (test, $0) }
+    }
     guard let first = ranges.first else { return nil }
     let range = ranges.dropFirst().reduce(first.1) { $0.intersection($1.1) }
     let (count, _) = try records.count(range, in: description.collection)
@@ -257,6 +274,16 @@ extension Condition.Test {
     return unique
   }
 
+  /// The same where all keys are texts.
+  fileprivate var textKeyRange: ClosedOpenBytes? {
+    guard case .compare(PropertyPath(nil), let comparison, let value) = self else {
+      return keyRange
+    }
+    guard let text = ConditionScope.ResolvedPath(property: nil).keyText(value) else { return nil }
+    let (key, kind) = ([KeyTag.text] + Array(text.utf8), ClosedOpenBytes(prefix: [KeyTag.text]))
+    return keyRange(comparison, key, within: kind)
+  }
+
   /// The keys that it asks for, as a stretch of their stored forms.
   fileprivate var keyRange: ClosedOpenBytes? {
     switch self {
@@ -266,15 +293,20 @@ extension Condition.Test {
       guard let key = ConditionScope.ResolvedPath.key(value, target: nil)?.storedBytes else {
         return nil
       }
-      let kind = ClosedOpenBytes(prefix: Array(key.prefix(1)))
-      switch comparison {
-      case .less: return ClosedOpenBytes(from: kind.lower, upTo: key)
-      case .lessOrEqual: return ClosedOpenBytes(from: kind.lower, upTo: key + [0])
-      case .greater: return ClosedOpenBytes(from: key + [0], upTo: kind.upper)
-      case .greaterOrEqual: return ClosedOpenBytes(from: key, upTo: kind.upper)
-      default: return nil
-      }
+      return keyRange(comparison, key, within: ClosedOpenBytes(prefix: Array(key.prefix(1))))
     default: return nil
+    }
+  }
+
+  private func keyRange(
+    _ comparison: Condition.Comparison, _ key: [UInt8], within kind: ClosedOpenBytes
+  ) -> ClosedOpenBytes? {
+    switch comparison {
+    case .less: ClosedOpenBytes(from: kind.lower, upTo: key)
+    case .lessOrEqual: ClosedOpenBytes(from: kind.lower, upTo: key + [0])
+    case .greater: ClosedOpenBytes(from: key + [0], upTo: kind.upper)
+    case .greaterOrEqual: ClosedOpenBytes(from: key, upTo: kind.upper)
+    default: nil
     }
   }
 }

@@ -44,6 +44,13 @@ final class QueryRecords: RelatedRecords {
     return node
   }
 
+  /// Whether any key of a collection is an integer or a UUID: such come before texts.
+  func hasMixedKeys(_ collection: Path) throws -> Bool {
+    guard let node = try node(collection) else { return false }
+    var walk = try ChildWalk(reader, node: node, moment: snapshot.moment)
+    return try walk.next { key, _, _ in try key.load(UInt8.self, at: 8) != KeyTag.text } ?? false
+  }
+
   func lend<R>(_ collection: Path, _ key: RawSpan, _ body: (RawSpan) throws -> R) throws -> R? {
     guard let node = try node(collection) else { return nil }
     relatedCount += 1
