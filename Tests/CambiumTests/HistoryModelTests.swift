@@ -1,8 +1,8 @@
 // Goal: the database is what its log says, at every moment, whatever was done to it.
 // Method: random histories, from a seed that is printed, are made on a database and on a plain
-// model
-// that keeps every state whole. Each call must do the same to both, or be refused by both; then the
-// present, the past and the feed are compared, before and after a rebuild and a reopening.
+// model that keeps every state whole. Each call must do the same to both, or be refused by both;
+// then the present, the past and the feed are compared, before and after a rebuild and a
+// reopening.
 
 import Simulation
 import Testing
@@ -42,6 +42,16 @@ struct HistoryModelTests {
       try compareRebuilt(history)
       #expect(history.refusalCount > history.callCount / 10)
       #expect(history.refusalCount < history.callCount * 9 / 10)
+    }
+  }
+
+  @Test("reads as the model does where a transaction restores, changes and removes one subtree")
+  func restoredChangedAndRemoved() async throws {
+    try await withDatabase { database in
+      let history = RandomHistory(database, seed: 111, callsMax: 60)
+      try await history.run(calls: 10_000)
+      try history.compareMoments(40)
+      try compareRebuilt(history)
     }
   }
 

@@ -101,6 +101,62 @@ struct SubtreeTests {
     }
   }
 
+  /// What a transaction may do below a node that it has restored and takes away again.
+  private static let changesBelow: [@Sendable (borrowing Transaction) throws -> Void] = [
+    { try $0.set("a/x/new", to: 1) },
+    { try $0.set("a/x/y", to: 2) },
+    { try $0.remove("a/x/y") },
+    { try $0.move("a/x/y", to: "elsewhere") },
+    { tx in
+      try tx.move("a", to: "b")
+      try tx.set("b/x/y/deep", to: 1)
+      try tx.move("b", to: "a")
+    },
+  ]
+
+  @Test(
+    "does not come back with what a transaction that restored it changed before it removed it",
+    arguments: changesBelow.indices)
+  func restoredChangedAndRemovedAtOnce(change: Int) throws {
+    try withDatabase { database in
+      try database.write { tx in try tx.set("a/x/y", to: 1) }
+      try database.write { tx in try tx.remove("a/x") }
+      try database.write { tx in
+        try tx.restore("a/x", removedAt: 2)
+        try Self.changesBelow[change](tx)
+        try tx.remove("a/x")
+      }
+      expectRefused(.notFound, database, .restore("a/x", removedAt: 2))
+      try database.undo(2)
+      let rows = try database.read { try $0["a"].rows().map { ($0.path, $0.value) } }
+      #expect(rows.map(\.0) == ["a/x", "a/x/y"])
+      #expect(rows.last?.1 == 1)
+      try expectSound(database)
+    }
+  }
+
+  @Test("comes back as earlier versions brought it back where their record says so")
+  func earlierRecord() throws {
+    try withDatabase { database in
+      try database.write { tx in try tx.set("a/x/y", to: 1) }
+      try database.write { tx in try tx.remove("a/x") }
+      try database.write { tx in
+        try tx.restore("a/x", removedAt: 2)
+        try tx.set("a/x/new", to: 1)
+        try tx.remove("a/x")
+      }
+      let state = try database.store.currentState()
+      var projector = try Projector(state, catalog: try state.catalog())
+      defer { projector.abort() }
+      projector.begin(4)
+      #expect(throws: DatabaseError.self) {
+        try projector.apply(.restore("a/x", removedAt: 2), enforcing: true)
+      }
+      try projector.apply(.restore("a/x", removedAt: 2))
+      try projector.apply(.set("a/x/new", Content(kind: .scalar, bytes: try Value(2).stored())))
+    }
+  }
+
   @Test("comes back as it was when it was removed, with what its last transaction did to it")
   func restoredAsRemoved() throws {
     try withDatabase { database in

@@ -83,7 +83,8 @@ struct HistoryCut {
     let removal = HistoryEntry.removalKey(entry.treeKey, entry.link)
     if let fate = try scissors.fate(removal) {
       if keeps(entry.link, fate) { return true }
-      if fate == .removed, entry.node != 0, try !scissors.removeAll(below: entry.node, until: end) {
+      if fate.holdsSubtree, entry.node != 0, try !scissors.removeAll(below: entry.node, until: end)
+      {
         return false
       }
       try scissors.delete(state.tables.removals, removal)

@@ -159,8 +159,9 @@ public struct Transaction: ~Copyable {
   ///   - path: Where it was; its parent must be there, its place free.
   ///   - sequence: The transaction that removed it.
   /// - Throws: ``DatabaseError/notFound(_:reason:)`` where the parent is missing, or that
-  ///   transaction removed nothing there (moving is no removal);
-  ///   ``DatabaseError/exists(_:reason:)`` where something has taken the place;
+  ///   transaction removed nothing there (moving is no removal), or one since has restored it,
+  ///   changed what is below it, and removed it again, which leaves it to
+  ///   `Database.undo`; ``DatabaseError/exists(_:reason:)`` where something has taken the place;
   ///   ``DatabaseError/badValue(_:reason:)`` where the collection was migrated since;
   ///   ``DatabaseError/compacted(oldest:)`` where compaction has dropped what was removed.
   /// - Complexity: one entry, however large the subtree.

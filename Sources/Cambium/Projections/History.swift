@@ -92,19 +92,19 @@ extension StateReader {
     try removal(key, from: HistoryLink(sequence: moment + 1, index: 0))?.link
   }
 
-  /// The first removal of a node at or after a place in history, and whether it was moved away.
+  /// The first removal of a node at or after a place in history, and what became of it.
   func removal(
     _ key: RawSpan, from place: HistoryLink
-  ) throws -> (link: HistoryLink, isMove: Bool)? {
+  ) throws -> (link: HistoryLink, fate: RemovalFate)? {
     let bound = HistoryEntry.removalKey(key.array(), place)
     let prefixCount = key.byteCount + 1
     var cursor = try Cursor(access, tables.removals)
     guard try bound.lend({ try cursor.seek($0) }) else { return nil }
-    return try cursor.withEntry { found, value -> (link: HistoryLink, isMove: Bool)? in
+    return try cursor.withEntry { found, value -> (link: HistoryLink, fate: RemovalFate)? in
       guard found.byteCount == bound.count,
         bound.lend({ $0.extracting(0..<prefixCount).equals(found.extracting(0..<prefixCount)) })
       else { return nil }
-      return (try HistoryEntry.link(endOf: found), try RemovalFate(value) == .moved)
+      return (try HistoryEntry.link(endOf: found), try RemovalFate(value))
     }
   }
 }
@@ -114,15 +114,21 @@ extension StateReader {
 ///     00                            it may be restored
 ///     01                            it was moved elsewhere
 ///     02 | sequence number u64      that transaction has restored it, the last one that did
+///     03                            the same transaction had restored it and changed what is below
 enum RemovalFate: Equatable {
   case removed
   case moved
   case restored(by: UInt64)
+  case changed
+
+  /// True where what is below the node is found through this removal alone.
+  var holdsSubtree: Bool { self == .removed || self == .changed }
 
   init(_ stored: RawSpan) throws {
     switch try stored.load(UInt8.self, at: 0) {
     case 0: self = .removed
     case 1: self = .moved
+    case 3: self = .changed
     default: self = .restored(by: try stored.load(UInt64.self, at: 1))
     }
   }
@@ -131,6 +137,7 @@ enum RemovalFate: Equatable {
     switch self {
     case .removed: return [0]
     case .moved: return [1]
+    case .changed: return [3]
     case .restored(let sequence):
       var bytes: [UInt8] = [2]
       bytes.append(littleEndian: sequence)

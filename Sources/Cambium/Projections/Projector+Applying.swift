@@ -30,6 +30,7 @@ extension Projector {
     case .event: break
     case .declare(let path, let definition): try declare(path, definition)
     }
+    if !memory.restored.isEmpty { memory.restored.note(operation) }
   }
 
   private mutating func set(_ path: Path, _ content: Content) throws {
@@ -136,7 +137,7 @@ extension Projector {
     try leave(path)
     let header = try loadExisting(path)
     try fold(path, header, nil)
-    try removeEntry(header)
+    try removeEntry(header, memory.restored.isChanged(path) ? .changed : .removed)
     try foldIntoPreviews(path, header, nil)
     if isOwn(header) { try removeChildren(of: header.node) }
     try renewPreviews(within: path)
@@ -162,14 +163,15 @@ extension Projector {
       && (header.node == 0 || header.node >= memory.firstNode)
   }
 
-  private mutating func removeEntry(_ header: NodeHeader, isMove: Bool = false) throws {
+  private mutating func removeEntry(
+    _ header: NodeHeader, _ fate: RemovalFate = .removed
+  ) throws {
     memory.parent = nil
     // A node with older children leaves a trace, even if this transaction has put it here: they are
     // found through it when history is cut, and it must not be restored twice.
     if !isOwn(header) {
       // No later version will hold the links, so the removed one takes all of them along.
       let link = try putIntoHistory(header, try oldLinks(header))
-      let fate = isMove ? RemovalFate.moved : .removed
       try put(tables.removals, HistoryEntry.removalKey(treeKey, link), fate.stored())
     }
     try delete(tables.tree, treeKey)
@@ -198,6 +200,7 @@ extension Projector {
       try put(tables.removals, HistoryEntry.removalKey(treeKey, link), fate)
     }
     try foldIntoPreviews(path, nil, content)
+    memory.restored.add(path)
     try arrive(path)
   }
 
@@ -214,10 +217,10 @@ extension Projector {
     var place = HistoryLink(sequence: sequence, index: 0)
     return try treeKey.lend { key in
       while sequence > 0, sequence < memory.sequence,
-        let (link, isMove) = try reader.removal(key, from: place), link.sequence == sequence
+        let (link, fate) = try reader.removal(key, from: place), link.sequence == sequence
       {
         place.index = link.index + 1
-        let found = try isMove ? nil : removedVersion(link, key, reader)
+        let found = try fate == .moved ? nil : removedVersion(link, key, reader)
         if let (header, content) = found {
           let vain = try vainRestorations(key, header.node, after: link, path)
           return Removed(header: header, content: content, links: [link] + vain)
@@ -239,7 +242,8 @@ extension Projector {
   }
 
   /// Refuses to restore a subtree that came back since and went again: it must not be in two
-  /// places. Where it came back and went in one transaction, it is as it was before.
+  /// places. Where it came back and went in one transaction that changed nothing below it, it is as
+  /// it was before.
   ///
   /// - Returns: The removals of such transactions.
   private func vainRestorations(
@@ -251,14 +255,16 @@ extension Projector {
     var vain: [HistoryLink] = []
     while true {
       place.index += 1
-      guard let (link, isMove) = try reader.removal(key, from: place) else { return vain }
+      guard let (link, fate) = try reader.removal(key, from: place) else { return vain }
       let later = try reader.historyVersion(link, key) { try NodeHeader($0, key: key) }
       place = link
       if later.node != node { continue }
-      guard !isMove && later.modified == link.sequence && !later.hasLinks else {
+      guard fate != .moved && later.modified == link.sequence && !later.hasLinks else {
         throw DatabaseError.notFound(
           path, reason: "it was restored since; transaction \(link.sequence) took it away again")
       }
+      // Earlier versions restored it with the changes, so a record that was logged is followed.
+      if fate == .changed && enforcesRules { throw RestoredPlaces.changed(path, by: link.sequence) }
       vain.append(link)
     }
   }
@@ -276,7 +282,7 @@ extension Projector {
     let header = try loadExisting(source)
     let content = Content(kind: header.kind, bytes: oldContent(header))
     try fold(source, header, nil)
-    try removeEntry(header, isMove: true)
+    try removeEntry(header, .moved)
     try foldIntoPreviews(source, header, nil)
     try locate(destination, creating: true)
     try fold(destination, nil, content)

@@ -29,14 +29,15 @@ struct Projector: ~Copyable {
     var sequence: UInt64 = 0
     /// The first node id that this record may give: nodes from there on were made by it.
     var firstNode = UInt64.max
+    /// What this record has restored.
+    var restored = RestoredPlaces()
     /// How many versions this record has put into history.
     var superseded: UInt32 = 0
     /// Changes of child counts that are not in the table yet.
     var counts = ChildCounts()
     /// The greatest integer keys that are not in the table yet.
     var keys = KeyCounters()
-    /// The parent that was resolved last: its path's bytes, its node id, and what is declared
-    /// about its children.
+    /// The parent that was resolved last: its path's bytes, its node id, its children's plan.
     var parent: (path: [UInt8], node: UInt64, plan: CollectionPlan?)?
   }
 
@@ -96,6 +97,7 @@ struct Projector: ~Copyable {
     memory.sequence = sequence.rawValue
     memory.firstNode = memory.head.nextNode
     memory.superseded = 0
+    memory.restored = RestoredPlaces()
   }
 
   /// Ends folding in a record.

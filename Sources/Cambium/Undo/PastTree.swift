@@ -203,9 +203,9 @@ extension StateReader {
     _ place: RawSpan, removedAt sequence: UInt64
   ) throws -> (link: HistoryLink, header: NodeHeader, content: [UInt8])? {
     var start = HistoryLink(sequence: sequence, index: 0)
-    while let (link, isMove) = try removal(place, from: start), link.sequence == sequence {
+    while let (link, fate) = try removal(place, from: start), link.sequence == sequence {
       start.index = link.index + 1
-      if isMove { continue }
+      if fate == .moved { continue }
       let found = try historyVersion(link, place) { version in
         let header = try NodeHeader(version, key: place)
         let isVain = header.modified == link.sequence && !header.hasLinks
@@ -218,7 +218,8 @@ extension StateReader {
   }
 
   /// The transaction by whose removal a subtree can be restored to a place: the last that took it
-  /// away from there. Nil where it was moved elsewhere since.
+  /// away from there. Nil where it was moved elsewhere since, or changed by a transaction that
+  /// restored it and took it away again.
   ///
   /// It is as the first removal left it only where it never came back, not even within a
   /// transaction that took it away again.
@@ -230,13 +231,13 @@ extension StateReader {
     var isUntouched = true
     var start = first
     start.index += 1
-    while let (link, isMove) = try removal(place, from: start) {
+    while let (link, fate) = try removal(place, from: start) {
       start = HistoryLink(sequence: link.sequence, index: link.index + 1)
       let header = try historyVersion(link, place) { try NodeHeader($0, key: place) }
       if header.node != node { continue }
       isUntouched = false
-      let isVain = !isMove && header.modified == link.sequence && !header.hasLinks
-      if !isVain { last = isMove ? nil : link.sequence }
+      let isVain = fate != .moved && header.modified == link.sequence && !header.hasLinks
+      if !isVain || fate == .changed { last = isVain || fate == .moved ? nil : link.sequence }
     }
     return last.map { ($0, isUntouched) }
   }

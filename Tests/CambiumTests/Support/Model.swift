@@ -41,6 +41,8 @@ struct Model: Sendable {
     tree.sequence = head.next
     tree.operationCount = 0
     tree.events = []
+    tree.restored = []
+    tree.changed = []
   }
 
   /// Keeps what was done; a transaction without an operation is none.
@@ -67,7 +69,7 @@ struct Model: Sendable {
 
 /// The tree at one moment, and what a transaction may do to it.
 struct Tree: Sendable {
-  struct Node: Sendable {
+  struct Node: Equatable, Sendable {
     /// A map is a record; nil for a node that only has children.
     var value: Value?
     /// The transaction that last changed `value`.
@@ -103,6 +105,13 @@ struct Tree: Sendable {
   /// The names of properties that are defined.
   var names: Set<String> = []
   private var removals: [Place: [Removal]] = [:]
+  /// The nodes that the transaction has restored, by identity, and those of them below which it has
+  /// changed something since.
+  var restored: Set<Int> = []
+  var changed: Set<Int> = []
+  /// The places from which a transaction took what it had restored there and changed, or moved: it
+  /// does not come back as it was.
+  private var spoilt: [Place: Set<Int>] = [:]
   private var families = rootFamily
 
   private static let rootFamily = 0
@@ -195,8 +204,33 @@ extension Tree {
 
   /// Remembers a removal, unless the node came in the same transaction.
   mutating func remember(_ removal: Removal, from path: Path, _ family: Int?) {
-    guard removal.node.placed < sequence, let family, let key = path.last else { return }
-    removals[Place(family: family, key: key), default: []].append(removal)
+    guard let family, let key = path.last else { return }
+    let place = Place(family: family, key: key)
+    if removal.node.placed < sequence {
+      removals[place, default: []].append(removal)
+    } else if let own = removal.node.family,
+      removal.isMove || changed.contains(removal.node.identity)
+    {
+      spoilt[place, default: []].insert(own)
+    }
+  }
+
+  /// Notes below which of the restored nodes something is other than it was.
+  mutating func noteChanges(since before: [Path: Node]) {
+    if before.isEmpty { return }
+    for identity in restored.subtracting(changed)
+    where Tree.below(identity, in: before).map({ $0 != Tree.below(identity, in: nodes) }) ?? false {
+      changed.insert(identity)
+    }
+  }
+
+  private static func below(_ identity: Int, in nodes: [Path: Node]) -> [Path: Node]? {
+    guard let top = nodes.first(where: { $0.value.identity == identity })?.key else { return nil }
+    var below: [Path: Node] = [:]
+    for (path, node) in nodes where path != top {
+      if let rest = path.relative(to: top) { below[rest] = node }
+    }
+    return below
   }
 
   mutating func attach(_ removal: Removal, at path: Path, isMove: Bool) {
@@ -210,11 +244,14 @@ extension Tree {
   func removal(_ path: Path, at wanted: SequenceNumber) throws(Refusal) -> Removal {
     guard let family = try family(around: path) else { throw .notFound }
     if nodes[path] != nil { throw .exists }
-    let past = path.last.flatMap { removals[Place(family: family, key: $0)] } ?? []
+    guard let key = path.last else { throw .notFound }
+    let place = Place(family: family, key: key)
+    let past = removals[place] ?? []
     guard wanted < sequence, let removal = past.first(where: { $0.sequence == wanted }),
       !removal.isMove
     else { throw .notFound }
     if let family = removal.node.family {
+      if spoilt[place]?.contains(family) == true { throw .notFound }
       let isBack = past.contains { $0.sequence > wanted && $0.node.family == family }
       if isBack || nodes.values.contains(where: { $0.family == family }) { throw .notFound }
     }

@@ -8,6 +8,13 @@ extension Tree {
   ///
   /// - Returns: What the call returns.
   mutating func apply(_ call: Call) throws(Refusal) -> Bool {
+    let before = restored.isEmpty ? [:] : nodes
+    let result = try change(call)
+    noteChanges(since: before)
+    return result
+  }
+
+  private mutating func change(_ call: Call) throws(Refusal) -> Bool {
     switch call {
     case .set(let path, let value): try set(path, value)
     case .update(let path, let updates): try update(path, updates)
@@ -26,6 +33,7 @@ extension Tree {
     case .restore(let path, let sequence):
       if sequence > .zero, sequence <= horizon { throw .compacted }
       attach(try removal(path, at: sequence), at: path, isMove: false)
+      if let node = nodes[path] { restored.insert(node.identity) }
       operationCount += 1
     case .move(let source, let destination): try move(source, to: destination)
     case .define(let name): define([name])
