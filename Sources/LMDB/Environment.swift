@@ -335,6 +335,9 @@ package struct Table: Sendable, Hashable {
 
   /// The table as one whose entries are protected, as they were from the first one on.
   package func sealed(_ seal: Seal) -> Table { Table(index: index, seal: seal) }
+
+  /// The bytes that protection adds to each value.
+  package var sealBytes: Int { seal.addedCount }
 }
 
 /// A reader's slot, ready to be used again.

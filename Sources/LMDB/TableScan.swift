@@ -25,6 +25,7 @@ package struct TableScan {
   package let entries: UInt64
   private let opened: OpenedFile
   private let summary: TreeSummary?
+  private let seal: Seal
   private var seen: PageSet
   private var path: [Level] = []
   private var hasStarted = false
@@ -34,20 +35,24 @@ package struct TableScan {
   /// - Parameters:
   ///   - path: The data file.
   ///   - table: The table's name; where it is not there the scan is empty.
+  ///   - seal: How its entries are protected; they come without what that has added.
   /// - Throws: ``FileDamage`` where neither meta page is sound, or the table cannot be found.
-  package init(_ path: String, table: String) throws(FileDamage) {
-    try self.init(OpenedFile(path), table)
+  package init(_ path: String, table: String, seal: Seal = .none) throws(FileDamage) {
+    try self.init(OpenedFile(path), table, seal)
   }
 
   /// Finds a table in a temporary file that holds a data file.
   ///
   /// - Throws: As ``init(_:table:)-(String,_)``.
-  package init(_ file: TemporaryFile, table: String) throws(FileDamage) {
-    try self.init(OpenedFile(file), table)
+  package init(
+    _ file: TemporaryFile, table: String, seal: Seal = .none
+  ) throws(FileDamage) {
+    try self.init(OpenedFile(file), table, seal)
   }
 
-  private init(_ opened: OpenedFile, _ table: String) throws(FileDamage) {
+  private init(_ opened: OpenedFile, _ table: String, _ seal: Seal) throws(FileDamage) {
     self.opened = opened
+    self.seal = seal
     let meta = try PageWalker(descriptor: opened.file.descriptor).meta
     summary = try TableScan.summary(opened.file, meta, table)
     seen = PageSet(limit: meta.lastPage + 1)
@@ -106,11 +111,24 @@ package struct TableScan {
 
   private mutating func entry(_ node: PageNode, _ page: RawPage) throws(PageFault) -> Step {
     let key = Array(page.bytes[node.key])
-    if node.flags == 0 { return .entry(key: key, value: Array(page.bytes[node.data])) }
+    if node.flags == 0 {
+      return .entry(key: key, value: try unsealed(Array(page.bytes[node.data]), key, page))
+    }
     guard node.flags == PageFormat.NodeFlags.overflow else {
       throw page.fault("a node has the flags \(node.flags.hexadecimal)")
     }
-    return .entry(key: key, value: try overflow(node, page))
+    return .entry(key: key, value: try unsealed(try overflow(node, page), key, page))
+  }
+
+  private func unsealed(
+    _ value: [UInt8], _ key: [UInt8], _ page: RawPage
+  ) throws(PageFault) -> [UInt8] {
+    if seal == .none { return value }
+    let isSound = unsafe key.withUnsafeBytes { key in
+      unsafe value.withUnsafeBytes { unsafe seal.holds(key, $0) }
+    }
+    guard isSound else { throw page.fault("an entry is not what was stored") }
+    return Array(value.dropLast(seal.addedCount))
   }
 
   /// A value that lies in pages of its own.

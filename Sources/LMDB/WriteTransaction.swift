@@ -161,7 +161,6 @@ package enum PutMode: Sendable {
   private func putSealed(
     _ table: Table, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ mode: PutMode
   ) -> Int32 {
-    // The value may lie in the page that LMDB is about to change.
     let sum = unsafe Seal.sum(key, value)
     var room = unsafe MDB_val(mv_size: value.count + Seal.shortCount, mv_data: nil)
     let code = unsafe put(table, key, &room, mode, MDB_RESERVE)

@@ -26,7 +26,7 @@ struct StateDamageTests {
     try FileManager.default.copyItem(atPath: place.path, toPath: kept)
     var random = SeededGenerator(seed: seed, 5)
     var counts = DamageCounts()
-    for number in 0..<120 {
+    for number in 0..<40 {
       let damage = StateDamage(of: sound, &random)
       try FileManager.default.removeItem(atPath: place.path)
       try FileManager.default.copyItem(atPath: kept, toPath: place.path)

@@ -36,7 +36,7 @@ struct BackupReferences {
     guard let file = baseline else { return }
     baseline = nil
     do {
-      try BlobReferences.forEach(inBaseline: { try TableScan(file, table: $0) }) {
+      try BlobReferences.forEach(inBaseline: { try TableScan(file, table: $0, seal: $1) }) {
         want($0, "the baseline of transaction \(mark.sequence)")
       }
     } catch let damage as FileDamage {

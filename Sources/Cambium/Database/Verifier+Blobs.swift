@@ -18,7 +18,7 @@ extension Verifier {
     for mark in marks where mark.sequence > .zero {
       let path = "\(store.path)/\(Baseline.directory(mark))/data.mdb"
       do {
-        try BlobReferences.forEach(inBaseline: { try TableScan(path, table: $0) }) {
+        try BlobReferences.forEach(inBaseline: { try TableScan(path, table: $0, seal: $1) }) {
           try require($0, "the baseline of transaction \(mark.sequence)")
         }
       } catch let damage as FileDamage {

@@ -31,17 +31,29 @@ struct Verifier {
     let applied = try reader.head().applied
     // What is read may end where damage was met, and the log does not.
     let head = try store.log.read { try $0.head().sequence }
-    try checkLog(upTo: max(applied, head, store.log.damage.found?.sequence ?? applied))
-    try checkEntries()
-    try checkReferences()
-    try checkBlobs()
+    let last = max(applied, head, store.log.damage.found?.sequence ?? applied)
+    try noting("log") { try $0.checkLog(upTo: last) }
+    try noting("log") { try $0.store.log.read { try $0.checkEntries() } }
+    try noting("log") { try $0.checkReferences() }
+    try noting("log") { try $0.checkBlobs() }
     if hasDamage { return result }
-    do { try compare(reader, applied) } catch let error as StorageError
+    do {
+      try noting("state") { try $0.compare(reader, applied) }
+    } catch let error as StorageError
       where error.kind == .diskFull && !result.isSound
     {
       // That the state is behind for want of room is found already.
     }
     return result
+  }
+
+  /// Does one part of the work; damage that ends it is a finding.
+  private mutating func noting(
+    _ part: String, _ body: (inout Verifier) throws -> Void
+  ) throws {
+    do { try body(&self) } catch let error as DatabaseError where error.isDamage {
+      result.add(part, "\(error)")
+    }
   }
 
   /// Notes that the state is behind the log; that is no damage, so the rest is checked all the
@@ -126,16 +138,12 @@ struct Verifier {
     while sequence < last {
       sequence = sequence.next
       if sequence.rawValue % 256 == 0 { try report("records", sequence.rawValue, last.rawValue) }
-      do {
-        let record = try store.log.read { try $0.record(sequence) }
-        try checkChain(record, after: link, clock)
-        try checkOperations(record, &erasures)
-        (link, clock) = (record.link, record.clock)
-        result.operations += UInt64(record.operationCount)
-        result.records += 1
-      } catch let error as DatabaseError where error.isDamage {
-        return result.add("log", "\(error)")
-      }
+      let record = try store.log.read { try $0.record(sequence) }
+      try checkChain(record, after: link, clock)
+      try checkOperations(record, &erasures)
+      (link, clock) = (record.link, record.clock)
+      result.operations += UInt64(record.operationCount)
+      result.records += 1
     }
     let head = try store.log.read { try $0.head() }
     if head.sequence == sequence && head.link != link {
@@ -179,41 +187,28 @@ struct Verifier {
     }
   }
 
-  /// Checks the entries of the log's meta table: positions and cursors as well as its head.
-  private mutating func checkEntries() throws {
-    do {
-      try store.log.read { try $0.checkEntries() }
-    } catch let error as DatabaseError where error.isDamage {
-      result.add("log", "\(error)")
-    }
-  }
-
   /// Reads every chunk, and checks each blob against the hash that is its address.
   private mutating func checkBlobs() throws {
     var last: [UInt8] = []
     var hash: [UInt8] = []
     var digest = Digest()
-    do {
-      // Those that are being given up may have lost chunks already.
-      let givenUp = Set(try store.log.read { try $0.blobsGivenUp() })
-      while true {
-        let chunks = try store.log.read { try $0.chunks(after: last, bytes: 16 << 20) }
-        for chunk in chunks {
-          if Array(chunk.key.prefix(Digest.bytesCount)) != hash {
-            if isBad(digest, hash, givenUp) { throw Verifier.badBlob }
-            hash = Array(chunk.key.prefix(Digest.bytesCount))
-            digest = Digest()
-          }
-          digest.update(try chunk.value.lend { try BlobChunk.content($0, key: chunk.key) })
+    // Those that are being given up may have lost chunks already.
+    let givenUp = Set(try store.log.read { try $0.blobsGivenUp() })
+    while true {
+      let chunks = try store.log.read { try $0.chunks(after: last, bytes: 16 << 20) }
+      for chunk in chunks {
+        if Array(chunk.key.prefix(Digest.bytesCount)) != hash {
+          if isBad(digest, hash, givenUp) { throw Verifier.badBlob }
+          hash = Array(chunk.key.prefix(Digest.bytesCount))
+          digest = Digest()
         }
-        guard let newest = chunks.last else { break }
-        last = newest.key
-        try report("blobs", 0, nil)
+        digest.update(try chunk.value.lend { try BlobChunk.content($0, key: chunk.key) })
       }
-      if isBad(digest, hash, givenUp) { throw Verifier.badBlob }
-    } catch let error as DatabaseError where error.isDamage {
-      result.add("log", "\(error)")
+      guard let newest = chunks.last else { break }
+      last = newest.key
+      try report("blobs", 0, nil)
     }
+    if isBad(digest, hash, givenUp) { throw Verifier.badBlob }
   }
 
   private func isBad(

@@ -214,16 +214,20 @@ extension State {
     let source = try ReadTransaction(environment, tables: [])
     for name in StateTables.names {
       guard let from = tables[name], let to = fresh.tables[name] else { continue }
+      // The empty state has an entry already, which says how its own are protected.
+      let mode = name == "meta" ? PutMode.replace : .append
       var cursor = try Cursor(source.access, from)
       var isThere = try cursor.first()
-      while isThere { isThere = try fresh.append(to, from: &cursor) }
+      while isThere { isThere = try fresh.put(to, from: &cursor, mode) }
     }
   }
 
-  /// Appends entries until there are enough for one transaction.
+  /// Puts entries until there are enough for one transaction.
   ///
-  /// - Returns: Whether there are more.
-  private func append(_ table: Table, from cursor: inout Cursor) throws -> Bool {
+  /// - Returns: True if there are more.
+  private func put(
+    _ table: Table, from cursor: inout Cursor, _ mode: PutMode
+  ) throws -> Bool {
     if try !environment.hasRoom(for: Rebuild.stepBytes * 8) {
       try environment.growMap(headroom: Rebuild.stepBytes * 16)
     }
@@ -232,7 +236,7 @@ extension State {
     var isThere = true
     while isThere, bytes < Rebuild.stepBytes {
       try cursor.withEntry { key, value in
-        try transaction.put(table, key, value, .append)
+        try transaction.put(table, key, value, mode)
         bytes += key.byteCount + value.byteCount
       }
       isThere = try cursor.next()

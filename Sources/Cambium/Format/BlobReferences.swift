@@ -89,12 +89,16 @@ enum BlobReferences {
   }
 
   /// Visits each in the versions that a baseline's file holds, present and past, without LMDB.
-  /// `scan` opens the scan of one of its tables.
+  /// `scan` opens the scan of one of its tables, whose entries are protected in that way.
   static func forEach(
-    inBaseline scan: (_ table: String) throws -> TableScan, _ body: (Blob) throws -> Void
+    inBaseline scan: (_ table: String, Seal) throws -> TableScan, _ body: (Blob) throws -> Void
   ) throws {
-    try forEachEntry(try scan("tree")) { try forEach(ofVersion: $1, $0, body) }
-    try forEachEntry(try scan("history")) { _, entry in
+    var seal = Seal.none
+    try forEachEntry(try scan("meta", .none)) { key, value in
+      if key.array() == StateForm.name { seal = try StateForm.seal(value) }
+    }
+    try forEachEntry(try scan("tree", .none)) { try forEach(ofVersion: $1, $0, body) }
+    try forEachEntry(try scan("history", seal)) { _, entry in
       let (key, version) = try HistoryEntry.parts(entry)
       try forEach(ofVersion: entry.extracting(version), entry.extracting(key), body)
     }

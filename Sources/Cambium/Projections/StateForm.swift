@@ -31,16 +31,18 @@ struct StateForm {
   }
 
   private func isSealed(_ tables: StateTables, _ access: Access) throws -> Bool {
-    let form = try StateForm.name.lend { name in
-      try access.get(tables.meta, name) {
-        try MetaEntry.open($0, name: StateForm.name) { try $0.load(UInt32.self, at: 0) }
-      }
+    try StateForm.name.lend { name in
+      try access.get(tables.meta, name) { try StateForm.seal($0) == .short } ?? false
     }
-    guard let form else { return false }
-    guard form == StateForm.sealed else {
+  }
+
+  /// How the tables are protected of a state that has this entry.
+  static func seal(_ entry: RawSpan) throws -> Seal {
+    let form = try MetaEntry.open(entry, name: name) { try $0.load(UInt32.self, at: 0) }
+    guard form == sealed else {
       throw DatabaseError.corrupt(reason: "the state has a form that is not known: \(form)")
     }
-    return true
+    return .short
   }
 
   /// Seals all entries in one transaction, with the note that they are.

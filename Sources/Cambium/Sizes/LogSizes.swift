@@ -164,13 +164,13 @@ extension Path {
 }
 
 extension Access {
-  /// The bytes of all keys and values of a table.
+  /// The bytes of all keys and values of a table, with their seals.
   func contentBytes(of table: Table) throws -> Int {
     var bytes = 0
     var cursor = try Cursor(self, table)
     var isThere = try cursor.first()
     while isThere {
-      cursor.withEntry { bytes += $0.byteCount + $1.byteCount }
+      cursor.withEntry { bytes += $0.byteCount + $1.byteCount + table.sealBytes }
       isThere = try cursor.next()
     }
     return bytes

@@ -127,7 +127,8 @@ struct StateSizes {
         try cursor.withEntry { key, value in
           let number = UInt32(bigEndian: try key.load(UInt32.self, at: 0).littleEndian)
           let label = SizeLabel(use, collections[number])
-          tally.add(key.byteCount + value.byteCount, label, at: place)
+          let bytes = key.byteCount + value.byteCount + table.sealBytes
+          tally.add(bytes, label, at: place)
         }
         try report()
         isThere = try cursor.next()
@@ -188,9 +189,10 @@ struct StateSizes {
     let path = try collection(of: treeKey, in: level)
     let link = try HistoryEntry.link(endOf: key)
     let label = SizeLabel(.nodes, path, age: ages.step(of: link.sequence))
-    tally.add(key.byteCount + value.byteCount, label, at: places.removals)
+    let bytes = key.byteCount + value.byteCount + reader.tables.removals.sealBytes
+    tally.add(bytes, label, at: places.removals)
     let node = try addHistory(from: [link], SizeLabel(.nodes, path), treeKey)
-    guard try RemovalFate(value) == .removed, node != 0 else { return nil }
+    guard try RemovalFate(value).holdsSubtree, node != 0 else { return nil }
     try addCount(of: node, label)
     return Level(node, path, depth: level.depth + 1)
   }
@@ -214,7 +216,8 @@ struct StateSizes {
     var key: [UInt8] = []
     key.append(bigEndian: node)
     let bytes = try key.lend { key in
-      try reader.access.get(reader.tables.counts, key) { key.byteCount + $0.byteCount }
+      let table = reader.tables.counts
+      return try reader.access.get(table, key) { key.byteCount + $0.byteCount + table.sealBytes }
     }
     tally.add(bytes ?? 0, label, at: places.counts)
   }
@@ -259,8 +262,8 @@ extension StateSizes {
           node = node ?? header.node
           var label = label
           label.age = ages.step(of: header.modified)
-          try add(
-            header, version, besides: key.byteCount + range.lowerBound, label, at: places.history)
+          let besides = key.byteCount + range.lowerBound + reader.tables.history.sealBytes
+          try add(header, version, besides: besides, label, at: places.history)
           return header.hasLinks ? try header.links(version).levels.flatMap(\.self) : []
         }
       }

@@ -271,7 +271,11 @@ struct FillingTests {
   @Test("is done at once where something unique would not be so meanwhile")
   func staysUnique() throws {
     let steps = Atomic(0)
-    try withDatabase({ $0.fillStepTook = { _, _ in steps.add(1, ordering: .relaxed) } }) {
+    // On a slow machine what the old index held is left to be emptied in steps.
+    let tell: @Sendable (String, Duration) -> Void = { step, _ in
+      if step == "index" { steps.add(1, ordering: .relaxed) }
+    }
+    try withDatabase({ $0.fillStepTook = tell }) {
       try fill($0, 5000)
       try $0.declare("things", Self.definition(unique: true, "number"))
       let before = steps.load(ordering: .relaxed)

@@ -108,6 +108,9 @@ struct NaiveCount {
 
   // MARK: The state
 
+  /// The checksum behind each entry of a table whose values have none of their own.
+  private static let sealBytes = 4
+
   private mutating func addState(_ state: State) throws {
     let transaction = try ReadTransaction(state.environment, tables: [])
     let reader = StateReader(access: transaction.access, tables: state.tables)
@@ -119,21 +122,24 @@ struct NaiveCount {
     for (key, entry) in history {
       let length = Int(entry[0]) | Int(entry[1]) << 8
       let treeKey = Array(entry[2..<(2 + length)])
-      try addVersion(treeKey, Array(entry[(2 + length)...]), key.count + 2 + length, \.history)
+      let besides = key.count + 2 + length + Self.sealBytes
+      try addVersion(treeKey, Array(entry[(2 + length)...]), besides, \.history)
     }
     for (key, value) in removals {
       guard let collection = try collection(Array(key.dropLast(13))) else { continue }
-      add(.collection, collection, \.history, key.count + value.count)
+      let bytes = key.count + value.count + Self.sealBytes
+      add(.collection, collection, \.history, bytes)
       let link = try key.lend { try HistoryEntry.link(endOf: $0) }
-      add(.age, age(times[link.sequence] ?? 0), \.history, key.count + value.count)
+      add(.age, age(times[link.sequence] ?? 0), \.history, bytes)
     }
     for (key, value) in try reader.entries(state.tables.counts) {
       let node = key.reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
       guard node != StateHead.root, let owner = owners[node],
         let collection = try collection(owner)
       else { continue }
-      add(.collection, collection, \.tree, key.count + value.count)
-      add(.age, age(times[modified[node] ?? 0] ?? 0), \.tree, key.count + value.count)
+      let bytes = key.count + value.count + Self.sealBytes
+      add(.collection, collection, \.tree, bytes)
+      add(.age, age(times[modified[node] ?? 0] ?? 0), \.tree, bytes)
     }
   }
 
@@ -149,7 +155,7 @@ struct NaiveCount {
       if header.node != 0 { (owners[header.node], modified[header.node]) = (key, header.modified) }
     }
     let versions = Dictionary(uniqueKeysWithValues: history.map { ($0.key, $0.value) })
-    for (key, value) in removals where value == [0] {
+    for (key, value) in removals where value == [0] || value == [3] {
       let treeKey = Array(key.dropLast(13))
       let entry = try #require(versions[Array(key.suffix(12))])
       let version = Array(entry[(2 + treeKey.count)...])
