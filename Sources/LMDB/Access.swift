@@ -33,9 +33,12 @@ import Synchronization
   }
 
   /// The value of a key, without its seal.
-  package func find(_ table: Table, _ key: UnsafeRawBufferPointer) throws(StorageError) -> MDB_val?
-  {
-    if let pages = unsafe pages { return unsafe try pages.find(table, key) }
+  package func find(_ table: Table, _ key: UnsafeRawBufferPointer) throws -> MDB_val? {
+    if let pages = unsafe pages {
+      do throws(StorageError) { return unsafe try pages.find(table, key) } catch {
+        throw pages.readingError(error)
+      }
+    }
     var (wanted, found) = unsafe (MDB_val(key), MDB_val())
     let code = unsafe mdb_get(handle, table.index, &wanted, &found)
     if code == MDB_NOTFOUND { return nil }

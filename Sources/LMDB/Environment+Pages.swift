@@ -23,16 +23,15 @@ extension Environment {
     if let known {
       map = known
     } else {
-      guard let first = try newMap(pages: 0) else { return nil }
+      guard let first = PageMap(try dataDescriptor(), pages: 0) else { return nil }
       map = first
     }
     let meta = unsafe try settledMeta(reader, map)
-    let pagesInFile =
-      try UInt64(Environment.fileBytes(dataDescriptor()))
-      / UInt64(
-        PageFormat.pageSize)
+    let pagesInFile = try map.pagesInFile()
     if meta.lastPage >= map.pageCount {
-      guard let larger = try newMap(pages: min(meta.lastPage &+ 1, pagesInFile)) else { return nil }
+      guard let larger = map.enlarged(pages: min(meta.lastPage &+ 1, pagesInFile)) else {
+        return nil
+      }
       map = larger
     }
     let pages = try SnapshotPages(meta, map, pagesInFile: pagesInFile, namedTables, readingError)
@@ -56,17 +55,5 @@ extension Environment {
       try check(unsafe mdb_txn_renew(reader), "beginning to read")
     }
     throw StorageError(.corrupt, "the data file is damaged: no meta page is of the newest moment")
-  }
-
-  private func newMap(pages: UInt64) throws(StorageError) -> PageMap? {
-    PageMap(try dataDescriptor(), pages: pages)
-  }
-
-  private static func fileBytes(_ descriptor: CInt) throws(StorageError) -> Int {
-    var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else {
-      throw StorageError(code: errno, while: "measuring a file")
-    }
-    return Int(status.st_size)
   }
 }

@@ -13,13 +13,15 @@ import CLMDB
   /// The pages that there is room for.
   let pageCount: UInt64
   private let size: Int
+  /// The file, for measuring what was mapped, whatever becomes of LMDB's own descriptor.
+  private let descriptor: CInt
 
   /// So many bytes at least, so that a small file need not be mapped again while it grows.
   private static let sizeMin = 1 << 26
 
   /// Maps a file with room for four times as many pages as are asked for.
   ///
-  /// - Returns: nil where the address space has no room (H15).
+  /// - Returns: nil where the address space has no room (H15), or no descriptor is left.
   init?(_ descriptor: CInt, pages: UInt64) {
     var size = PageMap.sizeMin
     while UInt64(size / PageFormat.pageSize) < pages.multipliedReportingOverflow(by: 4).partialValue
@@ -27,13 +29,34 @@ import CLMDB
       guard size < 1 << 47 else { return nil }
       size *= 2
     }
-    guard let start = unsafe mmap(nil, size, PROT_READ, MAP_SHARED, descriptor, 0),
+    let own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    guard own >= 0 else { return nil }
+    guard let start = unsafe mmap(nil, size, PROT_READ, MAP_SHARED, own, 0),
       unsafe start != MAP_FAILED
-    else { return nil }
+    else {
+      close(own)
+      return nil
+    }
+    self.descriptor = own
     unsafe self.start = UnsafeRawPointer(start)
     self.size = size
     pageCount = UInt64(size / PageFormat.pageSize)
   }
 
-  deinit { unsafe munmap(UnsafeMutableRawPointer(mutating: start), size) }
+  deinit {
+    unsafe munmap(UnsafeMutableRawPointer(mutating: start), size)
+    close(descriptor)
+  }
+
+  /// A larger map of the same file.
+  func enlarged(pages: UInt64) -> PageMap? { PageMap(descriptor, pages: pages) }
+
+  /// How many pages the file has.
+  func pagesInFile() throws(StorageError) -> UInt64 {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else {
+      throw StorageError(code: errno, while: "measuring a file")
+    }
+    return UInt64(max(status.st_size, 0)) / UInt64(PageFormat.pageSize)
+  }
 }

@@ -33,7 +33,7 @@ import Glibc
     case "fill": try Recovery(path: arguments.path).fill()
     case "reopen": try Recovery(path: arguments.path).measure()
     case "recover": try recover(arguments)
-    case "answers": return try Damages.answer(arguments.path)
+    case "answers": try Damages.answer(arguments.path)
     case "hold": try KilledReader.hold(arguments.path, arguments.setting.bugs)
     case "trial":
       let cases = try Cases(

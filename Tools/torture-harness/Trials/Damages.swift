@@ -19,7 +19,7 @@ struct Damages {
 
   private static let commands = [
     "log DB", "show DB 3", "get DB books/b1100", "get DB notes/n3/text", "tree DB notes",
-    "history DB books/b1009", "blame DB books/b1101", "diff DB --since 70",
+    "history DB books/b1009", "blame DB books/b1101", "diff DB 70..HEAD",
     "query DB 'books where pages >= 400 and pages < 600 sort pages, id'",
     "query DB 'books where code = 700'", "query DB 'books where tags has \"whale\"'",
     "query DB 'books | group by author select count, sum(pages), max(pages)'",
@@ -30,8 +30,9 @@ struct Damages {
   private var base: String { "\(directory)/base.cambium" }
   private var place: String { "\(directory)/case.cambium" }
   private var tool: String {
-    let own = CommandLine.arguments[0].split(separator: "/").dropLast().joined(separator: "/")
-    return ProcessInfo.processInfo.environment["TORTURE_CAMBIUM"] ?? "/\(own)/cambium"
+    let beside = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+    return ProcessInfo.processInfo.environment["TORTURE_CAMBIUM"]
+      ?? beside.appending(path: "cambium").path
   }
 
   /// What a process printed, and how it ended.
@@ -46,6 +47,9 @@ struct Damages {
     let state = "\(folder)/data.mdb"
     let sound = System.read("\(base)/\(state)")
     let right = try questions().map { try answer($0, state, sound) }
+    for (question, right) in zip(questions(), right) where right.end != .exited(0) {
+      throw Failure("without damage: \(right.end): \(question.joined(separator: " "))")
+    }
     var random = SeededGenerator(seed: seed, 5)
     var counts = DamageCounts()
     for number in 0..<count {
@@ -101,18 +105,32 @@ struct Damages {
     case .exited(128...): .signal
     // 1 says that nothing was found, 3 that there is no such node.
     case .exited(0), .exited(1), .exited(3): .wrong
-    case .exited: .error
+    case .exited: saysOnly(found, right) ? .error : .wrong
+    }
+  }
+
+  /// True if the API's answers are right, or errors.
+  private func saysOnly(_ found: Answer, _ right: Answer) -> Bool {
+    let newline = UInt8(ascii: "\n")
+    let lines = Set(right.output.split(separator: newline))
+    if !lines.contains(Array(Damages.answersHead.utf8)[...]) { return true }
+    return found.output.split(separator: newline).allSatisfy {
+      lines.contains($0) || $0.starts(with: "torture: ".utf8)
     }
   }
 
   // MARK: The API
 
-  /// Asks the API all questions, and prints a line for each: a digest of the answer, or the error.
+  /// What the answers of the API begin with.
+  private static let answersHead = "answers"
+
+  /// Asks the API all questions, and prints a line for each that is answered, with a digest.
   ///
-  /// - Returns: Whether there was no error.
-  static func answer(_ path: String) throws -> Bool {
+  /// - Throws: The first error, after the last question.
+  static func answer(_ path: String) throws {
+    System.tell(answersHead)
     let database = try Database(at: path)
-    var isWhole = true
+    var failure: (any Error)?
     for question in Library.questions {
       do {
         let text = try question.ask(database)
@@ -121,9 +139,9 @@ struct Damages {
         }
         System.tell("\(question.name) \(hash)")
       } catch {
-        isWhole = false
+        failure = failure ?? error
       }
     }
-    return isWhole
+    if let failure { throw failure }
   }
 }
