@@ -52,6 +52,7 @@ struct Damages {
     }
     var random = SeededGenerator(seed: seed, 5)
     var counts = DamageCounts()
+    var told = 0
     for number in 0..<count {
       let damage = StateDamage(of: sound, &random)
       let damaged = damage.applied(to: sound)
@@ -61,9 +62,10 @@ struct Damages {
           damage.name, outcome(found, right),
           "\(number), \(damage): \(question.joined(separator: " "))")
       }
-      if number % 100 == 99 { System.tell("\(number + 1): \(counts.failures.count) failures") }
+      for failure in counts.failures.dropFirst(told) { System.tell(failure) }
+      told = counts.failures.count
+      if number % 100 == 99 { System.tell("\(number + 1): \(told) failures") }
     }
-    for failure in counts.failures { System.tell(failure) }
     System.tell("seed \(seed), \(count) damages, \(sound.count / 4096) pages\n\(counts)")
   }
 
