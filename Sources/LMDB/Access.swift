@@ -1,16 +1,16 @@
 import CLMDB
 import Synchronization
 
-/// What both kinds of transactions can do: look up, and walk.
+/// The part that both kinds of transactions share: looking up, and walking.
 ///
 /// It is a borrowed view: valid only while the transaction that lent it lives. Whoever stores one
 /// must own that transaction.
 @safe package struct Access: @unchecked Sendable {
-  // What makes it Sendable: a reader's pages never change, and all tables that a reader touches
-  // are resolved when it begins (`ReadTransaction.init`), so that looking up only reads. A writer's
+  // It is Sendable because a reader's pages never change, and all tables that a reader touches are
+  // resolved when it begins (`ReadTransaction.init`), so that looking up only reads. A writer's
   // view stays on the writer's thread; `Transaction` checks that.
   @usableFromInline let handle: OpaquePointer
-  /// What a reader reads; nil for a writer, which sees what is in no file yet.
+  /// The pages that a reader reads; nil for a writer, which sees what is in no file yet.
   unowned(unsafe) let pages: SnapshotPages?
 
   init(handle: OpaquePointer, pages: SnapshotPages? = nil) {
@@ -49,7 +49,7 @@ import Synchronization
   @usableFromInline
   static func failure(_ code: Int32) -> StorageError { StorageError(code: code, while: "reading") }
 
-  /// How many entries a table has.
+  /// The number of entries in a table.
   package func count(_ table: Table) throws -> Int {
     if let pages = unsafe pages { return Int(clamping: pages.trees[Int(table.index)].entries) }
     var info = MDB_stat()
@@ -63,7 +63,7 @@ import Synchronization
     return (branch + leaf + overflow) * pageBytes
   }
 
-  /// How deep a table's tree is, and how many pages of each kind it takes.
+  /// The depth of a table's tree, and the number of pages of each kind that it takes.
   package func pages(_ table: Table) throws -> (
     depth: Int, branch: UInt64, leaf: UInt64, overflow: UInt64, pageBytes: UInt64
   ) {

@@ -101,7 +101,7 @@ import CLMDB
     return true
   }
 
-  /// What damage is to whoever reads.
+  /// Turns damage into an error for whoever reads.
   private func told(_ error: StorageError) -> any Error {
     unsafe pages?.readingError(error) ?? error
   }

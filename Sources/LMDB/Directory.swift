@@ -28,13 +28,13 @@ final class Directory: Sendable {
     return directory
   }
 
-  /// How a directory is opened to look names up in it, which takes no right to list it.
+  /// The flags that open a directory to look names up in it, which takes no right to list it.
   fileprivate static var searching: Int32 { Platform.searchOnly | O_DIRECTORY | O_CLOEXEC }
 
   /// Which directory it is.
   var identity: Files.Identity? { Files.identity(of: descriptor) }
 
-  /// What lies in it, without `.` and `..`, in no order.
+  /// The names in it, without `.` and `..`, in no order.
   func names() throws(StorageError) -> [String] {
     let listed = Platform.openFile(
       descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -66,7 +66,7 @@ struct DirectoryEntry {
   let directory: Directory
   let name: String
 
-  /// What can stand at a name.
+  /// The kinds of things that can stand at a name.
   enum Kind { case file, directory, link, other }
 
   init(_ directory: Directory, _ name: String) {
@@ -93,7 +93,7 @@ struct DirectoryEntry {
 
   // MARK: Looking
 
-  /// What the system says about it, of a link as such; nil where there is nothing.
+  /// The status that the system gives of it, of a link as such; nil where there is nothing.
   var status: stat? {
     var info = stat()
     return unsafe fstatat(directory.descriptor, name, &info, AT_SYMLINK_NOFOLLOW) == 0 ? info : nil
@@ -194,7 +194,7 @@ struct DirectoryEntry {
 
   // MARK: Refusing
 
-  /// What a call that has just failed means.
+  /// The error for a call that has just failed.
   private func refusal(_ doing: String) -> StorageError {
     let code = errno
     if [ELOOP, ENOTDIR, EISDIR, ENXIO].contains(code), let kind { return notRegular(kind) }

@@ -38,7 +38,7 @@ import Synchronization
     package var isAnonymous = false
     /// Bugs that the torture harness must find.
     package var plantedBugs: PlantedBugs = []
-    /// What a reader's error is to whoever uses the environment: thrown in its place.
+    /// Turns a reader's error into one for whoever uses the environment: thrown in its place.
     package var readingError: @Sendable (StorageError) -> any Error = { $0 }
 
     package init(
@@ -79,7 +79,7 @@ import Synchronization
   /// LMDB's handle is gone.
   private let isReleased = Atomic<Bool>(false)
   let idleReaders = Mutex<[ReaderHandle]>([])
-  /// What the newest reader reads, for the next one at the same moment.
+  /// The pages that the newest reader reads, for the next one at the same moment.
   let newestPages = Mutex<SnapshotPages?>(nil)
 
   /// Opens the environment in a directory that exists.
@@ -325,7 +325,7 @@ extension Environment {
 /// A table's handle, valid as long as its environment.
 package struct Table: Sendable, Hashable {
   @usableFromInline let index: UInt32
-  /// How its entries are protected.
+  /// The protection of its entries.
   @usableFromInline let seal: Seal
 
   init(index: UInt32, seal: Seal = .none) {

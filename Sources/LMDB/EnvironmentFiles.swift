@@ -18,7 +18,7 @@ struct EnvironmentFiles {
   static let data = "data.mdb"
   static let lock = "lock.mdb"
 
-  /// How many readers there can be.
+  /// The most readers that there can be.
   static let readersMax = 1024
 
   /// More than LMDB's lock file takes: a header of under 4 KiB, and 64 bytes for each reader.

@@ -30,7 +30,7 @@ package enum Files {
       ?? path
   }
 
-  /// What the system says about a path, of a link as such; nil where there is nothing.
+  /// The status that the system gives of a path, of a link as such; nil where there is nothing.
   private static func status(of path: String) -> stat? { (try? DirectoryEntry(path))?.status }
 
   /// Which file is at a path, or nil where there is none.
@@ -85,7 +85,7 @@ package enum Files {
     return UInt64(info.f_bavail) * UInt64(info.f_frsize)
   }
 
-  /// How large the file system of a path is, in bytes.
+  /// The size of the file system of a path, in bytes.
   static func totalBytes(at path: String) -> UInt64? {
     var info = statvfs()
     guard unsafe statvfs(parent(of: path), &info) == 0 else { return nil }

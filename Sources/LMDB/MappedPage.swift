@@ -4,7 +4,7 @@
 /// follow it out of the page. The checks are a few comparisons beside each comparison of keys.
 @safe struct MappedPage {
   private let start: UnsafeRawPointer
-  /// How many nodes it has, one at least.
+  /// The number of nodes that it has, one at least.
   let count: Int
   /// Where the first byte of a node may be.
   private let upper: Int

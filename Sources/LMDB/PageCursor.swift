@@ -214,8 +214,8 @@ import CLMDB
     }
   }
 
-  /// Whether a page's first key is not below those that the branches above give it. A branch's
-  /// first key has no meaning.
+  /// Checks that a page's first key is not below the bound that the branches above give it. A
+  /// branch's first key has no meaning.
   private func checkLower(_ level: Int) throws(StorageError) {
     let at = unsafe levels[level]
     guard let lower = unsafe at.lower else { return }
@@ -225,7 +225,7 @@ import CLMDB
     }
   }
 
-  /// Whether a page's last key is below the bound that the branches above give it.
+  /// Checks that a page's last key is below the bound that the branches above give it.
   private func checkUpper(_ level: Int) throws(StorageError) {
     let at = unsafe levels[level]
     guard let upper = unsafe at.upper else { return }

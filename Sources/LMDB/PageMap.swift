@@ -6,7 +6,7 @@ import CLMDB
 /// before anything in them is followed, and LMDB never meets them. It stays as long as somebody
 /// reads through it; when the file outgrows it, the next reader maps the file anew.
 @safe final class PageMap: @unchecked Sendable {
-  // What makes it Sendable: nothing in it changes.
+  // It is Sendable because nothing in it changes.
 
   /// The first byte of page 0.
   let start: UnsafeRawPointer
@@ -51,7 +51,7 @@ import CLMDB
   /// A larger map of the same file.
   func enlarged(pages: UInt64) -> PageMap? { PageMap(descriptor, pages: pages) }
 
-  /// How many pages the file has.
+  /// The number of pages in the file.
   func pagesInFile() throws(StorageError) -> UInt64 {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else {

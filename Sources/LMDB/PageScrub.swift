@@ -5,7 +5,7 @@
 /// be read little by little, without holding a moment for long. An error of the medium is an error
 /// here, and no signal.
 package struct PageScrub {
-  /// How far it has come.
+  /// The stretch of a table that it has read.
   package struct Stretch: Sendable {
     /// The last key that was read; nil at the end of the table.
     package let last: [UInt8]?

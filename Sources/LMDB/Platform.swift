@@ -45,7 +45,7 @@ package enum Platform {
     #endif
   }
 
-  /// What the identities of mounts begin with that are given once.
+  /// The beginning of the identities of mounts that are given once.
   package static let uniqueMount = "unique "
 
   /// The name of the file system of a path, if it is one that shares files between machines or

@@ -5,7 +5,7 @@ import Synchronization
 @safe package struct ReadTransaction: ~Copyable, Sendable {
   private let environment: Environment
   private let reader: ReaderHandle
-  /// What it reads; nil where the address space has no room for a map of our own.
+  /// The pages that it reads; nil where the address space has no room for a map of our own.
   private let pages: SnapshotPages?
 
   /// The view for looking up.

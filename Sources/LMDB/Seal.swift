@@ -10,7 +10,7 @@
 
 import CXXHash
 
-/// How the entries of a table are protected against damage.
+/// The protection of a table's entries against damage.
 package enum Seal: UInt8, Sendable {
   /// Not at all, as far as this module knows.
   case none
@@ -39,7 +39,7 @@ package enum Seal: UInt8, Sendable {
     unsafe XXH3_64bits_withSeed(bytes.baseAddress, bytes.count, seed)
   }
 
-  /// Whether an entry is one that was stored.
+  /// True if an entry is one that was stored.
   func holds(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
     switch self {
     case .none: return true

@@ -66,7 +66,7 @@ struct NamedTable: Sendable {
 
 /// The pages that a read transaction sees.
 @safe final class SnapshotPages: @unchecked Sendable {
-  // What makes it Sendable: nothing in it changes, and neither do pages while a reader pins them.
+  // It is Sendable because nothing in it changes, and neither do pages while a reader pins them.
 
   /// LMDB's number of the transaction.
   let transaction: UInt64
@@ -74,7 +74,7 @@ struct NamedTable: Sendable {
   private let start: UnsafeRawPointer
   /// Pages from this one on are not in the file.
   private let limit: UInt64
-  /// What an error in reading is to whoever reads.
+  /// Turns an error in reading into one for whoever reads.
   let readingError: @Sendable (StorageError) -> any Error
   /// The trees by the tables' handles.
   private(set) var trees: [PageTree]
@@ -250,13 +250,13 @@ struct NamedTable: Sendable {
   }
 }
 
-/// What a transaction's meta page says.
+/// The fields of a transaction's meta page.
 struct MetaFields: Equatable {
   let transaction: UInt64
   let lastPage: UInt64
   /// The main table.
   let main: PageTree
-  /// Whether the transaction after the next one may have begun to write over it.
+  /// True if the transaction after the next one may have begun to write over it.
   let isUnsettled: Bool
 
   private static let mainOffset = 40 + PageFormat.summarySize

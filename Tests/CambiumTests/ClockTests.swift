@@ -96,7 +96,7 @@ struct ClockTests {
       #expect(try database.read(at: .time(Self.start + 3)) { $0.sequence } == 5)
       #expect(try database.sequence(at: Self.start + 3) == 5)
       #expect(try database.read(at: .time(Self.start - 100)) { $0.sequence } == 0)
-      // What was long before now is found by its time as ever.
+      // A transaction from long before now is found by its time as ever.
       clock.now = Self.start + 1000
       try write(database, at: Self.start + 1000)
       #expect(try database.read(at: .time(Self.start + 10)) { $0.sequence } == 1)

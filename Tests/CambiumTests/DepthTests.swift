@@ -64,7 +64,7 @@ struct DepthTests {
       #expect(try Path(checking: path.bytes) == path)
       #expect(path.last == .integer(Int64(number)) && path.depth == 10)
     }
-    // What is cut inside a key must still be a key with what follows.
+    // A key that is cut must still be a key with what follows.
     var wrong: [UInt8] = [7, 0, 9] + Path(keys: [.integer(7)]).bytes
     wrong += [7, 5, 1, 0]
     var damaged = OperationReader(wrong)

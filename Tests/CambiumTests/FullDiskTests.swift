@@ -23,7 +23,7 @@ struct FullDiskTests {
     database = "\(disk.path)/test.cambium"
   }
 
-  /// What can be asked for on a full disk.
+  /// The calls that can be made on a full disk.
   enum Call: String, CaseIterable, Codable {
     case open, create, verify, replay, rebuild, erase, restore, repair, compact, vacuum, backUp,
       write

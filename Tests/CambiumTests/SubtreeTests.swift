@@ -101,7 +101,7 @@ struct SubtreeTests {
     }
   }
 
-  /// What a transaction may do below a node that it has restored and takes away again.
+  /// Changes that a transaction may make below a node that it has restored and takes away again.
   private static let changesBelow: [@Sendable (borrowing Transaction) throws -> Void] = [
     { try $0.set("a/x/new", to: 1) },
     { try $0.set("a/x/y", to: 2) },

@@ -27,7 +27,7 @@ let package = Package(
     .testTarget(
       name: "ClientTests", dependencies: cambium + ["Scratch"], path: "Tests",
       swiftSettings: settings),
-    // What the documentation shows; Tools/articles writes the sources.
+    // The code that the documentation shows; Tools/articles writes the sources.
     .testTarget(
       name: "ArticleTests", dependencies: cambium + ["Scratch"], path: ".build/articles",
       swiftSettings: settings),

@@ -9,7 +9,7 @@ final class CollectionPlan: Sendable {
   let views: [ViewPlan]
   /// The defaults before the present ones, ascending by the transaction that changed them.
   let formerDefaults: [FormerDefault]
-  /// What stands for values at present; nil where nothing does.
+  /// The defaults that stand for values at present; nil where there are none.
   let presentDefaults: DeclaredDefaults?
   /// Whether any rule may change what is written, or must look beyond the record.
   let changesValues: Bool
@@ -135,7 +135,7 @@ struct Resolver {
 
   func type(_ name: String) -> PropertyType { definition[name]?.type ?? .any }
 
-  /// What stands for a value of a property that a record does not have.
+  /// The stand-in for a value of a property that a record does not have.
   func standIn(_ name: String) throws -> StandIn { try StandIn(definition[name]) }
 }
 

@@ -62,14 +62,14 @@ struct ConditionProgram: Sendable {
     var function: Function = .none
     /// Whether it is a key: the record's own, or a reference.
     var isKey = false
-    /// Whether such keys compare as texts.
+    /// True if such keys compare as texts.
     var isTextKey = false
     var hopCount: UInt8 = 0
     var firstHop: UInt16 = 0
     /// Where in a record's table the property is likely to be.
     var slot: UInt16 = 0
     var name = Catalog.NameID.max
-    /// What stands for an absent value, and for null, among the constants.
+    /// The stand-ins for an absent value, and for null, among the constants.
     var absence = Stretch()
     var null = Stretch()
     /// The property's name as a stored text, for dictionaries of which nothing is declared.
@@ -111,7 +111,7 @@ struct ConditionProgram: Sendable {
     var collection: Int16
     /// The property's name, for values that are dictionaries.
     var text = Stretch()
-    /// What stands for an absent reference, and for null, among the constants.
+    /// The stand-ins for an absent reference, and for null, among the constants.
     var absence = Stretch()
     var null = Stretch()
   }

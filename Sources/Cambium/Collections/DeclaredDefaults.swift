@@ -1,4 +1,4 @@
-/// What stands for the values that records of a collection do not have, by name: for records whose
+/// The defaults for the values that records of a collection do not have, by name: for records whose
 /// type the program does not know.
 final class DeclaredDefaults: Sendable {
   private let ofAbsence: [String: Value]
@@ -14,7 +14,7 @@ final class DeclaredDefaults: Sendable {
     ofNull = Set(properties.filter { $0.isNullable == false }.map(\.name))
   }
 
-  /// What stands for a property's value in a record; nil where that has one, or nothing does.
+  /// The default of a property in a record; nil where that has a value, or there is no default.
   func value(of name: String, in values: Record) -> Value? {
     switch values[name] {
     case nil: ofAbsence[name]
@@ -34,7 +34,7 @@ final class DeclaredDefaults: Sendable {
 }
 
 extension CollectionPlan {
-  /// What stands for values at a moment; nil for the present.
+  /// The defaults that stand for values at a moment; nil for the present.
   func declaredDefaults(asOf moment: UInt64?) -> DeclaredDefaults? {
     hasOtherDefaults(asOf: moment) ? DeclaredDefaults(definition(asOf: moment)) : presentDefaults
   }

@@ -13,9 +13,9 @@
 //       "steps": [ { "name": "full name", "version": 2, "sequence": 41 }, … ],
 //       "migration": { "steps": [ "cents" ], "done": 3000, "last": "UA1545" } }
 //
-// What has its default is left out. Conditions are in the query language; beside one with patterns
-// stands "dialect": 2, without which they are those of Swift's Regex. A declaration with a dialect,
-// "nullable" or "stored" makes its transaction record one of format 2.
+// Members that have their default are left out. Conditions are in the query language; beside one
+// with patterns stands "dialect": 2, without which they are those of Swift's Regex. A declaration
+// with a dialect, "nullable" or "stored" makes its transaction record one of format 2.
 
 import FoundationEssentials
 

@@ -8,7 +8,7 @@
 // Where nothing was declared yet, the first default that was applies to all that came before: the
 // app's type needs a value, and conditions agree with it.
 
-/// What absence and null of a property stood for until a transaction declared something else.
+/// The meaning of absence and null of a property until a transaction declared something else.
 struct FormerDefault: Hashable, Sendable {
   let property: String
   let absence: Value?
@@ -92,14 +92,14 @@ private struct DefaultTrace {
       + (present.map { [($0.absence, $0.isNullable)] } ?? [])
   }
 
-  /// What null stood for; nil where it was a value of its own, and still can be one.
+  /// The value that null stood for; nil where null was a value of its own, and still can be one.
   var ofNull: Value? {
     if let first = defaults.first, first.isNullable == false { return first.absence }
     guard let present, present.isNullable == false, present.absence != nil else { return nil }
     return defaults.first { $0.isNullable == false && $0.absence != nil }?.absence
   }
 
-  /// What absence stood for; nil where that was null.
+  /// The value that absence stood for; nil where that was null.
   var ofAbsence: Value? {
     for (absence, isNullable) in defaults {
       if let absence { return absence }

@@ -8,7 +8,7 @@ final class IndexPlan: Sendable {
     let type: PropertyType
     let isDescending: Bool
     let collation: Collation
-    /// What stands in an entry where the record has no value.
+    /// The value that stands in an entry where the record has none.
     let standIn: StandIn
 
     init(_ term: IndexDefinition.Term, _ resolver: Resolver) throws {

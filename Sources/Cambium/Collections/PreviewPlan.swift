@@ -36,7 +36,7 @@ extension CollectionDefinition {
 final class PreviewPlan: Sendable {
   let preview: Preview
   let reference: Catalog.NameID
-  /// What stands for the reference where a record has none.
+  /// The stand-in for the reference where a record has none.
   let standIn: StandIn
   let property: Catalog.NameID
   /// What it is called in the copy.
@@ -52,9 +52,9 @@ final class PreviewPlan: Sendable {
 }
 
 extension StateReader {
-  /// What a preview shows for a record, in its stored form: nil where it refers to nothing, null
-  /// where that has no value. What null stands for is up to the reader, so that a declaration of
-  /// the other collection leaves the entries as they are.
+  /// The value that a preview shows for a record, in its stored form: nil where the record refers
+  /// to nothing, null where the other one has no value. What null stands for is up to the reader,
+  /// so that a declaration of the other collection leaves the entries as they are.
   func value(
     of preview: PreviewPlan, _ record: RawSpan, _ table: RecordTable
   ) throws -> [UInt8]? {

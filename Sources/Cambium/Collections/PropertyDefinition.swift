@@ -12,7 +12,7 @@ public struct PropertyDefinition: Hashable, Sendable {
   /// True if null is a value of its own; nil where nothing is said about it. Where it is not, null
   /// means what absence means.
   public var isNullable: Bool?
-  /// What absence stands for, wherever it is asked; nil where that is null.
+  /// The value that absence stands for, wherever it is asked for; nil where that is null.
   public var absence: Value?
   /// True if a value equal to ``absence`` is left out of the record, unless changes in place have
   /// led to it: a counter that goes up and down again is stored as zero.

@@ -1,4 +1,4 @@
-/// What stands for a value of a property that a record does not have, in its stored form.
+/// The stand-in for a value of a property that a record does not have, in its stored form.
 ///
 /// It is part of the declaration, so that conditions, indexes, views and the app's types read the
 /// same of a record that was written before the property was known.

@@ -77,7 +77,7 @@ struct Baseline {
     if mark.fold == State.foldNumber { return }
     let state = try State(at: directory, generation: 0, options)
     defer { state.environment.close() }
-    // What is derived may take as much again as all there is.
+    // The derived entries may take as much room again as all there is.
     let room = Rebuild.stepBytes * 64 + Int(clamping: Files.size(of: "\(directory)/data.mdb"))
     if try !state.environment.hasRoom(for: room) { try state.environment.growMap(headroom: room) }
     var projector = try Projector(state, catalog: try state.catalog())

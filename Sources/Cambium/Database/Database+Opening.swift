@@ -172,7 +172,7 @@ extension Database {
         }
       }
     } catch let error where Store.isFull(error) {
-      // What the state has can be read without writing.
+      // The moment that the state has reached can be read without writing.
       return store.report(.stateBehind(applied: applied, head: head))
     }
     store.feed.publish(try store.snapshot(at: .now).sequence)

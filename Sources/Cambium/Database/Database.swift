@@ -56,10 +56,10 @@ public final class Database: Sendable {
     /// can predict.
     public var random: (@Sendable () -> UInt64)?
 
-    /// What holds a database that goes when it is closed.
+    /// The directory that holds a database which goes when it is closed.
     var container: ClaimedDirectory?
     var isTemporary: Bool { container != nil }
-    /// What the mount is called; nil for what the system says. Tests name another.
+    /// The identity of the mount; nil for what the system says. Tests name another.
     package var mountIdentity: String?
     /// The system start to open in; nil for this one. The torture harness opens in a later one.
     package var systemStart: String?
@@ -76,10 +76,10 @@ public final class Database: Sendable {
     package var fillsLater = false
     /// Told how long each step of filling had the writer's turn, with its commit.
     package var fillStepTook: (@Sendable (_ step: String, Duration) -> Void)?
-    /// How many bytes the scrub reads in a second, in the background; more where a round would take
+    /// The bytes that the scrub reads in a second, in the background; more where a round would take
     /// longer than a day. 0 turns it off; ``Database/scrub(progress:)`` can be called nevertheless.
     public var scrubBytesPerSecond = 1 << 20
-    /// How long the scrub waits after opening, and then before each stretch; nil turns it off.
+    /// The time that the scrub waits after opening, and then before each stretch; nil turns it off.
     package var scrubPause: (first: Duration, later: Duration)? = (.seconds(10), .seconds(1))
     /// True if leaps of ``clock`` are held back as those of the system's clock are.
     package var holdsLeaps = false

@@ -46,7 +46,7 @@ public enum DatabaseError: Error, Equatable, Sendable {
   /// Another writer held the database for longer than the timeout. Recovery: try again.
   case busy(reason: String)
 
-  /// What this process has written is stored, up to transaction `head`, and can be read only up to
+  /// The writes of this process are stored, up to transaction `head`, and can be read only up to
   /// `applied`, because the state could not be written: the disk is full, or has failed.
   ///
   /// Recovery: free space or check the disk, then read again. The next write, the next read, and

@@ -66,7 +66,7 @@ public struct Information: Sendable {
   public let consumers: [(name: String, position: SequenceNumber)]
   /// How long the oldest snapshot of this process has been held.
   public let oldestSnapshot: Duration?
-  /// What the last whole round of the scrub has found; nil while there was none.
+  /// The findings of the last whole round of the scrub; nil while there was none.
   public let lastScrub: ScrubReport?
 }
 

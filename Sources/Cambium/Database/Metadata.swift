@@ -1,4 +1,4 @@
-// What every write stores about itself beside its operations: texts, and who makes it.
+// The metadata that every write stores beside its operations: texts, and who makes it.
 
 extension [String: String] {
   /// Metadata that also says who makes a change.

@@ -248,7 +248,7 @@ extension PropertyDefinition {
   /// What holds for the old form as well: nothing that only the new one has to keep to.
   func blended(with old: PropertyDefinition?) -> PropertyDefinition {
     var blend = PropertyDefinition(name, old?.type == type ? type : .any)
-    // What absence meant counts until no record is without a value that had none.
+    // The old meaning of absence counts until no record is without a value that had none.
     let source = old ?? self
     (blend.absence, blend.isNullable) = (source.absence, source.isNullable)
     blend.omitsAbsence =

@@ -1,4 +1,4 @@
-// What the log says of states and checkpoints, which alone makes them trusted.
+// The marks of states and checkpoints in the log, which alone make them trusted.
 
 import LMDB
 

@@ -341,8 +341,8 @@ final class Store: Sendable {
 }
 
 extension Database.Options {
-  /// What both environments are opened with; of a database in memory those that are to be used lose
-  /// their names.
+  /// The options that both environments are opened with. In a database in memory, environments that
+  /// are to be used lose their names.
   func environment(readOnly: Bool, isInUse: Bool = false) -> Environment.Options {
     var options = Environment.Options(
       tables: [], mapSize: mapSize, mapSizeMax: sizeMax, readOnly: readOnly)

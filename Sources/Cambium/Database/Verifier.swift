@@ -192,7 +192,7 @@ struct Verifier {
     var last: [UInt8] = []
     var hash: [UInt8] = []
     var digest = Digest()
-    // Those that are being given up may have lost chunks already.
+    // Blobs that are being given up may have lost chunks already.
     let givenUp = Set(try store.log.read { try $0.blobsGivenUp() })
     while true {
       let chunks = try store.log.read { try $0.chunks(after: last, bytes: 16 << 20) }

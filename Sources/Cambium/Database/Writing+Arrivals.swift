@@ -3,7 +3,7 @@
 // there: it is taken away, or the transaction is refused. That is looked at when the body ends, so
 // that records which refer to each other may come back in any order.
 
-/// What a transaction has brought back.
+/// The nodes that a transaction has brought back.
 struct BroughtBack {
   private var paths: [Path] = []
   private var known: Set<Path> = []

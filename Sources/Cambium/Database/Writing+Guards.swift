@@ -1,4 +1,4 @@
-// How an operation of a body comes into the log, with what it entails:
+// The steps by which an operation of a body comes into the log, with what it entails:
 //
 //     operation ──▶ hooks and rules in code ──▶ delete rules ──▶ declared rules ──▶ log
 //
@@ -140,7 +140,8 @@ extension Writing {
     if !updates.isEmpty { try self.log(try obeying(.update(path, updates))) }
   }
 
-  /// What an operation makes of a record; nil where it is none before and after, or as it was.
+  /// The change that an operation makes to a record; nil where there is none before and after, or
+  /// it stays as it was.
   private func guardedChange(by operation: Operation, at path: Path) throws -> GuardedChange? {
     let old = try record(at: path)
     if old == nil, !operation.createsNodes { return nil }

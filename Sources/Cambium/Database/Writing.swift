@@ -71,11 +71,11 @@ final class Writing: @unchecked Sendable {
   var fillsLater: Bool
   /// How many entries of an index that is given up others wait for.
   private let emptiedAtOnce: Int
-  /// What the app's code has to say about changes of records.
+  /// The app's hooks and rules about changes of records.
   var guards: RecordGuards
   /// Whose code is being asked, and about which changes it is.
   var asking = Asking()
-  /// What the transaction has brought back, whose references are looked at in the end.
+  /// The nodes that the transaction has brought back, whose references are looked at in the end.
   var arrivals = BroughtBack()
   /// How many queries are lending records of the running transaction.
   var openRuns = 0

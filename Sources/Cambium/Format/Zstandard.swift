@@ -18,7 +18,7 @@ enum Zstandard {
     return ZSTD_isError(count) == 0 ? compressed : nil
   }
 
-  /// How long the content of compressed bytes is, as they say themselves.
+  /// The length of the content of compressed bytes, as they say themselves.
   ///
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   static func contentCount(_ bytes: RawSpan) throws -> Int {

@@ -142,7 +142,7 @@ enum BlobChunk {
     }
   }
 
-  /// How long a chunk's content is, as its stored form says, without unpacking it.
+  /// The length of a chunk's content, as its stored form says, without unpacking it.
   static func contentCount(_ value: RawSpan) throws -> Int {
     let bytes = value.extracting(droppingFirst: 9)
     if try value.load(UInt8.self, at: 8) == 0 { return bytes.byteCount }

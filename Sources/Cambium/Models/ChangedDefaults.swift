@@ -15,7 +15,7 @@ struct ChangedDefaults {
   /// A property whose records need a migration.
   struct Change {
     let property: String
-    /// What is stored in a record that has no value; nil where it is computed for each.
+    /// The value that is stored in a record that has none; nil where it is computed for each.
     let value: Value?
     /// True if null is such a value as well.
     let includesNull: Bool

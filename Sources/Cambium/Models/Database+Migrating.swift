@@ -19,7 +19,7 @@ public struct MigrationPlan: Hashable, Sendable {
 }
 
 extension Database {
-  /// What `migrate` would do.
+  /// Tells what `migrate` would do.
   ///
   /// - Parameter type: The model.
   /// - Returns: The plan.

@@ -14,7 +14,7 @@ public struct DynamicRecord: Hashable, Sendable {
   public var path: Path
   /// The values that are stored, by name.
   public var values: Record
-  /// What stands for others.
+  /// The defaults that stand for values that are not stored.
   private var defaults: DeclaredDefaults?
 
   /// Takes a place and values.

@@ -28,7 +28,7 @@ struct Evolution: Sendable {
   /// What the removal of a property is called.
   static func removal(of name: String) -> String { "\(name) removed" }
 
-  /// What storing a former or computed default in the records that have no value is called.
+  /// The name of the step that stores a former or computed default in the records without a value.
   static func settling(_ name: String) -> String { "default of \(name)" }
 
   /// The names of all steps that the schema lists, in the order in which they are run on a record.

@@ -1,4 +1,4 @@
-// What a property is initially, in a model that `M()` makes, and whether that is always the same.
+// The initial value of a property in a model that `M()` makes, and whether it is always the same.
 //
 // A constant is declared as what absence stands for. What is computed, as `Date()` and `UUID()`,
 // means something at the moment at which a model is made, and nothing for a record that was written
@@ -11,7 +11,7 @@ import FoundationEssentials
 
 /// Finds the initial values of a model's properties.
 struct InitialValues<M: Model> {
-  /// How far from now a date is computed.
+  /// The distance from now within which a date counts as computed.
   private static var nearby: TimeInterval { 36 * 3600 }
 
   private let models: [M]

@@ -44,7 +44,7 @@ extension String: ModelKey {
   public static var keyType: CollectionDefinition.KeyType { .string }
   /// None: the app knows its natural keys.
   public static func generated() -> String? { nil }
-  /// What the text reads as: `42` is an integer in the tree, and texts that are equal are one key.
+  /// The key that the text reads as: `42` is an integer in the tree, and equal texts are one key.
   public func treeKey() throws -> Cambium.Key { try Cambium.Key(Cambium.Key.composed(self)) }
   /// Takes any key, as text.
   public init?(treeKey: Cambium.Key) { self = treeKey.description }

@@ -1,4 +1,4 @@
-// What an app's code has to say about changes of records: the hooks and the rules of models. It is
+// The code of an app that has a say in changes of records: the hooks and the rules of models. It is
 // asked where changes arise, in a transaction's body, whichever call makes them; see
 // Writing+Guards.swift. Records that are folded in from the log are not asked about: that was done
 // where they were written.
@@ -72,7 +72,7 @@ struct RecordGuards: Sendable {
       .append(let path, _, _), .insert(let path, _, _, _), .removeElement(let path, _, _),
       .edit(let path, _, _):
       self[of: path] != nil
-    // What refers to records that go may be guarded as well.
+    // Records that refer to those that go may be guarded as well.
     case .remove, .move, .restore: !isEmpty
     case .define, .event, .declare: false
     }
@@ -91,7 +91,7 @@ extension SchemaCore {
 }
 
 extension Schema {
-  /// What the schema's code is asked about changes, where it has any.
+  /// The guard that asks the schema's code about changes; nil where there is nothing to ask.
   static func guardian(_ items: [SchemaItem<M>], _ hooks: ModelHooks<M>?, isUnion: Bool)
     -> RecordGuard?
   {
@@ -157,7 +157,7 @@ extension Schema {
       problems = problemsOfCase(&model)
     } else {
       settle(&model)
-      // What is data is checked where the record is written.
+      // Rules that are data are checked where the record is written.
       let isPart = change.place != nil && byHook.isEmpty
       for rule in rules where !(isPart && !rule.isAsked(in: change.place ?? 0..<0)) {
         if rule.holds(model) { continue }

@@ -29,7 +29,7 @@ struct Projector: ~Copyable {
     var sequence: UInt64 = 0
     /// The first node id that this record may give: nodes from there on were made by it.
     var firstNode = UInt64.max
-    /// What this record has restored.
+    /// The places that this record has restored.
     var restored = RestoredPlaces()
     /// How many versions this record has put into history.
     var superseded: UInt32 = 0

@@ -1,4 +1,4 @@
-/// What one transaction has restored, and whether it has changed anything below since.
+/// The places that one transaction has restored, and whether it has changed anything below since.
 ///
 /// Removing a subtree touches only its topmost entry, so what the transaction changed below it
 /// stays, and would come back with the next restoration. The removal says so, therefore, and the

@@ -36,7 +36,7 @@ struct StateForm {
     }
   }
 
-  /// How the tables are protected of a state that has this entry.
+  /// The seal of the tables of a state that has this entry.
   static func seal(_ entry: RawSpan) throws -> Seal {
     let form = try MetaEntry.open(entry, name: name) { try $0.load(UInt32.self, at: 0) }
     guard form == sealed else {

@@ -62,13 +62,13 @@ struct FarSide {
     return holdsForNull ? .not(isOne) : isOne
   }
 
-  /// What it costs to ask the other collection once.
+  /// The cost of asking the other collection once.
   private func costOfAsking(_ collection: Path, _ test: Condition.Test) throws -> Double {
     let description = QueryDescription(collection, where: Condition(test))
     return try QueryPlanner(description, planner.records).estimatedCost()
   }
 
-  /// What reading a record of the far side costs, where all of them are read.
+  /// The cost of reading a record of the far side, where all of them are read.
   private var recordCost: Double {
     planner.records.snapshot.moment == nil
       ? QueryPlanner.Cost.record : QueryPlanner.Cost.pastRecord

@@ -5,7 +5,7 @@ struct QueryOrder: Sendable {
   private let paths: QueryPaths
   private let orderings: [Ordering]
   private let types: [PropertyType]
-  /// Whether results that are equal come in the order of their keys' texts, which is not that of
+  /// True if results that are equal come in the order of their keys' texts, which is not that of
   /// the keys as they are stored.
   private let comparesKeysAsTexts: Bool
 

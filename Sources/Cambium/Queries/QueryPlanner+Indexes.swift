@@ -93,8 +93,9 @@ extension QueryPlanner {
     try records.countEntries(range.widened, max: 1) > 0
   }
 
-  /// What can be read from an index's previews: not what absence alone stands for, since an entry
-  /// has null for it; nor what looks like a nested property and may lie behind one more reference.
+  /// The previews of an index that can be read: not one whose absence alone stands for a value,
+  /// since an entry has null for it; nor one that looks like a nested property and may lie behind
+  /// one more reference.
   private func usablePreviews(of index: IndexPlan) -> [Preview] {
     index.previews.map(\.preview).filter { preview in
       guard let definition = scope.find(preview.target)?[preview.property] else {
@@ -159,7 +160,7 @@ extension QueryPlanner {
     return (true, isReversed ?? false)
   }
 
-  /// Whether an index may have the values of a term in another order than is asked for: references
+  /// True if an index may have the values of a term in another order than is asked for: references
   /// to records whose keys compare as texts, where some read as integers or UUIDs.
   private func isMixed(_ term: IndexDefinition.Term, _ place: Int, _ scan: IndexScan) -> Bool {
     guard let path = try? scope.resolve(PropertyPath(term.property)), path.isTextKey else {
@@ -212,7 +213,7 @@ extension QueryPlanner {
     ]
   }
 
-  /// How many entries of an index in order are likely to be looked at before enough pass.
+  /// The number of entries of an index in order that are likely to be looked at before enough pass.
   ///
   /// Each test is as rare as an index says that has counted it, and the tests are taken to be
   /// independent; of each that no index knows, every fourth record is taken to pass.
@@ -300,7 +301,7 @@ extension ClosedOpenBytes {
 }
 
 extension Condition.Test {
-  /// Whether it compares by order.
+  /// True if it compares by order.
   fileprivate var isRange: Bool {
     if case .compare(_, let comparison, _) = self {
       return ![.equal, .notEqual].contains(comparison)

@@ -22,10 +22,10 @@ struct QueryPlanner {
   let scope: ConditionScope
   /// How many children the collection's node has at present.
   let childCount: Int
-  /// Whether keys compare as texts, and all of them are stored as such: so their order is the
+  /// True if keys compare as texts, and all of them are stored as such: so their order is the
   /// tree's. Keys that read as integers or UUIDs are not.
   let hasPlainTextKeys: Bool
-  /// Whether keys compare as texts, and not all of them are stored as such, so that no stretch of
+  /// True if keys compare as texts, and not all of them are stored as such, so that no stretch of
   /// the tree or of an index has them in their order.
   let hasMixedKeys: Bool
 
@@ -80,7 +80,7 @@ struct QueryPlanner {
     var cost: Double
   }
 
-  /// What it is likely to cost to answer, without asking any far side.
+  /// The likely cost of an answer, without asking any far side.
   func estimatedCost() throws -> Double {
     try cheapest(description.condition?.test ?? .all([]))?.cost ?? .infinity
   }

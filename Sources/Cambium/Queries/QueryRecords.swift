@@ -31,7 +31,7 @@ final class QueryRecords: RelatedRecords {
     return ConditionScope(catalog, collection.flatMap(find), find: find)
   }
 
-  /// What is declared about a collection, with what absence stood for at the moment.
+  /// The declaration of a collection, with what absence stood for at the moment.
   func definition(of collection: Path) -> CollectionDefinition? {
     catalog.collections[collection]?.definition(asOf: snapshot.moment)
   }
@@ -44,7 +44,7 @@ final class QueryRecords: RelatedRecords {
     return node
   }
 
-  /// Whether any key of a collection is an integer or a UUID: such come before texts.
+  /// True if any key of a collection is an integer or a UUID: such come before texts.
   func hasMixedKeys(_ collection: Path) throws -> Bool {
     guard let node = try node(collection) else { return false }
     var walk = try ChildWalk(reader, node: node, moment: snapshot.moment)
@@ -178,7 +178,7 @@ final class QueryRecords: RelatedRecords {
     }
   }
 
-  /// What stands for a property's value that a record of a collection does not have.
+  /// The stand-in for a property's value that a record of a collection does not have.
   private func standIn(_ collection: Path, _ property: Catalog.NameID) throws -> StandIn {
     guard Int(property) < catalog.count else { return .null }
     return try StandIn(definition(of: collection)?[try catalog.name(of: property)])

@@ -14,7 +14,7 @@ final class QueryRun {
   let plan: QueryPlan
   let records: QueryRecords
   private var ownCounts = QueryCounts()
-  /// How many related records had been read before it ran.
+  /// The number of related records that had been read before it ran.
   private let relatedBefore: Int
   private var untilCheck = QueryRun.cancellationInterval
   /// Asked now and then; throws to end the run.
@@ -46,7 +46,7 @@ final class QueryRun {
     let countsAll = description.outcome != .list && description.outcome != .ids
     if countsAll && description.limit == nil { description.orderings = [] }
     plan = try QueryPlanner(description, records).plan()
-    // What planning asked of other collections are runs of their own.
+    // The queries that planning asked of other collections are runs of their own.
     relatedBefore = records.relatedCount
     tables = Array(repeating: nil, count: description.joins.count)
   }
@@ -54,7 +54,7 @@ final class QueryRun {
   // A run has many ways to end, and this is behind all of them.
   deinit { tracer?.tell(plan, counts, on: records.snapshot) }
 
-  /// What it did so far.
+  /// The counts of its work so far.
   var counts: QueryCounts {
     var counts = ownCounts
     counts.related = records.relatedCount - relatedBefore

@@ -49,7 +49,7 @@ struct TermConstraint {
       ranges: ranges, isPoints: isPoints, tests: [test], isExact: found.isExact)
   }
 
-  /// What two constraints say together: the ranges that lie in both.
+  /// The conjunction of two constraints: the ranges that lie in both.
   ///
   /// Every bound is where a value begins or ends, so a range that is one value lies in another
   /// range as a whole or not at all.

@@ -19,7 +19,7 @@ struct Scrub {
     self.rebuild = rebuild
   }
 
-  /// How many tables a round reads.
+  /// The number of tables that a round reads.
   private static let tablesCount = StateTables.names.count + LogTables.names.count
 
   /// Reads on, and ends the round after the last table.

@@ -1,5 +1,5 @@
-// How far the scrub has come, kept in the file `scrub` of the database's directory across openings.
-// Nothing depends on it: one that is missing or damaged begins a new round.
+// The place that the scrub has come to, kept in the file `scrub` of the database's directory across
+// openings. Nothing depends on it: one that is missing or damaged begins a new round.
 //
 //      0  form u32            1
 //      4  generation u64      of the state; a newer one begins its tables anew
@@ -17,7 +17,7 @@
 import FoundationEssentials
 import LMDB
 
-/// How far the scrub has come.
+/// The place that the scrub has come to.
 struct ScrubPlace: Equatable, Sendable {
   var generation: UInt64 = 0
   var table = 0
@@ -110,7 +110,7 @@ struct ScrubPlace: Equatable, Sendable {
   }
 }
 
-/// What a round has found so far.
+/// The damage that a round has found so far.
 struct ScrubDamage: Equatable, Sendable {
   var state: [String] = []
   var log: [String] = []

@@ -16,8 +16,8 @@ extension Node {
 /// A walk over a subtree in path order, on one thread: a node, then its children, each followed by
 /// its own.
 ///
-/// What it keeps per level does not grow with the depth: the path is kept once, for the lowest, and
-/// changed in place unless a node that was visited before is still held.
+/// The memory that it takes per level does not grow with the depth: the path is kept once, for the
+/// lowest, and changed in place unless a node that was visited before is still held.
 public struct DescendantCursor: ~Copyable {
   /// One level of the way down: steps in a box, since an array cannot hold what cannot be copied.
   private final class Level {

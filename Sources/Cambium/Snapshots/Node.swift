@@ -47,7 +47,7 @@ public struct Node: Sendable {
     }
   }
 
-  /// What the node holds, as stored: a single value, or a record as `.map`; nil where there is
+  /// The content of the node, as stored: a single value, or a record as `.map`; nil where there is
   /// no node, or one that only has children.
   public var value: Value? {
     get throws {
@@ -135,7 +135,7 @@ extension Node {
     } ?? nil
   }
 
-  /// What a record has for a property that is absent or null in it.
+  /// The value that a record has for a property that is absent or null in it.
   @inline(never)
   private func standIn(for property: String, _ id: Catalog.NameID) throws -> Value? {
     let stored = try self.property(id)
@@ -147,7 +147,7 @@ extension Node {
       ?? stored
   }
 
-  /// What stands for properties that the node's record does not have, by its collection.
+  /// The defaults of the node's collection, for properties that its record does not have.
   var declaredDefaults: DeclaredDefaults? {
     get throws {
       guard let parent = path.parent else { return nil }

@@ -11,7 +11,7 @@ struct FixtureDump {
   init(_ database: Database) throws {
     let information = try database.information()
     add([
-      // What it was written in: the first opening for writing raises it.
+      // The format that it was written in: the first opening for writing raises it.
       ("format", "1"), ("origin", text(information.origin.uuidString)),
       ("created", "\(information.created.microseconds)"), ("head", "\(information.head)"),
       ("names", array(try database.read { try $0.names.names.map(text) })),

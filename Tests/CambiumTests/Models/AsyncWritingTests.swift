@@ -83,7 +83,7 @@ struct AsyncWritingTests {
     }
   }
 
-  /// What the calls did, counted from their transactions, against what is stored.
+  /// Compares what the calls did, counted from their transactions, with what is stored.
   private func expectNotes(_ database: Database, after head: SequenceNumber) throws {
     var kinds = [0, 0, 0, 0]
     var commits = try database.commits(after: head)

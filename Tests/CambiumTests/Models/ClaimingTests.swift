@@ -89,7 +89,7 @@ struct ClaimingTests {
       #expect(try database.query(Team.self).where { $0.name == "Ajax" }.count() == 1)
       try database.delete(Team.ID(1))
       #expect(try database.count(Player.self) == 0)
-      // What is taken back is declared again by the next.
+      // A declaration that is taken back is made again by the next write.
       let other = try Database.inMemory()
       struct Broken: Error {}
       #expect(throws: Broken.self) {

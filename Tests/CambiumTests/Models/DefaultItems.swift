@@ -74,7 +74,7 @@ struct DefaultItem: Cambium.Model, Equatable {
   }
 }
 
-/// What refers to items, with copies of some of their properties.
+/// A model that refers to items, with copies of some of their properties.
 struct DefaultLink: Cambium.Model {
   typealias Key = Int
   var id = ID()

@@ -14,7 +14,7 @@ struct GuardedRecordTests {
 
   static func note(_ what: String) { asked.withLock { $0.append(what) } }
 
-  /// What was asked since the last time.
+  /// The notes of what was asked since the last time.
   static func taken() -> [String] {
     asked.withLock { asked in
       defer { asked = [] }

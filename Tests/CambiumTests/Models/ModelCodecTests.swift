@@ -151,7 +151,7 @@ struct ModelCodecTests {
     try withDatabase { database in
       let id = try database.insert(Everything())
       let path = try id.path
-      // What the model declares would refuse these values; a program of before may have left them.
+      // The model's declaration would refuse these values; an earlier program may have left them.
       try database.write { tx in
         var definition = try #require(try tx.readingSnapshot().definition(of: "everything"))
         for place in definition.properties.indices { definition.properties[place].type = .any }

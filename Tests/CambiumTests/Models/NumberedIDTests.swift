@@ -77,7 +77,7 @@ struct NumberedIDTests {
           _ = try tx.insert(Ticket())
           throw Stop()
         }
-        // What rules refuse does not count either.
+        // A record that the rules refuse does not count either.
         _ = try? tx.set("tickets/77", to: ["title": 3])
         return try tx.insert(Ticket())
       }

@@ -96,7 +96,7 @@ private final class DefaultHistory {
     database = try Database(
       at: directory.path + "/a.cambium", for: DefaultItem.self, DefaultLink.self,
       migrating: migrates ? goOn : nil)
-    // What was never declared means the first default; nil has no place in what is not optional.
+    // A value never declared means the first default; nil has no place in what is not optional.
     func complete(_ rows: inout [Int: Row]) {
       for id in rows.keys {
         for name in names where rows[id]?[name] == nil { rows[id]?[name] = defaults[name] }

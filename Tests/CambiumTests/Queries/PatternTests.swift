@@ -263,7 +263,7 @@ import Testing
 }
 
 extension Snapshot {
-  /// How many entries an index has.
+  /// The number of entries in an index.
   fileprivate func countedEntries(of index: IndexPlan) throws -> Int {
     try QueryRecords(self).countEntries(
       ClosedOpenBytes(prefix: IndexEntry.prefix(index.number)), max: .max)

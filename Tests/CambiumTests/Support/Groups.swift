@@ -7,7 +7,7 @@ import Testing
 @testable import Cambium
 
 extension Database {
-  /// How many transactions LMDB has committed to the log.
+  /// The number of transactions that LMDB has committed to the log.
   var logCommits: UInt64 { get throws { try store.log.read { try $0.head().transaction } } }
 
   /// Keeps the writer busy until `body` returns, on a thread that no task needs.

@@ -1,4 +1,4 @@
-// What the article on asking by text shows.
+// The code of the article on asking by text.
 
 import Cambium
 import Scratch

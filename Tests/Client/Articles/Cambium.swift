@@ -1,4 +1,4 @@
-// What the first page of the documentation shows.
+// The code of the first page of the documentation.
 
 import Cambium
 import Scratch

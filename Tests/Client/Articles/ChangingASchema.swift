@@ -1,4 +1,4 @@
-// What the article on changing a schema shows, with the app's former version before it.
+// The code of the article on changing a schema, with the app's former version before it.
 
 import Cambium
 import Scratch

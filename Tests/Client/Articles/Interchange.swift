@@ -1,4 +1,4 @@
-// What the article on dictionaries, JSON and stores shows.
+// The code of the article on dictionaries, JSON and stores.
 
 import Cambium
 import FoundationEssentials

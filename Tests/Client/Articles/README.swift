@@ -1,4 +1,4 @@
-// What README.md shows, run in the order in which it is read.
+// The code of README.md, run in the order in which it is read.
 
 import Scratch
 import Testing

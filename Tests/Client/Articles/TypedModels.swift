@@ -1,4 +1,4 @@
-// What the article on typed models shows.
+// The code of the article on typed models.
 
 import Cambium
 import FoundationEssentials

@@ -1,6 +1,6 @@
-/// What came of damages, as a table.
+/// The outcomes of damages, as a table.
 package struct DamageCounts: CustomStringConvertible {
-  /// What came of one question to a damaged database.
+  /// The outcome of one question to a damaged database.
   package enum Outcome: String, CaseIterable, Sendable {
     case right
     case error
@@ -10,7 +10,7 @@ package struct DamageCounts: CustomStringConvertible {
   }
 
   private var counts: [String: [Outcome: Int]] = [:]
-  /// What was wrong, so that it can be seen again.
+  /// Descriptions of what was wrong, so that it can be seen again.
   package private(set) var failures: [String] = []
 
   package init() {}

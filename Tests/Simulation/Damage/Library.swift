@@ -64,7 +64,7 @@ package struct Library {
 
   // MARK: Questions
 
-  /// What is asked, and a text of what is answered.
+  /// The questions, each with a function that gives its answer as a text.
   package static let questions: [(name: String, ask: @Sendable (Database) throws -> String)] = [
     ("look-ups", { try lookUps($0) }), ("walks", { try walks($0) }),
     ("properties", { database in try database.read { "\(try $0.propertyNames)" } }),

@@ -20,8 +20,8 @@ struct Arguments {
   /// After how many transactions a process of the feed trial is done, and the last one of all.
   var count: Int?
   var end: UInt64?
-  /// What is to be measured instead: compacting that drops, or that archives; declaring; what comes
-  /// of a damaged state.
+  /// The measurement to make instead: compacting that drops, or that archives; declaring; what
+  /// comes of a damaged state.
   var measure: Measure?
   /// A multiple of each trial's usual size.
   var scale = 1.0

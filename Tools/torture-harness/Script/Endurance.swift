@@ -172,8 +172,9 @@ struct Endurance {
     }
   }
 
-  /// What was acknowledged can be seen; where the log had room for it and the state had not, that
-  /// is said, and what came before can be. A write whose outcome is unknown may be seen.
+  /// Checks that what was acknowledged can be seen; where the log had room for it and the state had
+  /// not, that this is said, and that what came before can be seen. A write whose outcome is
+  /// unknown may be seen.
   private func checkReading(_ database: Database) throws {
     let seen: UInt64
     do {

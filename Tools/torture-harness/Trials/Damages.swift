@@ -35,7 +35,7 @@ struct Damages {
       ?? beside.appending(path: "cambium").path
   }
 
-  /// What a process printed, and how it ended.
+  /// The output of a process, and how it ended.
   private struct Answer: Equatable {
     let end: ChildProcess.End
     let output: [UInt8]
@@ -123,7 +123,7 @@ struct Damages {
 
   // MARK: The API
 
-  /// What the answers of the API begin with.
+  /// The line that the answers of the API begin with.
   private static let answersHead = "answers"
 
   /// Asks the API all questions, and prints a line for each that is answered, with a digest.

@@ -11,13 +11,13 @@ import CPCRE2
 ///
 /// A compiled expression is not changed by matching; what matching needs is made for each text.
 @safe final class BacktrackingPattern: @unchecked Sendable {
-  // What makes it Sendable: PCRE2 reads compiled code and match contexts, and writes to neither.
+  // It is Sendable because PCRE2 reads compiled code and match contexts, and writes to neither.
   private let code: OpaquePointer
   private let limits: OpaquePointer
 
-  /// How often a text's match may call itself: at 15 to 40 ns each, a text takes 40 ms at most.
+  /// The most times a text's match may call itself: at 15 to 40 ns each, it takes 40 ms at most.
   private static let callsMax: UInt32 = 1_000_000
-  /// How deep it may nest, and what memory that may take, in KiB.
+  /// The depth to which it may nest, and the memory that this may take, in KiB.
   private static let depthMax: UInt32 = 100_000
   private static let heapMax: UInt32 = 20_000
 

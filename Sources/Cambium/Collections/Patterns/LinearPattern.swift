@@ -28,7 +28,7 @@ struct LinearPattern: Sendable {
     case accept
   }
 
-  /// What may hold between two scalars.
+  /// A condition that may hold between two scalars.
   enum Assertion: Equatable, Sendable { case start, end, boundary, noBoundary }
 
   let instructions: [Instruction]
@@ -109,7 +109,7 @@ struct LinearPlaces {
     }
   }
 
-  /// Those that take a scalar.
+  /// The places that take a scalar.
   private(set) var places: [Int] = []
   /// The number of instructions that were looked at.
   private(set) var steps = 0

@@ -16,7 +16,7 @@ struct ScalarSet: Equatable, Sendable {
   init(_ scalar: Unicode.Scalar) { ranges = [scalar.value...scalar.value] }
   init(_ name: ScalarTest.Class) { classes = [ClassUse(name: name, isInverted: false)] }
 
-  /// What ends a line, which `.` does not take.
+  /// The scalars that end a line, which `.` does not take.
   static let newlines: ScalarSet = {
     var set = ScalarSet()
     set.ranges = [0x0A...0x0D, 0x85...0x85, 0x2028...0x2029]

@@ -1,4 +1,4 @@
-// How a text is tested against a pattern, by what wrote the pattern:
+// The engines that test a text against a pattern, by what wrote the pattern:
 //
 //     like "a%b_"                       LikePattern            O(n · m)
 //     matches, in the linear dialect    LinearPattern          O(n · m)

@@ -47,7 +47,7 @@ final class Binding: Sendable {
   let names: [Catalog.NameID]
   /// The stored forms that are not stored, by property.
   let elided: [[UInt8]?]
-  /// What is read where there is no value, by property.
+  /// The values that are read where there are none, by property.
   let fills: [Fill]
   let former: [Former]
   /// The bindings of a union's cases, and what their names are stored as.
@@ -142,8 +142,8 @@ final class Binding: Sendable {
   }
 }
 
-/// What a property is read as where a record has no value, as far as the declaration says something
-/// else than the template: after a default was changed, and before the records are migrated.
+/// The value of a property where a record has none, as far as the declaration says something else
+/// than the template: after a default was changed, and before the records are migrated.
 struct Fill: Sendable {
   /// In the place of absence, in its stored form.
   private(set) var ofAbsence: [UInt8]?

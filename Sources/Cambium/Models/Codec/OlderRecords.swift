@@ -42,7 +42,7 @@ extension SchemaCore {
         }
       }
       if let computed = info.computed { return try unsafe computed.make(place, old) }
-      // What is absent means what is declared, which the template need not have.
+      // An absent value means the declared default, which the template need not have.
       guard let value = old[info.name], value != .null || info.shape.form.isOptional else { return }
       try value.stored().lend { try unsafe info.shape.read(place, $0, 0) }
     }

@@ -62,7 +62,7 @@ struct ViewProperty: Hashable, Sendable {
   let type: PropertyType
   let collation: Collation
   let isDescending: Bool
-  /// What stands for a value that a record does not have.
+  /// The stand-in for a value that a record does not have.
   private let standIn: StandIn
 
   init(_ term: IndexDefinition.Term, _ resolver: Resolver) throws {

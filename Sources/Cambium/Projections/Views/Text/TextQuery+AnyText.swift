@@ -1,4 +1,4 @@
-// What people type into a search field, read so that nothing in it is wrong:
+// The text that people type into a search field, read so that nothing in it is wrong:
 //
 //     white whale          both words
 //     "in a row"           words in this order; without its end, up to the end of the text
