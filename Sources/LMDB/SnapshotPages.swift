@@ -86,7 +86,7 @@ struct NamedTable: Sendable {
   ///   - map: Where its pages are.
   ///   - pagesInFile: How many pages the file has.
   ///   - tables: The tables' names and handles.
-  ///   - readingError: What an error in reading is to whoever reads.
+  ///   - readingError: Turns an error in reading into one for whoever reads.
   /// - Throws: ``StorageError`` of kind `.corrupt`.
   init(
     _ meta: MetaFields, _ map: PageMap, pagesInFile: UInt64, _ tables: [NamedTable],
