@@ -69,13 +69,14 @@ import CLMDB
     return true
   }
 
-  /// Ends a search between two entries, the first of which is checked; the second is arrived at.
+  /// Ends a search between two entries, both of which are checked; the second is arrived at.
   private mutating func settle(after wanted: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
     let (page, index) = unsafe (levels[leaf].page, levels[leaf].index)
     if index > 0, index < page.count {
       unsafe try pages.checkSeal(page, index &- 1, table)
       state = .placed
       try load()
+      try checkLoaded()
       return true
     }
     try page.checkFill(isBranch: false)
@@ -85,6 +86,7 @@ import CLMDB
       unsafe try checkBefore(wanted)
       state = .placed
       try load()
+      try checkLoaded()
       return true
     }
     unsafe try pages.checkSeal(page, index &- 1, table)
@@ -96,7 +98,15 @@ import CLMDB
       return false
     }
     guard unsafe key.order(to: wanted) > 0 else { throw page.fault("its keys are out of order") }
+    try checkLoaded()
     return true
+  }
+
+  /// Checks an entry in whose place another was looked for: it is that one, if its key is damaged.
+  /// The seals of other tables are checked with each entry.
+  private func checkLoaded() throws(StorageError) {
+    if table.seal != .ownLeading { return }
+    unsafe try pages.checkSeal(levels[leaf].page, levels[leaf].index, table)
   }
 
   /// Looks at the entry before the first one of a leaf.
@@ -241,5 +251,9 @@ import CLMDB
     let entry = unsafe try pages.entry(at.page, at.index)
     unsafe key = unsafe entry.key
     unsafe value = unsafe try table.seal.open(entry.key, entry.value)
+    // Such tables are small, and whoever walks a part of one looks only at the key where it ends.
+    if table.seal == .ownTrailing, unsafe !table.seal.holds(entry.key, entry.value) {
+      throw Seal.broken()
+    }
   }
 }

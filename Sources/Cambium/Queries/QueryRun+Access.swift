@@ -49,7 +49,10 @@ extension QueryRun {
       : try bounds.lower.lend { try cursor.seek($0) }
     while isThere {
       let goesOn = try cursor.withEntry { treeKey, version -> Bool in
-        guard bounds.contains(treeKey) else { return false }
+        guard bounds.contains(treeKey) else {
+          try ChildWalk.checkEnd(treeKey, version)
+          return false
+        }
         return try visitNode(treeKey, NodeHeader(version, key: treeKey), version, visit)
       }
       if !goesOn { return }

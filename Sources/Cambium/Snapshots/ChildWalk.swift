@@ -70,12 +70,17 @@ struct ChildWalk: ~Copyable {
     guard try stepPresent() else { return nil }
     return try present.withEntry { key, version in
       guard hasPrefix(key) else {
-        // The walk ends where this key is another parent's, unless damage has made it so.
-        _ = try NodeHeader(version, key: key)
+        try ChildWalk.checkEnd(key, version)
         return nil
       }
       return try body(key, NodeHeader(version, key: key), version)
     }
+  }
+
+  /// Checks the entry at which a walk of the tree ends: its key is another parent's, or behind a
+  /// bound, unless damage has made it so.
+  static func checkEnd(_ key: RawSpan, _ version: RawSpan) throws {
+    _ = try NodeHeader(version, key: key)
   }
 
   @inline(__always)
@@ -121,7 +126,11 @@ struct ChildWalk: ~Copyable {
     if hasStarted && !isReversed { bound.append(0) }
     let found = try bound.lend { isReversed ? try present.seekBefore($0) : try present.seek($0) }
     guard found else { return nil }
-    return present.withEntry { key, _ in hasPrefix(key) ? key.array() : nil }
+    return try present.withEntry { key, version in
+      if hasPrefix(key) { return key.array() }
+      try ChildWalk.checkEnd(key, version)
+      return nil
+    }
   }
 
   private mutating func removedCandidate() throws -> [UInt8]? {

@@ -15,6 +15,11 @@ package struct StateDamage: Sendable, CustomStringConvertible {
 
   private static let pageBytes = 4096
 
+  package init(_ kind: Kind, at offset: Int) {
+    self.kind = kind
+    self.offset = offset
+  }
+
   /// Draws one: two of three change a byte, wherever it is; the others are of pages.
   package init(of file: [UInt8], _ random: inout SeededGenerator) {
     let pages = file.count / StateDamage.pageBytes
