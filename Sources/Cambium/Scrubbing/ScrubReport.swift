@@ -11,7 +11,8 @@ public struct ScrubReport: Hashable, Sendable {
   /// The damage in the log.
   ///
   /// Recovery: ``Database/examineLog(at:options:progress:)`` says what can be saved, and
-  /// ``Database/repair(_:by:to:latest:options:progress:)`` saves it, from a backup where there is one.
+  /// ``Database/repair(_:by:to:latest:options:progress:)`` saves it, from a backup where there is
+  /// one.
   public let logDamage: [String]
 
   /// True if nothing was found.
