@@ -102,7 +102,14 @@ struct LoopDisk {
 
   func mount() throws { try LoopDisk.run("mount", "-o", "loop", image, mountPoint) }
 
-  func unmount() throws { try LoopDisk.run("umount", mountPoint) }
+  /// The system goes on closing the files of a process for a while after it was killed.
+  func unmount() throws {
+    for _ in 0..<100 {
+      if (try? LoopDisk.status("umount", mountPoint)) == 0 { return }
+      usleep(50_000)
+    }
+    try LoopDisk.run("umount", mountPoint)
+  }
 
   /// Ends all use of the file system at once: nothing more is written, not even its journal.
   static func shutDown(_ mountPoint: String) {
@@ -113,12 +120,18 @@ struct LoopDisk {
   }
 
   private static func run(_ arguments: String...) throws {
+    try #require(try status(arguments) == 0, "\(arguments) failed")
+  }
+
+  private static func status(_ arguments: String...) throws -> Int32 { try status(arguments) }
+
+  private static func status(_ arguments: [String]) throws -> Int32 {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = arguments
     process.standardError = FileHandle.nullDevice
     try process.run()
     process.waitUntilExit()
-    try #require(process.terminationStatus == 0, "\(arguments) failed")
+    return process.terminationStatus
   }
 }
