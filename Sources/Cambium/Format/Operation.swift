@@ -37,7 +37,10 @@ struct Content: Equatable, Sendable {
 typealias Target = Catalog.NameID?
 
 /// One change inside a transaction.
-enum Operation: Equatable, Sendable {
+///
+/// It is in a box, since it is handed on from step to step: a copy of it counts one reference, not
+/// one for each path and value.
+indirect enum Operation: Equatable, Sendable {
   case set(Path, Content)
   case update(Path, [PropertyUpdate])
   case increment(Path, Target, by: [UInt8])
