@@ -66,8 +66,6 @@ struct ScrubTests {
 
   @Test("goes on where it was, by and by, also after opening anew")
   func stretches() throws {
-    let reader = Database.Options()
-    #expect(reader.scrubBytesPerSecond > 0)
     var steps = 0
     var isOver = false
     while !isOver {

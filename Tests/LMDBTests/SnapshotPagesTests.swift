@@ -11,16 +11,16 @@ struct SnapshotPagesTests {
 
   private static func key(_ number: Int) -> [UInt8] { Array("key \(100_000 + number)".utf8) }
 
-  private static func number(in random: inout SplitMix) -> Int { Int(random.next() % 3000) }
+  private static func number(in random: inout SeededGenerator) -> Int { Int(random.next() % 3000) }
 
   @Test(
     "give what a dictionary gives",
-    arguments: [Seal.none, .short], [1 as UInt64, 2])
-  func model(seal: Seal, seed: UInt64) throws {
+    arguments: [Seal.none, .short], [1, 2])
+  func model(seal: Seal, seed: Int) throws {
     let directory = try ScratchDirectory()
     let environment = try directory.open()
     let table = try environment.table("words").sealed(seal)
-    var random = SplitMix(state: seed)
+    var random = SeededGenerator(seed: seed)
     var model: [[UInt8]: [UInt8]] = [:]
     for _ in 0..<12 {
       try change(&model, environment, table, &random)
@@ -30,20 +30,20 @@ struct SnapshotPagesTests {
 
   private func change(
     _ model: inout [[UInt8]: [UInt8]], _ environment: Environment, _ table: Table,
-    _ random: inout SplitMix
+    _ random: inout SeededGenerator
   ) throws {
     let transaction = try WriteTransaction(environment)
     for _ in 0..<600 {
       let key = SnapshotPagesTests.key(SnapshotPagesTests.number(in: &random))
       if random.next() % 3 == 0 {
         model[key] = nil
-        try key.withSpan { _ = try transaction.delete(table, $0) }
+        try key.lend { _ = try transaction.delete(table, $0) }
       } else {
         // Some lie in pages of their own.
         let count = random.next() % 20 == 0 ? 5000 : Int(random.next() % 90)
         let value = (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
         model[key] = value
-        try key.withSpan { key in try value.withSpan { try transaction.put(table, key, $0) } }
+        try key.lend { key in try value.lend { try transaction.put(table, key, $0) } }
       }
     }
     try transaction.commit()
@@ -51,7 +51,7 @@ struct SnapshotPagesTests {
 
   private func compare(
     _ model: [[UInt8]: [UInt8]], _ environment: Environment, _ table: Table,
-    _ random: inout SplitMix
+    _ random: inout SeededGenerator
   ) throws {
     let transaction = try ReadTransaction(environment, tables: [table])
     let access = transaction.access
@@ -59,7 +59,7 @@ struct SnapshotPagesTests {
     let sorted = model.sorted { $0.key.lexicographicallyPrecedes($1.key) }
     for number in SnapshotPagesTests.keys {
       let key = SnapshotPagesTests.key(number)
-      let found = try key.withSpan { try access.get(table, $0) { $0.copied } }
+      let found = try key.lend { try access.get(table, $0) { $0.copied } }
       if found != model[key] { Issue.record("\(number) differs") }
     }
     var cursor = try Cursor(access, table)
@@ -77,11 +77,11 @@ struct SnapshotPagesTests {
 
   private func seek(
     _ sorted: [(key: [UInt8], value: [UInt8])], _ cursor: inout Cursor,
-    _ random: inout SplitMix
+    _ random: inout SeededGenerator
   ) throws {
     let wanted = SnapshotPagesTests.key(SnapshotPagesTests.number(in: &random))
     var index = sorted.firstIndex { !$0.key.lexicographicallyPrecedes(wanted) } ?? sorted.count
-    var isThere = try wanted.withSpan { try cursor.seek($0) }
+    var isThere = try wanted.lend { try cursor.seek($0) }
     #expect(isThere == (index < sorted.count))
     while isThere, random.next() % 8 > 0 {
       if cursor.withEntry({ key, _ in key.copied }) != sorted[index].key {
@@ -92,16 +92,16 @@ struct SnapshotPagesTests {
       index += isForward ? 1 : -1
       #expect(isThere == sorted.indices.contains(index))
     }
-    let before = try wanted.withSpan { try cursor.seekBefore($0) }
+    let before = try wanted.lend { try cursor.seekBefore($0) }
     let last = sorted.last { $0.key.lexicographicallyPrecedes(wanted) }
     #expect(before == (last != nil))
     if let last { #expect(cursor.withEntry { key, _ in key.copied } == last.key) }
   }
 
-  @Test("answer rightly or with an error, whichever byte is changed", arguments: [3 as UInt64])
-  func damage(seed: UInt64) throws {
+  @Test("answer rightly or with an error, whichever byte is changed", arguments: [3])
+  func damage(seed: Int) throws {
     let directory = try ScratchDirectory()
-    var random = SplitMix(state: seed)
+    var random = SeededGenerator(seed: seed)
     var model: [[UInt8]: [UInt8]] = [:]
     var environment = try directory.open()
     for _ in 0..<4 {
@@ -129,7 +129,7 @@ struct SnapshotPagesTests {
     for number in SnapshotPagesTests.keys {
       let key = SnapshotPagesTests.key(number)
       do {
-        let found = try key.withSpan { try transaction.access.get(table, $0) { $0.copied } }
+        let found = try key.lend { try transaction.access.get(table, $0) { $0.copied } }
         if found != model[key] { Issue.record("\(place): \(number) is wrong") }
       } catch is StorageError {}
     }
@@ -143,25 +143,6 @@ struct SnapshotPagesTests {
       }
       if walked.count != model.count { Issue.record("\(place): the walk is wrong") }
     } catch is StorageError {}
-  }
-}
-
-/// SplitMix64.
-private struct SplitMix {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var bits = state
-    bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-    return bits ^ (bits >> 31)
-  }
-}
-
-extension [UInt8] {
-  fileprivate func withSpan<R>(_ body: (RawSpan) throws -> R) rethrows -> R {
-    try unsafe withUnsafeBytes { bytes in try body(unsafe bytes.bytes) }
   }
 }
 

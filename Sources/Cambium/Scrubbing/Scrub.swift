@@ -32,7 +32,7 @@ struct Scrub {
   func step(_ place: inout ScrubPlace, budget: Int) throws -> Bool {
     let index = place.table
     if index < StateTables.names.count {
-      try stepState(&place, StateTables.names[index], budget)
+      try stepState(&place, budget)
     } else if index < Scrub.tablesCount {
       try stepLog(&place, LogTables.names[index - StateTables.names.count], budget)
     }
@@ -45,7 +45,7 @@ struct Scrub {
     return true
   }
 
-  private func stepState(_ place: inout ScrubPlace, _ name: String, _ budget: Int) throws {
+  private func stepState(_ place: inout ScrubPlace, _ budget: Int) throws {
     let state = try store.currentState()
     if place.generation != state.generation {
       (place.generation, place.table, place.key) = (state.generation, 0, [])
@@ -147,11 +147,12 @@ extension Database {
   /// Others read and write meanwhile. A damaged state is made anew from the log; damage of the log
   /// is told by ``Diagnostic/scrubFoundDamage(_:reason:)`` and in the result.
   ///
-  /// - Parameter progress: Called after each mebibyte, on this thread; false breaks off, and the
-  ///   scrub in the background goes on from there.
+  /// - Parameter progress: Called after each mebibyte, on this thread; false breaks off, and
+  ///   nothing is kept of the round; the scrub in the background goes on from its own place.
   /// - Returns: What was found.
   /// - Throws: ``DatabaseError``, `CancellationError`. The state may have been made anew.
-  /// - Complexity: reads each page in use once, about 0.5 s for 100 MB in memory.
+  /// - Complexity: reads each page in use once: 469 MB, mostly of large blobs, in 0.2 s from memory
+  ///   and in 2.0 s from a disk.
   @discardableResult
   public func scrub(progress: ProgressHandler? = nil) throws -> ScrubReport {
     try translating { try writer.scrubber.runWhole(self, progress) }
