@@ -26,4 +26,13 @@ static inline long cambium_allocate(int descriptor, int64_t bytes) {
   enum { keep_size = 1 };
   return syscall(SYS_fallocate, descriptor, keep_size, (int64_t)0, bytes);
 }
+
+// Opens a path of which no part may be a symbolic link (openat2 with RESOLVE_NO_SYMLINKS, Linux
+// 5.6), with the flags of open(2). Less than zero where a part is one, or the kernel or a sandbox
+// does not have the call.
+static inline int cambium_open_without_links(const char *path, uint64_t flags) {
+  enum { relative_to_working_directory = -100, no_symlinks = 4, open_how_bytes = 24 };
+  uint64_t how[3] = {flags, 0, no_symlinks};
+  return (int)syscall(SYS_openat2, relative_to_working_directory, path, how, open_how_bytes);
+}
 #endif

@@ -1,3 +1,5 @@
+import CLMDB
+
 /// A directory that is open, so that what lies in it is looked up from there and nowhere else.
 ///
 /// Everything that the engine opens, creates, renames or removes goes through here, and no symbolic
@@ -14,16 +16,23 @@ final class Directory: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Opens the directory at a path, one part after the other.
+  /// Opens the directory at a path.
   ///
   /// - Throws: ``StorageError``: `.missing`, and `.notRegular` where a part is a link.
   static func open(_ path: String) throws(StorageError) -> Directory {
-    let start = path.hasPrefix("/") ? "/" : "."
+    let descriptor = Platform.openWithoutLinks(path, searching)
+    return descriptor >= 0 ? Directory(descriptor, path) : try walk(to: path)
+  }
+
+  /// Opens the directory at a path, one part after the other: where the system cannot do it at
+  /// once, and to tell which part is in the way.
+  static func walk(to path: String) throws(StorageError) -> Directory {
+    let start = path.utf8.first == Files.slash ? "/" : "."
     let descriptor = Platform.openFile(AT_FDCWD, start, searching)
     guard descriptor >= 0 else { throw Files.failure("opening \(path)") }
     var directory = Directory(descriptor, start)
-    for name in path.split(separator: "/") {
-      directory = try DirectoryEntry(directory, String(name)).directory()
+    for name in path.utf8.split(separator: Files.slash) {
+      directory = try DirectoryEntry(directory, String(Substring(name))).directory()
     }
     return directory
   }
@@ -224,6 +233,16 @@ extension Platform {
       let descriptor = unsafe openat(directory, name, flags, mode)
       if descriptor >= 0 || errno != EINTR { return descriptor }
     }
+  }
+
+  /// Opens a path of which no part is a symbolic link; less than zero where that fails, or the
+  /// system cannot do it in one call.
+  fileprivate static func openWithoutLinks(_ path: String, _ flags: Int32) -> Int32 {
+    #if canImport(Glibc)
+      unsafe cambium_open_without_links(path, UInt64(flags))
+    #else
+      openFile(AT_FDCWD, path, flags | O_NOFOLLOW_ANY)
+    #endif
   }
 
   /// Opens a directory only to look names up in it (O_PATH, which Glibc's module leaves out).

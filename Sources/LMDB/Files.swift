@@ -196,17 +196,28 @@ package enum Files {
     guard Platform.flush(descriptor) == 0 else { throw failure("syncing \(path)") }
   }
 
+  /// The byte between the parts of a path. Where a combining character follows it, Swift sees
+  /// another character than a slash; the system does not.
+  static let slash = UInt8(ascii: "/")
+
   /// The directory that holds a path.
   package static func parent(of path: String) -> String {
-    var trimmed = Substring(path)
-    while trimmed.count > 1, trimmed.last == "/" { trimmed.removeLast() }
-    guard let slash = trimmed.lastIndex(of: "/") else { return "." }
-    return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
+    let bytes = withoutLastSlashes(path)
+    guard let end = bytes.lastIndex(of: slash) else { return "." }
+    return end == bytes.startIndex ? "/" : String(Substring(bytes[..<end]))
   }
 
   /// The last part of a path.
   package static func name(of path: String) -> String {
-    path.split(separator: "/").last.map(String.init) ?? path
+    let bytes = withoutLastSlashes(path)
+    guard let slash = bytes.lastIndex(of: slash) else { return String(Substring(bytes)) }
+    return bytes.count == 1 ? "/" : String(Substring(bytes[bytes.index(after: slash)...]))
+  }
+
+  private static func withoutLastSlashes(_ path: String) -> Substring.UTF8View {
+    var bytes = path.utf8[...]
+    while bytes.count > 1, bytes.last == slash { bytes.removeLast() }
+    return bytes
   }
 
   /// Removes a file.

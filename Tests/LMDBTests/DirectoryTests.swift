@@ -32,6 +32,48 @@ struct DirectoryTests {
     #expect(Files.exists(Files.resolved("\(scratch.path)/alias/inner/file")))
   }
 
+  @Test("is the same one, opened at once or part by part")
+  func walking() throws {
+    try Files.createDirectory("\(scratch.path)/real")
+    try Files.createDirectory("\(scratch.path)/real/\u{301}inner")
+    _ = try FileWriter(creating: "\(scratch.path)/real/file")
+    link("alias", to: "real")
+    link("loop", to: "loop")
+    let paths = [
+      "", "/", "//", ".", "..", "real", "real/", "//real//.//\u{301}inner", "real/../real", "alias",
+      "alias/\u{301}inner", "real/../alias/\u{301}inner", "loop", "loop/x", "real/file",
+      "real/file/x", "none", "none/x", String(repeating: "x", count: 300),
+    ]
+    var refused: [StorageError.Kind: Int] = [:]
+    for path in paths.map({ "\(scratch.path)/\($0)" }) + ["", ".", "..", "/", "//", "none"] {
+      let (atOnce, walked) = (opened(path, Directory.open), opened(path, Directory.walk))
+      #expect(atOnce == walked, "\(path)")
+      if case .failure(let error) = walked { refused[error.kind, default: 0] += 1 }
+    }
+    #expect(refused[.notRegular] == 7)
+    #expect(refused[.missing] == 3)
+  }
+
+  private func opened(
+    _ path: String, _ open: (String) throws(StorageError) -> Directory
+  ) -> Result<Files.Identity?, StorageError> {
+    do throws(StorageError) { return .success(try open(path).identity) } catch {
+      return .failure(error)
+    }
+  }
+
+  @Test(
+    "has a name and a parent, as the system reads its path",
+    arguments: [
+      ("a", ".", "a"), ("/a", "/", "a"), ("a/b", "a", "b"), ("/a/b/", "/a", "b"),
+      ("a/\u{301}b", "a", "\u{301}b"), ("/", "/", "/"), ("//", "/", "/"), ("", ".", ""),
+      (".", ".", "."), ("a//b", "a/", "b"), ("./..", ".", ".."), ("/é/ü", "/é", "ü"),
+    ])
+  func names(path: String, parent: String, name: String) {
+    #expect(Files.parent(of: path) == parent)
+    #expect(Files.name(of: path) == name)
+  }
+
   @Test("is removed with all in it, and of links only the links go")
   func removal() throws {
     let (outside, inside) = ("\(scratch.path)/outside", "\(scratch.path)/inside")
