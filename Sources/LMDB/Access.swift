@@ -101,7 +101,7 @@ extension MDB_val {
   }
 
   /// Lends the bytes in the map; they are valid until the transaction ends or writes.
-  @inlinable
+  @inlinable @inline(__always)
   func lend<R>(_ body: (RawSpan) throws -> R) rethrows -> R {
     let bytes = unsafe UnsafeRawBufferPointer(start: mv_data, count: mv_size)
     return try unsafe body(bytes.bytes)

@@ -117,7 +117,7 @@ import CLMDB
   }
 
   /// Lends key and value of the entry that the cursor stands on.
-  @inlinable
+  @inlinable @inline(__always)
   package func withEntry<R>(_ body: (_ key: RawSpan, _ value: RawSpan) throws -> R) rethrows -> R {
     try unsafe key.lend { key in try unsafe value.lend { value in try body(key, value) } }
   }

@@ -15,7 +15,7 @@ import CLMDB
 
   private enum State { case fresh, placed, ended }
 
-  private unowned(unsafe) let pages: SnapshotPages
+  private let pages: MappedPages
   private let table: Table
   private let tree: PageTree
   /// One for each level of the tree, from the root; those of a way are all there, or none.
@@ -26,10 +26,11 @@ import CLMDB
   private var value = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
   var entry: (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) { unsafe (key, value) }
 
-  init(_ pages: SnapshotPages, _ table: Table) {
-    unsafe self.pages = pages
+  /// Stands nowhere yet. The snapshot's pages must outlive it.
+  init(_ snapshot: SnapshotPages, _ table: Table) {
+    pages = snapshot.pages
     self.table = table
-    tree = pages.trees[Int(table.index)]
+    tree = snapshot.trees[Int(table.index)]
     unsafe levels = .allocate(capacity: max(tree.depth, 1))
   }
 
@@ -49,7 +50,7 @@ import CLMDB
     var (lower, upper): (UnsafeRawBufferPointer?, UnsafeRawBufferPointer?) = (nil, nil)
     var number = tree.root
     for level in 0..<leaf {
-      let branch = unsafe try pages.page(number, isBranch: true)
+      let branch = try pages.page(number, isBranch: true)
       let index = unsafe try branch.way(to: wanted)
       unsafe (levels + level).initialize(
         to: Level(page: branch, index: index, lower: lower, upper: upper))
@@ -59,7 +60,7 @@ import CLMDB
       if index < branch.count &- 1 { unsafe upper = unsafe try branch.key(index &+ 1) }
       number = try branch.child(index)
     }
-    let page = unsafe try pages.page(number, isBranch: false)
+    let page = try pages.page(number, isBranch: false)
     let (index, isExact) = unsafe try page.lowerBound(wanted, from: 0)
     unsafe (levels + leaf).initialize(
       to: Level(page: page, index: index, lower: lower, upper: upper))
@@ -73,7 +74,7 @@ import CLMDB
   private mutating func settle(after wanted: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
     let (page, index) = unsafe (levels[leaf].page, levels[leaf].index)
     if index > 0, index < page.count {
-      unsafe try pages.checkSeal(page, index &- 1, table)
+      try pages.checkSeal(page, index &- 1, table)
       state = .placed
       try load()
       try checkLoaded()
@@ -89,7 +90,7 @@ import CLMDB
       try checkLoaded()
       return true
     }
-    unsafe try pages.checkSeal(page, index &- 1, table)
+    try pages.checkSeal(page, index &- 1, table)
     unsafe levels[leaf].index = index &- 1
     state = .placed
     try load()
@@ -117,7 +118,7 @@ import CLMDB
     guard unsafe try page.key(index).order(to: wanted) < 0 else {
       throw page.fault("its keys are out of order")
     }
-    unsafe try pages.checkSeal(page, index, table)
+    try pages.checkSeal(page, index, table)
     _ = try leave(towards: 1)
   }
 
@@ -214,7 +215,7 @@ import CLMDB
         number = try above.page.child(above.index)
       }
       let isBranch = level < leaf
-      let page = unsafe try pages.page(number, isBranch: isBranch)
+      let page = try pages.page(number, isBranch: isBranch)
       let index = isLast ? page.count &- 1 : 0
       unsafe (levels + level).initialize(
         to: Level(page: page, index: index, lower: lower, upper: upper))

@@ -71,9 +71,7 @@ struct NamedTable: Sendable {
   /// LMDB's number of the transaction.
   let transaction: UInt64
   let map: PageMap
-  private let start: UnsafeRawPointer
-  /// Pages from this one on are not in the file.
-  private let limit: UInt64
+  let pages: MappedPages
   /// Turns an error in reading into one for whoever reads.
   let readingError: @Sendable (StorageError) -> any Error
   /// The trees by the tables' handles.
@@ -95,8 +93,8 @@ struct NamedTable: Sendable {
     self.readingError = readingError
     transaction = meta.transaction
     self.map = map
-    unsafe start = map.start
-    limit = min(meta.lastPage &+ 1, pagesInFile, map.pageCount)
+    let limit = min(meta.lastPage &+ 1, pagesInFile, map.pageCount)
+    unsafe pages = MappedPages(start: map.start, limit: limit)
     trees = Array(repeating: PageTree(), count: 1 + Int(tables.map(\.index).max() ?? 0))
     let main = try meta.main.checked(limit: limit)
     for table in tables { trees[Int(table.index)] = try tree(table.name, in: main) }
@@ -107,43 +105,19 @@ struct NamedTable: Sendable {
   private func tree(_ name: [UInt8], in main: PageTree) throws(StorageError) -> PageTree {
     unsafe try name.withUnsafeBufferPointer { name throws(StorageError) in
       let wanted = UnsafeRawBufferPointer(name)
-      let missing = MappedPage.fault(main.root, "a table is missing")
-      if main.depth == 0 { throw missing }
-      let (leaf, index, isExact) = unsafe try locate(wanted, in: main)
-      if !isExact { throw missing }
+      if main.depth == 0 { throw SnapshotPages.missing(main) }
+      let (leaf, index, isExact) = unsafe try pages.locate(wanted, in: main)
+      if !isExact { throw SnapshotPages.missing(main) }
       let (flags, key, size) = unsafe try leaf.entry(index)
       guard flags == PageFormat.NodeFlags.summary, size == PageFormat.summarySize,
         let end = unsafe key.baseAddress.map({ unsafe $0 + key.count })
       else { throw leaf.fault("a table's entry is damaged") }
-      return unsafe try PageTree(at: end).checked(limit: limit)
+      return unsafe try PageTree(at: end).checked(limit: pages.limit)
     }
   }
 
-  /// A branch or leaf page.
-  @inline(__always)
-  func page(_ number: UInt64, isBranch: Bool) throws(StorageError) -> MappedPage {
-    guard number &- PageFormat.metaPages < limit &- PageFormat.metaPages else {
-      throw MappedPage.fault(number, "there is no such page")
-    }
-    let place = unsafe start + Int(number) &* PageFormat.pageSize
-    return unsafe try MappedPage(at: place, number, isBranch: isBranch)
-  }
-
-  /// The leaf where a key is, or would be.
-  @inline(__always)
-  func locate(
-    _ key: UnsafeRawBufferPointer, in tree: PageTree
-  ) throws(StorageError) -> (leaf: MappedPage, index: Int, isExact: Bool) {
-    var number = tree.root
-    var level = tree.depth
-    while level > 1 {
-      let branch = try page(number, isBranch: true)
-      number = try branch.child(unsafe branch.way(to: key))
-      level &-= 1
-    }
-    let leaf = try page(number, isBranch: false)
-    let (index, isExact) = unsafe try leaf.lowerBound(key, from: 0)
-    return (leaf, index, isExact)
+  private static func missing(_ main: PageTree) -> StorageError {
+    MappedPage.fault(main.root, "a table is missing")
   }
 
   /// Looks a key up.
@@ -153,7 +127,7 @@ struct NamedTable: Sendable {
   func find(_ table: Table, _ key: UnsafeRawBufferPointer) throws(StorageError) -> MDB_val? {
     let tree = trees[Int(table.index)]
     if tree.depth == 0 { return nil }
-    let (leaf, index, isExact) = unsafe try locate(key, in: tree)
+    let (leaf, index, isExact) = unsafe try pages.locate(key, in: tree)
     if isExact { return unsafe try opened(leaf, index, table) }
     unsafe try checkAbsent(key, table, leaf, index)
     return nil
@@ -173,7 +147,7 @@ struct NamedTable: Sendable {
         return nil
       }
     }
-    let (leaf, index, isExact) = unsafe try locate(key, in: tree)
+    let (leaf, index, isExact) = unsafe try pages.locate(key, in: tree)
     last = leaf
     if isExact { return unsafe try opened(leaf, index, table) }
     unsafe try checkAbsent(key, table, leaf, index)
@@ -184,69 +158,23 @@ struct NamedTable: Sendable {
   private func opened(
     _ leaf: MappedPage, _ index: Int, _ table: Table
   ) throws(StorageError) -> MDB_val {
-    let (key, value) = unsafe try entry(leaf, index)
+    let (key, value) = unsafe try pages.entry(leaf, index)
     return unsafe MDB_val(try table.seal.open(key, value))
   }
 
-  /// An entry of a leaf, its seal included.
-  @inline(__always)
-  func entry(
-    _ leaf: MappedPage, _ index: Int
-  ) throws(StorageError) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
-    let (flags, key, size) = unsafe try leaf.entry(index)
-    guard let place = unsafe key.baseAddress.map({ unsafe $0 + key.count }) else {
-      throw leaf.fault("an entry has no key")
-    }
-    if flags == 0 { return unsafe (key, UnsafeRawBufferPointer(start: place, count: size)) }
-    guard flags == PageFormat.NodeFlags.overflow else {
-      throw leaf.fault("a node has the flags \(flags.hexadecimal)")
-    }
-    let number = unsafe place.loadUnaligned(as: UInt64.self)
-    return unsafe (key, try overflow(number, size))
-  }
-
-  /// A value that lies in pages of its own.
-  private func overflow(
-    _ number: UInt64, _ size: Int
-  ) throws(StorageError) -> UnsafeRawBufferPointer {
-    let needed = PageFormat.overflowPages(for: size)
-    guard number >= PageFormat.metaPages, number < limit, needed <= limit - number else {
-      throw MappedPage.fault(number, "there is no such page")
-    }
-    let page = unsafe start + Int(number) &* PageFormat.pageSize
-    guard unsafe page.loadUnaligned(as: UInt64.self) == number,
-      unsafe page.loadUnaligned(fromByteOffset: 10, as: UInt16.self)
-        == PageFormat.PageFlags.overflow,
-      unsafe UInt64(page.loadUnaligned(fromByteOffset: 12, as: UInt32.self)) >= needed
-    else { throw MappedPage.fault(number, "its header is damaged") }
-    return unsafe UnsafeRawBufferPointer(start: page + PageFormat.headerSize, count: size)
-  }
-
   // MARK: What is not there
-
-  /// A neighbor with a longer value is not checked: that would cost more than looking it up.
-  private static let checkedValueMax = 1 << 14
 
   /// Checks that a key that was not found could not have been overlooked.
   private func checkAbsent(
     _ key: UnsafeRawBufferPointer, _ table: Table, _ leaf: MappedPage, _ index: Int
   ) throws(StorageError) {
     if index > 0, index < leaf.count {
-      try checkSeal(leaf, index &- 1, table)
-      return try checkSeal(leaf, index, table)
+      try pages.checkSeal(leaf, index &- 1, table)
+      return try pages.checkSeal(leaf, index, table)
     }
     // At the edge of a leaf the way there counts as well.
     var cursor = PageCursor(self, table)
     _ = unsafe try cursor.seek(key)
-  }
-
-  /// Checks the checksum of an entry that is only passed.
-  @inline(__always)
-  func checkSeal(_ leaf: MappedPage, _ index: Int, _ table: Table) throws(StorageError) {
-    if table.seal == .none { return }
-    let (key, value) = unsafe try entry(leaf, index)
-    if value.count > SnapshotPages.checkedValueMax { return }
-    guard unsafe table.seal.holds(key, value) else { throw Seal.broken() }
   }
 }
 

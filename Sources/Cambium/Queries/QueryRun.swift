@@ -98,23 +98,42 @@ final class QueryRun {
   private func forEachUnguarded(_ body: (RawSpan, RawSpan) throws -> Bool) throws {
     // What counts groups, or results that differ, does so itself.
     let countsLater = plan.description.grouping != nil || plan.description.isDistinct
-    var (skipped, left) =
-      countsLater ? (0, .max) : (plan.description.offset, plan.description.limit ?? .max)
-    if left == 0 { return }
-    func hand(_ key: RawSpan, _ record: RawSpan) throws -> Bool {
+    var window =
+      countsLater
+      ? Window(skipped: 0, left: .max)
+      : Window(skipped: plan.description.offset, left: plan.description.limit ?? .max)
+    if window.left == 0 { return }
+    defer { ownCounts.results += window.handed }
+    if let order = plan.order {
+      return try sorting(order) { key, record in
+        if window.skips() { return true }
+        return try body(key, record) && window.left > 0
+      }
+    }
+    try forEachAccepted { key, record in
+      if window.skips() { return true }
+      let goesOn = try body(key, record) && window.left > 0
+      if !goesOn { last = (try place(of: record, key), key.array(), records.joinedKeys) }
+      return goesOn
+    }
+  }
+
+  /// Which results are handed on. It is the function's own, not the run's: the access to a class's
+  /// variable is checked at run time, for each result.
+  private struct Window {
+    var skipped: Int
+    var left: Int
+    var handed = 0
+
+    /// Counts one, and says if it is passed over.
+    mutating func skips() -> Bool {
       if skipped > 0 {
         skipped -= 1
         return true
       }
-      ownCounts.results += 1
+      handed += 1
       left -= 1
-      return try body(key, record) && left > 0
-    }
-    if let order = plan.order { return try sorting(order, hand) }
-    try forEachAccepted { key, record in
-      let goesOn = try hand(key, record)
-      if !goesOn { last = (try place(of: record, key), key.array(), records.joinedKeys) }
-      return goesOn
+      return false
     }
   }
 

@@ -1,0 +1,86 @@
+/// The pages of a snapshot in the map, by their numbers.
+///
+/// Whoever keeps them must keep the snapshot's ``SnapshotPages`` as well; they count no reference,
+/// since a walk asks them for each entry.
+@safe struct MappedPages {
+  private let start: UnsafeRawPointer
+  /// Pages from this one on are not in the file.
+  let limit: UInt64
+  /// A neighbor with a longer value is not checked: that would cost more than looking it up.
+  private static let checkedValueMax = 1 << 14
+
+  init(start: UnsafeRawPointer, limit: UInt64) {
+    unsafe self.start = unsafe start
+    self.limit = limit
+  }
+
+  /// A branch or leaf page.
+  @inline(__always)
+  func page(_ number: UInt64, isBranch: Bool) throws(StorageError) -> MappedPage {
+    guard number &- PageFormat.metaPages < limit &- PageFormat.metaPages else {
+      throw MappedPage.fault(number, "there is no such page")
+    }
+    let place = unsafe start + Int(number) &* PageFormat.pageSize
+    return unsafe try MappedPage(at: place, number, isBranch: isBranch)
+  }
+
+  /// The leaf where a key is, or would be.
+  @inline(__always)
+  func locate(
+    _ key: UnsafeRawBufferPointer, in tree: PageTree
+  ) throws(StorageError) -> (leaf: MappedPage, index: Int, isExact: Bool) {
+    var number = tree.root
+    var level = tree.depth
+    while level > 1 {
+      let branch = try page(number, isBranch: true)
+      number = try branch.child(unsafe branch.way(to: key))
+      level &-= 1
+    }
+    let leaf = try page(number, isBranch: false)
+    let (index, isExact) = unsafe try leaf.lowerBound(key, from: 0)
+    return (leaf, index, isExact)
+  }
+
+  /// An entry of a leaf, its seal included.
+  @inline(__always)
+  func entry(
+    _ leaf: MappedPage, _ index: Int
+  ) throws(StorageError) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+    let (flags, key, size) = unsafe try leaf.entry(index)
+    guard let place = unsafe key.baseAddress.map({ unsafe $0 + key.count }) else {
+      throw leaf.fault("an entry has no key")
+    }
+    if flags == 0 { return unsafe (key, UnsafeRawBufferPointer(start: place, count: size)) }
+    guard flags == PageFormat.NodeFlags.overflow else {
+      throw leaf.fault("a node has the flags \(flags.hexadecimal)")
+    }
+    let number = unsafe place.loadUnaligned(as: UInt64.self)
+    return unsafe (key, try overflow(number, size))
+  }
+
+  /// A value that lies in pages of its own.
+  private func overflow(
+    _ number: UInt64, _ size: Int
+  ) throws(StorageError) -> UnsafeRawBufferPointer {
+    let needed = PageFormat.overflowPages(for: size)
+    guard number >= PageFormat.metaPages, number < limit, needed <= limit - number else {
+      throw MappedPage.fault(number, "there is no such page")
+    }
+    let page = unsafe start + Int(number) &* PageFormat.pageSize
+    guard unsafe page.loadUnaligned(as: UInt64.self) == number,
+      unsafe page.loadUnaligned(fromByteOffset: 10, as: UInt16.self)
+        == PageFormat.PageFlags.overflow,
+      unsafe UInt64(page.loadUnaligned(fromByteOffset: 12, as: UInt32.self)) >= needed
+    else { throw MappedPage.fault(number, "its header is damaged") }
+    return unsafe UnsafeRawBufferPointer(start: page + PageFormat.headerSize, count: size)
+  }
+
+  /// Checks the checksum of an entry that is only passed.
+  @inline(__always)
+  func checkSeal(_ leaf: MappedPage, _ index: Int, _ table: Table) throws(StorageError) {
+    if table.seal == .none { return }
+    let (key, value) = unsafe try entry(leaf, index)
+    if value.count > MappedPages.checkedValueMax { return }
+    guard unsafe table.seal.holds(key, value) else { throw Seal.broken() }
+  }
+}
