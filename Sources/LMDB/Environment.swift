@@ -53,6 +53,9 @@ import Synchronization
     }
   }
 
+  /// How many tables an environment may have.
+  static let tablesMax = 64
+
   /// The directory that holds `data.mdb` and `lock.mdb`.
   package let path: String
   /// Whether writing is refused.
@@ -196,7 +199,9 @@ extension Environment {
     try check(unsafe mdb_env_create(&created), "preparing \(path)")
     guard let handle = unsafe created else { throw StorageError(.invalid, "no environment") }
     do {
-      try check(unsafe mdb_env_set_maxdbs(handle, 64), "setting the number of tables")
+      try check(
+        unsafe mdb_env_set_maxdbs(handle, UInt32(Environment.tablesMax)),
+        "setting the number of tables")
       try check(
         unsafe mdb_env_set_maxreaders(handle, UInt32(EnvironmentFiles.readersMax)),
         "setting the number of readers")

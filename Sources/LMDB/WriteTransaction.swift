@@ -3,20 +3,23 @@ import CLMDB
 /// A writer's cursors, one for each table, where it looked something up last: for reading and
 /// writing near that place. LMDB keeps them right through all writes, and frees them with the
 /// transaction.
-@safe private final class NearCursors {
-  /// By the table's index.
-  private var handles: [OpaquePointer?] = unsafe []
+@safe private struct NearCursors: ~Copyable {
+  /// By the table's index; LMDB's own two tables come first.
+  private let handles: UnsafeMutableBufferPointer<OpaquePointer?>
+
+  init() {
+    unsafe handles = .allocate(capacity: Environment.tablesMax + 2)
+    unsafe handles.initialize(repeating: nil)
+  }
+
+  deinit { unsafe handles.deallocate() }
 
   /// The cursor on a table, if there is one.
   @inline(__always)
-  func cursor(on table: Table) -> OpaquePointer? {
-    let index = Int(table.index)
-    return unsafe index < handles.count ? handles[index] : nil
-  }
+  func cursor(on table: Table) -> OpaquePointer? { unsafe handles[Int(table.index)] }
 
   func open(in transaction: OpaquePointer, on table: Table) -> Int32 {
-    while unsafe handles.count <= Int(table.index) { unsafe handles.append(nil) }
-    return unsafe mdb_cursor_open(transaction, table.index, &handles[Int(table.index)])
+    unsafe mdb_cursor_open(transaction, table.index, &handles[Int(table.index)])
   }
 
   func close(on table: Table) {
@@ -26,8 +29,10 @@ import CLMDB
   }
 
   func closeAll() {
-    while let last = unsafe handles.popLast() {
-      if let open = unsafe last { unsafe mdb_cursor_close(open) }
+    for index in unsafe handles.indices {
+      guard let open = unsafe handles[index] else { continue }
+      unsafe mdb_cursor_close(open)
+      unsafe handles[index] = nil
     }
   }
 }

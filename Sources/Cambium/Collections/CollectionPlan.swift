@@ -6,6 +6,8 @@ final class CollectionPlan: Sendable {
   let properties: [PropertyPlan]
   /// The declared indexes, and one for each reference that has none.
   let indexes: [IndexPlan]
+  /// True if some index demands that values differ.
+  let hasUniqueIndex: Bool
   let views: [ViewPlan]
   /// The defaults before the present ones, ascending by the transaction that changed them.
   let formerDefaults: [FormerDefault]
@@ -46,6 +48,7 @@ final class CollectionPlan: Sendable {
     presentDefaults = DeclaredDefaults(definition)
     let resolver = Resolver(definition: definition, catalog: catalog)
     indexes = try zip(numbers, effective).map { try IndexPlan($0, $1, resolver) }
+    hasUniqueIndex = effective.contains(where: \.isUnique)
     views = try zip(numbers.dropFirst(effective.count), definition.views).map {
       try ViewPlan($0, $1, resolver)
     }

@@ -50,8 +50,9 @@ enum IndexEntry {
     bytes.clear()
     bytes.append(bigEndian: index.number)
     let table = try RecordTable(record)
-    for place in index.terms.indices {
-      let term = index.terms[place]
+    let terms = index.terms
+    for place in terms.indices {
+      let term = terms[place]
       if let element, place == index.plural {
         try append(element, term, to: &bytes)
       } else {

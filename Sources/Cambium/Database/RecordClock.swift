@@ -70,9 +70,8 @@ final class RecordClock: Sendable {
       state.believed = (clock, instant)
       return (clock, nil)
     }
-    let expected = time.addingClamped(Int64(clamping: (instant - since).wholeMicroseconds))
-    let gained = clock.subtractingClamped(expected)
-    let isLeap = gained > RecordClock.leapMin.wholeMicroseconds
+    let gain = Duration.microseconds(clock.subtractingClamped(time)) - (instant - since)
+    let isLeap = gain > RecordClock.leapMin
     if !isLeap || state.leap.map({ instant - $0 >= RecordClock.leapAge }) ?? false {
       state.believed = (clock, instant)
       state.leap = nil
@@ -80,7 +79,9 @@ final class RecordClock: Sendable {
     }
     let isNews = state.leap == nil
     state.leap = state.leap ?? instant
-    return (expected, isNews ? .clockLeapt(by: .microseconds(gained)) : nil)
+    let expected = time.addingClamped((instant - since).wholeMicroseconds)
+    let gained = Duration.microseconds(clock.subtractingClamped(expected))
+    return (expected, isNews ? .clockLeapt(by: gained) : nil)
   }
 }
 

@@ -8,7 +8,7 @@ extension Writing {
   /// - Throws: ``DatabaseError/badValue(_:reason:)``; nothing is changed.
   /// - Complexity: one look at the value's bytes, and one lookup for each reference.
   func checkBlobs(_ operation: Operation) throws {
-    if store.options.refersLoosely { return }
+    if !BlobReferences.mayBe(in: operation) || store.options.refersLoosely { return }
     try BlobReferences.forEach(in: operation) { blob in
       if chunks.holds(blob) { return }
       if try store.log.read({ try $0.hasBlob(blob) }) { return }

@@ -6,22 +6,20 @@
 extension Writing {
   /// The operation as the rules want it.
   func obeying(_ operation: Operation) throws -> Operation {
-    let collections = projector.memory.catalog.collections
-    if collections.isEmpty { return operation }
-    if arrivals.isUndoing, let path = operation.changedPath { arrivals.note(path) }
+    if arrivals.isUndoing, !projector.memory.catalog.collections.isEmpty,
+      let path = operation.changedPath
+    {
+      arrivals.note(path)
+    }
+    guard let plan = projector.plan(ruling: operation) else { return operation }
     switch operation {
-    case .set(let path, let content) where content.kind == .record:
-      guard let plan = projector.plan(of: path), plan.changesValues else { return operation }
-      return .set(path, try plan.treated(content, self))
+    case .set(let path, let content): return .set(path, try plan.treated(content, self))
     case .update(let path, let updates):
-      guard let plan = projector.plan(of: path), plan.changesValues else { return operation }
       return .update(path, try updates.map { try plan.treated($0, self) })
     case .increment(let path, let name?, _), .append(let path, let name?, _),
       .insert(let path, let name?, _, _), .removeElement(let path, let name?, _),
       .edit(let path, let name?, _):
-      guard let plan = collections[of: path], plan.changesValues || plan.hasDefaults,
-        let property = plan.property(name)
-      else { return operation }
+      guard let property = plan.property(name) else { return operation }
       try checkTarget(addedBy: operation, property.definition, plan.path)
       return try settled(operation, path, property)
     default: return operation
@@ -130,6 +128,27 @@ extension Operation {
       try ArrayCoding.inserting(element, at: nil, into: nil, path)
     case .edit(let path, _, let edit): try edit.applied(to: nil, path)
     default: nil
+    }
+  }
+}
+
+extension Projector {
+  /// The collection whose rules may make something else of an operation, if there is one.
+  @inline(__always)
+  fileprivate func plan(ruling operation: Operation) -> CollectionPlan? {
+    if memory.catalog.collections.isEmpty { return nil }
+    switch operation {
+    case .set(let path, let content):
+      guard content.kind == .record, let plan = plan(of: path) else { return nil }
+      return plan.changesValues ? plan : nil
+    case .update(let path, _):
+      guard let plan = plan(of: path) else { return nil }
+      return plan.changesValues ? plan : nil
+    case .increment(let path, _?, _), .append(let path, _?, _), .insert(let path, _?, _, _),
+      .removeElement(let path, _?, _), .edit(let path, _?, _):
+      guard let plan = memory.catalog.collections[of: path] else { return nil }
+      return plan.changesValues || plan.hasDefaults ? plan : nil
+    default: return nil
     }
   }
 }

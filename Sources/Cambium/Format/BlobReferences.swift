@@ -54,6 +54,20 @@ enum BlobReferences {
     }
   }
 
+  /// Tells apart, by lengths, almost all operations that hold no reference.
+  static func mayBe(in operation: Operation) -> Bool {
+    switch operation {
+    case .set(_, let content): content.bytes.count >= bytesCount
+    case .update(_, let updates):
+      updates.contains { ($0.value?.count ?? 0) >= bytesCount }
+    case .append(_, _, let value), .insert(_, _, _, let value), .event(_, let value):
+      value.count >= bytesCount
+    case .edit(_, _, let edit): (edit.value?.count ?? 0) >= bytesCount
+    case .declare: true
+    case .increment, .removeElement, .remove, .restore, .move, .define: false
+    }
+  }
+
   /// Visits each in an operation.
   static func forEach(in operation: Operation, _ body: (Blob) throws -> Void) throws {
     switch operation {

@@ -22,8 +22,17 @@ struct KeyCounters {
   }
 
   mutating func set(_ path: [UInt8], to value: Int64) {
-    if let last, last.path != path { greatest[last.path] = last.greatest }
+    if let last { greatest[last.path] = last.greatest }
     last = (path, value)
+  }
+
+  /// Counts a key of the collection that was used last.
+  ///
+  /// - Returns: False where it is another one, and nothing is changed.
+  mutating func raise(_ path: [UInt8], to key: Int64) -> Bool {
+    guard last?.path == path else { return false }
+    if let greatest = last?.greatest, greatest < key { last?.greatest = key }
+    return true
   }
 
   /// Gives all of them away.
@@ -92,10 +101,8 @@ extension Projector {
   }
 
   private mutating func count(_ key: Int64, _ plan: CollectionPlan) throws {
-    let greatest = try greatestKey(plan)
-    if key > greatest || memory.keys[plan.path.bytes] == nil {
-      memory.keys.set(plan.path.bytes, to: max(key, greatest))
-    }
+    if memory.keys.raise(plan.path.bytes, to: key) { return }
+    memory.keys.set(plan.path.bytes, to: max(key, try greatestKey(plan)))
   }
 
   /// Writes the counters that have changed.

@@ -22,7 +22,7 @@ extension Projector {
   ) throws {
     if enforcesRules, let new {
       try plan.check(new, key: key, memory.catalog)
-      try checkUnique(plan, key: key, old: old, new: new)
+      if plan.hasUniqueIndex { try checkUnique(plan, key: key, old: old, new: new) }
     }
     for index in plan.indexes { try fold(index, key: key, old: old, new: new) }
     try foldViews(plan, key: key, old: old, new: new)
@@ -233,16 +233,16 @@ extension Projector {
   }
 
   /// Whether an operation may entail others, or be refused when it has changed something already.
+  @inline(__always)
   func isCompound(_ operation: Operation) -> Bool {
-    let collections = memory.catalog.collections
-    if case .declare = operation { return true }
-    if collections.isEmpty { return false }
     switch operation {
-    case .restore(let path, _): return collections.hasAny(within: path)
+    case .declare: return true
+    case .restore(let path, _): return memory.catalog.collections.hasAny(within: path)
     case .remove(let path):
+      let collections = memory.catalog.collections
       return collections.hasAny(within: path) || !collections.targets(within: path).isEmpty
         || path.parent.map { collections.isReferredTo($0) } ?? false
-    case .move: return true
+    case .move: return !memory.catalog.collections.isEmpty
     default: return false
     }
   }
