@@ -193,12 +193,13 @@ extension Database {
     do {
       let bugs = store.options.plantedBugs
       let file = try FileWriter(creating: name, bugs: bugs)
-      let pieces = try PieceWriter(file.append)
+      let digest = StreamDigest(on: store.options.background.makeQueue("cambium.digest"))
+      let pieces = try PieceWriter(to: digest, file.append)
       var run = BackupRun(store, after: ends, into: pieces, progress)
       let end = try run.run(part: number)
       if !bugs.contains(.partUnsynced) { try file.sync() }
       let part = BackupManifest.Part(
-        size: pieces.size, end: pieces.newest, digest: pieces.digest())
+        size: pieces.size, end: pieces.newest, digest: digest.current())
       return (part, end)
     } catch {
       try? Files.remove(name)

@@ -66,14 +66,21 @@ enum BackupFile {
 /// Writes the pieces of one file, wherever they go.
 final class PieceWriter {
   private let write: ([UInt8]) throws -> Void
-  private let content = Digest()
+  private let digest: StreamDigest?
   private var number: UInt64 = 0
   /// How many bytes were written.
   private(set) var size: UInt64 = 0
   /// Where the newest piece begins, and its number.
   private(set) var newest = PiecePlace()
 
-  init(_ write: @escaping ([UInt8]) throws -> Void) throws {
+  /// Writes the header.
+  ///
+  /// - Parameters:
+  ///   - digest: Gets all that is written, if anybody wants its digest.
+  ///   - write: Takes the next bytes.
+  /// - Throws: What `write` throws.
+  init(to digest: StreamDigest? = nil, _ write: @escaping ([UInt8]) throws -> Void) throws {
+    self.digest = digest
     self.write = write
     try append(BackupFile.header())
   }
@@ -98,11 +105,8 @@ final class PieceWriter {
     try append(piece)
   }
 
-  /// BLAKE2b-256 of all that was written; nothing can be added after it.
-  func digest() -> [UInt8] { content.current() }
-
   private func append(_ bytes: [UInt8]) throws {
-    content.update(bytes)
+    digest?.update(bytes)
     size += UInt64(bytes.count)
     try write(bytes)
   }
