@@ -11,12 +11,18 @@ import Synchronization
   // view stays on the writer's thread; `Transaction` checks that.
   @usableFromInline let handle: OpaquePointer
   /// The pages that a reader reads; nil for a writer, which sees what is in no file yet.
-  unowned(unsafe) let pages: SnapshotPages?
+  ///
+  /// It is no `unowned(unsafe) let`: Swift 6.3 takes a large structure in which such an optional is
+  /// nil for nil itself.
+  private let unmanagedPages: Unmanaged<SnapshotPages>?
 
   init(handle: OpaquePointer, pages: SnapshotPages? = nil) {
     unsafe self.handle = unsafe handle
-    unsafe self.pages = pages
+    unsafe unmanagedPages = pages.map { unsafe Unmanaged.passUnretained($0) }
   }
+
+  @inline(__always)
+  var pages: SnapshotPages? { unsafe unmanagedPages?.takeUnretainedValue() }
 
   /// Looks a key up and lends its value.
   ///
@@ -34,7 +40,7 @@ import Synchronization
 
   /// The value of a key, without its seal.
   package func find(_ table: Table, _ key: UnsafeRawBufferPointer) throws -> MDB_val? {
-    if let pages = unsafe pages {
+    if let pages {
       do throws(StorageError) { return unsafe try pages.find(table, key) } catch {
         throw pages.readingError(error)
       }
@@ -51,7 +57,7 @@ import Synchronization
 
   /// The number of entries in a table.
   package func count(_ table: Table) throws -> Int {
-    if let pages = unsafe pages { return Int(clamping: pages.trees[Int(table.index)].entries) }
+    if let pages { return Int(clamping: pages.trees[Int(table.index)].entries) }
     var info = MDB_stat()
     try check(unsafe mdb_stat(handle, table.index, &info), "counting entries")
     return info.ms_entries
@@ -67,7 +73,7 @@ import Synchronization
   package func pages(_ table: Table) throws -> (
     depth: Int, branch: UInt64, leaf: UInt64, overflow: UInt64, pageBytes: UInt64
   ) {
-    if let pages = unsafe pages {
+    if let pages {
       let tree = pages.trees[Int(table.index)]
       return (
         tree.depth, tree.branchPages, tree.leafPages, tree.overflowPages,

@@ -9,7 +9,7 @@ import CLMDB
   private let handle: OpaquePointer?
   /// Our own, in a reader's.
   private var reading: PageCursor?
-  private unowned(unsafe) let pages: SnapshotPages?
+  private let access: Access
   private let table: Table
   @usableFromInline var key = unsafe MDB_val()
   @usableFromInline var value = unsafe MDB_val()
@@ -17,8 +17,8 @@ import CLMDB
   /// Opens a cursor that stands nowhere.
   package init(_ access: Access, _ table: Table) throws {
     self.table = table
-    unsafe pages = unsafe access.pages
-    if let pages = unsafe access.pages {
+    self.access = access
+    if let pages = access.pages {
       reading = PageCursor(pages, table)
       unsafe handle = nil
       return
@@ -103,7 +103,7 @@ import CLMDB
 
   /// Turns damage into an error for whoever reads.
   private func told(_ error: StorageError) -> any Error {
-    unsafe pages?.readingError(error) ?? error
+    access.pages?.readingError(error) ?? error
   }
 
   private mutating func move(_ operation: MDB_cursor_op) throws(StorageError) -> Bool {

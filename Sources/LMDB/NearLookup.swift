@@ -29,7 +29,7 @@ import CLMDB
   mutating func find(_ key: RawSpan) throws -> Bool {
     if key.byteCount == 0 || key.byteCount > keyBytesMax { return false }
     let found = unsafe try key.withUnsafeBytes { key throws -> MDB_val? in
-      guard let pages = unsafe access.pages else { return unsafe try access.find(table, key) }
+      guard let pages = access.pages else { return unsafe try access.find(table, key) }
       do throws(StorageError) { return unsafe try pages.find(table, key, near: &leaf) } catch {
         throw pages.readingError(error)
       }
