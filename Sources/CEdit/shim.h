@@ -35,7 +35,7 @@ static inline void edit_set_editor(EditLine *edit, const char *name) {
   el_set(edit, EL_EDITOR, name);
 }
 
-// Whether the terminal is left as it was when a signal ends the program.
+// Sets whether the terminal is restored when a signal ends the program.
 static inline void edit_set_signals(EditLine *edit, int handled) {
   el_set(edit, EL_SIGNAL, handled);
 }

@@ -1,5 +1,5 @@
-// Walking a table. What is called for each entry is inlined into the callers' module, since a
-// generic function that is not looks its types up in every call.
+// Walking a table. The functions that are called for each entry are inlined into the callers'
+// module, since a generic function that is not inlined looks its types up in every call.
 
 import CLMDB
 
@@ -34,7 +34,7 @@ import CLMDB
 
   /// Goes to the first entry at or after a key.
   ///
-  /// - Returns: Whether there is one.
+  /// - Returns: True if there is one.
   /// - Throws: ``StorageError`` of kind `.corrupt` where the entry, or the one before the key, is
   ///   not what was stored, and where the pages on the way are damaged. So do the other moves.
   package mutating func seek(_ wanted: RawSpan) throws -> Bool {
@@ -51,7 +51,7 @@ import CLMDB
 
   /// Goes to the last entry before a key.
   ///
-  /// - Returns: Whether there is one.
+  /// - Returns: True if there is one.
   package mutating func seekBefore(_ bound: RawSpan) throws -> Bool {
     try seek(bound) ? try previous() : try last()
   }

@@ -11,9 +11,8 @@ extension Environment {
     _ = unsafe mdb_reader_check(handle, &dead)
   }
 
-  /// What a failed commit means. Until the meta page is written nothing is stored; when that write
-  /// fails,
-  /// LMDB refuses all that follows, and only the file can tell (H22).
+  /// The error for a commit that failed. Nothing is stored until the meta page is written; when
+  /// that write fails, LMDB refuses all that follows, and only the file shows the outcome (H22).
   func diagnosed(commit code: Int32) -> StorageError {
     let error = StorageError(code: code, while: "committing")
     guard [.inputOutput, .diskFull].contains(error.kind) else { return diagnosed(error) }
@@ -60,7 +59,7 @@ extension Environment {
     try resize(to: wanted)
   }
 
-  /// Whether `headroom` bytes of the map are free.
+  /// True if `headroom` bytes of the map are free.
   package func hasRoom(for headroom: Int) throws(StorageError) -> Bool {
     let (size, used, _) = try usage()
     return size - used >= headroom

@@ -15,7 +15,7 @@ import Synchronization
 /// 7. The map is resized, and the environment closed, only while no transaction lives in this
 ///    process (H13); ``Gate``.
 @safe package final class Environment: @unchecked Sendable {
-  // What makes it Sendable: LMDB's environment handle may be used from any thread; everything
+  // It is Sendable because LMDB's environment handle may be used from any thread, and everything
   // mutable here is behind a Mutex or an Atomic.
 
   /// How to open an environment.
@@ -26,12 +26,11 @@ import Synchronization
     package var mapSize: Int
     /// The most that the map may grow to, in bytes.
     package var mapSizeMax: Int
-    /// Whether a commit waits for the disk. False only where the content can be derived anew.
+    /// True if a commit waits for the disk. False only where the content can be derived again.
     package var synced: Bool
-    /// Whether writing is refused.
+    /// True to refuse writing.
     package var readOnly: Bool
-    /// Whether a file system is accepted on which memory maps and locks of several machines
-    /// disagree.
+    /// True to accept a file system on which memory maps and locks of several machines disagree.
     package var acceptsNetworkFileSystem = false
     /// True if the files lose their names as soon as they are open, so that they go with the
     /// process, however it ends.
@@ -58,7 +57,7 @@ import Synchronization
 
   /// The directory that holds `data.mdb` and `lock.mdb`.
   package let path: String
-  /// Whether writing is refused.
+  /// True if the environment was opened for reading only.
   package let isReadOnly: Bool
 
   let handle: OpaquePointer
@@ -310,7 +309,7 @@ extension Environment {
   /// Why writing is refused until the environment is opened again, if it is.
   package var failure: StorageError? { poison.withLock { $0 } }
 
-  /// Whether writing is refused until the environment is opened again.
+  /// True if writing is refused until the environment is opened again.
   package var isPoisoned: Bool { failure != nil }
 
   /// Notes what a failed call means for the environment, and says disk full where LMDB says EIO
@@ -347,8 +346,8 @@ package struct Table: Sendable, Hashable {
 
 /// A reader's slot, ready to be used again.
 @safe struct ReaderHandle: @unchecked Sendable {
-  // What makes it Sendable: with MDB_NOTLS a reader belongs to no thread; the pool hands it to one
-  // owner at a time.
+  // It is Sendable because with MDB_NOTLS a reader belongs to no thread, and the pool hands it to
+  // one owner at a time.
   let handle: OpaquePointer
 }
 

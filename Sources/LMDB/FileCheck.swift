@@ -123,7 +123,7 @@ struct MetaPages: Equatable {
     return meta
   }
 
-  /// Whether a meta page is the older of two that LMDB wrote, and so is not followed.
+  /// True if a meta page is the older of two that LMDB wrote, and so is not followed.
   func isSpoiledOlder(_ index: Int) -> Bool {
     guard (try? identified(0)) != nil, (try? identified(1)) != nil else { return false }
     return metas[index].transactionID < metas[1 - index].transactionID
@@ -139,7 +139,7 @@ struct MetaPages: Equatable {
 }
 
 extension FileCheck {
-  /// Whether LMDB 0.9 wrote it, with our page size and no special uses.
+  /// Checks that LMDB 0.9 wrote a meta page, with our page size and without special flags.
   static func checkIdentity(_ meta: MetaPage) throws(FileDamage) {
     guard meta.isMeta else {
       if meta.magic.byteSwapped == PageFormat.magic {
@@ -159,7 +159,7 @@ extension FileCheck {
     }
   }
 
-  /// Whether what it points to can be there.
+  /// Checks that everything a meta page points to can be there.
   static func checkBounds(_ meta: MetaPage, pagesInFile: UInt64) throws(FileDamage) {
     func damaged(_ reason: String) -> FileDamage { .damaged(page: meta.number, reason: reason) }
     // Missing pages are in the free list, which has 512 numbers to a page at most.

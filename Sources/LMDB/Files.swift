@@ -50,7 +50,7 @@ package enum Files {
     (try? DirectoryEntry(path))?.kind == .file
   }
 
-  /// Whether there is a directory at a path.
+  /// True if there is a directory at a path.
   package static func isDirectory(_ path: String) -> Bool {
     (try? DirectoryEntry(path))?.kind == .directory
   }
@@ -65,7 +65,7 @@ package enum Files {
     status(of: path).map { $0.st_mode & 0o077 == 0 } ?? false
   }
 
-  /// Whether this process may create files in a directory.
+  /// True if this process may create files in a directory.
   package static func isWritable(_ path: String) -> Bool { unsafe access(path, W_OK) == 0 }
 
   /// A file's length in bytes, or 0 where there is none.
@@ -92,7 +92,7 @@ package enum Files {
     return UInt64(info.f_blocks) * UInt64(info.f_frsize)
   }
 
-  /// Whether a file cannot grow: its file system is full, or it has reached the limit for files.
+  /// True if a file cannot grow: its file system is full, or it has reached the file-size limit.
   static func isFull(_ path: String) -> Bool {
     if let free = freeBytes(at: path), free < 1 << 16 { return true }
     let limit = Platform.fileBytesMax
@@ -132,8 +132,8 @@ package enum Files {
     try DirectoryEntry(new).rename(to: DirectoryEntry(old))
   }
 
-  /// Whether no process has an environment's data file open (see ``NamespaceClaim``); true also
-  /// where that cannot be told.
+  /// True if no process has an environment's data file open (see ``NamespaceClaim``); true also
+  /// where that cannot be determined.
   package static func isUnused(_ path: String) -> Bool {
     guard let descriptor = try? DirectoryEntry(path).open(O_RDWR) else { return true }
     defer { close(descriptor) }
@@ -264,7 +264,7 @@ package final class FileLock: Sendable {
 
   /// Takes the lock, or gives up after `timeout`.
   ///
-  /// - Returns: Whether the lock was taken.
+  /// - Returns: True if the lock was taken.
   package func lock(timeout: Duration) throws(StorageError) -> Bool {
     stepBack()
     if try attempt() { return true }

@@ -42,7 +42,7 @@ import CLMDB
 
   /// Goes to the first entry at or after a key.
   ///
-  /// - Returns: Whether there is one.
+  /// - Returns: True if there is one.
   /// - Throws: ``StorageError`` of kind `.corrupt`.
   mutating func seek(_ wanted: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
     state = .ended
@@ -185,7 +185,7 @@ import CLMDB
 
   /// Goes to the leaf beside this one: to its first entry, or backward to its last.
   ///
-  /// - Returns: Whether there is one; the cursor stays otherwise.
+  /// - Returns: True if there is one; otherwise the cursor stays where it is.
   private mutating func leave(towards step: Int) throws(StorageError) -> Bool {
     var level = leaf &- 1
     while level >= 0 {

@@ -111,7 +111,7 @@ struct RawPage: Equatable, Sendable {
   }
 }
 
-/// What LMDB notes of a B-tree (`MDB_db`): its root, and counts to compare with.
+/// LMDB's description of a B-tree (`MDB_db`): its root, and counts to compare with.
 package struct TreeSummary: Equatable, Sendable {
   package let flags: UInt16
   package let depth: Int
@@ -166,7 +166,7 @@ package struct MetaPage: Equatable, Sendable {
   let version: UInt32
   let pageSize: UInt32
 
-  /// Whether it is one at all, whatever its contents.
+  /// True if it is a meta page at all, whatever its contents.
   var isMeta: Bool { magic == PageFormat.magic && pageFlags == PageFormat.PageFlags.meta }
 
   /// Reads without judging; ``FileCheck`` judges.
@@ -280,7 +280,7 @@ extension RawPage {
         throw fault("the key of node \(index) has \(nodes[index].key.count) bytes")
       }
     }
-    // What is stored as a branch's first key has no meaning.
+    // The key that is stored first in a branch has no meaning.
     for index in nodes.indices.dropFirst(isBranch ? 2 : 1) {
       guard bytes[nodes[index &- 1].key].isKey(before: bytes[nodes[index].key], order) else {
         throw fault("the key of node \(index) is not greater than the one before")
@@ -290,7 +290,7 @@ extension RawPage {
 }
 
 extension ArraySlice<UInt8> {
-  /// Whether this key comes before `other`.
+  /// True if this key comes before `other` in the given order.
   func isKey(before other: ArraySlice<UInt8>, _ order: KeyOrder) -> Bool {
     switch order {
     case .bytes: return isKey(beforeBytes: other)

@@ -121,7 +121,7 @@ package enum PageLookup {
     return Array(leaf.bytes[entry.data])
   }
 
-  /// What the main table notes of a table; nil where it is not there.
+  /// A table's tree, as the main table describes it; nil where the table is not there.
   static func summary(
     _ file: PageFile, _ meta: MetaPage, _ table: [UInt8]
   ) throws(PageFault) -> TreeSummary? {

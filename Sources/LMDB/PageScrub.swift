@@ -73,7 +73,7 @@ package struct PageScrub {
     }
   }
 
-  /// - Returns: Whether all below the page was read.
+  /// - Returns: True once the page and all below it are read; false where the budget ends the walk.
   private mutating func read(
     _ number: UInt64, _ depth: Int, _ bounds: KeyBounds, _ key: [UInt8]?,
     _ visit: ([UInt8], [UInt8]) throws -> Void

@@ -1,4 +1,4 @@
-/// What the pages of a data file are used for, as its meta page and its main table say.
+/// The use of the pages of a data file, according to its meta page and its main table.
 ///
 ///     file = meta pages + main table + free list + tables + free pages + what is after the last
 ///

@@ -1,4 +1,4 @@
-// What the walk does with the entries of a leaf.
+// Handling the entries of a leaf during the walk.
 
 extension PageWalk {
   /// Follows what a leaf's node refers to: an overflow run, a table, or the pages it sets free.

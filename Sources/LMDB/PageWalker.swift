@@ -2,8 +2,8 @@
 ///
 /// LMDB has no checksums and trusts its pages: one wrong bit in a page's structure can abort the
 /// process, end it with a signal, or let it loop. This walk reads with `pread`, trusts nothing,
-/// reads no page twice, and therefore ends. What it finds sound, LMDB can read and write safely. It
-/// cannot see damage inside keys and values; that is for the checksums of whoever stored them.
+/// reads no page twice, and therefore ends. LMDB can read and write safely whatever it finds sound.
+/// It cannot see damage inside keys and values; that is for the checksums of whoever stored them.
 ///
 /// It keeps two bits per page of the file, and a page per level of the tree.
 ///
@@ -11,7 +11,7 @@
 /// and ask for its number; or walk a file that nobody writes. See ``PageFile`` on why opening
 /// `data.mdb` for it disturbs no lock.
 package struct PageWalker: Sendable {
-  /// What a walk has found.
+  /// The counts and findings of a walk.
   package struct Report: Sendable {
     /// The transaction whose pages were read.
     package let transactionID: UInt64
@@ -31,11 +31,11 @@ package struct PageWalker: Sendable {
     /// All findings, also those that are not listed.
     package let findingCount: Int
 
-    /// Whether LMDB can be given this file.
+    /// True if nothing was found, so that LMDB can be given this file.
     package var isSound: Bool { findingCount == 0 }
   }
 
-  /// What was counted in one table.
+  /// The numbers of pages and entries that were counted in one table.
   package struct TableReport: Equatable, Sendable {
     package let name: String
     package var depth = 0
@@ -95,7 +95,7 @@ package struct PageWalker: Sendable {
   ///
   /// - Parameter progress: Called now and then with the pages accounted for and their total, and at
   ///   the end; returns false to cancel.
-  /// - Returns: What was counted, and what was found.
+  /// - Returns: The counts and the findings.
   /// - Throws: `CancellationError` if `progress` returned false; damage is reported, not thrown.
   /// - Complexity: One `pread` per page in use, overflow runs counting once; about 0.1 s per 100 MB
   ///   in use once the file is cached.
@@ -143,7 +143,7 @@ extension PageWalker {
         faults.append(error)
       }
     }
-    // What a failed commit has left is no damage: LMDB never follows it.
+    // The remains of a failed commit are no damage: LMDB never follows them.
     if isOlderSpoiled && sound.count == 1 { faults.removeAll() }
     let wanted = sound.filter { transactionID == nil || $0.transactionID == transactionID }
     guard let meta = wanted.max(by: { $0.transactionID < $1.transactionID }) else {

@@ -9,7 +9,8 @@ import Dispatch
   @_exported import Darwin
 #endif
 
-/// What identifies the running system, so that a state written before a crash of it is not trusted.
+/// The identity of the running system, so that a state written before it crashed is not trusted;
+/// and the system calls that differ between platforms.
 package enum Platform {
   /// A text that differs after every start of the operating system.
   package static func bootIdentity() -> String {

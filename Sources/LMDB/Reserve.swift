@@ -50,7 +50,7 @@ package final class Reserve: Sendable {
 
   /// Gives the space up.
   ///
-  /// - Returns: Whether there was any.
+  /// - Returns: True if there was any, and it is free now.
   @discardableResult
   package func release() -> Bool {
     let isThere = size > 0

@@ -80,7 +80,7 @@ struct NamedTable: Sendable {
   /// Resolves the tables of a transaction.
   ///
   /// - Parameters:
-  ///   - meta: What the transaction's meta page says; a reader must pin it.
+  ///   - meta: The fields of the transaction's meta page; a reader must pin it.
   ///   - map: Where its pages are.
   ///   - pagesInFile: How many pages the file has.
   ///   - tables: The tables' names and handles.
@@ -162,7 +162,7 @@ struct NamedTable: Sendable {
     return unsafe MDB_val(try table.seal.open(key, value))
   }
 
-  // MARK: What is not there
+  // MARK: Absent keys
 
   /// Checks that a key that was not found could not have been overlooked.
   private func checkAbsent(

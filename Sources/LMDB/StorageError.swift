@@ -1,8 +1,8 @@
 import CLMDB
 
-/// What LMDB or the operating system answered instead of doing what was asked.
+/// An error of LMDB or the operating system, or damage that was found in a file.
 package struct StorageError: Error, Equatable, CustomStringConvertible {
-  /// What a caller can do about it.
+  /// The kinds of errors, by what a caller can do about them.
   package enum Kind: Sendable {
     /// No space on the disk. The transaction is rolled back, the environment stays usable.
     case diskFull
@@ -38,7 +38,7 @@ package struct StorageError: Error, Equatable, CustomStringConvertible {
     case invalid
   }
 
-  /// What a caller can do about it.
+  /// The kind of error, by which a caller decides what to do.
   package let kind: Kind
   /// The sentence for people: what was being done, and what went wrong.
   package let description: String

@@ -26,7 +26,7 @@ package final class WakeFile: Sendable {
 
 /// Calls back after a file was written, by any process; ends when it is released.
 package final class FileWatch: @unchecked Sendable {
-  // What makes it Sendable: the source is set once, and Dispatch lets any thread cancel it.
+  // It is Sendable because the source is set once, and Dispatch lets any thread cancel it.
   private let source: any DispatchSourceProtocol
 
   package init(_ path: String, _ changed: @escaping @Sendable () -> Void) {

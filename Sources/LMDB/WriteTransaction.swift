@@ -178,7 +178,7 @@ package enum PutMode: Sendable {
 
   /// Removes an entry.
   ///
-  /// - Returns: Whether there was one.
+  /// - Returns: True if there was one.
   @discardableResult
   package func delete(_ table: Table, _ key: RawSpan) throws -> Bool {
     try checkKey(key)

@@ -197,7 +197,7 @@ struct BackupTests {
     }
     let checked = try Database.checkBackup(backup)
     #expect(checked.damage == [])
-    // What was dropped without an archive in the middle of a run is not there.
+    // Transactions dropped without an archive in the middle of a run are missing from the backup.
     #expect(checked.moments.count > 1 || archiving == 1)
     #expect(checked.moments.count == 1 || archiving == 0)
     for range in checked.moments {

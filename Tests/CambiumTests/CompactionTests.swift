@@ -351,7 +351,7 @@ struct CompactionTests {
   }
 }
 
-/// What a body throws.
+/// The error that a body throws; nil if it throws none.
 func caught(_ body: () throws -> Void) -> (any Error)? {
   do { try body() } catch { return error }
   return nil

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Cambium
 
-/// Observers whose position outlives them. What a crash leaves is seen by ending a process at once.
+/// Observers whose position outlives them. The tests of crashes end a process at once.
 @Suite("A consumer", .timeLimit(.minutes(1)))
 struct ConsumerTests {
   private let place: Place

@@ -278,7 +278,7 @@ private enum Noise {
 }
 
 extension Place {
-  /// Whether some bytes stand in any file of the database.
+  /// True if any file of the database contains these bytes.
   func contains(_ bytes: [UInt8]) throws -> Bool {
     try FileManager.default.subpathsOfDirectory(atPath: path).contains { name in
       let file = "\(path)/\(name)"
@@ -300,7 +300,9 @@ private struct ErasureCourse {
     random = SeededGenerator(seed: seed &+ 1 << 40)
   }
 
-  /// - Returns: Whether there was something to erase.
+  /// Erases a random place, and compares the result with the copy.
+  ///
+  /// - Returns: True if there was something to erase.
   func run() async throws -> Bool {
     var random = random
     let database = try place.open()
@@ -370,7 +372,7 @@ private struct ErasureCourse {
 }
 
 extension DatabaseError {
-  /// Whether there was nothing to erase, or it was moved too often.
+  /// True if there was nothing to erase, or it was moved too often.
   fileprivate var isRefusal: Bool {
     switch self {
     case .notFound, .misuse: true

@@ -73,7 +73,7 @@ struct EtcdCompactionTests {
       #expect(throws: refused) { _ = try database.history(of: "n/5", after: 19) }
       #expect(throws: refused) { _ = try database.diff(from: .sequence(19)) }
       #expect(throws: refused) { _ = try database.undo(20) }
-      // What was held before is whole.
+      // A snapshot that was held before the compaction is still whole.
       #expect(try early["n/5/count"].value == 4)
       #expect(try database.read(at: .sequence(20)) { try $0["n/5/count"].value } == 20)
     }

@@ -4,8 +4,8 @@
 // that this engine could have is a test here, named by its number. Revisions are sequence numbers
 // here, watches are observers, and rebuilding the state stands where etcd defragments.
 //
-// Those about compaction are in EtcdCompactionTests.swift. #14571 needs authorization, which does
-// not exist here.
+// The tests about compaction are in EtcdCompactionTests.swift. #14571 needs authorization, which
+// does not exist here.
 
 import FoundationEssentials
 import LMDB

@@ -5,7 +5,8 @@ import Testing
 /// Observing a part of the tree: what is told there, whatever the operation was named after.
 @Suite("Observing a subtree", .timeLimit(.minutes(1)))
 struct FeedFilterTests {
-  /// What one transaction tells under `users`.
+  /// The changes at and below `path` that the feed reports for the transaction of `body`; nil if it
+  /// leaves the transaction out.
   private func told(
     under path: Path = "users", before: (borrowing Transaction) throws -> Void,
     _ body: (borrowing Transaction) throws -> Void

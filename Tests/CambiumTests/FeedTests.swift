@@ -3,7 +3,7 @@ import Testing
 @testable import Cambium
 @testable import LMDB
 
-/// What observers are told: every commit, once, in order, from wherever they begin.
+/// The feed delivers every commit to its observers, once and in order, from wherever they begin.
 @Suite("The change feed", .timeLimit(.minutes(2)))
 struct FeedTests {
   // MARK: Order

@@ -17,7 +17,7 @@ struct FeedTrialTests {
 
   init() throws { place = try Place() }
 
-  /// What one round does.
+  /// The random choices of one round.
   private struct Round: Codable, Sendable {
     var diesAfterLog: Bool
     var writes: Int

@@ -111,7 +111,7 @@ struct LogEdit: ~Copyable {
 
 @Suite("The chain of the log")
 struct LogTests {
-  /// Whether a text names a record, and none else.
+  /// The numbers of the records that a text names.
   private static func names(_ text: String) -> [UInt64] {
     let words = text.split { !$0.isLetter && !$0.isNumber }
     return zip(words, words.dropFirst()).compactMap { $0 == "record" ? UInt64($1) : nil }

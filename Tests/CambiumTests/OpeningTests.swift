@@ -5,7 +5,8 @@ import Testing
 
 @testable import Cambium
 
-/// What is at the path, and what becomes of it. Whoever may not create, creates nothing.
+/// Opening a path, whatever is there, and what becomes of it. An opening that may not create a
+/// database creates nothing.
 @Suite("Opening", .timeLimit(.minutes(1)))
 struct OpeningTests {
   private let place: Place
@@ -107,7 +108,7 @@ struct OpeningTests {
 
   // MARK: Damage
 
-  /// What can happen to the log's file.
+  /// The kinds of damage to the log's file.
   enum Damage: CaseIterable {
     case emptied, onePage, halved, foreign, noMeta
 

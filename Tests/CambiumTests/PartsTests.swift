@@ -220,7 +220,8 @@ struct PartsTests {
   }
 }
 
-/// What a set and a dictionary hold, and what each transaction did to their parts.
+/// An oracle for the parts of a set and a dictionary: their content, and what each transaction did
+/// to them.
 private struct PartOracle {
   var random: SeededGenerator
   private(set) var conflictCount = 0

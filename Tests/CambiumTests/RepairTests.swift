@@ -1,5 +1,5 @@
-// What a damaged log still gives: how much of it can be read, that nothing is written, and what a
-// repair makes of it.
+// Reading and repairing a damaged log: how much of it can be read, that nothing is written, and
+// what a repair makes of it.
 //
 // Oracles: the database before the damage, read at each moment; and a second database that was
 // never damaged, to which the same transactions were written, but for those that are lost.

@@ -1,9 +1,9 @@
 // Many at once on one small database, in an order that a seed decides.
 //
 // A schedule runs everyone on one thread, and lets others run in the middle of writes: inside their
-// bodies, between the two commits, before observers are told. What must hold stands at
-// `Simulation`. Here are a few hundred; Tools/torture runs thousands. A schedule that broke a
-// promise is run again by naming its seed:
+// bodies, between the two commits, before observers are told. `Simulation` lists the promises that
+// must hold. Here are a few hundred; Tools/torture runs thousands. A schedule that broke a promise
+// is run again by naming its seed:
 //
 //     CAMBIUM_SEED=1234 swift test --filter ScheduleTests
 

@@ -26,7 +26,7 @@ struct StepPaceTests {
     #expect(pace.duration == .milliseconds(2))
   }
 
-  /// What happened in which order.
+  /// The number of cuts so far, and how many of them came before the write.
   private struct Course {
     var cuts = 0
     var cutsBeforeWrite: Int?

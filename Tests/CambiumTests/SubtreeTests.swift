@@ -231,7 +231,7 @@ struct SubtreeTests {
         try tx.remove("new")
       }
       #expect(try SubtreeTests.entries(database) == before)
-      // What was there before is told apart: history needs it.
+      // A node that was there before does leave entries: history needs them.
       try database.write { tx in
         try tx.move("old/child", to: "new/a/child")
         try tx.remove("new")

@@ -188,7 +188,7 @@ struct TrustTests {
 
   // MARK: The files
 
-  /// What can happen to a state between two openings.
+  /// The kinds of damage to a state between two openings.
   enum Damage: CaseIterable {
     case directoryRemoved, fileRemoved, emptied, halved, foreign, noTables, badHead, ahead
     case nameMissing, rolledBack

@@ -40,7 +40,7 @@ struct TwoProcessTests {
     try place.expectSound()
   }
 
-  /// What each of two writers does.
+  /// The work of each of two writers, and a check of what both have done.
   private enum Counting {
     /// Counts for itself and for both, under names of properties that both make up as they go.
     static func step(_ tx: borrowing Transaction, _ name: String, _ number: Int64) throws {

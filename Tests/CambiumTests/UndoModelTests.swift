@@ -117,8 +117,8 @@ struct UndoModelTests {
   }
 }
 
-/// What a few properties hold, and what each transaction did to them: enough to know what an undo
-/// must do.
+/// An oracle for a few properties: their values, and what each transaction did to them, which is
+/// enough to know what an undo must do.
 private struct CellOracle {
   var random: SeededGenerator
   private(set) var conflictCount = 0

@@ -199,7 +199,7 @@ struct WriteQueueTests {
 }
 
 extension Task {
-  /// Whether it ended with an error of a certain type.
+  /// True if the task ended with an error of a certain type.
   fileprivate func isFailure<E: Error>(of type: E.Type) async -> Bool {
     if case .failure(let error) = await result { return error is E }
     return false

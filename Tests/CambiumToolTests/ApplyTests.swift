@@ -32,7 +32,7 @@ struct ApplyTests {
     }
   }
 
-  /// What each transaction told and changed, without those that did neither.
+  /// The metadata, events and changes of each transaction that has events or changes.
   private static func commits(of database: Database) throws -> [String] {
     var all: [String] = []
     var commits = try database.commits()

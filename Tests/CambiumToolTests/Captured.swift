@@ -9,7 +9,7 @@ import Testing
   import Darwin
 #endif
 
-/// What an ``Output`` wrote, by way of a file, a pipe or a pseudo-terminal.
+/// Captures what an ``Output`` writes, by way of a file, a pipe or a pseudo-terminal.
 enum Captured {
   static func text(_ body: (Output) throws -> Void) throws -> String {
     String(decoding: try bytes(body), as: UTF8.self)

@@ -14,7 +14,7 @@ struct GitFixture: Sendable {
   /// Where the repository is.
   let path: String
 
-  /// What git has at a path.
+  /// The mode and the blob that git has at a path.
   struct File: Hashable {
     let mode: String
     let blob: String
@@ -69,8 +69,8 @@ extension GitFixture {
     return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
-  /// What `git ls-tree -r` has at a commit, below a node that stands for the repository's top.
-  /// Names that are not UTF-8 are left out.
+  /// The files that `git ls-tree -r` lists at a commit, below a node that stands for the
+  /// repository's top. Names that are not UTF-8 are left out.
   func tree(at commit: String, under parent: Path = .root) throws -> [Path: File] {
     var files: [Path: File] = [:]
     for entry in try git(["ls-tree", "-r", "-z", "--full-tree", commit]).split(separator: 0) {

@@ -47,7 +47,7 @@ struct GitHistoryTests {
     }
   }
 
-  /// Whether a path gets one status and one below it the other.
+  /// True if a path gets one status and a path below it the other.
   private func replaces(
     _ commit: GitCommit, from upper: GitChange.Status, to lower: GitChange.Status
   ) -> Bool {

@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  /// What the command says of `newer`, without the transactions.
+  /// The command's output for `newer`, without the lines of the transactions.
   private func told(_ path: String, _ options: String...) throws -> [String] {
     let here = Surroundings(
       environment: [:], now: Date(), zone: .utc, holdsDatabase: { _ in false })

@@ -1,4 +1,4 @@
-// What `cambium schema --swift` prints of the declarations in SwiftModelTests.swift.
+// The output of `cambium schema --swift` for the declarations in SwiftModelTests.swift.
 // swift-format-ignore-file
 
 import Cambium

@@ -16,7 +16,7 @@ import Testing
 
     func pass(_ duration: Duration) { state.withLock { $0.now += duration } }
 
-    /// What was written since this was last asked.
+    /// The texts written since the last call.
     func written() -> [String] {
       state.withLock { state in
         defer { state.written = [] }

@@ -84,7 +84,7 @@ struct ReferenceTests {
     cambium put a.cambium times/2013-01-01T05:00=x 1 -q
     """
 
-  /// What is typed, and what the line becomes by a Tab after it.
+  /// Lines as they are typed, and as a Tab completes them.
   private static let typed: [(line: String, completed: String)] = [
     ("get a.cambium us", "get a.cambium users/"),
     ("get a.cambium users/a", "get a.cambium users/ada "),
@@ -120,7 +120,7 @@ struct ReferenceTests {
       let shell = try TerminalSession("zsh -f", in: place, environment: ["PS1": "$ "])
       try shell.read(until: "$ ")
       try shell.type("\(start); echo it is re''ady\n", until: "it is ready")
-      // What follows the prompt once zsh reads the terminal itself.
+      // This sequence follows the prompt once zsh reads the terminal itself.
       try shell.read(until: "[?2004h")
       for (line, completed) in Self.typed { try Self.check(shell, line, completed) }
     }

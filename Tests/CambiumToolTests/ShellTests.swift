@@ -1,6 +1,6 @@
 // Goal: at a prompt a user can edit, complete and repeat lines; neither an error nor Ctrl-C ends
-// the shell. Method: the program is typed at, on a terminal of its own. What needs no terminal is
-// in the transcripts.
+// the shell. Method: the program is typed at, on a terminal of its own. Tests that need no terminal
+// are in the transcripts.
 
 import Cambium
 import Foundation

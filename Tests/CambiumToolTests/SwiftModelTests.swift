@@ -25,7 +25,7 @@ struct SwiftModelTests {
         to: file, atomically: true, encoding: .utf8)
     }
     #expect(source[start.lowerBound...] == printed)
-    // What an index names and nobody declared is declared as anything.
+    // A property that an index names and nobody declared is declared as `.any`.
     var things = Self.things
     things.properties.append(PropertyDefinition("undeclared", .any))
     #expect(Self.unsaid(Thing.schema.definition) == things)

@@ -111,7 +111,7 @@ struct TerminalCommandTests {
     }
   }
 
-  /// What a command writes to a terminal of 97 columns without colours.
+  /// The output of a command on a terminal of 97 columns without colours.
   private static func output(of arguments: [String]) async throws -> String {
     let invocation = try invocation(arguments)
     let terminal = try PseudoTerminal(columns: 97)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a user types and sees, as a text that is run again and compared.
+/// A user's session with the program, as a text that is run again and compared.
 ///
 ///     # A comment says what it is about. The next names a transcript that comes first.
 ///     # after: team
@@ -9,12 +9,12 @@ import Testing
 ///     tx 1
 ///
 /// A line with `$ `, and those with `> ` after it, are run by a shell; what follows is all that it
-/// prints, standard error included, and its status where that is not zero. What differs each time
-/// stands as a word in capitals: TIME, UUID, DIGEST, SIZE, DURATION, RATE, PAGES, PID.
+/// prints, standard error included, and its status where that is not zero. Text that differs each
+/// time is replaced by a word in capitals: TIME, UUID, DIGEST, SIZE, DURATION, RATE, PAGES, PID.
 ///
 /// `Tools/test --transcripts` writes down what is printed now, instead of comparing; read its diff.
 enum Transcript {
-  /// Those in the folder of transcripts.
+  /// The names of the transcripts in their folder, sorted.
   static func names() throws -> [String] {
     let files = try FileManager.default.contentsOfDirectory(
       at: folder, includingPropertiesForKeys: nil)

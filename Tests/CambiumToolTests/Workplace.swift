@@ -35,7 +35,7 @@ struct Workplace {
     return own.merging(inherited.filter { Self.sanitizers.contains($0.key) }) { own, _ in own }
   }
 
-  /// What a program that was built with a sanitizer is told by `Tools/test`.
+  /// The variables that `Tools/test` sets for a program that was built with a sanitizer.
   private static let sanitizers: Set = ["ASAN_OPTIONS", "TSAN_OPTIONS", "LD_PRELOAD"]
 
   /// Where the build puts the program: beside the tests, which are in the arguments.

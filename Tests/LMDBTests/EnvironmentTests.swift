@@ -3,7 +3,7 @@ import Testing
 
 @testable import LMDB
 
-/// What an environment refuses to open, and when it refuses to be written.
+/// Opening, reading and closing an environment, and when it refuses to be opened or written.
 @Suite("An environment")
 struct EnvironmentTests {
   private let directory: ScratchDirectory

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LMDB
 
-/// What keeps transactions out while the map is resized, and the resizing itself.
+/// The gate that keeps transactions out while the map is resized, and the resizing itself.
 @Suite("The gate")
 struct GateTests {
   @Test("lets one in alone, and says what that returned")

@@ -1,4 +1,4 @@
-// What opening reads through LMDB is checked before.
+// The pages that opening reads through LMDB are checked before.
 
 import Foundation
 import Testing

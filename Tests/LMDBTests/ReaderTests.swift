@@ -111,7 +111,7 @@ struct ReaderTests {
     }
   }
 
-  /// Whether every entry is of one round, by lookup and by walking.
+  /// True if all entries are there and of one round, by lookup and by walking.
   private static func isWhole(_ access: Access, _ table: Table, round: Int) throws -> Bool {
     for number in 0..<200 where try access.get(table, "\(number)") != "round \(round)" {
       return false

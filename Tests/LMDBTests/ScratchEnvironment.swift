@@ -3,7 +3,7 @@ import LMDB
 
 /// An environment made with LMDB's own calls, in a directory of its own that it removes.
 ///
-/// What it stores is random but follows from a seed, and is meant to reach every shape a file can
+/// Its content is random but follows from a seed, and is meant to reach every shape a file can
 /// have: several tables, values in overflow runs, splits and merges, free lists, nested and aborted
 /// transactions, tables cleared and dropped.
 @safe final class ScratchEnvironment {
@@ -170,7 +170,7 @@ extension ScratchEnvironment {
     try ScratchEnvironment.check(unsafe mdb_drop(handle, table, drop ? 1 : 0))
   }
 
-  /// What LMDB says of a table, as the walker would.
+  /// LMDB's own statistics of a table, in the form of the walker's report.
   func counts(of table: UInt32, name: String) throws -> PageWalker.TableReport {
     var statistics = MDB_stat()
     try ScratchEnvironment.check(unsafe mdb_stat(handle, table, &statistics))

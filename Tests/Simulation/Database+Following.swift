@@ -1,5 +1,5 @@
-// Those who follow a feed, and what each must be told: every transaction once, in order, when it is
-// there to be read.
+// Following a feed, with a check that the follower is told of every transaction once, in order,
+// when it is there to be read.
 
 import Cambium
 

@@ -1,4 +1,4 @@
-/// What one simulation does: who is there, and what each of them will do.
+/// The script of one simulation: who is there, and what each of them will do.
 struct Plan: Sendable {
   /// Writes one after the other.
   struct Writer: Sendable {

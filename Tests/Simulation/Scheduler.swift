@@ -10,8 +10,9 @@ import Synchronization
 ///                                              └── at each step of a write some of the others run
 ///                                                  inside of it, as other threads would
 ///
-/// So one seed is one schedule, which can be run again. What takes the writer's turn does not run
-/// inside a write, since it would wait there for ever: a task awaits ``turn()`` before it does.
+/// So one seed is one schedule, which can be run again. A piece that takes the writer's turn does
+/// not run inside a write, since it would wait there for ever: a task awaits ``turn()`` before it
+/// does.
 ///
 /// A task belongs here when it was made with `executorPreference`; its child tasks, what it awaits
 /// of the engine, and default actors stay here then. Sleeping does not: it follows the clock.
@@ -43,7 +44,7 @@ package final class Scheduler: TaskExecutor {
 
   package init(seed: UInt64) { state = Mutex(State(random: SeededGenerator(seed: seed))) }
 
-  /// What has run so far.
+  /// The trace of everything that has run so far.
   package var trace: Trace { state.withLock { $0.trace } }
 
   /// Notes something that happened, so that schedules can be compared.
@@ -58,7 +59,8 @@ package final class Scheduler: TaskExecutor {
 
   /// Runs a task, and all that follows from it, until nothing is left to run.
   ///
-  /// - Returns: Whether the task has ended. Otherwise it waits for what will never come.
+  /// - Returns: True if the task has ended. Otherwise it waits for something that will never come,
+  ///   or has taken too many steps.
   package func run(_ body: @escaping @Sendable () async -> Void) -> Bool {
     let end = End()
     Task.detached(executorPreference: self) {
@@ -71,9 +73,9 @@ package final class Scheduler: TaskExecutor {
 
   private final class End: Sendable { let isReached = Atomic(false) }
 
-  /// Runs one piece of what may run.
+  /// Runs one of the pieces that may run.
   ///
-  /// - Returns: Whether there was one.
+  /// - Returns: True if there was one.
   private func step() -> Bool {
     guard let piece = state.withLock({ $0.draw() }) else { return false }
     switch piece {
@@ -88,7 +90,7 @@ package final class Scheduler: TaskExecutor {
 
   /// Lets some of the others run inside of what is running.
   ///
-  /// - Parameter holdsTurn: Whether what is running holds the writer's turn.
+  /// - Parameter holdsTurn: True if the write that is running holds the writer's turn.
   package func interleave(holdsTurn: Bool) {
     var count = state.withLock { state in
       if state.depth >= Scheduler.depthMax || state.random.oneIn(2) { return 0 }
@@ -120,8 +122,8 @@ extension Scheduler.State {
     return piece
   }
 
-  /// What may run: every task; of each queue its first piece, while none of its others runs and the
-  /// writer's turn is free; what is delayed, only sometimes.
+  /// The indices of the pieces that may run: every task; of each queue its first piece, while none
+  /// of its others runs and the writer's turn is free; delayed work, only sometimes.
   private func candidates(isPatient: Bool) -> [Int] {
     var found: [Int] = []
     var passed = running
@@ -186,7 +188,8 @@ extension Scheduler: BackgroundWork {
       scheduler.add(.work(queue: number, isDelayed: true, work))
     }
 
-    /// What waits runs later: the engine waits only when it closes, and then that does nothing.
+    /// Leaves waiting work to run later: the engine calls this only when it closes, and work that
+    /// runs after that does nothing.
     func finish() {}
   }
 

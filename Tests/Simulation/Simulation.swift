@@ -14,7 +14,7 @@ package struct Simulation {
   /// How a simulation went.
   package struct Outcome: Sendable {
     package let trace: Trace
-    /// What did not hold.
+    /// Descriptions of the promises that did not hold.
     package let violations: [String]
   }
 
@@ -34,8 +34,8 @@ package struct Simulation {
 
   /// Runs it, and removes the database.
   ///
-  /// - Parameter verifies: Whether the database is verified in the end, which takes as long.
-  /// - Returns: What it did, and what did not hold.
+  /// - Parameter verifies: True to verify the database in the end, which takes as long again.
+  /// - Returns: The trace of the run, and the promises that did not hold.
   /// - Throws: ``DatabaseError`` when the database cannot be made, closed or read in the end.
   package func run(verifies: Bool = false) throws -> Outcome {
     defer { try? Files.removeDirectory(directory) }

@@ -1,4 +1,4 @@
-/// What a schedule did, in short: how many steps, and a digest of all choices and notes.
+/// A summary of what a schedule did: how many steps, and a digest of all choices and notes.
 package struct Trace: Equatable, Sendable, CustomStringConvertible {
   package private(set) var count = 0
   package private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325

@@ -1,4 +1,4 @@
-// Those who observe: at their own pace, in part, cancelled and begun again, with a stored position.
+// The observers: at their own pace, in part, cancelled and begun again, with a stored position.
 
 import Cambium
 
@@ -16,7 +16,7 @@ extension World {
 
   /// Notes that an observer was told of a transaction.
   ///
-  /// - Returns: Whether it is the last of all.
+  /// - Returns: True if it is the last transaction of all.
   private func isLast(_ commit: Commit) -> Bool {
     scheduler.note(commit.sequence.rawValue)
     return number(of: commit) == World.end.all

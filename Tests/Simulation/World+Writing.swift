@@ -1,4 +1,4 @@
-// Those who write, each under a number of its own.
+// The writers, each of whose writes has a number of its own.
 
 import Cambium
 

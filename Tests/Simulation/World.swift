@@ -3,7 +3,7 @@ import Synchronization
 
 /// Everyone who uses the database of a simulation, and what they have seen.
 final class World: Sendable {
-  /// What a body throws to undo itself.
+  /// The error that a body throws to undo itself.
   struct Refusal: Error {}
 
   struct Notes {
@@ -11,7 +11,7 @@ final class World: Sendable {
     var acknowledged: [Int: SequenceNumber] = [:]
     /// The numbers of writes under `w/1`, as their observer was told of them.
     var odd: [Int] = []
-    /// How many transactions the slowest complete observer has seen.
+    /// The last transaction that each complete observer has seen.
     var observed: [SequenceNumber] = []
     var violations: [String] = []
   }
@@ -32,7 +32,7 @@ final class World: Sendable {
     self.plan = plan
   }
 
-  /// What was seen.
+  /// The notes taken so far.
   var seen: Notes { notes.withLock { $0 } }
 
   func note(_ change: (inout sending Notes) -> Void) { notes.withLock { change(&$0) } }

@@ -3,7 +3,7 @@ import LMDB
 
 @testable import Cambium
 
-/// What the tests have in files, read where the sources lie: the seeds are made of it.
+/// The files of the tests, read where the sources lie: the seeds are made of them.
 enum Fixtures {
   private static let tests = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

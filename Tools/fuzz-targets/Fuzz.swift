@@ -8,7 +8,7 @@ import Glibc
 ///     fuzz seeds TARGET FOLDER       writes what a target starts from
 ///     fuzz run TARGET ARGUMENT…      runs it; the arguments are libFuzzer's
 ///
-/// What a target finds ends the process. libFuzzer keeps the input that did it.
+/// A fault that a target finds ends the process. libFuzzer keeps the input that did it.
 @main struct Fuzz {
   static func main() throws {
     let arguments = CommandLine.arguments

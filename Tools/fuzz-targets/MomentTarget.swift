@@ -50,7 +50,7 @@ enum MomentTarget {
     }
   }
 
-  /// What cannot be read is marked at a place within the text.
+  /// Requires that an error marks a place within the text.
   private static func unlessMarked(_ text: String, _ body: () throws(GrammarError) -> Void) {
     do throws(GrammarError) {
       try body()

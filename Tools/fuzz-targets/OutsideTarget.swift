@@ -2,8 +2,8 @@
 
 /// Records as they look outside: a choice, how they look, then a date, or a record as JSON.
 ///
-/// What was read is written with the same profile and read again, and must be the same. No number
-/// may lose a digit, and no date a microsecond.
+/// A date or record that was read is written with the same profile and read again, and must be the
+/// same. No number may lose a digit, and no date a microsecond.
 enum OutsideTarget {
   static let target = FuzzTarget(name: "outside", seeds: seeds, run: run)
 

@@ -4,9 +4,9 @@ import LMDB
 /// The page walker, and what looks at a file before LMDB maps it: which file, then how it is
 /// damaged, seven bytes for each damage.
 ///
-/// What the walker passes must be safe for LMDB to read and write: LMDB does so here, in this
-/// process. Inputs are damages, not files, since a file is too long to be changed at random with
-/// any success.
+/// A file that the walker passes must be safe for LMDB to read and write: LMDB does so here, in
+/// this process. Inputs are damages, not files, since a file is too long to be changed at random
+/// with any success.
 enum PageTarget {
   static let target = FuzzTarget(name: "pages", seeds: seeds, run: run)
 

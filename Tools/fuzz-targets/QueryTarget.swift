@@ -2,8 +2,8 @@
 
 /// The languages of queries: a choice of condition, query, cursor or full text, then the text.
 ///
-/// What was read must be the same after it was written and read again, since indexes keep their
-/// conditions as text. What cannot be read is marked at a place within the text.
+/// A text that was read must be the same after it was written and read again, since indexes keep
+/// their conditions as text. An error must mark a place within the text.
 enum QueryTarget {
   static let target = FuzzTarget(name: "query", seeds: seeds, run: run)
 

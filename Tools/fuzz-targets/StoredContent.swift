@@ -1,6 +1,6 @@
 @testable import Cambium
 
-/// What a node holds, decoded, encoded and decoded again.
+/// The content of a node, decoded, encoded and decoded again.
 enum StoredContent {
   /// More names than the records of the fixtures have.
   private static let catalog: Catalog = {

@@ -19,7 +19,7 @@ import Glibc
     }
   }
 
-  /// - Returns: Whether no promise was broken.
+  /// - Returns: True if no promise was broken.
   private static func run(_ arguments: Arguments) async throws -> Bool {
     switch arguments.command {
     case "workload": try await workload(arguments).run()

@@ -83,7 +83,7 @@ static void die(void) {
   for (;;) pause();
 }
 
-// Whether calls on a path count.
+// True if calls on a path count.
 static int is_ours(const char *path) {
   if (!root || !path || strncmp(path, root, root_count)) return 0;
   if (path[root_count] != '/' && path[root_count]) return 0;
@@ -320,7 +320,7 @@ static int run_mkdir(const char *path, const char *target, int mode) {
   return syscall(SYS_mkdirat, AT_FDCWD, path, mode);
 }
 
-// What the program calls.
+// The functions that the program calls instead of the C library's.
 
 static mode_t mode_of(int flags, va_list rest) {
   return flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;

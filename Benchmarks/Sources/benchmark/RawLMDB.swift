@@ -2,8 +2,8 @@ import CLMDBRaw
 
 /// LMDB with no more than a peer needs: an environment, its tables, one transaction at a time.
 ///
-/// What a cursor returns stays in the map, and is good until the next write or the end of the
-/// transaction.
+/// The bytes that a cursor returns stay in the map, and are valid until the next write or the end
+/// of the transaction.
 @safe final class RawEnvironment {
   let handle: OpaquePointer
 

@@ -2,17 +2,17 @@
 
 import LMDB
 
-/// What a run of a backup has added.
+/// A summary of what one run of a backup has added.
 public struct BackupAddition: Hashable, Sendable {
   /// The newest transaction that the backup holds.
   public internal(set) var newest = SequenceNumber.zero
-  /// How many transactions were added, with those that a baseline stands for.
+  /// The number of transactions that were added, with those that a baseline stands for.
   public internal(set) var transactions: UInt64 = 0
-  /// How many bytes were written.
+  /// The number of bytes that were written.
   public internal(set) var bytes: UInt64 = 0
-  /// How many files the backup consists of, without its manifest.
+  /// The number of files that the backup consists of, without its manifest.
   public internal(set) var parts = 1
-  /// Whether there was nothing new, and nothing was written.
+  /// True if there was nothing new, so that nothing was written.
   public internal(set) var isUnchanged = false
 }
 
@@ -23,13 +23,13 @@ extension Database {
   ///
   /// Readers and writers go on meanwhile. The backup holds all transactions up to one that was the
   /// newest after this was called, their blobs, the tags and the policy; not the positions of
-  /// consumers. What it once holds it keeps, also where the database is compacted. A crash leaves
-  /// it as it was before, or complete.
+  /// consumers. It keeps everything that it once held, also where the database is compacted. A
+  /// crash leaves it as it was before, or complete.
   ///
   /// - Parameters:
   ///   - path: The directory: a new one, an empty one, or a backup.
   ///   - progress: Called for each piece of 1 MiB, on this thread; false cancels.
-  /// - Returns: What was added.
+  /// - Returns: A summary of the transactions and bytes that were added.
   /// - Throws: ``DatabaseError/misuse(reason:)`` where something else is at the path, or a backup
   ///   of another database, or of one that was restored to an earlier moment and went on from
   ///   there;
@@ -64,7 +64,7 @@ extension Database {
   /// - Parameters:
   ///   - path: Where; nothing may be there. It appears only when it is complete and durable.
   ///   - progress: As in `backUp(to:)`.
-  /// - Returns: What was written.
+  /// - Returns: A summary of the backup that was written.
   /// - Throws: As `backUp(to:)`. Nothing is left then.
   /// - Complexity: reads everything.
   @discardableResult
@@ -101,9 +101,9 @@ extension Database {
   /// - Parameters:
   ///   - write: Takes the next bytes, about 1 MiB at a time.
   ///   - progress: As in `backUp(to:)`.
-  /// - Returns: What was written.
-  /// - Throws: What `write` throws, and as `backUp(to:)`. What was written until then is
-  ///   no backup; a check says that it was cut short.
+  /// - Returns: A summary of the transactions and bytes that were sent.
+  /// - Throws: Any error that `write` throws, and as `backUp(to:)`. The bytes written until then
+  ///   are no backup; a check reports that it was cut short.
   /// - Complexity: reads everything.
   @discardableResult
   public func backUp(
@@ -122,7 +122,7 @@ extension Database {
 
   // MARK: Directories
 
-  /// Where a path leads that a user gave, without slashes at its end: links in it are followed
+  /// Resolves a path that a user gave, and removes slashes at its end: links in it are followed
   /// here, and nowhere else.
   static func located(_ path: String) -> String {
     var path = path
@@ -235,7 +235,7 @@ extension Database {
 }
 
 extension BackupDirectory {
-  /// Whether a part would say nothing that the one before it does not.
+  /// True if a part would hold nothing that the one before it does not.
   fileprivate static func isSame(_ last: PartEnd, _ end: PartEnd) -> Bool {
     end.head.sequence == last.head.sequence && end.tags == last.tags
       && end.retention == last.retention && end.blobs.isEmpty
@@ -250,6 +250,6 @@ extension BackupDirectory {
 }
 
 extension Store {
-  /// Who may use what is made of the database elsewhere, such as a backup.
+  /// The permissions of files made from the database elsewhere, such as a backup.
   var permissions: Files.Permissions { Files.isPrivate(path) ? .ownerOnly : .byUmask }
 }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import LMDB
 
-/// What a backup holds, after all of it was read and checked.
+/// The contents of a backup, after all of it was read and checked.
 public struct Backup: Sendable {
   /// The database that it is of; stands in every record.
   public var origin: UUID { format.origin }
@@ -11,21 +11,21 @@ public struct Backup: Sendable {
   public internal(set) var parts = 0
   /// The bytes of those files.
   public internal(set) var bytes: UInt64 = 0
-  /// The moments that can be restored, the oldest first. There is more than one stretch where the
+  /// The moments that can be restored, the oldest first. There is more than one range where the
   /// database was compacted beyond what the backup had.
   public internal(set) var moments: [ClosedRange<SequenceNumber>] = []
   /// When the newest of those transactions was committed; nil where there is none.
   public internal(set) var time: Date?
   /// The named moments, as they were when the newest part was made.
   public internal(set) var tags: [Tag] = []
-  /// What is wrong, the first file first; empty where all is sound. What comes after the first is
-  /// not counted among the moments.
+  /// The damage that was found, the first file's first; empty where all is sound. Anything after
+  /// the first damage is not counted among the moments.
   public internal(set) var damage: [String] = []
 
   /// The newest transaction that can be restored.
   public var newest: SequenceNumber { moments.last?.upperBound ?? .zero }
 
-  /// Whether nothing is wrong.
+  /// True if no damage was found.
   public var isSound: Bool { damage.isEmpty }
 
   let format: FormatEntry
@@ -35,11 +35,11 @@ public struct Backup: Sendable {
 }
 
 extension Database {
-  /// Whether there is a backup at a path, sound or not: a directory with a manifest, or a file that
-  /// begins like one.
+  /// Returns true if there is a backup at a path, sound or not: a directory with a manifest, or a
+  /// file that begins like one.
   ///
   /// - Parameter path: The path.
-  /// - Returns: Whether it looks like one.
+  /// - Returns: True if it looks like a backup.
   public static func isBackup(_ path: String) -> Bool {
     let path = located(path)
     if Files.isDirectory(path) { return Files.exists("\(path)/\(BackupManifest.name)") }
@@ -57,7 +57,7 @@ extension Database {
   /// - Parameters:
   ///   - path: The directory or the file.
   ///   - progress: Called for each piece of 1 MiB, on this thread; false cancels.
-  /// - Returns: What it holds. Damage is told there, not thrown.
+  /// - Returns: The contents of the backup. Damage is reported there, not thrown.
   /// - Throws: ``DatabaseError/unsupported(path:reason:)`` where it is no backup,
   ///   ``DatabaseError/corrupt(reason:)`` where its manifest is damaged,
   ///   ``DatabaseError/noDatabase(path:)`` where nothing is there, `CancellationError`.

@@ -1,4 +1,4 @@
-// What the pieces of a backup hold, by kind.
+// The content of the pieces of a backup, by kind.
 //
 //     1  start         part u32 | format entry, as in the log | head
 //     2  baseline      mark, as in the log; its data file follows
@@ -18,7 +18,7 @@
 import FoundationEssentials
 import LMDB
 
-/// What a part of a backup begins with.
+/// The content of the piece with which a part of a backup begins.
 struct PartStart: Equatable {
   /// The number of the part, from 1.
   var part: UInt32
@@ -44,7 +44,7 @@ struct PartStart: Equatable {
   }
 }
 
-/// What a part of a backup ends with: all that the next one must know.
+/// The content of the piece with which a part of a backup ends: all that the next part must know.
 struct PartEnd: Equatable {
   var head: LogHead
   var retention = Retention()

@@ -15,7 +15,7 @@
 
 import LMDB
 
-/// What belongs to a backup.
+/// The list of the files that belong to a backup, and the database that it is of.
 struct BackupManifest: Equatable {
   /// One file.
   struct Part: Equatable {
@@ -87,7 +87,7 @@ struct BackupDirectory {
 
   static func part(_ number: Int) -> String { "part-\(number)" }
 
-  /// What belongs to it; nil where there is no manifest.
+  /// Reads the manifest; nil where there is none.
   ///
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   func manifest() throws -> BackupManifest? {
@@ -96,7 +96,7 @@ struct BackupDirectory {
     return try BackupManifest(try FileReader(file).read(Int(Files.size(of: file))))
   }
 
-  /// Whether it holds nothing but what a run leaves that did not come to its end.
+  /// True if the directory holds nothing but the leftovers of a run that did not come to its end.
   func isUnused() throws -> Bool {
     try Files.names(in: path).allSatisfy {
       BackupDirectory.isTemporary($0) || $0 == BackupDirectory.part(1)
@@ -125,7 +125,7 @@ struct BackupDirectory {
     try Files.sync(path)
   }
 
-  /// What the parts end with, the oldest first.
+  /// Reads the end of each part, the oldest first.
   ///
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   func ends(_ manifest: BackupManifest) throws -> [PartEnd] {

@@ -6,7 +6,7 @@ import LMDB
 struct BackupReferences {
   private static let namedMax = 10
 
-  /// The sizes of what is whole.
+  /// The sizes of the blobs that are whole, by their hashes.
   private var whole: [[UInt8]: UInt64] = [:]
   /// The blobs that were not there when they were asked for, and who asked first.
   private var wanted: [Blob: String] = [:]

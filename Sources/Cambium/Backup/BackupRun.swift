@@ -8,7 +8,7 @@ struct BackupRun {
   private let store: Store
   private let pieces: PieceWriter
   private let progress: ProgressHandler?
-  /// What the parts before end with; nil for a first one.
+  /// The end of the newest part before this one; nil for a first one.
   private let previous: PartEnd?
   private var end: PartEnd
   /// The blobs that the backup has whole.
@@ -28,7 +28,7 @@ struct BackupRun {
 
   /// Writes it, from the start to the end.
   ///
-  /// - Returns: What it ends with.
+  /// - Returns: The end of the part.
   /// - Throws: ``DatabaseError``, `CancellationError`, and what the writer throws.
   mutating func run(part: Int) throws -> PartEnd {
     let format = try store.log.read { try $0.format() }
@@ -46,10 +46,11 @@ struct BackupRun {
 
   /// Adds what the log has now.
   ///
-  /// - Returns: Whether that is all: whether no baseline had come beyond it.
+  /// - Returns: True if that is all; false if a baseline has come beyond it, so that more must be
+  ///   added.
   private mutating func addUpToHead() throws -> Bool {
     let target = try store.log.read { try $0.head().sequence }
-    // What is referred to by a record up to the target is there before it.
+    // Each blob that a record up to the target refers to is there before the record.
     try addBlobs()
     while true {
       try addBaselineIfNeeded()
@@ -122,7 +123,7 @@ struct BackupRun {
     isBegun = true
   }
 
-  /// What must stand before the next records, if anything.
+  /// The baseline that must stand before the next records, if any.
   private func neededBaseline() throws -> BaselineMark? {
     let (after, isFirst) = (end.head.sequence, previous == nil && !isBegun)
     return try store.log.read { log in
@@ -146,7 +147,7 @@ struct BackupRun {
     }
   }
 
-  /// What is said where a backup cannot go on with this database.
+  /// The error thrown when a backup cannot go on with this database.
   static let otherHistory = DatabaseError.misuse(
     reason: "the backup is of another history of this database")
 

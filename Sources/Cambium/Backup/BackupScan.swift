@@ -13,7 +13,7 @@ import LMDB
 
 /// Walks over the pieces of a backup, once.
 final class BackupScan {
-  /// What was read, and checked as far as it can be alone.
+  /// A piece that was read, and checked as far as it can be alone.
   enum Step {
     case baseline(BaselineMark)
     case baselineFile([UInt8])
@@ -33,7 +33,7 @@ final class BackupScan {
   private let bytes: UInt64
   private var bytesRead: UInt64 = 0
 
-  /// What was found until now.
+  /// The contents that were found until now.
   private(set) var contents: Backup
   /// The newest record that was read.
   private var head = LogHead()
@@ -50,7 +50,7 @@ final class BackupScan {
   private var references: BackupReferences?
   /// The last transaction at or before the time that is looked for, in microseconds.
   private(set) var found: SequenceNumber?
-  /// Whether that time lies between two stretches.
+  /// True if that time lies between two ranges of moments.
   private(set) var isBetween = false
   private let wantedTime: Int64?
   private var lastTime: Int64?
@@ -82,7 +82,7 @@ final class BackupScan {
     contents.bytes = bytes
   }
 
-  /// What a file's own start says of the database.
+  /// Reads the database's format entry from a file's own start.
   private static func format(of path: String) throws -> FormatEntry {
     let reader = try PieceReader(path)
     guard let piece = try reader.next(), piece.kind == .start else {

@@ -1,17 +1,17 @@
-// What a backup reads of a log that goes on meanwhile. Each call reads at one moment of its own, so
-// nothing keeps pages alive or the map from growing; what compaction has dropped in between, the
-// caller is told.
+// The reads that a backup makes of a log that goes on meanwhile. Each call reads at one moment of
+// its own, so nothing keeps pages alive or the map from growing; the caller finds out what
+// compaction has dropped in between.
 
 import LMDB
 
 extension LogReader {
-  /// Whether a record is there, in the log's table or in a segment.
+  /// True if a record is there, in the log's table or in a segment.
   private func isThere(_ sequence: SequenceNumber) throws -> Bool {
     if try archived()?.contains(sequence) ?? false { return true }
     return try sequence >= oldestRecord()
   }
 
-  /// Whether all records after one are there.
+  /// True if all records after one are there.
   func goesOn(after sequence: SequenceNumber) throws -> Bool { try isThere(sequence.next) }
 
   /// The oldest baseline after which all records are there.

@@ -1,4 +1,4 @@
-// What each file of a backup is made of.
+// The layout of each file of a backup.
 //
 //      0  "CAMBACK" 00 | format version u32 (2; 1 in what earlier versions wrote)
 //     12  pieces: a start, any number of others, an end
@@ -12,11 +12,11 @@
 //     18  count u64      of the bytes that follow
 //     26  bytes
 //
-// A file without an end was cut short. Whether it is in its place, the pieces themselves say.
+// A file without an end was cut short. The pieces themselves show if the file is in its place.
 
 import LMDB
 
-/// What a piece holds; see BackupContent.swift.
+/// The kind of content that a piece holds; see BackupContent.swift.
 enum PieceKind: UInt8 {
   case start = 1
   case baseline = 2
@@ -78,7 +78,7 @@ final class PieceWriter {
   /// - Parameters:
   ///   - digest: Gets all that is written, if anybody wants its digest.
   ///   - write: Takes the next bytes.
-  /// - Throws: What `write` throws.
+  /// - Throws: Any error that `write` throws.
   init(to digest: StreamDigest? = nil, _ write: @escaping ([UInt8]) throws -> Void) throws {
     self.digest = digest
     self.write = write

@@ -1,4 +1,4 @@
-// Making a new database of a backup.
+// Making a new database from a backup.
 
 import FoundationEssentials
 import LMDB
@@ -100,7 +100,7 @@ extension BackupScan {
         + (contents.moments.isEmpty ? "nothing" : moments))
   }
 
-  /// What can be restored, for people.
+  /// The moments that can be restored, for people.
   private var moments: String {
     contents.moments.map { range in
       range.lowerBound == range.upperBound
@@ -114,9 +114,9 @@ private final class Restoration {
   private let log: Log
   private let backup: Backup
   private let last: SequenceNumber
-  /// The stretch that holds the last record.
+  /// The start of the range that holds the last record.
   private let start: SequenceNumber
-  /// Whether that stretch is being read.
+  /// True while that range is being read.
   private var isInside: Bool
   private var baselineFile: FileWriter?
   private var baselineDirectory = ""
@@ -140,9 +140,9 @@ private final class Restoration {
     try writer.commit(head: head)
   }
 
-  /// Takes what was read.
+  /// Takes the content of one step.
   ///
-  /// - Returns: Whether more is needed.
+  /// - Returns: True if more is needed.
   func take(_ step: BackupScan.Step) throws -> Bool {
     if case .baselineFile = step {} else { try closeBaseline() }
     switch step {

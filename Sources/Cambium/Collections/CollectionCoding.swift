@@ -39,7 +39,7 @@ extension CollectionPlan {
 }
 
 extension StateReader {
-  /// What is declared about collections.
+  /// The declared collections, resolved against the catalog.
   func collections(_ catalog: Catalog, version: UInt32) throws -> Collections {
     var plans: [CollectionPlan] = []
     var cursor = try Cursor(access, tables.meta)

@@ -1,9 +1,9 @@
-/// What is declared about a collection: a node whose children are records of one kind.
+/// The declaration of a collection: a node whose children are records of one kind.
 ///
 /// It is written through the log as a whole, so that it has a history, and a tool reads it without
 /// the app's code. Properties that are not declared may hold anything.
 public struct CollectionDefinition: Hashable, Sendable {
-  /// What the records' keys are.
+  /// The type of the records' keys.
   public enum KeyType: String, Hashable, Sendable {
     /// UUIDs of version 7, generated where a record has none.
     case uuid
@@ -17,7 +17,7 @@ public struct CollectionDefinition: Hashable, Sendable {
   public var model: String?
   /// The app's own number of this form of its type; an app with a lower one is refused.
   public var version = 1
-  /// What the keys are; nil for any.
+  /// The type of the keys; nil for any.
   public var keys: KeyType?
   /// The properties.
   public var properties: [PropertyDefinition] = []
@@ -25,9 +25,9 @@ public struct CollectionDefinition: Hashable, Sendable {
   public var indexes: [IndexDefinition] = []
   /// The views.
   public var views: [ViewDefinition] = []
-  /// What of the app's rules is code, in words, so that tools can warn that they do not run it.
+  /// The app's rules that are code, in words, so that tools can warn that they do not run them.
   public var rulesInCode: [String] = []
-  /// How the records came to this form: the steps that were done, in order.
+  /// The migration steps that brought the records to this form, in order.
   public var steps: [AppliedStep] = []
   /// The migration that is under way, whose records are partly of the old form.
   public var migration: UnfinishedMigration?

@@ -2,7 +2,7 @@
 final class CollectionPlan: Sendable {
   let path: Path
   let definition: CollectionDefinition
-  /// What is declared about properties, by the number of the name, ascending.
+  /// The declared properties, in ascending order of their names' numbers.
   let properties: [PropertyPlan]
   /// The declared indexes, and one for each reference that has none.
   let indexes: [IndexPlan]
@@ -13,7 +13,7 @@ final class CollectionPlan: Sendable {
   let formerDefaults: [FormerDefault]
   /// The defaults that stand for values at present; nil where there are none.
   let presentDefaults: DeclaredDefaults?
-  /// Whether any rule may change what is written, or must look beyond the record.
+  /// True if a rule may change what is written, or must look beyond the record.
   let changesValues: Bool
   /// True if adding in place to what a record does not have begins with a default.
   let hasDefaults: Bool
@@ -22,10 +22,10 @@ final class CollectionPlan: Sendable {
   ///
   /// - Parameters:
   ///   - path: The collection.
-  ///   - definition: What is declared.
-  ///   - numbers: Those of the indexes, then those of the views, in order.
-  ///   - catalog: Has all names that the declaration uses.
-  ///   - formerDefaults: Those of earlier declarations.
+  ///   - definition: The declaration.
+  ///   - numbers: The numbers of the indexes, then those of the views, in order.
+  ///   - catalog: The catalog, which has all names that the declaration uses.
+  ///   - formerDefaults: The defaults of earlier declarations.
   /// - Throws: ``DatabaseError/corrupt(reason:)`` where a name or a number is missing.
   init(
     _ path: Path, _ definition: CollectionDefinition, numbers: [UInt32], _ catalog: Catalog,
@@ -97,7 +97,7 @@ final class CollectionPlan: Sendable {
   /// The view that has the same in it as one of another declaration.
   func view(like other: ViewPlan) -> ViewPlan? { views.first { $0.hasSameContent(as: other) } }
 
-  /// What is declared about a property.
+  /// The plan of a property; nil where it is not declared.
   func property(_ name: Catalog.NameID) -> PropertyPlan? { properties.first { $0.name == name } }
 
   /// The index by which records are found that refer to others by a property.
@@ -108,7 +108,7 @@ final class CollectionPlan: Sendable {
   }
 }
 
-/// What is declared about a property.
+/// A declared property, resolved: its name is a number, and its defaults are in their stored form.
 final class PropertyPlan: Sendable {
   let name: Catalog.NameID
   let definition: PropertyDefinition
@@ -187,12 +187,12 @@ struct Collections: Sendable {
     bytes.count > pathBytesMax ? nil : plans[Array(bytes)]
   }
 
-  /// Whether a path or anything below it is a collection.
+  /// True if a path or anything below it is a collection.
   func hasAny(within path: Path) -> Bool {
     plans.keys.contains { $0.starts(with: path.bytes) }
   }
 
-  /// Those that are a path, or below it.
+  /// The collections at a path and below it, in path order.
   func all(within path: Path) -> [CollectionPlan] {
     plans.values.filter { $0.path.isWithin(path) }.sorted { $0.path < $1.path }
   }
@@ -204,10 +204,10 @@ struct Collections: Sendable {
     }
   }
 
-  /// Whether records of any collection may refer to those of one, which need not be declared.
+  /// True if records of any collection may refer to those of the one at a path, declared or not.
   func isReferredTo(_ path: Path) -> Bool { targets.contains(path) }
 
-  /// What is referred to at a path or below it, in order.
+  /// The collections at a path or below it that records refer to, in path order.
   func targets(within path: Path) -> [Path] {
     targets.filter { $0.isWithin(path) }.sorted()
   }
@@ -234,7 +234,7 @@ struct Collections: Sendable {
 
   // MARK: Previews
 
-  /// Whether any index holds copies of what records of others have.
+  /// True if an index holds copies of properties of the records that its own records refer to.
   var hasPreviews: Bool { !previewers.isEmpty }
 
   /// The indexes that preview records of a collection.

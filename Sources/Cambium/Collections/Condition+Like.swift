@@ -22,7 +22,7 @@ extension Condition.Test {
 }
 
 extension Condition {
-  /// The dialect of its patterns: 2 where it has any, nil where it has none. Those of dialect 1
+  /// The dialect of its patterns: 2 where it has any, nil where it has none. Patterns of dialect 1
   /// were declared before there was another, and stay as they are.
   var patternDialect: Int64? {
     test.contains { test in

@@ -1,8 +1,8 @@
 /// A test of one record, as data: it is printed and read as text, stored with an index, planned,
 /// and run on a record's bytes.
 ///
-/// Nulls are as in Swift, not as in SQL: a test has two outcomes. What is absent is null; null
-/// equals null and nothing else, and is not less or greater than anything.
+/// Nulls are as in Swift, not as in SQL: a test has two outcomes. An absent value is null; null
+/// equals null and nothing else, and is neither less nor greater than anything.
 public struct Condition: Hashable, Sendable {
   /// The test.
   package indirect enum Test: Hashable, Sendable {
@@ -22,7 +22,7 @@ public struct Condition: Hashable, Sendable {
     case text(PropertyPath, TextTest, String, Collation)
     /// An array has an element, or a dictionary a key.
     case contains(PropertyPath, Value)
-    /// What holds for related records.
+    /// A test that any, all or none of the related records pass.
     case related(ToMany, Quantifier, Test)
   }
 
@@ -46,9 +46,9 @@ public struct Condition: Hashable, Sendable {
 
   /// Records that belong to one record.
   package enum ToMany: Hashable, Sendable {
-    /// Those of a collection that refer to this one by a property.
+    /// The records of a collection that refer to this one by a property.
     case inverse(Path, property: String)
-    /// Those that this one refers to, by an array of references.
+    /// The records that this one refers to, by an array of references.
     case elements(PropertyPath)
   }
 
@@ -59,7 +59,7 @@ public struct Condition: Hashable, Sendable {
 
 /// A property, by the way that leads to it from a record.
 public struct PropertyPath: Hashable, Sendable {
-  /// What is made of the value before it is compared.
+  /// A function that is applied to the value before it is compared.
   package enum Function: String, Hashable, Sendable {
     /// The number of characters of a text, of elements of an array.
     case count
@@ -91,7 +91,7 @@ public struct PropertyPath: Hashable, Sendable {
   }
 }
 
-/// What a result is ordered by.
+/// One criterion by which a result is sorted.
 public struct Ordering: Hashable, Sendable {
   /// Where records go that have no value.
   public enum Nulls: Hashable, Sendable {
@@ -102,11 +102,11 @@ public struct Ordering: Hashable, Sendable {
   }
 
   package var path: PropertyPath
-  /// Whether large values come first.
+  /// True if large values come first.
   public var isDescending: Bool
   /// Where nulls go; as the smallest value where it is nil.
   public var nulls: Nulls?
-  /// How texts are compared.
+  /// The collation for texts.
   public var collation: Collation
 
   package init(

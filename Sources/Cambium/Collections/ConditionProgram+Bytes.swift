@@ -1,4 +1,5 @@
-// What testing stored values asks of their bytes. The one place where conditions read raw memory.
+// Operations on the bytes of stored values, for testing them: the one place where conditions read
+// raw memory.
 
 import LMDB
 
@@ -18,7 +19,7 @@ extension RawSpan {
     }
   }
 
-  /// Whether another stretch occurs in it.
+  /// True if `wanted` occurs anywhere in these bytes; an empty one always does.
   func holds(_ wanted: RawSpan) -> Bool {
     let last = byteCount - wanted.byteCount
     if wanted.byteCount == 0 { return true }

@@ -6,7 +6,7 @@ extension ConditionProgram {
   ///
   /// - Parameters:
   ///   - condition: The condition.
-  ///   - scope: What its names mean.
+  ///   - scope: The meaning of its names.
   /// - Throws: ``QueryError`` where it cannot mean anything.
   init(_ condition: Condition, in scope: ConditionScope) throws {
     try self.init(condition.test, in: scope)

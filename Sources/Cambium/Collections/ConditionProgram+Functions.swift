@@ -1,7 +1,7 @@
-// What functions make of stored values.
+// The functions of conditions, applied to stored values: `count`, `lowercased`, and parts of dates.
 
 extension ConditionProgram {
-  /// Lends what a function makes of a value; empty where that is nothing.
+  /// Lends the result of a function for a value; empty where it has none.
   func apply<R>(
     _ function: Function, _ value: RawSpan, _ body: (RawSpan) throws -> R
   ) throws -> R {

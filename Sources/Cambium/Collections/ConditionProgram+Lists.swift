@@ -26,7 +26,7 @@ struct ConstantList: Sendable {
     }
   }
 
-  /// Whether a stored value is one of them.
+  /// True if a stored value equals one of the constants.
   func contains(_ value: RawSpan) throws -> Bool {
     let tag = try value.load(UInt8.self, at: 0)
     switch tag {

@@ -122,7 +122,7 @@ extension ConditionProgram {
 }
 
 extension ConditionProgram.Step {
-  /// Whether an order satisfies the comparison.
+  /// True if an order satisfies the comparison.
   @inline(__always)
   func allows(_ order: Int) -> Bool {
     let outcome =

@@ -15,20 +15,20 @@ struct ConditionProgram: Sendable {
   /// Where a step leads that ends the program.
   static let accept: Int32 = -1
   static let reject: Int32 = -2
-  /// What stands for a name behind references where the record's key is meant.
+  /// The name number that stands for the record's key behind references.
   static let keyName = Catalog.NameID.max - 1
 
-  /// What a step tests.
+  /// The kind of test that a step makes.
   enum Operation: UInt8, BitwiseCopyable {
-    /// Nothing: it holds.
+    /// No test: the step always holds.
     case always
-    /// Whether there is no value.
+    /// The absence of a value.
     case null
     /// A value against a constant, by the kind that the constant has.
     case integer, date, string, value
     /// A reference, or the record's own key, against a key, by kind or as texts.
     case key, textKey
-    /// Whether a value is one of some.
+    /// A value against a list of constants.
     case oneOf
     /// Texts under a collation.
     case equals, prefix, suffix, contains, matches
@@ -60,7 +60,7 @@ struct ConditionProgram: Sendable {
 
     var place = Place.property
     var function: Function = .none
-    /// Whether it is a key: the record's own, or a reference.
+    /// True if it is a key: the record's own, or a reference.
     var isKey = false
     /// True if such keys compare as texts.
     var isTextKey = false
@@ -93,7 +93,7 @@ struct ConditionProgram: Sendable {
     /// The outcomes of a comparison that satisfy it.
     var outcomes: UInt8 = 0
     var collation: UInt8 = 0
-    /// Whether it holds where there is no value.
+    /// True if it holds where there is no value.
     var holdsForNull = false
     var onTrue: Int32 = 0
     var onFalse: Int32 = 0
@@ -118,13 +118,13 @@ struct ConditionProgram: Sendable {
 
   /// A test of related records.
   struct Relation: Sendable {
-    /// Those of a collection that refer to this record by a property; nil for those that the step's
-    /// operand refers to.
+    /// The property by which records of a collection refer to this one; nil for the records that
+    /// the step's operand refers to.
     var property: Catalog.NameID?
     /// Nil where the references say it themselves.
     var collection: Path?
     var quantifier: Condition.Quantifier
-    /// What holds for them.
+    /// The program that tests them.
     var program: ConditionProgram
   }
 
@@ -142,7 +142,7 @@ struct ConditionProgram: Sendable {
   /// Where it starts, which may be an end.
   var start = ConditionProgram.accept
 
-  /// Whether it reads other records than the one it is given.
+  /// True if it reads other records than the one it is given.
   var usesRelated: Bool { !hops.isEmpty || !relations.isEmpty }
 
   /// The record's own properties that it reads, ascending.
@@ -183,7 +183,7 @@ extension ConditionProgram {
   ///   - record: The stored record.
   ///   - key: Its key's stored form.
   ///   - related: Where other records come from.
-  /// - Returns: Whether it passes.
+  /// - Returns: True if the record passes.
   /// - Throws: ``DatabaseError/corrupt(reason:)``; ``QueryError`` where a reference that must be
   ///   followed is none.
   @inline(__always)

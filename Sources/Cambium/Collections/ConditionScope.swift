@@ -1,19 +1,19 @@
-/// What the names in a condition mean: those of the records that it tests, and of the collections
-/// that they refer to.
+/// The meaning of the names in a condition: those of the records that it tests, and of the
+/// collections that they refer to.
 ///
-/// Nothing need be declared. What is not is found by looking at the record: a path leads to the
-/// record there, and a dictionary has members.
+/// Nothing need be declared. An undeclared name is resolved by looking at the record: a path leads
+/// to the record there, and a dictionary has members.
 struct ConditionScope {
   /// The numbers of names.
   let catalog: Catalog
-  /// What is declared about the records at hand.
+  /// The declaration of the records at hand; nil where there is none.
   let definition: CollectionDefinition?
-  /// What is declared about others.
+  /// Finds the declaration of another collection.
   let find: (Path) -> CollectionDefinition?
   /// Records that a query has joined to the one at hand, by the name that they have in it.
   var joined: [(name: String, collection: Path)] = []
-  /// What the records at hand hold a copy of, of those that they refer to: where they are what an
-  /// index has of them.
+  /// The previews that the records at hand contain, where these are read from an index: copies of
+  /// properties of the records that they refer to.
   var previews: [Preview] = []
 
   init(
@@ -44,7 +44,7 @@ struct ConditionScope {
     var hops: [Hop] = []
     /// The property at the end; nil for the key.
     var property: String?
-    /// What is declared about it.
+    /// The declaration of that property, if it has one.
     var definition: PropertyDefinition?
     /// True if it is read from a copy that an index has.
     var isCopy = false
@@ -52,7 +52,7 @@ struct ConditionScope {
     /// texts, whatever they read as.
     var isTextKey = false
 
-    /// Whether it is a key: the record's own, or a reference.
+    /// True if it is a key: the record's own, or a reference.
     var isKey: Bool {
       if property == nil { return true }
       if case .reference? = definition?.type { return true }

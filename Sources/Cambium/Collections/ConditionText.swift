@@ -17,7 +17,7 @@ extension Condition: CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - text: The condition in the query language.
-  ///   - values: What `$1`, `$2` and so on stand for in it.
+  ///   - values: The values of `$1`, `$2` and so on in it.
   /// - Throws: ``QueryError`` at the word that is wrong.
   public init(parsing text: String, _ values: any PropertyValue...) throws {
     var parser = ConditionTextParser(text, values.map(\.storedValue))
@@ -115,7 +115,7 @@ extension Condition.ToMany {
 }
 
 extension Collation {
-  /// What follows a text that is compared under it.
+  /// The words that follow a text that is compared under it, in the query language.
   var suffix: String {
     switch self {
     case .binary: ""

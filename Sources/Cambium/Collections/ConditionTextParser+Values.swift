@@ -98,7 +98,7 @@ extension ConditionTextParser {
     }
   }
 
-  /// What is given beside the text for a `$1` that was read.
+  /// The value that is given beside the text for a `$1` that was read.
   private mutating func value(given name: String) throws -> Value {
     guard let number = Int(name.dropFirst()), given.indices.contains(number - 1) else {
       throw scanner.error(

@@ -7,9 +7,9 @@ struct ConditionTextParser {
 
   var scanner: ConditionTextScanner
   private var depth = 0
-  /// Whether figures of groups may be named: `avg(delay)`.
+  /// True if aggregates of groups may be named: `avg(delay)`.
   var namesMeasures = false
-  /// What `$1`, `$2` and so on stand for.
+  /// The values of `$1`, `$2` and so on.
   let given: [Value]
   /// Which of them the text has named.
   var named: Set<Int> = []
@@ -144,7 +144,7 @@ struct ConditionTextParser {
     return .compare(path, comparison, value)
   }
 
-  /// Whether a property's path comes next, and not a value.
+  /// True if a property's path comes next, and not a value.
   private func startsPath() throws -> Bool {
     var ahead = scanner
     switch try ahead.next() {
@@ -156,7 +156,7 @@ struct ConditionTextParser {
     }
   }
 
-  /// What stands behind a property that is a word.
+  /// Reads the test after a property, where its operator is a word: `in`, `like`, `any` and so on.
   private mutating func tested(_ path: PropertyPath) throws -> Condition.Test {
     let token = try scanner.next()
     guard case .word(let word) = token else {

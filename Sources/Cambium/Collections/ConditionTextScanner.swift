@@ -2,7 +2,7 @@
 ///
 /// The parser asks for one at a time, since only it knows whether `/` begins an expression.
 struct ConditionTextScanner {
-  /// What a word is.
+  /// A token of the text: a word, a constant, a symbol, or the end.
   enum Token: Equatable {
     /// A word as it stands: a name, or a word of the language.
     case word(String)
@@ -50,7 +50,7 @@ struct ConditionTextScanner {
     return try copy.next()
   }
 
-  /// Whether a bracket or point follows at once.
+  /// True if a given bracket or point follows at once, without a space.
   func isFollowed(by byte: Unicode.Scalar) -> Bool {
     offset < bytes.count && bytes[offset] == UInt8(ascii: byte)
   }

@@ -19,7 +19,7 @@
 
 import FoundationEssentials
 
-/// What has a form as a value.
+/// A type that can be written as a ``Value``, and read from one.
 protocol ValueCodable {
   var value: Value { get throws }
   init(_ value: Value) throws

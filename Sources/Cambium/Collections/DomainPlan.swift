@@ -36,7 +36,7 @@ struct DomainPlan: Sendable, CustomStringConvertible {
 
   private func text(_ value: Value) -> String { value.text }
 
-  /// Whether a stored value that is not null is inside.
+  /// True if a stored value that is not null is in the domain.
   func holds(_ value: RawSpan) throws -> Bool {
     var bytes = ByteBuffer(capacity: 64)
     try OrderedBytes.append(stored: value, as: type, to: &bytes)
@@ -47,8 +47,8 @@ struct DomainPlan: Sendable, CustomStringConvertible {
     return true
   }
 
-  /// What takes the place of a stored value: itself, if it is inside or is to be refused; nil for
-  /// null.
+  /// The value that takes the place of a stored one: itself, if it is inside or is to be refused;
+  /// nil for null.
   func treated(_ value: [UInt8]) throws -> [UInt8]? {
     if try value.lend({ try holds($0) }) { return value }
     switch (definition.treatment, definition.values) {

@@ -7,9 +7,9 @@ public struct IndexDefinition: Hashable, Sendable {
   public struct Term: Hashable, Sendable {
     /// The property's name.
     public var property: String
-    /// Whether large values come first.
+    /// True if large values come first.
     public var isDescending = false
-    /// How texts are compared.
+    /// The collation for texts.
     public var collation = Collation.binary
 
     /// Declares an ascending term.
@@ -24,7 +24,7 @@ public struct IndexDefinition: Hashable, Sendable {
 
   /// The properties, in the order in which they count; 1 to 16.
   public var terms: [Term]
-  /// Whether no two records may have the same values. Null is never the same.
+  /// True if no two records may have the same values. Null is never the same as another null.
   public var isUnique = false
   /// Only records that pass have an entry; nil for all. It names the record's own properties.
   public var condition: Condition?
@@ -39,7 +39,7 @@ public struct IndexDefinition: Hashable, Sendable {
   public init(_ terms: [Term]) { self.terms = terms }
 }
 
-/// How texts are compared.
+/// The rule by which texts are compared.
 public enum Collation: String, Hashable, Sendable {
   /// By the bytes of their UTF-8.
   case binary

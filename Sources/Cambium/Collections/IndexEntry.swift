@@ -27,7 +27,7 @@ enum IndexEntry {
   ///   - key: The record's key.
   ///   - element: The value to take for the plural term, in its stored form.
   ///   - bytes: Where to; emptied first.
-  /// - Returns: Whether the terms had to be cut.
+  /// - Returns: True if the terms had to be cut.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   @inline(__always)
   static func makeKey(
@@ -72,9 +72,9 @@ enum IndexEntry {
   /// Makes the value of an entry.
   ///
   /// - Parameters:
-  ///   - keyCount: How long the record's key is.
-  ///   - isCut: Whether the terms had to be cut.
-  ///   - copies: What ``copies(_:_:_:)`` says.
+  ///   - keyCount: The length of the record's key, in bytes.
+  ///   - isCut: True if the terms had to be cut.
+  ///   - copies: The stored copies, from ``copies(_:_:_:)``.
   ///   - bytes: Where to; emptied first.
   static func makeValue(
     keyCount: Int, isCut: Bool, copies: [UInt8], into bytes: inout ByteBuffer
@@ -120,7 +120,7 @@ enum IndexEntry {
     return (start..<key.byteCount, flags & cutFlag != 0)
   }
 
-  /// What the keys of an index's entries begin with.
+  /// The bytes that the keys of an index's entries begin with.
   static func prefix(_ number: UInt32) -> [UInt8] {
     var prefix: [UInt8] = []
     prefix.append(bigEndian: number)

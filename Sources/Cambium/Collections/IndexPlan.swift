@@ -20,7 +20,7 @@ final class IndexPlan: Sendable {
     }
   }
 
-  /// What its entries' keys begin with.
+  /// The number that its entries' keys begin with.
   let number: UInt32
   let definition: IndexDefinition
   let terms: [Term]
@@ -48,11 +48,10 @@ final class IndexPlan: Sendable {
 
   var isUnique: Bool { definition.isUnique }
 
-  /// Whether entries hold copies of any properties.
+  /// True if entries hold copies of properties.
   var isCovering: Bool { !covered.isEmpty || !previews.isEmpty }
 
-  /// Whether entries of another index are the same as this one's would be, which may be unique or
-  /// not.
+  /// True if another index has the same entries as this one, even where only one of them is unique.
   func hasSameEntries(as other: IndexPlan) -> Bool {
     definition.terms == other.definition.terms && definition.covered == other.definition.covered
       && definition.condition == other.definition.condition && plural == other.plural

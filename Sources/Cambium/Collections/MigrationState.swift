@@ -1,15 +1,15 @@
-// What a declaration tells of migrations: which steps the records have behind them, and how far one
-// that is under way has come.
+// The state of migrations, as a declaration has it: the steps that the records have behind them,
+// and the progress of one that is under way.
 
 /// A step of a migration that all records of a collection have behind them.
 public struct AppliedStep: Hashable, Sendable {
-  /// What the app, or the command line, calls it.
+  /// The step's name, as the app or the command line gave it.
   public var name: String
   /// The ``CollectionDefinition/version`` that it led to: an app of that version must know the
   /// step, a later one need not; zero where nobody must.
   public var version: Int
-  /// The transaction that finished it, or zero where there never was a record to change. What was
-  /// there before has the older form.
+  /// The transaction that finished it, or zero where there never was a record to change. Records as
+  /// of an earlier moment have the older form.
   public var sequence: SequenceNumber
 
   package init(_ name: String, version: Int, sequence: SequenceNumber = .zero) {
@@ -19,8 +19,8 @@ public struct AppliedStep: Hashable, Sendable {
   }
 }
 
-/// How far a migration has come: its position is stored with each batch, so that it goes on where
-/// it was broken off.
+/// The progress of a migration: its position is stored with each batch, so that it resumes where it
+/// was interrupted.
 public struct UnfinishedMigration: Hashable, Sendable {
   /// The steps, in order.
   public var steps: [String]

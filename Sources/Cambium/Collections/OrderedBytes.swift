@@ -36,8 +36,8 @@ enum OrderedBytes {
   /// - Parameters:
   ///   - value: The stored form; empty stands for an absent value.
   ///   - type: The declared type, for the kinds whose order depends on it.
-  ///   - collation: How texts are compared.
-  ///   - isDescending: Whether large values come first.
+  ///   - collation: The collation for texts.
+  ///   - isDescending: True if large values come first.
   ///   - bytes: Where to.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   @inline(__always)

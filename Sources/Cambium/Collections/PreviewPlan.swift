@@ -7,15 +7,15 @@ package struct Preview: Hashable {
   /// The property there: `name`.
   package var property: String
 
-  /// How queries call it: `carrier.name`.
+  /// Its path in queries: `carrier.name`.
   var path: String { "\(reference).\(property)" }
-  /// What it is called in the copy. No path in a query is written like that, so that giving it a
-  /// number changes the meaning of none.
+  /// Its name in the copy. No path in a query is written like that, so that giving it a number
+  /// changes the meaning of none.
   var copiedName: String { "\(reference)→\(property)" }
 }
 
 extension CollectionDefinition {
-  /// What a covered property previews; nil where it is the record's own.
+  /// The preview that a covered property stands for; nil where the property is the record's own.
   package func preview(_ covered: String) -> Preview? {
     if self[covered] != nil { return nil }
     let parts = covered.split(separator: ".", omittingEmptySubsequences: false)
@@ -39,7 +39,7 @@ final class PreviewPlan: Sendable {
   /// The stand-in for the reference where a record has none.
   let standIn: StandIn
   let property: Catalog.NameID
-  /// What it is called in the copy.
+  /// The number of its name in the copy.
   let name: Catalog.NameID
 
   init(_ preview: Preview, _ resolver: Resolver) throws {
@@ -53,8 +53,8 @@ final class PreviewPlan: Sendable {
 
 extension StateReader {
   /// The value that a preview shows for a record, in its stored form: nil where the record refers
-  /// to nothing, null where the other one has no value. What null stands for is up to the reader,
-  /// so that a declaration of the other collection leaves the entries as they are.
+  /// to nothing, null where the other one has no value. The meaning of null is up to the reader, so
+  /// that a declaration of the other collection leaves the entries as they are.
   func value(
     of preview: PreviewPlan, _ record: RawSpan, _ table: RecordTable
   ) throws -> [UInt8]? {

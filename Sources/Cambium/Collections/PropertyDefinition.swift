@@ -1,13 +1,13 @@
-/// What is declared about a property of a collection's records.
+/// The declaration of a property of a collection's records.
 ///
 /// Everything here is data: it is stored with the collection, and binds every writer, the command
 /// line and undo included.
 public struct PropertyDefinition: Hashable, Sendable {
-  /// The property's name. What lies in a nested value has a dotted name: `place.latitude`.
+  /// The property's name. A property in a nested value has a dotted name: `place.latitude`.
   public var name: String
-  /// What it may hold.
+  /// The type of the values that it may hold.
   public var type: PropertyType
-  /// Whether it may be absent or null when a record is written.
+  /// True if it must not be absent or null when a record is written.
   public var isRequired = false
   /// True if null is a value of its own; nil where nothing is said about it. Where it is not, null
   /// means what absence means.
@@ -19,13 +19,13 @@ public struct PropertyDefinition: Hashable, Sendable {
   public var omitsAbsence = true
   /// The values that it may have.
   public var domain: Domain?
-  /// What happens to the record when the one that it refers to goes.
+  /// The rule for the record when the one that it refers to is deleted.
   public var deleteRule: DeleteRule?
-  /// Whether the record that it refers to must be there when it is written.
+  /// True if the record that it refers to must exist when it is written.
   public var mustExist = false
-  /// What people read in the place of the name.
+  /// The text that people read in place of the name.
   public var label: String?
-  /// What people should know about it.
+  /// A description of the property for people.
   public var documentation: String?
 
   /// Declares a property that may be absent, and holds anything of its type.
@@ -41,7 +41,7 @@ public struct PropertyDefinition: Hashable, Sendable {
   /// The collection that it refers to, by itself or in each of its elements.
   public var target: Path? { type.target }
 
-  /// What binds records: all but what people read.
+  /// The part that binds records: everything but the texts for people.
   var rule: PropertyDefinition {
     var rule = self
     (rule.label, rule.documentation) = (nil, nil)
@@ -53,13 +53,13 @@ public struct PropertyDefinition: Hashable, Sendable {
 }
 
 extension CollectionDefinition {
-  /// Whether the properties of both ask the same of a record.
+  /// True if the properties of both put the same rules on a record.
   func hasSameRules(as other: CollectionDefinition) -> Bool {
     properties.map(\.rule) == other.properties.map(\.rule)
   }
 }
 
-/// What a property may hold; null besides, unless it is required.
+/// The type of a property's values, which may be null as well unless it is required.
 public indirect enum PropertyType: Hashable, Sendable {
   /// Anything.
   case any
@@ -99,7 +99,7 @@ public indirect enum PropertyType: Hashable, Sendable {
     }
   }
 
-  /// Whether it holds several values, each of which an index has an entry for.
+  /// True if it holds several values, each of which an index has an entry for.
   var isPlural: Bool {
     switch self {
     case .array, .keyed: true
@@ -107,7 +107,7 @@ public indirect enum PropertyType: Hashable, Sendable {
     }
   }
 
-  /// What one of its values is, where it holds several.
+  /// The type of one of its values, where it holds several; otherwise the type itself.
   var element: PropertyType {
     switch self {
     case .array(let element): element
@@ -117,9 +117,9 @@ public indirect enum PropertyType: Hashable, Sendable {
   }
 }
 
-/// The values that a property may have, and what is done with others.
+/// The values that a property may have, and the treatment of others.
 public struct Domain: Hashable, Sendable {
-  /// Which values.
+  /// The values inside a domain.
   public enum Values: Hashable, Sendable {
     /// From a least to a greatest one, both included; nil for no limit.
     case range(Value?, Value?)
@@ -127,7 +127,7 @@ public struct Domain: Hashable, Sendable {
     case list([Value])
   }
 
-  /// What is done with a value outside.
+  /// The treatment of a value outside the domain.
   public enum Treatment: String, Hashable, Sendable {
     /// The write is refused.
     case reject
@@ -137,9 +137,9 @@ public struct Domain: Hashable, Sendable {
     case clear
   }
 
-  /// Which values.
+  /// The values inside.
   public var values: Values
-  /// What is done with others.
+  /// The treatment of all other values.
   public var treatment: Treatment
 
   /// Declares a domain.
@@ -149,7 +149,7 @@ public struct Domain: Hashable, Sendable {
   }
 }
 
-/// What happens to records that refer to one that is deleted.
+/// The effect of deleting a record on those that refer to it.
 public enum DeleteRule: String, Hashable, Sendable {
   /// They lose the reference.
   case nullify

@@ -1,14 +1,14 @@
-// What is declared about properties, held against one stored record.
+// Checks one stored record against the declared rules of its collection.
 
 import LMDB
 
-/// What a record breaks: a rule that is declared for its collection.
+/// A rule, declared for a record's collection, that the record breaks.
 public struct Violation: Hashable, Sendable, CustomStringConvertible {
   /// The record.
   public let path: Path
   /// The property; nil where the rule is about the record as a whole.
   public let property: String?
-  /// What is wrong, as the rest of a sentence that the property begins: `must be positive`.
+  /// The reason, as the rest of a sentence that the property begins: `must be positive`.
   public let reason: String
 
   package init(_ path: Path, _ property: String?, _ reason: String) {
@@ -96,7 +96,7 @@ extension PropertyType: CustomStringConvertible {
     }
   }
 
-  /// Whether a stored value that is not null is of this type.
+  /// True if a stored value that is not null is of this type.
   func takes(_ value: RawSpan) throws -> Bool {
     let tag = try value.load(UInt8.self, at: 0)
     let isInteger = (ValueTag.integer1...ValueTag.integer8).contains(tag)

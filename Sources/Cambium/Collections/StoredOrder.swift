@@ -25,7 +25,7 @@ enum StoredOrder {
     }
   }
 
-  /// What values compare with.
+  /// The kind of a stored value, which decides what it compares with.
   private enum Kind {
     case null, bool, integer, double, decimal, date, uuid, string, data, opaque
 
@@ -110,7 +110,7 @@ enum StoredKey {
     return path.last?.storedBytes
   }
 
-  /// Whether a text is the key of that text, as can be told from its beginning.
+  /// True if a text's length and beginning show that the key of that text is the text itself.
   private static func isPlainText(_ text: RawSpan) throws -> Bool {
     guard text.byteCount > 0, text.byteCount <= Key.textBytesMax, text.byteCount != 36 else {
       return false
@@ -171,7 +171,7 @@ enum StoredKey {
     try bytes(naming: value).map { try $0.lend { try StoredKey.value(of: $0) } }
   }
 
-  /// Whether two keys compare: both are integers, UUIDs, or texts.
+  /// True if two keys compare: both are integers, UUIDs, or texts.
   static func areOfOneKind(_ a: RawSpan, _ b: RawSpan) -> Bool {
     a.byteCount > 0 && b.byteCount > 0
       && a.extracting(0..<1).equals(b.extracting(0..<1))

@@ -1,6 +1,6 @@
 /// A result that is kept up to date with every write.
 public struct ViewDefinition: Hashable, Sendable {
-  /// What it keeps.
+  /// A kind of result that a view can keep.
   public enum Content: Hashable, Sendable {
     /// Measures for each combination of values that the properties `by` have; for all records
     /// together where there are none.
@@ -13,7 +13,7 @@ public struct ViewDefinition: Hashable, Sendable {
     case text([String], language: String?)
   }
 
-  /// A figure over the records of a group.
+  /// An aggregate over the records of a group.
   public enum Measure: Hashable, Sendable {
     /// How many records there are.
     case count
@@ -27,7 +27,7 @@ public struct ViewDefinition: Hashable, Sendable {
     case maximum(String)
   }
 
-  /// What it keeps.
+  /// The result that it keeps.
   public var content: Content
   /// Only records that pass count; nil for all. It names the record's own properties.
   public var condition: Condition?

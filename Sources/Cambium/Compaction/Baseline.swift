@@ -57,14 +57,14 @@ struct Baseline {
     try Files.copy(file, to: "\(directory)/data.mdb")
   }
 
-  /// Makes a state of the one of a database, to fold on from. What an earlier fold has derived from
-  /// the tree is derived anew; the tree, and what history there is, stay as they are.
+  /// Makes a state of the baseline of a database, to fold on from. Entries that an earlier fold has
+  /// derived from the tree are derived anew; the tree, and what history there is, stay as they are.
   ///
   /// - Parameters:
   ///   - mark: The baseline; nothing is made of the one that stands for an empty log.
   ///   - database: The path of its database.
   ///   - directory: An empty directory.
-  ///   - options: What environments are opened with.
+  ///   - options: The options with which environments are opened.
   /// - Throws: ``DatabaseError/corrupt(reason:)`` where the file is not the one that was named;
   ///   ``DatabaseError/unsupported(path:reason:)`` where a later fold has made it.
   static func makeState(
@@ -123,7 +123,8 @@ struct BaselineBuilder {
   /// Folds, cuts, copies compactly, and syncs.
   ///
   /// - Parameter directory: A directory of its own; `data.mdb` is there afterwards, and alone.
-  /// - Returns: What the log is to say about it, and the blobs that only what is dropped refers to.
+  /// - Returns: The baseline's mark for the log, and the blobs that only dropped records and the
+  ///   old baseline refer to.
   /// - Throws: ``DatabaseError``, `CancellationError`.
   func make(in directory: String) throws -> (mark: BaselineMark, blobs: Set<[UInt8]>) {
     let kept = try removalsToKeep()
@@ -131,7 +132,7 @@ struct BaselineBuilder {
     try Files.createDirectory(scratch)
     try Baseline.current(store)?.makeState(in: scratch)
     let state = try State(at: scratch, generation: 0, store.options.environment(readOnly: false))
-    // What is archived goes on referring to its blobs.
+    // Archived records go on referring to their blobs.
     let isArchiving = try store.log.read { try $0.isArchiving() }
     var blobs = isArchiving ? [] : try BlobSweep(store: store).referred(by: state, upTo: horizon)
     var rebuild = Rebuild(store.log, into: state, head: horizon, progress)
@@ -151,8 +152,8 @@ struct BaselineBuilder {
     return (BaselineMark(record, digest: try Files.digest("\(directory)/data.mdb")), blobs)
   }
 
-  /// What the state in use knows about removals; none is restored any more from before the horizon
-  /// since the log has named that.
+  /// The removals up to the horizon that the state in use knows to be restored after it. No more of
+  /// them will be, since the log has named the horizon.
   private func removalsToKeep() throws -> Set<HistoryLink> {
     let state = try store.currentState()
     let transaction = try ReadTransaction(state.environment, tables: [])

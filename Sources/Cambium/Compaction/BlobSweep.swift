@@ -88,9 +88,10 @@ struct BlobSweep {
     try log.setBlobsGivenUp(blobs.sorted { $0.lexicographicallyPrecedes($1) })
   }
 
-  /// Strikes out what a record refers to that is left.
+  /// Finds the listed blobs to which no record that is left refers.
   ///
-  /// - Returns: The newest record that was looked at, and what is still listed.
+  /// - Returns: The newest record that was looked at, and the hashes of the blobs that are still
+  ///   listed.
   func unreferred() throws -> (upTo: SequenceNumber, blobs: Set<[UInt8]>) {
     try store.log.read { log in
       var blobs = Set(try log.blobsGivenUp())
@@ -103,7 +104,7 @@ struct BlobSweep {
 
   /// Gives up some chunks, at least one however late it is; the writer's turn is held.
   ///
-  /// - Returns: Whether there may be more.
+  /// - Returns: True if there may be more.
   func step(
     _ found: (upTo: SequenceNumber, blobs: Set<[UInt8]>), until end: ContinuousClock.Instant
   ) throws -> Bool {
@@ -156,7 +157,7 @@ extension CompactionRun {
 extension LogWriter {
   /// Removes the last of a blob's chunks that are there.
   ///
-  /// - Returns: Whether there was one.
+  /// - Returns: True if there was one.
   fileprivate func removeLastChunk(of hash: [UInt8]) throws -> Bool {
     var cursor = try Cursor(reader.access, reader.tables.blobs)
     let bound = hash + [0xFF, 0xFF, 0xFF, 0xFF, 0]

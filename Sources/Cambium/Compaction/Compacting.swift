@@ -16,7 +16,7 @@
 
 import LMDB
 
-/// What a compaction has done, or would do.
+/// A summary of what a compaction has done, or would do.
 public struct Compaction: Hashable, Sendable {
   /// The oldest moment that could be read before.
   public internal(set) var oldHorizon = SequenceNumber.zero
@@ -24,7 +24,7 @@ public struct Compaction: Hashable, Sendable {
   public internal(set) var horizon = SequenceNumber.zero
   /// The newest transaction when it began.
   public internal(set) var head = SequenceNumber.zero
-  /// Whether what is dropped goes into segments.
+  /// True if dropped records go into segments.
   public internal(set) var archives = false
   /// The bytes of all pages in use before: of log, state and baseline.
   public internal(set) var bytesBefore: UInt64 = 0
@@ -32,27 +32,27 @@ public struct Compaction: Hashable, Sendable {
   /// ``Database/vacuum(at:options:)`` gives them back.
   public internal(set) var bytesAfter: UInt64 = 0
 
-  /// How many transactions are dropped.
+  /// The number of transactions that are dropped.
   public var transactions: UInt64 { horizon.rawValue - oldHorizon.rawValue }
 }
 
 extension Database {
-  /// Drops what a policy does not keep.
+  /// Drops the records that a policy does not keep.
   ///
   ///     try database.compact(keeping: Retention(duration: .seconds(90 * 86_400)))
   ///
   /// The records up to the new horizon are replaced by a baseline: the state as of that moment.
-  /// What is newer stays as it is, with its sequence numbers; what is older answers
+  /// Newer records stay as they are, with their sequence numbers; reading older ones throws
   /// ``DatabaseError/compacted(oldest:)``. Readers and writers go on meanwhile, and a crash at any
   /// moment leaves a sound database in which compaction goes on later.
   ///
   /// - Parameters:
-  ///   - retention: What to keep; nil for what ``retention()`` says.
+  ///   - retention: The policy to apply; nil for the stored one, which ``retention()`` returns.
   ///   - progress: Called about ten times a second, on this thread; false cancels.
-  /// - Returns: What was done.
+  /// - Returns: The horizons before and afterwards, and the bytes in use.
   /// - Throws: ``DatabaseError/busy(reason:)`` while another compaction runs,
   ///   ``DatabaseError/full(reason:)``, ``DatabaseError/readOnly(reason:)``, `CancellationError`.
-  ///   What was dropped until then is dropped; nothing else has changed.
+  ///   Records that were dropped until then stay dropped; nothing else has changed.
   /// - Complexity: folds the dropped records once, about 1 µs for each operation, and copies the
   ///   state once; needs disk space for a second state meanwhile.
   @discardableResult
@@ -69,10 +69,10 @@ extension Database {
   ///
   /// - Parameters:
   ///   - horizon: The oldest moment that can be read afterwards; not after the ``head``.
-  ///   - archives: Whether the dropped records go into segments. Where there are segments, they do
-  ///     in any case.
+  ///   - archives: True to put the dropped records into segments. Where there are segments already,
+  ///     they go there in any case.
   ///   - progress: As in `compact`.
-  /// - Returns: What was done.
+  /// - Returns: The horizons before and afterwards, and the bytes in use.
   /// - Throws: As `compact`; ``DatabaseError/noSuchMoment(reason:)``.
   /// - Complexity: as `compact`.
   @discardableResult
@@ -145,7 +145,7 @@ struct CompactionRun: Sendable {
 
   private var lockPath: String { "\(store.path)/compact.lock" }
 
-  /// Whether the database was ever compacted, or somebody is about to.
+  /// True if the database was ever compacted, or somebody is about to compact it.
   private var hasLock: Bool { Files.exists(lockPath) }
 
   /// Runs something while nobody else compacts, in any process.
@@ -160,15 +160,17 @@ struct CompactionRun: Sendable {
     return try body(self)
   }
 
-  /// Runs what reads the baseline and all records, which a compaction would drop meanwhile: waits
-  /// for one that is under way, and holds the next one up. Nothing is made in a directory that was
-  /// never compacted; where the first compaction begins meanwhile, what is in doubt is done again.
+  /// Runs a body that reads the baseline and all records, which a compaction would drop meanwhile:
+  /// waits for one that is under way, and holds the next one up. No lock is made in a directory
+  /// that was never compacted; where the first compaction begins meanwhile, a doubtful read is done
+  /// again.
   ///
   /// - Parameters:
-  ///   - isSure: Whether a result can be nothing that a compaction has caused.
-  ///   - body: What reads; it may run twice.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws; ``DatabaseError/busy(reason:)`` after the busy timeout.
+  ///   - isSure: Returns true for a result that no compaction can have caused.
+  ///   - body: Reads the log; it may run twice.
+  /// - Returns: The value that `body` returns.
+  /// - Throws: Any error that `body` throws; ``DatabaseError/busy(reason:)`` after the busy
+  ///   timeout.
   func whileNothingIsDropped<R>(
     isSure: (R) -> Bool = { _ in true }, _ body: () throws -> R
   ) throws -> R {
@@ -184,7 +186,7 @@ struct CompactionRun: Sendable {
     return result
   }
 
-  /// Where a policy puts the horizon, and whether what is dropped is archived.
+  /// The horizon that a policy asks for, and true if dropped records are archived.
   func target(of retention: Retention?) throws -> (horizon: SequenceNumber, archives: Bool) {
     let applied = try store.snapshot(at: .now).sequence
     let now = store.present ?? .max
@@ -194,7 +196,7 @@ struct CompactionRun: Sendable {
     }
   }
 
-  /// Whether so much can be dropped that folding it and copying the state is worth it: as much as
+  /// True if so much can be dropped that folding it and copying the state is worth it: as much as
   /// the state takes, so that all compacting costs no more than twice what writing did.
   func isWorthIt() throws -> Bool {
     let (horizon, _) = try target(of: nil)
@@ -225,7 +227,7 @@ struct CompactionRun: Sendable {
     return result
   }
 
-  /// What there is before anything is done.
+  /// The horizons, the head and the bytes in use before anything is done.
   func begin(upTo horizon: SequenceNumber, archives: Bool) throws -> Compaction {
     var result = Compaction()
     try store.log.read { log in
@@ -239,7 +241,7 @@ struct CompactionRun: Sendable {
     return result
   }
 
-  /// Whether a compaction was begun and is not at its end.
+  /// True if a compaction was begun and is not at its end.
   func isUnfinished() throws -> Bool {
     let horizon = try store.log.read { try $0.horizon() }
     if horizon == .zero { return false }
@@ -286,7 +288,7 @@ struct CompactionRun: Sendable {
     for path in unused { try? Files.removeDirectory(path) }
   }
 
-  /// - Returns: What is of no use any more, and has only to be removed.
+  /// - Returns: The paths of directories that are no longer used, and have only to be removed.
   private func publish(
     _ baseline: Baseline, from directory: String, givingUp blobs: Set<[UInt8]>
   ) throws -> [String] {
@@ -304,7 +306,7 @@ struct CompactionRun: Sendable {
     try log.setBaseline(baseline.mark)
     try BlobSweep(store: store).list(blobs, log)
     if startsArchive && old.sequence > .zero { try log.setArchiveStart(old) }
-    // What it goes on from is dropped now.
+    // A rebuild from the checkpoint would need records that are dropped now.
     if let checkpoint, checkpoint.sequence < baseline.mark.sequence { try log.setCheckpoint(nil) }
     try log.commit(head: head)
     return store.setUnusedAside()
@@ -312,7 +314,7 @@ struct CompactionRun: Sendable {
 
   /// Drops some of the records up to a moment, or seals them.
   ///
-  /// - Returns: Whether there may be more.
+  /// - Returns: True if there may be more.
   private func dropRecords(
     upTo horizon: SequenceNumber, _ pace: inout StepPace, _ progress: ProgressHandler?
   ) throws -> Bool {

@@ -19,8 +19,8 @@ final class Compactor: Sendable {
   /// Compacts if that is due; returns at once. The writer's turn may be held.
   ///
   /// - Parameters:
-  ///   - store: What to compact.
-  ///   - run: What compacts; nil once the writer is gone.
+  ///   - store: The store of the database to compact.
+  ///   - run: Makes the run that compacts; nil once the writer is gone.
   func consider(_ store: Store, _ run: @escaping @Sendable () -> CompactionRun?) {
     guard isTime(every: store.options.compactionLook.every),
       (try? store.log.read { try $0.retention() })?.keepsEverything == false
@@ -88,7 +88,7 @@ final class Compactor: Sendable {
 }
 
 extension Database {
-  /// Whether a compaction was broken off, and has steps left.
+  /// True if a compaction was broken off, and has steps left.
   package var isCompactionUnfinished: Bool {
     get throws { try translating { try writer.compaction.isUnfinished() } }
   }

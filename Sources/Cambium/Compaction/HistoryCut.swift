@@ -23,7 +23,7 @@ struct HistoryCut {
   private let state: State
   /// The next entry to look at.
   private var place = HistoryLink(sequence: 0, index: 0)
-  /// How many entries were taken out, of all tables.
+  /// The number of entries that were taken out, of all tables.
   private(set) var removed: UInt64 = 0
 
   init(_ state: State, upTo horizon: SequenceNumber, keeping kept: Set<HistoryLink>? = nil) {
@@ -36,7 +36,7 @@ struct HistoryCut {
   ///
   /// The writer's turn must be held, unless the state is nobody else's.
   ///
-  /// - Returns: Whether all is cut.
+  /// - Returns: True if all is cut.
   mutating func step(until end: ContinuousClock.Instant) throws -> Bool {
     var scissors = Scissors(try WriteTransaction(state.environment), state.tables)
     var isDone = false
@@ -76,7 +76,7 @@ struct HistoryCut {
 
   /// Takes one entry out, with what hangs on it.
   ///
-  /// - Returns: Whether it is done; else the time was over.
+  /// - Returns: True if it is done; false if the time was over.
   private func cut(
     _ entry: Entry, _ scissors: inout Scissors, until end: ContinuousClock.Instant
   ) throws -> Bool {
@@ -140,7 +140,7 @@ private struct Scissors: ~Copyable {
     if try key.lend({ try transaction.delete(table, $0) }) { removed += 1 }
   }
 
-  /// What became of a removed version; nil where the version was replaced, not removed.
+  /// The fate of a removed version; nil where the version was replaced, not removed.
   func fate(_ removal: [UInt8]) throws -> RemovalFate? {
     try removal.lend { key in
       try access.get(tables.removals, key) { try RemovalFate($0) }
@@ -150,7 +150,7 @@ private struct Scissors: ~Copyable {
   /// Removes all below a node that nothing leads to: its leaves first, each with its count, so that
   /// it can be gone on with after any of them. At least one goes, however late it is.
   ///
-  /// - Returns: Whether all is gone.
+  /// - Returns: True if all is gone.
   mutating func removeAll(below node: UInt64, until end: ContinuousClock.Instant) throws -> Bool {
     var nodes = [node]
     while let parent = nodes.last {

@@ -1,4 +1,4 @@
-// What a compaction would do, without doing it.
+// A compaction's results, worked out without compacting.
 
 import LMDB
 
@@ -9,11 +9,11 @@ extension Database {
   /// of its records.
   ///
   /// - Parameters:
-  ///   - retention: What to keep; nil for what ``retention()`` says.
-  ///   - measures: Whether the bytes afterwards are worked out, which takes as long as compacting;
+  ///   - retention: The policy to apply; nil for the stored one, which ``retention()`` returns.
+  ///   - measures: True to work out the bytes afterwards, which takes as long as compacting;
   ///     otherwise they are those before.
   ///   - progress: Called about ten times a second, on this thread; false cancels.
-  /// - Returns: What would be done.
+  /// - Returns: The horizons and bytes that compacting would lead to.
   /// - Throws: As `compact`.
   /// - Complexity: as `compact`, and reads the whole log.
   public func planCompaction(

@@ -2,7 +2,7 @@
 
 import LMDB
 
-/// What compaction keeps of the past: as much as its widest rule asks for.
+/// The part of the past that compaction keeps: as much as its widest rule asks for.
 ///
 ///     try database.setRetention(Retention(duration: .seconds(90 * 86_400)))
 ///
@@ -13,26 +13,26 @@ public struct Retention: Hashable, Sendable {
   public var transactions: UInt64?
   /// The transactions of so long a time before the newest one are kept.
   public var duration: Duration?
-  /// Whether the moments that tags name stay readable, and everything after the oldest of them.
+  /// True if the moments that tags name stay readable, and everything after the oldest of them.
   public var keepsTags = true
-  /// Whether dropped records go into sealed, compressed segments instead of being removed. From
+  /// True if dropped records go into sealed, compressed segments instead of being removed. From
   /// those the log can still be read, and any moment be restored.
   public var archives = false
   /// A consumer that is no more than so many transactions behind holds compaction back; one that is
-  /// further behind is told ``DatabaseError/compacted(oldest:)`` when it comes back.
+  /// further behind gets ``DatabaseError/compacted(oldest:)`` when it comes back.
   public var consumerLagMax: UInt64 = 1_000_000
 
   /// A policy.
   ///
   /// - Parameters:
-  ///   - transactions: The newest so many are kept.
-  ///   - duration: Those of so long a time before the newest one are kept.
+  ///   - transactions: The number of newest transactions that are kept.
+  ///   - duration: The length of time before the newest transaction whose transactions are kept.
   public init(transactions: UInt64? = nil, duration: Duration? = nil) {
     self.transactions = transactions
     self.duration = duration
   }
 
-  /// Whether nothing is ever dropped.
+  /// True if nothing is ever dropped.
   public var keepsEverything: Bool { transactions == nil && duration == nil }
 }
 

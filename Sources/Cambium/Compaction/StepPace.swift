@@ -10,10 +10,10 @@ struct StepPace {
 
   private static let longest = Duration.milliseconds(2)
   private static let shortest = Duration.microseconds(250)
-  /// What a step may take with its commit before the next one gets less.
+  /// The time that a step may take with its commit before the next one gets less.
   private static let limit = Duration.milliseconds(4)
 
-  /// Takes in what a step took, with its commit.
+  /// Adjusts the pace to the time that a step took, with its commit.
   mutating func note(_ taken: Duration) {
     duration =
       taken > StepPace.limit

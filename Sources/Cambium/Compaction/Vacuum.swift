@@ -11,7 +11,7 @@
 
 import LMDB
 
-/// What a vacuum has done.
+/// The sizes of a database's files before and after a vacuum.
 public struct Vacuum: Hashable, Sendable {
   /// The sizes of the log's and the state's files before, in bytes.
   public internal(set) var bytesBefore: UInt64 = 0

@@ -7,7 +7,7 @@ import LMDB
 /// An app always gets ``DispatchWork``. A harness of this package may give another, which decides
 /// the order of all this itself, and can repeat it.
 package protocol BackgroundWork: Sendable {
-  /// What the writer measures its waiting by.
+  /// The present time, on the clock by which the writer measures its waiting.
   var now: ContinuousClock.Instant { get }
 
   /// A queue of its own, which runs one piece of work after the other.

@@ -16,7 +16,7 @@ struct BlobDemand {
 
   /// Looks for a blob.
   ///
-  /// - Returns: Whether it is missing, and was not asked for before.
+  /// - Returns: True if it is missing, and was not asked for before.
   mutating func isNewlyMissing(_ blob: Blob) throws -> Bool {
     if known.contains(blob) { return false }
     if try log.read({ try $0.hasBlob(blob) }) {

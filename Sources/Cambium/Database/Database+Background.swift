@@ -52,7 +52,7 @@ extension Database {
   /// Takes the name of a moment away without blocking the caller's thread.
   ///
   /// - Parameter name: The tag's name.
-  /// - Returns: Whether there was one.
+  /// - Returns: True if there was one.
   /// - Throws: As the synchronous `removeTag`.
   @discardableResult
   public func removeTag(_ name: String) async throws -> Bool {
@@ -85,9 +85,9 @@ extension Database {
   /// cancels it.
   ///
   /// - Parameters:
-  ///   - retention: What to keep; nil for what ``retention()`` says.
+  ///   - retention: The policy to follow; nil for the stored one, ``retention()``.
   ///   - progress: As in the synchronous `compact`, on another thread.
-  /// - Returns: What was done.
+  /// - Returns: As the synchronous `compact`.
   /// - Throws: As the synchronous `compact`.
   @discardableResult
   public func compact(
@@ -101,9 +101,9 @@ extension Database {
   ///
   /// - Parameters:
   ///   - horizon: The oldest moment that can be read afterwards.
-  ///   - archives: Whether the dropped records go into segments.
+  ///   - archives: True to keep the dropped records in segments.
   ///   - progress: As in the synchronous `compact`, on another thread.
-  /// - Returns: What was done.
+  /// - Returns: As the synchronous `compact`.
   /// - Throws: As the synchronous `compact`.
   @discardableResult
   public func compact(
@@ -127,7 +127,7 @@ extension Database {
   /// - Parameters:
   ///   - path: The directory: a new one, an empty one, or a backup.
   ///   - progress: As in the synchronous `backUp`, on another thread.
-  /// - Returns: What was added.
+  /// - Returns: As the synchronous `backUp`.
   /// - Throws: As the synchronous `backUp`.
   @discardableResult
   public func backUp(
@@ -141,7 +141,7 @@ extension Database {
   /// - Parameters:
   ///   - path: Where; nothing may be there.
   ///   - progress: As in the synchronous `backUp`, on another thread.
-  /// - Returns: What was written.
+  /// - Returns: As the synchronous `backUp`.
   /// - Throws: As the synchronous `backUp`.
   @discardableResult
   public func backUp(
@@ -156,7 +156,7 @@ extension Database {
   /// - Parameters:
   ///   - write: Takes the next bytes, on another thread; it may block.
   ///   - progress: As in the synchronous `backUp`, on another thread.
-  /// - Returns: What was written.
+  /// - Returns: As the synchronous `backUp`.
   /// - Throws: As the synchronous `backUp`.
   @discardableResult
   public func backUp(

@@ -7,9 +7,9 @@ extension Database {
   /// Stores a blob from memory, durably and without a transaction of its own.
   ///
   /// - Parameter data: The content.
-  /// - Returns: What to refer to it with: `tx.set(path, to: .blob(blob))`. A blob that nothing
-  ///   has referred to yet is kept, too. One that was referred to by what is compacted since may be
-  ///   given up after ten minutes: store it again then.
+  /// - Returns: The blob, for a value that refers to it: `tx.set(path, to: .blob(blob))`. A blob
+  ///   that nothing has referred to yet is kept, too. One that was referred to by something
+  ///   compacted since may be given up after ten minutes: store it again then.
   /// - Throws: As `store`.
   public func store(_ data: Data) throws -> Blob { try store { try $0.append(data) } }
 
@@ -22,9 +22,9 @@ extension Database {
   ///
   /// - Parameter body: Writes the content, on the calling thread, without holding up other writers.
   /// - Returns: As `store`.
-  /// - Throws: What `body` throws; ``DatabaseError/full(reason:)``,
+  /// - Throws: Any error that `body` throws; ``DatabaseError/full(reason:)``,
   ///   ``DatabaseError/busy(reason:)``, ``DatabaseError/misuse(reason:)`` inside a write. Nothing
-  ///   can be seen of it then.
+  ///   can be seen of the blob then.
   /// - Complexity: one flush for about 16 MiB, and a small one where the content is stored already.
   public func store(_ body: (inout BlobWriter) throws -> Void) throws -> Blob {
     try translating {
@@ -50,7 +50,7 @@ extension Database {
 extension Store {
   /// Keeps a blob from being given up, if it is there; the writer's turn is held.
   ///
-  /// - Returns: Whether it is there.
+  /// - Returns: True if it is there.
   fileprivate func keep(_ blob: Blob) throws -> Bool {
     // One of which the last chunk is gone is being given up, and then stored anew, off the list.
     let (isThere, isListed) = try log.readNewest {
@@ -85,7 +85,7 @@ public struct BlobWriter: ~Copyable {
 
   /// Adds bytes; pieces of any size make the same blob.
   ///
-  /// - Parameter data: What comes next.
+  /// - Parameter data: The next bytes of the content.
   /// - Throws: ``DatabaseError/full(reason:)``.
   public mutating func append(_ data: Data) throws {
     let bytes = [UInt8](data)
@@ -106,10 +106,10 @@ extension Snapshot {
   /// Lends a blob's content, chunk by chunk.
   ///
   /// - Parameters:
-  ///   - blob: What a value held.
+  ///   - blob: The blob that a value held.
   ///   - body: Takes up to 256 KiB at a time, in order.
-  /// - Throws: What `body` throws; ``DatabaseError/corrupt(reason:)`` when a chunk is missing or
-  ///   damaged, ``DatabaseError/closed(reason:)`` after the database was closed.
+  /// - Throws: Any error that `body` throws; ``DatabaseError/corrupt(reason:)`` when a chunk is
+  ///   missing or damaged, ``DatabaseError/closed(reason:)`` after the database was closed.
   /// - Complexity: one lookup and, where it was stored compressed, one decompression for each
   ///   chunk; memory for one.
   public func read(_ blob: Blob, _ body: (Data) throws -> Void) throws {

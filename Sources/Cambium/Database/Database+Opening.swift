@@ -143,7 +143,7 @@ extension Database {
     }
   }
 
-  /// Whether an error says that stored bytes are wrong.
+  /// True if an error says that stored bytes are wrong.
   static func isDamage(_ error: any Error) -> Bool {
     switch error {
     case let error as DatabaseError: error.isDamage
@@ -234,11 +234,11 @@ extension Database {
 }
 
 extension StorageError {
-  /// Whether stored bytes are wrong. LMDB calls a reader that has met damage a bad transaction.
+  /// True if stored bytes are wrong. LMDB calls a reader that has met damage a bad transaction.
   fileprivate var isDamage: Bool { kind == .corrupt || kind == .badTransaction }
 }
 
 extension DatabaseError {
-  /// Whether stored bytes are wrong.
+  /// True if stored bytes are wrong.
   var isDamage: Bool { if case .corrupt = self { true } else { false } }
 }

@@ -2,7 +2,7 @@
 
 import LMDB
 
-/// What a walk over the pages of a file of LMDB has found.
+/// The result of a walk over the pages of an LMDB file.
 public struct PageExamination: Sendable {
   /// The data file.
   public let path: String
@@ -14,7 +14,7 @@ public struct PageExamination: Sendable {
   public internal(set) var free: UInt64 = 0
   /// The tables, each with its number of entries.
   public internal(set) var tables: [(name: String, entries: UInt64)] = []
-  /// What LMDB could not have written; at most a hundred.
+  /// Descriptions of what LMDB could not have written; at most a hundred.
   public internal(set) var findings: [String] = []
 
   init(_ path: String) { self.path = path }
@@ -31,7 +31,7 @@ extension Database {
   ///   - path: A database, of which all files are read; an environment of LMDB; or its data file.
   ///   - options: Only ``Options/busyTimeout`` counts.
   ///   - progress: Called now and then, on this thread; false cancels.
-  /// - Returns: What was found in each file. Damage is a finding, not an error.
+  /// - Returns: The findings in each file. Damage is a finding, not an error.
   /// - Throws: ``DatabaseError/noDatabase(path:)`` where no such file is there,
   ///   ``DatabaseError/busy(reason:)``, `CancellationError`.
   /// - Complexity: about 0.1 s per 100 MB in use.

@@ -12,12 +12,12 @@ public enum LogRepair: String, Sendable, CaseIterable {
   /// new links, so that the chain is whole again.
   ///
   /// A transaction that cannot be applied without one that is lost is lost, too: a property of a
-  /// node that was never made cannot change. What can be applied may still differ from what it once
-  /// was, where it built on what is lost.
+  /// node that was never made cannot change. One that can be applied may still differ from what it
+  /// once was, where it built on what is lost.
   case salvage
 }
 
-/// What a repair has made.
+/// The result of a repair: the transactions of the new database, and what was lost.
 public struct RepairedLog: Sendable {
   /// The newest transaction of the new database.
   public internal(set) var head = SequenceNumber.zero
@@ -44,14 +44,14 @@ extension Database {
   ///
   /// - Parameters:
   ///   - path: The directory of the damaged database. Nothing in it is written.
-  ///   - method: What to keep.
+  ///   - method: The records to keep.
   ///   - newPath: Where the new one is made; nothing may be there. It appears only when it is
   ///     complete and durable.
   ///   - latest: The time that no record may be later than; archived ones stay as they are. Give
   ///     the present time.
   ///   - options: For the new database, and how long to wait for who writes to the old one.
   ///   - progress: Called about ten times a second, on this thread; false cancels.
-  /// - Returns: What was kept and what was lost.
+  /// - Returns: A summary of what was kept and what was lost.
   /// - Throws: ``DatabaseError/corrupt(reason:)`` where the tables cannot be found,
   ///   ``DatabaseError/misuse(reason:)`` where something is at the new path,
   ///   ``DatabaseError/noDatabase(path:)``, ``DatabaseError/busy(reason:)``,
@@ -207,7 +207,7 @@ private struct LogRescue {
     try writer.commit(head: head)
   }
 
-  /// What the new log gets for a number.
+  /// The record that the new log gets for a number.
   private mutating func record(
     for found: RecordScan.Found, _ nextTime: Int64?, _ projector: inout Projector
   ) throws -> TransactionRecord {

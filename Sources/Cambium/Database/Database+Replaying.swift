@@ -45,7 +45,7 @@ private struct LogCopy {
   private let target: Log
   private let last: SequenceNumber
   private let progress: ProgressHandler?
-  /// What the copy goes on from.
+  /// The baseline that the copy goes on from.
   private let start: BaselineMark
   private static let stepBytes = 16 << 20
 

@@ -1,4 +1,4 @@
-// What crashes leave behind, and how it goes.
+// Removing what crashes leave behind.
 
 import LMDB
 
@@ -8,8 +8,9 @@ extension Database {
     "\(path)\(separator)\(UInt64.random(in: 0...UInt64.max)).tmp"
   }
 
-  /// Removes what a crash has left, in the directory and beside it. What somebody is at work on is
-  /// locked and stays. Nothing here is in use, so what cannot be removed now goes another time.
+  /// Removes what a crash has left, in the directory and beside it. A directory that somebody is at
+  /// work in is locked and stays. Nothing here is in use, so what cannot be removed now goes
+  /// another time.
   func sweepLeftovers() {
     if store.isReadOnly { return }
     Database.sweepCreations(of: path)
@@ -21,7 +22,7 @@ extension Database {
     try? writer.exclusively(timeout: .zero) { store.sweepUnused() }
   }
 
-  /// What is claimed while somebody is at work in it.
+  /// True for the name of a temporary directory, which is claimed while somebody is at work in it.
   fileprivate static func isTemporary(_ name: String) -> Bool {
     name.hasSuffix(".tmp")
       && ["verify-", "checkpoint-", "part-", "baseline-", "vacuum-", "erase-"]
@@ -66,14 +67,14 @@ extension Store {
     }
   }
 
-  /// Whether a name is one of those by which the log calls states, checkpoints and baselines, or of
-  /// one that is being made.
+  /// True for a name that the log gives to a state, a checkpoint or a baseline, and for that of one
+  /// which is being made.
   static func isNamedByLog(_ name: String) -> Bool {
     ["state-", "checkpoint-", "baseline-"].contains { name.hasPrefix($0) }
   }
 
-  /// Removes what the log does not name. The writer's turn must be held:
-  /// whoever names one holds it. What a killed writer has named counts, which readers may not see.
+  /// Removes what the log does not name. The writer's turn must be held: whoever names one holds
+  /// it. A name that a killed writer has given counts, although readers may not see it.
   func sweepUnused() {
     for path in setUnusedAside() { try? Files.removeDirectory(path) }
   }

@@ -48,7 +48,7 @@ extension Database {
   /// Takes the name of a moment away; the moment itself stays.
   ///
   /// - Parameter name: The tag's name.
-  /// - Returns: Whether there was one.
+  /// - Returns: True if there was one.
   /// - Throws: As `write` does. Nothing is changed then.
   /// - Complexity: one durable flush.
   @discardableResult

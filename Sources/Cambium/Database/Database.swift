@@ -16,10 +16,10 @@ import Synchronization
 public final class Database: Sendable {
   /// How to open a database.
   public struct Options: Sendable {
-    /// Whether a missing database is created.
+    /// True to create a missing database.
     public var createIfMissing = true
-    /// Whether writing is refused. A directory that cannot be written is opened so anyway. Where
-    /// the state is behind the log then, what is read is the moment that it has reached.
+    /// True to refuse writing. A directory that cannot be written is opened this way in any case.
+    /// If its state is behind the log, reading shows the moment that the state has reached.
     public var readOnly = false
     /// How long a write waits for other writers before it throws ``DatabaseError/busy(reason:)``.
     public var busyTimeout = Duration.seconds(5)
@@ -37,7 +37,7 @@ public final class Database: Sendable {
     /// crash of the system starts. 64 MiB take about a second to fold again. Nil makes none, and
     /// a recovery folds the whole log.
     public var checkpointGrowth: Int? = 64 << 20
-    /// Whether a network or FUSE file system is accepted, where several machines must not use the
+    /// True to accept a network or FUSE file system, where several machines must not use the
     /// database at the same time, and durability is what that file system makes of it.
     public var acceptsNetworkFileSystem = false
     /// True if a database that is created is for its owner alone: directories of mode 0700, files
@@ -72,7 +72,8 @@ public final class Database: Sendable {
     package var compactionStepTook: (@Sendable (_ step: String, Duration) -> Void)?
     /// A collection of more records is declared in steps, while others write.
     package var declaredAtOnce = 2000
-    /// Whether what a transaction declares or gives up is filled and emptied later as well.
+    /// True if indexes and views that a transaction declares or gives up are filled and emptied
+    /// later as well.
     package var fillsLater = false
     /// Told how long each step of filling had the writer's turn, with its commit.
     package var fillStepTook: (@Sendable (_ step: String, Duration) -> Void)?
@@ -232,9 +233,9 @@ public final class Database: Sendable {
   ///   - expecting: The head that the caller saw; any write since makes this one fail with
   ///     ``DatabaseError/conflict(_:expected:found:)``.
   ///   - body: Makes the changes, on the calling thread. It must not call `write` again.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, or ``DatabaseError``. Either way nothing was stored, except
-  ///   after ``DatabaseError/outcomeUnknown(_:)``.
+  /// - Returns: The value that `body` returns.
+  /// - Throws: Any error that `body` throws, or ``DatabaseError``. Either way nothing was stored,
+  ///   except after ``DatabaseError/outcomeUnknown(_:)``.
   /// - Complexity: O(*k* log *n*) for *k* changes in a database of *n* nodes, plus one durable
   ///   flush (0.1 to 10 ms); put many small changes into one call.
   @discardableResult
@@ -270,7 +271,7 @@ public final class Database: Sendable {
   ///   - actor: Who makes the change; stored in the metadata as `actor`.
   ///   - expecting: The head that the caller saw.
   ///   - body: Makes the changes, on another thread. It is not async: the writer waits for it.
-  /// - Returns: What `body` returns.
+  /// - Returns: The value that `body` returns.
   /// - Throws: As the synchronous `write`; `CancellationError` when the task was cancelled before
   ///   the body started, ``DatabaseError/busy(reason:)`` at once when ``Options/queueLength``
   ///   writes wait.
@@ -314,10 +315,10 @@ public final class Database: Sendable {
   ///
   /// - Parameters:
   ///   - moment: When; now by default.
-  ///   - body: Reads, on the calling thread. What it returns should not hold the snapshot or a node
-  ///     of it, which would keep its pages alive.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws; ``DatabaseError/noSuchMoment(reason:)``,
+  ///   - body: Reads, on the calling thread. Its result should not hold the snapshot or a node of
+  ///     it, which would keep its pages alive.
+  /// - Returns: The value that `body` returns.
+  /// - Throws: Any error that `body` throws; ``DatabaseError/noSuchMoment(reason:)``,
   ///   ``DatabaseError/closed(reason:)``, ``DatabaseError/busy(reason:)`` when 1,024 readers are
   ///   there.
   /// - Complexity: about 1 µs to begin; a time of day costs O(log n) lookups in the log besides.
@@ -325,7 +326,7 @@ public final class Database: Sendable {
     try translating { try body(try snapshot(at: moment)) }
   }
 
-  /// Holds a snapshot; let it go soon.
+  /// Holds a snapshot; release it soon.
   ///
   /// - Parameter moment: When; now by default. A time before the first transaction is the empty
   ///   database.
@@ -343,7 +344,7 @@ public final class Database: Sendable {
   ///   - date: The time, by the clock of whoever wrote; recorded times never go back. Where a wrong
   ///     clock has given the newest transaction a time that is still to come, the present time is
   ///     the newest moment.
-  ///   - readsArchive: Whether a time before the ``horizon`` is looked for in the archive.
+  ///   - readsArchive: True to look in the archive for a time before the ``horizon``.
   /// - Returns: Its number.
   /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``,
   ///   ``DatabaseError/compacted(oldest:)``.

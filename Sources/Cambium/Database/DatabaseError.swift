@@ -2,7 +2,7 @@
 ///
 /// A write that throws has stored nothing, except in the case ``outcomeUnknown(_:)``.
 public enum DatabaseError: Error, Equatable, Sendable {
-  // MARK: What was asked is wrong
+  // MARK: Errors in the request
 
   /// The key cannot be one. Recovery: choose another key, or escape `/` and `~` in a path.
   case badKey(String, reason: String)
@@ -31,8 +31,8 @@ public enum DatabaseError: Error, Equatable, Sendable {
   /// A precondition did not hold: somebody wrote in between. Recovery: read again and retry.
   case conflict(Path, expected: SequenceNumber, found: SequenceNumber)
 
-  /// What is to be undone has been changed since, in these places. Recovery: undo the later changes
-  /// first, or choose a ``ConflictResolution`` that leaves or overwrites them.
+  /// The data that an undo would restore has been changed since, in these places. Recovery: undo
+  /// the later changes first, or choose a ``ConflictResolution`` that leaves or overwrites them.
   case undoConflict([UndoConflict])
 
   /// The call is not allowed here, such as `write` inside `write`. Recovery: see `reason`.

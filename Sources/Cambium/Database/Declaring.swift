@@ -5,23 +5,23 @@
 //
 //     ──▶ declared as wanted
 //
-// What has changed since a look from outside is looked at again within the transaction that
-// follows, so that nothing slips in between.
+// Anything that has changed since a look from outside is looked at again within the transaction
+// that follows, so that nothing slips in between.
 
 import LMDB
 
 extension Database {
   /// Declares what a collection's records are, in transactions of its own, while others write.
   ///
-  /// What is declared binds every writer from then on. New indexes and views of a collection with
-  /// more than 2,000 records are filled in steps of about 2 ms, and those that are not declared any
-  /// more are emptied so. Others write in between; queries use what is full. Where the process ends
-  /// in between, filling goes on when the database is opened again, and what was to be unique is to
-  /// be declared once more.
+  /// A declaration binds every writer from then on. New indexes and views of a collection with more
+  /// than 2,000 records are filled in steps of about 2 ms, and those that are not declared any more
+  /// are emptied the same way. Others write in between; queries use those that are full. Where the
+  /// process ends in between, filling goes on when the database is opened again, and uniqueness has
+  /// to be declared once more.
   ///
   /// - Parameters:
   ///   - path: The node whose children are the records.
-  ///   - definition: What is declared; nil takes the declaration back, and leaves the records.
+  ///   - definition: The new declaration; nil takes the present one back, and leaves the records.
   ///   - metadata: Why, kept with the transactions.
   ///   - actor: Who declares it; stored in the metadata as `actor`.
   ///   - progress: Told about ten times a second how far it is, on this thread; false breaks off,
@@ -43,7 +43,7 @@ extension Database {
   ///
   /// - Parameters:
   ///   - path: The node whose children are the records.
-  ///   - definition: What is declared; nil takes the declaration back.
+  ///   - definition: The new declaration; nil takes the present one back.
   ///   - metadata: Why, kept with the transactions.
   ///   - actor: Who declares it; stored in the metadata as `actor`.
   ///   - progress: As in the synchronous `declare`, on another thread.
@@ -57,7 +57,7 @@ extension Database {
     }
   }
 
-  /// Whether a collection has so many records that nobody should wait for all of them.
+  /// True if a collection has so many records that nobody should wait for all of them.
   func isLarge(_ path: Path) throws -> Bool {
     try read { try $0[path].childCount > store.options.declaredAtOnce }
   }
@@ -96,9 +96,9 @@ private struct Declaring {
     self.wanted = wanted
   }
 
-  /// Declares, unless another declaration comes in between.
+  /// Declares, unless another declaration comes in between or indexes are still being filled.
   ///
-  /// - Returns: Whether it is done.
+  /// - Returns: True if it is done; false to try again.
   func run() throws -> Bool {
     try database.writer.filler.checkCaller()
     guard try database.isLarge(path), let (difference, moment) = try look() else {
@@ -114,7 +114,7 @@ private struct Declaring {
 
   /// Holds the records against the rules.
   ///
-  /// - Returns: What is to be changed, and the moment; nil where nothing takes long.
+  /// - Returns: The changes to make, and the moment; nil where nothing takes long.
   private func look() throws -> (Difference, SequenceNumber)? {
     let before = try database.snapshot()
     guard let difference = try difference(before), difference.needsSteps else { return nil }
@@ -180,16 +180,16 @@ private struct Declaring {
   }
 }
 
-/// What a declaration would change.
+/// The changes that a declaration would make.
 private struct Difference {
   let path: Path
   let present: CollectionDefinition?
   let wanted: CollectionDefinition
   /// The indexes that become unique.
   let unique: [IndexDefinition]
-  /// Whether there is anything that takes long and can be put off.
+  /// True if some of the work takes long and can be deferred.
   let needsSteps: Bool
-  /// Whether the indexes and views that there are have all of their entries.
+  /// True if the present indexes and views have all of their entries.
   let isFull: Bool
   private let draft: CollectionPlan
   private let catalog: Catalog

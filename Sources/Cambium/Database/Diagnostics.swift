@@ -21,7 +21,7 @@ public enum Diagnostic: Sendable, CustomStringConvertible {
   case projectionFailed(String, reason: String)
 
   /// The state has not seen the newest records of the log, and cannot be brought up to date: the
-  /// database is open for reading only, or the disk is full. What the state has can be read.
+  /// database is open for reading only, or the disk is full. The content of the state can be read.
   case stateBehind(applied: SequenceNumber, head: SequenceNumber)
 
   /// A transaction is stored in the log and cannot be read yet, because the state could not be
@@ -90,7 +90,7 @@ public enum Diagnostic: Sendable, CustomStringConvertible {
 
 /// How far a long job has come.
 public struct Progress: Sendable {
-  /// What is being done, such as `rebuild`, `copy` or `records`.
+  /// The work that is being done, such as `rebuild`, `copy` or `records`.
   public let phase: String
   /// How much is done: records, pages or entries, by the phase.
   public let done: UInt64

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import LMDB
 
-/// What a database holds, in numbers.
+/// The contents of a database, in numbers.
 public struct Information: Sendable {
   /// One table of one environment.
   public struct Table: Sendable {

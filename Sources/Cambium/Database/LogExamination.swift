@@ -3,13 +3,13 @@
 import FoundationEssentials
 import LMDB
 
-/// What is wrong with a database's log, and how much of it is sound.
+/// The damage in a database's log, and how much of the log is sound.
 public struct LogExamination: Sendable {
   /// A transaction that is lost, or that cannot be applied without one that is.
   public struct Lost: Sendable, Hashable {
     /// Its number.
     public let sequence: SequenceNumber
-    /// What is wrong with it.
+    /// The reason why it is lost.
     public let reason: String
   }
 
@@ -25,10 +25,10 @@ public struct LogExamination: Sendable {
   public internal(set) var lostCount: UInt64 = 0
   /// How many blobs are damaged or incomplete.
   public internal(set) var blobsLost = 0
-  /// What else is wrong: pages, the head, and other entries beside the records; at most a hundred.
+  /// Other damage: of pages, the head, and other entries beside the records; at most a hundred.
   public internal(set) var findings: [String] = []
 
-  /// Whether nothing is wrong.
+  /// True if no damage was found.
   public var isSound: Bool { lostCount == 0 && blobsLost == 0 && findings.isEmpty }
 
   mutating func add(_ finding: String) {
@@ -50,7 +50,7 @@ extension Database {
   ///   - path: The directory.
   ///   - options: Only ``Options/busyTimeout`` counts.
   ///   - progress: Called about ten times a second, on this thread; false cancels.
-  /// - Returns: What was found. Damage is a finding, not an error.
+  /// - Returns: The findings. Damage is a finding, not an error.
   /// - Throws: ``DatabaseError/corrupt(reason:)`` where not even the tables can be found,
   ///   ``DatabaseError/noDatabase(path:)``, ``DatabaseError/busy(reason:)``, `CancellationError`.
   /// - Complexity: reads the log's file twice.
@@ -95,9 +95,9 @@ struct LogExaminer {
   private(set) var format: FormatEntry?
   /// Nil where it is damaged.
   private(set) var head: LogHead?
-  /// What the records go on from.
+  /// The baseline that the records go on from.
   private(set) var baseline = BaselineMark()
-  /// What the segments go on from.
+  /// The baseline that the segments go on from.
   private(set) var archiveStart = BaselineMark()
   /// Tags and policy, which a repaired log keeps.
   private(set) var kept: [(name: String, value: [UInt8])] = []
@@ -205,7 +205,7 @@ struct LogExaminer {
   }
 
   /// The names that lost records defined, as the state or a checkpoint still has them; otherwise
-  /// one that says so. What is lost is not known, but numbers are given in order.
+  /// one that says so. The log does not say which names are lost, but numbers are given in order.
   func lostNames() -> [Catalog.NameID: String] {
     var stored: [Catalog.NameID: String] = [:]
     for prefix in ["state-", "checkpoint-"] {

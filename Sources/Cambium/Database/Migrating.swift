@@ -9,17 +9,17 @@
 
 import LMDB
 
-/// What is to be done to every record of a collection.
+/// The rewriting of every record of a collection, in named steps.
 package struct CollectionMigration {
   let path: Path
-  /// What the steps are called; those of one that is under way must be the same.
+  /// The names of the steps; a migration that is under way goes on only with the same ones.
   let steps: [String]
   /// The steps as they are noted in the end, with the last transaction.
   let applied: [AppliedStep]
   /// The declaration that it leads to, from the present one, or nil for none. The steps need not be
   /// in it.
   let target: (_ present: CollectionDefinition?) throws -> CollectionDefinition?
-  /// Whether nobody can say the target again, so that it is kept with the position.
+  /// True if nobody can state the target again, so that it is kept with the position.
   let keepsTarget: Bool
   /// Makes a record of the new form.
   let rewrite: (_ record: inout DynamicRecord, _ tx: borrowing Transaction) throws -> Void
@@ -42,13 +42,14 @@ extension Database {
   /// Migrates a collection, or goes on with what was broken off.
   ///
   /// - Parameters:
-  ///   - migration: What is to be done.
+  ///   - migration: The steps, and the declaration that they lead to.
   ///   - batch: How many records a transaction has at most.
   ///   - metadata: Kept with each transaction.
   ///   - progress: Told after each batch; false stops, with a `CancellationError`.
   /// - Returns: How many records were looked at, those of earlier runs among them; zero where
   ///   another process has finished it.
-  /// - Throws: What rewriting throws; ``DatabaseError``. The batches before are stored.
+  /// - Throws: Any error that rewriting a record throws; ``DatabaseError``. The batches before are
+  ///   stored.
   package func migrate(
     _ migration: CollectionMigration, batch: Int, metadata: [String: String] = [:],
     progress: ProgressHandler?
@@ -199,7 +200,7 @@ extension CollectionMigration {
 }
 
 extension Transaction {
-  /// What is declared about a collection, with what this transaction has done so far.
+  /// The declaration of a collection, with what this transaction has done so far.
   func definition(of path: Path) throws -> CollectionDefinition? {
     try readingSnapshot().definition(of: path)
   }
@@ -228,7 +229,7 @@ extension Writing {
 }
 
 extension CollectionDefinition {
-  /// What holds while some records are of this form, and some already of another.
+  /// The declaration that holds while some records are of this form, and some already of another.
   fileprivate func blended(with target: CollectionDefinition?) -> CollectionDefinition {
     let target = target ?? CollectionDefinition()
     var blend = target
@@ -245,7 +246,7 @@ extension CollectionDefinition {
 }
 
 extension PropertyDefinition {
-  /// What holds for the old form as well: nothing that only the new one has to keep to.
+  /// The definition that suits both forms: it demands nothing that only the new one must meet.
   func blended(with old: PropertyDefinition?) -> PropertyDefinition {
     var blend = PropertyDefinition(name, old?.type == type ? type : .any)
     // The old meaning of absence counts until no record is without a value that had none.

@@ -42,8 +42,8 @@ final class RecordClock: Sendable {
   /// The time of a record.
   ///
   /// - Parameters:
-  ///   - clock: What the clock says, in microseconds since 1970.
-  ///   - instant: When it says so, by one that nobody sets.
+  ///   - clock: The reading of the clock, in microseconds since 1970.
+  ///   - instant: The moment of the reading, by a clock that nobody sets.
   ///   - newest: The time of the record before.
   /// - Returns: The time, and what an app should hear of, once.
   func time(

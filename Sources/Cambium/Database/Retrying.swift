@@ -75,8 +75,8 @@ extension Database {
   /// - Parameters:
   ///   - attempts: How often it is tried at most.
   ///   - isolation: The actor that `body` runs on, the caller's.
-  ///   - body: What to do. The snapshot keeps its pages alive until it returns.
-  /// - Returns: What `body` returns.
+  ///   - body: Reads the snapshot, whose pages stay alive until it returns, and writes.
+  /// - Returns: The value that `body` returns.
   /// - Throws: ``DatabaseError/conflict(_:expected:found:)`` after the last attempt; at once
   ///   whatever else `body` throws, and `CancellationError`.
   public func retrying<R>(
@@ -94,8 +94,8 @@ extension Database {
   ///
   /// - Parameters:
   ///   - attempts: How often it is tried at most.
-  ///   - body: What to do.
-  /// - Returns: What `body` returns.
+  ///   - body: Reads the snapshot and writes.
+  /// - Returns: The value that `body` returns.
   /// - Throws: As the async one.
   public func retrying<R>(attempts: Int = 10, _ body: (Snapshot) throws -> R) throws -> R {
     for _ in 1..<max(attempts, 1) {
@@ -127,7 +127,7 @@ extension Writing {
 }
 
 extension TransactionRecord {
-  /// Whether the transaction has written to a node or below it, or to the property of that path.
+  /// True if the transaction has written to a node or below it, or to the property of that path.
   fileprivate func touches(_ path: Path, _ catalog: Catalog) throws -> Bool {
     // A name that was never given a number is no record's.
     let property = path.last.flatMap { catalog.id(of: $0.description) }
@@ -144,7 +144,7 @@ extension TransactionRecord {
 }
 
 extension Operation {
-  /// Whether it may change a property of the record that it names.
+  /// True if it may change a property of the record that it names.
   fileprivate func mayChange(_ property: Catalog.NameID) -> Bool {
     switch self {
     case .update(_, let updates): updates.contains { $0.name == property }

@@ -26,7 +26,7 @@ extension Store {
   /// - Parameters:
   ///   - mark: That of the generation before, which stays in use until the new one is whole.
   ///   - head: That of the log.
-  ///   - isRecovery: Whether to start from the checkpoint, and to stop at damage. Who asks for a
+  ///   - isRecovery: True to start from the checkpoint, and to stop at damage. Whoever asks for a
   ///     rebuild may distrust what was folded before, and the checkpoint with it.
   ///   - progress: As in ``Database/rebuild(progress:)``.
   /// - Returns: The new generation, or what a damaged log gives of it.
@@ -73,7 +73,7 @@ extension Store {
   /// one that can be read, and ends where the log is damaged. Otherwise all that came after the
   /// baseline is folded, and damage is thrown.
   ///
-  /// - Returns: What is wrong with the record after the last that was folded in, if anything.
+  /// - Returns: The damage of the record after the last that was folded in, if any.
   private func fill(
     _ directory: String, _ generation: UInt64, upTo head: SequenceNumber, _ isRecovery: Bool,
     _ progress: ProgressHandler?

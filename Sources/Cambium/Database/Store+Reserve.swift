@@ -33,7 +33,7 @@ extension State {
 
   /// Gives the room up that is set aside.
   ///
-  /// - Returns: Whether there was any.
+  /// - Returns: True if there was any.
   @discardableResult
   func releaseReserve() -> Bool { (try? openReserve().release()) ?? false }
 }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import LMDB
 import Synchronization
 
-/// What one open database directory consists of, and how its parts find each other.
+/// The parts of one open database directory, and how they find each other.
 ///
 ///     name.cambium/
 ///       log/            the log: the only precious part
@@ -41,9 +41,9 @@ final class Store: Sendable {
     var comparedAt: UInt64 = 0
     var catalog = Catalog()
     var hasWritten = false
-    /// What is read instead of the state where the log is too damaged to make one.
+    /// The part of a state that is read where the log is too damaged to make a whole one.
     var part: PartialState?
-    /// Whether no state is to be opened again. Closing comes to that last: it may have to store
+    /// True if no state is to be opened again. Closing sets it last, since it may have to store
     /// something in a generation that another process has made.
     var isClosed = false
   }
@@ -146,9 +146,9 @@ final class Store: Sendable {
       options.environment(readOnly: isReadOnly, isInUse: isInUse))
   }
 
-  /// Lets go of the state; snapshots that are held keep it open until they end.
+  /// Releases the state; snapshots that are held keep it open until they end.
   ///
-  /// - Parameter forGood: Whether none is to be opened again.
+  /// - Parameter forGood: True if no state is to be opened again.
   func releaseState(forGood: Bool = false) {
     current.withLock { current in
       current.isClosed = current.isClosed || forGood
@@ -163,7 +163,7 @@ final class Store: Sendable {
   /// Reads what a damaged log gives from now on, instead of a state.
   func use(_ part: PartialState) { current.withLock { $0.part = part } }
 
-  /// Whether what is read ends where the log is damaged.
+  /// True if reading ends where the log is damaged.
   var isPartial: Bool { current.withLock { $0.part != nil } }
 
   // MARK: Reading
@@ -181,7 +181,7 @@ final class Store: Sendable {
     return try snapshot(of: try currentState(), at: moment)
   }
 
-  /// Whether an error says that a state was closed or removed.
+  /// True if an error says that a state was closed or removed.
   private static func isGone(_ error: any Error) -> Bool {
     switch error {
     case let error as StorageError: error.kind == .closed || error.kind == .missing
@@ -336,7 +336,7 @@ final class Store: Sendable {
     }
   }
 
-  /// Whether this process has written to the state since it opened it.
+  /// True if this process has written to the state since opening it.
   var hasWritten: Bool { current.withLock { $0.hasWritten } }
 }
 

@@ -3,13 +3,13 @@
 extension Transaction {
   /// Declares what a collection's records are: their properties, rules, indexes and views.
   ///
-  /// What is declared binds every writer from then on. Indexes and views that are new are made of
-  /// the records that are there; those that are not declared any more go. A declaration that is the
-  /// same as before changes nothing.
+  /// A declaration binds every writer from then on. New indexes and views are built from the
+  /// records that are there; those that are not declared any more are removed. A declaration that
+  /// is the same as before changes nothing.
   ///
   /// - Parameters:
   ///   - path: The node whose children are the records.
-  ///   - definition: What is declared; nil takes the declaration back, and leaves the records.
+  ///   - definition: The new declaration; nil takes the present one back, and leaves the records.
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a declaration that contradicts itself;
   ///   ``DatabaseError/invalid(_:)`` and ``DatabaseError/notUnique(_:index:takenBy:)`` where a
   ///   record that is there breaks a new rule. Nothing is changed then.
@@ -127,7 +127,7 @@ extension Snapshot {
     get throws { try names.collections.all.map { ($0.path, $0.definition) } }
   }
 
-  /// What is declared about a collection: as of the newest transaction, for past snapshots too.
+  /// The declaration of a collection: as of the newest transaction, for past snapshots too.
   ///
   /// - Parameter path: The collection.
   /// - Returns: The declaration, or nil where there is none.

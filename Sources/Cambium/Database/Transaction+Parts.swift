@@ -12,7 +12,7 @@ extension Transaction {
   /// elements are told apart; an absent one is made.
   ///
   /// - Parameters:
-  ///   - element: What to put in.
+  ///   - element: The element to insert.
   ///   - path: The node.
   ///   - property: The property that holds the set, or nil for the node's own value.
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for something that is no array, or one that
@@ -26,7 +26,7 @@ extension Transaction {
   /// Takes an element out of a set, if it is in it.
   ///
   /// - Parameters:
-  ///   - element: What to take out.
+  ///   - element: The element to remove.
   ///   - path: The node.
   ///   - property: The property that holds the set, or nil for the node's own value.
   /// - Throws: As `insert(_:into:_:)`; ``DatabaseError/notFound(_:reason:)`` also where a node has
@@ -47,7 +47,7 @@ extension Transaction {
   ///   - path: The record.
   ///   - property: The property that holds the dictionary, a map; an absent one is made.
   ///   - key: Which entry.
-  ///   - value: What it becomes.
+  ///   - value: The entry's new value.
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for something that is no map, or one that
   ///   would be too large; ``DatabaseError/notFound(_:reason:)`` where there is no node.
   /// - Complexity: the log gets the entry alone; the map, at most 1 MiB, is written anew.

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// What a write may do: changes that are stored together, or not at all.
+/// The scope of a write: changes that are stored together, or not at all.
 ///
 /// It exists only inside the body of `write` of ``Database``, on the thread that runs the body.
 /// Every change is checked and applied at once, so reading through it shows it. An error of one
@@ -32,7 +32,7 @@ public struct Transaction: ~Copyable {
   /// - Parameters:
   ///   - path: Where. A path that names a property of a record changes that property, unless the
   ///     value is a map.
-  ///   - value: What. A map is stored as a record.
+  ///   - value: The new value. A map is stored as a record.
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a value that is too large or nests too
   ///   deep, ``DatabaseError/exists(_:reason:)`` when a child and a property would have one name.
   /// - Complexity: one descent of the tree per level, and 0.5 to 3 µs.
@@ -68,8 +68,8 @@ public struct Transaction: ~Copyable {
     try writing.issue(.update(path, updates))
   }
 
-  /// Adds to a number without reading it. What is absent counts as what the collection declares for
-  /// it, ``PropertyDefinition/absence``, otherwise as zero.
+  /// Adds to a number without reading it. An absent number counts as what the collection declares
+  /// for it, ``PropertyDefinition/absence``, otherwise as zero.
   ///
   /// - Parameters:
   ///   - path: The node. To change a property, name its record here.
@@ -84,7 +84,7 @@ public struct Transaction: ~Copyable {
   /// Adds an element at the end of an array; an absent array is made.
   ///
   /// - Parameters:
-  ///   - element: What to add.
+  ///   - element: The element to append.
   ///   - path: The node.
   ///   - property: The property that holds the array, or nil for the node's own value.
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for something that is no array, or one that
@@ -98,7 +98,7 @@ public struct Transaction: ~Copyable {
   /// Puts an element into an array before the one at `position`.
   ///
   /// - Parameters:
-  ///   - element: What to put in.
+  ///   - element: The element to insert.
   ///   - position: From 0 up to the number of elements, which is the end.
   ///   - path: The node.
   ///   - property: The property that holds the array, or nil for the node's own value.
@@ -138,7 +138,7 @@ public struct Transaction: ~Copyable {
   /// History keeps what was there; ``restore(_:removedAt:)`` puts it back.
   ///
   /// - Parameter path: The node, or the property.
-  /// - Returns: Whether there was one.
+  /// - Returns: True if there was something to remove.
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for the root,
   ///   ``DatabaseError/misuse(reason:)`` after the transaction has ended.
   /// - Complexity: one entry, however large the subtree.
@@ -193,7 +193,7 @@ public struct Transaction: ~Copyable {
   /// Adds names of properties to the catalog ahead of their first use, so that their numbers are
   /// small and in a chosen order. Any other use of a new name defines it as well.
   ///
-  /// - Parameter names: Those that are known already are passed over.
+  /// - Parameter names: The names to add; known ones are passed over.
   /// - Throws: ``DatabaseError/badKey(_:reason:)`` for a name that cannot be a key.
   public func define(_ names: String...) throws {
     for name in names { _ = try writing.define(name) }
@@ -203,8 +203,8 @@ public struct Transaction: ~Copyable {
   /// ``Commit/events``.
   ///
   /// - Parameters:
-  ///   - name: What happened.
-  ///   - payload: What belongs to it.
+  ///   - name: A name for what happened.
+  ///   - payload: The data that belongs to it.
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a payload that is too large or nests too
   ///   deep.
   public func event(_ name: String, _ payload: Value = .null) throws {
@@ -214,15 +214,15 @@ public struct Transaction: ~Copyable {
   /// Adds to the transaction's metadata: who, why. An ``attempt(_:)`` that fails takes it back.
   ///
   /// - Parameters:
-  ///   - name: What it is; a text that is there already under it is replaced.
-  ///   - text: What it says.
+  ///   - name: The name that the text is stored under; a text that is already there is replaced.
+  ///   - text: The text to store.
   public func annotate(_ name: String, _ text: String) { writing.metadata[name] = text }
 
   /// Goes on only if a node's own value was last changed by a given transaction.
   ///
   /// - Parameters:
   ///   - path: The node; for a property, its record.
-  ///   - sequence: What the caller saw in ``Node/modified``; zero for no node.
+  ///   - sequence: The number that the caller saw in ``Node/modified``; zero for no node.
   /// - Throws: ``DatabaseError/conflict(_:expected:found:)``; unless the body catches it, nothing
   ///   is stored.
   public func expect(_ path: Path, at sequence: SequenceNumber) throws {
@@ -235,8 +235,8 @@ public struct Transaction: ~Copyable {
   ///     try? tx.attempt { try tx.move("drafts/7", to: "letters/7") }
   ///
   /// - Parameter body: Uses the transaction; it may attempt parts of its own.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws.
+  /// - Returns: The value that `body` returns.
+  /// - Throws: Any error that `body` throws.
   /// - Complexity: one nested transaction of LMDB.
   public func attempt<R>(_ body: () throws -> R) throws -> R {
     try writing.use()

@@ -3,7 +3,7 @@
 import LMDB
 
 extension DatabaseError {
-  /// What an error of the storage means to an app.
+  /// Translates an error of the storage into one that an app can act on.
   init(_ error: StorageError) {
     let text = error.description
     switch error.kind {
@@ -22,7 +22,7 @@ extension DatabaseError {
 }
 
 extension DatabaseError {
-  /// What a file that LMDB must not be given means to an app.
+  /// Translates the damage of a file that LMDB must not be given into an error for an app.
   init(_ damage: FileDamage) {
     switch damage {
     case .unreadable: self = .ioFailure(reason: "\(damage)")

@@ -2,19 +2,19 @@
 
 import FoundationEssentials
 
-/// What a verification has found, and how much it has read.
+/// The findings of a verification, and how much it has read.
 public struct Verification: Sendable {
   /// One thing that is not as it should be.
   public struct Finding: Sendable, Hashable, CustomStringConvertible {
     /// Where: `log` or `state`.
     public let part: String
-    /// What is wrong, with the record, page or path.
+    /// A description of the fault, with the record, page or path.
     public let description: String
-    /// Whether rebuilding the state mends it.
+    /// True if rebuilding the state repairs it.
     public var isRepairable: Bool { part == "state" }
   }
 
-  /// What is wrong; empty for a sound database. At most a hundred.
+  /// The faults that were found; empty for a sound database. At most a hundred.
   public internal(set) var findings: [Finding] = []
   /// How many records of the log were read.
   public internal(set) var records: UInt64 = 0
@@ -39,7 +39,7 @@ public struct Verification: Sendable {
   /// How often the log was folded anew to see that it always gives that digest.
   public internal(set) var replays = 0
 
-  /// Whether nothing was found.
+  /// True if nothing was found.
   public var isSound: Bool { findings.isEmpty }
 
   mutating func add(_ part: String, _ description: String) {
@@ -56,10 +56,10 @@ extension Database {
   /// `TMPDIR`.
   ///
   /// - Parameters:
-  ///   - replaying: Whether folding must show that it always gives the same: the log is folded
-  ///     twice, in steps of different sizes, and the digests are compared.
+  ///   - replaying: True to check that folding always gives the same: the log is folded twice, in
+  ///     steps of different sizes, and the digests are compared.
   ///   - progress: Called about ten times a second, on this thread; false cancels.
-  /// - Returns: What was found. Damage is a finding, not an error.
+  /// - Returns: The findings, and how much was read. Damage is a finding, not an error.
   /// - Throws: `CancellationError`; ``DatabaseError/busy(reason:)`` while the database is being
   ///   compacted; ``DatabaseError`` when reading is impossible.
   /// - Complexity: reads both environments twice, and folds the log once, about 4 µs for each

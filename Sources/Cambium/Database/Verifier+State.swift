@@ -116,11 +116,11 @@ extension Verifier {
     }
   }
 
-  // MARK: What the log does not say
+  // MARK: Entries that the log does not determine
 
   /// Goes on to the next entry that must be as the log says.
   ///
-  /// - Returns: Whether there is one.
+  /// - Returns: True if there is one.
   private func settle(
     _ cursor: inout Cursor, _ isThere: Bool, _ table: String
   ) throws -> Bool {
@@ -131,8 +131,8 @@ extension Verifier {
     return isThere
   }
 
-  /// Whether an entry may be there or not: one of an app's projection, of which the log does not
-  /// say how far it is, or of an index or a view that is not finished.
+  /// True for an entry that may be there or not: one of an app's projection, of which the log does
+  /// not say how far it is, or of an index or a view that is not finished.
   private func mayDiffer(_ table: String, _ key: RawSpan) -> Bool {
     switch table {
     case "views":
@@ -146,7 +146,7 @@ extension Verifier {
     }
   }
 
-  /// Whether two values of a key mean the same.
+  /// True if two values of a key mean the same.
   private func areSame(
     _ table: String, _ key: RawSpan, _ stored: RawSpan, _ rebuilt: RawSpan
   ) throws -> Bool {
@@ -163,7 +163,7 @@ extension Verifier {
     (try? key.load(UInt32.self, at: 0).byteSwapped) ?? 0  // one too short is not left out
   }
 
-  /// What an entry of a table is about, for people.
+  /// A description of a table's entry for people to read.
   private func place(_ name: String, _ cursor: borrowing Cursor) -> String {
     guard name == "tree" else { return "it" }
     let key = cursor.withEntry { key, _ in try? Key(key.extracting(droppingFirst: 8)) }

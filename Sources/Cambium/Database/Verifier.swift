@@ -29,7 +29,7 @@ struct Verifier {
     let transaction = try ReadTransaction(state.environment, tables: state.tables.read)
     let reader = StateReader(access: transaction.access, tables: state.tables)
     let applied = try reader.head().applied
-    // What is read may end where damage was met, and the log does not.
+    // Reading may end where damage was met, but the log does not.
     let head = try store.log.read { try $0.head().sequence }
     let last = max(applied, head, store.log.damage.found?.sequence ?? applied)
     try noting("log") { try $0.checkLog(upTo: last) }

@@ -14,7 +14,7 @@
 public struct WriteBatch: Sendable {
   /// One change.
   struct Change: Sendable {
-    /// What it does to its place.
+    /// The effect of a change on its place.
     enum Kind { case sets, adds, removes }
 
     /// The node; nil for one that touches none, or one that is not there yet.
@@ -35,7 +35,7 @@ public struct WriteBatch: Sendable {
   /// How many changes there are; an update of several properties is one.
   public var count: Int { changes.count }
 
-  /// Whether there are none.
+  /// True if there are no changes.
   public var isEmpty: Bool { changes.isEmpty }
 
   mutating func add(
@@ -48,7 +48,7 @@ public struct WriteBatch: Sendable {
 
   // MARK: Putting batches together
 
-  /// What happens where two batches change one place.
+  /// The way to settle a conflict, where two batches change one place.
   public enum MergeStrategy: Hashable, Sendable {
     /// The changes that are merged in are made after those that were there, as if one batch were
     /// written after the other; but what they change is not removed before: a removal that was
@@ -83,7 +83,7 @@ public struct WriteBatch: Sendable {
   ///
   /// - Parameters:
   ///   - other: The other batch.
-  ///   - strategy: What happens in a conflict.
+  ///   - strategy: The way to settle conflicts.
   /// - Throws: ``WriteBatch/Conflict``; nothing is merged then.
   public mutating func merge(_ other: WriteBatch, _ strategy: MergeStrategy) throws(Conflict) {
     switch strategy {
@@ -204,7 +204,7 @@ extension WriteBatch.Change {
     }
   }
 
-  /// What is left of it beside changes that win; nil for nothing.
+  /// The part of it that is left beside changes that win; nil where nothing is.
   fileprivate func yielding(to winners: [WriteBatch.Change]) -> WriteBatch.Change? {
     let rivals = winners.filter { conflicts(with: $0) }
     if rivals.isEmpty { return self }
@@ -215,7 +215,7 @@ extension WriteBatch.Change {
     return left.isEmpty ? nil : WriteBatch.Change(updating: path ?? .root, left)
   }
 
-  /// Whether they change one place, and their order counts.
+  /// True if both change one place, and their order counts.
   fileprivate func conflicts(with other: WriteBatch.Change) -> Bool {
     guard let path, let place = other.path else { return false }
     // Neither of two that remove, or of two that add, takes anything from the other.
@@ -232,7 +232,7 @@ extension Transaction {
   /// Makes the changes of a batch, in their order.
   ///
   /// - Parameter batch: The changes.
-  /// - Throws: What the first that is refused throws. None is made then.
+  /// - Throws: The error of the first change that is refused. None is made then.
   public func apply(_ batch: WriteBatch) throws {
     try attempt { try perform(batch) }
   }

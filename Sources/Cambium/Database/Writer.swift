@@ -4,8 +4,8 @@ import Synchronization
 
 /// One write that waits for its turn, or has it.
 struct WriteJob: @unchecked Sendable {
-  // What makes it Sendable: a queued job comes from the async `write`, whose body is Sendable; the
-  // job of a synchronous `write` never leaves its thread.
+  // It is Sendable because a queued job comes from the async `write`, whose body is Sendable, and
+  // the job of a synchronous `write` never leaves its thread.
   let id: Int
   let metadata: [String: String]
   let expecting: SequenceNumber?
@@ -79,8 +79,8 @@ final class Writer: Sendable {
   ///
   /// - Parameters:
   ///   - timeout: How long to wait for others; as the options say where it is nil.
-  ///   - body: What to run.
-  /// - Returns: What `body` returns.
+  ///   - body: The closure to run.
+  /// - Returns: The value that `body` returns.
   /// - Throws: ``DatabaseError/busy(reason:)`` after the timeout, ``DatabaseError/misuse(reason:)``
   ///   inside a write.
   func exclusively<R>(timeout: Duration? = nil, _ body: () throws -> R) throws -> R {

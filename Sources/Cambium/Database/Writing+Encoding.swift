@@ -24,7 +24,7 @@ extension Writing {
     }
   }
 
-  /// What a node holds for a value: a record for a map, a scalar otherwise.
+  /// The content that a node holds for a value: a record for a map, a scalar otherwise.
   func content(_ value: Value, _ path: Path) throws -> Content {
     guard case .map(let record) = value else {
       return Content(kind: .scalar, bytes: try stored(value, path))

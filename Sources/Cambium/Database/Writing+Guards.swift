@@ -32,7 +32,7 @@ extension Writing {
   ///
   /// - Parameters:
   ///   - operation: The operation.
-  ///   - isAsked: Whether the app's code has been asked about it already.
+  ///   - isAsked: True if the app's code has been asked about it already.
   /// - Throws: ``DatabaseError``, and what hooks throw; where the storage failed the transaction
   ///   can only be given up.
   func issue(_ operation: Operation, isAsked: Bool = false) throws {

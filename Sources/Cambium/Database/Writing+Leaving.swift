@@ -1,4 +1,4 @@
-// What refers to records that go, and what becomes of it. Who refers is found by the index on the
+// References to records that go, and what becomes of them. Referrers are found by the index on the
 // reference, which is the relation's other side.
 //
 //     the records that go ──cascade──▶ those that go with them ──▶ is one denied? ──▶ nullify
@@ -91,7 +91,7 @@ extension Writing {
 
     func contains(_ path: Path) -> Bool { path.isWithin(root) || known.contains(path) }
 
-    /// Those that go because of a rule.
+    /// The records that go because of a rule.
     var dependents: [Path] { members.filter { !$0.isWithin(root) } }
   }
 

@@ -1,7 +1,7 @@
-// What declared rules make of an operation before it is applied and logged: values outside a domain
-// are replaced, what stands for absence is left out, references must lead somewhere, and what
-// refers to a record that goes is dealt with first. All of it becomes explicit operations, so that
-// folding the log needs no rules.
+// Obeying declared rules, before an operation is applied and logged: values outside a domain are
+// replaced, what stands for absence is left out, references must lead somewhere, and what refers to
+// a record that goes is dealt with first. All of it becomes explicit operations, so that folding
+// the log needs no rules.
 
 extension Writing {
   /// The operation as the rules want it.
@@ -50,8 +50,8 @@ extension Writing {
     if let domain = property.domain, try new.lend({ try property.definition.type.takes($0) }) {
       treated = try domain.treated(new)
     }
-    // What is logged as a change can be taken back alone, also the first one, and also one that
-    // leads back to what absence stands for. Without what that is, some have nothing to change.
+    // A change that is logged as one can be taken back alone, also the first one, and also one that
+    // leads back to what absence stands for. Without that value, some have nothing to change.
     if let bare = start == record ? changed : try? Content.applying(operation, to: record) {
       let value = try bare.value(of: name)
       if value == treated || (value == nil && treated == property.omitted) { return operation }
@@ -70,7 +70,7 @@ extension Writing {
     throw DatabaseError.invalid([Violation(collection, property.name, reason)])
   }
 
-  /// What a node holds.
+  /// The content that a node holds, or nil where there is none.
   func record(at path: Path) throws -> Content? {
     guard let parent = path.parent, let key = path.last else { return nil }
     let reader = try projector.reader
@@ -110,7 +110,7 @@ extension Writing {
     }
   }
 
-  /// Whether there is a node at a path that is to be written next: found by the writer's own
+  /// True if there is a node at a path that is to be written next: found by the writer's own
   /// cursor, which then stands where it will be written.
   func hasNode(at path: Path) throws -> Bool {
     try use()
@@ -121,7 +121,7 @@ extension Writing {
 }
 
 extension Operation {
-  /// What it adds to an array, a set or a dictionary, alone in such a one; nil for nothing.
+  /// An array, a set or a dictionary of nothing but what it adds; nil where it adds nothing.
   fileprivate func added() throws -> [UInt8]? {
     switch self {
     case .append(let path, _, let element), .insert(let path, _, _, let element):
@@ -177,7 +177,7 @@ extension CollectionPlan {
 }
 
 extension PropertyPlan {
-  /// What is stored for a value: nil for nothing.
+  /// The stored form that the rules make of a value; nil for nothing.
   fileprivate func treated(
     _ value: [UInt8], _ collection: Path, _ writing: Writing
   ) throws -> [UInt8]? {

@@ -15,7 +15,7 @@ import Synchronization
 /// 1. Every operation in `operations` and `records` has been applied to the projector, in order.
 /// 2. It is used on one thread, between `WriteGroup.run`'s start and its commit; checked by `use`.
 final class Writing: @unchecked Sendable {
-  // What makes it Sendable: invariant 2. It is not shared; `Snapshot` holds one, and asks
+  // It is Sendable because of invariant 2. It is not shared; `Snapshot` holds one, and asks
   // `reader(for:)`, which refuses any other thread and any other time.
 
   let store: Store
@@ -36,7 +36,7 @@ final class Writing: @unchecked Sendable {
   // The transaction that is running.
   private(set) var sequence = SequenceNumber.zero
   var metadata: [String: String] = [:]
-  /// Whether the transaction gets a record even if it has no operation.
+  /// True if the transaction gets a record even if it has no operation.
   var isAlwaysRecorded = false
   private var operations = OperationWriter()
   private var marks: [Mark] = []
@@ -53,7 +53,7 @@ final class Writing: @unchecked Sendable {
   private var failure: DatabaseError?
   /// Why the whole group can only be given up, if it must be.
   private(set) var groupFailure: (any Error)?
-  /// Whether something new can be seen: the state's commit succeeded, too.
+  /// True if something new can be seen: the state's commit succeeded, too.
   private(set) var isApplied = false
   /// Why the state could not be committed after the log was, if it could not.
   private(set) var stateFailure: (any Error)?
@@ -65,9 +65,9 @@ final class Writing: @unchecked Sendable {
   let bindings = Bindings()
   /// The one that was asked for last.
   var lastBinding: Binding?
-  /// What is to run once the running transaction is durable.
+  /// The closures that run once the running transaction is durable.
   private(set) var afterCommit: [@Sendable () -> Void] = []
-  /// Whether anything that this group declares is filled later.
+  /// True if indexes and views that this group declares are filled later.
   var fillsLater: Bool
   /// How many entries of an index that is given up others wait for.
   private let emptiedAtOnce: Int
@@ -98,7 +98,7 @@ final class Writing: @unchecked Sendable {
 
   /// Runs a body as the next transaction.
   ///
-  /// - Throws: What the body throws; then nothing of it is left.
+  /// - Throws: Any error that the body throws; nothing of the transaction is left then.
   func run(_ metadata: [String: String], _ body: (Writing) throws -> Void) throws {
     self.metadata = metadata
     isAlwaysRecorded = false
@@ -217,7 +217,7 @@ final class Writing: @unchecked Sendable {
   /// How many bytes they take.
   var operationBytes: Int { operations.bytes.count }
 
-  /// What the running transaction has changed so far, in path order.
+  /// The changes that the running transaction has made so far, in path order.
   func changes() throws -> [Change] {
     try use()
     let old = try store.snapshot(at: .now)
@@ -343,7 +343,7 @@ final class Writing: @unchecked Sendable {
     }
   }
 
-  /// Says what is put off, so that others need not wait for it.
+  /// Configures which index work is deferred, so that others need not wait for it.
   private func putOff() {
     projector.fillsLater = fillsLater
     projector.emptiedAtOnce = emptiedAtOnce

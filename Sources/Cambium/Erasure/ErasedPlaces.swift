@@ -53,7 +53,7 @@ struct ErasedPlaces {
 
   // MARK: Operations
 
-  /// What is left of an operation; nil where nothing is.
+  /// The part of an operation that remains; nil where nothing does.
   func remains(of operation: Operation, _ catalog: Catalog) throws -> Operation? {
     if operation.paths.contains(where: { place(of: $0) != nil }) { return nil }
     switch operation {

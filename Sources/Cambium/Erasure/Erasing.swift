@@ -14,7 +14,7 @@
 
 import LMDB
 
-/// What an erasure has done, or would do.
+/// The result of an erasure, done or only planned.
 public struct Erasure: Hashable, Sendable {
   /// The places whose data is gone: the one asked for, and those where that stood before or after
   /// it was moved. In path order.
@@ -44,20 +44,20 @@ extension Database {
   /// did; their ``Commit/isErased`` says what happened. One more transaction records the erasure:
   /// its event ``Erasure/eventName`` vouches for what is left of each.
   ///
-  /// What does not belong to the place stays: metadata, events, names of properties, references to
-  /// the place, and backups. Make new backups, and delete the old ones. What a disk keeps of files
-  /// that were removed is up to the file system.
+  /// Data that does not belong to the place stays: metadata, events, names of properties,
+  /// references to the place, and backups. Make new backups, and delete the old ones. The file
+  /// system decides what a disk keeps of files that were removed.
   ///
   /// - Parameters:
   ///   - place: The place; not the root.
   ///   - path: The directory of a database that is not open, in this or any other process.
-  ///   - includingMoved: Whether to erase also where the data was moved from or to. Where it was
+  ///   - includingMoved: True to erase also where the data was moved from or to. Where it was
   ///     moved, and this is false, nothing is erased. Everything that was ever at such a place
   ///     goes; ``planErasure(of:at:options:progress:)`` names them.
   ///   - metadata: Who and why, for the record of the erasure.
   ///   - options: How to open the database.
   ///   - progress: Called about ten times a second, on this thread; false cancels.
-  /// - Returns: What was done.
+  /// - Returns: The erasure: its places, the counts of what it took out, and its transaction.
   /// - Throws: ``DatabaseError/notFound(_:reason:)`` where nothing was ever there,
   ///   ``DatabaseError/misuse(reason:)`` for the root, and where data was moved;
   ///   ``DatabaseError/alreadyOpen(path:)`` and ``DatabaseError/busy(reason:)`` where the database
@@ -85,14 +85,15 @@ extension Database {
     }
   }
 
-  /// Says what ``erase(_:at:includingMoved:metadata:options:progress:)`` would do.
+  /// Plans an erasure: does all that ``erase(_:at:includingMoved:metadata:options:progress:)``
+  /// would do, but changes nothing.
   ///
   /// - Parameters:
   ///   - place: The place; not the root.
   ///   - path: The directory of a database that is not open.
   ///   - options: How to open the database.
   ///   - progress: Called about ten times a second, on this thread; false cancels.
-  /// - Returns: What would be done, with the places where data was moved from or to.
+  /// - Returns: The erasure that would be done, with the places where data was moved from or to.
   /// - Throws: As the erasure itself. Nothing has changed.
   /// - Complexity: as the erasure: it makes all the files, and drops them.
   public static func planErasure(

@@ -1,4 +1,4 @@
-// What the record of an erasure says about the records that it has changed, in its event:
+// The event in the record of an erasure, which describes the records that the erasure has changed:
 //
 //     per record: sequence number u64 | BLAKE2b-256 of the operations that are left
 //
@@ -7,7 +7,7 @@
 
 import FoundationEssentials
 
-/// What an erasure has left of some records.
+/// The digests of some records as an erasure has left them.
 struct ErasureNote {
   private(set) var bytes: [UInt8] = []
 
@@ -15,7 +15,7 @@ struct ErasureNote {
   private static let bytesMax = 1 << 19
   private static let entryCount = 8 + Digest.bytesCount
 
-  /// Whether the next record belongs into another event.
+  /// True if there is no room for another record in this event.
   var isFull: Bool { bytes.count + ErasureNote.entryCount > ErasureNote.bytesMax }
 
   /// Adds a record after it was changed.
@@ -52,7 +52,7 @@ struct ErasureNote {
 }
 
 extension TransactionRecord {
-  /// Whether it records an erasure.
+  /// True if it records an erasure.
   var isErasure: Bool {
     var operations = OperationReader(operations)
     guard case .event(Erasure.eventName, _)? = try? operations.next() else { return false }

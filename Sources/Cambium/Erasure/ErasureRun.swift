@@ -19,7 +19,7 @@ struct ErasureRun {
   /// The blobs that were referred to at the places, and by nothing else so far.
   private var blobs: Set<[UInt8]> = []
   private var notes: [ErasureNote] = []
-  /// Whether there was anything at the places.
+  /// True if there was anything at the places.
   private var hasFound = false
   private static let stepBytes = Rebuild.stepBytes
 

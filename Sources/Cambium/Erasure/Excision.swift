@@ -15,7 +15,7 @@ struct Excision: ~Copyable {
   private let transaction: WriteTransaction
   private let tables: StateTables
   private let catalog: Catalog
-  /// Whether there was anything to take out.
+  /// True if there was anything to take out.
   private(set) var hasFound = false
 
   init(_ transaction: consuming WriteTransaction, _ tables: StateTables, _ catalog: Catalog) {
@@ -70,7 +70,7 @@ struct Excision: ~Copyable {
     }
   }
 
-  /// What was removed from a place.
+  /// The nodes that were removed from a place, each with its link in the history.
   private func removed(_ treeKey: [UInt8]) throws -> [(HistoryLink, NodeHeader)] {
     var found: [(HistoryLink, NodeHeader)] = []
     var place = HistoryLink(sequence: 0, index: 0)

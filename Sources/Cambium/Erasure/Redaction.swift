@@ -29,7 +29,8 @@ final class Redaction {
   /// - Parameters:
   ///   - next: Gives the next record, or nil for the end of the transaction.
   ///   - take: Takes what is left of each.
-  /// - Throws: What these throw; ``DatabaseError`` where what is left cannot be applied.
+  /// - Throws: The errors of `next` and `take`; ``DatabaseError`` where what is left cannot be
+  ///   applied.
   func run(
     _ next: () throws -> TransactionRecord?, _ take: (TransactionRecord) throws -> Void
   ) throws {

@@ -80,7 +80,7 @@ final class ChangeFeed: Sendable {
   /// Says that a commit of this process is stored and cannot be read yet. Whoever waits is woken,
   /// to hear of it.
   ///
-  /// - Returns: Whether it is news.
+  /// - Returns: True unless this commit or a later one was already known to lag.
   func fallBehind(_ lag: StateLag) -> Bool {
     let (isNew, woken) = state.withLock { state in
       let isNew = state.lag.map { $0.head < lag.head } ?? true
@@ -124,7 +124,7 @@ final class ChangeFeed: Sendable {
     }
   }
 
-  /// Whether no further commit will come.
+  /// True if no further commit will come.
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
   /// Ends all waiting.

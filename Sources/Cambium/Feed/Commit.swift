@@ -2,12 +2,12 @@ import FoundationEssentials
 
 /// A node's value before and after a transaction.
 public struct Change: Hashable, Sendable {
-  /// Where the node is; for a move, both places are told. Where a property's path was asked for, it
-  /// is that.
+  /// The node's path; for a move, there is a change for each of the two places. Where the path of a
+  /// property was asked for, it is that path.
   public let path: Path
-  /// What it held before, or nil where it was not there or had no value of its own.
+  /// The value before, or nil where the node was not there or had no value of its own.
   public let old: Value?
-  /// What it holds after.
+  /// The value after, or nil where the node is gone or has no value of its own.
   public let new: Value?
 }
 
@@ -15,7 +15,7 @@ public struct Change: Hashable, Sendable {
 public struct Event: Hashable, Sendable {
   /// Its name.
   public let name: String
-  /// What came with it.
+  /// The value that the application logged with it.
   public let payload: Value
 }
 
@@ -31,13 +31,13 @@ public struct Commit: Sendable {
   public let metadata: [String: String]
   /// How many operations it has, definitions of names included.
   public let operationCount: Int
-  /// Whether an erasure has taken operations out of it since.
+  /// True if an erasure has since taken operations out of it.
   public let isErased: Bool
   /// The application's own facts, in order; none where only a part of the tree was asked for.
   public let events: [Event]
 
-  /// Whether it was read from the archive: then ``operations()`` tells what it did, and the values
-  /// that it met and left are not there any more.
+  /// True if it was read from the archive: then ``operations()`` says what it did, but the values
+  /// before and after are no longer there.
   public var isArchived: Bool { archived != nil }
 
   let store: Store
@@ -45,7 +45,7 @@ public struct Commit: Sendable {
   let archived: [UInt8]?
   private let touched: [Touched]
 
-  /// What changed, in path order. Of an archived transaction that cannot be read:
+  /// The changes, in path order. An archived transaction's cannot be read:
   /// ``DatabaseError/compacted(oldest:)`` says so.
   public var changes: Changes { Changes(store: store, sequence: sequence, touched: touched) }
 
@@ -64,14 +64,14 @@ public struct Commit: Sendable {
     let (found, events) = try Touched.collect(record, under: under)
     self.events = events
     touched = try found.filter { touched in
-      // What became of a property that was asked for, only the history knows.
+      // Only the history knows what became of a property that was asked for.
       if !touched.isUncertain || isArchived { return true }
       var cursor = Changes(store: store, sequence: record.sequence, touched: [touched]).makeCursor()
       return try cursor.next() != nil
     }
   }
 
-  /// Whether nothing within the path asked for was touched, and nothing was told.
+  /// True if it touched nothing within the path asked for, and logged no events.
   var isEmpty: Bool { touched.isEmpty && events.isEmpty }
 }
 
@@ -79,12 +79,13 @@ public struct Commit: Sendable {
 struct Touched: Sendable {
   var path: Path
   var isSubtree: Bool
-  /// Whether the path may be a property's, because it is the one that was asked for.
+  /// True if the path may be a property's, because it is the one that was asked for.
   var mayBeProperty = false
-  /// Whether only the record was named in which the path would be a property.
+  /// True if the operation only named the record in which the path would be a property.
   var isUncertain = false
 
-  /// What a record touches within a path, in path order, each node once.
+  /// The nodes that a record touches within a path, in path order, each once; for the root, also
+  /// the record's events.
   static func collect(
     _ record: TransactionRecord, under: Path
   ) throws -> (touched: [Touched], events: [Event]) {
@@ -106,7 +107,7 @@ struct Touched: Sendable {
     return (reduced(touched), under.isRoot ? events : [])
   }
 
-  /// What an operation touches within a path.
+  /// Visits the nodes that an operation touches within a path.
   static func forEach(
     in operation: Operation, under: Path, _ body: (Touched) throws -> Void
   ) rethrows {
@@ -128,7 +129,7 @@ struct Touched: Sendable {
     }
   }
 
-  /// What stored operations have changed between two snapshots, in path order.
+  /// The changes that stored operations have made between two snapshots, in path order.
   static func changes(
     of operations: [UInt8], from old: Snapshot, to new: Snapshot
   ) throws -> [Change] {
@@ -176,7 +177,7 @@ struct Touched: Sendable {
   }
 }
 
-/// What a transaction changed, in path order, read when asked for.
+/// The changes of a transaction, in path order, read when asked for.
 ///
 /// Nothing is stored for it: the values before and after are read from the tree and its history, as
 /// of the transaction before and of this one.
@@ -194,7 +195,7 @@ public struct Changes: Sendable {
   /// Visits each change.
   ///
   /// - Parameter body: Takes the change; throwing ends the walk.
-  /// - Throws: What `body` throws; as ``ChangeCursor/next()``.
+  /// - Throws: The error of `body`; as ``ChangeCursor/next()``.
   public func forEach(_ body: (Change) throws -> Void) throws {
     var cursor = makeCursor()
     while let change = try cursor.next() { try body(change) }
@@ -240,8 +241,8 @@ public struct ChangeCursor: ~Copyable {
   }
 }
 
-/// What differs between two moments at places that may have changed, in the order of the places.
-/// It renews its snapshots as it goes.
+/// A walk over the differences between two moments at places that may have changed, in the order of
+/// the places. It renews its snapshots as it goes.
 struct Differences: ~Copyable {
   private static let renewal = 256
 
@@ -328,7 +329,7 @@ private struct SubtreeChanges: ~Copyable {
     return nil
   }
 
-  /// What has become of the top, be it node or property.
+  /// The change of the top, be it node or property.
   private mutating func topChange() throws -> Change? {
     guard let path = top else { return nil }
     top = nil

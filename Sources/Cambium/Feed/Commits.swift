@@ -137,7 +137,7 @@ extension Database {
   ///
   /// - Parameters:
   ///   - sequence: From 1 up to the ``head``.
-  ///   - readsArchive: Whether one before the ``horizon`` is read from the archive.
+  ///   - readsArchive: True to read one before the ``horizon`` from the archive.
   /// - Returns: The transaction, with what it changed to be read on demand.
   /// - Throws: ``DatabaseError/noSuchMoment(reason:)``, ``DatabaseError/corrupt(reason:)``,
   ///   ``DatabaseError/compacted(oldest:)``.
@@ -162,13 +162,13 @@ extension Database {
   /// Walks transactions of the past.
   ///
   /// - Parameters:
-  ///   - after: Those after this one; nil begins with the oldest that is left.
+  ///   - after: Only transactions after this one; nil begins with the oldest that is left.
   ///   - upTo: Up to and including this one; the newest by default.
   ///   - under: Only transactions that touch this node or something below it, as in
   ///     ``changes(after:under:)``.
   ///   - reversed: From the newest to the oldest.
-  ///   - readsArchive: Whether transactions before the ``horizon`` are read from the archive, as
-  ///     far as it reaches. They tell all but their ``Commit/changes``.
+  ///   - readsArchive: True to read transactions before the ``horizon`` from the archive, as far as
+  ///     it reaches. They have all but their ``Commit/changes``.
   /// - Returns: The walk.
   /// - Throws: As ``snapshot(at:)``.
   /// - Complexity: one read of each record that is passed; an archived one is read with its whole

@@ -35,7 +35,7 @@ public struct Consumer: Sendable {
 
   /// The last transaction that was taken care of; zero for a new consumer.
   ///
-  /// - Returns: What this process has advanced to, stored or not; else what is stored.
+  /// - Returns: The position that this process has advanced to, stored or not; else the stored one.
   /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``.
   public func position() throws -> SequenceNumber {
     if let kept = database.store.keptPosition(name) { return kept }

@@ -25,13 +25,13 @@ public enum LoggedOperation: Hashable, Sendable {
   case incrementEntry(Path, property: String, key: String, by: Value)
   /// A node was removed, with all below it.
   case remove(Path)
-  /// What a transaction had removed was restored.
+  /// A node that a transaction had removed was restored, with all below it.
   case restore(Path, removedAt: SequenceNumber)
   /// A node was moved, with all below it.
   case move(Path, to: Path)
   /// A name was used for the first time.
   case define(String)
-  /// The application told a fact.
+  /// The application logged an event.
   case event(Event)
   /// A collection was declared, or its declaration taken back where that is nil.
   case declare(Path, CollectionDefinition?)
@@ -40,13 +40,13 @@ public enum LoggedOperation: Hashable, Sendable {
   public struct Update: Hashable, Sendable {
     /// The property's name.
     public let property: String
-    /// What it was set to; nil where it was taken out.
+    /// The value that it was set to; nil where it was taken out.
     public let value: Value?
   }
 }
 
 extension Commit {
-  /// What the transaction did, in order, as it was logged.
+  /// Reads the transaction's operations, in order, as they were logged.
   ///
   /// - Returns: The operations, definitions of names included.
   /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``; unless the

@@ -16,7 +16,7 @@ package enum ASCII {
   package static let colon: UInt8 = 0x3A
   package static let backslash: UInt8 = 0x5C
 
-  /// Whether a byte is a decimal digit.
+  /// True if a byte is a decimal digit.
   package static func isDigit(_ byte: UInt8) -> Bool { byte >= zero && byte <= nine }
 
   /// The value of a hexadecimal digit, or nil.

@@ -23,13 +23,13 @@ enum ByteOrder {
     }
   }
 
-  /// Whether two texts are the same bytes.
+  /// True if two texts consist of the same bytes.
   @inline(__always)
   static func areEqual(_ a: String, _ b: String) -> Bool {
     haveSameStorage(a, b) || (a.utf8.count == b.utf8.count && compare(a, b) == 0)
   }
 
-  /// Whether two strings are one and the same: short ones with the same bytes, or longer ones in
+  /// True if two strings are one and the same: short ones with the same bytes, or longer ones in
   /// the same memory. Most names that are compared are.
   @inline(__always)
   static func haveSameStorage(_ a: String, _ b: String) -> Bool {

@@ -87,10 +87,10 @@ extension RawSpan {
     }
   }
 
-  /// Whether no byte has its highest bit set.
+  /// True if no byte has its highest bit set.
   var isASCII: Bool { unsafe withUnsafeBytes { unsafe $0.isASCII } }
 
-  /// Whether a byte occurs at or after a place.
+  /// True if a byte occurs at or after a position.
   func contains(_ byte: UInt8, from start: Int) -> Bool {
     unsafe withUnsafeBytes { bytes in
       guard start < byteCount, let base = bytes.baseAddress else { return false }
@@ -98,7 +98,7 @@ extension RawSpan {
     }
   }
 
-  /// Whether two stretches are the same bytes.
+  /// True if two spans hold the same bytes.
   func equals(_ other: RawSpan) -> Bool {
     guard byteCount == other.byteCount else { return false }
     return unsafe withUnsafeBytes { a in
@@ -109,13 +109,13 @@ extension RawSpan {
     }
   }
 
-  /// Whether it begins with given bytes.
+  /// True if it begins with the bytes of `prefix`.
   @inline(__always)
   func starts(with prefix: RawSpan) -> Bool {
     byteCount >= prefix.byteCount && extracting(0..<prefix.byteCount).equals(prefix)
   }
 
-  /// Whether it comes before another in the order of bytes.
+  /// True if it comes before another in the order of bytes.
   func precedes(_ other: RawSpan) -> Bool {
     let limit = min(byteCount, other.byteCount)
     return unsafe withUnsafeBytes { a in
@@ -147,7 +147,7 @@ extension RawSpan {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Whether no byte has its highest bit set.
+  /// True if no byte has its highest bit set.
   @inline(__always)
   fileprivate var isASCII: Bool {
     var (bits, index) = (UInt64(0), 0)
@@ -170,7 +170,7 @@ extension [UInt8] {
     try unsafe withUnsafeBytes { bytes in try unsafe body(bytes.bytes) }
   }
 
-  /// Whether another array is longer and starts with these bytes.
+  /// True if another array is longer and starts with these bytes.
   @inline(__always)
   func isPrefix(of other: [UInt8]) -> Bool {
     guard count < other.count else { return false }

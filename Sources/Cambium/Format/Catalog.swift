@@ -8,7 +8,7 @@ struct Catalog: Sendable {
   /// The number of a name, which is its place in order of definition.
   typealias NameID = UInt32
 
-  /// What is declared about collections.
+  /// The declared collections.
   var collections = Collections()
   private(set) var names: [String] = []
   private var hashes: [UInt64] = []
@@ -20,13 +20,13 @@ struct Catalog: Sendable {
   /// How many names there are.
   var count: Int { names.count }
 
-  /// Whether it has all that a state of this head has. What is unfinished changes from one view of
-  /// the state to the next, so a catalog that is kept knows nothing of it.
+  /// True if it has all that a state of this head has. Unfinished indexes and views change from one
+  /// snapshot of the state to the next, so a catalog that is kept knows nothing of them.
   func isUpToDate(_ head: StateHead) -> Bool {
     count >= Int(head.names) && collections.version == head.declarations && head.unfinished == 0
   }
 
-  /// Whether it has more than another one of the same state.
+  /// True if it has more names or later declarations than another one of the same state.
   func isNewer(than other: Catalog) -> Bool {
     (count, collections.version) > (other.count, other.collections.version)
   }
@@ -51,7 +51,7 @@ struct Catalog: Sendable {
     return names[Int(id)]
   }
 
-  /// Whether one name's bytes come before another's; both are defined.
+  /// True if one name's bytes come before another's; both must be defined.
   @inline(__always)
   func areInOrder(_ a: NameID, _ b: NameID) -> Bool {
     let (first, second) = (beginnings[Int(a)], beginnings[Int(b)])

@@ -79,7 +79,7 @@ package enum DateText {
     append(day.day, digits: 2, to: &output)
   }
 
-  /// Whether a moment is the first of its day.
+  /// True if a moment is midnight in UTC, the first of its day.
   package static func isDay(_ microseconds: Int64) -> Bool {
     microseconds % microsecondsPerDay == 0
   }

@@ -143,7 +143,7 @@ extension Key: CustomStringConvertible, ExpressibleByStringLiteral, ExpressibleB
 
 /// The first byte of a stored key, which is also the order of the kinds.
 enum KeyTag {
-  /// What no key can be; only in paths, never stored.
+  /// The tag of a text that cannot be a key; it occurs only in paths and is never stored.
   static let invalid: UInt8 = 0
   static let integer: UInt8 = 1
   static let uuid: UInt8 = 2

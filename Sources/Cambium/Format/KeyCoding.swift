@@ -32,9 +32,9 @@ extension Key {
 
   /// Adds the stored form as a part of a path.
   ///
-  /// Text made by hand, as in `Key.text("42")`, becomes the key that it reads as. What no key can
-  /// be
-  /// gets a tag of its own, under which nothing is ever stored; writing such a path is an error.
+  /// Text made by hand, as in `Key.text("42")`, becomes the key that it reads as. A text that
+  /// cannot be a key gets a tag of its own, under which nothing is ever stored; writing such a path
+  /// is an error.
   func appendTerminated(to bytes: inout [UInt8]) {
     guard case .text(let text) = self else { return append(to: &bytes) }
     if let key = try? Key(text) {
@@ -104,7 +104,7 @@ extension ByteSink where Self: ~Copyable {
 }
 
 extension RawSpan {
-  /// Whether a stored text key is one: without NUL, and not to be read as an integer or a UUID,
+  /// True if a stored text key is valid: without NUL, and not to be read as an integer or a UUID,
   /// which would make two stored forms of one key.
   fileprivate var isTextKey: Bool {
     get throws {

@@ -41,7 +41,7 @@
     return unsafe (start + place).assumingMemoryBound(to: half)
   }
 
-  /// Whether the names' bytes ascend.
+  /// True if the names are in ascending byte order, each once.
   var areSorted: Bool {
     var index = 1
     while index < count {
@@ -51,7 +51,7 @@
     return true
   }
 
-  /// Whether these are the names, in this order.
+  /// True if the pairs have exactly these names, in this order.
   func have(_ names: [String]) -> Bool {
     guard count == names.count else { return false }
     for index in names.indices where !ByteOrder.areEqual(names[index], name(index)) {

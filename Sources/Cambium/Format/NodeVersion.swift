@@ -11,7 +11,7 @@
 //
 // All numbers little-endian.
 
-/// What a node holds of its own.
+/// The kind of content that a node holds of its own.
 enum ContentKind: UInt8 {
   case none = 0
   case scalar = 1
@@ -22,7 +22,7 @@ enum ContentKind: UInt8 {
 struct NodeHeader {
   var kind: ContentKind
   var modified: UInt64
-  /// What the children's keys begin with; 0 where the node never had children.
+  /// The id that the children's keys begin with; 0 where the node never had children.
   var node: UInt64
   /// Where the content starts.
   let contentOffset: Int
@@ -65,7 +65,7 @@ struct NodeHeader {
     contentOffset = 0
   }
 
-  /// Whether earlier versions are linked.
+  /// True if the version has links to earlier ones.
   var hasLinks: Bool { !linksRange.isEmpty }
 
   /// The links to earlier versions.

@@ -2,9 +2,9 @@
 /// place. So changes of different parts can be made and taken back in any order, and lose nothing.
 ///
 /// A set is stored as an array with each element once, in the order of their bytes; a dictionary as
-/// a map. What is absent or null counts as empty.
+/// a map. An absent or null value counts as empty.
 extension Operation {
-  /// What is done to the part.
+  /// The change that is made to the part.
   enum Edit: Equatable, Sendable {
     /// Puts an element into a set that does not have it.
     case include([UInt8])
@@ -74,7 +74,7 @@ enum SetCoding {
 enum MapCoding {
   private typealias Entry = (key: [UInt8], value: [UInt8])
 
-  /// What is stored under a key, or nil.
+  /// The value that is stored under a key, or nil.
   static func value(of key: String, in stored: [UInt8]?, _ path: Path) throws -> [UInt8]? {
     guard let stored, stored != [ValueTag.null] else { return nil }
     let key = Array(key.utf8)

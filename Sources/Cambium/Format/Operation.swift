@@ -1,5 +1,5 @@
-// One change inside a transaction, as logged. What had to be decided (ids, times, checks) was
-// decided before; applying an operation needs nothing but the tree it is applied to.
+// One change inside a transaction, as logged. All decisions (ids, times, checks) were made before;
+// applying an operation needs nothing but the tree it is applied to.
 //
 // Stored: a code, then per code:
 //
@@ -33,7 +33,7 @@ struct Content: Equatable, Sendable {
   var bytes: [UInt8]
 }
 
-/// What an operation on a value is aimed at: a property, or the node's own value.
+/// The target of an operation on a value: a property, or the node's own value.
 typealias Target = Catalog.NameID?
 
 /// One change inside a transaction.

@@ -1,9 +1,8 @@
 /// Where a node is: the keys from the root down.
 ///
 /// The text form joins the keys with `/` and escapes as RFC 6901 does: `~1` is a `/` inside a key,
-/// `~0` a `~`. The empty text is the root. What is written may have paths of 128 KiB: 14,563
-/// integer keys, or 271 of the longest text keys. Moving can make deeper trees, which are read
-/// alike.
+/// `~0` a `~`. The empty text is the root. Paths of up to 128 KiB can be written to: 14,563 integer
+/// keys, or 271 of the longest text keys. Moving can make deeper trees, which are read alike.
 ///
 ///     let path: Path = "users/ada/name"
 ///     let child = try path.appending("first")
@@ -81,7 +80,7 @@ extension Path {
     return keys
   }
 
-  /// Whether this is the root.
+  /// True if this is the root.
   public var isRoot: Bool { bytes.isEmpty }
 
   /// How many keys it has; zero for the root.
@@ -117,7 +116,7 @@ extension Path {
   /// The path of a descendant.
   public func appending(_ path: Path) -> Path { Path(bytes: bytes + path.bytes) }
 
-  /// Whether this is `ancestor` or lies below it.
+  /// True if this is `ancestor` or lies below it.
   public func isWithin(_ ancestor: Path) -> Bool { bytes.starts(with: ancestor.bytes) }
 
   /// The rest of this path below `ancestor`, or nil where it does not lie within it.

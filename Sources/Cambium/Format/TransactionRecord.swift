@@ -25,13 +25,13 @@
 //         operation count u32, operations length u32   as they were
 //         digest 32 bytes                              BLAKE2b-256(salt ‖ operations), as they were
 //
-// What is left is vouched for by the record of the erasure; see ErasureNote.swift.
+// The record of the erasure vouches for the operations that are left; see ErasureNote.swift.
 
 import FoundationEssentials
 
 /// One committed transaction.
 struct TransactionRecord: Equatable, Sendable {
-  /// What a program must know to read it.
+  /// The record format, which a program must know to read it.
   private(set) var format: UInt8
   var sequence: SequenceNumber
   var clock: HybridClock
@@ -43,7 +43,7 @@ struct TransactionRecord: Equatable, Sendable {
   var operations: [UInt8]
   /// Empty where something was erased.
   var salt: [UInt8]
-  /// What the link was made of, where something was erased since.
+  /// The original operations as the link covers them; nil unless something was erased since.
   private(set) var original: Original?
   var link: [UInt8]
 
@@ -85,7 +85,7 @@ struct TransactionRecord: Equatable, Sendable {
     link = chained(to: previous)
   }
 
-  /// Whether operations were erased.
+  /// True if operations were erased.
   var isErased: Bool { original != nil }
 
   /// Puts what is left in the place of the operations, for good.

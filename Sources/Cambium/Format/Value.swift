@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// What a node or a property holds.
+/// A value that a node or a property holds.
 ///
 /// Every value comes back exactly as it was stored: NaN keeps its bits, −0.0 its sign, an integer
 /// stays an integer and a double a double. Dates are kept to the microsecond. Equality is that of
@@ -34,7 +34,7 @@ public enum Value: Sendable {
   /// A large value, stored beside the tree.
   case blob(Blob)
 
-  /// Whether it is a map, which a node holds as a record.
+  /// True if it is a map, which a node holds as a record.
   var isMap: Bool { if case .map = self { true } else { false } }
 
   /// The largest number of bytes that one stored value or record may take: 1 MiB.
@@ -146,7 +146,7 @@ public struct Record: Sendable {
   /// How many members there are.
   public var count: Int { pairs.count }
 
-  /// Whether there are none.
+  /// True if there are no members.
   public var isEmpty: Bool { pairs.isEmpty }
 }
 

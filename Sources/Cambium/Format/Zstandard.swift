@@ -32,7 +32,7 @@ enum Zstandard {
     return Int(count)
   }
 
-  /// What was compressed.
+  /// The content as it was before compression.
   ///
   /// - Throws: ``DatabaseError/corrupt(reason:)``, also where it is longer than `countMax`.
   static func decompressed(_ bytes: RawSpan, countMax: Int) throws -> [UInt8] {

@@ -16,7 +16,7 @@ package struct ByteSource: ~Copyable {
   /// How much is read at once.
   package static let bufferBytes = 256 << 10
 
-  /// What messages call the input.
+  /// The name of the input in messages.
   package let name: String
   /// The input's length in bytes, as far as the system knows it; for a progress bar.
   package let size: UInt64
@@ -26,7 +26,7 @@ package struct ByteSource: ~Copyable {
   package private(set) var end = 0
   /// The first byte that is not consumed.
   package var position = 0
-  /// Whether nothing follows `buffer[..<end]`.
+  /// True if nothing follows `buffer[..<end]`.
   package private(set) var isAtEnd = false
 
   private let storage: Storage

@@ -18,13 +18,13 @@ package struct CollectionInterchange: Sendable {
       })
   }
 
-  /// What a name outside stands for.
+  /// The id or the property that a name outside stands for.
   package enum Name: Equatable {
     case id
     case property(PropertyDefinition)
   }
 
-  /// What names outside stand for, where a record is flat.
+  /// The id and the properties by their names outside, where a record is flat.
   ///
   /// - Throws: ``DatabaseError/misuse(reason:)`` where two properties would have one name.
   package func names(_ profile: InterchangeProfile) throws -> [String: Name] {
@@ -43,7 +43,7 @@ package struct CollectionInterchange: Sendable {
   ///
   /// - Parameters:
   ///   - value: An object.
-  ///   - profile: How it looks.
+  ///   - profile: The form that it has outside.
   /// - Returns: Its key, where it has one, and its properties.
   /// - Throws: ``ValidationError`` with everything that is wrong.
   package func read(

@@ -34,13 +34,13 @@ public struct InputError: Error, Equatable, Sendable {
     }
   }
 
-  /// What the input is called: a path, or `standard input`.
+  /// The name of the input: a path, or `standard input`.
   public let input: String
   /// Where it went wrong, or nil where the input could not be read at all.
   public let place: Place?
-  /// What was expected and what was found, as half a sentence.
+  /// A half sentence that says what was expected and what was found.
   public let reason: String
-  /// What to do about it, or nil where the reason says it.
+  /// Advice on what to do about it, or nil where the reason says it.
   public internal(set) var hint: String?
 
   package init(input: String, place: Place?, reason: String, hint: String? = nil) {

@@ -6,8 +6,8 @@
 
 /// An open file that can be read at any place, and so more than once.
 ///
-/// What can be read only once, such as a pipe, is copied to a temporary file without a name, which
-/// vanishes when this is closed, whatever happens to the process.
+/// An input that can be read only once, such as a pipe, is copied to a temporary file without a
+/// name, which vanishes when this is closed, whatever happens to the process.
 package struct InputFile: ~Copyable {
   private let descriptor: OpenDescriptor
   /// Where the input starts: not 0 for a standard input of which somebody has read a part already.
@@ -64,7 +64,7 @@ package struct InputFile: ~Copyable {
 }
 
 /// A descriptor, closed exactly once: the type is noncopyable. It is not private, since a release
-/// build for tests refers to it from where an input is let go, in other modules.
+/// build for tests refers to it where an input is destroyed, in other modules.
 struct OpenDescriptor: ~Copyable {
   let number: Int32
 
@@ -79,7 +79,7 @@ struct OpenDescriptor: ~Copyable {
   }
 }
 
-/// Copies what can be read only once.
+/// Copies an input that can be read only once.
 private enum Spool {
   static func copy(
     _ input: borrowing OpenDescriptor, _ name: String

@@ -5,11 +5,11 @@
 ///     let text = try flight.json(mobile)             // {"departure_delay":12,"id":"0190…",…}
 ///     let same = try Flight(json: text, mobile)
 ///
-/// What is written with a profile is read with it as the same model, as far as the profile shows
-/// it. What a value of the type ``Value`` holds besides JSON's own kinds only ``exact`` keeps: no
-/// declaration says there what a text stands for.
+/// A model that is written with a profile is read with it as the same model, as far as the profile
+/// shows it. Values of the type ``Value`` that are of none of JSON's own kinds are kept only by
+/// ``exact``: no declaration says there what a text stands for.
 public struct InterchangeProfile: Sendable {
-  /// What becomes of nil.
+  /// The treatment of nil.
   public enum Nulls: String, Hashable, Sendable {
     /// It is left out, unless what is left out would be read as something else.
     case omitted
@@ -17,7 +17,7 @@ public struct InterchangeProfile: Sendable {
     case explicit
   }
 
-  /// What becomes of a reference to another model.
+  /// The form of a reference to another model.
   public enum References: Hashable, Sendable {
     /// The other's id is written.
     case ids
@@ -28,7 +28,7 @@ public struct InterchangeProfile: Sendable {
     case embedded(depth: Int)
   }
 
-  /// What stands for a moment.
+  /// The form of a moment.
   public enum Dates: String, CaseIterable, Hashable, Sendable {
     /// `2013-01-01T10:00:00.25Z`
     case iso8601
@@ -46,7 +46,7 @@ public struct InterchangeProfile: Sendable {
     case number
   }
 
-  /// What becomes of names that the type does not have.
+  /// The treatment of names that the type does not have.
   public enum UnknownNames: String, Hashable, Sendable {
     /// They are an error.
     case refused
@@ -62,9 +62,9 @@ public struct InterchangeProfile: Sendable {
     case dottedNames
   }
 
-  /// What becomes of values that JSON does not have.
+  /// The form of values that JSON does not have.
   public enum Kinds: String, Hashable, Sendable {
-    /// Texts and numbers stand for them, and the type tells for what: a date, a UUID, base64.
+    /// Texts and numbers stand for them, and the type says for what: a date, a UUID, base64.
     case plain
     /// They keep their kind; in JSON each is an object: `{"$date": "2013-01-01T10:00:00Z"}`.
     case kept
@@ -72,9 +72,9 @@ public struct InterchangeProfile: Sendable {
 
   /// How names are written.
   public var keyCase = KeyCase.asDeclared
-  /// What becomes of nil.
+  /// The treatment of nil; it is left out by default.
   public var nulls = Nulls.omitted
-  /// What becomes of references.
+  /// The form of references; ids by default.
   public var references = References.ids
   /// How nested values are written.
   public var nesting = Nesting.objects
@@ -82,11 +82,11 @@ public struct InterchangeProfile: Sendable {
   public var dates = Dates.iso8601
   /// How large numbers are written; both forms are read.
   public var largeNumbers = LargeNumbers.text
-  /// What becomes of values that JSON does not have.
+  /// The form of values that JSON does not have; texts and numbers by default.
   public var kinds = Kinds.plain
-  /// What becomes of names that the type does not have, or that are not shown.
+  /// The treatment of names that the type does not have, or that are not shown.
   public var unknownNames = UnknownNames.refused
-  /// Whether a text is read as the number or truth value that it says, and a number as text; whole
+  /// True to read a text as the number or truth value that it says, and a number as text; whole
   /// numbers and others are never taken for each other where something would be lost.
   public var isLenient = false
   /// The properties that are shown; nil for all.
@@ -161,7 +161,7 @@ public struct InterchangeProfile: Sendable {
     conversions.last { $0.path == path }
   }
 
-  /// Whether something is shown: what is named, what lies in it, and what it lies in.
+  /// True if a property is shown: it is named, lies in a named one, or has a named one in it.
   func shows(_ path: [String], isID: Bool = false) -> Bool {
     if hidden.contains(where: { path.starts(with: $0) }) { return false }
     guard let shown, !isID else { return true }
@@ -172,8 +172,8 @@ public struct InterchangeProfile: Sendable {
 /// A form that one property has in a profile.
 struct InterchangeConversion: Sendable {
   let path: [String]
-  /// What stands for a stored value, which is not null.
+  /// Converts a stored value, which is not null, to its form outside.
   let out: @Sendable (Value) throws -> Value
-  /// The stored value that something which is not null stands for.
+  /// Converts a form outside, which is not null, to the stored value that it stands for.
   let back: @Sendable (Value) throws -> Value
 }

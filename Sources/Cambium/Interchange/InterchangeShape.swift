@@ -1,6 +1,6 @@
-/// What a value is, as far as its form outside the database depends on it.
+/// The shape of a value, as far as its form outside the database depends on it.
 ///
-/// What is inside another is asked for late: a nested type may hold values of its own type.
+/// Inner shapes are resolved late: a nested type may hold values of its own type.
 package indirect enum InterchangeShape: Sendable {
   /// Anything: what JSON does not have is written as text, and read as that.
   case any
@@ -17,7 +17,7 @@ package indirect enum InterchangeShape: Sendable {
   case nested(@Sendable () -> [InterchangeMember])
   /// One of some cases: its name and its payload.
   case union(@Sendable () -> [InterchangeMember])
-  /// Whatever a text says that is JSON.
+  /// Any JSON value, which is stored as its text.
   case json
 }
 
@@ -29,9 +29,9 @@ package struct InterchangeMember: Sendable {
 
 /// A reference, as it looks outside.
 package struct InterchangeReference: Sendable {
-  /// What the keys are; nil where it is not known.
+  /// The type of the keys; nil where it is not known.
   var keys: CollectionDefinition.KeyType?
-  /// What stands for no key, where the property is not optional.
+  /// The value that stands for no key, where the property is not optional.
   var unassigned: Value?
   /// Writes the record that a key refers to; nil where there is none.
   var embed: (@Sendable (inout OutwardWriter, _ key: Value, _ place: [String]) throws -> Record?)?

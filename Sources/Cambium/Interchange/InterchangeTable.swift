@@ -4,11 +4,11 @@ package final class InterchangeTable: Sendable {
     /// The declared name; what lies in a nested value has a dotted one.
     var name: String
     var shape: InterchangeShape
-    /// Whether a record without it is read as something else than null.
+    /// True if a record without it is read as something else than null.
     var writesNull = false
   }
 
-  /// What messages call it.
+  /// The name of the kind of records in messages.
   let name: String
   let id: InterchangeShape
   let properties: [Property]
@@ -19,7 +19,7 @@ package final class InterchangeTable: Sendable {
     self.properties = properties
   }
 
-  /// What stands under a name.
+  /// The content that stands under a name.
   indirect enum Content: Sendable {
     case id
     case property(Int)

@@ -58,7 +58,7 @@ extension InwardReader {
     case .decimal(let number): return Int64("\(number)")
     case .string(let text):
       guard let number = ScalarText.integer(Array(text.utf8).span) else { return nil }
-      // What a number in JSON would lose is written as text.
+      // A number that JSON would not keep exactly is written as text.
       let isLarge = number.magnitude > JSONTypes.integerMax.magnitude
       return isLarge || profile.isLenient ? number : nil
     default: return nil

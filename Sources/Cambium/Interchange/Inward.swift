@@ -1,17 +1,17 @@
 // From what stands for values outside back to values. Nothing is lost on the way without a word:
-// what cannot be what it must be is a problem, and all problems are told together.
+// what cannot be what it must be is a problem, and all problems are reported together.
 
 import FoundationEssentials
 
 /// Reads records that were written as dictionaries.
 package struct InwardReader {
   let profile: InterchangeProfile
-  /// What is wrong so far, in the order in which it was met.
+  /// The problems found so far, in the order in which they were met.
   package private(set) var problems: [ValidationError] = []
 
   package init(_ profile: InterchangeProfile) { self.profile = profile }
 
-  /// What a record holds.
+  /// The id and the properties that were read from a record.
   package struct Found {
     /// The id's stored value; null and nil where there is none.
     package var id: Value?
@@ -51,8 +51,8 @@ package struct InwardReader {
 
   /// Reads a record.
   ///
-  /// - Throws: ``DatabaseError/misuse(reason:)`` where two names would be one. What is wrong with
-  ///   the values is in ``problems``.
+  /// - Throws: ``DatabaseError/misuse(reason:)`` where two names would be one. Problems with the
+  ///   values are in ``problems``.
   package mutating func record(_ record: Record, _ table: InterchangeTable) throws -> Found {
     var found = Found()
     read(record, try table.members(profile), table, [], &found)

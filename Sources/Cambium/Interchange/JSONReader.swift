@@ -15,7 +15,7 @@ package enum JSONEvent: Equatable {
 ///     var reader = try JSONReader(ByteSource(path: "a.json"))
 ///     while let event = try reader.next() { … }        // or try reader.value() for whole values
 ///
-/// What RFC 8259 leaves open:
+/// RFC 8259 leaves some choices open. They are made like this:
 /// - A document is one value. In lines (`.jsonl`), each line is one; empty lines are passed over.
 /// - A number without point and exponent is an integer, within 64 bits, or else an error. `-0` and
 ///   all others are doubles; too large a number is an error, and so is one that is nearly but not
@@ -35,7 +35,7 @@ package struct JSONReader: ~Copyable {
   /// How deep arrays and objects may be nested.
   package static let nestingMax = 512
 
-  /// What becomes of the digits that a number of 64 bits would lose.
+  /// The treatment of digits that a number of 64 bits would lose.
   package enum Digits {
     /// A whole number is an error, another is rounded.
     case rounded
@@ -45,7 +45,7 @@ package struct JSONReader: ~Copyable {
     case kept
   }
 
-  /// What may come next.
+  /// The tokens that may come next.
   private enum Expectation { case start, value, firstElement, firstName, name, separator, end }
 
   private struct Container {

@@ -99,7 +99,7 @@ extension JSONTokens {
     try body(source.buffer.span.extracting(token.range))
   }
 
-  /// Whether a text that was looked at starts with `$`, but not with `$$`.
+  /// True if a text that was looked at starts with `$`, but not with `$$`.
   package func startsWithDollar(_ token: JSONToken) -> Bool {
     guard case .text = token.kind, token.range.count > 2 else { return false }
     let first = token.range.lowerBound + 1

@@ -58,7 +58,7 @@ package enum JSONTypes {
     "expected the name of a type, such as $date, found \(InputError.excerpt(name.utf8))"
   }
 
-  /// What to do about it.
+  /// The hint that goes with that error.
   package static let hint = "a name that starts with $ is written with $$"
 
   /// The names, and what stands there.

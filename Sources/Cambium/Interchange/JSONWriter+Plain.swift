@@ -3,7 +3,8 @@
 import FoundationEssentials
 
 extension JSONWriter {
-  /// Adds a value, without spaces. What JSON does not have is written as by the standard profile.
+  /// Adds a value, without spaces. A value that JSON does not have is written as by the standard
+  /// profile.
   ///
   /// It calls itself for what is inside, so not deeper than values nest.
   package static func append(plain value: Value, to output: inout [UInt8]) {

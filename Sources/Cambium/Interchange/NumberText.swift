@@ -12,15 +12,15 @@
 // the double is exact follow from these.
 
 package struct NumberText: Equatable {
-  /// Whether there is a minus.
+  /// True if there is a minus.
   package private(set) var isNegative = false
   /// The first 19 digits, from the first that is not 0, as a number.
   package private(set) var digits: UInt64 = 0
   /// Ten to this power times `digits` is the number, as long as no digit was left out.
   package private(set) var exponent = 0
-  /// Whether digits other than 0 follow the first 19.
+  /// True if digits other than 0 follow the first 19.
   package private(set) var isCut = false
-  /// Whether there is neither a point nor an exponent.
+  /// True if there is neither a point nor an exponent.
   package private(set) var isWhole = true
 
   /// Takes a text apart, or gives nil where it is no such number.

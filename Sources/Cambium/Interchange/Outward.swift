@@ -99,7 +99,7 @@ package struct OutwardWriter {
 
   // MARK: Values
 
-  /// What stands for a value.
+  /// The form outside that stands for a value.
   mutating func outside(
     _ value: Value, _ shape: InterchangeShape, _ place: [String]
   ) throws -> Value {
@@ -148,7 +148,7 @@ package struct OutwardWriter {
     return Record(pairs: pairs)
   }
 
-  /// What stands for a value of which only its kind is known.
+  /// The form outside of a value of which only its kind is known.
   func plain(_ value: Value) -> Value {
     if profile.kinds == .kept { return value }
     switch value {

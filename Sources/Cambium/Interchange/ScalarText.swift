@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// Reads texts as values, where nothing is lost.
 package enum ScalarText {
-  /// Whether a text is certainly an integer that fits 64 bits and a double: the quick look at most
+  /// True if a text is certainly an integer that fits 64 bits and a double: the quick look at most
   /// texts.
   package static func isShortInteger(_ bytes: Span<UInt8>) -> Bool {
     guard bytes.count > 0, bytes.count <= 15 else { return false }
@@ -34,7 +34,7 @@ package enum ScalarText {
     NumberText(bytes)?.exactDouble(bytes) ?? special(bytes)
   }
 
-  /// What is no number in JSON, as it is written here.
+  /// Reads a double that is no number in JSON: `nan`, `inf` or `-inf`.
   package static func special(_ bytes: Span<UInt8>) -> Double? {
     switch bytes.count {
     case 3 where bytes.equals(nan): .nan
@@ -68,7 +68,7 @@ package enum ScalarText {
 }
 
 extension Span where Element == UInt8 {
-  /// Whether the bytes are these.
+  /// True if the bytes are the same as an array's.
   package func equals(_ other: [UInt8]) -> Bool {
     guard count == other.count else { return false }
     for index in indices where self[index] != other[index] { return false }

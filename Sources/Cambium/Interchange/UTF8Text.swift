@@ -1,4 +1,4 @@
-/// Finds bytes that are not UTF-8, and says where: the standard library tells only that there are
+/// Finds bytes that are not UTF-8, and says where: the standard library only reports that there are
 /// some.
 package enum UTF8Text {
   /// The index of the first byte of `bytes[range]` that is not part of well-formed UTF-8, or nil.

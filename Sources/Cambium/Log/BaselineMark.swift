@@ -14,7 +14,7 @@
 
 import LMDB
 
-/// What stands in the place of the records that compaction has dropped.
+/// The mark of the baseline that stands in the place of the records that compaction has dropped.
 struct BaselineMark: Equatable, Sendable {
   /// The newest record that it has folded; zero where nothing was dropped.
   var sequence = SequenceNumber.zero
@@ -70,7 +70,7 @@ struct BaselineMark: Equatable, Sendable {
 }
 
 extension LogReader {
-  /// What stands in the place of dropped records.
+  /// The mark of the baseline, with sequence number zero where nothing was dropped.
   func baseline() throws -> BaselineMark {
     try entry(BaselineMark.name) { try BaselineMark($0) } ?? BaselineMark()
   }
@@ -78,12 +78,12 @@ extension LogReader {
   /// The oldest moment that can be read, and the last record that is not told any more.
   func horizon() throws -> SequenceNumber { SequenceNumber(try number("horizon") ?? 0) }
 
-  /// Whether what is dropped goes into segments, as the compaction that is under way wants it.
+  /// True if dropped records go into segments, as the compaction that is under way wants it.
   func isArchiving() throws -> Bool {
     try entry("horizon") { try $0.load(UInt8.self, at: 8) == 1 } ?? false
   }
 
-  /// What the first segment goes on from.
+  /// The baseline that the first segment goes on from.
   func archiveStart() throws -> BaselineMark {
     try entry(BaselineMark.archiveName) { try BaselineMark($0) } ?? BaselineMark()
   }

@@ -13,7 +13,7 @@ import LMDB
 struct BlobChunks {
   /// The content of one chunk before compression.
   static let chunkBytes = 256 << 10
-  /// What may wait in memory for one commit.
+  /// The most bytes that may wait in memory for one commit.
   static let pendingBytesMax = 256 << 20
 
   private var pending: [(key: [UInt8], value: [UInt8])] = []

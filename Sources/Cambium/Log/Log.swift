@@ -66,7 +66,7 @@ final class Log: Sendable {
     return try? sealed.lend { try MetaEntry.open($0, name: name) { try StateMark($0) } }
   }
 
-  /// Whether a record ends the chain that begins with the first one and goes on with a link.
+  /// True if a record is the next in the chain after the one with the given link.
   func isNext(_ record: TransactionRecord, after link: [UInt8]) -> Bool {
     environment.plantedBugs.contains(.checksumUnchecked) || record.chained(to: link) == record.link
   }
@@ -112,7 +112,7 @@ struct LogTables: Sendable {
   let blobs: Table
   /// Name → entry; see LogEntries.swift.
   let meta: Table
-  /// Whether records are checked against their checksums: always, but in a harness.
+  /// True if records are checked against their checksums: always, except in a harness.
   let checksRecords: Bool
 
   static let names = ["records", "segments", "blobs", "meta"]
@@ -220,7 +220,7 @@ struct LogReader {
       if record.sequence == sequence { return record }
       throw DatabaseError.corrupt(reason: "it says that it is \(record.sequence)")
     } catch DatabaseError.corrupt(let reason) {
-      // What was dropped, or what this view cannot have yet, is not damaged.
+      // A record that was dropped, or that this view cannot have yet, is not damaged.
       if try sequence <= baseline().sequence, try sequence < oldestRecord() {
         throw DatabaseError.compacted(oldest: try horizon())
       }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What a process has met of a damaged log. From then on it writes nothing to it: what comes behind
-/// the damage can only be saved in part.
+/// The damage that a process has met in a log. From then on the process writes nothing to that log:
+/// what comes behind the damage can only be saved in part.
 final class LogDamage: Sendable {
   /// A record that cannot be read.
   struct Found: Sendable {

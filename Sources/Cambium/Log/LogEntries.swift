@@ -15,7 +15,7 @@
 import FoundationEssentials
 import LMDB
 
-/// What a database directory says about itself.
+/// The format, origin and creation time of a database, as its log notes them.
 struct FormatEntry: Equatable, Sendable {
   /// The format of everything that is written now.
   static let version: UInt32 = 2
@@ -118,7 +118,7 @@ struct LogHead: Equatable, Sendable {
 struct StateMark: Equatable, Sendable {
   /// The number in the state directory's name.
   var generation: UInt64
-  /// Whether the state was synced after its last write.
+  /// True if the state was synced after its last write.
   var isClean: Bool
   /// The system start during which the state is written.
   var boot: String

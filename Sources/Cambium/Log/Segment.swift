@@ -76,7 +76,7 @@ struct Segment {
 
   /// Visits the records.
   ///
-  /// - Throws: What `body` throws; ``DatabaseError/corrupt(reason:)``.
+  /// - Throws: Any error that `body` throws; ``DatabaseError/corrupt(reason:)``.
   func forEach(_ body: (TransactionRecord) throws -> Void) throws {
     var offset = 0
     var sequence = first

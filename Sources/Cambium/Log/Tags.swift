@@ -18,7 +18,7 @@ public struct Tag: Hashable, Sendable {
   /// The longest name, in bytes of UTF-8.
   public static let nameBytesMax = 400
 
-  /// What the names of entries begin with.
+  /// The prefix of the names of entries that hold tags.
   static let prefix = Array("tag/".utf8)
 
   /// Refuses a name that cannot be written on a command line, alone or in a range.

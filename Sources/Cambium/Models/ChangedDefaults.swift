@@ -42,8 +42,8 @@ struct ChangedDefaults {
   ///
   /// - Parameters:
   ///   - core: The model.
-  ///   - wanted: What it would declare.
-  ///   - present: What is declared.
+  ///   - wanted: The declaration that the model would make.
+  ///   - present: The declaration that the collection has; nil where it has none.
   ///   - snapshot: Has the records.
   ///   - skipped: Properties that other steps make of something else.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.

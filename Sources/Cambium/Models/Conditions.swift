@@ -1,7 +1,7 @@
 // Conditions written in Swift: `$0.departureDelay > 60`. Each operator makes plain data.
 //
-// What costs time in the type checker was measured: one overload of `where`, one condition per
-// line, and what is rare (property against property, a Boolean by itself) marked as disfavoured.
+// Measurements of the type checker led to this form: one overload of `where`, one condition per
+// line, and rare cases (property against property, a Boolean by itself) marked as disfavoured.
 
 import FoundationEssentials
 
@@ -33,48 +33,48 @@ extension Operand {
     Condition(.compareProperties(path, comparison, other.path))
   }
 
-  /// Whether the property is a value; nil is null.
+  /// Tests whether the property equals a value; nil is null.
   public static func == (a: Operand, b: V) -> Condition { a.compare(.equal, b.storedValue) }
 
-  /// Whether the property is another value.
+  /// Tests whether the property differs from a value.
   public static func != (a: Operand, b: V) -> Condition { a.compare(.notEqual, b.storedValue) }
 
-  /// Whether the property is one of some values.
+  /// Tests whether the property is one of some values.
   public func `in`(_ values: some Sequence<V.Base>) -> Condition {
     Condition(.oneOf(path, values.map(\.storedValue)))
   }
 }
 
 extension Operand where V.Base: Comparable {
-  /// Whether the property is less than a value; null never is.
+  /// Tests whether the property is less than a value; null never is.
   public static func < (a: Operand, b: V.Base) -> Condition { a.compare(.less, b.storedValue) }
 
-  /// Whether the property is a value or less; null never is.
+  /// Tests whether the property is less than or equal to a value; null never is.
   public static func <= (a: Operand, b: V.Base) -> Condition {
     a.compare(.lessOrEqual, b.storedValue)
   }
 
-  /// Whether the property is greater than a value; null never is.
+  /// Tests whether the property is greater than a value; null never is.
   public static func > (a: Operand, b: V.Base) -> Condition { a.compare(.greater, b.storedValue) }
 
-  /// Whether the property is a value or greater; null never is.
+  /// Tests whether the property is greater than or equal to a value; null never is.
   public static func >= (a: Operand, b: V.Base) -> Condition {
     a.compare(.greaterOrEqual, b.storedValue)
   }
 
-  /// Whether the property lies in a range, both bounds included.
+  /// Tests whether the property lies in a range, both bounds included.
   public func `in`(_ range: ClosedRange<V.Base>) -> Condition {
     self >= range.lowerBound && self <= range.upperBound
   }
 
-  /// Whether the property lies in a range, without its upper bound.
+  /// Tests whether the property lies in a range, without its upper bound.
   public func `in`(_ range: Range<V.Base>) -> Condition {
     self >= range.lowerBound && self < range.upperBound
   }
 }
 
-// What a call needs of the property is said on the call, not on an extension: so a property of
-// another type is told as that, and not as a call that is unknown.
+// The constraints on a property stand on each call, not on an extension, so that the compiler
+// reports a property of the wrong type, and not an unknown call.
 extension Operand {
   private func text(_ test: Condition.TextTest, _ text: String, _ collation: Collation)
     -> Condition
@@ -82,24 +82,24 @@ extension Operand {
     Condition(.text(path, test, text, collation))
   }
 
-  /// Whether the text is another one, as the collation compares them.
+  /// Tests whether the text equals another one, as the collation compares them.
   public func equals(_ other: String, _ collation: Collation = .ignoringCase) -> Condition
   where V.Base == String { text(.equals, other, collation) }
 
-  /// Whether the text begins with another one.
+  /// Tests whether the text begins with another one.
   public func hasPrefix(_ prefix: String, _ collation: Collation = .binary) -> Condition
   where V.Base == String { text(.prefix, prefix, collation) }
 
-  /// Whether the text ends with another one.
+  /// Tests whether the text ends with another one.
   public func hasSuffix(_ suffix: String, _ collation: Collation = .binary) -> Condition
   where V.Base == String { text(.suffix, suffix, collation) }
 
-  /// Whether another text occurs in the text.
+  /// Tests whether the text contains another one.
   public func contains(_ part: String, _ collation: Collation = .binary) -> Condition
   where V.Base == String { text(.contains, part, collation) }
 
-  /// Whether the whole text is as a pattern says, in which `%` stands for any text, also none, and
-  /// `_` for one character: `like` of the query language.
+  /// Tests whether the whole text matches a pattern, in which `%` stands for any text, also none,
+  /// and `_` for one character: `like` of the query language.
   ///
   ///     query.where { $0.name.like("John%") }
   ///
@@ -109,30 +109,30 @@ extension Operand {
   public func like(_ pattern: String, _ collation: Collation = .binary) -> Condition
   where V.Base == String { Condition(.like(path, pattern, collation)) }
 
-  /// Whether the text, or a part of it, matches a regular expression.
+  /// Tests whether the text, or a part of it, matches a regular expression.
   ///
   ///     query.where { $0.name.matches("^(St|San) \\w+") }
   ///
   /// Expressions of literals, classes, `.`, `^`, `$`, groups, `|` and repetitions take time in
   /// proportion to the text's length, and can be declared in the conditions of indexes and views.
   /// Everything else that PCRE2 has is for queries: where such an expression takes too long on a
-  /// text, the query throws. Scalars are compared, with Unicode's classes; `.` takes no end of a
-  /// line, and `$` holds at the end of the text.
+  /// text, the query throws. Scalars are compared, with Unicode's classes; `.` matches no line
+  /// ending, and `$` holds at the end of the text.
   public func matches(_ pattern: String, _ collation: Collation = .binary) -> Condition
   where V.Base == String { text(.matches, pattern, collation) }
 
-  /// Whether an element is a value.
+  /// Tests whether one of the elements is a value.
   public func contains(_ element: V.Base.Element) -> Condition
   where V.Base: Sequence, V.Base.Element: PropertyValue {
     Condition(.contains(path, element.storedValue))
   }
 
-  /// Whether there is a value under a key.
+  /// Tests whether there is a value under a key.
   public func hasKey(_ key: V.Base.Key) -> Condition where V.Base: KeyedProperty {
     Condition(.contains(path, .string(key.keyText)))
   }
 
-  /// Whether the value is of a case, by its name; the payload is not looked at.
+  /// Tests whether the value is of a case, by its name; the payload is not looked at.
   public func `is`(_ name: String) -> Condition where V.Base: UnionProperty {
     Condition(.contains(path, .string(name)))
   }
@@ -163,7 +163,7 @@ extension Operand where V.Base: Sequence, V.Base.Element: PropertyValue {
 
 /// A dictionary that can be stored.
 public protocol KeyedProperty: PropertyValue {
-  /// What its values are stored under.
+  /// The type of the keys that its values are stored under.
   associatedtype Key: DictionaryKey
 }
 
@@ -195,41 +195,41 @@ extension ManyOperand {
       """
   }
 
-  /// Whether one of the models passes at least.
+  /// Tests whether at least one of the models passes.
   public func any(@ConditionBuilder _ condition: (Fields<Other>) -> Condition) -> Condition {
     related(.any, condition)
   }
 
-  /// Whether all of the models pass; of none, all do.
+  /// Tests whether all of the models pass; if there are none, they do.
   public func all(@ConditionBuilder _ condition: (Fields<Other>) -> Condition) -> Condition {
     related(.all, condition)
   }
 
-  /// Whether none of the models passes.
+  /// Tests whether none of the models passes.
   public func none(@ConditionBuilder _ condition: (Fields<Other>) -> Condition) -> Condition {
     related(.none, condition)
   }
 
-  /// Whether there is no model.
+  /// Tests whether there are no models.
   public var isEmpty: Condition { none { _ in } }
 }
 
 extension Operand {
-  /// Whether one of the models that the elements refer to passes at least.
+  /// Tests whether at least one of the models that the elements refer to passes.
   public func any(
     @ConditionBuilder _ condition: (Fields<V.Base.Element.Referred>) -> Condition
   ) -> Condition where V.Base: Sequence, V.Base.Element: ReferringProperty {
     ManyOperand(elements: path).any(condition)
   }
 
-  /// Whether all of the models that the elements refer to pass; of none, all do.
+  /// Tests whether all of the models that the elements refer to pass; if there are none, they do.
   public func all(
     @ConditionBuilder _ condition: (Fields<V.Base.Element.Referred>) -> Condition
   ) -> Condition where V.Base: Sequence, V.Base.Element: ReferringProperty {
     ManyOperand(elements: path).all(condition)
   }
 
-  /// Whether none of the models that the elements refer to passes.
+  /// Tests whether none of the models that the elements refer to passes.
   public func none(
     @ConditionBuilder _ condition: (Fields<V.Base.Element.Referred>) -> Condition
   ) -> Condition where V.Base: Sequence, V.Base.Element: ReferringProperty {
@@ -240,34 +240,34 @@ extension Operand {
 // MARK: Property against property
 
 extension Operand {
-  /// Whether two properties are the same.
+  /// Tests whether two properties have the same value.
   @_disfavoredOverload
   public static func == <W: PropertyValue>(a: Operand, b: Operand<W>) -> Condition
   where W.Base == V.Base { a.compare(.equal, b) }
 
-  /// Whether two properties differ.
+  /// Tests whether two properties have different values.
   @_disfavoredOverload
   public static func != <W: PropertyValue>(a: Operand, b: Operand<W>) -> Condition
   where W.Base == V.Base { a.compare(.notEqual, b) }
 }
 
 extension Operand where V.Base: Comparable {
-  /// Whether a property is less than another.
+  /// Tests whether a property is less than another.
   @_disfavoredOverload
   public static func < <W: PropertyValue>(a: Operand, b: Operand<W>) -> Condition
   where W.Base == V.Base { a.compare(.less, b) }
 
-  /// Whether a property is less than another, or the same.
+  /// Tests whether a property is less than another, or equal to it.
   @_disfavoredOverload
   public static func <= <W: PropertyValue>(a: Operand, b: Operand<W>) -> Condition
   where W.Base == V.Base { a.compare(.lessOrEqual, b) }
 
-  /// Whether a property is greater than another.
+  /// Tests whether a property is greater than another.
   @_disfavoredOverload
   public static func > <W: PropertyValue>(a: Operand, b: Operand<W>) -> Condition
   where W.Base == V.Base { a.compare(.greater, b) }
 
-  /// Whether a property is greater than another, or the same.
+  /// Tests whether a property is greater than another, or equal to it.
   @_disfavoredOverload
   public static func >= <W: PropertyValue>(a: Operand, b: Operand<W>) -> Condition
   where W.Base == V.Base { a.compare(.greaterOrEqual, b) }
@@ -278,7 +278,7 @@ extension Operand where V.Base: Comparable {
 extension Operand where V.Base == Bool {
   fileprivate var isTrue: Condition { compare(.equal, .bool(true)) }
 
-  /// Whether the property is not true.
+  /// Tests whether the property is not true.
   public static prefix func ! (a: Operand) -> Condition { !a.isTrue }
 
   /// Both hold.

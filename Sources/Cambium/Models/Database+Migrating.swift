@@ -1,25 +1,25 @@
 // Migrating a model's collection: the untyped rewriting of Database/Migrating.swift, with the
 // schema's steps as what is done to each record.
 
-/// What a migration has to do.
+/// The work that a migration has to do; see ``Database/planMigration(of:)``.
 public struct MigrationPlan: Hashable, Sendable {
   /// The collection.
   public let collection: Path
   /// The steps that are to be done, in order; empty where there is nothing to do.
   public let steps: [String]
-  /// Those of them before which the model cannot be used.
+  /// The steps of the plan that must be done before the model can be used.
   public let blocking: [String]
   /// How many records there are.
   public let records: Int
   /// How many of them an unfinished migration has behind it.
   public let done: Int
-  /// The declared properties that the model does not have. What records have under these names
-  /// stays there, unless the schema says ``Removed``.
+  /// The declared properties that the model does not have. Values under these names stay in the
+  /// records, unless the schema says ``Removed``.
   public let unknownProperties: [String]
 }
 
 extension Database {
-  /// Tells what `migrate` would do.
+  /// Returns the plan of what `migrate` would do.
   ///
   /// - Parameter type: The model.
   /// - Returns: The plan.
@@ -49,19 +49,19 @@ extension Database {
   ///
   ///     try database.migrate(Flight.self) { print($0.done, "of", $0.total ?? 0); return true }
   ///
-  /// It works in batches, each a transaction of its own that also stores how far it is: what is
-  /// broken off, by an error, by `progress`, by a crash, goes on there with the next call. Others
-  /// read and write meanwhile; this model can be used again in the end. What an older app has
-  /// broken off is finished first, and then the steps that are new are run.
+  /// It works in batches, each a transaction of its own that also stores how far it is: a migration
+  /// that an error, `progress` or a crash has interrupted goes on there with the next call. Others
+  /// read and write meanwhile; this model can be used again in the end. A migration that an older
+  /// app has left unfinished is completed first, and then the new steps are run.
   ///
-  /// The app's rules are asked of each record that changes; ``LifecycleModel`` is not told.
+  /// The app's rules are checked for each record that changes; ``LifecycleModel`` is not called.
   ///
   /// - Parameters:
   ///   - type: The model.
   ///   - batch: How many records a transaction has at most.
   ///   - metadata: Stored with each transaction.
   ///   - actor: Who migrates; stored in the metadata as `actor`.
-  ///   - progress: Told after each batch how many records are done; false stops.
+  ///   - progress: Called after each batch with the number of records that are done; false stops.
   /// - Returns: How many records were looked at; zero where there was nothing to do, or where
   ///   another process has finished it meanwhile.
   /// - Throws: ``MigrationError``, which names the record, the step and the cause; what the

@@ -11,17 +11,16 @@ extension Database {
   ///
   /// - Parameters:
   ///   - path: The directory.
-  ///   - options: How.
+  ///   - options: The options to open it with.
   ///   - models: The types. A schema may add properties, indexes and views; what would change or
   ///     drop what is stored is refused.
-  ///   - migrating: Runs the migrations that are not done yet, and is told how far they are;
+  ///   - migrating: Runs the migrations that are not done yet, and is called with their progress;
   ///     without it they are left to `migrate`.
-  ///   - progress: Told how far opening is, and filling indexes and views that are new, about ten
-  ///     times a second; false breaks off.
+  ///   - progress: Called about ten times a second with the progress of opening, and of building
+  ///     indexes and views that are new; false stops.
   /// - Throws: As ``init(at:options:progress:)``; ``DatabaseError/misuse(reason:)`` for a model
-  /// that
-  ///   cannot be stored; ``DatabaseError/unsupported(path:reason:)`` where a newer app has declared
-  ///   a model, or the type of a property would change;
+  ///   that cannot be stored; ``DatabaseError/unsupported(path:reason:)`` where a newer app has
+  ///   declared a model, or the type of a property would change;
   ///   ``DatabaseError/needsMigration(_:steps:)`` where a ``Migration`` is not done yet;
   ///   ``DatabaseError/invalid(_:)`` where records break a rule that is new.
   /// - Complexity: as opening; a new index over *n* records takes O(*n* log *n*), while others
@@ -85,7 +84,7 @@ extension Database {
   /// files, whose names are gone as soon as this process has them open.
   ///
   /// - Parameters:
-  ///   - options: How.
+  ///   - options: The options to open it with.
   ///   - models: The types that it is for.
   /// - Returns: The database, which is empty.
   /// - Throws: As ``init(at:options:for:migrating:progress:)``.

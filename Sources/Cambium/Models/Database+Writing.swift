@@ -43,7 +43,7 @@ extension Database {
   ///   - model: The model.
   ///   - metadata: Stored with the transaction.
   ///   - actor: Who makes the change; stored in the metadata as `actor`.
-  /// - Returns: Whether it was there, and changed.
+  /// - Returns: The outcome: inserted, updated or unchanged.
   /// - Throws: As in a transaction, and as `write`. Nothing is stored then.
   /// - Complexity: as the change in a transaction, and one durable flush (0.1 to 10 ms).
   @discardableResult
@@ -59,7 +59,7 @@ extension Database {
   ///   - model: The model.
   ///   - metadata: Stored with the transaction.
   ///   - actor: Who makes the change; stored in the metadata as `actor`.
-  /// - Returns: Whether it was there, and changed.
+  /// - Returns: The outcome: inserted, updated or unchanged.
   /// - Throws: As the synchronous form, and as the async `write`.
   /// - Complexity: as the synchronous form, with the flush shared by up to 1,024 writes.
   @discardableResult
@@ -113,7 +113,7 @@ extension Database {
   ///   - id: The model's id.
   ///   - metadata: Stored with the transaction.
   ///   - actor: Who makes the change; stored in the metadata as `actor`.
-  /// - Returns: Whether there was one.
+  /// - Returns: True if there was one.
   /// - Throws: As in a transaction, and as `write`. Nothing is deleted then.
   /// - Complexity: as the change in a transaction, and one durable flush (0.1 to 10 ms).
   @discardableResult
@@ -129,7 +129,7 @@ extension Database {
   ///   - id: The model's id.
   ///   - metadata: Stored with the transaction.
   ///   - actor: Who makes the change; stored in the metadata as `actor`.
-  /// - Returns: Whether there was one.
+  /// - Returns: True if there was one.
   /// - Throws: As the synchronous form, and as the async `write`.
   /// - Complexity: as the synchronous form, with the flush shared by up to 1,024 writes.
   @discardableResult

@@ -1,4 +1,4 @@
-// Finds the stored properties of a type: names, types and places, once per type. `Mirror` tells the
+// Finds the stored properties of a type: names, types and places, once per type. `Mirror` gives the
 // names and the types; the places follow from the layout rule of Swift's structs, in order, each at
 // its alignment. Where the sizes do not add up, there is something that `Mirror` does not see.
 
@@ -9,7 +9,7 @@ struct DiscoveredProperty: Sendable {
   var shape: PropertyShape
 }
 
-/// What was found in a type.
+/// The stored properties of a type, or the reason why it cannot be stored.
 struct Discovery {
   private(set) var properties: [DiscoveredProperty] = []
   /// Where the model's id lies.
@@ -22,7 +22,7 @@ struct Discovery {
   ///
   /// - Parameters:
   ///   - template: A value of the type.
-  ///   - flattens: Whether the properties of nested values count as the value's own.
+  ///   - flattens: True if the properties of nested values count as the value's own.
   init<T>(of template: T, flattens: Bool) {
     self.flattens = flattens
     let end = walk(template, prefix: "", start: 0, type: "\(T.self)")

@@ -98,7 +98,7 @@ extension Transaction {
   /// Inserts a record, or changes the one that is there to be the same: what it does not have goes.
   /// Only what differs is logged.
   ///
-  /// - Returns: Which of the two it was.
+  /// - Returns: The outcome: inserted, updated, or unchanged.
   /// - Throws: As ``set(_:to:)``.
   @discardableResult
   public func upsert(_ record: DynamicRecord) throws -> Upsert {
@@ -116,7 +116,7 @@ extension Transaction {
   /// - Parameters:
   ///   - path: Which one.
   ///   - body: Changes it. Its path must stay.
-  /// - Returns: Whether anything differs.
+  /// - Returns: True if anything differs.
   /// - Throws: ``DatabaseError/notFound(_:reason:)`` where there is no record, what `body` throws;
   ///   otherwise as ``set(_:to:)``.
   @discardableResult
@@ -134,7 +134,7 @@ extension Transaction {
 
   /// Logs what differs.
   ///
-  /// - Returns: Whether anything does.
+  /// - Returns: True if anything does.
   private func change(_ old: DynamicRecord, to new: DynamicRecord) throws -> Bool {
     let gone = old.names.filter { new.values[$0] == nil }.map { ($0, Value?.none) }
     let set = new.values.members.filter { old.values[$0.name] != $0.value }

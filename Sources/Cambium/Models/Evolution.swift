@@ -10,9 +10,9 @@ struct Evolution: Sendable {
     let changes: [Range<Int>]
   }
 
-  /// What must be run before the model is used.
+  /// The steps that must be run before the model is used.
   private(set) var steps: [Step] = []
-  /// What is also read from a record that is not rewritten, by property.
+  /// The steps that reading a record performs as well, without rewriting it, by property.
   private(set) var lazy: [Int: String] = [:]
   /// The properties whose values may go.
   private(set) var removed: [String] = []
@@ -25,7 +25,7 @@ struct Evolution: Sendable {
     for (index, info) in properties.enumerated() { lazy[index] = info.lazyStep }
   }
 
-  /// What the removal of a property is called.
+  /// The name of the step that removes a property.
   static func removal(of name: String) -> String { "\(name) removed" }
 
   /// The name of the step that stores a former or computed default in the records without a value.
@@ -52,7 +52,7 @@ struct Evolution: Sendable {
     return nil
   }
 
-  /// Whether one of some steps makes a property of something else.
+  /// True if one of the named steps makes the property from something else.
   func changes(_ info: PropertyInfo, in names: [String]) -> Bool {
     steps.contains { step in
       names.contains(step.name) && step.changes.contains { $0.contains(info.offset) }

@@ -4,7 +4,7 @@
 
 /// Stands for a model in conditions and orderings; its members are the model's properties.
 @dynamicMemberLookup public struct Fields<M: Model>: Sendable {
-  /// What leads from the record that is asked about to the model.
+  /// The references and joins that lead from the queried record to the model.
   let hops: [String]
 
   init(hops: [String] = []) { self.hops = hops }
@@ -58,7 +58,7 @@
     return ManyOperand(V.Members.schema.template[keyPath: keyPath], of: path)
   }
 
-  /// What leads to the model that it refers to.
+  /// The hops that lead to the model that it refers to.
   private var behindReference: [String] { path.hops + [path.property ?? "id"] }
 
   /// The property, or nil: for what is selected or grouped by through a reference that may lead
@@ -93,16 +93,16 @@ extension Operand: PropertyTerm {
 /// Several models that belong to one, in conditions and for loading.
 public struct ManyOperand<Other: Model>: Sendable {
   let many: Condition.ToMany
-  /// What leads to the key of the one that they belong to.
+  /// The path to the key of the one that they belong to.
   let owner: PropertyPath
 
-  /// Those that an array of references names.
+  /// The models that the references in an array, a set or a dictionary name.
   init(elements path: PropertyPath) {
     many = .elements(path)
     owner = PropertyPath(nil)
   }
 
-  /// Those that refer to the model that a path leads to.
+  /// The models that refer to the one that a path leads to.
   fileprivate init(_ many: Many<Other>, of owner: PropertyPath) {
     let reference = many.path
     self.many = .inverse(Other.schema.core.path, property: reference.property ?? "id")

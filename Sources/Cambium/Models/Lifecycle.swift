@@ -1,4 +1,4 @@
-/// A model that wants to be asked before it is written or deleted, and told afterwards.
+/// A model that wants to be asked before it is written or deleted, and notified afterwards.
 ///
 /// The `will` calls run inside the transaction, before anything is logged: they may change the
 /// model, write to the transaction, or throw, which refuses the write. The `did` calls run once,
@@ -10,9 +10,9 @@
 /// by delete rules that take a model or a reference away with another one, by undo and
 /// ``Transaction/restore(_:removedAt:)``. The rules of the schema are, too. A change that comes by
 /// another way than `update(_:_:)` calls them with the model as it would be; what they change of it
-/// is stored with it. What is restored, or moved to where the model is stored, is there already
-/// when they are asked. A hook may write to other models, whose hooks are asked in turn, at most 32
-/// deep; what it writes to its own model is not asked about again.
+/// is stored with it. A record that is restored, or moved to where the model is stored, is there
+/// already when they are asked. A hook may write to other models, whose hooks are asked in turn, at
+/// most 32 deep; what it writes to its own model is not asked about again.
 ///
 /// They are not asked by a ``Migration``, whose records are of an older form, by erasure, by
 /// restoring a backup, nor in another process, unless its app declares the model, too. A record

@@ -9,9 +9,9 @@
 ///     }
 ///     Removed("first", "last")
 ///
-/// `Database.migrate` runs it once for each record; before that, the model
-/// cannot be used. The name is what the collection remembers the step by, so it must stay. What a
-/// step does not mention stays, the old properties as well, unless they are ``Removed``.
+/// `Database.migrate` runs it once for each record; before that, the model cannot be used. The name
+/// is what the collection remembers the step by, so it must stay. Properties that a step does not
+/// mention stay, the old ones as well, unless they are ``Removed``.
 ///
 /// Once every database is known to have it behind it, the line can go: then raise the schema's
 /// version, which tells this app from an older one that never had it.
@@ -21,11 +21,11 @@ public struct Migration<M: Model>: SchemaPart, Sendable {
   /// Declares a step.
   ///
   /// - Parameters:
-  ///   - name: What it is called; unique among the schema's steps.
-  ///   - properties: Those that records may hold in another form, so that they cannot be read: the
-  ///     step must set them. Any other property that cannot be read is an error.
+  ///   - name: The step's name, unique among the schema's steps.
+  ///   - properties: The properties that records may hold in another form, so that they cannot be
+  ///     read: the step must set them. Any other property that cannot be read is an error.
   ///   - body: Takes the record as it is stored, and the model as far as it could be read from it.
-  ///     What it throws ends the migration, with the record's path.
+  ///     An error that it throws ends the migration, and is reported with the record's path.
   public init(
     _ name: String, changing properties: PartialKeyPath<M> & Sendable...,
     body: @escaping @Sendable (_ old: DynamicRecord, _ new: inout M) throws -> Void
@@ -40,10 +40,10 @@ public struct Migration<M: Model>: SchemaPart, Sendable {
   ///     }
   ///
   /// - Parameters:
-  ///   - name: What it is called; unique among the schema's steps.
+  ///   - name: The step's name, unique among the schema's steps.
   ///   - properties: As in ``init(_:changing:body:)``.
-  ///   - body: Takes the transaction besides, in which the record is written. It may delete the
-  ///     record; it must not insert into the collection that is migrated, nor read its models.
+  ///   - body: Also takes the transaction in which the record is written. It may delete the record;
+  ///     it must not insert into the collection that is migrated, nor read its models.
   public init(
     _ name: String, changing properties: PartialKeyPath<M> & Sendable...,
     body:
@@ -54,7 +54,7 @@ public struct Migration<M: Model>: SchemaPart, Sendable {
     step = MigrationStep(name, properties, body)
   }
 
-  /// What the line says.
+  /// The schema item that adds the step.
   public var item: SchemaItem<M> { SchemaItem(step: step) }
 }
 
@@ -72,7 +72,7 @@ public struct Removed<M: Model>: SchemaPart, Sendable {
   /// - Parameter names: As they are stored.
   public init(_ names: String...) { self.names = names }
 
-  /// What the line says.
+  /// The schema item that lists the names.
   public var item: SchemaItem<M> { SchemaItem(removed: names) }
 }
 
@@ -108,9 +108,9 @@ public struct MigrationError: Error, CustomStringConvertible {
   public let path: Path
   /// The steps that were run on it, or the one that has thrown.
   public let step: String
-  /// What is wrong.
+  /// The error that stopped the migration.
   public let cause: any Error
 
-  /// What is wrong, and where.
+  /// The record's path, the step and the cause in words.
   public var description: String { "\(path), step '\(step)': \(cause)" }
 }

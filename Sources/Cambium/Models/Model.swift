@@ -15,25 +15,25 @@ import FoundationEssentials
 ///     }
 ///
 /// Every property is a `var` with an initial value: that is what a record without the property
-/// reads as. The schema finds the properties by itself; it lists only what has more to say. What
-/// cannot be stored (a class, a type that is no ``PropertyValue``) is said when the model is first
-/// used, in the error's text.
+/// reads as. The schema finds the properties by itself; it lists only those that have more to say.
+/// A property that cannot be stored (a class, a type that is no ``PropertyValue``) is reported when
+/// the model is first used, in the error's text.
 ///
 /// Threads: a model is a value; the schema is made once, by whoever uses it first.
 public protocol Model: Identifiable, MemberSource, JoinedSide
 where ID == ModelID<Self>, JoinedModel == Self {
-  /// What the key is.
+  /// The type of the key: a `UUID`, unless the model says otherwise.
   associatedtype Key: ModelKey = UUID
-  /// What identifies a model of this type.
+  /// The type of the id, which wraps the key.
   associatedtype ID = ModelID<Self>
 
-  /// Which one it is.
+  /// The model's id; `ID()` until it is given one.
   var id: ID { get set }
 
-  /// What every property is initially.
+  /// Makes a model with the initial value of every property.
   init()
 
-  /// What is stored, under which names, and what holds for it.
+  /// The properties that are stored, under which names, and the rules that hold for them.
   static var schema: Schema<Self> { get }
 }
 
@@ -49,7 +49,7 @@ extension Model {
   ///
   /// - Parameter reference: The other model's property that refers to this one, or has an array or
   ///   a set of references, or a dictionary by them: many to many.
-  /// - Returns: What can be asked for, and named in conditions.
+  /// - Returns: The models that refer to this one, to be queried and named in conditions.
   public func many<Other: Model, V: PropertyValue>(
     _ reference: KeyPath<Other, V> & Sendable
   ) -> Many<Other> where V.Base: ReferringProperty, V.Base.Referred == Self {

@@ -1,11 +1,11 @@
 import FoundationEssentials
 
-/// What identifies a model among its kind: a time-ordered `UUID`, unless the model says
+/// A key that identifies a model among its kind: a time-ordered `UUID`, unless the model says
 /// `typealias Key = String` or `Int`.
 public protocol ModelKey: PropertyValue, Hashable {
   /// Not given yet: an insert makes one, or refuses.
   static var unassigned: Self { get }
-  /// What the collection's declaration says.
+  /// The kind of key in the collection's declaration.
   static var keyType: CollectionDefinition.KeyType { get }
   /// A fresh one, for kinds that can be made without looking at the database.
   static func generated() -> Self?
@@ -81,7 +81,7 @@ public struct ModelID<M: Model>: Hashable, Sendable {
   @inlinable
   public init(_ key: M.Key) { self.key = key }
 
-  /// Whether there is a key.
+  /// True if there is a key.
   @inlinable
   public var isAssigned: Bool { key != .unassigned }
 
@@ -134,7 +134,7 @@ extension ModelID: PropertyValue {
     }
     return isAssigned ? key.storedValue : .null
   }
-  /// Whether there is no key.
+  /// True if there is no key.
   public var isAbsent: Bool { !isAssigned }
 
   /// Takes a plain key. A text that reads as a number is one as a key of the tree, and comes as

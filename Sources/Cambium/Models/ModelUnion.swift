@@ -25,8 +25,8 @@
 ///
 /// Each struct is a model of its own: `database.query(Car.self)` asks about cars only, and a
 /// `Car.ID` finds nothing where a truck is. The enum is a model as well: `query(Vehicle.self)` has
-/// all of them, as they are. What the structs' schemas declare holds in the whole collection: a
-/// property is the same in all cases that have it, and required where all cases require it.
+/// all of them, as they are. The declarations of the structs' schemas hold in the whole collection:
+/// a property is the same in all cases that have it, and required where all cases require it.
 public protocol ModelUnion: Model {
   /// The cases, each of which is named once.
   static var cases: ModelCases<Self> { get }
@@ -86,7 +86,7 @@ public struct ModelCase<Union: ModelUnion>: Sendable {
   /// Names a case.
   ///
   /// - Parameters:
-  ///   - name: What stands in its records.
+  ///   - name: The name of the case, which is stored in its records.
   ///   - make: The case itself: `Vehicle.car`.
   ///   - payload: The model, or nil where the value is another case.
   public init<C: Model>(

@@ -54,7 +54,7 @@ public struct Models<M: Model>: Sendable {
   /// Visits each model.
   ///
   /// - Parameter body: Takes the model; throwing ends the walk.
-  /// - Throws: What `body` throws; ``PropertyError``, ``DatabaseError/corrupt(reason:)``.
+  /// - Throws: Any error that `body` throws; ``PropertyError``, ``DatabaseError/corrupt(reason:)``.
   public func forEach(_ body: (M) throws -> Void) throws {
     var cursor = try makeCursor()
     while let model = try cursor.next() { try body(model) }

@@ -13,12 +13,12 @@ import Synchronization
 /// value.
 public protocol Nested: PropertyValue, MemberSource
 where Members == Self, OptionalMembers == NoMembers {
-  /// What every property is initially.
+  /// Makes a value with the initial value of every property.
   init()
 }
 
 extension Nested {
-  /// Those of the owner.
+  /// The members of the owner, in whose record the properties are stored.
   public static var members: MemberList { MemberList(core: nil) }
 
   /// A map of anything.
@@ -93,7 +93,7 @@ final class NestedShape: Sendable {
     problem = discovery.problem
   }
 
-  /// Whether a property's value stands in the map.
+  /// True if a property's value is stored in the map.
   func stores<N: Nested>(_ property: DiscoveredProperty, of value: N) -> Bool {
     !absentInitially.contains(property.offset) || !property.isAbsent(in: value)
   }

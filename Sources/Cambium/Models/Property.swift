@@ -3,7 +3,7 @@
 ///     Property(\.number).validated("must be positive") { $0 > 0 }
 ///     Property(\.departureDelay).was("delay")
 public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
-  // Not a writable one: a misspelt property would be told by three errors instead of one.
+  // Not a writable one: a misspelt property would be reported by three errors instead of one.
   private let keyPath: KeyPath<M, V> & Sendable
   private var name: String?
   private var changes: [@Sendable (inout PropertyInfo, M) -> Void] = []
@@ -15,7 +15,7 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
   ///
   /// - Parameters:
   ///   - property: The property.
-  ///   - name: What it is stored as; as it is called in the type where it is nil.
+  ///   - name: The name that it is stored under; nil for its name in the type.
   public init(_ property: KeyPath<M, V> & Sendable, name: String? = nil) {
     keyPath = property
     self.name = name
@@ -34,7 +34,7 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
     return copy
   }
 
-  // MARK: What must be there
+  // MARK: Required and absent values
 
   /// A record without a value is neither written nor read. A reference without a key is none. Where
   /// the property is new in a collection that has records, these have its initial value.
@@ -88,21 +88,21 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
     return copy
   }
 
-  // MARK: What people read
+  // MARK: Labels
 
-  /// What people read in the place of the name, and what they should know about it. Both are stored
-  /// in the declaration, where tools find them; see ``Schema/subscript(_:)``.
+  /// Sets the label that people read in place of the name, and the documentation of the property.
+  /// Both are stored in the declaration, where tools find them; see ``Schema/subscript(_:)``.
   public func labelled(_ label: String, _ documentation: String? = nil) -> Property {
     changed { info, _ in (info.label, info.documentation) = (label, documentation) }
   }
 
-  // MARK: What it may be
+  // MARK: Rules and lists
 
   /// A rule that the app checks before a write is logged. All messages are reported at once.
   ///
   /// - Parameters:
   ///   - message: Says what is wrong, behind the property's name: `must be positive`.
-  ///   - holds: Whether a value is good.
+  ///   - holds: Returns true if a value is good.
   /// - Returns: The property with the rule.
   public func validated(
     _ message: String, _ holds: @escaping @Sendable (V) -> Bool
@@ -160,7 +160,7 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
 
   // MARK: The line
 
-  /// What the line says.
+  /// The schema item that declares the property.
   public var item: SchemaItem<M> {
     SchemaItem(
       change: { [keyPath, name, changes, isConditional = !conditions.isEmpty] draft, template in
@@ -219,7 +219,7 @@ extension Property where V.Base: Comparable {
       info.domain = Domain(.range(least?.storedValue, greatest?.storedValue), treatment)
       info.check = PropertyCheck { (value: inout V) in
         guard let base = value as? V.Base else { return nil }
-        // What is in no order, as NaN, is outside.
+        // A value without an order, such as NaN, is outside.
         var nearest: V.Base?
         if let least, !(base >= least) { nearest = least }
         if let greatest, !(base <= greatest) { nearest = greatest }
@@ -260,13 +260,13 @@ extension Property where V: ExpressibleByNilLiteral, V.Base: Comparable {
   }
 }
 
-/// What refers to models, by itself or in each of its elements or keys.
+/// A property that refers to models, by itself or in each of its elements or keys.
 public protocol ReferringProperty: PropertyValue {
   /// The model that is referred to.
   associatedtype Referred: Model
-  /// What `with(_:)` of ``Query`` puts beside a model for it.
+  /// The type of the value that `with(_:)` of ``Query`` puts beside a model for it.
   associatedtype Loaded: Sendable = [Referred]
-  /// Makes that of the models that are referred to and there.
+  /// Makes that value of the models that are referred to and there.
   static func loaded(_ models: [Referred]) -> Loaded
 }
 
@@ -275,9 +275,9 @@ extension ReferringProperty where Loaded == [Referred] {
   public static func loaded(_ models: [Referred]) -> [Referred] { models }
 }
 
-/// What refers to one model.
+/// A property that refers to one model.
 public protocol ReferenceProperty: ReferringProperty {
-  /// Which one.
+  /// The id of that model.
   var modelID: ModelID<Referred> { get }
 }
 
@@ -307,7 +307,7 @@ where Key: DictionaryKey & ReferringProperty, Value: PropertyValue {
 }
 
 extension Property where V.Base: ReferringProperty {
-  /// What happens to this record when one that it refers to is deleted: ``DeleteRule/nullify``
+  /// Sets what happens to this record when one that it refers to is deleted: ``DeleteRule/nullify``
   /// takes the reference away, or the element, or the entry. The record that it refers to must be
   /// there when this one is written, unless ``mustExist(_:)`` says otherwise.
   public func onDelete(_ rule: DeleteRule) -> Property {
@@ -333,7 +333,7 @@ extension Property where V.Base: ReferenceProperty {
   /// other. They are read at the present moment; a past one looks the records up. An index in
   /// another order takes them as well: `Index(\.scheduled).covering(\.carrier.name)`.
   ///
-  /// - Parameter properties: Properties of the other model itself. Those that are
+  /// - Parameter properties: Properties of the other model itself. Any that are
   ///   ``defaultOnEmpty()`` are looked up all the same.
   /// - Returns: The property with the previews.
   /// - Complexity: changing a property that is previewed rewrites an index entry, about 2 µs, for

@@ -1,5 +1,5 @@
-/// What is stored is not what a model has a property for: another type, a case that the enum does
-/// not know, nothing where something is required.
+/// A stored value does not fit the model's property: it has another type, it is a case that the
+/// enum does not know, or it is missing where one is required.
 ///
 /// The stored bytes are sound; somebody wrote them for another form of the model.
 ///
@@ -10,9 +10,9 @@ public struct PropertyError: Error, Equatable, Sendable, CustomStringConvertible
   public let path: Path
   /// The property, by its dotted name; `id` for the key.
   public let property: String
-  /// What is wrong.
+  /// The reason why the value does not fit.
   public let reason: String
 
-  /// What is wrong, and where.
+  /// The path, the property and the reason in one line.
   public var description: String { "\(path), property \(property): \(reason)" }
 }

@@ -4,14 +4,14 @@
 extension Optional: PropertyValue where Wrapped: PropertyValue {
   /// The wrapped type's.
   public typealias Base = Wrapped.Base
-  /// Those that the wrapped type has behind an optional.
+  /// The members that the wrapped type has behind an optional.
   public typealias Members = Wrapped.OptionalMembers
 
   /// The wrapped type's: null is allowed besides.
   public static var propertyType: PropertyType { Wrapped.propertyType }
   /// The wrapped value's, or null.
   public var storedValue: Value { self?.storedValue ?? .null }
-  /// Whether it is nil.
+  /// True if it is nil, or the wrapped value is absent.
   public var isAbsent: Bool { self?.isAbsent ?? true }
 
   /// Takes null, or a stored value of the wrapped type.
@@ -81,9 +81,9 @@ extension Set: PropertyValue where Element: PropertyValue {
   public init(storedValue: Value) throws { self = Set(try [Element](storedValue: storedValue)) }
 }
 
-/// What a dictionary's values can be stored under: text, or the ids of models.
+/// A key that a dictionary's values can be stored under: text, or the id of a model.
 public protocol DictionaryKey: Hashable, Sendable {
-  /// What the dictionary's declaration says.
+  /// The type, in a declaration, of a dictionary with such keys.
   static func propertyType(of values: PropertyType) -> PropertyType
   /// The key as text.
   var keyText: String { get }

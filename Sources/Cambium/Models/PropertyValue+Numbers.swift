@@ -1,5 +1,5 @@
-// Numbers and truth values as properties. What does not fit the type is an error when it is read,
-// never a trap and never another number.
+// Numbers and truth values as properties. A stored value that does not fit the type is an error
+// when it is read, never a trap and never another number.
 
 import FoundationEssentials
 

@@ -107,7 +107,7 @@ extension Value: PropertyValue {
   public static var propertyType: PropertyType { .any }
   /// Itself.
   public var storedValue: Value { self }
-  /// Whether it is ``null``.
+  /// True if it is ``null``.
   public var isAbsent: Bool { if case .null = self { true } else { false } }
 
   /// Takes anything.

@@ -1,4 +1,4 @@
-/// What a property of a ``Model`` can hold.
+/// A value that a property of a ``Model`` can hold.
 ///
 /// The standard types conform: numbers, text, dates, UUIDs, bytes, blobs, optionals, arrays, sets,
 /// dictionaries, ``Value`` for anything. Types of your own conform through ``RawProperty`` (enums
@@ -14,14 +14,14 @@
 public protocol PropertyValue: Equatable, Sendable {
   /// The type without its optional.
   associatedtype Base: PropertyValue = Self
-  /// What a query can name behind it: the properties of the model that it refers to, or of the
-  /// nested value.
+  /// The members that a query can name behind it: the properties of the model that it refers to, or
+  /// of the nested value.
   associatedtype Members: MemberSource = NoMembers
 
-  /// What conditions can name behind an optional value of this type.
+  /// The members that conditions can name behind an optional value of this type.
   associatedtype OptionalMembers: MemberSource = Members
 
-  /// What the collection's declaration says of such a property.
+  /// The type of such a property in the collection's declaration.
   static var propertyType: PropertyType { get }
 
   /// The value as it is stored.
@@ -34,7 +34,7 @@ public protocol PropertyValue: Equatable, Sendable {
   ///   the property.
   init(storedValue: Value) throws
 
-  /// Whether there is nothing to store; null in queries.
+  /// True if there is nothing to store; null in queries.
   var isAbsent: Bool { get }
 
   /// Reads a value from its stored bytes, to save making a ``Value``.
@@ -66,7 +66,7 @@ extension PropertyValue {
   public func write(to writer: inout ValueWriter) throws { try writer.write(storedValue) }
 }
 
-/// What a query can reach by naming members: the properties of a model or of a nested value.
+/// A type whose members a query can name: the properties of a model or of a nested value.
 public protocol MemberSource: Sendable {
   /// Where those properties are found.
   static var members: MemberList { get }
@@ -100,7 +100,7 @@ struct ValueMismatch: Error {
 }
 
 extension Value {
-  /// What kind it is, for messages, with the value where it is short.
+  /// The value's kind, for messages, with the value where it is short.
   var kindText: String {
     switch self {
     case .null: "null"
@@ -121,7 +121,7 @@ extension Value {
 }
 
 extension ValueTag {
-  /// What kind a tag stands for, for messages.
+  /// The kind that a tag stands for, for messages.
   fileprivate static func text(_ tag: UInt8) -> String {
     switch tag {
     case null: "null"

@@ -23,7 +23,7 @@ struct UnreadableModel: Error { let cause: any Error }
 struct RecordGuard: Sendable {
   /// Asks about a change.
   ///
-  /// - Returns: What the code changes in turn, beyond what is asked about.
+  /// - Returns: The updates that the code makes in turn, beyond the change itself.
   let ask: @Sendable (GuardedChange, borrowing Transaction) throws -> [Operation.PropertyUpdate]
   /// True if it is asked about records that go.
   let isAskedOfDeletions: Bool
@@ -139,7 +139,7 @@ extension Schema {
 
   /// Holds a model against the rules in code.
   ///
-  /// - Returns: What hooks and conditions have made of the properties.
+  /// - Returns: The updates that hooks and conditions have made to the properties.
   private func check(
     _ model: inout M, _ found: M, _ change: GuardedChange, _ transaction: borrowing Transaction
   ) throws -> [Operation.PropertyUpdate] {

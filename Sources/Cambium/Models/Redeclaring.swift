@@ -1,16 +1,16 @@
-/// A model's declaration, laid over the one that a collection has: what only adds is taken, what
-/// would lose something is refused, and says which ways there are.
+/// A model's declaration, laid over the one that a collection has. Additions are taken; a change
+/// that would lose something is refused with an error that says what can be done.
 struct Redeclaring {
   let core: SchemaCore
   /// The declaration that is there.
   private(set) var present: CollectionDefinition?
-  /// Whether there is anything to migrate.
+  /// True if there is anything to migrate.
   let hasRecords: Bool
-  /// Whether there may have been records, of which history still tells.
+  /// True if there may have been records, which history still has.
   private let hadRecords: Bool
-  /// Whether records may have a property of this name.
+  /// Returns true if records may have a property of this name.
   let isKnown: (String) -> Bool
-  /// What errors name.
+  /// The database's path, for errors.
   let place: String
   /// The defaults that records have otherwise.
   private(set) var changedDefaults: ChangedDefaults?
@@ -29,7 +29,7 @@ struct Redeclaring {
     if hasRecords { changedDefaults = try findDefaults(snapshot) }
   }
 
-  /// Looks which defaults records rely on that are not the model's.
+  /// Finds the defaults that records rely on and that are not the model's.
   private func findDefaults(_ snapshot: Snapshot) throws -> ChangedDefaults {
     let pending = pending
     let made = core.properties.filter { info in
@@ -56,13 +56,13 @@ struct Redeclaring {
       + (changedDefaults?.changes.map(\.step) ?? [])
   }
 
-  /// Those of them that an unfinished migration does not have.
+  /// The pending steps that an unfinished migration does not have.
   var rest: [String] {
     let unfinished = present?.migration?.steps ?? []
     return pending.filter { !unfinished.contains($0) }
   }
 
-  /// Those of them before which the model cannot be used.
+  /// The pending steps that block use of the model.
   var blocking: [String] {
     let pending = Set(pending)
     return core.evolution.steps.map(\.name).filter { pending.contains($0) }
@@ -74,7 +74,7 @@ struct Redeclaring {
     changedDefaults?.changes.filter { steps.contains($0.step) } ?? []
   }
 
-  /// Whether a step has nothing to do, since no record has ever had what it is about.
+  /// True if a step has nothing to do, since no record has ever had what it is about.
   private func isVain(_ step: String) -> Bool {
     for (index, name) in core.evolution.lazy where name == step {
       let info = core.properties[index]
@@ -83,8 +83,8 @@ struct Redeclaring {
     return core.evolution.removed.contains { Evolution.removal(of: $0) == step && !isKnown($0) }
   }
 
-  /// What is noted of steps when they are done, or when no record needs them any more: those that
-  /// were there before have the older form in history.
+  /// The entries for steps that are done, or that no record needs any more: records that were there
+  /// before have the older form in history.
   func applied(_ names: [String], by sequence: SequenceNumber = .zero) -> [AppliedStep] {
     let listed = Set(core.evolution.names)
     return names.map {
@@ -208,7 +208,7 @@ struct Redeclaring {
     }
   }
 
-  /// Refuses a former type of which nobody can tell whether a value is of it.
+  /// Refuses a former type whose values cannot be told from those of the present one.
   private func checkFormerTypes() throws {
     for info in core.properties {
       guard let own = core.definition[info.name]?.type else { continue }
@@ -222,7 +222,7 @@ struct Redeclaring {
     }
   }
 
-  /// What to do about records that break what is newly declared.
+  /// Adds advice to the errors of records that break what is newly declared.
   static func advising(_ violations: [Violation], _ core: SchemaCore) -> DatabaseError {
     .invalid(
       violations.map { violation in
@@ -236,7 +236,7 @@ struct Redeclaring {
 }
 
 extension Snapshot {
-  /// Whether something was at a place that is empty now, as far back as history goes.
+  /// True if something was at a place that is empty now, as far back as history goes.
   fileprivate func wasHeld(_ path: Path) throws -> Bool {
     guard let store else { return false }
     let horizon = try store.log.read { try $0.horizon() }
@@ -263,7 +263,7 @@ extension CollectionDefinition {
 }
 
 extension PropertyType {
-  /// Whether every value of another type is one of this as well.
+  /// True if every value of another type is also one of this type.
   func takesAll(of other: PropertyType) -> Bool {
     switch (self, other) {
     case (.any, _): true

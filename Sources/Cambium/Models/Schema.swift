@@ -1,4 +1,5 @@
-/// What a model stores, under which names, and what holds for it: once per type, in a `static let`.
+/// The properties that a model stores, their names, and the rules that hold for them: made once per
+/// type, in a `static let`.
 ///
 ///     static let schema = Schema<Flight>("flights") {
 ///       Property(\.carrier).onDelete(.nullify)
@@ -8,14 +9,14 @@
 ///       Count(by: \.carrier)
 ///     }
 ///
-/// The properties are found in the type itself; listed is only what has more to say. What is data
-/// (domains, delete rules, indexes, views) is declared in the database and binds every writer; what
-/// is code (``Property/validated(_:_:)``, ``Rule``) runs in the app.
+/// The properties are found in the type itself; the schema lists only those that have more to say.
+/// Parts that are data (domains, delete rules, indexes, views) are declared in the database and
+/// bind every writer; parts that are code (``Property/validated(_:_:)``, ``Rule``) run in the app.
 ///
 /// - Complexity: made once per type, in 15 to 100 µs.
 public final class Schema<M: Model>: Sendable {
   @usableFromInline let core: SchemaCore
-  /// What a record without any property reads as.
+  /// The model that a record without any property reads as.
   @usableFromInline let template: M
   let rules: [ModelRule<M>]
   /// Which properties are stored under a condition.
@@ -23,7 +24,7 @@ public final class Schema<M: Model>: Sendable {
   let hooks: ModelHooks<M>?
   /// Finds what is wrong with an enum of models, by the schema of its case.
   let problemsOfCase: (@Sendable (inout M) -> [ValidationError])?
-  /// Whether anything is looked at before a model is written.
+  /// True if anything is checked before a model is written.
   @usableFromInline let hasChecks: Bool
   @usableFromInline let hasHooks: Bool
   /// The steps that lead here from older forms, in order.
@@ -35,7 +36,7 @@ public final class Schema<M: Model>: Sendable {
   ///   - collection: The path of the collection's node; `flights`.
   ///   - version: The app's number of this form of the model. A database that was declared with a
   ///     higher one refuses to be opened.
-  ///   - parts: What has more to say.
+  ///   - parts: The lines of the schema, which add what the type itself does not say.
   public convenience init(
     _ collection: String, version: Int = 1,
     @SchemaBuilder<M> _ parts: () -> [SchemaItem<M>] = { [] }
@@ -50,7 +51,7 @@ public final class Schema<M: Model>: Sendable {
   }
 
   /// Takes the properties as they are listed: for programs that are built without the metadata that
-  /// tells the names of properties.
+  /// holds the names of properties.
   ///
   /// - Parameters:
   ///   - collection: The path of the collection's node.
@@ -127,7 +128,7 @@ public final class Schema<M: Model>: Sendable {
         if draft.properties[index].isComputed { draft.properties[index].absence = nil }
       }
       let info = draft.properties[index]
-      // What is computed where it is absent has to be there as null.
+      // A property that is computed where it is absent has to be there as null.
       draft.properties[index].storesNull =
         info.absence == nil && (!value.isAbsent(in: template) || info.computed != nil)
       draft.properties[index].shape = info.shape.converting(info.formerTypes)
@@ -137,11 +138,11 @@ public final class Schema<M: Model>: Sendable {
     }
   }
 
-  /// What is declared about the collection; its `properties` are those of the model, in order.
+  /// The collection's declaration; its `properties` are those of the model, in order.
   public var definition: CollectionDefinition { core.definition }
 
-  /// What is declared about a property: its stored name, type, label, domain. For forms and tables
-  /// that are made from the schema.
+  /// The declaration of a property: its stored name, type, label, domain. For forms and tables that
+  /// are made from the schema.
   ///
   ///     Flight.schema[\.number]?.label            // "Flight number"
   ///
@@ -155,7 +156,7 @@ public final class Schema<M: Model>: Sendable {
 }
 
 extension PropertyInfo {
-  /// What is declared about the property.
+  /// The property as the collection's declaration has it.
   var definition: PropertyDefinition {
     var definition = PropertyDefinition(name, shape.propertyType())
     definition.isRequired = isRequiredToWrite
@@ -187,11 +188,11 @@ public struct SchemaItem<M: Model>: Sendable {
   var change: (@Sendable (inout SchemaDraft, M) -> Void)?
   /// Declares an index or a view. Run late: it names properties by the schema that is being made.
   var define: (@Sendable (inout CollectionDefinition) throws -> Void)?
-  /// What is checked by code.
+  /// The rules that are checked by code.
   var rules: [ModelRule<M>] = []
   /// Which properties are stored under a condition.
   var conditions: [ModelCondition<M>] = []
-  /// What leads here from an older form.
+  /// The step that leads here from an older form.
   var step: MigrationStep<M>?
   /// Properties whose values may go.
   var removed: [String] = []
@@ -201,7 +202,7 @@ public struct SchemaItem<M: Model>: Sendable {
 public protocol SchemaPart<M> {
   /// The model.
   associatedtype M: Model
-  /// What it says.
+  /// The item that the line adds to the schema.
   var item: SchemaItem<M> { get }
 }
 

@@ -5,7 +5,8 @@ import Synchronization
 /// Invariants:
 /// 1. It is not changed after `Schema.init`; what is derived from it and asks for other schemas is
 ///    made when it is asked for, so that schemas may refer to each other in circles.
-/// 2. `properties` lie inside the model, and do not overlap. Checked against the model's size.
+/// 2. `properties` lie inside the model, and do not overlap; the name of a case, which is no stored
+///    property, lies behind it. Checked against the model's size.
 @usableFromInline
 final class SchemaCore: Sendable {
   /// The collection's path as it was given.
@@ -24,8 +25,8 @@ final class SchemaCore: Sendable {
   let guarded: [Int]
   /// The property that says which case a record is, where several models share the collection.
   let discriminator: String?
-  /// What it says in this model's records; nil for one that has the collection for itself, and for
-  /// the union.
+  /// The name of the case in this model's records; nil for one that has the collection for itself,
+  /// and for the union.
   let caseName: String?
   /// The schemas of a union's cases.
   let cases: [@Sendable () -> SchemaCore]
@@ -81,7 +82,7 @@ final class SchemaCore: Sendable {
     if let problem { throw DatabaseError.misuse(reason: problem) }
   }
 
-  /// What is declared about the collection.
+  /// The declaration of the collection.
   ///
   /// - Complexity: made once, in 10 to 100 µs.
   var definition: CollectionDefinition { declaration.definition }
@@ -98,7 +99,7 @@ final class SchemaCore: Sendable {
     return made
   }
 
-  /// What this model alone declares, where it is one case of several.
+  /// The declaration of this model alone, where it is one case of several.
   var ownDeclaration: SchemaDeclaration { makeDeclaration() }
 
   /// The properties of the collection's records, as far as this schema knows.
@@ -123,7 +124,7 @@ final class SchemaCore: Sendable {
   /// The place of a property in `properties`, by where it lies in the model.
   func index(at offset: Int) -> Int? { byOffset[offset] }
 
-  /// The properties that lie in a stretch of the model: one, or those of a nested value.
+  /// The properties that lie in a range of the model: one, or those of a nested value.
   func properties(in range: Range<Int>) -> [Int] {
     properties.indices.filter { range.contains(properties[$0].offset) }
   }
@@ -141,21 +142,21 @@ final class SchemaCore: Sendable {
   }
 }
 
-/// What the lines of a schema declare about its collection.
+/// The declaration that the lines of a schema make for its collection.
 struct SchemaDeclaration: Sendable {
   var definition: CollectionDefinition
   /// Why a line, which is left out then, declares nothing.
   var problem: String?
 }
 
-/// What is known about one property.
+/// A property as the schema knows it: its place in the model, and what is declared about it.
 struct PropertyInfo: Sendable {
   var name: String
   var offset: Int
   var shape: PropertyShape
-  /// Whether a record without it cannot be read.
+  /// True if a record without it cannot be read.
   var isRequiredToRead = false
-  /// Whether a record without it cannot be written.
+  /// True if a record without it cannot be written.
   var isRequiredToWrite = false
   var domain: Domain?
   /// Keeps to the domain in the app, so that all messages come together.
@@ -173,7 +174,8 @@ struct PropertyInfo: Sendable {
   var isShared = true
   /// The template's value, where it is not stored but read from absence.
   var absence: Value?
-  /// Whether the template has a value, so that nil must be stored as null.
+  /// True if nil must be stored as null, since absence stands for something else: the template's
+  /// value, or one computed from the rest of an older record.
   var storesNull = false
   var formerNames: [FormerName] = []
   /// Makes the value of what else an older record has.
@@ -188,7 +190,7 @@ struct PropertyInfo: Sendable {
   /// The types that it had under its own name.
   var formerTypes: [FormerName] { formerNames.filter { $0.name == name && $0.type != nil } }
 
-  /// What reading it from older records is called among the steps; nil where it is as it was.
+  /// The name of the step that reads it from older records; nil where it is as it was.
   var lazyStep: String? {
     let sources = formerNames.map(\.description) + (computed == nil ? [] : ["computed"])
     return sources.isEmpty ? nil : "\(name) was \(sources.joined(separator: ", "))"
@@ -216,7 +218,7 @@ struct SchemaDraft {
   var idOffset: Int?
   var properties: [PropertyInfo] = []
   var problem: String?
-  // What SchemaCore says of models that share a collection.
+  // As in SchemaCore, for models that share a collection.
   var discriminator: String?
   var caseName: String?
   var cases: [@Sendable () -> SchemaCore] = []
@@ -224,6 +226,6 @@ struct SchemaDraft {
   var union: UnionCodec?
   var evolution = Evolution()
   var guardian: RecordGuard?
-  /// Whether the properties were found in the type; else they are listed.
+  /// True if the properties were found in the type; else they are listed.
   var isDiscovered = true
 }

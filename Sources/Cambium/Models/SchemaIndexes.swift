@@ -42,9 +42,8 @@ public struct Index<M: Model>: SchemaPart, Sendable {
   }
 
   /// The entries hold a copy of these properties and of those that the index is over, so that
-  /// queries for them need not read records.
-  /// They may be those of a record that this one refers to: `\.carrier.name`; see
-  /// ``Property/preview(_:)``.
+  /// queries for them need not read records. They may be those of a record that this one refers to:
+  /// `\.carrier.name`; see ``Property/preview(_:)``.
   public func covering<each T: PropertyTerm>(
     _ properties: repeat @escaping @Sendable (Fields<M>) -> each T
   ) -> Index {
@@ -57,7 +56,7 @@ public struct Index<M: Model>: SchemaPart, Sendable {
     return copy
   }
 
-  /// What the line says.
+  /// The schema item that declares the index.
   public var item: SchemaItem<M> {
     SchemaItem(define: { [self] definition in
       var index = IndexDefinition(try terms().map { try $0.indexTerm(of: "\(M.self)") })
@@ -141,7 +140,7 @@ public struct View<M: Model>: SchemaPart, Sendable {
     return copy
   }
 
-  /// What the line says.
+  /// The schema item that declares the view.
   public var item: SchemaItem<M> {
     SchemaItem(define: { [self] definition in
       definition.add(ViewDefinition(try content(), where: try condition?().checked()))
@@ -215,9 +214,9 @@ public func Maximum<M: Model, V: PropertyValue, each K: PropertyTerm>(
 /// A query for the first of one group in just that order reads no other record.
 ///
 /// - Parameters:
-///   - term: What the records are ordered by.
-///   - others: What those are ordered by that are the same in it.
-///   - keys: What makes a group; nothing for all records together.
+///   - term: The property that the records are ordered by.
+///   - others: The properties that order records with the same value of the first.
+///   - keys: The properties that make a group; none for all records together.
 /// - Returns: The line.
 public func Top<M: Model, T: OrderTerm, each U: OrderTerm, each K: PropertyTerm>(
   _ term: @escaping @Sendable (Fields<M>) -> T,

@@ -1,5 +1,5 @@
-// Schemas of models that share a collection: the enum's, and those of its cases. What is declared
-// about the collection is put together from all of them, whichever is asked for.
+// Schemas of models that share a collection: the enum's, and those of its cases. The collection's
+// declaration is put together from all of them, whichever is asked for.
 
 extension Schema where M: ModelUnion {
   /// The schema of an enum of models.
@@ -41,7 +41,7 @@ extension Schema {
   ///
   /// - Parameters:
   ///   - union: The enum, which lists the model.
-  ///   - parts: What has more to say.
+  ///   - parts: The lines of the schema, which add what the type itself does not say.
   public convenience init<U: ModelUnion>(
     caseOf union: U.Type, @SchemaBuilder<M> _ parts: () -> [SchemaItem<M>] = { [] }
   ) where U.Key == M.Key {
@@ -65,8 +65,8 @@ extension Schema {
 }
 
 extension PropertyInfo {
-  /// What stands in each record of a case. In the model it has no place of its own: it lies behind
-  /// the others, where nothing is read or written.
+  /// The property that holds the case's name in each record. In the model it has no place of its
+  /// own: it lies behind the others, where nothing is read or written.
   fileprivate init(caseName: String, at offset: Int, _ name: String) {
     self.init(
       DiscoveredProperty(name: name, offset: offset, shape: PropertyShape(caseName: caseName)))
@@ -75,7 +75,7 @@ extension PropertyInfo {
 }
 
 extension SchemaCore {
-  /// What records must be for the model, where others share its collection.
+  /// The condition that selects the model's records, where others share its collection.
   var caseCondition: Condition? {
     guard let caseName, let discriminator else { return nil }
     return Condition(.compare(PropertyPath(discriminator), .equal, .string(caseName)))
@@ -88,7 +88,7 @@ extension SchemaCore {
     for core in cases.map({ $0() }) {
       try core.check()
       for var property in core.ownDeclaration.definition.properties.map(\.rule) {
-        // Whether it is there may differ, and what people read.
+        // Cases may differ in whether it is required, and in its label and documentation.
         property.isRequired = false
         let previous = known.updateValue((property, core.typeName), forKey: property.name)
         guard let (other, typeName) = previous else { continue }
@@ -141,13 +141,13 @@ extension Fields where M: ModelUnion {
 
 // As with the calls of an operand, what these need is said on them; see Conditions.swift.
 extension Fields {
-  /// Whether the model is of a case.
+  /// Tests whether the model is of a case.
   public func `is`<C: Model>(_ type: C.Type) -> Condition where M: ModelUnion {
     self.type == (C.schema.core.caseName ?? "")
   }
 
-  /// The properties of a case. What other cases have under the same name is asked as well; combine
-  /// with ``is(_:)`` where that is not wanted.
+  /// The properties of a case. A property that other cases have under the same name is asked for in
+  /// their records as well; combine with ``is(_:)`` where that is not wanted.
   public func `as`<C: Model>(_ type: C.Type) -> Fields<C> where M: ModelUnion {
     Fields<C>(hops: hops)
   }

@@ -7,11 +7,11 @@ extension Transaction {
   ///
   ///     try tx.insert("vip", into: user, \.tags)
   ///
-  /// What is logged is the element alone: two writers who both insert lose nothing, and an undo
-  /// takes out its own. Elements are told apart by what is stored for them.
+  /// Only the element is logged: two writers who both insert lose nothing, and an undo takes out
+  /// its own. Elements are compared by their stored form.
   ///
   /// - Parameters:
-  ///   - element: What to put in.
+  ///   - element: The element to put in.
   ///   - id: Which model.
   ///   - property: The property; nil counts as empty.
   /// - Throws: As ``set(_:_:to:)``; ``DatabaseError/badValue(_:reason:)`` for a set that would be
@@ -25,7 +25,7 @@ extension Transaction {
   /// Takes an element out of a set, if it is in it, without reading the set.
   ///
   /// - Parameters:
-  ///   - element: What to take out.
+  ///   - element: The element to take out.
   ///   - id: Which model.
   ///   - property: The property.
   /// - Throws: As ``set(_:_:to:)``.
@@ -45,7 +45,7 @@ extension Transaction {
   ///   - id: Which model.
   ///   - property: The property; nil counts as empty.
   ///   - key: Which entry.
-  ///   - value: What it becomes.
+  ///   - value: The entry's new value.
   /// - Throws: As ``set(_:_:to:)``; ``DatabaseError/badValue(_:reason:)`` for a dictionary that
   ///   would be too large.
   public func set<M: Model, V: PropertyValue, Key: DictionaryKey, Entry: PropertyValue>(
@@ -76,7 +76,7 @@ extension Transaction {
   ///   - id: Which model.
   ///   - property: The property; nil counts as empty.
   ///   - key: Which entry.
-  ///   - step: What to add.
+  ///   - step: The number to add.
   /// - Throws: As ``set(_:_:to:)``; ``DatabaseError/badValue(_:reason:)`` for a sum that does not
   ///   fit 64 bits.
   public func increment<M: Model, V: PropertyValue, Key: DictionaryKey, Entry: PropertyValue>(

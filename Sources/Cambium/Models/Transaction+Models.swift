@@ -6,7 +6,7 @@ extension Transaction {
   /// Inserts a model, or changes the one that has its id to be the same; only what differs is
   /// logged.
   ///
-  /// - Returns: Which of the two it was.
+  /// - Returns: The outcome: inserted, updated, or unchanged.
   /// - Throws: As `insert(_:)`.
   @discardableResult
   public func upsert<M: Model>(_ model: M) throws -> Upsert {
@@ -106,7 +106,7 @@ extension Transaction {
 
   /// Deletes a model.
   ///
-  /// - Returns: Whether there was one.
+  /// - Returns: True if there was one.
   /// - Throws: ``DatabaseError/stillReferred(_:by:property:)`` where a delete rule denies it, or
   ///   what ``LifecycleModel/willDelete(in:)`` throws. Nothing is logged then.
   /// - Complexity: O(log n), and what the delete rules take along.
@@ -176,7 +176,7 @@ extension Transaction {
   }
 }
 
-/// What an `upsert(_:)` did.
+/// The outcome of an `upsert(_:)`.
 public enum Upsert: Hashable, Sendable {
   /// There was no such model.
   case inserted
@@ -186,17 +186,17 @@ public enum Upsert: Hashable, Sendable {
   case unchanged
 }
 
-/// What an ``Transaction/upsert(contentsOf:)`` did.
+/// The outcome of an ``Transaction/upsert(contentsOf:)``, as the ids of the models.
 public struct Upserts<M: Model>: Hashable, Sendable {
-  /// Those that were not there.
+  /// The ids of the models that were not there.
   public var inserted: [ModelID<M>] = []
-  /// Those that differed.
+  /// The ids of the models that differed.
   public var updated: [ModelID<M>] = []
-  /// Those that were the same.
+  /// The ids of the models that were the same.
   public var unchanged: [ModelID<M>] = []
 }
 
-/// What an `update(_:_:)` did.
+/// The outcome of an `update(_:_:)`.
 public struct Update<M: Model>: Sendable {
   /// The model before.
   public let before: M

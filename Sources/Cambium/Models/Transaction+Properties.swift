@@ -1,6 +1,6 @@
-// Changing one property of a model without reading it: what is logged is the change alone, so that
-// two writers who both add lose nothing. Rules in code that are about the property, or about the
-// model as a whole, are checked on what comes out, and take the change back.
+// Changing one property of a model without reading it: only the change is logged, so that two
+// writers who both add lose nothing. Rules in code that are about the property, or about the model
+// as a whole, are checked on what comes out, and take the change back.
 
 extension Transaction {
   /// Sets a property without reading the model.
@@ -8,7 +8,7 @@ extension Transaction {
   /// - Parameters:
   ///   - id: Which model.
   ///   - property: The property, or a nested value with all of its properties.
-  ///   - value: What it becomes.
+  ///   - value: The property's new value.
   /// - Throws: ``DatabaseError/notFound(_:reason:)`` where there is no model, ``ValidationError``,
   ///   or what a rule of the database refuses. Nothing is logged then.
   /// - Complexity: O(log n), 1 to 3 µs; where code has a rule to check, it reads the model as well.
@@ -25,12 +25,12 @@ extension Transaction {
     }
   }
 
-  /// Adds to a number without reading it. What is absent counts as its default, otherwise as zero.
+  /// Adds to a number without reading it. An absent one counts as its default, or else as zero.
   ///
   /// - Parameters:
   ///   - id: Which model.
   ///   - property: The property.
-  ///   - step: What to add.
+  ///   - step: The number to add.
   /// - Throws: As ``set(_:_:to:)``; ``DatabaseError/badValue(_:reason:)`` for a sum that does not
   ///   fit 64 bits.
   public func increment<M: Model, V: PropertyValue>(
@@ -47,12 +47,11 @@ extension Transaction {
   /// Adds an element at the end of an array without reading it; an absent array is made.
   ///
   /// - Parameters:
-  ///   - element: What to add.
+  ///   - element: The element to add.
   ///   - id: Which model.
   ///   - property: The property.
   /// - Throws: As ``set(_:_:to:)``; ``DatabaseError/badValue(_:reason:)`` for an array that would
-  /// be
-  ///   too large.
+  ///   be too large.
   public func append<M: Model, V: PropertyValue, Element: PropertyValue>(
     _ element: Element, to id: ModelID<M>, _ property: KeyPath<M, V> & Sendable
   ) throws where V.Base == [Element] {
@@ -67,7 +66,7 @@ extension Transaction {
   /// Puts an element into an array before the one at `position`, without reading it.
   ///
   /// - Parameters:
-  ///   - element: What to put in.
+  ///   - element: The element to put in.
   ///   - position: From 0 up to the number of elements, which is the end.
   ///   - id: Which model.
   ///   - property: The property.
@@ -93,8 +92,7 @@ extension Transaction {
   ///   - id: Which model.
   ///   - property: The property.
   /// - Throws: As ``set(_:_:to:)``; ``DatabaseError/notFound(_:reason:)`` for a position outside
-  /// the
-  ///   array or where there is none.
+  ///   the array or where there is none.
   public func removeElement<M: Model, V: PropertyValue, Element: PropertyValue>(
     at position: Int, from id: ModelID<M>, _ property: KeyPath<M, V> & Sendable
   ) throws where V.Base == [Element] {
@@ -199,7 +197,7 @@ extension Transaction {
 }
 
 extension SchemaCore {
-  /// Whether something is looked at before the properties in a stretch of the model are written.
+  /// True if anything is checked before the properties in a range of the model are written.
   fileprivate func isGuarded(in place: Range<Int>) -> Bool {
     guarded.contains { place.contains(properties[$0].offset) }
   }

@@ -41,7 +41,7 @@ public struct Case<Union: UnionProperty>: Sendable {
   /// A case with a payload.
   ///
   /// - Parameters:
-  ///   - name: What it is stored as.
+  ///   - name: The name that the case is stored under.
   ///   - make: The case itself: `Outcome.late`.
   ///   - payload: The payload, or nil where the value is another case.
   public init<V: PropertyValue>(

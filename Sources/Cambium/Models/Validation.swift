@@ -1,4 +1,4 @@
-/// What is wrong with models that were to be written: every message, each with its path.
+/// The problems of models that were to be written: every message, each with its path.
 ///
 /// Nothing has been logged when it is thrown. Of one model it has the messages of its properties as
 /// causes; of a batch, one cause for each model that was refused.
@@ -9,12 +9,12 @@ public struct ValidationError: Error, Equatable, Sendable, CustomStringConvertib
   public var path: Path?
   /// The property, by its dotted name; nil for a model as a whole, or a batch.
   public var property: String?
-  /// What is wrong; empty where the causes say it.
+  /// The problem in words; empty where the causes say it.
   public var message: String
-  /// What it consists of.
+  /// The errors that it consists of.
   public var causes: [ValidationError]
 
-  /// Takes what is wrong.
+  /// Makes an error of a message, or of causes.
   public init(
     path: Path? = nil, property: String? = nil, _ message: String = "",
     causes: [ValidationError] = []
@@ -44,7 +44,7 @@ public struct ValidationError: Error, Equatable, Sendable, CustomStringConvertib
   }
 }
 
-/// What holds for a model as a whole, checked by the app's code; a line of a ``Schema``.
+/// A rule about a model as a whole, checked by the app's code; a line of a ``Schema``.
 ///
 ///     Rule("must arrive after it departs") { $0.arrival > $0.departure }
 public struct Rule<M: Model>: SchemaPart, Sendable {
@@ -54,12 +54,12 @@ public struct Rule<M: Model>: SchemaPart, Sendable {
   ///
   /// - Parameters:
   ///   - message: Says what is wrong.
-  ///   - holds: Whether a model is good.
+  ///   - holds: Returns true if a model is good.
   public init(_ message: String, _ holds: @escaping @Sendable (M) -> Bool) {
     rule = ModelRule(property: nil, message: message, holds: holds)
   }
 
-  /// What the line says.
+  /// The schema item that adds the rule.
   public var item: SchemaItem<M> { SchemaItem(rules: [rule]) }
 }
 
@@ -67,7 +67,7 @@ public struct Rule<M: Model>: SchemaPart, Sendable {
 struct ModelRule<M: Model>: Sendable {
   /// The property's name, asked for late: the schema is being made.
   let property: (@Sendable () -> String)?
-  /// What it looks at, as a stretch of the model; nil for the whole model.
+  /// The range of the model that the rule looks at; nil for the whole model.
   let place: Range<Int>?
   let message: String
   let holds: @Sendable (M) -> Bool
@@ -102,7 +102,8 @@ struct ModelRule<M: Model>: Sendable {
     self.holds = holds
   }
 
-  /// Whether it is asked after a change of the property, or nested value, that lies in a stretch.
+  /// True if the rule is checked after a change of the property, or nested value, that lies in a
+  /// range.
   func isAsked(in changed: Range<Int>) -> Bool { place?.overlaps(changed) ?? true }
 
   private static func name<V: PropertyValue>(_ keyPath: KeyPath<M, V>) -> String {
@@ -138,7 +139,8 @@ extension Schema {
 
   /// Puts values into their domains where those say so, and checks everything else.
   ///
-  /// - Returns: What is wrong, in the order of the properties; empty where nothing is.
+  /// - Returns: The problems: of the properties in their order, then of the rules; empty where
+  ///   there are none.
   /// - Complexity: O(properties with a rule).
   func problems(in model: inout M) -> [ValidationError] {
     if let problemsOfCase { return problemsOfCase(&model) }
@@ -156,7 +158,7 @@ extension Schema {
       .map { ValidationError(property: $0.property?(), $0.message) }
   }
 
-  /// Whether any code is asked after a change of what lies in a stretch of the model.
+  /// True if any rule is checked after a change of what lies in a range of the model.
   func hasRules(in changed: Range<Int>) -> Bool { rules.contains { $0.isAsked(in: changed) } }
 
   /// Throws where a model is not as it must be.
@@ -169,7 +171,7 @@ extension Schema {
 }
 
 extension Model {
-  /// What is wrong with the model, without writing it: for forms.
+  /// Checks the model without writing it: for forms.
   ///
   /// - Returns: Every message with its property; empty where it can be written, as far as can be
   ///   said without looking at the database.

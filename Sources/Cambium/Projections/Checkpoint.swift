@@ -64,7 +64,7 @@ final class Checkpointer: Sendable {
   /// Makes a checkpoint if one is due; returns at once.
   ///
   /// - Parameters:
-  ///   - store: What to copy from, and where.
+  ///   - store: The store whose current state is copied, into the store's own directory.
   ///   - exclusively: Runs something while nothing else writes.
   func consider(
     _ store: Store, _ exclusively: @escaping @Sendable (() throws -> Void) throws -> Void
@@ -115,7 +115,7 @@ final class Checkpointer: Sendable {
     try copy.run()
   }
 
-  /// What moment a copy holds; reading it checks the copy's file.
+  /// The moment that a copy holds; reading it checks the copy's file.
   private static func sequence(of directory: String, _ store: Store) throws -> SequenceNumber {
     let state = try State(
       at: directory, generation: 0, store.options.environment(readOnly: false))

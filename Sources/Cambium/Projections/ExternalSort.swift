@@ -28,7 +28,7 @@ struct ExternalSort: ~Copyable {
 
   /// - Parameters:
   ///   - directory: Where the file is made, if one is needed.
-  ///   - bytesMax: What is kept in memory.
+  ///   - bytesMax: The bytes of entries that are kept in memory.
   init(in directory: String = Files.temporaryDirectory, bytesMax: Int = 8 << 20) {
     self.directory = directory
     self.bytesMax = bytesMax
@@ -241,9 +241,9 @@ private final class SortRun {
     offset = value + valueCount
   }
 
-  /// Sees to it that so many bytes are at hand.
+  /// Makes sure that so many bytes are in the buffer, as far as the run has them.
   ///
-  /// - Returns: Whether the run has as many.
+  /// - Returns: True if the run has as many.
   private func fill(_ count: Int) throws -> Bool {
     if buffer.count - offset >= count { return true }
     buffer.removeFirst(offset)

@@ -16,7 +16,7 @@ extension StateReader {
   ///   - moment: The moment, or nil for the present.
   ///   - body: Takes the version's header and its whole bytes.
   /// - Returns: nil where there was no such node.
-  /// - Throws: What `body` throws; ``DatabaseError/corrupt(reason:)``.
+  /// - Throws: Any error that `body` throws; ``DatabaseError/corrupt(reason:)``.
   @inline(__always)
   func version<R>(
     _ key: RawSpan, asOf moment: UInt64?, _ body: (NodeHeader, RawSpan) throws -> R
@@ -27,7 +27,7 @@ extension StateReader {
     return try pastVersion(key, moment, body)
   }
 
-  /// What a version says about the search: it is the one, or it is too young, and where to go on.
+  /// The outcome of looking at a version: it is the one, or it is too young, and where to go on.
   private enum Step<R> {
     case found(R)
     case earlier(HistoryLink?)
@@ -109,7 +109,7 @@ extension StateReader {
   }
 }
 
-/// What became of a removed version: the value of its entry in `removals`.
+/// The fate of a removed version: the value of its entry in `removals`.
 ///
 ///     00                            it may be restored
 ///     01                            it was moved elsewhere
@@ -146,7 +146,7 @@ enum RemovalFate: Equatable {
   }
 }
 
-/// What history's table and the removals hold.
+/// The entries of the table `history`, and the keys of `removals`.
 enum HistoryEntry {
   /// The key of a superseded version.
   static func key(_ link: HistoryLink) -> [UInt8] {

@@ -1,8 +1,8 @@
 import LMDB
 
-/// What a damaged log gives: the state as of the record before the damage, where there is no whole
-/// state that can be used. It is never written to, and goes when the database is closed; what a
-/// killed process leaves of it is swept, since its directory is claimed.
+/// The state that a damaged log gives: the one as of the record before the damage, where there is
+/// no whole state that can be used. It is never written to, and is removed when the database is
+/// closed; the remains of a killed process are swept, since their directory is claimed.
 final class PartialState: Sendable {
   let state: State
   private let claim: ClaimedDirectory

@@ -1,4 +1,4 @@
-// What each operation does to the tree. Every function checks first and writes then.
+// The effect of each operation on the tree. Every function checks first and then writes.
 
 import FoundationEssentials
 import LMDB
@@ -157,7 +157,7 @@ extension Projector {
     }
   }
 
-  /// Whether this transaction has put a node where it is, and all that is below it there, too.
+  /// True if this transaction has put a node where it is, and everything below it as well.
   private func isOwn(_ header: NodeHeader) -> Bool {
     header.modified == memory.sequence && !header.hasLinks
       && (header.node == 0 || header.node >= memory.firstNode)
@@ -194,7 +194,7 @@ extension Projector {
       NodeHeader(
         kind: removed.header.kind, modified: memory.sequence, node: removed.header.node),
       content: removed.content)
-    // What is restored must not go with what is cut off history.
+    // The restored subtree must not be deleted when history is cut.
     let fate = RemovalFate.restored(by: memory.sequence).stored()
     for link in removed.links {
       try put(tables.removals, HistoryEntry.removalKey(treeKey, link), fate)
@@ -211,7 +211,7 @@ extension Projector {
     var links: [HistoryLink]
   }
 
-  /// What was removed from `treeKey` in an earlier transaction.
+  /// The version that an earlier transaction removed from `treeKey`.
   private func removed(_ path: Path, _ sequence: UInt64) throws -> Removed {
     let reader = try reader
     var place = HistoryLink(sequence: sequence, index: 0)
@@ -230,7 +230,7 @@ extension Projector {
     }
   }
 
-  /// What an entry of history holds, unless the transaction that removed it had made it.
+  /// The version in an entry of history, unless the transaction that removed it had made it.
   private func removedVersion(
     _ link: HistoryLink, _ key: RawSpan, _ reader: StateReader
   ) throws -> (NodeHeader, content: [UInt8])? {

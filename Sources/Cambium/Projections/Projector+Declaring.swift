@@ -1,5 +1,5 @@
-// What a declaration changes: new indexes are made of the records that are there, in order, and the
-// entries of those that are not declared any more go. Both can be put off; see Unfinished.swift.
+// Applies a declaration: new indexes are built from the existing records, in order, and the entries
+// of indexes that are no longer declared are removed. Both can be deferred; see Unfinished.swift.
 
 import LMDB
 

@@ -108,10 +108,10 @@ extension Projector {
   }
 }
 
-// MARK: What an index has of a record
+// MARK: An index's entries for a record
 
 extension IndexPlan {
-  /// Whether a record is there and has an entry.
+  /// True if a record is there and has an entry.
   @inline(__always)
   func has(_ record: RawSpan?, key: RawSpan) throws -> Bool {
     guard let record else { return false }
@@ -159,7 +159,7 @@ extension IndexPlan {
     }
   }
 
-  /// Whether a term is null, so that the record cannot be the same as another.
+  /// True if a term is null, so that the record cannot be the same as another.
   func hasNull(_ record: RawSpan) throws -> Bool {
     let table = try RecordTable(record)
     return try terms.contains { term in
@@ -173,8 +173,8 @@ extension IndexPlan {
     try termKeys(a) == termKeys(b)
   }
 
-  /// Whether the covered properties are the same in two records, and what is previewed is that of
-  /// the same others.
+  /// True if the covered properties are the same in two records, and both refer to the same records
+  /// for previews.
   func covers(sameIn a: RawSpan, _ b: RawSpan) throws -> Bool {
     if !isCovering { return true }
     let (first, second) = (try RecordTable(a), try RecordTable(b))
@@ -196,7 +196,7 @@ extension Projector {
   /// - Parameters:
   ///   - path: The node.
   ///   - header: Of the version in `old`, if there is one.
-  ///   - content: What is there from now on, or nil for no node.
+  ///   - content: The content from now on, or nil for no node.
   /// - Throws: As the fold of a record's change.
   @inline(__always)
   mutating func fold(_ path: Path, _ header: NodeHeader?, _ content: Content?) throws {
@@ -232,7 +232,7 @@ extension Projector {
     return memory.catalog.collections[path.bytes[..<count]]
   }
 
-  /// Whether an operation may entail others, or be refused when it has changed something already.
+  /// True if an operation may entail others, or be refused when it has changed something already.
   @inline(__always)
   func isCompound(_ operation: Operation) -> Bool {
     switch operation {
@@ -247,8 +247,8 @@ extension Projector {
     }
   }
 
-  /// Empties the indexes and views of the collections that go with a subtree. What others preview
-  /// of them is up to the caller, once they are gone.
+  /// Empties the indexes and views of the collections that go with a subtree. The previews that
+  /// others have of them are up to the caller, once they are gone.
   mutating func leave(_ path: Path) throws {
     for plan in memory.catalog.collections.all(within: path) { try clear(plan.numbers) }
   }

@@ -13,7 +13,7 @@ struct Previewer {
   /// The previews of one reference, at least one.
   let previews: [PreviewPlan]
 
-  /// The index by which those are found that refer.
+  /// The index by which the referring records are found.
   var edge: IndexPlan? { collection.edge(previews[0].reference) }
 }
 
@@ -34,7 +34,7 @@ extension Projector {
   /// - Parameters:
   ///   - path: The record, which is as `content` says in the tree.
   ///   - header: Of the version in `old`, if there was one.
-  ///   - content: What is there from now on, or nil for no node.
+  ///   - content: The content from now on, or nil for no node.
   /// - Throws: A storage error with the transaction unusable.
   /// - Complexity: O(*k* log *n*) for *k* records that refer to it, and nothing where no property
   ///   that is previewed has changed.
@@ -59,7 +59,7 @@ extension Projector {
     }
   }
 
-  /// Makes the entries of those that refer to a key anew.
+  /// Renews the entries of the records that refer to a key.
   private mutating func renew(_ previewer: Previewer, _ key: Key) throws {
     guard let edge = previewer.edge else { return }
     var referrers = Referrers(of: key, edge, previewer.collection)
@@ -98,7 +98,7 @@ extension Projector {
 }
 
 extension PreviewPlan {
-  /// Whether it shows the same of two records.
+  /// True if it shows the same value for two records.
   fileprivate func isSame(in one: [UInt8]?, _ other: [UInt8]?) throws -> Bool {
     func value(_ record: [UInt8]?) throws -> [UInt8]? {
       try record?.lend { record in

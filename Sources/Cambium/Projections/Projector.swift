@@ -16,12 +16,12 @@ struct Projector: ~Copyable {
   private let environment: Environment
   /// The transaction's view, as of the last savepoint.
   private var access: Access?
-  /// Whether the storage has not failed in this transaction.
+  /// True unless the storage has failed in this transaction.
   var isUsable = true
-  /// Whether records were folded in that were in the log before.
+  /// True if records that were already in the log have been folded in.
   var hasCaughtUp = false
 
-  /// What goes back when a savepoint is undone.
+  /// The values that go back when a savepoint is undone.
   struct Memory {
     var head: StateHead
     var catalog: Catalog
@@ -52,17 +52,17 @@ struct Projector: ~Copyable {
   var old: [UInt8] = []
   var oldEntry = ByteBuffer()
   var newEntry = ByteBuffer()
-  /// Whether declared rules are held against what is written: not when a record is folded in that
-  /// was in the log before.
+  /// True if declared rules are checked against what is written: not when a record that was already
+  /// in the log is folded in.
   var enforcesRules = false
-  /// Whether indexes and views that are declared now are filled later, in steps.
+  /// True if indexes and views that are declared now are filled later, in steps.
   var fillsLater = false
-  /// The keys of the records that a declaration's rules have not been held against; nil for all.
+  /// The keys of the records not yet checked against a declaration's rules; nil for all.
   var unchecked: Set<[UInt8]>?
-  /// How many entries of what is given up go within the transaction that says so. A fold for which
-  /// nobody waits takes them all.
+  /// The number of entries of dropped indexes and views that are removed in the transaction that
+  /// drops them. A fold for which nobody waits removes all of them.
   var emptiedAtOnce = Int.max
-  /// Whether entries are left of what was given up.
+  /// True if entries of dropped indexes or views are left.
   var hasGivenUp = false
 
   /// Begins; the catalog may be older than the state.
@@ -198,7 +198,7 @@ extension Projector {
   ///
   /// - Parameters:
   ///   - path: The path of a node, there or not; not the root.
-  ///   - creating: Whether missing ancestors are made.
+  ///   - creating: True to make missing ancestors.
   /// - Returns: The parent's node id, or nil where an ancestor is missing.
   /// - Throws: ``DatabaseError/exists(_:reason:)`` where the path leads through a property.
   @discardableResult
@@ -252,7 +252,7 @@ extension Projector {
 
   /// Sets `treeKey` to a node's first child.
   ///
-  /// - Returns: Whether there is one.
+  /// - Returns: True if there is one.
   mutating func aimAtFirstChild(of parent: UInt64) throws -> Bool {
     treeParent = parent
     treeKey.removeAll(keepingCapacity: true)

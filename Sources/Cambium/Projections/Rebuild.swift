@@ -50,7 +50,7 @@ struct Rebuild {
     return damage
   }
 
-  /// What the state holds already.
+  /// The catalog and the position that the state has already.
   private func start() throws -> (catalog: Catalog, applied: SequenceNumber) {
     let transaction = try ReadTransaction(state.environment, tables: [])
     let reader = StateReader(access: transaction.access, tables: state.tables)

@@ -9,7 +9,7 @@ struct Referrers {
 
   private let edge: IndexPlan
   private let collection: CollectionPlan
-  /// What the terms of their entries begin with.
+  /// The bytes that the referring records' entries begin with.
   private let prefix: [UInt8]
   /// As much of it as every entry has, even one that is cut.
   private let bound: [UInt8]
@@ -17,9 +17,9 @@ struct Referrers {
   private var place: [UInt8]?
 
   /// - Parameters:
-  ///   - key: That of the record that is referred to.
+  ///   - key: The key of the record that is referred to.
   ///   - edge: The index on the reference.
-  ///   - collection: The collection of those that refer.
+  ///   - collection: The collection of the referring records.
   init(of key: Key, _ edge: IndexPlan, _ collection: CollectionPlan) {
     self.edge = edge
     self.collection = collection
@@ -47,7 +47,7 @@ struct Referrers {
         last = entry.array()
         let (own, isCut) = try IndexEntry.split(entry, value)
         let key = entry.extracting(own).array()
-        // What is cut may not have all of the prefix, so that its record has the last word.
+        // A cut entry may not have all of the prefix, so its record decides.
         let refers =
           try isCut
           ? reader.withRecord(key, of: collection) { try isReferring($0) } ?? false

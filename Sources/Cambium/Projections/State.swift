@@ -44,9 +44,8 @@ struct StateTables: Sendable {
   let counts: Table
   /// (sequence number u64, index u32), big-endian → a superseded version with its tree key.
   let history: Table
-  /// (tree key, 0, sequence number u64, index u32), big-endian: which entry of history holds a
-  /// removed
-  /// version → 1 if it was moved away, else 0.
+  /// (tree key, 0, sequence number u64, index u32), big-endian: the entry of history that holds a
+  /// removed version → its ``RemovalFate``.
   let removals: Table
   /// (index id u32, ordered values, record's key) → see IndexEntry.swift.
   let index: Table
@@ -61,7 +60,7 @@ struct StateTables: Sendable {
   ///
   /// - Parameters:
   ///   - environment: The environment.
-  ///   - isSealed: Whether the entries of the tables without checksums of their own end with one.
+  ///   - isSealed: True if the entries of the tables without checksums of their own end with one.
   /// - Throws: ``StorageError`` where a table is missing.
   init(_ environment: Environment, isSealed: Bool) throws {
     let seal: Seal = isSealed ? .short : .none
@@ -88,7 +87,7 @@ struct StateTables: Sendable {
     }
   }
 
-  /// What readers touch.
+  /// The tables that readers touch.
   var read: [Table] { [tree, counts, history, removals, index, views, meta] }
 }
 

@@ -1,4 +1,4 @@
-// How long what is at a place of the tree has been there, and when it changes next.
+// Finds how long a place in the tree has held what it holds, and when that changes next.
 //
 // A node's *stay* at a place goes from the transaction that put it there to the one that took it
 // away. All versions of one stay hang on its last one, the present version or the removed one,
@@ -6,12 +6,13 @@
 // moment, the first one after it, and the oldest links tell when stays begin and end, in
 // O(log versions) entries, without the log.
 //
-// What was replaced up to the horizon is cut off. So no link to it is followed, and what happened
-// up to the horizon is only known as that: its number is one up to the horizon, no more.
+// Versions that were replaced up to the horizon are cut off. So no link to them is followed, and a
+// transaction up to the horizon is known only as such: the number given for it is some number up to
+// the horizon.
 
 import LMDB
 
-/// What is at a place at a moment.
+/// The state of a place at a moment: held by a node, or empty.
 enum Occupancy {
   case held(Stay)
   /// Nothing is there: since the last removal, or zero, until something comes again.
@@ -28,7 +29,7 @@ struct Stay {
   let replaced: UInt64?
   /// The transaction that took the node away; nil if it is still there.
   let end: UInt64?
-  /// What the children's keys begin with; 0 where the node never had any.
+  /// The node id that the children's keys begin with; 0 where the node never had any.
   let node: UInt64
 }
 
@@ -46,8 +47,8 @@ private struct LinkedVersion {
 }
 
 extension StateReader {
-  /// What is at a place, by the tree's key, as of a moment at or after the horizon; throws as all
-  /// reading of history does.
+  /// The occupancy of a place, by the tree's key, as of a moment at or after the horizon; throws as
+  /// all reading of history does.
   func occupancy(
     _ key: RawSpan, asOf moment: UInt64, horizon: UInt64
   ) throws -> Occupancy {

@@ -113,7 +113,7 @@ struct UniquenessCheck {
     return nil
   }
 
-  /// Whether a record, whose entry is cut, has given terms.
+  /// True if a record whose entry is cut has given terms.
   private func hasTerms(_ terms: [UInt8], _ key: RawSpan) throws -> Bool {
     try reader.withRecord(key.array(), of: plan) { try index.termKeys($0).contains(terms) } ?? false
   }

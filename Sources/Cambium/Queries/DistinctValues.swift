@@ -1,8 +1,8 @@
-// Results that differ, in the order in which they come. What was there is kept in memory; once that
-// is full, what is not among it is sorted twice in files: by its values, to find the first of each,
-// and by its place, to hand them out in order.
+// Distinct results, in the order in which they come. The values seen so far are kept in memory;
+// once that is full, any others are sorted twice in files: by their values, to find the first of
+// each, and by their place, to hand them out in order.
 
-/// Tells results apart.
+/// Finds the distinct ones among results.
 struct DistinctValues: ~Copyable {
   private let bytesMax: Int
   private var seen: Set<[UInt8]> = []
@@ -11,12 +11,12 @@ struct DistinctValues: ~Copyable {
   private var later: ExternalSort?
   private var laterCount: UInt64 = 0
 
-  /// - Parameter bytesMax: What is kept in memory.
+  /// - Parameter bytesMax: The memory for the values seen so far, in bytes.
   init(bytesMax: Int = 32 << 20) { self.bytesMax = bytesMax }
 
-  /// Whether a result is surely the first with its values.
+  /// Notes a result's values, and returns true if it is surely the first with them.
   ///
-  /// - Returns: False where it was there, and where that shows only in the end.
+  /// - Returns: False if there was one before, or if that becomes known only at the end.
   mutating func isNew(_ values: [Value]) throws -> Bool {
     var ordered = ByteBuffer()
     for value in values { try OrderedBytes.append(value, to: &ordered) }

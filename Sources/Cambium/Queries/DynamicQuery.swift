@@ -18,7 +18,7 @@ public struct DynamicQuery: Sendable {
     case snapshot(Snapshot)
   }
 
-  /// What the results have a value for.
+  /// A property of the results: the name under which each has a value, and its type.
   public struct Property: Hashable, Sendable {
     /// The name under which a result has it: `number`, `origin.name`, `avg(delay)`.
     public let name: String
@@ -64,8 +64,9 @@ public struct DynamicQuery: Sendable {
 
   /// All results, in order.
   ///
-  /// A result is the record, or has what the query selects, each under its ``Property/name``. What
-  /// is made of several records, as groups and distinct values are, has the path of the collection.
+  /// A result is the record, or has what the query selects, each under its ``Property/name``. A
+  /// result that is made of several records, as groups and distinct values are, has the path of the
+  /// collection.
   ///
   /// - Throws: ``QueryError`` for what cannot be answered; ``DatabaseError/corrupt(reason:)``.
   /// - Complexity: as ``explain()`` says; about 1 µs and 0.1 µs a value for each result.
@@ -79,7 +80,7 @@ public struct DynamicQuery: Sendable {
   /// they must be sorted.
   ///
   /// - Parameter body: Takes the result. It must not write to the transaction that is read.
-  /// - Throws: What `body` throws; otherwise as ``fetch()``.
+  /// - Throws: Any error that `body` throws; otherwise as ``fetch()``.
   public func forEach(_ body: (DynamicRecord) throws -> Void) throws {
     try results().forEachRecord(body)
   }
@@ -155,9 +156,9 @@ public struct DynamicQuery: Sendable {
   ///     let late = try await query.inBackground { try $0.fetch() }
   ///
   /// - Parameter body: Asks for the result.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws; `CancellationError`; ``DatabaseError/misuse(reason:)`` for a
-  ///   query of a transaction.
+  /// - Returns: The value that `body` returns.
+  /// - Throws: Any error that `body` throws; `CancellationError`; ``DatabaseError/misuse(reason:)``
+  ///   for a query of a transaction.
   public func inBackground<R: Sendable>(
     _ body: @escaping @Sendable (DynamicQuery) throws -> R
   ) async throws -> R {
@@ -181,9 +182,9 @@ extension Database {
   ///
   /// - Parameters:
   ///   - text: The query.
-  ///   - values: What `$1`, `$2` and so on stand for in it. Give what comes from elsewhere so: text
-  ///     that is put together can be made to ask something else.
-  /// - Returns: The query, about which nothing is read yet.
+  ///   - values: The values that `$1`, `$2` and so on stand for in it. Pass input from elsewhere
+  ///     this way: text that is put together can be made to ask something else.
+  /// - Returns: The query; nothing is read for it yet.
   /// - Throws: ``QueryError`` at the word that is wrong.
   public func query(_ text: String, _ values: any PropertyValue...) throws -> DynamicQuery {
     try DynamicQuery(text, values, .database(self))

@@ -17,7 +17,7 @@ struct FarSide {
   ///
   /// - Parameters:
   ///   - test: The condition.
-  ///   - count: How many records it is likely to be run on.
+  ///   - count: The number of records that it is likely to be run on.
   ///   - words: Takes what was done, for explaining.
   /// - Returns: The condition to be run instead.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
@@ -142,7 +142,7 @@ struct FarSide {
 }
 
 extension Condition.Test {
-  /// Whether a part of it could be answered from the far side.
+  /// True if a part of it could be answered from the far side.
   var hasFarSide: Bool {
     switch self {
     case .all(let tests), .any(let tests): tests.contains(where: \.hasFarSide)

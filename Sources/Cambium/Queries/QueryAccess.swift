@@ -30,14 +30,14 @@ struct ClosedOpenBytes: Hashable {
   var lower: [UInt8]
   var upper: [UInt8]?
 
-  /// Whether bytes are inside.
+  /// True if bytes lie between the bounds.
   @inline(__always)
   func contains(_ bytes: RawSpan) -> Bool {
     if lower.lend({ bytes.precedes($0) }) { return false }
     return upper?.lend { bytes.precedes($0) } ?? true
   }
 
-  /// Whether nothing can be inside.
+  /// True if nothing can lie between the bounds.
   var isEmpty: Bool { upper.map { !lower.lexicographicallyPrecedes($0) } ?? false }
 
   /// Everything that begins with some bytes.
@@ -61,7 +61,7 @@ struct ClosedOpenBytes: Hashable {
   }
 }
 
-/// A stretch of an index, or several.
+/// One range of an index, or several.
 struct IndexScan {
   /// Only so many bytes of a bound are looked for where entries may be cut: so many are there of
   /// every entry, however long the record's key is.
@@ -71,19 +71,20 @@ struct IndexScan {
   /// In ascending order, none overlapping another.
   var ranges: [ClosedOpenBytes]
   var isReversed = false
-  /// What of the condition the ranges say, so that entries that are not cut need no test of it.
+  /// The tests of the condition that the ranges stand for; entries that are not cut need not be
+  /// tested for them.
   var consumed: [Condition.Test] = []
   /// How many entries the ranges have, as far as they were counted.
   var estimate = 0
-  /// Whether ``estimate`` is no more than a guess, since counting was broken off.
+  /// True if ``estimate`` is no more than a guess, since counting was broken off.
   var isGuess = false
   /// How many of the index's terms have one value.
   var fixedCount = 0
-  /// What of the index's properties the query reads, in words: `origin = "JFK"`.
+  /// The tests that the scan makes use of, in words: `origin = "JFK"`.
   var words: [String] = []
-  /// Whether entries hold all that the query reads of a record.
+  /// True if entries hold all that the query reads of a record.
   var isCovering = false
-  /// What is read from their previews of other records, where they do.
+  /// The previews of other records that are read from entries, where these hold all that is read.
   var previews: [Preview] = []
 
   /// The index in words: `(origin, -scheduled)`.

@@ -1,7 +1,7 @@
-/// What is known of a figure over the records that were seen so far.
+/// An aggregate over the records that were seen so far.
 ///
-/// Sums are exact, as those of views are. What is no number does not count in sums and averages,
-/// and null counts nowhere but in the number of records.
+/// Sums are exact, as those of views are. Values that are not numbers do not count in sums and
+/// averages, and null counts nowhere but in the number of records.
 struct QueryAccumulator {
   private let kind: QueryMeasure.Kind
   private var count: Int64 = 0
@@ -40,7 +40,7 @@ struct QueryAccumulator {
     if isBetter { extreme = (scratch.array(), value.array()) }
   }
 
-  /// The figure; null where there was nothing to make one of.
+  /// The aggregate's value; null where there was nothing to compute it from.
   func result() throws -> Value {
     switch kind {
     case .count: .integer(count)

@@ -17,13 +17,14 @@ public struct QueryCursor: Hashable, Sendable {
   var query: UInt64
   /// The result's entry in the index; where there is an order as well, only what it begins with.
   var entry: [UInt8] = []
-  /// What the query is ordered by, where no entry says it: none does that is cut, or near one.
+  /// The sort key of the result, where no index entry holds it: a cut one does not, nor does one
+  /// near it.
   var order: [UInt8]
   var key: [UInt8]
   /// The keys of the records that were joined to the result's; an empty one for none.
   var joined: [[UInt8]] = []
 
-  /// What the result is sorted by.
+  /// The bytes by which the result is sorted: its sort key, then its key.
   var place: [UInt8] { order + key }
 }
 
@@ -84,7 +85,7 @@ extension QueryCursor: LosslessStringConvertible {
 }
 
 extension QueryDescription {
-  /// What tells its cursors from those of other queries.
+  /// A hash that distinguishes the query's cursors from those of other queries.
   var cursorHash: UInt64 {
     var text = "\(collection)\n\(condition?.description ?? "")"
     for ordering in orderings { text += "\n\(ordering.text)" }

@@ -1,12 +1,12 @@
 /// A question to the records of a collection, as data: it is written by the typed face or read from
 /// text, planned, explained and run.
 package struct QueryDescription: Hashable, Sendable {
-  /// The node whose children are asked about. Those that are records count.
+  /// The node whose children are asked about. Only children that are records count.
   package var collection: Path
-  /// What holds for them; nil for all.
+  /// The condition on the records; nil for all.
   package var condition: Condition?
-  /// What the results are ordered by; ties come in the order of the keys, or against it where an
-  /// index is walked backwards.
+  /// The orderings of the results; ties come in the order of the keys, or against it where an index
+  /// is walked backwards.
   package var orderings: [Ordering] = []
   /// How many results there are at most.
   package var limit: Int?
@@ -18,21 +18,21 @@ package struct QueryDescription: Hashable, Sendable {
   package var joins: [Join] = []
   /// The properties that are wanted; nil for whole records.
   package var selection: [PropertyPath]?
-  /// Whether results that are the same count once.
+  /// True if results that are the same count once.
   package var isDistinct = false
   /// Figures over groups, instead of records.
   package var grouping: Grouping?
-  /// What becomes of the results.
+  /// The form of the answer.
   package var outcome = Outcome.list
 
-  /// What becomes of the results.
+  /// The form of an answer: a list of the results, or a summary of them.
   package enum Outcome: String, Hashable, Sendable {
     case list
-    /// How many there are.
+    /// The number of results.
     case count
-    /// Whether there are any.
+    /// A truth value: true if there is any result.
     case exists
-    /// Their keys.
+    /// The keys of the results.
     case ids
   }
 
@@ -45,9 +45,9 @@ package struct QueryDescription: Hashable, Sendable {
     package var outer: PropertyPath
     /// The property of the other; nil for its key.
     package var inner: String?
-    /// Whether records without another stay.
+    /// True if records without another stay.
     package var isLeft = false
-    /// What holds for the other; nil for all.
+    /// The condition on the other; nil for all.
     package var condition: Condition?
 
     package init(
@@ -68,7 +68,7 @@ package struct QueryDescription: Hashable, Sendable {
     /// The properties whose values make a group; none for all records together.
     package var paths: [PropertyPath]
     package var measures: [QueryMeasure]
-    /// What holds for the groups, whose properties are `paths` and `measures` by their names.
+    /// The condition on the groups, whose properties are `paths` and `measures` by their names.
     package var condition: Condition?
 
     package init(_ paths: [PropertyPath], _ measures: [QueryMeasure], having: Condition? = nil) {
@@ -115,7 +115,7 @@ extension QueryDescription {
     }
   }
 
-  /// What it names besides the condition; groups are ordered by what they have themselves.
+  /// The paths that it names besides the condition; groups are ordered by properties of their own.
   var paths: [PropertyPath] {
     (grouping == nil ? orderings.map(\.path) : []) + (selection ?? []) + joins.map(\.outer)
       + (grouping?.paths ?? []) + (grouping?.measures ?? []).compactMap(\.path)
@@ -128,8 +128,8 @@ extension Condition {
 }
 
 extension Condition.Test {
-  /// The names of the record's own properties that a path may begin with. What belongs together, as
-  /// in `place.latitude`, may be one name or several.
+  /// The names of the record's own properties that a path may begin with. Names that belong
+  /// together, as in `place.latitude`, may be one name or several.
   static func names(in path: PropertyPath) -> Set<String> {
     var names = Set([path.hops.first ?? path.property].compactMap { $0 })
     if let property = path.property, !path.hops.isEmpty {

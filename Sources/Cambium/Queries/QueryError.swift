@@ -6,7 +6,7 @@
 ///
 /// Recovery: change the query; where it came as text, the mark says which word.
 public struct QueryError: Error, Equatable, Sendable {
-  /// What is wrong, in words.
+  /// The problem, in words.
   public var reason: String
   /// The text that was read, if the query came as one.
   public var text: String?

@@ -13,7 +13,7 @@ final class QueryGroups {
   private let places: [Int?]
 
   private let bytesMax: Int
-  /// What was known of groups when memory was full; nil while it never was.
+  /// The groups and their aggregates when memory was full; nil while it never was.
   private var parts: ExternalSort?
 
   /// The groups' values, ordered, one after the other, and where each ends.

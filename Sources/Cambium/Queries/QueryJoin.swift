@@ -53,7 +53,7 @@ struct QueryJoin {
     }
   }
 
-  /// Whether a record that was found may be put beside one.
+  /// True if a record that was found may be put beside one.
   func accepts(_ record: RawSpan, key: RawSpan, _ records: QueryRecords) throws -> Bool {
     try condition?.accepts(record, key: key, records) ?? true
   }

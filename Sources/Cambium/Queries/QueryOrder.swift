@@ -1,6 +1,7 @@
 /// Makes the bytes by which results are sorted.
 ///
-/// Those of each ordering's value, then the record's key, so that no two results have the same.
+/// They are the bytes of each ordering's value, then the record's key, so that no two results have
+/// the same.
 struct QueryOrder: Sendable {
   private let paths: QueryPaths
   private let orderings: [Ordering]
@@ -60,7 +61,7 @@ extension ConditionScope.ResolvedPath {
 }
 
 extension Ordering {
-  /// Whether nulls lie where an index has them: as the smallest value.
+  /// True if nulls lie where an index has them: as the smallest value.
   var hasPlainNulls: Bool {
     nulls == nil || (nulls == .first) == !isDescending
   }

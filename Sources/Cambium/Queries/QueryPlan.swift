@@ -1,23 +1,23 @@
 /// How a query is answered, as the planner has decided.
 struct QueryPlan {
   let description: QueryDescription
-  /// What names mean in the records that are visited.
+  /// The scope in which names are resolved for the records that are visited.
   let scope: ConditionScope
   /// The condition as it is run, in which tests behind references may have been replaced.
   var condition: Condition.Test
   var access: QueryAccess
   /// All of the condition; nil where it has none.
   var program: ConditionProgram?
-  /// What is left of it where entries of the index are not cut; nil where nothing is.
+  /// The part of it that is left where entries of the index are not cut; nil where nothing is.
   var residual: ConditionProgram?
   /// The tests that are left, for explaining.
   var residualTests: [Condition.Test] = []
-  /// What results are sorted by; nil where they come in order.
+  /// The order by which results are sorted; nil where they come in order.
   var order: QueryOrder?
-  /// What entries of the index are sorted by that were cut; nil where none can be.
+  /// The order by which entries of the index that were cut are sorted again; nil where none can be.
   var cutOrder: QueryOrder?
-  /// What tells where a page ends that is in order, but by no index, since the next one may be
-  /// sorted; nil for others.
+  /// The order whose sort key a cursor stores when results come in order, but by no index, since
+  /// the next page may be sorted; nil for others.
   var placeOrder: QueryOrder?
   /// The view that answers the query; nil where the records must be read.
   var view: QueryViewAnswer?
@@ -29,11 +29,11 @@ struct QueryPlan {
   /// How many records it is likely to look at, and to accept.
   var cost = 0.0
   var estimate = 0
-  /// What was done before planning: the far sides that were asked first.
+  /// The steps that were done before planning: the far sides that were asked first.
   var preparations: [String] = []
 }
 
-/// What running a query did.
+/// The counts of the work that running a query took.
 struct QueryCounts: Sendable {
   /// Entries of indexes, or keys, that were looked at.
   var entries = 0
@@ -50,7 +50,7 @@ struct QueryCounts: Sendable {
 extension QueryPlan {
   /// The plan in words, one step a line.
   ///
-  /// - Parameter counts: What running it did, if it was run.
+  /// - Parameter counts: The work that running it took, if it was run.
   /// - Returns: The lines, without a line feed at the end.
   func explained(_ counts: QueryCounts?) -> String {
     let name = ConditionText.collection(description.collection)

@@ -1,4 +1,4 @@
-// What indexes can do for a query.
+// The ways of answering a query that indexes offer.
 
 extension QueryPlanner {
   /// As many stretches of an index are walked at most, one for each value of an `in`.
@@ -21,7 +21,7 @@ extension QueryPlanner {
       guard let constraint = try constraint(index, place, own) else { break }
       if place == index.plural { needsElement = false }
       guard constraint.ranges.count * scan.ranges.count <= QueryPlanner.rangesMax else { break }
-      // What cannot be must go at once: it would be the beginning of what can.
+      // Empty ranges must go at once: the next term's would be put behind their lower bounds.
       let ranges = try present(constraint.ranges.filter { !$0.isEmpty }, behind: scan.ranges)
       scan.ranges = scan.ranges.flatMap { range in ranges.map { $0.behind(range.lower) } }
       scan.words += constraint.tests.map(\.text)
@@ -43,7 +43,7 @@ extension QueryPlanner {
     return scan
   }
 
-  /// What the conjuncts say about a term.
+  /// The constraint that the conjuncts put on a term; nil where they put none.
   private func constraint(
     _ index: IndexPlan, _ place: Int, _ own: [Condition.Test]
   ) throws -> TermConstraint? {
@@ -105,7 +105,7 @@ extension QueryPlanner {
     }
   }
 
-  /// Whether the entries have all that the query reads, as a scope understands it.
+  /// True if the entries have all that the query reads, as a scope understands it.
   private func isCovering(
     _ scan: IndexScan, _ own: [Condition.Test], _ scope: ConditionScope
   ) throws -> Bool {
@@ -129,7 +129,8 @@ extension QueryPlanner {
 
   // MARK: Order
 
-  /// Whether the entries come in the order that is asked for, and which way.
+  /// The order of the entries: `isOrdered` is true if they come in the order that is asked for, and
+  /// `isReversed` if they must be walked backwards for it.
   func isOrdered(_ scan: IndexScan) -> (isOrdered: Bool, isReversed: Bool) {
     if description.grouping != nil { return (true, false) }
     if let after = description.after, after.index == nil { return (false, false) }
@@ -175,7 +176,7 @@ extension QueryPlanner {
     return (try? records.countEntries(others, max: 1)) != 0
   }
 
-  /// Whether all that a scan finds has one value in what an ordering goes by.
+  /// True if all that a scan finds has one value in the property that an ordering goes by.
   private func isFixed(_ ordering: Ordering, _ scan: IndexScan) -> Bool {
     let terms = scan.index.definition.terms.prefix(scan.fixedCount)
     return terms.enumerated().contains { place, term in
@@ -190,9 +191,9 @@ extension QueryPlanner {
   /// The ways that an index offers.
   ///
   /// - Parameters:
-  ///   - scan: The stretch of it that the condition asks for.
+  ///   - scan: The range of it that the condition asks for.
   ///   - own: The tests of the record itself.
-  ///   - scans: Those of all indexes, which say how rare the rest of what is asked for is.
+  ///   - scans: The scans of all indexes, which say how rare the rest of what is asked for is.
   /// - Returns: None, where it offers nothing that a scan does not.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   func indexWays(
@@ -321,7 +322,7 @@ extension Condition.Test {
 }
 
 extension IndexPlan {
-  /// Whether no entry can be so long that it is cut.
+  /// True if no entry can be so long that it is cut.
   var hasFixedLength: Bool {
     terms.count <= 8
       && terms.allSatisfy { term in

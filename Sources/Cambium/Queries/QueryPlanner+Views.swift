@@ -120,8 +120,8 @@ extension QueryPlanner {
       isOrdered: true, count: count, cost: Double(count) * (Cost.entry + Cost.fetch) + Cost.fetch)
   }
 
-  /// Whether results are wanted in the order of a view's terms; what makes its groups is the same
-  /// for all of them.
+  /// True if results are wanted in the order of a view's terms. The properties that make its groups
+  /// do not count, since all results have the same values there.
   private func isOrdered(by terms: [IndexDefinition.Term], within by: [String]) -> Bool {
     let orderings = description.orderings.filter { ordering in
       !by.contains { ordering.path == PropertyPath($0) }
@@ -202,9 +202,9 @@ struct QueryViewAnswer {
   let number: UInt32
   /// With the measures that the query asks for.
   let plan: GroupsPlan
-  /// The group that does; nil where all do.
+  /// The group that answers the query; nil where all do.
   let place: GroupPlace?
-  /// Whether the query asks for what makes a group, too.
+  /// True if the query asks for the values that make a group, too.
   let showsValues: Bool
   let name: String
 

@@ -7,7 +7,7 @@
 
 /// Finds the cheapest way to answer a query.
 struct QueryPlanner {
-  /// What the steps of an answer cost.
+  /// The costs of the steps of an answer, in units of reading the next record of a scan.
   enum Cost {
     static let record = 1.0
     static let entry = 0.6
@@ -46,7 +46,7 @@ struct QueryPlanner {
   /// Makes the plan.
   func plan() throws -> QueryPlan {
     var test = description.condition?.test ?? .all([])
-    // Said first, so that what cannot mean anything is refused whatever is there.
+    // Compiled first, so that a meaningless condition is refused whatever records are there.
     _ = try ConditionProgram(test, in: scope)
     for path in description.paths { _ = try scope.resolve(path) }
     var preparations: [String] = []
@@ -117,7 +117,7 @@ struct QueryPlanner {
     _ way: Way, _ test: Condition.Test, _ own: [Condition.Test], joined: [Condition.Test]
   ) throws -> QueryPlan {
     let residual = own.filter { !way.consumed.contains($0) }
-    // What is left is read from entries where they hold all of it, else from whole records.
+    // The residual tests read entries where these hold all that is needed, else whole records.
     var visited = scope
     if case .index(let scan) = way.access { visited.previews = scan.previews }
     var plan = QueryPlan(
@@ -148,13 +148,14 @@ struct QueryPlanner {
     return plan
   }
 
-  /// Whether nothing is to be sorted, or by the key alone; and which way.
+  /// The order of the keys: `isOrdered` is true if nothing is to be sorted, or by the key alone,
+  /// and `isReversed` if the last key comes first.
   private var keyOrder: (isOrdered: Bool, isReversed: Bool) {
     if description.grouping != nil { return (true, false) }
     guard let first = description.orderings.first else { return (true, false) }
     let isKey =
       first.path == PropertyPath(nil) && first.nulls == nil
-      // What is joined to one record may have another order.
+      // Records that are joined to one record may have another order.
       && (description.joins.isEmpty || description.orderings.count == 1)
     return (isKey && !hasMixedKeys, isKey && !hasMixedKeys && first.isDescending)
   }
@@ -252,7 +253,7 @@ extension Condition.Test {
     }
   }
 
-  /// Whether it names joined records.
+  /// True if it names joined records.
   func names(anyOf joined: [String]) -> Bool {
     !joined.isEmpty
       && paths.contains { path in path.hops.first.map { joined.contains($0) } ?? false }
@@ -321,7 +322,7 @@ extension Key {
 }
 
 extension ClosedOpenBytes {
-  /// What lies in both.
+  /// The range of the bytes that lie in both.
   func intersection(_ other: ClosedOpenBytes) -> ClosedOpenBytes {
     let lower = self.lower.lexicographicallyPrecedes(other.lower) ? other.lower : self.lower
     var upper = self.upper ?? other.upper

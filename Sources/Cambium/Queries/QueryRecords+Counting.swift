@@ -1,4 +1,4 @@
-// What planning asks of the state: how much there is.
+// The numbers that planning asks of the state: how much there is.
 
 import LMDB
 

@@ -22,7 +22,7 @@ final class QueryRecords: RelatedRecords {
 
   var scope: ConditionScope { scope(of: nil) }
 
-  /// What names mean for the records of a collection.
+  /// The scope in which names are resolved for the records of a collection.
   func scope(of collection: Path?) -> ConditionScope {
     let (collections, moment) = (catalog.collections, snapshot.moment)
     func find(_ path: Path) -> CollectionDefinition? {
@@ -36,7 +36,8 @@ final class QueryRecords: RelatedRecords {
     catalog.collections[collection]?.definition(asOf: snapshot.moment)
   }
 
-  /// What the tree's keys of a collection's records begin with; nil where there never were any.
+  /// The node id with which the tree's keys of a collection's records begin; nil where there never
+  /// were any.
   func node(_ collection: Path) throws -> UInt64? {
     if let known = nodes[collection] { return known }
     let node = try snapshot.node(at: collection)
@@ -97,7 +98,7 @@ final class QueryRecords: RelatedRecords {
     }
   }
 
-  /// The index that tells which records of a collection refer to a key by a property.
+  /// The index that says which records of a collection refer to a key by a property.
   func edge(_ collection: Path, _ property: Catalog.NameID) -> IndexPlan? {
     guard snapshot.moment == nil, let index = catalog.collections.edge(collection, property),
       index.plural == nil || index.plural == 0, case .reference = index.terms[0].type
@@ -162,7 +163,7 @@ final class QueryRecords: RelatedRecords {
     }
   }
 
-  /// Whether a record refers to a key by a property: by its value, by an element, or by a name.
+  /// True if a record refers to a key by a property: by its value, by an element, or by a name.
   static func refers(
     _ record: RawSpan, _ property: Catalog.NameID, _ standIn: StandIn, to key: RawSpan
   ) throws -> Bool {

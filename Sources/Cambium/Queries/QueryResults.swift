@@ -33,7 +33,7 @@ final class QueryResults {
     }
   }
 
-  /// Visits the results as records. What is made of several has the path of the collection.
+  /// Visits the results as records. One that is made of several has the path of the collection.
   func forEachRecord(_ body: (DynamicRecord) throws -> Void) throws {
     let collection = query.collection
     if let name = query.answerName {
@@ -121,21 +121,21 @@ extension QueryResults {
 }
 
 extension QueryDescription {
-  /// Whether results are whole records, and not values that were selected, or figures.
+  /// True if results are whole records, and not values that were selected, or aggregates.
   fileprivate var isOfRecords: Bool {
     selection == nil && grouping == nil && outcome == .list
   }
 
-  /// What a single answer is called; nil for a query with a list of results.
+  /// The name of a single answer; nil for a query with a list of results.
   fileprivate var answerName: String? {
     outcome == .count || outcome == .exists ? outcome.rawValue : nil
   }
 
-  /// Whether a cursor tells where results go on: each is made of one record.
+  /// True if a cursor can say where results go on: each is made of one record.
   var hasPages: Bool { grouping == nil && !isDistinct && answerName == nil }
 }
 
 extension DynamicQuery {
-  /// Whether results are whole records, and not values that were selected, or figures.
+  /// True if results are whole records, and not values that were selected, or aggregates.
   package var isOfRecords: Bool { query.isOfRecords }
 }

@@ -201,8 +201,8 @@ extension QueryRun {
     } ?? true
   }
 
-  /// Visits a record whose entry is cut: all of the condition is to be tested. What comes after
-  /// takes it as the entry has it, where it reads previews.
+  /// Visits a record whose entry is cut: all of the condition is to be tested. The steps after it
+  /// take the record as the entry has it, where they read previews.
   private func fetchWhole(
     _ found: inout RecordCursor, _ key: RawSpan, _ visit: Visit
   ) throws -> Bool {
@@ -340,7 +340,7 @@ extension ClosedOpenBytes {
 
 /// Entries that lie side by side in an index and have lost their order, since one of them is cut.
 private struct HeldEntries {
-  /// What they all begin with; nothing where there are none.
+  /// The bytes with which they all begin; nothing where there are none.
   let prefix: [UInt8]
   var keys: [[UInt8]] = []
 
@@ -348,7 +348,7 @@ private struct HeldEntries {
 
   var isEmpty: Bool { prefix.isEmpty }
 
-  /// Whether an entry is one of them.
+  /// True if an entry is one of them.
   func takes(_ entry: RawSpan) -> Bool {
     !isEmpty && prefix.lend { entry.starts(with: $0) }
   }

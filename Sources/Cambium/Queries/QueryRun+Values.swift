@@ -13,7 +13,7 @@ extension QueryRun {
   /// Hands out the results' values: the selection, the key where there is none, or groups.
   ///
   /// - Parameter body: Takes the values in the order of ``columns``; false ends the run.
-  /// - Throws: What `body` throws; ``DatabaseError/corrupt(reason:)``.
+  /// - Throws: Any error that `body` throws; ``DatabaseError/corrupt(reason:)``.
   func forEachValues(_ body: ([Value]) throws -> Bool) throws {
     if let grouping = plan.description.grouping { return try forEachGroup(grouping, body) }
     let paths = try QueryPaths(
@@ -51,7 +51,7 @@ extension QueryRun {
     return count
   }
 
-  /// What names mean in this query.
+  /// The scope in which the query's names are resolved.
   var scope: ConditionScope { plan.scope }
 
   // MARK: Groups

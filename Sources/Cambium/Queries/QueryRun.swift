@@ -8,7 +8,7 @@ import LMDB
 
 /// One answer to a query, on one thread.
 final class QueryRun {
-  /// How often it is asked whether to go on.
+  /// The number of entries and records between two checks for cancellation.
   private static let cancellationInterval = 256
 
   let plan: QueryPlan
@@ -74,15 +74,13 @@ final class QueryRun {
 
   // MARK: Results
 
-  /// Hands out the results in order, until `body` says that it is enough. What the query says about
-  /// groups and the selection does not count here.
+  /// Hands out the results in order, until `body` says that it is enough. The query's groups and
+  /// selection are not applied here.
   ///
   /// - Parameter body: Takes the key's stored form and the stored record, of which an index may
-  /// have
-  ///   only what the query reads. It must not write to the transaction whose records are read.
-  /// - Throws: What `body` throws; ``DatabaseError/corrupt(reason:)``;
-  /// ``DatabaseError/misuse(reason:)``
-  ///   where `body` wrote.
+  ///   have only what the query reads. It must not write to the transaction whose records are read.
+  /// - Throws: Any error that `body` throws; ``DatabaseError/corrupt(reason:)``;
+  ///   ``DatabaseError/misuse(reason:)`` where `body` wrote.
   func forEach(_ body: (_ key: RawSpan, _ record: RawSpan) throws -> Bool) throws {
     try holding { try forEachUnguarded(body) }
   }
@@ -96,7 +94,7 @@ final class QueryRun {
   }
 
   private func forEachUnguarded(_ body: (RawSpan, RawSpan) throws -> Bool) throws {
-    // What counts groups, or results that differ, does so itself.
+    // The offset and limit of groups and of distinct results are applied where these are made.
     let countsLater = plan.description.grouping != nil || plan.description.isDistinct
     var window =
       countsLater
@@ -137,7 +135,7 @@ final class QueryRun {
     }
   }
 
-  /// What a cursor says of a result, besides its key.
+  /// The sort key that a cursor stores for a result, besides its key.
   private func place(of record: RawSpan, _ key: RawSpan) throws -> [UInt8] {
     guard let order = plan.placeOrder else { return [] }
     var place = ByteBuffer()
@@ -199,8 +197,8 @@ final class QueryRun {
     return isAlone && join.description.isLeft ? try self.join(index + 1, key, record, body) : true
   }
 
-  /// Whether the page before had what is joined to the record at which it ended. What is sorted is
-  /// told by its place instead.
+  /// True if the page before had the records that are joined to the one at which it ended. Sorted
+  /// results are recognized by their place instead.
   private func wasHandedOut(_ key: RawSpan) -> Bool {
     guard plan.order == nil, let after = plan.description.after, !after.joined.isEmpty,
       after.key.lend({ $0.equals(key) })
@@ -216,6 +214,6 @@ extension QueryPlan {
 
   var indexNumber: UInt32? { scan?.index.number }
 
-  /// Whether results come in the order of an index's entries.
+  /// True if results come in the order of an index's entries.
   var usesIndexOrder: Bool { order == nil && indexNumber != nil }
 }

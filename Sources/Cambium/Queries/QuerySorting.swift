@@ -8,10 +8,10 @@ struct QuerySorting: ~Copyable {
   private var heap: TopHeap?
   private var sort = ExternalSort()
 
-  /// - Parameter top: How many of the first are needed; nil for all.
+  /// - Parameter top: The number of first results that are needed; nil for all.
   init(top: Int?) { heap = top.map { TopHeap(most: $0) } }
 
-  /// Whether a result need not be added, since enough are before it.
+  /// True if a result need not be added, since enough are before it.
   func isBehind(_ place: RawSpan) -> Bool { heap?.isBehind(place) ?? false }
 
   /// Adds a result.

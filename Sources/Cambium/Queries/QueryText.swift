@@ -53,7 +53,7 @@ extension QueryDescription {
   ///
   /// - Parameters:
   ///   - text: The query in the query language.
-  ///   - given: What `$1`, `$2` and so on stand for in it.
+  ///   - given: The values that `$1`, `$2` and so on stand for in it.
   /// - Throws: ``QueryError`` at the word that is wrong.
   package init(parsing text: String, _ given: [Value] = []) throws {
     var parser = QueryTextParser(text, given)

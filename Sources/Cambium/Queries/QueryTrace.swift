@@ -1,9 +1,9 @@
-/// What one answer to a query took; see ``Database/Options/queryTrace``.
+/// The work that one answer to a query took; see ``Database/Options/queryTrace``.
 ///
 ///     options.queryTrace = { if $0.duration > .milliseconds(20) { logger.warning("\($0)") } }
 ///
-/// What a query asks first, of collections behind its references, is told before it as a query of
-/// its own.
+/// A query that is asked first, of a collection behind a reference, is reported before it as a
+/// query of its own.
 public struct QueryTrace: Sendable, CustomStringConvertible {
   /// The collection.
   public let collection: Path
@@ -31,7 +31,7 @@ public struct QueryTrace: Sendable, CustomStringConvertible {
   }
 }
 
-/// Measures one run of a query, and tells it when the run ends.
+/// Measures one run of a query, and reports it when the run ends.
 struct QueryTracer {
   private let start = ContinuousClock.now
   private let report: @Sendable (QueryTrace) -> Void

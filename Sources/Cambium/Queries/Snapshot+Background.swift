@@ -5,9 +5,9 @@ extension Snapshot {
   ///
   /// - Parameter body: Runs the query, and calls now and then what it takes, which throws
   ///   `CancellationError` once the task is cancelled.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws; `CancellationError`; ``DatabaseError/misuse(reason:)`` for a
-  ///   transaction's snapshot.
+  /// - Returns: The value that `body` returns.
+  /// - Throws: Any error that `body` throws; `CancellationError`; ``DatabaseError/misuse(reason:)``
+  ///   for a transaction's snapshot.
   func inBackground<R: Sendable>(
     _ body: @escaping @Sendable (_ check: @escaping @Sendable () throws -> Void) throws -> R
   ) async throws -> R {

@@ -1,26 +1,26 @@
 import FoundationEssentials
 
-/// What a condition says about the values of one of an index's terms, as stretches of the bytes
-/// that the term has in entries.
+/// The constraint that a condition puts on the values of one of an index's terms, as ranges of the
+/// bytes that the term has in entries.
 ///
 /// A value's bytes are never the beginning of another's. So the entries that have it are those from
 /// its bytes up to the next that do not begin with them.
 struct TermConstraint {
   /// Ascending, as the term is stored: turned, in a descending one.
   var ranges: [ClosedOpenBytes]
-  /// Whether each range is one value.
+  /// True if each range is one value.
   var isPoints: Bool
   /// The tests that the ranges stand for.
   var tests: [Condition.Test]
-  /// Whether what is inside passes the tests, so that they need not be run.
+  /// True if everything inside the ranges passes the tests, so that they need not be run.
   var isExact: Bool
 
-  /// What a test says about a term; nil where that is nothing.
+  /// The constraint that a test puts on a term; nil where it puts none.
   ///
   /// - Parameters:
   ///   - test: The test, whose path is the property of the term.
   ///   - term: The term.
-  ///   - isPlural: Whether there is an entry for each element.
+  ///   - isPlural: True if there is an entry for each element.
   /// - Returns: The constraint.
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a constant that cannot be stored.
   static func of(

@@ -27,7 +27,7 @@ struct Scrub {
   /// - Parameters:
   ///   - place: Where to go on; where it ends.
   ///   - budget: About how many bytes.
-  /// - Returns: Whether the round is over.
+  /// - Returns: True if the round is over.
   /// - Throws: ``DatabaseError``, where the scrub itself could not go on.
   func step(_ place: inout ScrubPlace, budget: Int) throws -> Bool {
     let index = place.table
@@ -144,13 +144,13 @@ extension Database {
   /// Reads all pages and entries of log and state, as the scrub in the background does little by
   /// little, and mends the state where it is damaged.
   ///
-  /// Others read and write meanwhile. A damaged state is made anew from the log; damage of the log
-  /// is told by ``Diagnostic/scrubFoundDamage(_:reason:)`` and in the result.
+  /// Others read and write meanwhile. A damaged state is rebuilt from the log; damage of the log is
+  /// reported by ``Diagnostic/scrubFoundDamage(_:reason:)`` and in the result.
   ///
   /// - Parameter progress: Called after each mebibyte, on this thread; false breaks off, and
   ///   nothing is kept of the round; the scrub in the background goes on from its own place.
-  /// - Returns: What was found.
-  /// - Throws: ``DatabaseError``, `CancellationError`. The state may have been made anew.
+  /// - Returns: A report on the round, with the damage that was found.
+  /// - Throws: ``DatabaseError``, `CancellationError`. The state may have been rebuilt.
   /// - Complexity: reads each page in use once: 469 MB, mostly of large blobs, in 0.2 s from memory
   ///   and in 2.0 s from a disk.
   @discardableResult

@@ -35,7 +35,7 @@ final class Scrubber: Sendable {
 
   /// Reads a stretch; what cannot be read now is read another time.
   ///
-  /// - Returns: Whether there are to be more.
+  /// - Returns: True if more are to follow; false once the scrub is closed.
   private func step(_ database: Database) -> Bool {
     let store = database.store
     return turn.withLock { _ in

@@ -5,7 +5,7 @@ import FoundationEssentials
 import LMDB
 
 extension Database {
-  /// Explains where the database's bytes are: all bytes of all files, told apart by what is asked.
+  /// Reports where the database's bytes are: all bytes of all files, grouped by the given criteria.
   ///
   ///     let sizes = try database.sizes(by: [.collection, .property])
   ///
@@ -14,12 +14,12 @@ extension Database {
   /// are each read at one moment, whose pages are kept meanwhile: the files grow under writers.
   ///
   /// - Parameters:
-  ///   - criteria: What to tell bytes apart by; with several, by all of them together.
+  ///   - criteria: The criteria by which bytes are grouped; with several, by all of them together.
   ///   - depth: How many keys of a path name a collection.
-  ///   - groupsMax: So many groups are told that a collection or a property names; small ones
-  ///     beyond that are put together. Where there are more than 16,384, one that grows late can be
-  ///     told as smaller than it is.
-  ///   - now: What ages count from.
+  ///   - groupsMax: The number of groups named by a collection or a property that are reported;
+  ///     smaller ones beyond that are put together. Where there are more than 16,384, one that
+  ///     grows late can be reported as smaller than it is.
+  ///   - now: The moment from which ages are counted.
   ///   - progress: Called now and then, on this thread; false cancels.
   /// - Returns: The groups.
   /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``,
@@ -152,7 +152,7 @@ private struct Measuring {
 
   /// Adds a copy of the state, by its tables.
   ///
-  /// - Returns: Whether it is one.
+  /// - Returns: True if the directory holds such a copy.
   private mutating func measureCopy(_ name: String) throws -> Bool {
     let isCopy = ["state-", "baseline-", "checkpoint-"].contains { name.hasPrefix($0) }
     let file = "\(store.path)/\(name)/data.mdb"

@@ -9,11 +9,11 @@ struct SizePlace {
   let environment: String?
   let table: String?
   let part: Part
-  /// What was told of its content, the rest of its pages being room.
+  /// The bytes that were added for its content; the rest of its pages is space.
   fileprivate(set) var content: UInt64 = 0
 }
 
-/// What bytes are about.
+/// The attributes by which bytes are added up.
 struct SizeLabel: Hashable {
   var use: Sizes.Use
   var collection: Path?
@@ -73,7 +73,7 @@ struct SizeTally {
     self.groupsMax = groupsMax
   }
 
-  /// Whether more must be read than how many pages each table has.
+  /// True if more must be read than the number of pages of each table.
   var needsContent: Bool {
     asked.contains { $0 == .collection || $0 == .property || $0 == .age }
   }

@@ -3,9 +3,9 @@
 ///     let sizes = try database.sizes(by: [.collection])
 ///     for group in sizes.groups { print(group.names[0] ?? group.use.rawValue, group.bytes) }
 ///
-/// What the groups have together is what the files have.
+/// The groups add up to the sizes of the files.
 public struct Sizes: Sendable {
-  /// What bytes are told apart by.
+  /// An attribute by which bytes are grouped.
   public enum Criterion: String, CaseIterable, Sendable {
     /// The first keys of a path: `users` for all that is at and below it.
     case collection
@@ -19,7 +19,7 @@ public struct Sizes: Sendable {
     case environment
   }
 
-  /// What bytes are for that a criterion says nothing about.
+  /// The use of bytes about which a criterion says nothing.
   public enum Use: String, CaseIterable, Sendable {
     /// Keys, headers, links and counts of nodes, and the operations on them without their values.
     case nodes
@@ -37,7 +37,7 @@ public struct Sizes: Sendable {
     case views
     /// Large values beside the tree.
     case blobs
-    /// What the database knows about itself: positions, tags, policies.
+    /// The database's own entries: positions, tags, policies.
     case entries
     /// Nodes that were taken to a place and removed with it by one transaction: only their past can
     /// be read, where they came from.
@@ -63,7 +63,7 @@ public struct Sizes: Sendable {
     /// A name for each criterion, in the order in which they were asked for; nil where the
     /// criterion says nothing about these bytes.
     public let names: [String?]
-    /// What they are for, where a name is nil; else `content`.
+    /// The use of its bytes, where a name is nil; else `content`.
     public let use: Use
     /// Bytes of the log's records.
     public internal(set) var log: UInt64 = 0
@@ -80,7 +80,7 @@ public struct Sizes: Sendable {
     public var bytes: UInt64 { log + archive + tree + history + other }
   }
 
-  /// What the bytes are told apart by.
+  /// The criteria by which the bytes are grouped.
   public let criteria: [Criterion]
   /// The groups: those with all names first, the largest first, but ages from the youngest on.
   public let groups: [Group]

@@ -40,7 +40,7 @@ struct StateSizes {
     let node: UInt64
     let path: Path
     let depth: Int
-    /// What was removed comes after what is there.
+    /// True once the walk has come to the removed children, which follow those that are there.
     var isAmongRemoved = false
     /// The key from which to go on.
     var bound: [UInt8]
@@ -98,7 +98,7 @@ struct StateSizes {
     try addEntries()
   }
 
-  /// What the walk has not met.
+  /// Adds the entries that the walk has not met.
   private mutating func addLeftovers() throws {
     let tables = reader.tables
     for (table, place) in [

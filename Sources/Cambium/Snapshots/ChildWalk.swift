@@ -31,14 +31,14 @@ struct ChildWalk: ~Copyable {
     place = ChildWalk.start(prefix, node, from, isReversed)
   }
 
-  /// What the tree's keys of a node's children begin with.
+  /// The prefix that the tree's keys of a node's children share.
   private static func prefix(_ node: UInt64) -> [UInt8] {
     var prefix: [UInt8] = []
     prefix.append(bigEndian: node)
     return prefix
   }
 
-  /// What follows a tree key in a bound behind all its removals.
+  /// The suffix that makes a tree key a bound behind all its removals.
   private static let pastRemovals: [UInt8] =
     [0] + [UInt8](repeating: 255, count: HistoryEntry.removalSuffixCount)
 
@@ -60,8 +60,8 @@ struct ChildWalk: ~Copyable {
   /// Visits the next child.
   ///
   /// - Parameter body: Takes the tree's key, the version's header, and its whole bytes.
-  /// - Returns: What `body` returned, or nil at the end.
-  /// - Throws: What `body` throws; ``DatabaseError/corrupt(reason:)``.
+  /// - Returns: The result of `body`, or nil at the end.
+  /// - Throws: Any error that `body` throws; ``DatabaseError/corrupt(reason:)``.
   @inline(__always)
   mutating func next<R>(
     _ body: (_ key: RawSpan, _ header: NodeHeader, _ version: RawSpan) throws -> R

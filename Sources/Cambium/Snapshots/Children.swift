@@ -45,7 +45,7 @@ public struct Children: Sendable {
   /// Visits each child.
   ///
   /// - Parameter body: Takes the child; throwing ends the walk.
-  /// - Throws: What `body` throws; ``DatabaseError/corrupt(reason:)``.
+  /// - Throws: Any error that `body` throws; ``DatabaseError/corrupt(reason:)``.
   public func forEach(_ body: (Node) throws -> Void) throws {
     var cursor = try makeCursor()
     while let child = try cursor.next() { try body(child) }
@@ -56,7 +56,7 @@ public struct Children: Sendable {
   /// - Parameters:
   ///   - property: Its name.
   ///   - body: Takes the value, or nil for a child without that property.
-  /// - Throws: What `body` throws; ``DatabaseError/corrupt(reason:)``.
+  /// - Throws: Any error that `body` throws; ``DatabaseError/corrupt(reason:)``.
   public func forEach(_ property: String, _ body: (Value?) throws -> Void) throws {
     let id = try node.snapshot.nameID(property)
     var cursor = try makeCursor()

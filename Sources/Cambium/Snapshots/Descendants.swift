@@ -3,8 +3,8 @@
 extension Node {
   /// Walks the node and all below it, in path order.
   ///
-  /// - Parameter includingSelf: Whether the node itself comes first, if it exists. The root, which
-  ///   has no value, never does.
+  /// - Parameter includingSelf: True to begin with the node itself, if it exists. The root, which
+  ///   has no value, is never included.
   /// - Returns: The walk, which holds the snapshot.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   /// - Complexity: memory in proportion to the depth, not to the number of nodes.

@@ -32,7 +32,7 @@ public struct Node: Sendable {
     Node(snapshot, base: path, key: key, version: nil)
   }
 
-  /// Whether there is a node here (or a property of a record).
+  /// True if there is a node here (or a property of a record).
   ///
   /// - Throws: ``DatabaseError/corrupt(reason:)`` when stored bytes are damaged, as all reading
   ///   does.
@@ -56,7 +56,7 @@ public struct Node: Sendable {
     }
   }
 
-  /// What the node itself holds: a property of the parent's record does not count.
+  /// The content of the node itself: a property of the parent's record does not count.
   var ownValue: Value? {
     get throws { try lookUp { try content($0, $1) } ?? nil }
   }
@@ -120,7 +120,7 @@ extension Node {
     return (last, base.bytes.count + last.count)
   }
 
-  /// What the children's keys begin with, or nil where there never were any.
+  /// The id that the children's keys begin with, or nil where there never were any children.
   func nodeID() throws -> UInt64? {
     if let version { return version.header.node == 0 ? nil : version.header.node }
     return try snapshot.node(at: path)

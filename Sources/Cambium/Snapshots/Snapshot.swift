@@ -57,7 +57,7 @@ public final class Snapshot: Sendable {
     writing = nil
   }
 
-  /// What an open write transaction sees.
+  /// Makes the snapshot through which an open write transaction reads.
   init(_ writing: Writing, _ state: State, _ store: Store, sequence: SequenceNumber) {
     self.writing = writing
     self.state = state
@@ -76,7 +76,7 @@ public final class Snapshot: Sendable {
   /// The node above all others, which has children and no value.
   public var root: Node { self[.root] }
 
-  /// Whether what is read may change, because it is an open write transaction.
+  /// True if it reads an open write transaction, whose content may still change.
   var isLive: Bool { writing != nil }
 
   var reader: StateReader {

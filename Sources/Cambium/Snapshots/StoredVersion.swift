@@ -6,7 +6,7 @@ import FoundationEssentials
 /// The bytes of one version. They stay valid and unchanged as long as the snapshot lives, which
 /// pins its pages; whoever keeps one keeps the snapshot as well.
 @safe struct StoredVersion: @unchecked Sendable {
-  // What makes it Sendable: the bytes are never written while a snapshot can see them.
+  // It is Sendable because the bytes are never written while a snapshot can see them.
   private let start: UnsafeRawPointer
   private let count: Int
   let header: NodeHeader

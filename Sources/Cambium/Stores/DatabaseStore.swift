@@ -75,7 +75,7 @@ private final class Position: Sendable {
 }
 
 extension Database {
-  /// What a transaction did to the models of a type, in the order of their keys.
+  /// The changes that a transaction made to the models of a type, in the order of their keys.
   fileprivate func changes<M: Model>(
     of type: M.Type, in commit: Commit
   ) throws -> [ModelChange<M>] {

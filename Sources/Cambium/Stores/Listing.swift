@@ -4,9 +4,9 @@
 ///     let late = try await store.list(
 ///       Listing<Flight>().where { $0.departureDelay > 60 }.order(by: \.scheduled).limit(50))
 public struct Listing<M: Model>: Hashable, Sendable {
-  /// What holds for them; nil for all.
+  /// The condition that they meet; nil for all.
   public private(set) var condition: Condition?
-  /// What they are ordered by; ties are broken by the key.
+  /// The properties by which they are ordered; ties are broken by the key.
   public private(set) var orderings: [Ordering] = []
   /// How many there are at most.
   public private(set) var limit: Int?

@@ -26,7 +26,7 @@ extension MemoryState {
   }
 }
 
-/// What a listing is sorted by, as bytes: the values of the orderings, then the key.
+/// The sort key of a listing, as bytes: the values of the orderings, then the key.
 private struct MemoryOrder {
   private let orderings: [Ordering]
   private let types: [PropertyType]

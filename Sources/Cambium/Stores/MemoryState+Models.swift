@@ -1,5 +1,5 @@
-// What the calls of a `MemoryStore` do, in the order in which a database does it: first what is
-// there, then the app's rules, then those of the declaration.
+// The calls of a `MemoryStore`. They check in the order in which a database does it: first whether
+// the model is there, then the app's rules, then those of the declaration.
 
 extension MemoryState {
   /// The model with an id, or nil.

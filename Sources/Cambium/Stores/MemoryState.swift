@@ -1,12 +1,12 @@
-/// What a ``MemoryStore`` holds: records as a database has them, by collection and key, so that the
-/// codec, the rules and the conditions are the same.
+/// The content of a ``MemoryStore``: records as a database has them, by collection and key, so that
+/// the codec, the rules and the conditions are the same.
 ///
 /// Invariants:
 /// 1. `owners` has the terms of each record in a unique index, and no others. ``put(_:_:_:)`` alone
 ///    changes records, and keeps it.
 /// 2. `changes` has what was there before, for each change since ``publish()`` or ``revert()``.
 struct MemoryState {
-  /// What became of a record.
+  /// A record before and after a change; nil where there was or is none.
   struct Change: Sendable {
     let collection: Path
     let key: Key

@@ -1,4 +1,4 @@
-/// What happened to a model.
+/// A model's creation, update or deletion.
 public enum ModelChange<M: Model>: Sendable {
   /// It is there now.
   case created(M)
@@ -17,7 +17,7 @@ public enum ModelChange<M: Model>: Sendable {
   /// Which model.
   public var id: ModelID<M> { model.id }
 
-  /// What it takes to get from one state to another; nil for nothing.
+  /// The change from one state to another; nil if the model is in neither.
   init?(from old: M?, to new: M?) {
     switch (old, new) {
     case (nil, let new?): self = .created(new)
@@ -30,7 +30,7 @@ public enum ModelChange<M: Model>: Sendable {
 
 extension ModelChange: Equatable where M: Equatable {}
 
-/// What happens to models of a ``ModelStore``, one change after the other, for one walk.
+/// The changes of models of a ``ModelStore``, one after the other, for one walk.
 ///
 ///     for try await change in try store.observe(Flight.self) { show(change.model) }
 ///
@@ -63,7 +63,7 @@ public struct ModelChanges<M: Model>: AsyncSequence, Sendable {
 
     /// The next change; nil when the task is cancelled or the store closed.
     ///
-    /// - Throws: What reading the change throws.
+    /// - Throws: The errors of the store while it reads the change.
     public mutating func next() async throws -> ModelChange<M>? {
       while !Task.isCancelled {
         if let change = waiting.popFirst() { return change }

@@ -50,14 +50,14 @@ public protocol ModelStore: Sendable {
   /// Deletes a model, and does with those that refer to it what their delete rules say.
   ///
   /// - Parameter id: Which one.
-  /// - Returns: Whether there was one.
+  /// - Returns: True if there was one.
   /// - Throws: ``DatabaseError/stillReferred(_:by:property:)``. Nothing is deleted then.
   @discardableResult
   func delete<M: Model>(_ id: ModelID<M>) async throws -> Bool
 
   /// The model with an id, or nil where there is none.
   ///
-  /// - Throws: What the store's own failures are.
+  /// - Throws: The store's own failures.
   func lookup<M: Model>(_ id: ModelID<M>) async throws -> M?
 
   /// The models that a listing asks for, in order.
@@ -65,7 +65,7 @@ public protocol ModelStore: Sendable {
   /// - Throws: ``QueryError`` for what cannot be answered.
   func list<M: Model>(_ listing: Listing<M>) async throws -> [M]
 
-  /// What happens to models from now on.
+  /// Observes changes of models from now on.
   ///
   /// - Parameters:
   ///   - type: The models.
@@ -81,14 +81,14 @@ extension ModelStore {
   /// - Throws: As ``list(_:)-(Listing<M>)``.
   public func list<M: Model>(_ type: M.Type) async throws -> [M] { try await list(Listing<M>()) }
 
-  /// What happens to the models of a type from now on.
+  /// Observes changes of the models of a type from now on.
   ///
   /// - Throws: As ``observe(_:_:)``.
   public func observe<M: Model>(_ type: M.Type) throws -> ModelChanges<M> {
     try observe(type, nil)
   }
 
-  /// What happens to one model from now on, which need not be there yet.
+  /// Observes changes of one model from now on, which need not be there yet.
   ///
   /// - Throws: As ``observe(_:_:)``.
   public func observe<M: Model>(_ id: ModelID<M>) throws -> ModelChanges<M> {

@@ -10,9 +10,9 @@ public struct Blame: Hashable, Sendable {
 
   /// The property's name; nil for the single value of a node.
   public let property: String?
-  /// What it holds.
+  /// The value that the property or node holds.
   public let value: Value
-  /// What gave it that value: before, it held another, or was not there.
+  /// The transaction that gave it that value: before, it held another, or was not there.
   public let set: Setting
 }
 
@@ -102,7 +102,7 @@ private struct Blaming {
     }
   }
 
-  /// What a property held, or the node.
+  /// The value of a property in what the node held, or that value itself where it is no record.
   private func held(_ name: String?, _ value: Value?) -> Value? {
     guard isRecord, let name else { return value }
     if case .map(let record)? = value { return record[name] }

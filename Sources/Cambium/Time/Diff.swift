@@ -1,11 +1,11 @@
-/// What differs between two moments, in path order: a description that reads nothing until it is
+/// The differences between two moments, in path order: a description that reads nothing until it is
 /// walked.
 ///
 ///     let diff = try database.diff(from: .sequence(41), to: .now, under: "users")
 ///     try diff.forEach { change in print(change.path, change.old ?? .null, change.new ?? .null) }
 ///
-/// Only what the log says was touched between the moments is looked at, on both sides; a node that
-/// holds the same at both is not told, whatever happened to it in between.
+/// Only nodes that the log says were touched between the moments are looked at, on both sides; a
+/// node that holds the same at both is left out, whatever happened to it in between.
 public struct Diff: Sendable {
   /// The moment that ``Change/old`` is of.
   public let from: SequenceNumber
@@ -37,7 +37,7 @@ public struct Diff: Sendable {
   /// Visits each change.
   ///
   /// - Parameter body: Takes the change; throwing ends the walk.
-  /// - Throws: What `body` throws; as ``makeCursor()`` and ``DiffCursor/next()``.
+  /// - Throws: The error of `body`; as ``makeCursor()`` and ``DiffCursor/next()``.
   public func forEach(_ body: (Change) throws -> Void) throws {
     var cursor = try makeCursor()
     while let change = try cursor.next() { try body(change) }
@@ -79,7 +79,7 @@ public struct DiffCursor: ~Copyable {
 }
 
 extension Database {
-  /// What differs between any two moments, whichever is the earlier.
+  /// Compares any two moments, whichever is the earlier.
   ///
   ///     let diff = try database.diff(from: .time(yesterday), under: "orders")
   ///     var count = 0

@@ -1,18 +1,17 @@
-/// What transactions did to a node or a subtree: a description that reads nothing until it is
-/// walked.
+/// The history of a node or a subtree: a description that reads nothing until it is walked.
 ///
 ///     var history = try database.history(of: "users/ada").reversed().makeCursor()
 ///     while let step = try history.next() {
 ///       print(step.transaction.sequence, step.transaction.metadata, step.old, step.new)
 ///     }
 public struct History: Sendable {
-  /// What a history is of.
+  /// The part of the tree that a history follows.
   public enum Scope: Sendable {
-    /// What was at the path, whichever node: through its removals, and all that came in its place.
+    /// The path, whichever node is there: through removals, and all that came in their place.
     case node
     /// The node that is at the path, also where it was before it was moved there.
     case nodeThroughMoves
-    /// What is at the path, and all below it.
+    /// The path and everything below it.
     case subtree
   }
 
@@ -51,7 +50,7 @@ public struct History: Sendable {
   /// Visits each step.
   ///
   /// - Parameter body: Takes the step; throwing ends the walk.
-  /// - Throws: What `body` throws; as ``HistoryCursor/next()``.
+  /// - Throws: The error of `body`; as ``HistoryCursor/next()``.
   public func forEach(_ body: (HistoryStep) throws -> Void) throws {
     var cursor = try makeCursor()
     while let step = try cursor.next() { try body(step) }
@@ -69,9 +68,9 @@ public struct History: Sendable {
   }
 }
 
-/// What one transaction did to one node.
+/// A step in the history of a node: the change that one transaction made to it.
 public struct HistoryStep: Hashable, Sendable {
-  /// What became of a node.
+  /// The effect of a transaction on a node.
   public enum Kind: Hashable, Sendable {
     /// It was not there before.
     case came
@@ -85,7 +84,7 @@ public struct HistoryStep: Hashable, Sendable {
 
   /// The transaction.
   public let transaction: TransactionInfo
-  /// What became of the node.
+  /// The effect on the node.
   public let kind: Kind
   /// Its path, and its values before and after.
   public let change: Change
@@ -94,9 +93,9 @@ public struct HistoryStep: Hashable, Sendable {
 
   /// The node's path after the transaction.
   public var path: Path { change.path }
-  /// What it held before; nil where it was not there or had no value of its own.
+  /// The value before; nil where the node was not there or had no value of its own.
   public var old: Value? { change.old }
-  /// What it holds after.
+  /// The value after; nil where the node is gone or has no value of its own.
   public var new: Value? { change.new }
 }
 
@@ -137,8 +136,9 @@ private struct NodeSteps {
   private let store: Store
   private let isReversed: Bool
   private var infos: TransactionInfos
-  /// Those still to come: found as they are needed, or all of them, the oldest last.
+  /// The stretches still to come, found as they are needed.
   private var older: Stretches
+  /// All stretches still to come, the oldest last, where the steps go forward.
   private var newer: [Stretch] = []
   private var stretch: Stretch?
   /// The next step is before this transaction; or after it, forward.
@@ -188,7 +188,7 @@ private struct NodeSteps {
     try PathTrace(path, asOf: moment, store)
   }
 
-  /// What a transaction did, or nil where it left the node alone.
+  /// The step of a transaction, or nil where it left the node alone.
   private mutating func step(
     _ sequence: SequenceNumber, _ stretch: Stretch
   ) throws -> HistoryStep? {
@@ -257,19 +257,20 @@ private struct SubtreeSteps: ~Copyable {
 }
 
 extension Database {
-  /// What transactions did to a node, or to a subtree; the oldest first.
+  /// The history of a node or of a subtree, the oldest transaction first.
   ///
   ///     try database.history(of: "users/ada").forEach { step in
   ///       print(step.transaction.sequence, step.transaction.time, step.kind, step.new ?? .null)
   ///     }
   ///
-  /// A node is told through its removals and returns, and so is a path of a property. A value that
-  /// was written again as it was is a step of its node, and none of a property or of a subtree.
+  /// A node is followed through its removals and returns, and so is a path of a property. A value
+  /// that was written again as it was is a step of its node, and none of a property or of a
+  /// subtree.
   ///
   /// - Parameters:
   ///   - path: The node, which need not be there any more; the root has no value, so only its
   ///     subtree has a history.
-  ///   - scope: What of it.
+  ///   - scope: The path, its present node through its moves, or the whole subtree.
   ///   - after: Only what came after this transaction; nil begins with the oldest that is left.
   ///   - upTo: Only what came up to and including this one; the newest by default.
   /// - Returns: The history, not read yet; any thread may walk it.

@@ -1,5 +1,5 @@
-/// What a moment sees on the way down to a path, and when that was and will be different: the
-/// nearest transactions, before and after, that can have changed what is there.
+/// The bounds of the time in which a path looks as it does at a moment: the nearest transactions,
+/// before and after, that can have changed what is there.
 ///
 /// Between them nothing at the path changes: neither the node itself, nor a property of that name,
 /// nor whether those above are there. They are found without the log, from the versions and

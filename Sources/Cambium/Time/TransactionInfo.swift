@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// What is known of a transaction besides its changes: which, when, where, who and why.
+/// A transaction without its changes: which, when, where, who and why.
 public struct TransactionInfo: Hashable, Sendable {
   /// Its place in the log.
   public let sequence: SequenceNumber
@@ -19,15 +19,15 @@ public struct TransactionInfo: Hashable, Sendable {
   }
 }
 
-/// Reads what is known of transactions from the log, and keeps the last: what is told in a row is
-/// often of one.
+/// Reads the info of transactions from the log, and keeps the last: steps in a row often belong to
+/// the same transaction.
 struct TransactionInfos {
   private let store: Store
   private var last: TransactionInfo?
 
   init(_ store: Store) { self.store = store }
 
-  /// What is known of a transaction; reads its record.
+  /// The info of a transaction; reads its record.
   mutating func info(_ sequence: SequenceNumber) throws -> TransactionInfo {
     if let last, last.sequence == sequence { return last }
     let info = TransactionInfo(try store.log.read { try $0.record(sequence) })

@@ -5,14 +5,14 @@ enum Adjustment {
   case increment([UInt8])
   case inserted([UInt8], at: UInt64)
   case removed([UInt8], at: UInt64)
-  /// What the set did not have.
+  /// An element was added to a set that did not have it.
   case included([UInt8])
-  /// What it had.
+  /// An element was removed from a set that had it.
   case excluded([UInt8])
   case entry(String, from: [UInt8]?, to: [UInt8]?)
   case incrementedEntry(String, by: [UInt8], from: [UInt8]?)
 
-  /// What a change of a part did to the value that it met; nil for nothing.
+  /// The adjustment that an edit made to the value that it met; nil where it changed nothing.
   init?(_ edit: Operation.Edit, met value: [UInt8]?, _ path: Path) throws {
     switch edit {
     case .include(let element):
@@ -59,7 +59,7 @@ enum Adjustment {
       case .included, .excluded, .entry, .incrementedEntry:
         guard let edit = try inverseEdit(of: value, path) else { return nil }
         let left = try edit.applied(to: value, path) ?? value
-        // What is there already as it was before needs nothing.
+        // A value that is already as it was before needs no operation.
         return (left == value ? nil : .edit(path, target, edit), left)
       }
     } catch DatabaseError.badValue, DatabaseError.notFound {
@@ -90,7 +90,7 @@ enum Adjustment {
 // Several changes of one part are taken back as one. Step by step would not do: what another has
 // set since can be equal to what one of the steps met or left, and would go with it.
 extension Adjustment {
-  /// What a change of a part changed.
+  /// The part of a value that an adjustment changes.
   fileprivate enum Part: Hashable {
     case element([UInt8])
     case entry(String)
@@ -105,7 +105,7 @@ extension Adjustment {
     }
   }
 
-  /// What it and the next change of the same part come to; nil for nothing.
+  /// Combines it with the next change of the same part; nil where they come to nothing.
   fileprivate func followed(by next: Adjustment, _ path: Path) throws -> Adjustment? {
     switch (self, next) {
     case (.entry(let key, let old, _), .entry(_, _, let new)):
@@ -167,7 +167,7 @@ extension [Adjustment] {
 }
 
 extension Arithmetic {
-  /// Whether a stored number is the one that nothing counts as.
+  /// True if a stored number is zero, which is what an absent number counts as.
   fileprivate static func isZero(_ stored: [UInt8]) throws -> Bool {
     let value = try stored.lend { try Value($0) }
     return value == .integer(0) || value == .double(0)

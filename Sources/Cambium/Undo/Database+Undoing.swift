@@ -13,16 +13,16 @@ extension Database {
   /// conflict. A number that was incremented is decremented, an element that was added to an array
   /// is taken out again if it is still there, a subtree that was removed is restored with all below
   /// it, a node that was moved is moved back, and one that was made is removed. Names that were
-  /// defined stay, and so do events. What is as it was before already is passed over.
+  /// defined stay, and so do events. Anything that is already as it was before is passed over.
   ///
   /// An undo can be undone as well, which makes the change again.
   ///
   /// - Parameters:
   ///   - sequence: The transaction.
-  ///   - wholeGroup: Whether the newest transaction of a group takes the others along, in one
-  ///     transaction. A group are those of one origin whose metadata has the same text under
-  ///     `group`, with at most 1,000 others between two of them.
-  ///   - onConflict: What happens where somebody has changed the same since.
+  ///   - wholeGroup: True to undo the other transactions of a group along with its newest, in one
+  ///     transaction. A group consists of the transactions of one origin whose metadata has the
+  ///     same text under `group`, with at most 1,000 others between two of them.
+  ///   - onConflict: The resolution of conflicts with changes made since.
   ///   - metadata: Stored with the new transaction: why, from where.
   ///   - actor: Who undoes it; stored in the metadata as `actor`.
   /// - Returns: The new transaction, and what it undoes.
@@ -45,8 +45,8 @@ extension Database {
   ///
   /// - Parameters:
   ///   - sequence: The transaction.
-  ///   - wholeGroup: Whether the newest transaction of a group takes the others along.
-  ///   - onConflict: What happens where somebody has changed the same since.
+  ///   - wholeGroup: True to undo the other transactions of a group along with its newest.
+  ///   - onConflict: The resolution of conflicts with changes made since.
   ///   - metadata: Stored with the new transaction.
   ///   - actor: Who undoes it; stored in the metadata as `actor`.
   /// - Returns: The new transaction, and what it undoes.
@@ -64,13 +64,13 @@ extension Database {
   ///
   ///     try database.undoLast(of: .init(actor: "ada"))
   ///
-  /// What is undone stands in the log, so it is the same after a restart and in every process.
+  /// The log records which transactions are undone, so the answer is the same after a restart and
+  /// in every process.
   ///
   /// - Parameters:
   ///   - author: Whose; the texts of its metadata are stored with the new transaction, too.
-  ///   - wholeGroup: Whether the whole group is undone, as in
-  ///     `undo`.
-  ///   - onConflict: What happens where somebody has changed the same since.
+  ///   - wholeGroup: True to undo the whole group, as in `undo`.
+  ///   - onConflict: The resolution of conflicts with changes made since.
   ///   - metadata: Stored with the new transaction.
   ///   - actor: Who undoes it; stored in the metadata as `actor`.
   /// - Returns: The new transaction, and what it undoes; nil where there is nothing to undo.
@@ -91,8 +91,8 @@ extension Database {
   ///
   /// - Parameters:
   ///   - author: Whose.
-  ///   - wholeGroup: Whether the whole group is undone.
-  ///   - onConflict: What happens where somebody has changed the same since.
+  ///   - wholeGroup: True to undo the whole group.
+  ///   - onConflict: The resolution of conflicts with changes made since.
   ///   - metadata: Stored with the new transaction.
   ///   - actor: Who undoes it; stored in the metadata as `actor`.
   /// - Returns: As the synchronous `undoLast`.
@@ -113,9 +113,9 @@ extension Database {
   /// - Parameters:
   ///   - author: Whose undo and whose changes count; the texts of its metadata are stored with the
   ///     new transaction, too.
-  ///   - onConflict: What happens where somebody has changed the same since.
+  ///   - onConflict: The resolution of conflicts with changes made since.
   ///   - metadata: Stored with the new transaction.
-  ///   - actor: Who undoes it; stored in the metadata as `actor`.
+  ///   - actor: The one who redoes it; stored in the metadata as `actor`.
   /// - Returns: The new transaction, which undoes the undo; nil where there is nothing to redo.
   /// - Throws: As `undo`.
   /// - Complexity: as `undoLast`.
@@ -131,9 +131,9 @@ extension Database {
   ///
   /// - Parameters:
   ///   - author: Whose undo and whose changes count.
-  ///   - onConflict: What happens where somebody has changed the same since.
+  ///   - onConflict: The resolution of conflicts with changes made since.
   ///   - metadata: Stored with the new transaction.
-  ///   - actor: Who undoes it; stored in the metadata as `actor`.
+  ///   - actor: The one who redoes it; stored in the metadata as `actor`.
   /// - Returns: As the synchronous `redo`.
   /// - Throws: As the synchronous `redo`, and as the async `write`.
   @discardableResult
@@ -152,9 +152,9 @@ extension Database {
   /// - Parameters:
   ///   - after: The last transaction that stays.
   ///   - upTo: The last that is taken back.
-  ///   - onConflict: What happens where somebody has changed the same since.
+  ///   - onConflict: The resolution of conflicts with changes made since.
   ///   - metadata: Stored with the new transaction.
-  ///   - actor: Who undoes it; stored in the metadata as `actor`.
+  ///   - actor: The one who redoes it; stored in the metadata as `actor`.
   /// - Returns: The new transaction, and what it undoes; nil for an empty stretch.
   /// - Throws: As `undo`.
   /// - Complexity: as `undo`, with *k* operations in the stretch.
@@ -171,9 +171,9 @@ extension Database {
   /// - Parameters:
   ///   - after: The last transaction that stays.
   ///   - upTo: The last that is taken back.
-  ///   - onConflict: What happens where somebody has changed the same since.
+  ///   - onConflict: The resolution of conflicts with changes made since.
   ///   - metadata: Stored with the new transaction.
-  ///   - actor: Who undoes it; stored in the metadata as `actor`.
+  ///   - actor: The one who redoes it; stored in the metadata as `actor`.
   /// - Returns: As the synchronous `revert`.
   /// - Throws: As the synchronous `revert`, and as the async `write`.
   @discardableResult
@@ -184,7 +184,7 @@ extension Database {
     try await perform(.stretch(after: after, upTo: upTo), onConflict, metadata.signed(by: actor))
   }
 
-  // MARK: How
+  // MARK: Performing a request
 
   /// Undoes what a request names; nil where there is nothing.
   package func perform(
@@ -204,9 +204,9 @@ extension Database {
     }
   }
 
-  /// What an undo would do: it is done and dropped.
+  /// Previews an undo, which is done and then dropped.
   ///
-  /// - Returns: Nil where there is nothing to undo; conflicts are told and not thrown.
+  /// - Returns: Nil where there is nothing to undo; conflicts are reported and not thrown.
   package func preview(
     _ request: UndoRequest, _ resolution: ConflictResolution
   ) throws -> UndoPreview? {

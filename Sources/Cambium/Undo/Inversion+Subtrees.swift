@@ -21,7 +21,8 @@ extension Inversion {
 
   /// Restores a removed subtree.
   ///
-  /// - Returns: Whether it is there now as it was before; otherwise nothing is.
+  /// - Returns: True if it is there now as it was before, or cannot be and was noted as a conflict;
+  ///   false if it is to be made anew.
   private mutating func restore(
     _ path: Path, _ removal: SequenceNumber, _ past: PastSubtree
   ) throws -> Bool {
@@ -108,7 +109,7 @@ extension Inversion {
       let next = try nodes.next()?.path
       let found = try present(path)
       if next == path && found?.content == entry.content { return true }
-      // What comes before was put there since; otherwise this one is gone, or another.
+      // A node that comes before was put there since; otherwise this one is gone, or not the same.
       if let next, next < path {
         difference = (next, nil, try value(try present(next)?.content))
       } else {

@@ -29,7 +29,7 @@ extension Inversion {
     }
   }
 
-  /// Whether a node that was made is to be removed, with so many of its children.
+  /// True if a node that was made is to be removed, with so many of its children.
   private mutating func isToGo(_ path: Path, _ step: NodeStep, _ children: Int) throws -> Bool {
     guard let present = try present(path) else { return false }
     if present.content != step.new {

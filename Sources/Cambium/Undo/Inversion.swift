@@ -1,17 +1,17 @@
 /// Takes steps back in an open transaction, the last one first, where what they left is still
 /// there.
 ///
-/// What is there already as it was before needs nothing. Where a place has changed since, it is
+/// A place that is already as it was before needs nothing. Where a place has changed since, it is
 /// noted as a conflict, and then left as it is, or treated as if it had not changed. The latter is
 /// done when conflicts are refused, too, so that all are found; the transaction ends with them.
 struct Inversion {
   let writing: Writing
   private let resolution: ConflictResolution
-  /// What has changed since.
+  /// The places that have changed since.
   private(set) var conflicts: [UndoConflict] = []
   private var places: Set<ConflictPlace> = []
 
-  /// Whether the undo must not be stored.
+  /// True if the undo must not be stored.
   var isRefused: Bool {
     switch resolution {
     case .refuse: !conflicts.isEmpty
@@ -20,13 +20,13 @@ struct Inversion {
     }
   }
 
-  /// What is in conflict: a node, or a property of one.
+  /// The place of a conflict: a node, or a property of one.
   private struct ConflictPlace: Hashable {
     let path: Path
     let property: String?
   }
 
-  /// More conflicts than these are not told.
+  /// No more conflicts than these are reported.
   private static let conflictsMax = 100
 
   init(_ writing: Writing, _ resolution: ConflictResolution) {
@@ -59,7 +59,7 @@ struct Inversion {
     }
   }
 
-  // MARK: What is there now
+  // MARK: Present nodes
 
   /// A node as it is now.
   struct Present {
@@ -80,7 +80,7 @@ struct Inversion {
     Snapshot(writing, writing.state, writing.store, sequence: writing.sequence)[path]
   }
 
-  /// What stored content is to an app.
+  /// The value that an app gets for stored content.
   func value(_ content: Content?) throws -> Value? {
     guard let content, content.kind != .none else { return nil }
     return try content.bytes.lend { bytes in
@@ -93,7 +93,7 @@ struct Inversion {
 
   /// Notes a conflict.
   ///
-  /// - Returns: Whether to go on as if there were none.
+  /// - Returns: True to go on as if there were no conflict.
   mutating func meets(
     _ path: Path, _ property: String? = nil, left: Value?, found: Value?, _ reason: String
   ) throws -> Bool {
@@ -108,7 +108,7 @@ struct Inversion {
     return resolution != .skipConflicts
   }
 
-  /// Whether a conflict was noted and what is there was left.
+  /// True if a conflict was noted at a place and the value there was left.
   func isLeft(_ path: Path, _ property: String? = nil) -> Bool {
     resolution == .skipConflicts
       && places.contains(ConflictPlace(path: path, property: property))
@@ -135,7 +135,7 @@ struct Inversion {
     isObstructed = true
   }
 
-  /// Whether something was in the way that cannot be overwritten.
+  /// True if something was in the way that cannot be overwritten.
   private(set) var isObstructed = false
 }
 

@@ -10,9 +10,9 @@ import LMDB
 struct PastTree {
   /// A node as it is tried out.
   struct Entry {
-    /// What it holds; nil for nothing of its own.
+    /// The content of the node; nil for nothing of its own.
     var content: Content?
-    /// What its children's places begin with; 0 where it has none.
+    /// The node id with which its children's places begin; 0 where it has none.
     var node: UInt64
     /// The transaction that put it there; zero where it was there at the start.
     var placed: UInt64
@@ -73,10 +73,10 @@ struct PastTree {
   ///
   /// - Parameters:
   ///   - place: Where the node is.
-  ///   - path: The path that it is to be told under.
+  ///   - path: The path under which it is reported.
   ///   - step: The step.
   ///   - body: Takes each; false ends the walk.
-  /// - Throws: What `body` throws; ``DatabaseError/corrupt(reason:)``.
+  /// - Throws: Any error that `body` throws; ``DatabaseError/corrupt(reason:)``.
   func visit(
     _ place: Place, as path: Path, after step: Int, _ body: (Path, Entry) throws -> Bool
   ) throws {
@@ -148,7 +148,8 @@ struct PastTree {
 
   /// Takes a node away, and remembers it so that it can be restored.
   ///
-  /// - Returns: Whether it can: what a transaction has put there itself cannot.
+  /// - Returns: True if it can be restored; a node that the transaction has put there itself
+  ///   cannot.
   mutating func remove(_ place: Place, _ entry: Entry, in sequence: SequenceNumber) throws -> Bool {
     try write(place, nil)
     guard entry.placed < sequence.rawValue else { return false }
@@ -157,7 +158,7 @@ struct PastTree {
     return true
   }
 
-  /// What a transaction removed from a place.
+  /// The node that a transaction removed from a place.
   func removed(_ place: Place, in sequence: UInt64) throws -> Entry {
     if let entry = removals[Removal(place: place, sequence: sequence)] { return entry }
     let reader = try reader()
@@ -177,18 +178,18 @@ extension Key {
 }
 
 extension Content {
-  /// What a version holds; nil for nothing of its own.
+  /// Takes the content out of a version; nil for nothing of its own.
   init?(_ header: NodeHeader, _ version: RawSpan) {
     self.init(header.kind, version.extracting(droppingFirst: header.contentOffset).array())
   }
 
-  /// What a node of a kind holds; nil for nothing of its own.
+  /// Makes the content of a node of a kind; nil for nothing of its own.
   init?(_ kind: ContentKind, _ bytes: [UInt8]) {
     if kind == .none { return nil }
     self.init(kind: kind, bytes: bytes)
   }
 
-  /// What a node holds that has nothing of its own.
+  /// The content of a node that has nothing of its own.
   static let nothing = Content(kind: .none, bytes: [])
 
   /// The properties; none for anything but a record.
@@ -198,7 +199,7 @@ extension Content {
 }
 
 extension StateReader {
-  /// What a transaction removed from a place and had not put there itself, if anything.
+  /// The version that a transaction removed from a place and had not put there itself, if any.
   func restorable(
     _ place: RawSpan, removedAt sequence: UInt64
   ) throws -> (link: HistoryLink, header: NodeHeader, content: [UInt8])? {

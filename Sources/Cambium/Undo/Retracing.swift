@@ -20,7 +20,7 @@ struct Retracing {
     }
   }
 
-  /// What was done, in order.
+  /// Ends the retracing, and returns the steps of all transactions, in order.
   mutating func finish() -> [Step] {
     endValues()
     return steps
@@ -97,7 +97,7 @@ struct Retracing {
   /// Forgets a removal that a restoration takes back, since nobody can restore what he has removed
   /// himself. That is right where the place was free in between, and its parent not touched.
   ///
-  /// - Returns: Whether it was forgotten.
+  /// - Returns: True if it was forgotten.
   private mutating func cancelRemoval(
     _ path: Path, _ place: PastTree.Place, _ removal: SequenceNumber
   ) -> Bool {

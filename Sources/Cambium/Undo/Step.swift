@@ -1,4 +1,4 @@
-// What a stretch of the log did, in steps that can be taken back one by one, the last one first.
+// A range of the log in steps that can be taken back one by one, the last one first.
 
 /// One step: what was set between two changes of the tree's shape, or one such change.
 enum Step {
@@ -11,7 +11,7 @@ enum Step {
   /// A node was moved; after the step with the number it was at its new place.
   case moved(Path, to: Path, places: (old: PastTree.Place, new: PastTree.Place), after: Int)
 
-  /// Whether a node came to a place or left it in another way than by being made.
+  /// True if a node came to a place or left it in another way than by being made.
   func touches(_ place: PastTree.Place) -> Bool {
     switch self {
     case .values: false
@@ -21,7 +21,7 @@ enum Step {
   }
 }
 
-/// What was set while the tree kept its shape, but for nodes that were made.
+/// The values that were set while the tree kept its shape, apart from nodes that were made.
 struct ValueStep {
   /// The nodes, in the order in which they were first touched.
   private(set) var paths: [Path] = []
@@ -46,9 +46,9 @@ struct ValueStep {
   }
 }
 
-/// What was done to one node's own value or record.
+/// The changes of one node's own value or record.
 struct NodeStep {
-  /// What was there before.
+  /// The node as it was before the step.
   enum Old {
     case missing
     /// A node with a value, a record, or nothing of its own.
@@ -56,18 +56,18 @@ struct NodeStep {
   }
 
   let old: Old
-  /// What it holds after.
+  /// The node's content after the step.
   private(set) var new: Content?
   /// How each target came to its value, where it was only added to and taken from.
   private var adjustments: [Target: [Adjustment]] = [:]
   /// Targets that were set to a value.
   private var assigned: Set<Target> = []
-  /// Whether the whole value was set.
+  /// True if the whole value was set.
   private var isReplaced = false
 
   init(old: Old) { self.old = old }
 
-  /// Whether the node was made.
+  /// True if the node was made.
   var isCreation: Bool { if case .missing = old { true } else { false } }
 
   /// How a target came to its value; nil where it was set.

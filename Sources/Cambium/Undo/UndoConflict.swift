@@ -6,24 +6,24 @@ public struct UndoConflict: Hashable, Sendable {
   public let path: Path
   /// The property, or nil for the node itself.
   public let property: String?
-  /// What the transactions left there; nil where nothing, or no value of its own.
+  /// The value that the transactions left there; nil for nothing, or for no value of its own.
   public let left: Value?
-  /// What is there now; nil where nothing, or no value of its own.
+  /// The value that is there now; nil for nothing, or for no value of its own.
   public let found: Value?
   /// The transaction that last changed the node's own value; nil where there is no node, or another
   /// one is in the way.
   public let changedBy: SequenceNumber?
-  /// What is in the way.
+  /// The obstacle, in words.
   public let reason: String
 }
 
-/// What undoing does where somebody has changed the same since.
+/// The way in which an undo resolves conflicts with changes made since.
 public enum ConflictResolution: Sendable {
   /// It throws ``DatabaseError/undoConflict(_:)``, and nothing is stored.
   case refuse
-  /// What has changed since stays, and the rest is undone.
+  /// Places that have changed since stay as they are, and the rest is undone.
   case skipConflicts
-  /// What has changed since is lost, though history keeps it.
+  /// Changes made since are lost, though history keeps them.
   case overwrite
 }
 
@@ -56,7 +56,7 @@ public struct Authorship: Hashable, Sendable {
   }
 }
 
-/// What an undo has done.
+/// The result of an undo: its transaction, and the ones that it undoes.
 public struct Undone: Hashable, Sendable {
   /// The new transaction, which holds the inverse.
   public let sequence: SequenceNumber

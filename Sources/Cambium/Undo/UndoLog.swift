@@ -46,7 +46,7 @@ struct UndoLog {
       reason: "transaction \(sequence) is not there; there are 1 to \(head)")
   }
 
-  // MARK: What can be undone and redone
+  // MARK: Changes to undo and redo
 
   /// The newest change that is somebody's own and in force.
   func newestChange(of author: Authorship) throws -> TransactionRecord? {
@@ -126,7 +126,7 @@ struct UndoLog {
     return false
   }
 
-  /// What the transactions in force after one undo.
+  /// The transactions that are undone by those in force after one.
   private func undone(after first: SequenceNumber) throws -> Set<SequenceNumber> {
     var undone = Set<SequenceNumber>()
     var sequence = head
@@ -145,10 +145,10 @@ extension TransactionRecord {
     metadata[UndoLog.Name.undoes].flatMap { SequenceList.read($0) } ?? []
   }
 
-  /// Whether it takes a change back.
+  /// True if it takes a change back.
   var isUndo: Bool { !undoes.isEmpty && !isRedo }
 
-  /// Whether it makes a change again that was undone.
+  /// True if it makes a change again that was undone.
   var isRedo: Bool { metadata[UndoLog.Name.redoes] != nil && !undoes.isEmpty }
 
   fileprivate func isMember(of group: String, _ origin: UUID) -> Bool {

@@ -1,4 +1,4 @@
-/// What is to be undone.
+/// A request that names the transactions to undo.
 package enum UndoRequest: Sendable {
   /// One transaction; where it is the newest of its group, perhaps the whole group.
   case transaction(SequenceNumber, wholeGroup: Bool)
@@ -10,10 +10,10 @@ package enum UndoRequest: Sendable {
   case stretch(after: SequenceNumber, upTo: SequenceNumber)
 }
 
-/// What an undo would do.
+/// A preview of an undo: its result, and the changes that it would make.
 package struct UndoPreview: Sendable {
   package let undone: Undone
-  /// What would change, in path order.
+  /// The changes to the tree, in path order.
   package let changes: [Change]
 }
 
@@ -30,7 +30,7 @@ struct Undoing {
 
   /// Undoes.
   ///
-  /// - Returns: What was done; nil where nothing is there to be undone or redone.
+  /// - Returns: The result; nil where there is nothing to undo or redo.
   func run(
     _ request: UndoRequest, _ resolution: ConflictResolution, isPreview: Bool = false
   ) throws -> Undone? {

@@ -11,7 +11,7 @@ import Testing
 /// are computed anew from the tree and compared; `verify` compares with a fold of the log.
 @Suite("An index", .timeLimit(.minutes(2)))
 struct IndexTests {
-  /// What the collection may be declared as, at different times.
+  /// The declarations that the collection may have, at different times.
   static func definitions() -> [CollectionDefinition] {
     var plain = CollectionDefinition()
     plain.properties = [

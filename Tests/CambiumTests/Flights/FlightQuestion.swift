@@ -14,7 +14,7 @@ struct FlightQuestion: Sendable {
     self.typed = typed
   }
 
-  /// Whether the order of the answer counts; else it is compared as a set.
+  /// True if the order of the answer counts; otherwise it is compared as a set.
   var isOrdered: Bool { sql.contains("ORDER BY") }
 }
 

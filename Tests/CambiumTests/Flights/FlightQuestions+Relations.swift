@@ -48,7 +48,7 @@ extension FlightQuestions {
     }
   }
 
-  /// What refers.
+  /// Against references: from a record to the records that refer to it.
   @FlightQuestionBuilder static var relations: [FlightQuestion] {
     FlightQuestion(
       "airports where flights by origin any (dep_delay > 120) select id, name",

@@ -56,7 +56,7 @@ struct DamageTests {
     for thing in StoredThing.all {
       for round in 0..<60 {
         var bytes = random.bytes(random.length(upTo: 200))
-        // What a thing starts with often says what it is; past that it gets interesting.
+        // The first bytes often say what a thing is, and noise after them reaches more code.
         bytes = Array(thing.bytes.prefix(random.below(12))) + bytes
         thing.expectNoTrap(bytes, "noise, seed \(seed), round \(round)")
       }

@@ -27,9 +27,9 @@ struct DamagedDatabase: Sendable {
   typealias Content = [String: [Entry]]
 
   let images: [DataFile: [UInt8]]
-  /// What the files of the sound database hold.
+  /// The content of the sound database's files.
   let contents: [DataFile: Content]
-  /// What can be read of it.
+  /// Everything that can be read from the sound database.
   let text: String
   let digest: [UInt8]
   private let blob: Blob
@@ -133,22 +133,22 @@ extension DamagedDatabase {
 // MARK: Judging
 
 extension DamagedDatabase {
-  /// What became of a fault.
+  /// The outcome of a fault.
   enum Verdict: Hashable, Sendable {
     /// The page walker refuses the file, so that LMDB never sees it.
     case refused
     /// The byte belongs to nothing.
     case harmless
-    /// What a table holds has changed, and somebody said so.
+    /// The content of this table has changed, and an error or a finding said so.
     case noticed(String)
-    /// The state was dropped, and made anew from the log.
+    /// The state was dropped, and rebuilt from the log.
     case mended
   }
 
   /// How a table's content differs.
   private struct Difference {
     let table: String
-    /// Whether only values do, and all that read them check them.
+    /// True if only values differ, and all code that reads them checks them.
     let isChecked: Bool
   }
 
@@ -242,7 +242,7 @@ extension DamagedDatabase {
   }
 }
 
-/// What a database reports, from any thread.
+/// Collects the diagnostics that a database reports, from any thread.
 private final class ToldDiagnostics: Sendable {
   private let texts = Mutex<[String]>([])
 

@@ -1,10 +1,11 @@
-// What "comes back exactly" means, said without Cambium's own `==`, which is under test as well.
+// The exact equality of values that "comes back exactly" means, without Cambium's own `==`, which
+// is under test as well.
 
 import FoundationEssentials
 
 @testable import Cambium
 
-/// Whether two values cannot be told apart, down to the bits of doubles and the bytes of text.
+/// True if two values cannot be told apart, down to the bits of doubles and the bytes of text.
 func areExactlyEqual(_ a: Value, _ b: Value) -> Bool {
   switch (a, b) {
   case (.null, .null): true

@@ -1,4 +1,4 @@
-// What is in the fixture of format 1: every operation, every kind of value and key, records and
+// The content of the fixture of format 1: every operation, every kind of value and key, records and
 // blobs in each of their forms, in transactions whose content leaves nothing to chance.
 
 import FoundationEssentials

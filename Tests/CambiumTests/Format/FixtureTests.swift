@@ -112,7 +112,7 @@ struct FixtureTests {
       let path = "\(directory)/copy"
       try database.replay(to: path)
       let copy = try Database(at: path)
-      // What does not travel with the log stands in the first two lines.
+      // The first two lines hold the data that does not travel with the log.
       let lines = Array(try FixtureDump(copy).lines.dropFirst(2))
       expect(lines, Array(expected.dropFirst(2)), "the copy")
       try Self.expectSoundButForBlob(copy)

@@ -43,8 +43,8 @@ struct FormatRandom: RandomNumberGenerator {
 // MARK: Text
 
 extension FormatRandom {
-  /// What Unicode has for confusing those who compare characters: parts that combine, pairs that
-  /// are equal when normalized, ends of lines, noncharacters, other planes.
+  /// Scalars that confuse code that compares characters: parts that combine, pairs that are equal
+  /// when normalized, ends of lines, noncharacters, other planes.
   private static let awkward = [
     "\u{0}\t\r\n \"'/~\\\u{7F}\u{85}\u{A0}", "\u{E9}\u{301}\u{308}\u{212B}\u{C5}",
     "\u{1100}\u{1161}\u{AC00}\u{200D}\u{202E}\u{FEFF}", "\u{FFFD}\u{FFFE}\u{FFFF}\u{10FFFF}",

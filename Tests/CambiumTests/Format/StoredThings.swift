@@ -9,7 +9,7 @@ import Testing
 struct StoredThing: Sendable, CustomTestStringConvertible {
   let name: String
   let bytes: [UInt8]
-  /// Whether any change must be noticed.
+  /// True if reading must fail after any change to the bytes.
   let isChecked: Bool
   /// Reads all of it.
   let read: @Sendable ([UInt8]) throws -> Void

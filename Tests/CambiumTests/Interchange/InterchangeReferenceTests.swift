@@ -170,7 +170,7 @@ struct InterchangeReferenceTests {
       try database.query(Person.self).writeJSON(.lines) {
         pieces.append($0.count)
         text += $0
-        // What is written meanwhile is of another moment.
+        // A record written meanwhile is of another moment, and not part of the output.
         try database.insert(Person(id: .init("q\(pieces.count)")))
       }
       #expect(pieces.count > 3 && pieces.allSatisfy { $0 < 70_000 })

@@ -59,7 +59,7 @@ enum Outcome: UnionProperty {
     Case("diverted", Outcome.diverted) { if case .diverted(let to) = $0 { to } else { nil } })
 }
 
-/// What a nested value can be: several levels, with every kind of table entry.
+/// A nested value with all that one can have: several levels, with every kind of table entry.
 struct Inner: Nested {
   var flag = false
   var text: String?

@@ -36,7 +36,7 @@ struct Person2: Cambium.Model, Equatable {
   struct Unreadable: Error, Equatable { let text: String }
 }
 
-/// What comes after that, with steps that need what is there before them.
+/// The third form, with steps that need the values of the forms before it.
 struct Person3: Cambium.Model, Equatable {
   typealias Key = Int
   var id = ID()

@@ -21,7 +21,7 @@ struct ModelCodecTests {
     return catalog
   }
 
-  /// What the model holds, as the untyped calls take it.
+  /// The content of the model, as the untyped calls take it.
   private static func record<M: Cambium.Model>(_ model: M) -> Record {
     var record = Record()
     for property in M.schema.core.properties {

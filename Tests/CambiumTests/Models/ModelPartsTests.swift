@@ -124,7 +124,7 @@ struct ModelPartsTests {
       }
       let gadget = try database.get(id)
       #expect(gadget.airports == ["JFK"] && gadget.seats == ["JFK": 7])
-      // What absence stands for is not lost.
+      // The default that absence stands for is not lost when one entry is set.
       #expect(gadget.rated == ["new": 1, "old": 2])
     }
   }

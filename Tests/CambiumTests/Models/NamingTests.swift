@@ -3,7 +3,8 @@ import Testing
 
 @testable import Cambium
 
-/// What names properties in Swift cannot throw; what it cannot name is told when it is used.
+/// A closure or key path that names properties in Swift cannot throw, so the error for a property
+/// that cannot be named comes when the query is run or the database opened.
 @Suite("What cannot be named")
 struct NamingTests {
   struct Author: Cambium.Model {
@@ -129,7 +130,7 @@ struct NamingTests {
         #expect(reason.contains(words), "\(reason)")
       }
     }
-    // What can be declared is.
+    // The items that can be declared are declared all the same.
     #expect(WholeView.schema.definition.indexes == [IndexDefinition([.init("title")])])
     #expect(throws: DatabaseError.self) { _ = try MemoryStore(for: FarIndex.self) }
   }

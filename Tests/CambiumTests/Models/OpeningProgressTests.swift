@@ -51,7 +51,7 @@ struct OpeningProgressTests {
     #expect(throws: CancellationError.self) {
       try Database(at: other, for: Thing.self, progress: { _ in false }).close()
     }
-    // What was broken off goes on by itself; who declares it again waits for it.
+    // Building that was broken off goes on by itself; declaring the same again waits for it.
     let again = try Database(at: other, for: Thing.self)
     try again.declare("things", Thing.schema.definition)
     try check(again, count)

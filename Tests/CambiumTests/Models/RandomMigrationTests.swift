@@ -105,7 +105,7 @@ private struct Slot {
   }
 }
 
-/// What stands for a value of the other kind.
+/// A value converted to the other kind: text to a number, or a number to text.
 private func converted(_ value: Value?) -> Value {
   switch value {
   case .string(let text)?: .integer(Int64(text) ?? Int64(text.utf8.count))
@@ -118,7 +118,7 @@ private func text(_ value: Value?) -> String {
   if case .string(let text)? = value { text } else { "-" }
 }
 
-/// What a record holds for a property, by the form's own rules: the oracle.
+/// The value that a record holds for a property, by the form's own rules: the oracle.
 private func read(_ raw: [String: Value], _ slot: Slot) -> Value {
   if let own = raw[slot.name] {
     switch own {
@@ -194,7 +194,7 @@ private final class SchemaHistory {
   }
 
   private func evolve() throws {
-    // What is still read from older records is left alone until it is migrated.
+    // A property that is still read from older records is left alone until it is migrated.
     let settled = slots.indices.filter { !slots[$0].isLazy }
     let pick = settled.isEmpty ? nil : settled[random.below(settled.count)]
     let texts = settled.filter { !slots[$0].isInt }
@@ -356,9 +356,9 @@ private final class SchemaHistory {
     removed = []
   }
 
-  /// Migrates until something breaks it off.
+  /// Migrates until it is done or something breaks it off.
   ///
-  /// - Returns: Whether nothing did.
+  /// - Returns: True if nothing broke it off.
   private func migrateOnce() throws -> Bool {
     let left = Mutex(random.below(6))
     let failing = random.below(3) == 0 ? records.keys.sorted().first : nil

@@ -106,7 +106,7 @@ struct DynamicQueryTests {
         try all.limit(limit, offset: 3).fetch().map(\.path) == typed.ids().map { try $0.path },
         "\(question.text) with \(question.values)")
       #expect(try all.count() == snapshot.query(Flight.self).matching(question.condition).count())
-      // What it says of itself is the same question, in one piece.
+      // The query's description is the same question, in one piece.
       #expect(try snapshot.query(all.description).fetch() == all.fetch())
     }
   }

@@ -1,5 +1,5 @@
-// What a condition means, written down a second time: over records and values as they are, without
-// bytes, jumps or numbers of names.
+// The meaning of a condition, written down a second time: over records and values as they are,
+// without bytes, jumps or numbers of names.
 
 import FoundationEssentials
 
@@ -7,11 +7,11 @@ import FoundationEssentials
 
 /// Evaluates conditions the slow way.
 struct NaiveCondition {
-  /// What is declared, by collection.
+  /// The declarations, by collection.
   var definitions: [Path: CollectionDefinition] = [:]
   /// All records, by path.
   var records: [Path: Record] = [:]
-  /// Those that are put beside the one at hand, by the names that they have; nil for none.
+  /// The records joined to the one at hand, by the join's name; nil where a left join found none.
   var joined: [String: (key: Key, record: Record, collection: Path)?] = [:]
 
   func holds(

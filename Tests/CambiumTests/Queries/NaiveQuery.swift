@@ -1,4 +1,4 @@
-// What a query means, over all records at once: filtered, sorted by comparing values, cut.
+// The meaning of a query, over all records at once: filtered, sorted by comparing values, cut.
 
 import FoundationEssentials
 
@@ -42,7 +42,7 @@ struct NaiveQuery {
     path.property == nil || path.property == "owner"
   }
 
-  /// Whether one record may stand before another.
+  /// True if a record with the sort values `a` may come before one with `b`.
   func mayPrecede(_ a: [Value], _ b: [Value], _ orderings: [Ordering]) -> Bool {
     for (index, ordering) in orderings.enumerated() {
       let (one, other) = (a[index], b[index])
@@ -65,7 +65,7 @@ struct NaiveQuery {
     let (first, second) = (rank(a), rank(b))
     if first != second { return first - second }
     if let order = NaiveCondition.order(a, b) { return order }
-    // What has no order of its own is ordered by its stored form.
+    // Values without an order of their own are ordered by their stored form.
     let (one, other) = ((try? a.stored()) ?? [], (try? b.stored()) ?? [])
     return one.lexicographicallyPrecedes(other) ? -1 : one == other ? 0 : 1
   }

@@ -163,7 +163,8 @@ struct QueryJoinTests {
 
   // MARK: Queries
 
-  /// What a thing, or a person, may have in common with a person.
+  /// The pairs of properties by which a thing, or the person joined as `name`, may be joined to a
+  /// person; a nil `inner` is that person's key.
   private static func sides(_ name: String?) -> [(outer: PropertyPath, inner: String?)] {
     guard let name else {
       return [

@@ -46,7 +46,7 @@ struct QueryPageTests {
       }
       query.after = try run.cursor.map { try #require(QueryCursor($0.description)) }
       if let last = keys.last { try between(last) }
-      // What repeats would do so for ever.
+      // The limit on the keys is for pages that repeat, which would never end.
     } while query.after != nil && keys.count <= Self.keys.count
     return keys
   }

@@ -142,7 +142,7 @@ struct QueryRunTests {
     try checkSelection(query, selection, on: snapshot, accepted, naive, what)
   }
 
-  /// What is selected is what the records have.
+  /// Checks that the selected values are those of the records, and in the right order.
   private func checkSelection(
     _ query: QueryDescription, _ selection: [PropertyPath], on snapshot: Snapshot,
     _ accepted: [(key: Key, record: Record)], _ naive: NaiveQuery, _ what: String
@@ -175,7 +175,8 @@ struct QueryRunTests {
     }
   }
 
-  /// What is found has the right order, and is what is left of the right records.
+  /// Checks that the found records are the right ones after limit and offset, and in the right
+  /// order.
   private func compare(
     _ found: [(key: Key, record: Record)], _ accepted: [(key: Key, record: Record)],
     _ query: QueryDescription, _ naive: NaiveQuery, _ what: String

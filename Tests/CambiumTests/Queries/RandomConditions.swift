@@ -31,7 +31,7 @@ struct RandomConditions {
     for content in contents { _ = try database.store(content) }
   }
 
-  /// What is declared: `loose`, `place` and `more` are not.
+  /// The declarations of people and things; `loose`, `place` and `more` are not declared.
   static let definitions: [Path: CollectionDefinition] = {
     var people = CollectionDefinition()
     people.properties = [

@@ -5,13 +5,13 @@ import FoundationEssentials
 @testable import Cambium
 
 extension RandomConditions {
-  /// What is declared in databases, where values are what the declarations say.
+  /// The properties declared in databases, where values are of the declared types.
   static let properties = [
     "count", "weight", "title", "price", "made", "mark", "owner", "users",
     "tags", "isNew", "place.x",
   ]
 
-  /// What indexes may preview of the people that things refer to.
+  /// The properties that indexes may preview of the people that things refer to.
   static let previewed = ["owner.name", "owner.age", "owner.since"]
 
   /// Some properties that a query may select, often such as an index covers.

@@ -32,7 +32,7 @@ struct StoreHistoryTests {
   }
 }
 
-/// What a store has said.
+/// The answers of a store to its calls, and the changes that it told its observers.
 private struct StoreLog {
   var lines: [String] = []
   var owners: [ModelChange<Owner>] = []

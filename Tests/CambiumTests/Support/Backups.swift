@@ -31,7 +31,7 @@ extension Place {
     try withRestored(moment) { try $0.head }
   }
 
-  /// What is in the files of a directory beside the database.
+  /// The contents of the files in a directory beside the database, by name.
   func listing(of name: String) throws -> [String: Data] {
     var listing: [String: Data] = [:]
     for file in try Files.names(in: beside(name)) {

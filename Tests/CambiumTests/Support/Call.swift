@@ -21,7 +21,7 @@ enum Call: Sendable {
 
   /// Makes the call.
   ///
-  /// - Returns: What `remove` returns; true for all others.
+  /// - Returns: The result of `remove`; true for all other calls.
   func perform(_ tx: borrowing Transaction) throws -> Bool {
     switch self {
     case .set(let path, let value): try tx.set(path, to: value)

@@ -1,6 +1,6 @@
 @testable import Cambium
 
-/// What can be read of one node, for comparing the database with the model.
+/// All that can be read of one node, for comparing the database with the model.
 struct Row: Equatable, CustomStringConvertible {
   var path: Path
   var value: Value?
@@ -37,7 +37,7 @@ extension [Path: Tree.Node] {
 }
 
 extension Node {
-  /// What can be read of it, as of a node reached by walking.
+  /// The row of this node, as of one reached by walking.
   func row() throws -> Row {
     Row(path: path, value: try value, modified: try modified, childCount: try childCount)
   }

@@ -1,6 +1,6 @@
 @testable import Cambium
 
-// What the model says of the past: every moment is looked at, one after the other.
+// The model's view of the past: every moment is looked at, one after the other.
 
 /// A step of a history, as far as it is compared.
 struct ModelStep: Equatable, CustomStringConvertible {
@@ -24,7 +24,7 @@ extension ModelStep {
   }
 }
 
-/// What is at a path at a moment, be it a node or a property.
+/// The node or property at a path at a moment, if there is one.
 private struct Held: Equatable {
   var exists: Bool
   var value: Value?
@@ -98,7 +98,7 @@ extension Model {
     return steps
   }
 
-  /// What differs between two moments, in path order.
+  /// The differences between two moments, in path order.
   func diff(from: SequenceNumber, to: SequenceNumber, under: Path) -> [Change] {
     let (old, new) = (nodes(at: from), nodes(at: to))
     var paths = Set(old.keys).union(new.keys)

@@ -1,7 +1,7 @@
 @testable import Cambium
 
-/// What a database should hold, present and past, as plainly as it can be said: for every moment a
-/// dictionary from paths to nodes, kept whole.
+/// The content that a database should have, present and past, in the plainest form: for every
+/// moment a dictionary from paths to nodes, kept whole.
 struct Model: Sendable {
   /// One committed transaction.
   struct Moment: Sendable {
@@ -55,7 +55,7 @@ struct Model: Sendable {
 
   mutating func abort() { tree = committed }
 
-  /// What a transaction changed, in path order.
+  /// The changes of a transaction, in path order.
   func changes(of sequence: SequenceNumber) -> [Change] {
     let (old, new) = (nodes(at: sequence.previous), nodes(at: sequence))
     var changes: [Change] = []
@@ -88,7 +88,7 @@ struct Tree: Sendable {
     var key: Key
   }
 
-  /// What left a place, and all that was below it, by relative path.
+  /// A node that left a place, and all that was below it, by relative path.
   struct Removal {
     var sequence: SequenceNumber
     var isMove: Bool
@@ -159,7 +159,7 @@ extension Tree {
     return nodes[parent]?.has(key.description) == true ? (parent, key.description) : nil
   }
 
-  /// What reading a path gives: a node's value, or a property's.
+  /// The value that reading a path gives: a node's, or a property's.
   func value(_ path: Path) -> Value? {
     if let value = nodes[path]?.value { return value }
     return property(path).flatMap { nodes[$0.record]?.record?[$0.name] }
@@ -240,7 +240,7 @@ extension Tree {
       identity: isMove ? removal.node.identity : newFamily())
   }
 
-  /// What a transaction removed from a path, if it may come back.
+  /// The node that a transaction removed from a path, if it may come back.
   func removal(_ path: Path, at wanted: SequenceNumber) throws(Refusal) -> Removal {
     guard let family = try family(around: path) else { throw .notFound }
     if nodes[path] != nil { throw .exists }
@@ -263,6 +263,6 @@ extension Tree.Node {
   /// The record that the node holds.
   var record: Record? { if case .map(let record)? = value { record } else { nil } }
 
-  /// Whether the node is a record with a certain property.
+  /// True if the node is a record with a certain property.
   func has(_ name: String) -> Bool { record?.members.contains { $0.name == name } ?? false }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Cambium
 
-/// What a database's bytes are, counted in the simplest way: all of it in memory.
+/// The bytes of a database by criterion, counted in the simplest way: all of it in memory.
 struct NaiveCount {
   struct Bytes: Equatable {
     var log: UInt64 = 0

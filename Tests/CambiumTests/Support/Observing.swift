@@ -73,9 +73,9 @@ private final class Crew: Sendable {
   }
 }
 
-/// Asks until something is so, for ten seconds unless told otherwise.
+/// Polls until a condition holds, for ten seconds unless told otherwise.
 ///
-/// - Returns: Whether it came to be so.
+/// - Returns: True if the condition came to hold in time.
 func eventually(seconds: Int = 10, _ condition: () throws -> Bool) async throws -> Bool {
   for _ in 0..<(100 * seconds) {
     if try condition() { return true }

@@ -62,10 +62,10 @@ final class Place: Sendable {
     }
   }
 
-  /// What lies in the database's directory.
+  /// The names of everything in the database's directory.
   var names: [String] { get throws { try Files.names(in: path) } }
 
-  /// What lies beside the database, and itself.
+  /// The names of everything beside the database, and its own.
   var neighbors: [String] { get throws { try Files.names(in: directory.path) } }
 
   /// A path beside the database.

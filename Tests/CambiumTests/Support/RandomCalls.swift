@@ -7,9 +7,9 @@ import Simulation
 /// meet: places are taken, removed, made anew, moved to, restored, and refused.
 struct RandomCalls {
   var random: SeededGenerator
-  /// Whether long values are common.
+  /// True to make long values common.
   var isBulky = false
-  /// Whether parts of sets and dictionaries are changed, too.
+  /// True to change parts of sets and dictionaries, too.
   var changesParts = false
   /// Paths of late, so that calls come back to them.
   private var recent: [Path] = []

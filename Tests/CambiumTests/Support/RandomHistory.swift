@@ -4,11 +4,10 @@ import Simulation
 
 /// Does the same to a database and to the model, call by call, and compares what each says.
 final class RandomHistory: @unchecked Sendable {
-  // What makes it Sendable: it is used by one body at a time, as the writer runs them, and between
-  // the
-  // writes by the test, which waits for them.
+  // It is Sendable because one body at a time uses it, as the writer runs them, and between the
+  // writes only the test, which waits for them.
 
-  /// What a body throws to undo itself.
+  /// The error that a body throws to undo itself.
   private struct Abandoned: Error {}
 
   let database: Database

@@ -1,12 +1,12 @@
 @testable import Cambium
 
-// What each call does to the tree. Every function checks first and changes then, as the database
-// must.
+// The effect of each call on the tree. Every function checks first and changes then, as the
+// database must.
 
 extension Tree {
   /// Does what a call says.
   ///
-  /// - Returns: What the call returns.
+  /// - Returns: The result that the database's call should return.
   mutating func apply(_ call: Call) throws(Refusal) -> Bool {
     let before = restored.isEmpty ? [:] : nodes
     let result = try change(call)

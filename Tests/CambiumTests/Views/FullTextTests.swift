@@ -163,7 +163,7 @@ import Testing
     return Array(try stanzas(of: sources, bytes: count * 1_000).prefix(count))
   }
 
-  /// What a command says, cut at empty lines: the first line, and the others.
+  /// The output of a command, split at empty lines: of each piece its first line, and the others.
   private static func stanzas(of command: String, bytes: Int) throws -> Texts {
     let text = try output(of: "\(command) | head -c \(bytes)")
     var texts: Texts = []
@@ -178,7 +178,7 @@ import Testing
     return texts
   }
 
-  /// Whether there are words that are cut in another way than SQLite does.
+  /// True if the text has ideographs, which are split into words in another way than SQLite does.
   private static func hasIdeographs(_ text: String) -> Bool {
     text.unicodeScalars.contains { $0.properties.isIdeographic }
   }

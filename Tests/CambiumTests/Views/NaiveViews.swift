@@ -2,7 +2,7 @@ import Testing
 
 @testable import Cambium
 
-/// What views should say, from all records, as plainly as it can be said.
+/// The results that views should have, computed from all records in the plainest way.
 struct NaiveViews {
   /// The records by key.
   let records: [(key: Key, record: Record)]

@@ -137,7 +137,7 @@ struct ScriptReader: ~Copyable {
 
 /// The members of an object in a script; each is taken once.
 struct ScriptObject {
-  /// What is wrong with it.
+  /// An error in a script's object, with a hint where there is a remedy.
   struct Problem: Error {
     let reason: String
     var hint: String?

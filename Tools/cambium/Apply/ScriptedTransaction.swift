@@ -6,7 +6,7 @@ import Cambium
 ///       {"op": "set", "path": "users/ada", "value": {"name": "Ada"}},
 ///       {"op": "increment", "path": "visits", "by": 1}]}
 ///
-/// It may have `changes` besides, as `cambium log --patch -o json` tells them: then it makes the
+/// It may have `changes` besides, as `cambium log --patch -o json` prints them: then it makes the
 /// same changes, provided that what they replace is there.
 struct ScriptedTransaction {
   /// One thing to do.
@@ -31,7 +31,7 @@ struct ScriptedTransaction {
     case expect(Path, at: SequenceNumber)
   }
 
-  /// What a node's own value was and becomes; nil where it has none.
+  /// A node's own value before and after; nil where it has none.
   struct Change {
     let path: Path
     let old: Value?
@@ -39,13 +39,13 @@ struct ScriptedTransaction {
   }
 
   var metadata: [String: String] = [:]
-  /// What must be the newest transaction.
+  /// The transaction that must be the newest.
   var expected: SequenceNumber?
   var operations: [Operation] = []
   /// In path order.
   var changes: [Change] = []
 
-  /// Whether there is nothing to do.
+  /// True if there is nothing to do.
   var isEmpty: Bool { operations.isEmpty && changes.isEmpty }
 
   /// Does it.
@@ -147,12 +147,12 @@ extension ScriptedTransaction.Operation {
   }
 }
 
-/// What would change.
+/// Previews of the changes that it would make.
 extension ScriptedTransaction {
   /// Of a subtree, so many nodes are looked at.
   private static let nodesMax = 1000
 
-  /// Does it, and tells what that has changed.
+  /// Performs the transaction, and returns what that has changed.
   func performTelling(_ tx: borrowing Transaction) throws -> [Change] {
     let before = try values(tx)
     try perform(tx)
@@ -162,7 +162,7 @@ extension ScriptedTransaction {
     }
   }
 
-  /// What is in the places that it may change.
+  /// The values in the places that it may change.
   private func values(_ tx: borrowing Transaction) throws -> [Path: Value] {
     var values: [Path: Value] = [:]
     var places = operations.flatMap(\.touched)

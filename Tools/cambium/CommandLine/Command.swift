@@ -31,9 +31,10 @@ struct Command: Sendable {
   var operands: [Operand] = []
   var options: [Option] = []
   var examples: [Example] = []
-  /// Whether the first Ctrl-C only sets ``Signals/isInterrupted``, which `run` then must poll.
+  /// True if the first Ctrl-C only sets ``Signals/isInterrupted``, which `run` then must poll.
   var stopsSafely = false
-  /// Does it. What it throws becomes a ``Failure``; the output is flushed afterwards.
+  /// Runs the command. An error that it throws becomes a ``Failure``; the output is flushed
+  /// afterwards.
   let run: @Sendable (Invocation, Output) async throws -> Void
 }
 
@@ -43,7 +44,7 @@ struct Operand: Sendable {
   let kind: Kind
   let help: String
   var isOptional = false
-  /// Whether more of the same may follow; only the last operand can.
+  /// True if more of the same may follow; only the last operand can be repeated.
   var repeats = false
 
   init(
@@ -66,7 +67,7 @@ struct Option: Sendable {
   let help: String
   /// The value where the option is not given.
   let fallback: String?
-  /// Whether every value counts; of other options that are given twice, the last does.
+  /// True if every value counts; of other options that are given twice, only the last does.
   let repeats: Bool
   let isRequired: Bool
   /// The option and value that this one is short for.
@@ -103,8 +104,8 @@ struct Option: Sendable {
   }
 }
 
-/// What an operand or an option's value may be. The parser reads it, so that no command starts with
-/// one that cannot be read.
+/// The kind of text that an operand or an option's value may be. The parser reads it, so that no
+/// command starts with one that cannot be read.
 enum Kind: Equatable, Sendable {
   /// Any text.
   case text
@@ -131,7 +132,7 @@ enum Kind: Equatable, Sendable {
 }
 
 extension Command {
-  /// Whether the first operand is the database.
+  /// True if the first operand is the database.
   var takesDatabase: Bool { operands.first?.kind == .database }
 
   /// The operands without the database.

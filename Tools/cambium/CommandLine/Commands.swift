@@ -16,6 +16,6 @@ enum Commands {
     HelpCommand.command, VersionCommand.command, CompletionsCommand.command, ManCommand.command,
   ]
 
-  /// What other programs call, and nobody types: neither help nor completions tell of them.
+  /// Commands that other programs call and nobody types: neither help nor completions list them.
   static let hidden: [Command] = [PathsCommand.command]
 }

@@ -3,7 +3,7 @@ enum Consent {
   /// Goes on only where `--yes` was given, or a person at a terminal says so.
   ///
   /// - Parameters:
-  ///   - action: What is to be done, as in “drop 5 transactions for good”.
+  ///   - action: The action to be confirmed, as in “drop 5 transactions for good”.
   ///   - invocation: Where `--yes` may be.
   ///
   /// - Throws: ``Failure``, where the answer is no, or nobody can be asked.

@@ -59,12 +59,12 @@ extension Option {
   static let ifSequence = Option(
     "if-seq", "N", .number(0...Int.max), "only if transaction N is still the newest")
 
-  /// What commands that tell a list have: every form, and which fields of it.
+  /// Options of commands that print a list: every form, and which fields of it.
   static let list =
     output(.short, .table, .json, .jsonPretty, .jsonArray, .csv, .tsv, .markdown) + [
       fields, noHeader, null, safe,
     ]
-  /// What commands have that tell a list which may be long.
+  /// Options of commands that print a list which may be long.
   static let reading = list + [.wait, .noPager, .color]
   static let fields = Option(
     "fields", "NAME[,NAME…]", .text, "only these fields, in this order; not for short")

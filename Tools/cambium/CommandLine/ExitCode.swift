@@ -1,5 +1,5 @@
-/// What the process tells its caller. The numbers are a promise to scripts; `cambium help
-/// exit-codes` prints them.
+/// The exit status of the process. The numbers are a promise to scripts; `cambium help exit-codes`
+/// prints them.
 enum ExitCode: Int32, CaseIterable, Sendable {
   case success = 0
   case negative = 1
@@ -15,7 +15,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
   case brokenPipe = 141
   case terminated = 143
 
-  /// What the help says about it.
+  /// The explanation of the number in the help.
   var meaning: String {
     switch self {
     case .success: "done, found, or sound"

@@ -6,7 +6,7 @@ extension Failure {
   /// The failure that an error thrown by a command amounts to.
   ///
   /// - Parameters:
-  ///   - error: What was thrown.
+  ///   - error: The error that the command threw.
   ///   - database: The database that the command works on; hints name it.
   init(_ error: any Error, database: String?) {
     switch error {
@@ -183,7 +183,7 @@ extension Path {
 }
 
 extension Failure {
-  /// What cannot be read of a query, or of a part of a declaration, with the place.
+  /// Reports a query, or a part of a declaration, that cannot be read, with the place.
   init(_ error: QueryError, help command: String) {
     self.init(
       .usage, "bad_query", error.reason, hint: "`cambium help \(command)` has the language")

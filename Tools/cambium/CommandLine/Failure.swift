@@ -56,7 +56,7 @@ struct Failure: Error, Equatable {
 }
 
 extension Failure {
-  /// What stands on standard error, each line ended.
+  /// The text for standard error, with a line feed after each line.
   var text: String {
     guard let message else { return "" }
     var lines = ["cambium: error: \(Terminal.escaped(message))"]

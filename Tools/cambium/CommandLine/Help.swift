@@ -8,7 +8,7 @@ struct Help {
   /// How wide the text may be.
   let columns: Int
 
-  /// What `cambium` alone prints: the commands by group, and where to go on.
+  /// The overview that `cambium` alone prints: the commands by group, and where to go on.
   func overview() -> String {
     var lines = ["cambium keeps data and every change that was ever made to it.", ""]
     lines += ["usage: \(Help.usage)", ""]
@@ -27,7 +27,7 @@ struct Help {
     return text(lines)
   }
 
-  /// What `-h` prints: the usage, the operands and the options.
+  /// The short help that `-h` prints: the usage, the operands and the options.
   func short(_ command: Command) -> String { text(head(command) + parameters(command)) }
 
   /// Everything about a command.

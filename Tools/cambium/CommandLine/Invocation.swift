@@ -6,7 +6,8 @@ struct Invocation: Sendable {
   let command: Command
   /// The directory of the database; empty for a command that takes none.
   let database: String
-  /// What was given or falls back, by an operand's name or by an option's with two dashes.
+  /// The arguments that were given or fallen back to, by an operand's name or by an option's with
+  /// two dashes.
   private let arguments: [String: [Argument]]
 
   init(command: Command, database: String, arguments: [String: [Argument]]) {
@@ -49,11 +50,11 @@ struct Invocation: Sendable {
     return arguments[operand.name] ?? []
   }
 
-  /// Whether an option was given, or falls back to a value.
+  /// True if an option was given, or falls back to a value.
   func has(_ option: Option) -> Bool { !all(option).isEmpty }
 }
 
-/// What the conventions ask for; for a command that does not declare one, its fallback.
+/// The values of the shared options; for a command that does not declare one, its fallback.
 extension Invocation {
   var format: OutputFormat { OutputFormat(rawValue: word("output", else: "short")) ?? .short }
   var color: String { word(Option.color.name, else: "auto") }
@@ -74,7 +75,7 @@ extension Invocation {
 /// An operand or an option's value, as its ``Kind`` says. Asking for another kind than the declared
 /// one is a mistake in the command and traps.
 struct Argument: Equatable, Sendable {
-  /// What was read from the text.
+  /// The value that was read from the text.
   enum Reading: Equatable, Sendable {
     case text
     case number(Int)
@@ -126,14 +127,14 @@ struct Argument: Equatable, Sendable {
   }
 }
 
-/// What a command line means depends on where and when it is read.
+/// The place and time at which a command line is read, on which its meaning depends.
 struct Surroundings: Sendable {
   var environment: [String: String]
   var now: Date
   var zone: Zone
   var holdsDatabase: @Sendable (String) -> Bool
 
-  /// Those of the process.
+  /// The surroundings of this process.
   static func current() -> Surroundings {
     Surroundings(
       environment: ProcessInfo.processInfo.environment, now: Date(), zone: .system,
@@ -155,7 +156,7 @@ struct Surroundings: Sendable {
     return text.hasPrefix("/") ? try Path(body) : base.appending(try Path(body))
   }
 
-  /// Whether a word can only mean a database.
+  /// True if a word can only mean a database.
   func looksLikeDatabase(_ word: String) -> Bool {
     let name = word.hasSuffix("/") ? word.dropLast() : word[...]
     return name.hasSuffix(".cambium") || holdsDatabase(word)

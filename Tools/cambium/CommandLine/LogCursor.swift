@@ -1,11 +1,12 @@
 import Cambium
 import FoundationEssentials
 
-/// Where a script that reads the log has come: the last transaction it was told of, or passed over.
+/// The position of a script that reads the log: the last transaction that it was shown, or that was
+/// passed over.
 struct LogCursor {
   private let file: String?
   private let isShown: Bool
-  /// What was seen before; nil at the first time.
+  /// The position before this run; nil the first time.
   let position: SequenceNumber?
 
   /// Reads `--after-cursor`, or the file of `--cursor-file` where there is one.

@@ -1,4 +1,4 @@
-// What the moments that users write mean for a database: which transaction is the last one seen.
+// Resolves the moments that users write: each to the last transaction of the database that it sees.
 
 import Cambium
 import FoundationEssentials

@@ -68,7 +68,7 @@ enum OpenDatabase {
   }
 }
 
-/// What the database reported while it was opened.
+/// The diagnostics that the database reported while it was opened.
 private final class Reports: Sendable {
   private struct Notes {
     var rebuildReason: String?
@@ -78,7 +78,7 @@ private final class Reports: Sendable {
 
   private let notes = Mutex(Notes())
 
-  /// Whether the state was made again.
+  /// True if the state was rebuilt.
   var isRebuilt: Bool { notes.withLock { $0.rebuildReason != nil } }
 
   func add(_ diagnostic: Diagnostic) {

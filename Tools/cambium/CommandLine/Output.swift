@@ -3,7 +3,7 @@
 /// The entry point opens one, hands it to the command and finishes it; a command that follows
 /// something flushes after each piece of news.
 final class Output {
-  /// Whether a person reads it, directly or through a pager.
+  /// True if a person reads it, directly or through a pager.
   let isTerminal: Bool
   let style: Style
   /// How many columns it has.

@@ -29,7 +29,8 @@ struct Parser: Sendable {
     }
   }
 
-  /// Whether errors must be told in JSON too, asked when the command line could not be understood.
+  /// True if errors must be printed as JSON too, asked when the command line could not be
+  /// understood.
   static func wantsJSON(_ arguments: [String]) -> Bool {
     let options = arguments.prefix { $0 != "--" }
     return options.contains { option in

@@ -68,7 +68,7 @@ private struct MomentParser {
     return result
   }
 
-  /// What can be written as it is read: with a year of four digits.
+  /// The dates that can be written as they are read: with a year of four digits.
   private static let dates = newYear(1)..<newYear(10_000)
 
   private static func newYear(_ year: Int) -> Date {
@@ -112,7 +112,7 @@ private struct MomentParser {
     return name
   }
 
-  /// What starts with a digit shows what it is after its digits.
+  /// Reads a moment that starts with a digit; the character after its digits shows its kind.
   private mutating func startingWithDigits() throws(GrammarError) -> PointInTime {
     var ahead = reader
     _ = ahead.digits()

@@ -57,9 +57,9 @@ final class ProgressBar: Sendable {
     started = clock()
   }
 
-  /// Tells how far the work is.
+  /// Reports how far the work is.
   ///
-  /// - Returns: Whether to go on; false after Ctrl-C.
+  /// - Returns: True to go on; false after Ctrl-C.
   @discardableResult
   func update(_ phase: String, _ done: UInt64, of total: UInt64? = nil) -> Bool {
     let isAsked = Signals.takeProgressRequest()

@@ -6,7 +6,7 @@ import Synchronization
   import Darwin
 #endif
 
-/// What the process does about signals.
+/// The signal handling of the process.
 ///
 /// A handler only stores into an atomic or ends the process, which is all that is safe in one.
 /// Signals that are not wanted get a handler that does nothing instead of `SIG_IGN`, because a
@@ -43,13 +43,13 @@ enum Signals {
   /// to it fails; to what the shell has started.
   static func leaveInterrupts() { handle(SIGINT) { _ in } }
 
-  /// Whether the user asked to stop: long work polls this where it can stop safely.
+  /// True once the user has asked to stop: long work polls this where it can stop safely.
   static var isInterrupted: Bool { interruption.load(ordering: .relaxed) != 0 }
 
-  /// Whether it was SIGTERM that asked.
+  /// True if it was SIGTERM that asked.
   static var isTerminated: Bool { interruption.load(ordering: .relaxed) == SIGTERM }
 
-  /// Whether SIGUSR1 arrived since this was last asked.
+  /// True if SIGUSR1 has arrived since the last call.
   static func takeProgressRequest() -> Bool {
     wantsProgress.load(ordering: .relaxed) && wantsProgress.exchange(false, ordering: .relaxed)
   }

@@ -1,4 +1,4 @@
-/// Colours, by what they mean. None tells it alone: a `+`, a `~` or a `-` goes with it.
+/// Colours, by meaning. None is the only sign of it: a `+`, a `~` or a `-` goes with it.
 enum Role: String, Sendable {
   case inserted = "32"
   case updated = "33"
@@ -7,7 +7,7 @@ enum Role: String, Sendable {
   case metadata = "2"
 }
 
-/// Whether text is painted, decided once.
+/// The decision, made once, to colour text or leave it plain.
 struct Style: Sendable {
   let isColoured: Bool
 
@@ -17,7 +17,7 @@ struct Style: Sendable {
   ///
   /// - Parameters:
   ///   - choice: `--color`: `always`, `never`, or `auto`.
-  ///   - isTerminal: Whether the text goes to a terminal.
+  ///   - isTerminal: True if the text goes to a terminal.
   ///   - environment: `NO_COLOR` and `TERM=dumb` turn colours off, `CLICOLOR_FORCE` on.
   init(choice: String, isTerminal: Bool, environment: [String: String]) {
     switch choice {

@@ -6,7 +6,7 @@ import FoundationEssentials
   import Darwin
 #endif
 
-/// What the command line asks of the operating system.
+/// The services of the operating system that the command line uses.
 enum System {
   static let standardInput = STDIN_FILENO
   static let standardOutput = STDOUT_FILENO
@@ -27,7 +27,7 @@ enum System {
     return Int(size.ws_col)
   }
 
-  /// Whether nobody can read any more what is written: a pipe's reader has gone, or a terminal has.
+  /// True if nobody can read any more what is written: a pipe's reader has gone, or a terminal has.
   static func isReaderGone(_ descriptor: Int32) -> Bool {
     var state = pollfd(fd: descriptor, events: 0, revents: 0)
     return unsafe poll(&state, 1, 0) > 0 && Int32(state.revents) & (POLLERR | POLLHUP) != 0
@@ -130,7 +130,7 @@ private func systemExit(_ code: Int32) -> Never { exit(code) }
 
 /// The Gregorian calendar, as the C library computes it.
 extension CivilTime {
-  /// What clocks of UTC show so many seconds after 1970 began.
+  /// The time that clocks of UTC show so many seconds after 1970 began.
   init(seconds: Int) {
     var seconds = time_t(seconds)
     var parts = unsafe tm()

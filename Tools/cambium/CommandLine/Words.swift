@@ -13,7 +13,7 @@ struct Words {
     self.rest = rest
   }
 
-  /// Whether a word is one or more options: it starts with `-`, and is neither `-` nor a number.
+  /// True if a word is one or more options: it starts with `-`, and is neither `-` nor a number.
   static func isOption(_ word: String) -> Bool {
     guard word.first == "-", let second = word.dropFirst().first else { return false }
     return !("0"..."9").contains(second)

@@ -25,7 +25,7 @@ struct Zone: Sendable {
     return Date(microseconds: Int64((exact ?? before) * 1_000_000 + civil.microsecond))
   }
 
-  /// What the zone's clocks show at a moment.
+  /// The time that the zone's clocks show at a moment.
   func civil(_ date: Date) -> CivilTime {
     let (seconds, microsecond) = date.parts
     var civil = CivilTime(seconds: seconds + offset(seconds))

@@ -1,9 +1,9 @@
 import Cambium
 
-/// What `put`, `patch` and `delete` share: one transaction, with who made it and why, on condition
-/// that nobody wrote in between.
+/// The common part of `put`, `patch` and `delete`: one transaction, with who made it and why, on
+/// condition that nobody wrote in between.
 enum Changing {
-  /// Makes the change, and prints the number of its transaction. What `body` throws undoes all.
+  /// Makes the change, and prints the number of its transaction. An error of `body` undoes all.
   static func run(
     _ invocation: Invocation, _ output: Output, creating: Bool = false,
     _ body: (borrowing Transaction) throws -> Void
@@ -79,7 +79,7 @@ enum Changing {
       var failure = Failure(
         .usage, "usage", "\(operand.name) is not JSON: \(error.reason)", hint: error.hint)
       if let place = error.place {
-        // What goes wrong at once was hardly meant to be JSON.
+        // Text that goes wrong at its first byte was hardly meant to be JSON.
         if place.offset == 0 { failure.hint = hint ?? error.hint }
         failure.excerpt = Failure.Excerpt(text: text, offset: Int(place.offset))
       }
@@ -92,7 +92,7 @@ enum Changing {
     let text = invocation.value(operand).text
     if text != "-" { return text }
     var source = try ByteSource.standardInput()
-    // One byte more than a value may have tells the database that it is too long.
+    // One byte more than a value may have lets the database see that it is too long.
     while !source.isAtEnd, source.end - source.position <= Value.bytesMax { try source.more() }
     let bytes = source.buffer[source.position..<source.end]
     if let text = String(validating: bytes, as: UTF8.self) { return text }

@@ -51,7 +51,8 @@ enum CompactCommand {
         .usage, "usage", "nothing says what to keep, and the database keeps everything",
         hint: "say it with --keep 90d or --keep-last 1000")
     }
-    // What was broken off is dropped already as far as anybody can see; only its bytes are left.
+    // An interrupted compaction has dropped its transactions as far as anybody can see; only their
+    // bytes are left.
     let isUnfinished = try database.isCompactionUnfinished
     let plan = try self.plan(database, retention, invocation)
     if invocation.has(.dryRun) || plan.transactions == 0 && !isUnfinished {
@@ -95,7 +96,7 @@ enum CompactCommand {
     }
   }
 
-  /// What the options ask for; nil where they ask for nothing.
+  /// The retention that the options ask for; nil where they ask for none.
   private static func retention(_ invocation: Invocation) throws -> Retention? {
     let transactions = invocation[keepLast]?.number
     let duration = invocation[keep]?.duration

@@ -42,9 +42,9 @@ enum DiffCommand {
     if !isSame && invocation.has(exitCode) { throw Failure.silent(.negative) }
   }
 
-  /// Tells it in the form that is asked for.
+  /// Prints it in the form that is asked for.
   ///
-  /// - Returns: Whether nothing differs.
+  /// - Returns: True if nothing differs.
   private static func tell(
     _ diff: Diff, _ invocation: Invocation, _ output: Output
   ) throws -> Bool {

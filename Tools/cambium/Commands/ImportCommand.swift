@@ -113,7 +113,7 @@ enum ImportCommand {
       repository: try GitRepository(path: invocation.value(git).text),
       into: invocation.value(into).path, revision: invocation.value(revision).text,
       withContents: invocation.has(contents), skipInvalid: invocation.has(skipInvalid))
-    // What cannot be read must not leave an empty database behind.
+    // A repository or revision that cannot be read must not leave an empty database behind.
     _ = try job.repository.commit(job.revision)
     let database = try OpenDatabase.forWriting(invocation, creating: true)
     defer { try? database.close() }
@@ -308,7 +308,7 @@ enum ImportCommand {
       hint: "add --format csv, --format jsonl or --format json")
   }
 
-  /// What stands for an absent field.
+  /// The mark that `--null` gives for an absent field.
   static func absentMark(_ text: String?) throws -> AbsentMark {
     guard let text else { return .none }
     if let mark = AbsentMark(text) { return mark }

@@ -13,7 +13,7 @@ extension InfoCommand {
     "limit", letter: "n", "N", .number(1...1_000_000),
     "with --by: at most so many named groups, the others together", fallback: "1000")
 
-  /// What a list of names asks for.
+  /// The criteria that a list of names asks for.
   static func criteria(_ text: String) throws -> [Sizes.Criterion] {
     var criteria: [Sizes.Criterion] = []
     for name in text.split(separator: ",", omittingEmptySubsequences: false) {

@@ -196,7 +196,7 @@ enum MigrateCommand {
   }
 }
 
-/// What a migration finds: every record is tried out on a copy.
+/// A trial run of a migration: every record is tried out on a copy.
 private struct MigrationSurvey {
   let changes: RecordChanges
   let path: Path
@@ -206,7 +206,7 @@ private struct MigrationSurvey {
   private(set) var touched = 0
   /// How many values cannot be converted.
   private(set) var lost = 0
-  /// What is in the way, the first of it.
+  /// The first obstacles that were found.
   private(set) var obstacles: [String] = []
 
   private static let obstaclesMax = 10
@@ -217,7 +217,7 @@ private struct MigrationSurvey {
     self.changes = changes
     self.path = path
     let present = try snapshot.definition(of: path)
-    // What goes on keeps to the types that were declared when it began.
+    // A migration that is resumed keeps to the types that were declared when it began.
     let asked = changes.steps(present)
     let unfinished = try present?.migration.map { try MigrationSurvey.resumed($0, asked) }
     steps = unfinished ?? asked

@@ -45,9 +45,9 @@ enum PatchCommand {
     }
   }
 
-  /// What a value becomes by a patch, or nil where the patch takes it out (RFC 7396).
+  /// The value after a patch, or nil where the patch takes it out (RFC 7396).
   ///
-  /// It calls itself for what is inside, so not deeper than values nest.
+  /// It calls itself for the members of a record, so not deeper than values nest.
   static func merged(_ old: Value?, _ patch: Value) -> Value? {
     switch patch {
     case .null: return nil

@@ -138,7 +138,7 @@ enum SchemaCommand {
     }
   }
 
-  /// What was not looked at, and what the catalog has besides.
+  /// Reports what was not looked at, and which names the catalog has besides.
   private static func tellRest(
     _ surveys: [CollectionSurvey], besides known: [String], _ node: Node, _ snapshot: Snapshot,
     _ invocation: Invocation, _ output: Output

@@ -37,7 +37,7 @@ enum ShellCommand {
     ],
     run: run)
 
-  /// What `help` alone says of the shell itself.
+  /// The part of plain `help` that is about the shell itself.
   static let ownHelp = """
     Here a command is written without `cambium` and without DB. There are also cd, pwd and exit;
     `help shell` tells about them.
@@ -46,7 +46,7 @@ enum ShellCommand {
     """
 
   static func run(_ invocation: Invocation, _ output: Output) throws {
-    // A wrong database is told now, and not by each command.
+    // A wrong database is reported now, and not by each command.
     try OpenDatabase.forReading(invocation).close()
     let isInteractive =
       System.isTerminal(System.standardInput) && System.isTerminal(System.standardOutput)
@@ -88,7 +88,8 @@ enum ShellCommand {
     try output.line()
   }
 
-  /// What completion works with; it changes with `cd`, while the editor keeps the completion.
+  /// The surroundings that completion works with; they change with `cd`, while the editor keeps the
+  /// completion.
   private final class Place {
     var here: Surroundings
 

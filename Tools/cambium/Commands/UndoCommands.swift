@@ -1,7 +1,7 @@
 import Cambium
 
-/// What `undo`, `redo` and `revert` share: what happens with conflicts, whose changes count, and
-/// how it is told what was done, or would be.
+/// The common part of `undo`, `redo` and `revert`: what happens with conflicts, whose changes
+/// count, and how the result is reported, or would be.
 enum UndoCommands {
   static let dryRun = Option(flag: "dry-run", "only say what would change, and what conflicts")
   static let skipConflicts = Option(

@@ -89,7 +89,7 @@ enum VerifyCommand {
     verification.behind > 0 && verification.findings.count == 1
   }
 
-  /// What was read; of a damaged database only the parts that were reached.
+  /// The report's lines on what was read; of a damaged database only the parts that were reached.
   private static func entries(
     _ verification: Verification, _ time: Duration
   ) -> [(name: String, text: String)] {

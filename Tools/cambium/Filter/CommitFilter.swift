@@ -23,7 +23,7 @@ struct CommitFilter {
   private let pattern: Regex<AnyRegexOutput>?
   private let tags: [Tag]
 
-  /// Whether it lets everything pass.
+  /// True if it lets everything pass.
   var isEmpty: Bool { pattern == nil && groups.allSatisfy(\.globs.isEmpty) }
 
   /// The filter of a command line: its conditions, and `--grep`.
@@ -50,7 +50,7 @@ struct CommitFilter {
     return try Regex(text).ignoresCase(!isSensitive)
   }
 
-  /// Whether a transaction is told.
+  /// True if a transaction passes the filter.
   func accepts(_ commit: Commit) throws -> Bool {
     let candidates = groups.filter { accepts(commit, $0) }
     if candidates.isEmpty { return false }

@@ -23,7 +23,7 @@ struct Glob: Hashable, Sendable {
     self.parts = parts
   }
 
-  /// Whether a whole text is as the pattern says.
+  /// True if a whole text matches the pattern.
   ///
   /// Where a character does not fit, the newest `*` takes one more: that is enough, since whatever
   /// an earlier one could take, the newest can too.

@@ -5,7 +5,7 @@ import Cambium
 ///     match = field "=" glob
 ///     field = "actor" | "reason" | "origin" | "tx" | "tag" | "event" | "op" | "path" | name
 struct Match: Hashable, Sendable {
-  /// What is compared.
+  /// The part of a transaction or change that is compared.
   enum Field: Hashable, Sendable {
     /// Who made it, as `cambium log` shows it.
     case actor
@@ -15,14 +15,14 @@ struct Match: Hashable, Sendable {
     case sequence
     case tag
     case event
-    /// What a change did: insert, update, or delete.
+    /// The effect of a change: insert, update, or delete.
     case kind
     /// The path of a change.
     case path
     /// Metadata of that name.
     case metadata(String)
 
-    /// Whether it is of a change, not of its transaction.
+    /// True if it belongs to a change, not to its transaction.
     var isOfChange: Bool { self == .kind || self == .path }
   }
 
@@ -32,13 +32,13 @@ struct Match: Hashable, Sendable {
     "event": .event, "op": .kind, "path": .path,
   ]
 
-  /// What a change can do.
+  /// The names of the effects that a change can have.
   static let kinds = ["insert", "update", "delete"]
 
   let field: Field
   let value: Glob
 
-  /// Whether a word is a condition, or the `+` between groups of them: it starts with a name and =.
+  /// True if a word is a condition, or the `+` between groups of them: it starts with a name and =.
   static func isMatch(_ word: String) -> Bool {
     guard word != "+", let end = word.firstIndex(of: "=") else { return word == "+" }
     return end != word.startIndex && !word[..<end].contains("/")

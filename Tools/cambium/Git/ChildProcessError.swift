@@ -22,7 +22,7 @@ enum ChildProcessError: Error, Equatable {
 }
 
 extension ChildProcessError: CustomStringConvertible {
-  /// What went wrong, with what the program said about it.
+  /// The problem, with what the program said about it.
   var description: String {
     switch self {
     case .notFound(let program): "the program \(program) was not found"
@@ -33,7 +33,7 @@ extension ChildProcessError: CustomStringConvertible {
     }
   }
 
-  /// What to do about it, or nil where the description says it.
+  /// The remedy, or nil where the description says it.
   var hint: String? {
     switch self {
     case .notFound(let program): "install \(program), or put its folder into PATH"

@@ -13,7 +13,7 @@ struct GitCommit: Equatable, Sendable {
   let changes: [GitChange]
 }
 
-/// What a commit does to one path.
+/// The change that a commit makes to one path.
 struct GitChange: Equatable, Sendable {
   enum Status: UInt8 {
     case add = 0x41
@@ -31,7 +31,7 @@ struct GitChange: Equatable, Sendable {
   /// The object's id, or a submodule's commit; of a deleted path, the one it had.
   let blob: String
 
-  /// Whether it is a commit of another repository, so that there is no content.
+  /// True if it is a commit of another repository, so that there is no content.
   var isSubmodule: Bool { mode == "160000" }
 }
 

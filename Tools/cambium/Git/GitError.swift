@@ -18,12 +18,12 @@ enum GitError: Error, Equatable {
   /// An object that a commit needs is not there. Recovery: fetch it, or repair the repository.
   case noObject(id: String, reason: String)
 
-  /// What git wrote was not understood. Recovery: use git 2.31 or later; check with `git fsck`.
+  /// The output of git was not understood. Recovery: use git 2.31 or later; check with `git fsck`.
   case badOutput(String, reason: String)
 }
 
 extension GitError: CustomStringConvertible {
-  /// What went wrong.
+  /// The problem as a sentence, without the remedy.
   var description: String {
     switch self {
     case .noRepository(let path, let reason): "\(path) is not a git repository: \(reason)"
@@ -38,7 +38,7 @@ extension GitError: CustomStringConvertible {
     }
   }
 
-  /// What to do about it.
+  /// The remedy, as a hint for the user.
   var hint: String {
     switch self {
     case .noRepository: "name the repository's top folder, its .git, or a bare repository"

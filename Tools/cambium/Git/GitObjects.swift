@@ -25,7 +25,7 @@ final class GitObjects {
   /// Lends the contents of files, in the order of their ids; what the body does not read is passed
   /// over.
   ///
-  /// - Throws: What the body throws; ``GitError/noObject(id:reason:)`` as above. The next call
+  /// - Throws: The error of the body; ``GitError/noObject(id:reason:)`` as above. The next call
   ///   starts afresh.
   /// - Complexity: O(bytes), in constant memory.
   func contents(of blobs: [String], _ body: (Int, GitContent) throws -> Void) throws {

@@ -6,8 +6,8 @@ import FoundationEssentials
 ///     let history = try repository.history()
 ///     while let commit = try history.next() { … }
 ///
-/// What configuration and environment say about output, replaced objects, grafts or another
-/// repository is overruled, so that a commit reads the same everywhere.
+/// Settings of configuration and environment for output, replaced objects, grafts or another
+/// repository are overruled, so that a commit reads the same everywhere.
 struct GitRepository: Sendable {
   /// The folder that git is told to work in: the top of a worktree, or what holds the objects.
   let path: String
@@ -83,7 +83,7 @@ struct GitRepository: Sendable {
   /// Access to the contents of files.
   func objects() -> GitObjects { GitObjects(self) }
 
-  /// Whether text is an object's id: 40 hexadecimal digits, or 64 in a repository with SHA-256.
+  /// True if text is an object's id: 40 hexadecimal digits, or 64 in a repository with SHA-256.
   static func isID(_ text: some StringProtocol) -> Bool {
     (text.utf8.count == 40 || text.utf8.count == 64)
       && text.utf8.allSatisfy {

@@ -10,7 +10,7 @@ struct CSVImport {
 
   /// Imports all records.
   ///
-  /// - Returns: What the user should know of the columns' types.
+  /// - Returns: Notes for the user on the columns' types.
   @discardableResult
   func run(
     _ source: consuming ByteSource, _ rows: RowImport, _ bar: ProgressBar

@@ -13,7 +13,7 @@ struct GitImport {
   let withContents: Bool
   let skipInvalid: Bool
 
-  /// What an import has done.
+  /// The counts of what an import has done.
   struct Report {
     var commits = 0
     var changes = 0
@@ -131,7 +131,7 @@ struct GitImport {
     try objects.contents(of: wanted.map(\.blob)) { index, content in
       let file = wanted[index]
       bytes += file.size ?? 0
-      // What waits for one commit stays small, however many files it has.
+      // The memory that contents of one commit take stays small, however many files it has.
       if bytes <= GitImport.inlineBytesMax {
         var data = Data()
         while let part = try content.next() { data += part }

@@ -36,7 +36,7 @@ struct JSONImport {
       let value = try reader.value(from: first)
       if !rows.isDone(0) { try rows.add([(rows.into, value)]) }
     }
-    // What follows the document is an error, found before the last batch is committed.
+    // Anything after the document is an error, found before the last batch is committed.
     _ = try reader.next()
     try rows.finish()
   }
@@ -83,7 +83,7 @@ struct JSONImport {
     }
   }
 
-  /// What a member says as part of a key; nil where it is no scalar.
+  /// The text of a member as part of a key; nil where it is no scalar.
   static func keyText(_ value: Value) -> String? {
     switch value {
     case .string(let text): text
@@ -95,7 +95,7 @@ struct JSONImport {
     }
   }
 
-  /// What a whole value sets: itself, or its members, each at its own place.
+  /// The nodes that a whole value sets: itself, or its members, each at its own place.
   private func nodes(of value: Value, at path: Path) throws -> [RowImport.Node] {
     var nodes: [RowImport.Node] = []
     var rest = [(path, value)]

@@ -79,7 +79,7 @@ final class ModelImport {
     }
   }
 
-  /// What the columns stand for; nil for those that are passed over.
+  /// The names that the columns stand for; nil for those that are passed over.
   private func columns(
     _ reader: borrowing CSVReader
   ) throws -> [CollectionInterchange.Name?] {

@@ -6,7 +6,7 @@ import Cambium
 /// A row is what the input counts: a CSV record, a JSON line, or one value of a JSON document. It
 /// may set several nodes.
 final class RowImport {
-  /// What a row sets.
+  /// A node that a row sets.
   typealias Node = (path: Path, value: Value)
 
   let into: Path
@@ -40,13 +40,13 @@ final class RowImport {
     self.rules = rules
     cursor = "import/" + RowImport.fingerprint(identity)
     database = isNew ? nil : try open()
-    // What was deleted in between is imported anew.
+    // Nodes that were deleted in between are imported again.
     let isThere = try database?.read { try $0[into].exists } ?? false
     committed = isThere ? try database?.cursor(cursor) ?? 0 : 0
     resumed = committed
   }
 
-  /// Whether a row was committed by an earlier run.
+  /// True if a row was committed by an earlier run.
   func isDone(_ row: UInt64) -> Bool { row < resumed }
 
   /// Takes a row; every `batch` of them are committed.
@@ -120,7 +120,7 @@ struct RowKey: Sendable {
   ///
   /// - Parameter text: Gives the text of a column, or throws where the row has none.
   /// - Returns: The key; a fresh one, in order of time, where there are no columns.
-  /// - Throws: What `text` throws; `DatabaseError.badKey` for what no key can be.
+  /// - Throws: The error of `text`; `DatabaseError.badKey` for values that no key can have.
   func key(_ text: (String) throws -> String) throws -> Key {
     switch columns.count {
     case 0: return Key.unique()

@@ -5,7 +5,7 @@ import Cambium
 ///     var reader = try CSVReader(ByteSource(path: "flights.csv"), absent: .none)
 ///     while try reader.next() { print(reader.row.text(0)) }
 ///
-/// What the RFC leaves open:
+/// The RFC leaves some points open, which are settled so:
 /// - Lines end with LF or CRLF; the last one may lack its end. A byte order mark is passed over.
 /// - A field without quotes and without bytes is absent, and so is one that reads as the `absent`
 ///   mark, such as `NA`. In quotes either is text: `""` is the empty text.
@@ -32,7 +32,7 @@ struct CSVReader: ~Copyable {
   ///
   /// - Parameters:
   ///   - source: The input.
-  ///   - absent: What stands for an absent field, besides nothing.
+  ///   - absent: The text that stands for an absent field, besides nothing.
   ///   - recordBytesMax: How long a record may be.
   /// - Throws: ``InputError`` when there is no header, or it has empty or equal names.
   init(

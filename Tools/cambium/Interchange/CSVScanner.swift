@@ -28,7 +28,7 @@ struct CSVExtent {
   var range: Range<Int> { start..<end }
 }
 
-/// What stands for an absent field besides nothing, such as `NA`.
+/// A text that stands for an absent field, besides nothing, such as `NA`.
 struct AbsentMark: Equatable, Sendable {
   /// No mark.
   static let none = AbsentMark(bytes: [])
@@ -50,10 +50,10 @@ struct CSVRow {
   let bytes: [UInt8]
   /// Where the fields are.
   let fields: [CSVExtent]
-  /// What stands for an absent field, besides nothing.
+  /// The text that stands for an absent field, besides nothing.
   let absent: AbsentMark
 
-  /// Whether a field is absent.
+  /// True if a field is absent: without quotes, and empty or the mark for it.
   func isAbsent(_ column: Int) -> Bool {
     let field = fields[column]
     if field.quoting != .plain { return false }
@@ -62,7 +62,6 @@ struct CSVRow {
       && bytes.span.extracting(field.range).equals(absent.bytes)
   }
 
-  /// Whether a field is in quotes.
   func isQuoted(_ column: Int) -> Bool { fields[column].quoting != .plain }
 
   /// A field's text, with doubled quotes made single.
@@ -115,7 +114,7 @@ struct CSVScanner {
 
   init(fieldsMax: Int) { self.fieldsMax = fieldsMax }
 
-  /// Whether a text can be a field only in quotes.
+  /// True if a text can be a field only in quotes.
   static func needsQuotes(_ text: String.UTF8View) -> Bool {
     text.contains {
       $0 <= ASCII.comma

@@ -26,7 +26,7 @@ import FoundationEssentials
 struct CSVWriter: Sendable {
   /// The properties that are written, in this order; others are left out.
   let columns: [CSVColumn]
-  /// What stands for an absent value.
+  /// The text that stands for an absent value.
   let absent: AbsentMark
   /// True if no field is a formula to a spreadsheet.
   let isSafe: Bool
@@ -142,7 +142,7 @@ struct CSVWriter: Sendable {
 /// A column that is written.
 struct CSVColumn: Equatable, Sendable {
   let name: String
-  /// Whether all its values are dates, and each the first moment of a day.
+  /// True if all its values are dates, and each the first moment of a day.
   var isDays = false
 }
 

@@ -1,7 +1,7 @@
 import Cambium
 import FoundationEssentials
 
-/// What the fields of a CSV column are read as.
+/// The type that the fields of a CSV column are read as.
 enum ColumnType: String, Sendable {
   case integer, number, boolean, date, text
 }
@@ -199,14 +199,15 @@ private enum Conversion {
   }
 }
 
-/// What the fields of one column have shown so far.
+/// The types that the fields of one column have allowed so far.
 private struct ColumnEvidence {
   private var possible = FieldTypes.all
-  /// Whether a field was seen that is more than text.
+  /// True if a field was seen that is more than text.
   private var isTyped = false
   /// The first text that does not fit the other fields.
   private var obstacle: [UInt8]?
-  /// Whether there are two such texts: then it is a column of text, and nothing more to find out.
+  /// True if there are two such texts, or one in quotes: then it is a column of text, and there is
+  /// nothing more to find out.
   private var isText = false
 
   /// Looks at a field that is not absent.

@@ -1,7 +1,7 @@
 import Cambium
 
-/// What kinds of value a field's text can be without losing anything: a set, since `12` can be an
-/// integer, a number or a text. Text is always possible and not named.
+/// The kinds of value that a field's text can be without losing anything: a set, since `12` can be
+/// an integer, a number or a text. Text is always possible and not named.
 struct FieldTypes: OptionSet {
   let rawValue: UInt8
 

@@ -1,13 +1,13 @@
 import Cambium
 
-/// What `cambium migrate` does to each record of a collection: properties get other names, other
-/// types, or go.
+/// The changes of `cambium migrate` to each record of a collection: properties get other names,
+/// other types, or go.
 struct RecordChanges {
   /// The new name, by the old one, in the order of the command line.
   var renamed: [(old: String, new: String)] = []
   var converted: [(name: String, type: PropertyType)] = []
   var removed: [String] = []
-  /// Whether a value goes that cannot be converted.
+  /// True to take out a value that cannot be converted.
   var dropsUnconvertible = false
 
   var isEmpty: Bool { renamed.isEmpty && converted.isEmpty && removed.isEmpty }
@@ -128,7 +128,7 @@ extension PropertyDefinition {
 }
 
 extension IndexDefinition {
-  /// Whether it has a property, or previews what lies behind it.
+  /// True if it has a property, or previews what lies behind it.
   fileprivate func names(_ property: String) -> Bool {
     terms.contains { $0.property == property }
       || covered.contains { $0 == property || $0.hasPrefix(property + ".") }

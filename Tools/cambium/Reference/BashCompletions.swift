@@ -71,7 +71,7 @@ enum BashCompletions {
     """
   }
 
-  /// What is offered after one command: an option's value, options, or operands.
+  /// The offers after one command: an option's value, options, or operands.
   private static func branch(_ command: Command) -> String {
     var lines = ["  \(command.name))"]
     let options = command.allOptions.filter { $0.value != nil }

@@ -1,15 +1,15 @@
-/// What a shell can offer where a word is wanted.
+/// The words that a shell can offer where one is wanted.
 enum Offer: Equatable, Sendable {
   case nothing
   case words([String])
   case files
   case folders
-  /// What is in the database.
+  /// The paths of the nodes in the database.
   case paths
 }
 
 extension Kind {
-  /// What may stand here, as far as the table knows.
+  /// The words that may stand here, as far as the table knows.
   var offer: Offer {
     switch self {
     case .text, .range, .span, .number, .match, .pattern: .nothing

@@ -16,13 +16,13 @@ struct CommitTeller {
   let output: Output
   let format: OutputFormat
   let detail: Detail
-  /// What hints name.
+  /// The database that hints name.
   let database: String
-  /// What the changes are counted below.
+  /// The node below which changes are counted.
   var under = Path.root
   var text = CommitText()
 
-  /// What writes the forms that are neither for people nor streams of JSON; nil for those two.
+  /// The writer of the forms that are neither for people nor streams of JSON; nil for those two.
   var list: ListWriter?
 
   /// The writer of a list, where the command line asks for one.

@@ -116,7 +116,7 @@ struct CommitText {
 
   // MARK: For programs
 
-  /// What a transaction's line of JSON starts with.
+  /// The members with which a transaction's line of JSON starts.
   static func json(_ commit: Commit) -> JSONLine {
     var line = JSONLine()
     line.add("sequence", commit.sequence.rawValue)

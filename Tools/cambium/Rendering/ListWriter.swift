@@ -12,16 +12,13 @@ import Cambium
 /// | `markdown` | a table for documents |
 /// | `table` | a box; it alone waits for the last row, and keeps all until then |
 ///
-/// No row and no header can control a terminal: tables and Markdown are made of escaped text, JSON
-/// escapes by itself, and CSV and TSV are escaped where a terminal shows them.
-///
 /// Nothing in a row or header can control a terminal: tables and Markdown are made of escaped text,
 /// JSON escapes by itself, and CSV and TSV are escaped where a terminal shows them.
 final class ListWriter {
   private let output: Output
   private let format: OutputFormat
   private let csv: CSVWriter
-  /// What `--fields` names; nil for all.
+  /// The fields that `--fields` names; nil for all.
   private let fields: [String]?
   private let absent: String
   private let hasHeader: Bool
@@ -142,7 +139,7 @@ extension ListWriter {
     try output.write(form: (line + "\n").utf8)
   }
 
-  /// What a row has in each column, fit for the form.
+  /// The text of a row in each column, fit for the form.
   private func cells(_ row: Record) -> [String] {
     names.map { name in
       guard let value = row[name], value != .null else { return absent }

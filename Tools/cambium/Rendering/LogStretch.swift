@@ -11,8 +11,9 @@ struct LogStretch {
   /// Which of them are told.
   var filter: CommitFilter?
 
-  /// What came after `since`, up to and including `until`; without `since` it begins at the
-  /// horizon, or where the archive does. Where an end is before the horizon, the archive is read.
+  /// Takes the transactions after `since`, up to and including `until`; without `since` it begins
+  /// at the horizon, or where the archive does. Where an end is before the horizon, the archive is
+  /// read.
   init(
     _ database: Database, under: Path, since: PointInTime? = nil, until: PointInTime? = nil,
     archived: Bool = false
@@ -27,7 +28,7 @@ struct LogStretch {
       ?? (isBefore ? database.archiveHorizon : horizon)
   }
 
-  /// Whether it begins at the horizon, and something came before.
+  /// True if it begins at the horizon, and something came before.
   var isCutOff: Bool {
     get throws { try after == database.horizon && after > .zero }
   }

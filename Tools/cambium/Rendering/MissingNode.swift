@@ -1,6 +1,6 @@
 import Cambium
 
-/// What to say of a path where nothing is: which part of it is missing, and what was probably
+/// The message about a path where nothing is: which part of it is missing, and what was probably
 /// meant.
 enum MissingNode {
   /// More names than these are not looked through.

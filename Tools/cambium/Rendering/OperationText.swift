@@ -1,7 +1,6 @@
 import Cambium
 
-/// What transactions did, operation by operation, where it cannot be told any more what they
-/// changed.
+/// The text of transactions, operation by operation, where their changes can no longer be read.
 ///
 ///     set users/ada  born 1815  name Ada
 ///     update users/ada  born 1816  -mail

@@ -6,11 +6,12 @@ import Cambium
 ///     number was number: String          number converted from string
 ///     number was number: Value           number converted
 ///
-/// What an app calls a migration of its own stays as it is, and so does what names several sources.
+/// A migration that an app has named itself keeps that name, and so does a step with several
+/// sources.
 enum StepText {
   /// - Parameters:
   ///   - step: The step's name, by which apps know it.
-  ///   - type: What it converts to, where that is known.
+  ///   - type: The type that it converts to, where that is known.
   /// - Returns: The words.
   static func words(_ step: String, to type: PropertyType? = nil) -> String {
     let parts = step.split(separator: ": ", maxSplits: 1).map(String.init)

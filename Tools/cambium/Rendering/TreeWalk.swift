@@ -17,7 +17,8 @@ struct TreeWalk {
       branch: "|-- ", last: "`-- ", line: "|   ", blank: "    ", more: "...")
     static let none = Marks(branch: "", last: "", line: "", blank: "", more: "")
 
-    /// Those that the locale can show. Where none is set, nothing says that it cannot.
+    /// The marks that the locale can show; Unicode where none is set, since nothing says that it
+    /// cannot.
     static func fitting(_ environment: [String: String]) -> Marks {
       let names = ["LC_ALL", "LC_CTYPE", "LANG"]
       let locale = names.compactMap { environment[$0] }.first { !$0.isEmpty }?.lowercased()

@@ -56,7 +56,7 @@ enum ValueText {
     return "\"\(Terminal.truncated(String(inner), to: columns - 2))\""
   }
 
-  /// Whether a text can stand without quotes.
+  /// True if a text can stand without quotes.
   private static func isPlain(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     if bytes.isEmpty || text == "null" || bytes.contains(where: { $0 <= ASCII.space }) {

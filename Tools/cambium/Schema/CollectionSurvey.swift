@@ -1,6 +1,6 @@
 import Cambium
 
-/// What the children of a node have in common: which properties, of which types, and how often.
+/// The features that a node's children share: which properties, of which types, and how often.
 ///
 /// Nothing in the database says so; it is found by looking. Of many children only some are looked
 /// at, the first and the last in key order, and the survey says how many that were.
@@ -16,7 +16,7 @@ struct CollectionSurvey {
   }
 
   let path: Path
-  /// What the node itself holds.
+  /// The value of the node itself.
   private(set) var own: Value?
   /// How many children it has.
   private(set) var count = 0
@@ -43,10 +43,10 @@ struct CollectionSurvey {
     return []
   }
 
-  /// Whether there may be more than was seen.
+  /// True if there may be more than was seen.
   var isSampled: Bool { seen < count }
 
-  /// What was found: first the properties by name, then what is no record.
+  /// The findings: first the properties by name, then the values that are no records.
   var properties: [Property] {
     found.values.sorted { a, b in
       guard let a = a.name, let b = b.name else { return a.name != nil }

@@ -1,6 +1,6 @@
 import Cambium
 
-/// What is to be added to a declaration, and taken out of it.
+/// The indexes and views to be added to a declaration, and taken out of it.
 struct DeclarationChanges: Sendable {
   /// An index or a view.
   enum Part: Hashable, Sendable {

@@ -53,7 +53,7 @@ struct DeclarationText {
 }
 
 extension PropertyDefinition {
-  /// What holds for it besides its type.
+  /// The rules that hold for it besides its type.
   fileprivate var rules: [String] {
     var rules = [label, documentation].compactMap { $0.map { "“\($0)”" } }
     if isRequired { rules.append("required") }

@@ -58,7 +58,7 @@ enum SwiftDeclarations {
     let isRaw = name.unicodeScalars.allSatisfy { scalar in
       scalar != "`" && scalar != "\\" && !scalar.properties.isPatternWhitespace || scalar == " "
     }
-    // What is all operators is one, and $ is the compiler's own.
+    // A name of operator characters alone is an operator, and $ is the compiler's own.
     let hasLetter = name.contains { $0.isLetter || $0.isNumber || $0 == "_" }
     let isFit = isRaw && hasLetter && name.first != "$" && Terminal.escaped(name) == name
     return isFit ? "`\(name)`" : nil

@@ -17,7 +17,7 @@ enum SwiftLiteral {
     guard let plain = scalar(value) else { return nil }
     switch (type, value) {
     case (.reference, _): return ".init(\(plain))"
-    // What has a literal of its own is a `Value` by it.
+    // These literals make a `Value` by themselves.
     case (.any, .bool), (.any, .integer), (.any, .string): return plain
     case (.any, .double(let number)) where number.isFinite: return plain
     case (.any, _): return wrapped(value, plain)

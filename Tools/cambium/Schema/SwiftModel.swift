@@ -4,7 +4,7 @@ import Cambium
 struct SwiftModel {
   let path: Path
   private let definition: CollectionDefinition
-  /// Whether others refer to it, and nothing else is said of it.
+  /// True if others refer to it, and nothing else is said of it.
   private let isReferredOnly: Bool
   /// The structs' names, by collection.
   private var types: [Path: String] = [:]
@@ -17,7 +17,7 @@ struct SwiftModel {
   /// Where a property is: one word, or that of a nested value and one in it.
   private struct Place {
     var words: [String]
-    /// Whether it is stored under another name than that.
+    /// True if it is stored under another name than that.
     var isRenamed = false
   }
 
@@ -30,7 +30,7 @@ struct SwiftModel {
     self.definition = definition
     self.isReferredOnly = isReferredOnly
     properties = definition.properties
-    // What an index is about must have a name in the struct.
+    // Properties that indexes and views use must have a name in the struct.
     let used =
       definition.indexes.flatMap { index in
         index.terms.map(\.property) + index.covered.filter { definition.preview($0) == nil }
@@ -169,7 +169,7 @@ struct SwiftModel {
     }
   }
 
-  /// What a property of a type is initially; nil where nothing offers itself.
+  /// The initial value of a property of a type; nil where none suggests itself.
   private static func start(_ type: PropertyType) -> String? {
     switch type {
     case .bool: "false"
@@ -304,7 +304,7 @@ extension ViewDefinition.Measure {
 }
 
 extension PropertyType {
-  /// Whether its values are compared in Swift.
+  /// True if its values can be compared in Swift.
   fileprivate var isOrdered: Bool {
     switch self {
     case .integer, .double, .string, .date, .uuid, .decimal: true

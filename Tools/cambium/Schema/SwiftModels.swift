@@ -16,8 +16,8 @@ struct SwiftModels {
   /// Names the structs, other than those in `taken`.
   ///
   /// - Parameters:
-  ///   - collections: Those to be written.
-  ///   - others: Those that are declared besides.
+  ///   - collections: The collections to be written.
+  ///   - others: The collections that are declared besides.
   ///   - taken: Names of types, to which those of the structs are added.
   init(_ collections: [Declared], others: [Declared] = [], taken: inout Set<String>) {
     var names: [Path: String] = [:]

@@ -15,7 +15,7 @@ struct CollectionSearch {
   private let query: TextQuery
   /// The properties that the index was declared with.
   private let index: [String]
-  /// Those of them that are looked at.
+  /// The properties of the index that are searched.
   let properties: [String]
 
   /// Finds the index.

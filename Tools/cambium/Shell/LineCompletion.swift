@@ -1,7 +1,7 @@
 import Cambium
 import FoundationEssentials
 
-/// What the last word of a command line can become, by the table of commands and by what is in the
+/// Completes the last word of a command line, by the table of commands and by what is in the
 /// database and the file system.
 struct LineCompletion {
   let commands: [Command]
@@ -13,7 +13,7 @@ struct LineCompletion {
   /// ends with a slash.
   typealias Candidate = String
 
-  /// What may stand in the place of `last`, after these words.
+  /// The words that may stand in the place of `last`, after these words.
   func candidates(after words: [String], _ last: String) -> [Candidate] {
     guard let name = words.first else {
       return (commands.map(\.name) + builtins).filter { $0.hasPrefix(last) }
@@ -38,10 +38,10 @@ struct LineCompletion {
 }
 
 extension LineCompletion {
-  /// What is wanted in a place.
+  /// The offers for a place in the line.
   private struct Wanted {
     var offers: [Offer] = []
-    /// What is written of it.
+    /// The part of it that is already written.
     var written: String
     var database: String?
   }
@@ -76,7 +76,7 @@ extension LineCompletion {
     }
   }
 
-  /// What the next operand may be, and the database that those before it name.
+  /// The offers for the next operand, and the database that the operands before it name.
   private func operand(
     _ command: Command, _ words: [String]
   ) -> (offers: [Offer], database: String?) {

@@ -24,7 +24,7 @@ import CEdit
     case end
   }
 
-  /// What to do about a Tab.
+  /// The effect of a Tab on the line.
   enum Completion {
     case nothing
     /// So many characters before the cursor are replaced.

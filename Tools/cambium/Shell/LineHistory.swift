@@ -34,7 +34,7 @@ struct LineHistory {
     return newest
   }
 
-  /// Whether a line is to be remembered at all.
+  /// True if a line is to be remembered at all.
   static func keeps(_ line: String) -> Bool {
     !line.hasPrefix(" ") && line.contains { !$0.isWhitespace }
       && line.utf8.count <= lineBytesMax && !line.utf8.contains(0)

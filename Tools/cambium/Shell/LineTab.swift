@@ -1,5 +1,5 @@
-/// What a Tab does to a line: it completes the last word as far as all candidates agree, or shows
-/// them.
+/// The completion of a line by a Tab: it completes the last word as far as all candidates agree, or
+/// shows them.
 struct LineTab {
   /// How many candidates are shown.
   static let shownMax = 100
@@ -8,7 +8,7 @@ struct LineTab {
   /// How wide the terminal is.
   let columns: Int
 
-  /// What to do, given what stands before the cursor.
+  /// Completes the last word of the text before the cursor.
   func completed(_ line: String) -> LineEditor.Completion {
     guard let read = try? LineWords(line) else { return .nothing }
     var (before, last) = read.typed

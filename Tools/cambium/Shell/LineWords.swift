@@ -9,16 +9,16 @@
 struct LineWords: Equatable {
   /// The words that are complete: a space follows, or the line's end.
   private(set) var words: [String] = []
-  /// What the last word is, where the line ends in it; it may be in both.
+  /// The last word, where the line ends in it; it is among `words` too.
   private(set) var last: Last?
-  /// Whether the line ends within quotes, or with a backslash.
+  /// True if the line ends within quotes, or with a backslash.
   private(set) var isUnfinished = false
 
   /// A word at the end of a line.
   struct Last: Equatable {
     /// How many characters of the line come before it.
     var start: Int
-    /// What it means.
+    /// The word without its quotes and escapes.
     var text: String
   }
 

@@ -17,7 +17,7 @@ struct PathOffers {
   /// The node that paths without a leading slash start at.
   let base: Path
 
-  /// What may stand instead of what is written. A node with children ends with a slash.
+  /// The texts that may replace what is written. A node with children ends with a slash.
   func offers(for written: String) -> [String] {
     let lead = written.lastIndex(of: "/").map { written[...$0] } ?? ""
     let start = String(written[lead.endIndex...])
@@ -47,13 +47,13 @@ struct PathOffers {
     return names.filter { $0.utf8.starts(with: start.utf8) && PathOffers.canBeTyped($0) }
   }
 
-  /// What the start of a key means; it may end in the middle of an escape.
+  /// The text that the start of a key means; it may end in the middle of an escape.
   private static func unescaped(_ start: String) -> String {
     let whole = start.hasSuffix("~") ? String(start.dropLast()) : start
     return whole.replacing("~1", with: "/").replacing("~0", with: "~")
   }
 
-  /// Whether a name has no characters that would have to be typed in some special way.
+  /// True if a name has no characters that would have to be typed in some special way.
   private static func canBeTyped(_ name: String) -> Bool { Terminal.escaped(name) == name }
 }
 

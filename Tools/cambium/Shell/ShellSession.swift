@@ -9,7 +9,7 @@ struct ShellSession {
   static let builtins = ["cd", "pwd", "exit", "quit"]
 
   let database: String
-  /// Whether commands may read what is typed. A script's may not: it is the shell that reads it.
+  /// True if commands may read what is typed. A script's may not: it is the shell that reads it.
   let isInteractive: Bool
   private(set) var node = Path.root
 
@@ -18,7 +18,7 @@ struct ShellSession {
     self.isInteractive = isInteractive
   }
 
-  /// What a user sees before the line: `air.cambium:weather> `.
+  /// The text that a user sees before the line: `air.cambium:weather> `.
   var prompt: String {
     let name = URL(filePath: database).standardizedFileURL.lastPathComponent
     let place = node.isRoot ? name : "\(name):\(node)"

@@ -1,4 +1,4 @@
-/// What a disk holds for sure, and what it may or may not hold yet, as calls go on.
+/// The content that a disk holds for sure, and what it may or may not hold yet, as calls go on.
 ///
 /// A written block may reach the disk at any time, in any order, until its file is synced; a name
 /// until its directory is, or, with a journal, until anything is synced. The model: blocks of
@@ -22,15 +22,15 @@ struct Disk {
 
   /// A file's content.
   struct File {
-    /// What is on the disk.
+    /// The content that is on the disk.
     var bytes: [UInt8] = []
     /// Changes whenever `bytes` does.
     var version = 0
-    /// What may be on the disk, in the order of writing.
+    /// The fragments that may be on the disk, in the order of writing.
     var pending: [Fragment] = []
   }
 
-  /// What a name stands for.
+  /// The file or directory that a name stands for.
   struct Entry: Hashable {
     let number: Int
     let isDirectory: Bool
@@ -43,7 +43,7 @@ struct Disk {
   struct NameChange {
     let directory: Int
     fileprivate let name: String
-    /// What the name stands for from now on; nil: nothing.
+    /// The entry that the name stands for from now on; nil: none.
     fileprivate let entry: Entry?
     /// The name that `entry` had before, in the same directory.
     fileprivate let formerName: String?

@@ -6,7 +6,7 @@ struct DiskState: Hashable {
     /// A fragment of which only some sectors have.
     var torn: Int?
     var sectors: UInt8 = 0
-    /// Whether the file has its new size, although nothing of its content is there.
+    /// True if the file has its new size, although nothing of its content is there.
     var hasNewSize = false
   }
 
@@ -29,7 +29,7 @@ struct DiskState: Hashable {
 }
 
 extension Disk {
-  /// What tells this moment's durable content from another's.
+  /// Numbers that distinguish this moment's durable content from another's.
   var durableIdentity: [Int] {
     [namesVersion] + files.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value.version] }
       + files.values.flatMap { $0.pending.map(\.id) }.sorted()
@@ -67,7 +67,7 @@ extension Disk.File {
   /// The size when all that is pending is there.
   var sizeToBe: Int { pending.map { $0.offset + $0.bytes.count }.max() ?? bytes.count }
 
-  /// What a choice adds to the durable content, and where.
+  /// The bytes that a choice adds to the durable content, each part with its offset.
   fileprivate func patches(_ choice: DiskState.Choice) -> [(Int, ArraySlice<UInt8>)] {
     var patches: [(Int, ArraySlice<UInt8>)] = []
     for (index, fragment) in pending.enumerated() {

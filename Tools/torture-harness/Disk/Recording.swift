@@ -1,4 +1,4 @@
-/// What the recorder wrote down: every call that changes what a disk holds, in order, and marks.
+/// The notes of the recorder: every call that changes what a disk holds, in order, and marks.
 ///
 /// A record is 40 bytes, the two paths, and the bytes of a write or mark; see recorder.c.
 struct Recording {
@@ -23,11 +23,11 @@ struct Recording {
     let bytes: ArraySlice<UInt8>
 
     var isNew: Bool { flags & 1 != 0 }
-    /// Whether the descriptor makes each write durable by itself (`O_DSYNC`).
+    /// True if the descriptor makes each write durable by itself (`O_DSYNC`).
     var isSynced: Bool { flags & 2 != 0 }
     var hasFailed: Bool { flags & 4 != 0 }
     var isDirectory: Bool { flags & 8 != 0 }
-    /// Whether killing and failing count it.
+    /// True if the recorder counts it among the calls at which it kills or fails.
     var isCounted: Bool { flags & 16 != 0 }
   }
 

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// What was asked for on the command line.
+/// The options of the command line.
 struct Arguments {
   var command = "run"
   var setting = Setting()
@@ -26,10 +26,10 @@ struct Arguments {
   /// A multiple of each trial's usual size.
   var scale = 1.0
 
-  /// What the smoke takes of each trial's usual size.
+  /// The part of each trial's usual size that a smoke run takes.
   private static let smokeScale = 0.6
 
-  /// What can be measured alone.
+  /// The things that can be measured alone.
   enum Measure: String {
     case compaction
     case archiving

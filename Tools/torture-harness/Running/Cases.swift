@@ -19,7 +19,7 @@ final class Cases {
     var only: UInt64?
     /// Cases before this number have been run.
     var resumeAt: UInt64 = 0
-    /// Whether the first violation ends the run.
+    /// True if the first violation ends the run.
     var stopsAtFirst = false
   }
 
@@ -33,7 +33,7 @@ final class Cases {
     self.progress = try System.openForNoting(progress)
   }
 
-  /// Whether nothing more is to be run.
+  /// True if nothing more is to be run.
   var isOver: Bool {
     share.stopsAtFirst && violations > 0 || share.only.map { number > $0 } ?? false
       || System.exists(stop)

@@ -1,4 +1,4 @@
-/// What was run, and what was found, as a table.
+/// The counts of what was run and found, as a table.
 struct Counts: CustomStringConvertible {
   var cases: [Trial: UInt64] = [:]
   var violations: [Trial: UInt64] = [:]
@@ -9,10 +9,10 @@ struct Counts: CustomStringConvertible {
   /// Planted bugs, and those that were not found.
   var controls = 0
   var missed = 0
-  /// What the recovery of a large database took.
+  /// The measurements of the recovery of a large database, on one line.
   var recovery = ""
 
-  /// Whether a promise was broken, or something could not be tried.
+  /// True if a promise was broken, or something could not be tried.
   var isBad: Bool { missed + broken > 0 || violations.values.contains { $0 > 0 } }
 
   var description: String {

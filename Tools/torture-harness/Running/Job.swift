@@ -9,7 +9,7 @@ struct Job: CustomStringConvertible {
     return "\(trial.rawValue)\(workload), seed \(setting.seed)\(names)"
   }
 
-  /// What runs it again.
+  /// The command line that runs it again.
   var command: String {
     "Tools/torture --trial \(trial.rawValue) --workload \(setting.workload.rawValue)"
       + " --seed \(setting.seed) --quota \(setting.quota)"
@@ -40,7 +40,7 @@ struct Job: CustomStringConvertible {
 }
 
 extension Trial {
-  /// What it is run on.
+  /// The workloads that it is run on.
   var workloads: [Workload] {
     switch self {
     case .power, .kill, .fault: Workload.allCases
@@ -49,7 +49,7 @@ extension Trial {
     }
   }
 
-  /// Those of one round: faults take two workloads at first, then one in turn.
+  /// The workloads of one round: faults take two at first, then one in turn.
   func workloads(inRound number: Int) -> [Workload] {
     guard self == .fault else { return workloads }
     return number == 0 ? [.single, .large] : [workloads[(number + 3) % workloads.count]]

@@ -8,7 +8,7 @@ struct JobRun {
   private let directory: String
   private let setting: Setting
 
-  /// What was found.
+  /// The number of cases that were run, and the violations that were found.
   struct Outcome {
     var cases: UInt64 = 0
     var violations: [(number: UInt64, text: String)] = []

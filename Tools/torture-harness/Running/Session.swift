@@ -21,7 +21,7 @@ struct Session {
     try System.makeDirectory(directory)
   }
 
-  /// - Returns: Whether no promise was broken, and all was tried.
+  /// - Returns: True if no promise was broken, and all was tried.
   func run() -> Bool {
     var session = self
     // Whoever looks at one case wants to see its files.

@@ -2,7 +2,7 @@ import Cambium
 import FoundationEssentials
 import LMDB
 
-/// What a trial works with: which workload and seed, how much, where, and with which planted bug.
+/// The setting of a trial: which workload and seed, how much, where, and with which planted bug.
 struct Setting: Sendable {
   var workload = Workload.single
   var seed: UInt64 = 1
@@ -44,7 +44,7 @@ struct RecordedRun {
   var marksFile: String { "\(directory)/marks" }
   var recordingFile: String { "\(directory)/recording" }
 
-  /// What the workload has said about itself.
+  /// The marks that the workload has made so far.
   var marks: Marks {
     var marks = Marks()
     marks.read(System.read(marksFile))
@@ -89,7 +89,7 @@ struct RecordedRun {
       variables.merging(orders) { $1 }, output: "\(directory)/output")
   }
 
-  /// What the processes have printed.
+  /// The text that the processes have printed.
   var output: String { String(decoding: System.read("\(directory)/output"), as: UTF8.self) }
 
   /// Runs the workload undisturbed, and reads what the recorder wrote down.

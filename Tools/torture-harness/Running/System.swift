@@ -2,7 +2,7 @@ import Dispatch
 import FoundationEssentials
 import Glibc
 
-/// What the harness asks of the operating system.
+/// The services of the operating system that the harness uses.
 enum System {
   static func openForAppending(_ path: String) throws -> Int32 {
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
@@ -90,10 +90,10 @@ enum System {
 
   static func sleep(milliseconds: Int) { usleep(UInt32(milliseconds) * 1000) }
 
-  /// Calls back, instead of ending this process, when someone asks it to end. Nor are processes
-  /// ended that are started afterwards.
+  /// Calls back, instead of ending this process, when someone asks it to end. Processes that are
+  /// started afterwards are not ended either.
   ///
-  /// - Returns: What is to be kept as long as this is wanted.
+  /// - Returns: The sources, to be kept as long as the call is wanted.
   static func whenAskedToEnd(_ body: @escaping @Sendable () -> Void) -> [any DispatchSourceSignal] {
     [SIGINT, SIGTERM, SIGHUP].map { number in
       signal(number, SIG_IGN)
@@ -106,7 +106,7 @@ enum System {
 
   static var processNumber: Int32 { getpid() }
 
-  /// Notes numbers in a file, which tells how far this process has come, also after it was killed.
+  /// Notes numbers in a file, which shows how far this process has come, also after it was killed.
   static func note(_ numbers: [UInt64], in descriptor: Int32) {
     _ = unsafe numbers.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
   }

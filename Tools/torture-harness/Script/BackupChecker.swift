@@ -12,7 +12,7 @@ struct BackupPlaces: Sendable {
   var directory: String { "\(folder)/test.backup" }
   var file: String { "\(folder)/one.backup" }
   func restored(_ number: UInt64) -> String { "\(folder)/restored-\(number).cambium" }
-  /// What the checker restores.
+  /// The database that the checker restores.
   var copy: String { "\(folder)/copy.cambium" }
 }
 
@@ -96,8 +96,8 @@ struct BackupChecker {
 
   // MARK: Restoring
 
-  /// Those that were acknowledged are there; the last one, as a whole or not at all. The others
-  /// were the last at earlier moments.
+  /// Databases whose restoring was acknowledged are there; the last one, as a whole or not at all.
+  /// The others were the last at earlier moments.
   private func checkRestored() throws {
     for number in marks.restored.sorted() {
       try demand(System.exists(places.restored(number)), "database \(number) is not there")

@@ -10,13 +10,13 @@ struct Checker: Sendable {
   var bugs: PlantedBugs = []
   /// The system start to open in; nil for this one.
   var systemStart: String?
-  /// Whether the state may have to be made anew. After a killed process it must not.
+  /// True if the state may have to be rebuilt. After a killed process it must not.
   var mayRebuild = true
-  /// Whether there is a backup beside the database, or will be.
+  /// True if there is a backup beside the database, or will be.
   var backsUp = false
-  /// Whether the pages are walked and the log is folded once more.
+  /// True to walk the pages and fold the log once more.
   var verifies = true
-  /// Whether positions of consumers are there; a restored database has none.
+  /// True if positions of consumers are there; a restored database has none.
   var hasPositions = true
 
   init(script: Script, bugs: PlantedBugs = []) { (self.script, self.bugs) = (script, bugs) }
@@ -83,7 +83,7 @@ struct Checker: Sendable {
     backsUp = setting.workload == .backup
   }
 
-  /// What `verify` finds is a violation.
+  /// Demands that `verify` finds nothing.
   func demandSound(_ database: Database) throws {
     let findings = try database.verify().findings
     try demand(findings.isEmpty, "P4: verify found \(findings)")

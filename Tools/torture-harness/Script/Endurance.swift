@@ -6,7 +6,7 @@ import Cambium
 /// makes a new one.
 struct Endurance {
   private let run: WorkloadRun
-  /// What the recorder was told to do: the call, the error, and whether it lasts.
+  /// The recorder's order: the call, the error, and whether it lasts.
   private let order: String
   /// The last transaction known to be there.
   private var head: UInt64 = 0
@@ -15,7 +15,7 @@ struct Endurance {
   private var isPoisoned = false
   private var wasFull = false
   private var failedTurns = 0
-  /// Whether the one fault that there is has struck a backup, so that no write may fail.
+  /// True if the only fault has struck a backup already, so that no write may fail.
   private var isSpent = false
 
   private static let groupCount = 4
@@ -83,7 +83,7 @@ struct Endurance {
 
   /// Erases, where that is the next transaction of the script.
   ///
-  /// - Returns: Whether it is done; else there is nothing to go on with.
+  /// - Returns: True if it is done; otherwise there is nothing to go on with.
   private func erased() throws -> Bool {
     guard run.script.erasures.contains(head + 1) else { return false }
     do { try run.erase() } catch let error as DatabaseError {
@@ -95,7 +95,7 @@ struct Endurance {
 
   // MARK: Writing
 
-  /// What a workload does besides writing.
+  /// Does the part of a workload that is not writing.
   private mutating func interlude(_ database: Database, _ turn: Int) throws {
     switch run.workload {
     case .rebuild where turn % 2 == 1:
@@ -106,14 +106,15 @@ struct Endurance {
       let target = SequenceNumber(head - 1)
       do { try database.compact(upTo: target, archives: turn > 2) } catch is DatabaseError {}
     case .backup where turn == 2:
-      // What the backup does not have yet is compacted.
+      // Transactions that the backup does not have yet are compacted.
       do { try database.compact(upTo: SequenceNumber(head)) } catch is DatabaseError {}
     case .backup where turn % 2 == 1: try backUp(database, UInt64(turn))
     default: break
     }
   }
 
-  /// Backs up and restores. What fails with the only fault that there is succeeds afterwards.
+  /// Backs up and restores. A call that fails with the only fault that there is succeeds
+  /// afterwards.
   private mutating func backUp(_ database: Database, _ turn: UInt64) throws {
     let run = run
     try attempt { try run.backUp(database) }
@@ -202,13 +203,13 @@ extension DatabaseError {
     }
   }
 
-  /// Whether LMDB's meta page could not be written: then LMDB refuses everything, reading too,
-  /// until the database is opened again.
+  /// True if the outcome is unknown, or LMDB's meta page could not be written: then LMDB refuses
+  /// everything, reading too, until the database is opened again.
   fileprivate var isUncertain: Bool {
     let signs = ["MDB_PANIC", "meta page could not be written"]
     return isUnknown || signs.contains { "\(self)".contains($0) }
   }
 
-  /// Whether the write may have been stored.
+  /// True if the write may have been stored.
   fileprivate var isUnknown: Bool { if case .outcomeUnknown = self { true } else { false } }
 }

@@ -24,7 +24,7 @@ struct FeedProcess {
 
   private static let name = "follower"
 
-  /// What writes in the feed trial: enough for all of its processes.
+  /// The writing run of the feed trial: enough for all of its processes.
   static func work(_ setting: Setting, at path: String, marks: String) throws -> WorkloadRun {
     WorkloadRun(
       workload: .single, script: Script(seed: setting.seed, .small, count: 80), path: path,
@@ -80,7 +80,7 @@ struct FeedProcess {
   }
 }
 
-/// What a follower has noted in all its lives: lines of a file that outlives it.
+/// The notes of a follower in all its lives: lines of a file that outlives it.
 ///
 ///     B n     it begins after transaction n
 ///     T n     it was told of transaction n

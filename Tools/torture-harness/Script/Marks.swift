@@ -1,5 +1,5 @@
-/// What a workload says about itself: lines of a file that the recorder keeps in order with its
-/// durable calls, and that outlives the process.
+/// The marks that a workload makes as it goes: lines of a file that the recorder keeps in order
+/// with its durable calls, and that outlives the process.
 ///
 ///     C       the database is there: opening returned
 ///     S       a transaction is handed to `write`
@@ -35,7 +35,7 @@ struct Marks: Hashable, Sendable {
     isCreated = true
   }
 
-  /// Those of a database that was restored.
+  /// The marks of a database that was restored.
   init(restoredTo sequence: UInt64) {
     isCreated = true
     (submitted, acknowledged) = (sequence, sequence)

@@ -13,10 +13,10 @@ import Simulation
 /// yet to come.
 struct Members: Sendable {
   static let path: Path = "members"
-  /// What is kept with each transaction of the migration.
+  /// The metadata of each transaction of the migration.
   static let metadata = ["migration": "members: points"]
 
-  /// Whether the transaction of this moment is one of the migration.
+  /// True if the transaction of this moment is one of the migration.
   private(set) var isMigrating = false
   private var random: SeededGenerator
   private let batch: Int
@@ -34,7 +34,7 @@ struct Members: Sendable {
     batch = 3 + random.below(3)
   }
 
-  /// Whether the migration has begun and not ended.
+  /// True if the migration has begun and not ended.
   var isUnfinished: Bool { migration != nil }
 
   // MARK: In a database
@@ -72,7 +72,7 @@ struct Members: Sendable {
 
   // MARK: The script
 
-  /// What transaction `number` does; afterwards this is the moment after it.
+  /// The steps of transaction `number`; afterwards this is the moment after it.
   mutating func write(_ number: UInt64, _ world: World) -> [Step] {
     let isBetween = (number - min(number, Members.begin)).isMultiple(of: 2)
     isMigrating = number >= Members.begin && ended == nil && isBetween
@@ -147,7 +147,7 @@ struct Members: Sendable {
 
   // MARK: Declarations
 
-  /// What a transaction declares, if it does.
+  /// The declaration that a transaction makes, if it makes one.
   private func form(at number: UInt64) -> CollectionDefinition? {
     if let ended { return number == ended + 2 ? declared(4) : nil }
     return [1: 0, 4: 1, 7: 2][number].map { declared($0) }

@@ -1,12 +1,12 @@
 import Cambium
 import Simulation
 
-/// What transaction *n* of a seed does, and what a database holds after it.
+/// The steps of transaction *n* of a seed, and what a database holds after it.
 ///
 /// Everything follows from seed and number, so that whoever finds a database after a crash can say
 /// what it must hold, whichever process and thread wrote it.
 struct Script: Sendable {
-  /// What the transactions look like.
+  /// The kind of transactions.
   enum Shape: Sendable {
     /// A handful of changes.
     case small
@@ -24,7 +24,7 @@ struct Script: Sendable {
   /// The transactions that are no writes, but erase the place where the others write down their
   /// numbers.
   private(set) var erasures: [UInt64]
-  /// What is declared about the members at each moment, where the script is about them.
+  /// The members' declarations at each moment, where the script is about them.
   private(set) var members: [Members] = []
 
   /// Where each transaction writes down its own number.
@@ -69,12 +69,12 @@ struct Script: Sendable {
     }
   }
 
-  /// Whether a transaction is part of a migration, which no application writes.
+  /// True if a transaction is part of a migration, which no application writes.
   func isMigration(_ number: UInt64) -> Bool {
     number < UInt64(members.count) && members[Int(number)].isMigrating
   }
 
-  /// Whether a migration has begun by then, and not ended.
+  /// True if a migration has begun by then, and not ended.
   func isMigrating(at moment: UInt64) -> Bool {
     moment + 1 < UInt64(members.count) && members[Int(moment)].isUnfinished
   }

@@ -3,7 +3,7 @@ import FoundationEssentials
 import LMDB
 
 /// Something that an application does to a database, from creating it on, in a process of its own.
-/// What it writes follows from a seed; how its threads interleave does not.
+/// Its writes follow from a seed; how its threads interleave does not.
 enum Workload: String, CaseIterable, Sendable {
   /// Creates a database, closes and opens it again.
   case create
@@ -20,11 +20,11 @@ enum Workload: String, CaseIterable, Sendable {
   /// The log's old end is dropped, then archived, between writes; in the middle free pages are
   /// given back.
   case compaction
-  /// What each transaction has written at one place is erased between writes and compactions.
+  /// The values of each transaction at one place are erased between writes and compactions.
   case erase
   /// The database is backed up between writes and compactions, and restored.
   case backup
-  /// What is declared about a collection changes between writes, and its records are migrated.
+  /// The declaration of a collection changes between writes, and its records are migrated.
   case migrate
   /// Two processes write to one database.
   case pair
@@ -32,7 +32,7 @@ enum Workload: String, CaseIterable, Sendable {
   /// How many processes it takes.
   var processes: Int { self == .pair ? 2 : 1 }
 
-  /// What it writes, and one transaction more for the checker.
+  /// The script of its writes, with one transaction more for the checker.
   func script(seed: UInt64) -> Script {
     switch self {
     case .create: Script(seed: seed, .small, count: 8)

@@ -1,8 +1,8 @@
 import Cambium
 
-/// What a database should hold at one moment, as plainly as it can be said.
+/// The content that a database should have at one moment, as plainly as it can be said.
 struct World: Sendable {
-  /// What a node holds, and the transaction that last changed it.
+  /// The content of a node, and the transaction that last changed it.
   struct Node: Equatable, Sendable {
     var value: Value?
     /// The content where the value is a blob.
@@ -12,7 +12,7 @@ struct World: Sendable {
 
   private(set) var nodes: [Path: Node] = [:]
   private(set) var events: [Int64] = []
-  /// What transactions that did nothing but remove took away, by their number.
+  /// The nodes that each transaction removed, by its number.
   private var removed: [UInt64: [Path: Node]] = [:]
 
   /// The nodes after a transaction.
@@ -119,7 +119,7 @@ extension World {
     set?.elements.map { .array($0.filter { $0 != .integer(element) }) }
   }
 
-  /// What is not there is not made in order to take something out of it.
+  /// A map that is not there is not made in order to take something out of it.
   private static func setting(_ key: String, to number: Int64?, in map: Value?) -> Value? {
     if number == nil && map == nil { return nil }
     var record = map?.record ?? Record()
@@ -144,6 +144,6 @@ extension World.Node {
   var record: Record? { value?.record }
   var integer: Int64? { value?.integer }
   var elements: [Value]? { value?.elements }
-  /// Whether nothing is held: the node is there for its children.
+  /// True if nothing is held: the node is there for its children.
   var isEmpty: Bool { value == nil && blob == nil }
 }

@@ -105,7 +105,7 @@ struct Corruption {
     try checker.check(place, marks)
   }
 
-  /// Whether a finding says where.
+  /// True if a finding names a place.
   private func isNamed(_ finding: Verification.Finding) -> Bool {
     ["record ", "page", "entry", "blob", "head", "list", "table"].contains {
       finding.description.contains($0)
@@ -114,7 +114,7 @@ struct Corruption {
 }
 
 extension DatabaseError {
-  /// Whether it says that stored bytes are wrong, or not those of a database.
+  /// True if it says that stored bytes are wrong, or not those of a database.
   fileprivate var isAboutDamage: Bool {
     switch self {
     case .corrupt, .unsupported: true

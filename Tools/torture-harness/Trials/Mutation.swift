@@ -17,7 +17,7 @@ struct Mutation: CustomStringConvertible {
   /// - Parameters:
   ///   - original: The file.
   ///   - older: The same file at an earlier moment, for stale pages.
-  ///   - random: What is changed.
+  ///   - random: Decides what is changed.
   init(of original: [UInt8], older: [UInt8], _ random: inout SeededGenerator) {
     self.original = original
     bytes = original

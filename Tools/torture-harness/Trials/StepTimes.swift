@@ -18,7 +18,7 @@ final class StepTimes: Sendable {
 
   /// Does the work while an application writes.
   ///
-  /// - Returns: What the work returns, and how many seconds it took.
+  /// - Returns: The result of the work, and the seconds that it took.
   func measure<R>(
     beside database: Database, _ work: () throws -> R
   ) throws -> (result: R, seconds: Double) {

@@ -29,7 +29,7 @@ enum Trial: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether it starts from a recording of its workload.
+  /// True if it starts from a recording of its workload.
   var needsRecording: Bool {
     switch self {
     case .power, .kill, .fault, .corruption: true

@@ -1,7 +1,7 @@
 import Cambium
 
-/// What has no peer: rebuilding the state, opening a large database, iterating it in constant
-/// memory.
+/// The measurements without a peer: rebuilding the state, opening a large database, iterating it in
+/// constant memory.
 struct CambiumFigures {
   private let options: Options
   private let workspace: Workspace

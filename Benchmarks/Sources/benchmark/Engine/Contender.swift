@@ -40,7 +40,7 @@ extension Contender {
   }
 }
 
-/// What every contender should compute: the same items in an array.
+/// The oracle for every contender: the same items in an array.
 final class ArrayContender: Contender {
   static let name = "array"
   private var items: [Item] = []

@@ -50,7 +50,7 @@ struct EngineSuite {
 // MARK: One round
 
 extension EngineSuite {
-  /// What all contenders are asked, prepared before the clock runs.
+  /// The input for all contenders, prepared before the clock runs.
   private struct Plan {
     let items: [Item]
     let keys: [Int]
@@ -73,9 +73,9 @@ extension EngineSuite {
   private struct Stage {
     let name: String
     let operations: Int
-    /// Whether the other stages work on what this one stores.
+    /// True if the other stages work on the items that this one stores.
     var isNeeded = false
-    /// What is timed; a digest comes from reads only.
+    /// The timed work; only reads return a digest.
     let body: (any Contender) throws -> Digest?
     /// Reads back what the body wrote, after the clock has stopped.
     var check: ((any Contender) throws -> Digest)?

@@ -1,4 +1,4 @@
-/// What all contenders store: seven properties under an integer key.
+/// The item that all contenders store: seven properties under an integer key.
 struct Item: Equatable, Sendable {
   var name: String
   var city: String

@@ -309,7 +309,7 @@ extension HistoryStore {
       of: moment.bigEndian, toByteOffset: Self.keyBytes, as: UInt64.self)
   }
 
-  /// Whether an entry by key belongs to the node in `node`.
+  /// True if the history entry with this key belongs to the node in `node`.
   @inline(__always)
   private func isOfNode(_ key: MDB_val) -> Bool {
     let key = unsafe UnsafeRawBufferPointer(start: key.mv_data, count: key.mv_size)

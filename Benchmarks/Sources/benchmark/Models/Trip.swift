@@ -1,7 +1,7 @@
 import Cambium
 import FoundationEssentials
 
-/// What the models suite stores: eight properties beside the key, one of them indexed.
+/// The model that the models suite stores: eight properties beside the key, one of them indexed.
 struct Trip: Model, Equatable {
   typealias Key = Int
   var id = ID()

@@ -1,4 +1,4 @@
-/// What a run could not do, in one sentence.
+/// The reason why a run failed, in one sentence.
 struct BenchmarkError: Error, CustomStringConvertible {
   let description: String
 
@@ -32,7 +32,7 @@ struct SeededGenerator: RandomNumberGenerator {
   }
 }
 
-/// What was computed, folded into 64 bits, so that a faster wrong answer shows.
+/// The results of a computation, folded into 64 bits, so that a faster wrong answer shows.
 struct Digest: Equatable {
   private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 

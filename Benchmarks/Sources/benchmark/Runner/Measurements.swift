@@ -9,7 +9,7 @@ struct Measurements {
     /// Every digest that came out, over all contenders and rounds.
     fileprivate(set) var digests: Set<UInt64> = []
 
-    /// Whether all that ran computed the same.
+    /// True if all contenders computed the same in all rounds.
     var agrees: Bool { digests.count <= 1 }
 
     /// The digest that all share, if there is one.
@@ -39,7 +39,7 @@ struct Measurements {
     if let digest { rows[index].digests.insert(digest.value) }
   }
 
-  /// What everyone should have computed.
+  /// Adds the digest that every contender should have computed.
   mutating func expect(_ digest: Digest, of name: String) {
     guard let index = rows.firstIndex(where: { $0.name == name }) else { return }
     rows[index].digests.insert(digest.value)
@@ -52,7 +52,7 @@ struct Measurements {
     add(sample, to: name, of: contender)
   }
 
-  /// Whether a ratio reaches its bar, where it has one.
+  /// The verdict on a ratio: "pass" if it reaches its bar, and a dash without a ratio or a bar.
   static func verdict(_ ratio: Double?, _ bar: Double?) -> String {
     guard let ratio, let bar else { return "–" }
     return ratio >= bar ? "pass" : "**miss**"

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// What the process holds in memory, in bytes, as Linux counts it.
+/// The memory that the process holds, in bytes, as Linux counts it.
 struct Memory {
   /// Its own: heap and stacks (RssAnon).
   let anonymous: Int

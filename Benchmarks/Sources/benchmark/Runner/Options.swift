@@ -1,4 +1,4 @@
-/// What the command line asks for.
+/// The options given on the command line.
 struct Options {
   var suites: [String] = []
   var count: Int?
@@ -58,13 +58,13 @@ struct Options {
     return number
   }
 
-  /// Whether a contender takes part.
+  /// True if a contender takes part.
   func selects(_ contender: String) -> Bool { Options.names(only, oneIn: contender) }
 
-  /// Whether a stage is measured.
+  /// True if a stage is to be measured.
   func measures(_ stage: String) -> Bool { Options.names(stages, oneIn: stage) }
 
-  /// Whether one of the names of a list is part of a text; a list left out names everything.
+  /// True if one of the names in a list is part of a text; a list left out names everything.
   private static func names(_ list: String?, oneIn text: String) -> Bool {
     guard let list else { return true }
     return list.split(separator: ",").contains { text.lowercased().contains($0.lowercased()) }

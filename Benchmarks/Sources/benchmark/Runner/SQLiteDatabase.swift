@@ -70,7 +70,7 @@ import CSQLite
     }
   }
 
-  /// Whether there is a row.
+  /// Moves on to the next row; false if there is none.
   func step() throws -> Bool {
     let code = unsafe sqlite3_step(handle)
     if code == SQLITE_ROW { return true }

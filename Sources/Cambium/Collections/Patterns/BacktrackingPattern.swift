@@ -25,7 +25,7 @@ import CPCRE2
   ///
   /// - Parameters:
   ///   - pattern: The pattern.
-  ///   - ignoresCase: Whether case does not count.
+  ///   - ignoresCase: True to ignore case.
   /// - Throws: ``PatternError``.
   init(_ pattern: String, ignoresCase: Bool) throws(PatternError) {
     let pattern = Array(try PatternTranslation.translated(pattern).utf8)
@@ -83,8 +83,8 @@ import CPCRE2
   }
 }
 
-/// Expressions as queries have always been able to write them, in PCRE2's syntax. What it would
-/// read in another way, without an error, is translated or refused.
+/// Expressions as queries have always been able to write them, in PCRE2's syntax. Constructs that
+/// PCRE2 would read in another way, without an error, are translated or refused.
 enum PatternTranslation {
   static func translated(_ pattern: String) throws(PatternError) -> String {
     var result = String.UnicodeScalarView()

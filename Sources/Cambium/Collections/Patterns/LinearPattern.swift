@@ -38,7 +38,7 @@ struct LinearPattern: Sendable {
   ///
   /// - Parameters:
   ///   - pattern: The pattern.
-  ///   - ignoresCase: Whether case does not count.
+  ///   - ignoresCase: True to ignore case.
   /// - Throws: ``PatternError`` for what is no expression of the dialect, or too large.
   init(_ pattern: String, ignoresCase: Bool) throws(PatternError) {
     var parser = LinearPatternParser(pattern, ignoresCase: ignoresCase)
@@ -68,7 +68,8 @@ struct LinearPattern: Sendable {
       let (scalar, count) =
         offset < text.byteCount ? try text.scalar(at: offset) : (Unicode.Scalar?.none, 0)
       let place = LinearPlaces.Position(before: before, after: scalar)
-      // A match may begin anywhere. What is there already came through this position's assertions.
+      // A match may begin anywhere. The places that are there already passed this position's
+      // assertions.
       if present.add(0, instructions, place) { return true }
       guard let scalar else { return false }
       offset += count
@@ -130,7 +131,7 @@ struct LinearPlaces {
 
   /// Adds a place and what follows from it without taking a scalar.
   ///
-  /// - Returns: Whether it leads to the end of the program.
+  /// - Returns: True if it leads to the end of the program.
   mutating func add(
     _ start: Int, _ instructions: [LinearPattern.Instruction], _ position: Position
   ) -> Bool {

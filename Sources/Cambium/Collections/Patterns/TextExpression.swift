@@ -25,10 +25,10 @@ final class TextExpression: Sendable {
   /// Compiles a pattern.
   ///
   /// - Parameters:
-  ///   - test: How it is meant: `like`, `matches` or `matchesFormerly`.
+  ///   - test: The kind of pattern: `like`, `matches` or `matchesFormerly`.
   ///   - pattern: The pattern.
-  ///   - collation: Whether case counts.
-  ///   - isLinear: Whether it must be of the linear dialect.
+  ///   - collation: The collation, which says whether case counts.
+  ///   - isLinear: True if it must be of the linear dialect.
   /// - Throws: ``QueryError`` where it is none.
   init(
     _ test: Condition.TextTest, _ pattern: String, _ collation: Collation, isLinear: Bool

@@ -8,7 +8,8 @@ import Synchronization
 ///
 /// Invariants:
 /// 1. `steps` ascend by name; those without a name come last. By construction.
-/// 2. Every step's offset lies inside the model. By ``SchemaCore``'s second.
+/// 2. Every step's offset lies inside the model, or is that of a case's name. By ``SchemaCore``'s
+///    second.
 final class Binding: Sendable {
   /// One property for the codec's loop: trivial, so that nothing is retained in it.
   struct Step: BitwiseCopyable, Sendable {
@@ -38,7 +39,7 @@ final class Binding: Sendable {
     let index: Int
   }
 
-  /// What stands for a name that the database does not know.
+  /// The placeholder for a name that the database does not know.
   static let unknown = Catalog.NameID.max
 
   let core: SchemaCore
@@ -50,7 +51,7 @@ final class Binding: Sendable {
   /// The values that are read where there are none, by property.
   let fills: [Fill]
   let former: [Former]
-  /// The bindings of a union's cases, and what their names are stored as.
+  /// The bindings of a union's cases, and the stored forms of their names.
   let cases: [Binding]
   let caseNames: [[UInt8]]
   /// The name of the property that says which case a record is.
@@ -69,11 +70,12 @@ final class Binding: Sendable {
   let isClaimed = Atomic(false)
   /// How many names the catalog had.
   let count: Int
-  /// Whether every property can be written, since its name is known.
+  /// True if every property can be written, since its name is known.
   let canWrite: Bool
-  /// Whether every name, present and former, is known, so that the binding stays right.
+  /// True if every name, present and former, is known and nothing is computed from older records,
+  /// so that the binding stays right.
   let isComplete: Bool
-  /// Whether records always need the large form.
+  /// True if records always need the large form: for many properties, or large name ids.
   let isLarge: Bool
 
   /// Binds a schema.
@@ -173,7 +175,8 @@ struct Fill: Sendable {
 }
 
 extension Binding {
-  /// Whether it is right for a catalog of so many names, and after so many declarations.
+  /// True if the binding is still right for a catalog of so many names, and after so many
+  /// declarations.
   func isRight(count: Int, _ declarations: UInt32) -> Bool {
     self.declarations == declarations && (isComplete || self.count == count)
   }
@@ -270,7 +273,7 @@ extension Snapshot {
     if let writing, writing.openRuns == 0 { return try writing.binding(core) }
     let binding =
       if let known = store.bindings.find(core, count: -1, declarations) { known } else {
-        // What a running transaction has defined may be taken back.
+        // The names that a running transaction has defined may be taken back.
         try (writing?.bindings ?? store.bindings).binding(core, try names)
       }
     if let refusal = binding.refusal { throw refusal }

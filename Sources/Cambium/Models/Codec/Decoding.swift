@@ -224,7 +224,7 @@ extension Binding {
     }
   }
 
-  /// Whether a record has a property under its own name.
+  /// True if a record has a property under its own name.
   private func isStored(_ property: Int, in record: RawSpan) throws -> Bool {
     let own = names[property]
     return try own != Binding.unknown && RecordTable(record).find(record, own) != nil

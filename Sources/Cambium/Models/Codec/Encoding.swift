@@ -49,7 +49,7 @@ struct ModelEncoder: ~Copyable {
     return builder.stored()
   }
 
-  /// What has to be logged for a model to become another one.
+  /// The updates to log for a model to become another one.
   ///
   /// - Complexity: O(properties), and two allocations for each that differs.
   mutating func difference<M: Model>(
@@ -85,7 +85,7 @@ struct ModelEncoder: ~Copyable {
     }
   }
 
-  /// What has to be logged for one value to be stored: of one property, or of those of a nested
+  /// The updates to log for one value to be stored: that of one property, or those of a nested
   /// value.
   ///
   /// - Parameters:
@@ -125,7 +125,7 @@ struct ModelEncoder: ~Copyable {
 
   /// Writes one property's value.
   ///
-  /// - Returns: Whether there is anything to store.
+  /// - Returns: True if there is something to store.
   @inline(__always)
   private mutating func write(
     _ step: Binding.Step, _ place: UnsafeRawPointer, _ binding: Binding
@@ -245,7 +245,7 @@ extension ValueWriter {
 }
 
 extension Binding {
-  /// Whether two values of a property would be stored as the same bytes.
+  /// True if two values of a property would be stored as the same bytes.
   @inline(__always)
   fileprivate func areEqual(_ step: Step, _ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
     switch step.form {
@@ -285,9 +285,9 @@ extension Binding {
 }
 
 extension SchemaCore {
-  /// Puts every property into its domain, and looks whether what is required is there.
+  /// Puts every property into its domain, and checks that required values are there.
   ///
-  /// - Returns: What is wrong.
+  /// - Returns: One error for each property that fails.
   func checked<M: Model>(_ model: inout M) -> [ValidationError] {
     unsafe withUnsafeMutablePointer(to: &model) { pointer in
       var problems: [ValidationError] = []

@@ -14,8 +14,7 @@ extension Transaction {
   /// - Returns: Its id.
   /// - Throws: ``ValidationError`` with everything that is wrong,
   ///   ``DatabaseError/exists(_:reason:)`` where the id is taken, what a rule of the database
-  ///   refuses, or what
-  ///   ``LifecycleModel/willInsert(in:)`` throws. Nothing is logged then.
+  ///   refuses, or what ``LifecycleModel/willInsert(in:)`` throws. Nothing is logged then.
   /// - Complexity: O(log n), 2 to 4 µs.
   @inlinable
   @discardableResult
@@ -31,8 +30,8 @@ extension Transaction {
   /// Inserts several models; all of them are checked before the first is logged.
   ///
   /// - Returns: Their ids, in order.
-  /// - Throws: As `insert(_:)`, with the messages of all models. What the database itself refuses
-  ///   is found model by model, so use ``attempt(_:)`` to take back those before.
+  /// - Throws: As `insert(_:)`, with the messages of all models. The database itself refuses models
+  ///   one by one, so use ``attempt(_:)`` to take back those before.
   @discardableResult
   public func insert<M: Model>(contentsOf models: some Sequence<M>) throws -> [ModelID<M>] {
     var models = Array(models)
@@ -123,7 +122,7 @@ extension Transaction {
     try writing.issue(.set(path, Content(kind: .record, bytes: bytes)), isAsked: true)
   }
 
-  /// What a value's own code throws, with the path.
+  /// Adds the path to errors that a value's own code throws.
   func naming<R>(_ path: Path, _ body: () throws -> R) throws -> R {
     do { return try body() } catch let error as ValueMismatch {
       throw DatabaseError.badValue(path, reason: error.reason)
@@ -132,7 +131,7 @@ extension Transaction {
     }
   }
 
-  // MARK: What few models need
+  // MARK: Hooks and new ids
 
   @usableFromInline
   func willInsert<M: Model>(_ model: inout M) throws {

@@ -7,7 +7,7 @@ import LMDB
 /// Where the models of one schema are at one moment, and how they are read.
 struct ModelPlace: Sendable {
   let binding: Binding
-  /// What their tree keys begin with.
+  /// The collection's node, with which their tree keys begin.
   let node: UInt64
 }
 
@@ -26,7 +26,7 @@ extension Snapshot {
   /// Puts the record under a key into the model at `base`, which must hold a value of the schema's
   /// type.
   ///
-  /// - Returns: Whether there is such a record.
+  /// - Returns: True if there is such a record.
   @usableFromInline
   func load(
     _ core: SchemaCore, _ key: Key, into base: UnsafeMutableRawPointer
@@ -45,7 +45,7 @@ extension Snapshot {
 }
 
 extension Binding {
-  /// Whether a record is of the model's case, where the model is one of several in its collection.
+  /// True if a record is of the model's case, or the model is not one of several in its collection.
   @inline(__always)
   func takes(_ header: NodeHeader, _ version: RawSpan) throws -> Bool {
     core.caseName == nil ? true : try isOfCase(header, version)

@@ -57,7 +57,7 @@ extension Query {
   @inlinable
   func walk(_ body: (M) throws -> Bool) throws {
     if filters.isEmpty { return try forEach(try modelRun(), body) }
-    // What is skipped and left is counted behind the filters.
+    // Offset and limit count the models that pass the filters.
     var (skipped, left) = bounds
     if left == 0 { return }
     try forEach(try unlimited.modelRun()) { model in

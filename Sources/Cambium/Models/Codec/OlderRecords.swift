@@ -1,9 +1,9 @@
 // From a record of an older form to a model, and back into the record: value by value, as a
-// migration needs it once. What is read again and again goes through Decoding.swift.
+// migration needs it once. Reads that are repeated go through Decoding.swift.
 
 extension SchemaCore {
-  /// The model that a record of an older form is, as far as it can be read. What a step makes may
-  /// be unreadable, or missing.
+  /// The model that a record of an older form is, as far as it can be read. The properties that a
+  /// step makes may be unreadable, or missing.
   func read<M: Model>(
     _ old: DynamicRecord, into template: M, steps: [String]
   ) throws -> M {
@@ -48,8 +48,8 @@ extension SchemaCore {
     }
   }
 
-  /// Puts a model's properties into a record, and takes out what the schema says is gone. What else
-  /// the record has stays.
+  /// Puts a model's properties into a record, and takes out what the schema says is gone.
+  /// Everything else in the record stays.
   ///
   /// - Parameters:
   ///   - model: The model.

@@ -23,20 +23,20 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
     }
   }
 
-  /// Whether nil is a value of the type.
+  /// True if nil is a value of the type.
   var isOptional: Bool { rawValue >= Form.boolOrNil.rawValue }
 }
 
 /// A property's type: its form, and how it is handled where the form is `custom`.
 @safe struct PropertyShape: Sendable {
   private(set) var form: Form
-  /// Whether it is one reference, which may be without a key.
+  /// True if it is a single reference, which may be without a key.
   let isReference: Bool
   let typeName: String
   let typeID: ObjectIdentifier
   /// Why such a property cannot be stored, if it cannot.
   let problem: String?
-  /// What the declaration says. Asked for late: it may lead to another schema.
+  /// The type in the declaration. Asked for late: it may lead to another schema.
   let propertyType: @Sendable () -> PropertyType
   /// How its values look outside the database. Asked for late, for the same reason.
   let interchange: @Sendable () -> InterchangeShape
@@ -48,7 +48,7 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
   let initializeAbsent: @Sendable (UnsafeMutableRawPointer) -> Bool
   let write: @Sendable (UnsafeRawPointer, inout ValueWriter) throws -> Void
   let isAbsent: @Sendable (UnsafeRawPointer) -> Bool
-  /// Whether two would be stored as the same bytes.
+  /// True if two values would be stored as the same bytes.
   let isEqual: @Sendable (UnsafeRawPointer, UnsafeRawPointer) -> Bool
   let value: @Sendable (UnsafeRawPointer) -> Value
 
@@ -120,7 +120,7 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
     }
   }
 
-  /// Whether equal values of a type are always stored as the same bytes.
+  /// True if equal values of a type are always stored as the same bytes.
   private static func isExact<V: PropertyValue>(_ type: V.Type) -> Bool {
     if let wrapped = (type as? any OptionalValue.Type)?.wrapped { return isExact(wrapped) }
     // An enum of one byte has cases, and nothing else that could differ.
@@ -152,7 +152,7 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
   }
 }
 
-/// What an optional is of.
+/// An optional, with the type that it wraps.
 private protocol OptionalValue {
   static var wrapped: (any PropertyValue.Type)? { get }
   static var none: Self { get }

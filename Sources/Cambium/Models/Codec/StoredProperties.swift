@@ -52,7 +52,7 @@ import FoundationEssentials
 
   /// Goes on to a name, which must be greater than those before.
   ///
-  /// - Returns: Whether there is one.
+  /// - Returns: True if the record has a property of that name.
   @inline(__always)
   mutating func advance(to wanted: Catalog.NameID) -> Bool {
     while index < count {

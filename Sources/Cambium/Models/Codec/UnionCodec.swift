@@ -1,6 +1,6 @@
 // The codec of an enum of models: which case a record or a value is, and then the case's own table.
 
-/// What takes the place of the table of offsets for an enum of models.
+/// Reads and writes an enum of models, in place of the table of offsets.
 @safe struct UnionCodec: Sendable {
   let decode: @Sendable (RawSpan, RawSpan, UnsafeMutableRawPointer, Binding) throws -> Void
   let encode: @Sendable (UnsafeRawPointer, inout ModelEncoder, Binding) throws -> [UInt8]

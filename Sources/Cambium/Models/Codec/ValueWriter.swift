@@ -1,6 +1,6 @@
 /// Takes one property's value in its stored form.
 ///
-/// What a type of your own writes is one ``Value``, or calls of the `write` of others.
+/// A type of your own writes one ``Value``, or calls the `write` of other types.
 public struct ValueWriter: ~Copyable {
   private(set) var buffer = ByteBuffer()
   private var depth = 0
@@ -80,7 +80,7 @@ public struct ValueWriter: ~Copyable {
     buffer.append(utf8: name)
   }
 
-  /// Puts before what was written since a place how long it is.
+  /// Inserts, at a place, the length of the bytes that were written after it.
   mutating func closeLength(from start: Int) { buffer.insertLength(at: start) }
 }
 

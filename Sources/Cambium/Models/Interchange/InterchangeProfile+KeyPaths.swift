@@ -46,8 +46,8 @@ extension InterchangeProfile {
   ///   - type: The model.
   ///   - property: Its property; behind a reference it is written only.
   ///   - out: Makes what is written of a value; nil is written as null.
-  ///   - back: Makes the value of what was written, or throws, which is told as what is wrong with
-  ///     the property.
+  ///   - back: Makes the value of what was written, or throws; the error is reported for the
+  ///     property.
   /// - Returns: The profile; the last form given to a property counts.
   public func converting<M: Model, V: PropertyValue>(
     _ type: M.Type, _ property: (Fields<M>) -> Operand<V>,
@@ -64,7 +64,7 @@ extension InterchangeProfile {
 extension Operand {
   /// The names that lead to the property.
   fileprivate var dottedName: String {
-    // What is computed is never shown, and an empty name is nobody's.
+    // A computed property is never shown, and no property has an empty name.
     var name = path.problem == nil ? path.property ?? "id" : ""
     if path.problem != nil, let offset {
       let size = max(MemoryLayout<V>.size, 1)

@@ -30,7 +30,7 @@ extension Model {
 
   // MARK: In
 
-  /// Makes a model of a dictionary. What is not in it is as it is initially.
+  /// Makes a model of a dictionary. Properties that are not in it keep their initial values.
   ///
   /// - Parameters:
   ///   - dictionary: The names and the values.
@@ -43,7 +43,7 @@ extension Model {
     try merge(dictionary: dictionary, profile)
   }
 
-  /// Makes a model of JSON. What is not in it is as it is initially.
+  /// Makes a model of JSON. Properties that are not in it keep their initial values.
   ///
   /// - Parameters:
   ///   - json: One object.
@@ -55,13 +55,13 @@ extension Model {
     try merge(json: json, profile)
   }
 
-  /// Takes over what a dictionary has. What is not in it stays; null makes nil.
+  /// Takes over the values of a dictionary. Properties that are not in it stay; null makes nil.
   ///
   ///     try tx.update(id) { try $0.merge(dictionary: ["departureDelay": 12]) }
   ///
   /// - Parameters:
   ///   - dictionary: The names and the values. An id must be the model's own, if it has one.
-  ///   - profile: How it looks. What it does not show counts as unknown.
+  ///   - profile: How it looks. Properties that it does not show count as unknown.
   /// - Throws: ``ValidationError`` with everything that is wrong, by property; the model is then as
   ///   it was.
   public mutating func merge(
@@ -138,7 +138,7 @@ extension DiscoveredProperty {
     try value.stored().lend { try read($0, depth: 0, into: &owner) }
   }
 
-  /// What is stored for the property; null for nothing.
+  /// The value that is stored for the property; null for nothing.
   fileprivate func storedValue<T>(in owner: T) throws -> Value {
     var writer = ValueWriter()
     try write(from: owner, to: &writer)

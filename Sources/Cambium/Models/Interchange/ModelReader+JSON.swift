@@ -62,7 +62,7 @@ extension Query {
   ///   - form: An array, or lines.
   ///   - profile: How each is to look.
   ///   - body: Takes the next bytes, 64 KiB and more at once except for the last.
-  /// - Throws: What `body` throws; otherwise as ``fetch()`` and ``Model/json(_:)``.
+  /// - Throws: Any error that `body` throws; otherwise as ``fetch()`` and ``Model/json(_:)``.
   /// - Complexity: as ``forEach(_:)``, with a lookup for each reference that is embedded. Memory
   ///   does not depend on how many models there are.
   public func writeJSON(
@@ -103,8 +103,8 @@ extension Model {
   ///   - form: An array, or lines.
   ///   - profile: How each looks.
   ///   - body: Takes a model.
-  /// - Throws: What `body` throws; ``InputError`` with line and column for what is no JSON, and for
-  ///   a model of which something is wrong. `body` has then had those before it.
+  /// - Throws: Any error that `body` throws; ``InputError`` with line and column for text that is
+  ///   no JSON, and for a model of which something is wrong. `body` has then had those before it.
   /// - Complexity: O(bytes). Memory does not depend on how many models there are.
   public static func forEach(
     inJSON path: String, _ form: JSONForm, _ profile: InterchangeProfile = .standard,
@@ -124,7 +124,7 @@ extension Model {
       }
       try body(model)
     }
-    // What follows the array is an error.
+    // Anything that follows the array is an error.
     if form == .array { _ = try reader.next() }
   }
 }

@@ -22,16 +22,16 @@ extension Aggregate where V: PropertyValue {
 
   // Less favoured than a property's, which the compiler would otherwise not name in its errors.
 
-  /// Whether the figure is a value.
+  /// Tests whether the aggregate equals a value.
   @_disfavoredOverload
   public static func == (a: Aggregate, b: V) -> Condition { a.compare(.equal, b) }
-  /// Whether the figure is less than a value.
+  /// Tests whether the aggregate is less than a value.
   public static func < (a: Aggregate, b: V) -> Condition { a.compare(.less, b) }
-  /// Whether the figure is a value or less.
+  /// Tests whether the aggregate is less than or equal to a value.
   public static func <= (a: Aggregate, b: V) -> Condition { a.compare(.lessOrEqual, b) }
-  /// Whether the figure is greater than a value.
+  /// Tests whether the aggregate is greater than a value.
   public static func > (a: Aggregate, b: V) -> Condition { a.compare(.greater, b) }
-  /// Whether the figure is a value or greater.
+  /// Tests whether the aggregate is greater than or equal to a value.
   public static func >= (a: Aggregate, b: V) -> Condition { a.compare(.greaterOrEqual, b) }
 }
 
@@ -116,7 +116,7 @@ public struct Groups<M: Model, K: Sendable, each S: JoinedSide>: Sendable {
     self.key = key
   }
 
-  /// What a closure makes of the figures of all models, and which it names.
+  /// Calls a closure with the aggregates of all models, and notes those that it names.
   private func named<R>(
     _ body: (GroupFields<M>, repeat GroupFields<(each S).JoinedModel>) -> R
   ) -> (result: R, measures: [QueryMeasure]) {
@@ -168,7 +168,7 @@ public struct Groups<M: Model, K: Sendable, each S: JoinedSide>: Sendable {
   /// The figures of each group, to be fetched, visited or explained.
   ///
   /// - Parameter body: Names the figures: one, or a tuple of several.
-  /// - Returns: What can be asked for.
+  /// - Returns: The groups with these figures.
   public func figures<each V: Sendable>(
     _ body: (GroupFields<M>, repeat GroupFields<(each S).JoinedModel>) -> (
       repeat Aggregate<each V>
@@ -295,7 +295,7 @@ public struct GroupFigures<M: Model, K: Sendable, each V: Sendable>: Sendable {
   /// 64 MB of them.
   ///
   /// - Parameter body: Takes the values that make the group, and its figures.
-  /// - Throws: What `body` throws; otherwise as ``fetch()``.
+  /// - Throws: Any error that `body` throws; otherwise as ``fetch()``.
   public func forEach(_ body: (K, repeat each V) throws -> Void) throws {
     try asked().run { _ in }.forEachValues { values in
       try hand(values, to: body)

@@ -1,8 +1,8 @@
-// Models put beside each other by the values of any two properties. What a reference leads to is
-// loaded along by Query+Loading.swift.
+// Models put beside each other by the values of any two properties. Query+Loading.swift loads the
+// models that references lead to.
 
-/// What stands in a result of a join: a model, or an optional one where the join keeps results that
-/// have none.
+/// One side of a join's result: a model, or an optional one where the join keeps results that have
+/// none.
 public protocol JoinedSide: Sendable {
   /// The model.
   associatedtype JoinedModel: Model
@@ -34,7 +34,7 @@ extension Optional: JoinedSide where Wrapped: Model {
 ///     let abroad = flights.where { flight, from, to, _ in from.country != to.country }
 ///     for (flight, from, to, country) in try abroad.fetch() { … }    // to and country: optional
 ///
-/// What follows such a closure in `on:` begins a statement of its own, since the compiler of Swift
+/// A call after such a closure in `on:` begins a statement of its own, since the compiler of Swift
 /// 6.3 does not find out the types otherwise.
 ///
 /// Results come in the order of the first model; those of one model in the order of the keys of the
@@ -53,7 +53,7 @@ public struct Joined<M: Model, each S: JoinedSide>: Sendable {
     return copy
   }
 
-  /// What a closure makes of the properties of all models.
+  /// Calls a closure with the properties of all models.
   private func named<R>(
     _ body: (Fields<M>, repeat Fields<(each S).JoinedModel>) -> R
   ) -> R {
@@ -166,7 +166,7 @@ public struct Joined<M: Model, each S: JoinedSide>: Sendable {
   /// they must be sorted.
   ///
   /// - Parameter body: Takes the models. It must not write to the transaction that is read.
-  /// - Throws: What `body` throws; otherwise as ``fetch()``.
+  /// - Throws: Any error that `body` throws; otherwise as ``fetch()``.
   public func forEach(_ body: (M, repeat each S) throws -> Void) throws {
     let results = try JoinedRun<M, repeat each S>(try query.recordRun())
     try query.forEach(results.run) { model, _, _ in
@@ -201,7 +201,7 @@ public struct Joined<M: Model, each S: JoinedSide>: Sendable {
   /// - Parameters:
   ///   - count: How many results a batch has.
   ///   - body: Takes a batch; it may write.
-  /// - Throws: What `body` throws; otherwise as ``page()``.
+  /// - Throws: Any error that `body` throws; otherwise as ``page()``.
   public func batches(of count: Int, _ body: ([(M, repeat each S)]) throws -> Void) throws {
     var pages = Pages(query.bounds, of: count)
     while let bounds = pages.next() {
@@ -224,7 +224,7 @@ public struct Joined<M: Model, each S: JoinedSide>: Sendable {
     return count
   }
 
-  /// Whether there is a result.
+  /// True if there is a result.
   ///
   /// - Throws: As ``Query/fetch()``.
   public func exists() throws -> Bool {
@@ -245,9 +245,9 @@ public struct Joined<M: Model, each S: JoinedSide>: Sendable {
   ///     let pairs = try joined.select { flight, airline in (flight.number, airline.name.orNil) }
   ///       .fetch()
   ///
-  /// - Parameter properties: Properties of any model. Those of a model that may be missing take
-  ///   `.orNil`.
-  /// - Returns: What can be fetched: tuples of the properties' types.
+  /// - Parameter properties: Properties of any model; add `.orNil` to those of a model that may be
+  ///   missing.
+  /// - Returns: A selection, which fetches tuples of the properties' types.
   public func select<each T: PropertyTerm>(
     _ properties: (Fields<M>, repeat Fields<(each S).JoinedModel>) -> (repeat each T)
   ) -> Selection<M, repeat (each T).V> {
@@ -261,7 +261,7 @@ public struct Joined<M: Model, each S: JoinedSide>: Sendable {
   ///       .having { flight, _ in flight.count > 10 }
   ///       .select { flight, _ in (flight.count, flight.average(flight.departureDelay)) }
   ///
-  /// - Parameter properties: What makes a group: one property, or a tuple of several.
+  /// - Parameter properties: The property that makes a group, or a tuple of several.
   /// - Returns: The groups, whose figures may be of any model.
   public func group<each K: PropertyTerm>(
     by properties: (Fields<M>, repeat Fields<(each S).JoinedModel>) -> (repeat each K)

@@ -1,11 +1,11 @@
 // Models with what is related to them, loaded for a batch of models at once, so that a list does
 // not take one query per model.
 
-/// What leads from a model to others: a reference, several in one property, or ``Many`` that refer.
+/// A path from a model to others: a reference, several in one property, or ``Many`` that refer.
 ///
 /// Naming properties gives it; it is what `with(_:)` of ``Query`` takes.
 public protocol RelationTerm<Loaded>: Sendable {
-  /// What stands beside each model: `Airline?`, or `[Flight]`.
+  /// The type of the value beside each model: `Airline?`, or `[Flight]`.
   associatedtype Loaded: Sendable
   /// The relation.
   var relation: Relation<Loaded> { get }
@@ -13,9 +13,9 @@ public protocol RelationTerm<Loaded>: Sendable {
 
 /// A relation to be loaded; see ``RelationTerm``.
 public struct Relation<Loaded: Sendable>: Sendable {
-  /// What leads to the keys of the others, or to the keys that they refer to.
+  /// The path to the keys of the others, or to the keys that they refer to.
   let path: PropertyPath
-  /// What is loaded, in words.
+  /// A description of what is loaded, for `explain()`.
   let words: String
   fileprivate let open: @Sendable (RelatedKeys) throws -> RelationReader<Loaded>
 }
@@ -81,7 +81,7 @@ private final class RelationReader<Loaded: Sendable>: RelationBatch {
     super.init(keys, walks, find)
   }
 
-  /// What stands beside a model of the batch.
+  /// The value beside a model of the batch.
   func loaded(_ index: Int) -> Loaded { make(keys[index]) }
 }
 
@@ -124,7 +124,7 @@ public struct Loading<M: Model, each R: Sendable>: Sendable {
   ///
   /// - Throws: As ``Query/fetch()``; ``QueryError`` for a path that leads to no reference.
   /// - Complexity: as ``Query/fetch()``, with 1 µs for each different key in a batch of 256 models.
-  ///   Those that refer by a property without an index, as at a past moment, are found by one walk
+  ///   Models that refer by a property without an index, as at a past moment, are found by one walk
   ///   over their collection for each 4,096 models.
   public func fetch() throws -> [(M, repeat each R)] { try run().results }
 
@@ -142,7 +142,7 @@ public struct Loading<M: Model, each R: Sendable>: Sendable {
   ///
   /// - Parameter body: Takes the model and what is related. It must not write to the transaction
   ///   that is read.
-  /// - Throws: What `body` throws; otherwise as ``fetch()``.
+  /// - Throws: Any error that `body` throws; otherwise as ``fetch()``.
   public func forEach(_ body: (M, repeat each R) throws -> Void) throws {
     let run = try LoadingRun(self, query)
     try run.forEachBatch { try run.hand($0, to: body) }
@@ -178,8 +178,8 @@ public struct Loading<M: Model, each R: Sendable>: Sendable {
   /// - Parameters:
   ///   - count: How many models a batch has.
   ///   - body: Takes a batch; it may write.
-  /// - Throws: What `body` throws; ``DatabaseError/misuse(reason:)`` for a query with a filter in
-  ///   Swift; otherwise as ``fetch()``.
+  /// - Throws: Any error that `body` throws; ``DatabaseError/misuse(reason:)`` for a query with a
+  ///   filter in Swift; otherwise as ``fetch()``.
   public func batches(of count: Int, _ body: ([(M, repeat each R)]) throws -> Void) throws {
     var pages = Pages(query.bounds, of: count)
     var copy = self
@@ -204,7 +204,7 @@ public struct Loading<M: Model, each R: Sendable>: Sendable {
     return lines.joined(separator: "\n")
   }
 
-  /// What loading takes, by relation.
+  /// The lookups and walks that loading takes, by relation.
   func counts() throws -> [RelationCounts] {
     let run = try LoadingRun(self, query)
     try run.forEachBatch { _ in }
@@ -267,7 +267,7 @@ private struct LoadingRun<M: Model, each R: Sendable> {
     }
   }
 
-  /// The next of what stands beside a model of the batch.
+  /// The next of the values beside a model of the batch.
   private func loaded<T: Sendable>(_ type: T.Type, _ index: Int, _ relation: inout Int) throws -> T
   {
     defer { relation += 1 }
@@ -300,7 +300,7 @@ extension Query {
   ///   that refer, also behind references: `\.carrier.flights`. A reference gives the model or nil,
   ///   what is plural an array: that of an array in its order, those that refer in the order of
   ///   their keys.
-  /// - Returns: What can be fetched: tuples of the model and what is related.
+  /// - Returns: A query that fetches tuples of the model and what is related.
   public func with<each T: RelationTerm>(
     _ relations: repeat (Fields<M>) -> each T
   ) -> Loading<M, repeat (each T).Loaded> {

@@ -1,7 +1,7 @@
 // The other side of a relation as a query: who refers to one model.
 
 extension Many {
-  /// What holds for those that refer: nothing refers to a model without an id.
+  /// The condition for the models that refer: nothing refers to a model without an id.
   var condition: Condition {
     if case .null = key { return Condition(.any([])) }
     let (core, path) = (Other.schema.core, path)

@@ -1,4 +1,4 @@
-// What a query's results of other shapes share: models with their records, and pages.
+// The common parts of queries with other results: models with their records, and pages.
 
 extension Query {
   /// Plans a run whose limit counts behind filters in Swift, which ``forEach(_:_:)`` sees to.
@@ -41,7 +41,7 @@ struct Pages {
   private var isOver = false
 
   /// - Parameters:
-  ///   - bounds: What the query as a whole skips, and how many results it has.
+  ///   - bounds: How many results the query as a whole skips, and how many it has.
   ///   - most: How many results a page has.
   init(_ bounds: (skipped: Int, left: Int), of most: Int) {
     (offset, left) = bounds

@@ -37,7 +37,7 @@ extension Query {
   /// stands between what either may be, and `title:` before what must be in one property.
   ///
   /// - Parameters:
-  ///   - text: What to look for.
+  ///   - text: The search, as ``TextQuery/init(parsing:)`` reads it.
   ///   - properties: Which of several indexes of texts is meant, by all of its properties; where
   ///     none are named, the first.
   /// - Returns: The results, as many as the query's limit says; equally good ones in the order of
@@ -56,7 +56,7 @@ extension Query {
   ///     let found = try books.search(anyText: field.text)
   ///
   /// - Parameters:
-  ///   - text: What was typed, as ``TextQuery/init(anyText:)`` reads it.
+  ///   - text: The text that was typed, as ``TextQuery/init(anyText:)`` reads it.
   ///   - properties: As for ``search(_:in:)``.
   /// - Returns: The results; none where the text has no word.
   /// - Throws: As ``search(for:in:)``; never because of the text.
@@ -70,7 +70,7 @@ extension Query {
   /// As ``search(_:in:)``, for a search that was put together.
   ///
   /// - Parameters:
-  ///   - search: What to look for.
+  ///   - search: The search to run.
   ///   - properties: As for ``search(_:in:)``.
   /// - Returns: The results.
   /// - Throws: ``DatabaseError/notFound(_:reason:)`` where no such index is declared,

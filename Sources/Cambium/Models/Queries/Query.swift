@@ -19,7 +19,7 @@ public struct Query<M: Model>: Sendable {
 
   private(set) var source: Source
   var description: QueryDescription
-  /// What is tested in Swift, after the description's condition.
+  /// Tests in Swift, which run after the description's condition.
   @usableFromInline var filters: [@Sendable (M) throws -> Bool] = []
   /// Ends a run by throwing.
   var check: (@Sendable () throws -> Void)?
@@ -109,7 +109,7 @@ public struct Query<M: Model>: Sendable {
   /// are, unless they must be sorted.
   ///
   /// - Parameter body: Takes the model. It must not write to the transaction that is read.
-  /// - Throws: What `body` throws; otherwise as ``fetch()``.
+  /// - Throws: Any error that `body` throws; otherwise as ``fetch()``.
   @inlinable
   public func forEach(_ body: (M) throws -> Void) throws {
     try walk { model in
@@ -142,7 +142,7 @@ public struct Query<M: Model>: Sendable {
     return count
   }
 
-  /// Whether a model answers.
+  /// True if at least one model answers.
   ///
   /// - Throws: As ``fetch()``.
   public func exists() throws -> Bool {
@@ -195,7 +195,7 @@ public struct Query<M: Model>: Sendable {
   /// - Parameters:
   ///   - count: How many models a batch has.
   ///   - body: Takes a batch; it may write.
-  /// - Throws: What `body` throws; otherwise as ``page()``.
+  /// - Throws: Any error that `body` throws; otherwise as ``page()``.
   public func batches(of count: Int, _ body: ([M]) throws -> Void) throws {
     var left = description.limit ?? .max
     var query = self
@@ -213,7 +213,7 @@ public struct Query<M: Model>: Sendable {
   /// - Throws: As ``fetch()``, since the query is run.
   public func explain() throws -> String {
     if filters.isEmpty { return try explain(running: { _ in }) }
-    // What a filter leaves is not known before, so that a limit cannot end the run.
+    // The results that a filter leaves are not known beforehand, so a limit cannot end the run.
     return try unlimited.explain(running: { _ in }) + "\nthen filter in Swift"
   }
 
@@ -289,9 +289,9 @@ extension Query {
   ///     let late = try await query.inBackground { try $0.fetch() }
   ///
   /// - Parameter body: Asks for the result.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws; `CancellationError`; ``DatabaseError/misuse(reason:)`` for a
-  ///   query of a transaction.
+  /// - Returns: The result of `body`.
+  /// - Throws: Any error that `body` throws; `CancellationError`; ``DatabaseError/misuse(reason:)``
+  ///   for a query of a transaction.
   public func inBackground<R: Sendable>(
     _ body: @escaping @Sendable (Query) throws -> R
   ) async throws -> R {

@@ -1,21 +1,21 @@
-// What leads from records to those that are related to them, for a batch of records at once, so
+// Follows a path from records to those that are related to them, for a batch of records at once, so
 // that each different key is looked up once, however many lead there.
 //
 //     records ──▶ keys ──▶ different ones ──▶ the records behind them ──▶ keys …
 
-/// What looking for related models did.
+/// The work that looking for related models took.
 struct RelationCounts: Equatable, Sendable {
   /// Keys that were looked up.
   var lookups = 0
-  /// Keys whose referring records an index told.
+  /// Keys whose referring records were looked for in an index.
   var indexReads = 0
-  /// Walks over all records, where no index tells.
+  /// Walks over all records, where no index has them.
   var walks = 0
 }
 
 /// The keys that a path leads to from each record of a batch.
 final class RelatedKeys {
-  /// What is read of the records of one collection.
+  /// One step of the path: a collection, and the property that is read from its records.
   private struct Step {
     let collection: Path
     let values: QueryPaths
@@ -124,7 +124,7 @@ final class RelatedModels<Other: Model> {
     }
   }
 
-  /// Whether finding some takes a walk over all.
+  /// True if finding models takes a walk over all, since no index has the reference.
   var walks: Bool { inverse.map { keys.records.edge(collection, $0.name) == nil } ?? false }
 
   /// The models of some keys, one key after the other.

@@ -1,5 +1,5 @@
-// Results that are not whole models: some properties, and figures. What a query reads comes as
-// values; the types are those that the properties have in the model.
+// Results that are not whole models: some properties, and aggregates. The query reads plain values;
+// their types are those that the properties have in the model.
 
 import FoundationEssentials
 
@@ -46,7 +46,7 @@ public struct Selection<M: Model, each V: PropertyValue>: Sendable {
   /// they must be sorted or told apart.
   ///
   /// - Parameter body: Takes the properties. It must not write to the transaction that is read.
-  /// - Throws: What `body` throws; otherwise as ``fetch()``.
+  /// - Throws: Any error that `body` throws; otherwise as ``fetch()``.
   public func forEach(_ body: (repeat each V) throws -> Void) throws {
     try query.withoutFilters("select").run { _ in }.forEachValues { values in
       try reader.hand(values, to: body)
@@ -75,7 +75,7 @@ public struct Selection<M: Model, each V: PropertyValue>: Sendable {
   /// - Parameters:
   ///   - count: How many results a batch has.
   ///   - body: Takes a batch; it may write.
-  /// - Throws: What `body` throws; otherwise as ``page()``.
+  /// - Throws: Any error that `body` throws; otherwise as ``page()``.
   public func batches(of count: Int, _ body: ([(repeat each V)]) throws -> Void) throws {
     var pages = Pages(query.bounds, of: count)
     while let bounds = pages.next() {
@@ -145,7 +145,7 @@ struct SelectedValues<each V: PropertyValue>: Sendable {
 }
 
 extension PropertyValue {
-  /// A selected value. What a record has none of is nil where the type allows it.
+  /// A selected value; nil, where the type allows it, if the record has none.
   init(selected value: Value, _ path: PropertyPath) throws {
     do { self = try Self(storedValue: value) } catch let error as ValueMismatch {
       throw PropertyError(
@@ -159,7 +159,7 @@ extension Query {
   /// Only some properties of the models that answer.
   ///
   /// - Parameter properties: The properties, also through references: `\.origin.name`.
-  /// - Returns: What can be fetched: tuples of the properties' types.
+  /// - Returns: A selection, which fetches tuples of the properties' types.
   public func select<each T: PropertyTerm>(
     _ properties: repeat (Fields<M>) -> each T
   ) -> Selection<M, repeat (each T).V> {
@@ -200,7 +200,8 @@ extension Query {
     return results.last?.last ?? .null
   }
 
-  /// Whether not all that answer are meant; a description with groups would leave out groups.
+  /// True if a limit or an offset leaves out models; a description with groups would leave out
+  /// groups instead.
   var hasLimit: Bool { description.limit != nil || description.offset > 0 }
 
   /// The figure over no more models than the limit lets through.

@@ -1,4 +1,4 @@
-// Finishes what declarations have put off: fills indexes and views, and empties those that were
+// Finishes what declarations have deferred: fills indexes and views, and empties those that were
 // given up, one after the other, in steps that each take the writer's turn for about 2 ms.
 
 import Dispatch
@@ -56,7 +56,7 @@ final class Filler: Sendable {
   /// Finishes what there is, on this thread.
   ///
   /// - Parameter progress: Told what is done, about ten times a second; false breaks off.
-  /// - Throws: ``DatabaseError``, `CancellationError`. What is done stays done.
+  /// - Throws: ``DatabaseError``, `CancellationError`. Steps that are done stay done.
   func finish(_ progress: ProgressHandler?) throws {
     guard let writer = state.withLock({ $0.writer }) else { return }
     try checkCaller()
@@ -151,11 +151,11 @@ final class FillRun {
   }
 
   func fill() throws {
-    // Once more where the state was made anew meanwhile, and may not be as far as it was.
+    // Tries again where the state was rebuilt meanwhile, and may not be as far as it was.
     while let source = try source(), try !fill(from: source) {}
   }
 
-  /// - Returns: Whether it is done; not where the state is another than that of the source.
+  /// - Returns: True once it is done; false where the state is another than that of the source.
   private func fill(from source: Source) throws -> Bool {
     while true {
       let step: Bool?
@@ -175,7 +175,7 @@ final class FillRun {
     }
   }
 
-  /// What it is filled from.
+  /// The sorted entries, or the records, that it is filled from.
   struct Source {
     enum Content {
       case entries(FillEntries)
@@ -183,11 +183,12 @@ final class FillRun {
     }
 
     let content: Content
-    /// That of the state whose fence it begins at.
+    /// The generation of the state whose fence it begins at.
     let generation: UInt64
   }
 
-  /// What it is filled from, as of now; nil where no collection has it any more.
+  /// The source that it is filled from, as of now; nil where it is filled, or no collection has it
+  /// any more.
   func source() throws -> Source? {
     let generation = try writer.store.currentState().generation
     let snapshot = try writer.store.snapshot(at: .now)
@@ -227,7 +228,7 @@ final class FillRun {
 
   /// Takes the writer's turn for one step.
   ///
-  /// - Returns: What `body` returns; nil where the state is not of the generation that is meant.
+  /// - Returns: The result of `body`; nil where the state is not of the generation that is meant.
   func step(
     _ name: String, of generation: UInt64? = nil,
     _ body: (inout Projector, _ end: ContinuousClock.Instant) throws -> Bool
@@ -251,7 +252,7 @@ final class FillRun {
     }
   }
 
-  /// What is closed while this has the turn is closed as it was found.
+  /// Throws if the database was closed: closing it during a step leaves it as the step found it.
   private func checkOpen() throws {
     if isClosed() { throw DatabaseError.closed(reason: "the database is closed") }
   }

@@ -5,7 +5,7 @@ import LMDB
 extension Projector {
   /// How many entries go between two looks at the clock.
   private static let looksEvery = 32
-  /// How many entries that writers have left behind the fence are looked at in a step.
+  /// The most entries left by writers behind the fence that one step looks at.
   private static let leftMax = 1024
 
   /// Fills in entries until none is left or the time is over.
@@ -14,7 +14,7 @@ extension Projector {
   ///   - number: The index.
   ///   - entries: Its entries in order, as of any moment after its declaration.
   ///   - end: When the step should be over.
-  /// - Returns: Whether the index is whole, or is not to be filled any more.
+  /// - Returns: True if the index is whole, or is not to be filled any more.
   /// - Throws: ``DatabaseError``; the transaction can only be given up then.
   mutating func fill(
     _ number: UInt32, from entries: FillEntries, until end: ContinuousClock.Instant
@@ -49,7 +49,7 @@ extension Projector {
     return true
   }
 
-  /// What writers have left behind a fence, the first of it.
+  /// The first of the entries and tombstones that writers have left behind a fence.
   private struct Left {
     typealias Entry = (key: [UInt8], isTombstone: Bool)
 
@@ -59,7 +59,7 @@ extension Projector {
 
     var isEmpty: Bool { keys.isEmpty }
 
-    /// Whether it is known what is at a key.
+    /// True if these reach as far as a key, so that it is known what is there.
     func reaches(_ key: [UInt8]) -> Bool { bound.map { !$0.precedes(key) } ?? true }
   }
 
@@ -82,7 +82,7 @@ extension Projector {
 
   /// Takes away the tombstones up to a key.
   ///
-  /// - Returns: Whether writers have left anything at the key itself.
+  /// - Returns: True if writers have left anything at the key itself.
   private mutating func settle(_ left: inout Left, upTo key: [UInt8]?) throws -> Bool {
     while let first = left.keys.first {
       if let key, key.precedes(first.key) { return false }
@@ -93,7 +93,7 @@ extension Projector {
     return false
   }
 
-  /// Whether no entry of any index comes behind a key.
+  /// True if no entry of any index comes after a key.
   private func isLast(_ key: [UInt8]) throws -> Bool {
     var cursor = try Cursor(try reader.access, tables.index)
     guard try cursor.last() else { return true }
@@ -108,7 +108,7 @@ extension Projector {
   ///   - view: The view.
   ///   - plan: Its collection.
   ///   - end: When the step should be over.
-  /// - Returns: Whether the view is whole, or is not to be filled any more.
+  /// - Returns: True if the view is whole, or is not to be filled any more.
   /// - Throws: ``DatabaseError``; the transaction can only be given up then.
   mutating func fill(
     _ view: ViewPlan, of plan: CollectionPlan, until end: ContinuousClock.Instant
@@ -155,7 +155,7 @@ extension Projector {
 
   /// Removes entries of what was given up until none is left or the time is over.
   ///
-  /// - Returns: Whether none is left.
+  /// - Returns: True if none is left.
   mutating func empty(_ number: UInt32, until end: ContinuousClock.Instant) throws -> Bool {
     guard memory.catalog.collections.unfinished[number] == .emptying else { return true }
     repeat {
@@ -169,7 +169,7 @@ extension Projector {
 
   /// Removes entries of an index or a view.
   ///
-  /// - Returns: Whether none is left.
+  /// - Returns: True if none is left.
   private mutating func remove(_ number: UInt32, atMost most: Int) throws -> Bool {
     let prefix = IndexEntry.prefix(number)
     var count = 0
@@ -203,7 +203,7 @@ final class FillEntries {
 }
 
 extension [UInt8] {
-  /// Whether these bytes come before others.
+  /// True if these bytes come before others.
   fileprivate func precedes(_ other: [UInt8]) -> Bool {
     lend { bytes in other.lend { bytes.precedes($0) } }
   }

@@ -5,16 +5,16 @@
 //     view        records in key order ──────────▶ folded in, in steps ───▶ whole
 //     given up    entries ───────────────────────▶ removed in steps ──────▶ gone
 //
-// How far it is, is the fence. A view's is the last record that was folded in: writers fold in what
-// they change up to it, and leave the rest to the filling.
+// The fence says how far the work has come. A view's fence is the last record that was folded in:
+// writers fold in what they change up to it, and leave the rest to the filling.
 //
-// An index's is the last entry that was filled in. Up to it the index is as if it were whole.
+// An index's fence is the last entry that was filled in. Up to it the index is as if it were whole.
 // Behind it stands only what writers have changed since the declaration: entries they have put, and
 // a tombstone for each they have removed. Filling in an entry of the snapshot leaves alone what is
 // there, and takes a tombstone away with the entry it stands for. That is right whichever moment
 // after the declaration the snapshot is of, so it can be broken off and begun again by any process.
-// (What a list of later changes does in Mohan and Narang, "Algorithms for Creating Indexes for Very
-// Large Tables Without Quiescing Updates", 1992, tombstones do here.)
+// (Tombstones do here what a list of later changes does in Mohan and Narang, "Algorithms for
+// Creating Indexes for Very Large Tables Without Quiescing Updates", 1992.)
 //
 // In the table `meta`, for each of them:
 //
@@ -22,7 +22,7 @@
 
 import LMDB
 
-/// What is still to be done about the entries of an index or a view.
+/// The work that is still to be done on the entries of an index or a view.
 enum Unfinished: Equatable, Sendable {
   /// It has not all of them. For an index: those behind a key are missing; the key is the index's
   /// prefix while all are. For a view: those of the records behind a key; empty while all are.
@@ -54,7 +54,7 @@ enum Unfinished: Equatable, Sendable {
     }
   }
 
-  /// Whether a key is behind the fence.
+  /// True if a key is behind the fence.
   func isAhead(of key: RawSpan) -> Bool {
     switch self {
     case .filling(upTo: let fence): fence.lend { $0.precedes(key) }
@@ -88,8 +88,8 @@ extension StateReader {
 }
 
 extension Collections {
-  /// Whether a declared index or view has not all of its entries yet, so that nothing can be asked
-  /// of it.
+  /// True if a declared index or view does not have all of its entries yet, so that it cannot be
+  /// queried.
   func isFilling(_ number: UInt32) -> Bool { !unfinished.isEmpty && unfinished[number] != nil }
 
   /// The indexes that can be asked.

@@ -1,10 +1,10 @@
 /// A view as writers and readers use it: its declaration, with everything looked up.
 struct ViewPlan: Sendable {
-  /// What its entries' keys begin with.
+  /// The number that its entries' keys begin with.
   let number: UInt32
   let definition: ViewDefinition
   let content: Content
-  /// Whether a record counts; nil for all.
+  /// The condition that a record must pass to count; nil where all do.
   let condition: ConditionProgram?
 
   enum Content: Sendable {
@@ -35,7 +35,7 @@ struct ViewPlan: Sendable {
     }
   }
 
-  /// Whether another view keeps the same.
+  /// True if another view keeps the same content.
   func hasSameContent(as other: ViewPlan) -> Bool {
     definition == other.definition && properties == other.properties
   }
@@ -91,11 +91,11 @@ struct ViewProperty: Hashable, Sendable {
 
 /// Measures by group.
 struct GroupsPlan: Sendable {
-  /// What makes a group.
+  /// The properties whose values make a group.
   let by: [ViewProperty]
-  /// Whose values are summed, each once.
+  /// The properties whose values are summed, each once.
   let sums: [ViewProperty]
-  /// Whose values are kept in order, each once.
+  /// The properties whose values are kept in order, each once.
   let extremes: [ViewProperty]
   /// How each measure is read.
   private(set) var measures: [Measure]
@@ -146,9 +146,9 @@ extension GroupsPlan {
 
 /// Records in order, by group.
 struct TopPlan: Sendable {
-  /// What makes a group.
+  /// The properties whose values make a group.
   let by: [ViewProperty]
-  /// What the order is.
+  /// The properties that order the records of a group.
   let terms: [ViewProperty]
 }
 

@@ -13,7 +13,7 @@ struct RealmResultsTests {
     static let schema = Schema<TaskModel>("tasks")
   }
 
-  /// What a view shows of a task.
+  /// A task as a view shows it.
   private struct Row {
     let title: String
     init(_ task: TaskModel) { title = task.name.uppercased() }

@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-/// What an example shows to its user, as lines of text.
+/// The lines of text that an example shows to its user.
 final class Shown: Sendable {
   private let shown = Mutex<[String]>([])
 

@@ -32,9 +32,9 @@ public protocol Projection: Sendable {
   /// Folds in what became of a node.
   ///
   /// - Parameters:
-  ///   - change: The node's old and new value. Those of a transaction come in path order.
+  ///   - change: The node's old and new value. The changes of a transaction come in path order.
   ///   - sequence: The transaction.
-  ///   - table: What to write to, during this call only.
+  ///   - table: The table to write to, during this call only.
   /// - Throws: Anything; the transaction is then folded again later, and the error reported as
   ///   ``Diagnostic/projectionFailed(_:reason:)``.
   func fold(
@@ -44,9 +44,9 @@ public protocol Projection: Sendable {
   /// Folds in an event, after the changes of its transaction; by default nothing.
   ///
   /// - Parameters:
-  ///   - event: What was told.
+  ///   - event: The event.
   ///   - sequence: The transaction.
-  ///   - table: What to write to, during this call only.
+  ///   - table: The table to write to, during this call only.
   /// - Throws: As ``fold(_:at:into:)-(Change,_,_)``.
   func fold(_ event: Event, at sequence: SequenceNumber, into table: ProjectionTable) throws
 }

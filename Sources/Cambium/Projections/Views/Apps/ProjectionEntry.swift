@@ -1,4 +1,4 @@
-// What is known of an app's projection, in the table `views`, behind all views:
+// The entries of an app's projection in the table `views`, after those of all views:
 //
 //     FFFFFFFF | name  → the table that is read, and the one that takes its place, if one is made:
 //                        each number u32, version i64, position u64, 1 while it takes in what was
@@ -18,13 +18,13 @@ struct ProjectionEntry: Equatable, Sendable {
     var version: Int64
     /// The last transaction that is folded in.
     var position: UInt64
-    /// Whether it has not yet taken in all that was there at the start.
+    /// True until it has taken in all that was there at the start.
     var isStarting: Bool
   }
 
-  /// What is read.
+  /// The table that is read.
   var serving: Part
-  /// What takes its place when it has come as far.
+  /// The table that takes its place when it has come as far.
   var coming: Part?
 
   /// The part that is folded into.

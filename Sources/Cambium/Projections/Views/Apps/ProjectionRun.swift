@@ -6,7 +6,7 @@
 //       -> the new table takes the old one's place
 //
 // A step writes entries and position in one transaction of the state, so that a crash leaves both
-// or none. What a table needs no more goes in steps, too.
+// or none. Entries that a table no longer needs are removed in steps, too.
 
 import LMDB
 
@@ -16,7 +16,7 @@ final class ProjectionRun {
   private let store: Store
   private let writer: Writer
   private var pace = StepPace()
-  /// What was there at the start, as far as it is not taken in.
+  /// The nodes that were there at the start, as far as they are not taken in.
   private var start: DescendantCursor?
   private var startNumber: UInt32 = 0
 
@@ -28,7 +28,7 @@ final class ProjectionRun {
 
   /// One step.
   ///
-  /// - Returns: How far it is, and whether it is up to date.
+  /// - Returns: The position that it has come to, and true if it is up to date.
   /// - Throws: ``DatabaseError``, and what the projection throws; nothing of the step is stored.
   func step() throws -> (position: SequenceNumber, isDone: Bool) {
     writer.stepBack()
@@ -113,7 +113,7 @@ final class ProjectionRun {
 
   /// Takes entries out of a table.
   ///
-  /// - Returns: Whether none is left.
+  /// - Returns: True if none is left.
   private func clear(
     _ number: UInt32, _ tables: StateTables, _ transaction: borrowing WriteTransaction,
     until end: ContinuousClock.Instant

@@ -14,7 +14,7 @@ final class ProjectionRunner: Sendable {
     var projections: [any Projection] = []
     var progress: [String: ProgressHandler] = [:]
     var isScheduled = false
-    /// Whether something came up since it looked.
+    /// True if something came up since it last looked.
     var isWanted = false
     var isClosed = false
     var waiting: [Int: Waiting] = [:]

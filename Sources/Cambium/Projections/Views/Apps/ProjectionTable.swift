@@ -1,6 +1,6 @@
 import LMDB
 
-/// What a ``Projection`` writes to: values by path, in path order.
+/// The table that a ``Projection`` writes to: values by path, in path order.
 ///
 /// It is lent for one call of `fold`, on its thread; using it later is an error.
 public final class ProjectionTable {
@@ -42,8 +42,8 @@ public final class ProjectionTable {
   /// Writes a value, or removes it.
   ///
   /// - Parameters:
-  ///   - path: Where, at most 507 bytes as stored.
-  ///   - value: What; nil for nothing.
+  ///   - path: The path, at most 507 bytes as stored.
+  ///   - value: The value; nil to remove it.
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a path that is too long.
   public func set(_ path: Path, to value: Value?) throws {
     let key = try ProjectionKey.key(number, path)
@@ -62,7 +62,7 @@ public final class ProjectionTable {
   /// - Parameters:
   ///   - path: The path.
   ///   - visit: Takes a path and its value, and says whether to go on.
-  /// - Throws: What `visit` throws; ``DatabaseError``.
+  /// - Throws: Any error that `visit` throws; ``DatabaseError``.
   public func forEach(
     under path: Path = .root, _ visit: (_ path: Path, _ value: Value) throws -> Bool
   ) throws {

@@ -15,7 +15,7 @@ public struct RegisteredProjection: Sendable {
   /// the new table can be read.
   ///
   /// - Parameter sequence: The transaction; the newest one by default.
-  /// - Throws: What the projection throws, ``DatabaseError``, `CancellationError`.
+  /// - Throws: Any error that the projection throws, ``DatabaseError``, `CancellationError`.
   public func catchUp(to sequence: SequenceNumber? = nil) async throws {
     let wanted = try sequence ?? database.head
     if wanted > (try database.head) {
@@ -72,7 +72,7 @@ public struct ProjectionSnapshot: Sendable {
   /// - Parameters:
   ///   - path: The path.
   ///   - visit: Takes a path and its value, and says whether to go on.
-  /// - Throws: What `visit` throws; ``DatabaseError``.
+  /// - Throws: Any error that `visit` throws; ``DatabaseError``.
   public func forEach(
     under path: Path = .root, _ visit: (_ path: Path, _ value: Value) throws -> Bool
   ) throws {
@@ -88,7 +88,7 @@ extension Database {
   /// - Parameters:
   ///   - projection: The projection; one with the same name takes the place of an earlier one.
   ///   - progress: Called after each step, on another thread; false ends keeping it up to date.
-  /// - Returns: How to read it.
+  /// - Returns: The registration, by which its table is read.
   /// - Throws: ``DatabaseError/badKey(_:reason:)`` for a bad name,
   ///   ``DatabaseError/readOnly(reason:)``. That the table was folded by a later version is
   ///   reported as ``Diagnostic/projectionFailed(_:reason:)``.

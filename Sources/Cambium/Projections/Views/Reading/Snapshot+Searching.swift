@@ -10,8 +10,8 @@ extension Snapshot {
   ///
   /// - Parameters:
   ///   - collection: The collection, with a view of texts declared.
-  ///   - query: What to look for.
-  ///   - limit: How many records are wanted.
+  ///   - query: The query.
+  ///   - limit: The most records to find.
   ///   - properties: Which view is meant, by the properties that it was declared with; nil for the
   ///     first.
   /// - Returns: The records' keys with their score; equally good ones in the order of their keys.
@@ -32,8 +32,8 @@ extension Snapshot {
   ///
   /// - Parameters:
   ///   - collection: The collection, with a view of texts declared.
-  ///   - text: What was typed, as ``TextQuery/init(anyText:)`` reads it.
-  ///   - limit: How many records are wanted.
+  ///   - text: The typed text, as ``TextQuery/init(anyText:)`` reads it.
+  ///   - limit: The most records to find.
   ///   - properties: Which view is meant; nil for the first.
   /// - Returns: As ``search(_:for:limit:properties:)``.
   /// - Throws: ``DatabaseError/notFound(_:reason:)`` where no such view is declared.
@@ -48,9 +48,9 @@ extension Snapshot {
   ///
   /// - Parameters:
   ///   - text: A text of a record that was found.
-  ///   - query: What was looked for.
+  ///   - query: The query that found the record.
   ///   - collection: The collection, whose view says what counts as the same word.
-  ///   - words: How many words the piece has at most.
+  ///   - words: The most words that the piece has.
   ///   - properties: As in ``search(_:for:limit:properties:)``.
   /// - Returns: The piece, with the places of the words.
   /// - Throws: As ``search(_:for:limit:properties:)``.

@@ -10,8 +10,8 @@ indirect enum TextQueryPlan: Sendable {
   /// Nothing.
   static let nothing = TextQueryPlan.any([])
 
-  /// Makes the words of a query terms. What has no word in it is as if it were not there; a query
-  /// without any finds nothing.
+  /// Turns the words of a query into terms. A part that has no word in it is ignored; a query
+  /// without any word finds nothing.
   ///
   /// - Throws: ``DatabaseError/misuse(reason:)`` for a property that the view does not have.
   init(_ query: TextQuery, _ plan: TextPlan) throws {
@@ -74,7 +74,7 @@ indirect enum TextQueryPlan: Sendable {
 }
 
 extension TextQueryPlan {
-  /// What counts for the rank: all leaves but those that are left out.
+  /// The leaves that count for the rank: all but those that are excluded.
   var rankedLeaves: [TextLeaf] {
     switch self {
     case .terms(let leaf): [leaf]
@@ -83,7 +83,7 @@ extension TextQueryPlan {
     }
   }
 
-  /// Whether a record may have something of a leaf though the part around the leaf does not find
+  /// True if a record may have something of a leaf though the part around the leaf does not find
   /// it.
   var mayFindInPart: Bool {
     switch self {
@@ -99,7 +99,7 @@ extension TextQueryPlan {
 struct TextLeaf: Hashable, Sendable {
   /// The terms; not empty.
   let terms: [[UInt8]]
-  /// Whether the last one may be the beginning of a term.
+  /// True if the last one may be the beginning of a term.
   let isPrefix: Bool
   /// The property's place in the view, or nil for any.
   let property: Int?
@@ -150,7 +150,7 @@ extension TermPlaces {
 // MARK: Without the view
 
 extension RecordTerms {
-  /// Whether a query finds the record.
+  /// True if a query finds the record.
   func matches(_ query: TextQueryPlan) -> Bool {
     switch query {
     case .terms(let leaf): count(of: leaf) > 0
@@ -171,7 +171,7 @@ extension RecordTerms {
     return leaf.count(places)
   }
 
-  /// Whether there is one of a leaf's terms.
+  /// True if the record has one of a leaf's terms, given by its index.
   func has(_ index: Int, of leaf: TextLeaf) -> Bool {
     let isPrefix = leaf.isPrefix && index == leaf.terms.count - 1
     return places(of: leaf.terms[index], isPrefix: isPrefix) != nil

@@ -105,7 +105,7 @@ struct TextReader {
     case .all(let queries) where queries.isEmpty:
       return try RestCursor(number, reader, except: nil)
     case .all(let queries):
-      // What is to be left out is asked last.
+      // Queries that exclude records are asked last.
       return try AllCursor(ordered(queries).map { try self.cursor($0, &leaves) })
     case .any(let queries): return AnyCursor(try queries.map { try self.cursor($0, &leaves) })
     case .not(let query):

@@ -5,11 +5,11 @@
 public struct TextSnippet: Hashable, Sendable {
   /// The piece.
   public let text: String
-  /// Where in it the words are that were looked for.
+  /// The places in it of the words that were looked for.
   public let highlights: [Range<String.Index>]
-  /// Whether the text begins earlier.
+  /// True if the text begins earlier.
   public let isCutAtStart: Bool
-  /// Whether the text goes on.
+  /// True if the text goes on after the piece.
   public let isCutAtEnd: Bool
 }
 

@@ -1,5 +1,5 @@
-// What a view would say of records that it does not hold: those of a past moment. All of them are
-// looked at once; memory grows with the groups, or with what is asked for.
+// Computes what a view would say of records that it does not hold: those of a past moment. All of
+// them are looked at once; memory grows with the groups, or with what is asked for.
 
 /// Visits records with their keys.
 typealias RecordWalk = (_ visit: (_ key: RawSpan, _ record: RawSpan) throws -> Void) throws -> Void

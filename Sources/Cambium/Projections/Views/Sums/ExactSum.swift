@@ -66,8 +66,8 @@ struct ExactSum: Hashable, Sendable {
     }
   }
 
-  /// The sum, rounded once to the nearest double, halves to the even one. What is infinite or not a
-  /// number makes the sum so as long as it is in.
+  /// The sum, rounded once to the nearest double, halves to the even one. A term that is infinite
+  /// or not a number makes the sum so as long as it is in.
   var value: Double {
     if notNumbers > 0 || infinities > 0 && negativeInfinities > 0 { return .nan }
     if infinities > 0 { return .infinity }

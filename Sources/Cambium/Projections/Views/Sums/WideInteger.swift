@@ -20,7 +20,7 @@ struct WideInteger: Sendable {
 
   private var sign: UInt64 { (limbs.last ?? 0) >> 63 == 1 ? .max : 0 }
 
-  /// Whether it is less than zero.
+  /// True if it is less than zero.
   var isNegative: Bool { sign != 0 }
 
   /// Adds a number of 128 bits in two's complement, times 2^(64·place).
@@ -46,7 +46,7 @@ struct WideInteger: Sendable {
       carry = first || second
       addend = extensionLimb
       index += 1
-      // What is left to add is nothing: no carry to zeros, or a carry to ones.
+      // Nothing is left to add: no carry to zeros, or a carry to ones.
       if (extensionLimb == 0) != carry { break }
     }
     if sign != limbs[limbs.count - 1] { limbs.append(sign) }

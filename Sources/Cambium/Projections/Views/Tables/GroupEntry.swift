@@ -69,7 +69,7 @@ struct GroupEntry {
 
 /// The group that a record is in.
 struct GroupPlace: Equatable {
-  /// What orders groups, and tells them apart.
+  /// The bytes that order groups, and tell them apart.
   var order: [UInt8] = []
 
   /// The group of a record.

@@ -72,7 +72,7 @@ extension GroupsPlan {
     return key
   }
 
-  /// What the keys of a group's values of a property begin with.
+  /// The bytes that the keys of a group's values of a property begin with.
   static func extremesStart(_ number: UInt32, _ place: GroupPlace, _ index: Int) -> [UInt8] {
     var key = ViewKey.start(number, .second)
     place.order.lend { _ = ViewKey.append($0, room: ViewKey.groupRoom, to: &key) }
@@ -80,7 +80,7 @@ extension GroupsPlan {
     return key
   }
 
-  /// Whether two records of a group give the same figures.
+  /// True if two records of a group add the same to its sums.
   func isSame(_ old: RawSpan, _ new: RawSpan) throws -> Bool {
     if sums.isEmpty { return true }
     let (before, after) = (try RecordTable(old), try RecordTable(new))

@@ -84,7 +84,7 @@ extension Projector {
 }
 
 extension TextPlan {
-  /// Whether two records have the same in all properties.
+  /// True if two records have the same values of all the view's properties.
   fileprivate func hasSameTexts(_ old: RawSpan, _ new: RawSpan) throws -> Bool {
     let (before, after) = (try RecordTable(old), try RecordTable(new))
     return try properties.allSatisfy { property in

@@ -59,7 +59,7 @@ struct TopEntry {
 }
 
 extension TopPlan {
-  /// What orders a record in its group.
+  /// The bytes that order a record in its group.
   func order(of record: RawSpan) throws -> [UInt8] {
     var bytes = ByteBuffer(capacity: 64)
     let table = try RecordTable(record)
@@ -69,7 +69,7 @@ extension TopPlan {
     return bytes.array()
   }
 
-  /// What the keys of a group's entries begin with.
+  /// The bytes that the keys of a group's entries begin with.
   static func start(_ number: UInt32, _ place: GroupPlace) -> [UInt8] {
     var key = ViewKey.start(number, .main)
     place.order.lend { _ = ViewKey.append($0, room: ViewKey.groupRoom, to: &key) }

@@ -1,4 +1,4 @@
-// What a text view knows of one record.
+// The terms of one record, as a text view keeps them.
 //
 // The stored form of a term's places, with the properties by their place in the view, ascending:
 //
@@ -108,7 +108,7 @@ struct RecordTerms: Sendable {
     }
   }
 
-  /// Whether there is no word.
+  /// True if there is no word.
   var isEmpty: Bool { terms.isEmpty }
 
   /// How many words there are.

@@ -14,10 +14,10 @@
 enum TextEntry {
   static func totalsKey(_ number: UInt32) -> [UInt8] { ViewKey.start(number, .main) }
 
-  /// What the keys of all records begin with.
+  /// The bytes that the keys of all records begin with.
   static func recordsStart(_ number: UInt32) -> [UInt8] { ViewKey.start(number, .second) }
 
-  /// What the keys of all terms begin with.
+  /// The bytes that the keys of all terms begin with.
   static func termsStart(_ number: UInt32) -> [UInt8] { ViewKey.start(number, .third) }
 
   /// The key of how many records have a term, with which those of its records begin.
@@ -35,7 +35,7 @@ enum TextEntry {
     return place
   }
 
-  /// What is kept of a record.
+  /// The value of a record's entry: its lengths, then its key where that is cut.
   static func stored(_ lengths: [UInt64], _ record: RawSpan, _ place: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = []
     for length in lengths { bytes.append(varint: length) }
@@ -49,7 +49,7 @@ struct TextTotals: Equatable {
   var records: UInt64 = 0
   var lengths: [UInt64]
 
-  /// Those of no records.
+  /// The totals of no records.
   init(_ plan: TextPlan) { lengths = Array(repeating: 0, count: plan.properties.count) }
 
   /// Reads the stored form.

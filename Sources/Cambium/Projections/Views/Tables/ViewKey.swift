@@ -3,7 +3,7 @@
 //     number of the view u32, big-endian | part u8 | what is drawn where it is written
 //
 // LMDB's keys end at 511 bytes, so a part that may be long is cut to a room of its own: its first
-// bytes, and 16 bytes of a digest of all of it. What is cut stays different from all else, and
+// bytes, and 16 bytes of a digest of all of it. A cut part stays different from all others, and
 // stands among its neighbours by its first bytes; the entry's value then has it whole.
 //
 //     not cut: shorter than room - 16        cut: room bytes
@@ -12,7 +12,7 @@ import LMDB
 
 /// Makes keys of views' entries.
 enum ViewKey {
-  /// What a view's entries are about.
+  /// The kinds of entries that a view has.
   enum Part: UInt8 {
     /// One entry for the view, or one for each group.
     case main = 0
@@ -42,7 +42,7 @@ enum ViewKey {
 
   /// Adds a part that may be long.
   ///
-  /// - Returns: Whether it was cut.
+  /// - Returns: True if it was cut.
   @discardableResult
   static func append(_ bytes: RawSpan, room: Int, to key: inout [UInt8]) -> Bool {
     if bytes.byteCount < room - digestBytes {
@@ -54,7 +54,7 @@ enum ViewKey {
     return true
   }
 
-  /// What of a part stands in a key as it is.
+  /// The bytes of a part that stand in a key as they are.
   static func shown(of bytes: [UInt8], room: Int) -> [UInt8] {
     bytes.count < room - digestBytes ? bytes : Array(bytes.prefix(room - digestBytes))
   }
@@ -94,7 +94,7 @@ extension Cursor {
     return try end.lend { try seekBefore($0) } && isAt(prefix: prefix)
   }
 
-  /// Whether the key of the entry that it stands on begins with these bytes.
+  /// True if the key of the entry that it stands on begins with these bytes.
   @inline(__always)
   func isAt(prefix: [UInt8]) -> Bool {
     prefix.lend { prefix in withEntry { key, _ in key.starts(with: prefix) } }

@@ -4,7 +4,7 @@ import CStemmer
 ///
 /// It keeps its last result, so it is for one thread at a time; ``TextAnalyzer`` sees to that.
 @safe struct Stemmer: ~Copyable, @unchecked Sendable {
-  // What makes it Sendable: the library keeps everything in the object, which has one owner.
+  // It is Sendable because the library keeps everything in the object, which has one owner.
   private let handle: OpaquePointer
 
   /// Makes one.

@@ -1,6 +1,6 @@
-// What makes two spellings one term: case does not count, nor whether an accent is a scalar of its
-// own, nor, where that is wanted, whether it is there. Unicode's case folding and normalization are
-// utf8proc's; plain ASCII is done here.
+// The folding that makes two spellings one term: case does not count, nor whether an accent is a
+// scalar of its own, nor, where that is wanted, whether it is there. Unicode's case folding and
+// normalization are utf8proc's; plain ASCII is done here.
 
 import CUTF8Proc
 

@@ -24,7 +24,7 @@ final class TextAnalyzer: Sendable {
   /// - Parameters:
   ///   - language: Whose rules find stems, by ISO 639 code or Snowball's name; nil for words as
   ///     they are.
-  ///   - keepsDiacritics: Whether letters with and without accents are different.
+  ///   - keepsDiacritics: True if letters with and without accents are different.
   /// - Throws: ``DatabaseError/misuse(reason:)`` for a language without rules.
   init(language: String?, keepsDiacritics: Bool = false) throws {
     self.keepsDiacritics = keepsDiacritics
@@ -33,9 +33,9 @@ final class TextAnalyzer: Sendable {
 
   /// The terms of one word.
   struct Terms: Equatable, Sendable {
-    /// That of the word as it is written.
+    /// The term of the word as it is written.
     var own: [UInt8]
-    /// That of the word without accents; nil where it is the same.
+    /// The term of the word without accents; nil where it is the same.
     var plain: [UInt8]?
 
     /// True if one of them passes a test.

@@ -23,7 +23,7 @@ extension TextQuery {
   /// Use ``init(parsing:)`` where the search is written by a program, or by people who want to know
   /// what is wrong with it.
   ///
-  /// - Parameter text: What was typed; the first 64 parts of it count.
+  /// - Parameter text: The typed text; the first 64 parts of it count.
   /// - Complexity: O(*n*) in the text's length.
   public init(anyText text: String) {
     var reader = TypedTextReader(text)

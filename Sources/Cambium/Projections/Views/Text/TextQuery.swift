@@ -1,7 +1,8 @@
-/// What to look for in texts.
+/// A query for words in texts.
 ///
 /// Words are compared as the view's language has them: in any case, with or without accents, and,
-/// where it has a language, by their stems. What reads as several words is looked for in a row.
+/// where it has a language, by their stems. A string that reads as several words is looked for in a
+/// row.
 public indirect enum TextQuery: Hashable, Sendable {
   /// A word.
   case word(String)
@@ -23,7 +24,7 @@ extension TextQuery: CustomStringConvertible {
   /// The text that ``init(parsing:)`` reads.
   public var description: String { text(in: .any) }
 
-  /// What a part stands in, which says whether it needs parentheses.
+  /// The surroundings of a part, which say whether it needs parentheses.
   private enum Context { case all, any, single }
 
   private func text(in context: Context) -> String {
@@ -51,7 +52,7 @@ extension TextQuery: CustomStringConvertible {
 public struct TextQueryError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Which character is wrong, counted from 1; one past the last where something is missing.
   public let column: Int
-  /// What is wrong.
+  /// The error in words, without its place.
   public let reason: String
 
   /// The sentence for people.

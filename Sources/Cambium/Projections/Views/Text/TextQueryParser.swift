@@ -121,7 +121,7 @@ private struct TextQueryParser {
     return takeStar() ? .prefix(word) : .word(word)
   }
 
-  /// Whether something can follow the colon after a property's name.
+  /// True if a part of a query follows the colon after a property's name.
   private func isPartNext(after colon: Int) -> Bool {
     guard colon + 1 < characters.count else { return false }
     let next = characters[colon + 1]
@@ -134,7 +134,7 @@ private struct TextQueryParser {
     return true
   }
 
-  /// Whether an operator's word comes next.
+  /// True if an operator's word comes next.
   private func isNext(_ word: String) -> Bool {
     let end = index + word.count
     guard end <= characters.count, String(characters[index..<end]) == word else { return false }

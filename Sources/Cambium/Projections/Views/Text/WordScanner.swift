@@ -4,15 +4,16 @@
 //   among them (rules WB4, WB5 and WB8 to WB10).
 // - Scripts that put no spaces between words (Han, kana, Thai, Lao, Myanmar, Khmer) give a word for
 //   each letter, with its marks (WB999); a query of several letters looks for them in a row.
-// - What may stand inside a word by UAX #29 (WB6, 7, 11, 12, 13: apostrophe, full stop, comma, low
-//   line) separates here, so that `avion` is found in `l'avion`, and `debian` in `debian.org`. As
-//   the same rules cut a query, and what they cut is looked for in a row, nothing else is found.
+// - Characters that may stand inside a word by UAX #29 (WB6, 7, 11, 12, 13: apostrophe, full stop,
+//   comma, low line) separate here, so that `avion` is found in `l'avion`, and `debian` in
+//   `debian.org`. As the same rules cut a query, and its pieces are looked for in a row, nothing
+//   else is found.
 //
-// What a scalar is, the standard library's Unicode data say. ASCII is decided without them.
+// The standard library's Unicode data decide the class of a scalar. ASCII is decided without them.
 
 /// Finds the words of a text.
 struct WordScanner {
-  /// What a scalar does to a word.
+  /// The effect of a scalar on a word.
   private enum Kind {
     /// Begins a word, or goes on with one.
     case letter
@@ -95,8 +96,8 @@ struct WordScanner {
     }
   }
 
-  /// Whether a letter's script puts no spaces between words. The standard library knows ideographs;
-  /// of the other scripts it does not tell, so these are their blocks.
+  /// True if a letter's script puts no spaces between words. The standard library knows ideographs,
+  /// but not the other scripts, so these are their blocks.
   private static func isUnspaced(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x0E00...0x0EFF, 0x1000...0x109F, 0x1780...0x17FF, 0x3040...0x30FF, 0x31F0...0x31FF,
