@@ -55,7 +55,7 @@ let package = Package(
     .target(
       name: "Simulation", dependencies: ["Cambium", "LMDB"], path: "Tests/Simulation",
       swiftSettings: settings),
-    // What full text is compared with.
+    // The peer that full text is compared with.
     .systemLibrary(
       name: "CSQLite", path: "Tests/CSQLite", pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),

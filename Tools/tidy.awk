@@ -93,6 +93,15 @@ function is_import(line) {
   return line ~ /^ *(@[A-Za-z_]+(\([A-Za-z_]*\))? +)*((public|package|internal|private) +)?import /
 }
 
+swift && /^ *\/\/\/?( *- [A-Za-z]+( [A-Za-z_]+)?:)? *(What|Whether|Those)($|[^A-Za-z])/ {
+  report(FNR, "a comment says what something is or does; it does not begin with What or Whether")
+}
+
+# Swift 6.3 takes a large structure in which such an optional is nil for nil itself.
+swift && code ~ /unowned\(unsafe\) +(let|var) .*\?/ {
+  report(FNR, "an optional `unowned(unsafe)` is miscompiled; keep an `Unmanaged`")
+}
+
 swift && code ~ /(^|[^A-Za-z_])try!/ { report(FNR, "`try!` traps on what may happen; throw") }
 
 swift && source && code ~ /(^|[^A-Za-z_.])Task *(\{|\(|\.detached)/ {
