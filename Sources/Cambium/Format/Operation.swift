@@ -21,7 +21,7 @@
 //     10 incrementEntry  path, property, length, key, length, value
 //
 // A transaction record with one of the last four is of format 2; so is one with a declaration that
-// says what format 1 does not know, see Collections/DefinitionCoding.swift.
+// says what format 1 does not know, see DefinitionCoding.swift.
 //
 // Counts, lengths, names, positions and numbers are varints. A target is 0 for the node's own
 // value, or a name plus 1; a property is the latter. A path is (how many bytes it shares with the

@@ -1,4 +1,4 @@
-// Migrating a model's collection: the untyped rewriting of Database/Migrating.swift, with the
+// Migrating a model's collection: the untyped rewriting of Engine/Writing/Migrating.swift, with the
 // schema's steps as what is done to each record.
 
 /// The work that a migration has to do; see ``Database/planMigration(of:)``.
