@@ -24,12 +24,19 @@ final class OpenFiles: Sendable {
   func replaced() -> String? {
     let time = Platform.changeTime(of: directory.descriptor)
     if time != 0, time == seen.load(ordering: .relaxed) { return nil }
-    for file in files where Files.identity(of: file.path) != file.identity { return file.path }
+    for file in files where OpenFiles.identity(of: file.path) != file.identity { return file.path }
     // Times are as coarse as a tick of the system, so a young one may hide a second change.
     if OpenFiles.isSettled(time, now: Platform.wallNanoseconds()) {
       seen.store(time, ordering: .relaxed)
     }
     return nil
+  }
+
+  /// Which file is at a path, by one call of the system: nothing is opened by it, so a link on the
+  /// way does no harm, and one in the file's place is another file.
+  private static func identity(of path: String) -> Files.Identity? {
+    var info = stat()
+    return unsafe lstat(path, &info) == 0 ? Files.Identity(info) : nil
   }
 
   /// True for a change so long ago that a second one would have another time. Both may have
