@@ -52,7 +52,7 @@ import Synchronization
     }
   }
 
-  /// How many tables an environment may have.
+  /// The number of tables that an environment may have.
   static let tablesMax = 64
 
   /// The directory that holds `data.mdb` and `lock.mdb`.

@@ -61,7 +61,7 @@ extension Model {
   ///
   /// - Parameters:
   ///   - dictionary: The names and the values. An id must be the model's own, if it has one.
-  ///   - profile: How it looks. Properties that it does not show count as unknown.
+  ///   - profile: The form of the JSON. Properties that it does not show count as unknown.
   /// - Throws: ``ValidationError`` with everything that is wrong, by property; the model is then as
   ///   it was.
   public mutating func merge(

@@ -41,7 +41,7 @@ struct Pages {
   private var isOver = false
 
   /// - Parameters:
-  ///   - bounds: How many results the query as a whole skips, and how many it has.
+  ///   - bounds: The numbers of results that the query as a whole skips and has.
   ///   - most: How many results a page has.
   init(_ bounds: (skipped: Int, left: Int), of most: Int) {
     (offset, left) = bounds
