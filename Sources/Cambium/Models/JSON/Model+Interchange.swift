@@ -34,7 +34,7 @@ extension Model {
   ///
   /// - Parameters:
   ///   - dictionary: The names and the values.
-  ///   - profile: How it looks.
+  ///   - profile: The form of the JSON.
   /// - Throws: ``ValidationError`` with everything that is wrong, by property.
   public init(
     dictionary: [String: Value], _ profile: InterchangeProfile = .standard
@@ -47,7 +47,7 @@ extension Model {
   ///
   /// - Parameters:
   ///   - json: One object.
-  ///   - profile: How it looks.
+  ///   - profile: The form of the JSON.
   /// - Throws: ``InputError`` where the text is no JSON; otherwise as
   ///   ``init(dictionary:_:)``.
   public init(json: String, _ profile: InterchangeProfile = .standard) throws {
@@ -74,7 +74,7 @@ extension Model {
   ///
   /// - Parameters:
   ///   - json: One object.
-  ///   - profile: How it looks.
+  ///   - profile: The form of the JSON.
   /// - Throws: ``InputError`` where the text is no JSON; otherwise as ``merge(dictionary:_:)``.
   public mutating func merge(json: String, _ profile: InterchangeProfile = .standard) throws {
     let source = ByteSource(bytes: Array(json.utf8), name: "JSON")

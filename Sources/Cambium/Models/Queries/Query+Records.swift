@@ -42,7 +42,7 @@ struct Pages {
 
   /// - Parameters:
   ///   - bounds: The numbers of results that the query as a whole skips and has.
-  ///   - most: How many results a page has.
+  ///   - most: The number of results in a page.
   init(_ bounds: (skipped: Int, left: Int), of most: Int) {
     (offset, left) = bounds
     self.most = most
