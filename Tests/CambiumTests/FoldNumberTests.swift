@@ -44,12 +44,12 @@ struct FoldNumberTests {
       try expectSound(database)
     }
     #expect(heard.rebuilds == ["an earlier version of Cambium made it"])
-    #expect(try place.mark?.fold == State.foldNumber)
+    #expect(try place.mark?.fold == StateMark.foldNumber)
   }
 
   @Test("refuses a state of a later fold, and leaves everything as it is")
   func later() throws {
-    try place.setMark { $0.fold = State.foldNumber + 1 }
+    try place.setMark { $0.fold = StateMark.foldNumber + 1 }
     let before = try place.listing()
     for readOnly in [true, false] {
       #expect {
@@ -69,7 +69,7 @@ struct FoldNumberTests {
     let writer = try LogWriter(database.store.log)
     var mark = try #require(try writer.reader.stateMark())
     mark.generation += 1
-    mark.fold = State.foldNumber + 1
+    mark.fold = StateMark.foldNumber + 1
     try writer.setStateMark(mark)
     try writer.commit(head: try database.store.log.read { try $0.head() })
     func isRefusal(_ error: any Error) -> Bool {
@@ -147,7 +147,7 @@ struct FoldNumberTests {
     try expectAnswers(database)
     try database.compact(upTo: 7)
     try expectAnswers(database)
-    #expect(try database.store.log.read { try $0.baseline().fold } == State.foldNumber)
+    #expect(try database.store.log.read { try $0.baseline().fold } == StateMark.foldNumber)
     try database.close()
   }
 }

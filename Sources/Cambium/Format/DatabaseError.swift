@@ -103,3 +103,8 @@ public enum DatabaseError: Error, Equatable, Sendable {
   /// replaced. Recovery: open again.
   case closed(reason: String)
 }
+
+extension DatabaseError {
+  /// True if stored bytes are wrong.
+  var isDamage: Bool { if case .corrupt = self { true } else { false } }
+}

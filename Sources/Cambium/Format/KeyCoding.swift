@@ -172,3 +172,12 @@ extension Path {
     return end
   }
 }
+
+extension Key {
+  /// The stored form.
+  var storedBytes: [UInt8] {
+    var bytes: [UInt8] = []
+    append(to: &bytes)
+    return bytes
+  }
+}

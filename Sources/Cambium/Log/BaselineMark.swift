@@ -28,8 +28,8 @@ struct BaselineMark: Equatable, Sendable {
   var digest = [UInt8](repeating: 0, count: Digest.bytesCount)
   /// How often an erasure has made the file anew.
   var edition: UInt32 = 0
-  /// The number of the fold that made it; see ``State/foldNumber``.
-  var fold = State.foldNumber
+  /// The number of the fold that made it; see ``StateMark/foldNumber``.
+  var fold = StateMark.foldNumber
 
   static let name = "baseline"
   static let archiveName = "archive"

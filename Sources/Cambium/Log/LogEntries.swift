@@ -116,6 +116,12 @@ struct LogHead: Equatable, Sendable {
 
 /// Which state belongs to the log, and whether it can be trusted (see <doc:ErrorsAndRecovery>).
 struct StateMark: Equatable, Sendable {
+  /// The number of the fold: it is raised whenever folding the same log gives other tables than
+  /// before. A state, a checkpoint or a baseline says which fold made it, so that none is read by
+  /// rules that it does not follow: a state is made anew, a checkpoint ignored, and a baseline
+  /// folded anew as far as it is derived (``Baseline/makeState(from:of:in:_:)``).
+  static let foldNumber: UInt32 = 2
+
   /// The number in the state directory's name.
   var generation: UInt64
   /// True if the state was synced after its last write.
@@ -124,8 +130,8 @@ struct StateMark: Equatable, Sendable {
   var boot: String
   /// The mount during which the state is written.
   var mount: String
-  /// The number of the fold that made the state; see ``State/foldNumber``.
-  var fold = State.foldNumber
+  /// The number of the fold that made the state; see ``StateMark/foldNumber``.
+  var fold = StateMark.foldNumber
 
   /// The start of the system that is named where none is to trust the state.
   static let untrustedBoot = ""
@@ -142,14 +148,14 @@ struct StateMark: Equatable, Sendable {
   ///
   /// - Throws: ``DatabaseError/unsupported(path:reason:)``.
   func checkKnown(_ path: String) throws {
-    if fold > State.foldNumber { throw StateMark.unknownFold(fold, path) }
+    if fold > StateMark.foldNumber { throw StateMark.unknownFold(fold, path) }
   }
 
   static func unknownFold(_ fold: UInt32, _ path: String) -> DatabaseError {
     .unsupported(
       path: path,
       reason: "a later version of Cambium has used it: its state is of fold \(fold), and this "
-        + "version knows folds up to \(State.foldNumber); update this program")
+        + "version knows folds up to \(StateMark.foldNumber); update this program")
   }
 
   init(generation: UInt64, isClean: Bool, boot: String, mount: String) {
@@ -191,7 +197,7 @@ struct CheckpointMark: Equatable, Sendable {
   /// How large the log was then, in bytes.
   var logBytes: UInt64
   /// The number of the fold that made the state it is a copy of.
-  var fold = State.foldNumber
+  var fold = StateMark.foldNumber
 
   init(sequence: SequenceNumber, logBytes: UInt64) {
     self.sequence = sequence

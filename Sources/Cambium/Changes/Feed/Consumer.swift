@@ -108,3 +108,18 @@ extension Database {
   /// - Returns: The consumer.
   public func consumer(_ name: String) -> Consumer { Consumer(name: name, database: self) }
 }
+
+extension Consumer {
+  /// Moves the position and stores it, without blocking the caller's thread.
+  ///
+  /// - Parameter sequence: The last transaction that counts as taken care of.
+  /// - Throws: As the synchronous `reset`.
+  public func reset(to sequence: SequenceNumber) async throws {
+    try await database.inBackground { try self.reset(to: sequence) }
+  }
+
+  /// Forgets the position without blocking the caller's thread.
+  ///
+  /// - Throws: As the synchronous `drop`.
+  public func drop() async throws { try await database.inBackground { try self.drop() } }
+}

@@ -101,7 +101,7 @@ extension Database {
   private func reasonToRebuild(_ mark: StateMark?) throws -> String? {
     guard let mark else { return "there is none" }
     try mark.checkKnown(path)
-    if mark.fold < State.foldNumber { return "an earlier version of Cambium made it" }
+    if mark.fold < StateMark.foldNumber { return "an earlier version of Cambium made it" }
     guard Files.isFile("\(path)/\(State.directory(mark.generation))/data.mdb") else {
       return "its directory is missing"
     }
@@ -236,9 +236,4 @@ extension Database {
 extension StorageError {
   /// True if stored bytes are wrong. LMDB calls a reader that has met damage a bad transaction.
   fileprivate var isDamage: Bool { kind == .corrupt || kind == .badTransaction }
-}
-
-extension DatabaseError {
-  /// True if stored bytes are wrong.
-  var isDamage: Bool { if case .corrupt = self { true } else { false } }
 }

@@ -100,3 +100,13 @@ extension Store {
     return (aside, name.hasPrefix("state-"))
   }
 }
+
+extension Database {
+  /// Resolves a path that a user gave, and removes slashes at its end: links in it are followed
+  /// here, and nowhere else.
+  static func located(_ path: String) -> String {
+    var path = path
+    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    return Files.resolved(path)
+  }
+}

@@ -80,7 +80,7 @@ extension Store {
   ) throws -> DatabaseError? {
     let baseline = try log.readNewest { try Baseline.current(self, $0) }
     if isRecovery, let checkpoint = try Checkpoint.newest(self),
-      checkpoint.mark.fold == State.foldNumber,
+      checkpoint.mark.fold == StateMark.foldNumber,
       checkpoint.mark.sequence >= baseline?.mark.sequence ?? .zero
     {
       do {

@@ -23,7 +23,7 @@ extension Store {
   func markClean() throws {
     let (head, mark) = try log.readNewest { (try $0.head(), try $0.stateMark()) }
     // The state of a later version of the program is not this one's to vouch for.
-    guard var mark, !mark.isClean, mark.fold == State.foldNumber else { return }
+    guard var mark, !mark.isClean, mark.fold == StateMark.foldNumber else { return }
     let state = try state(of: mark)
     if state.environment.failure != nil { return try distrust(mark, head) }
     do {

@@ -118,7 +118,7 @@ final class Store: Sendable {
     }
     if let known { return known }
     try mark.checkKnown(path)
-    guard trusts(mark), mark.fold == State.foldNumber else {
+    guard trusts(mark), mark.fold == StateMark.foldNumber else {
       throw DatabaseError.closed(reason: "the state must be rebuilt; close and open the database")
     }
     return try adopt(mark.generation)

@@ -122,14 +122,6 @@ extension Database {
 
   // MARK: Directories
 
-  /// Resolves a path that a user gave, and removes slashes at its end: links in it are followed
-  /// here, and nowhere else.
-  static func located(_ path: String) -> String {
-    var path = path
-    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-    return Files.resolved(path)
-  }
-
   private static func checkParent(of path: String) throws {
     let parent = Files.parent(of: path)
     guard Files.isDirectory(parent) else { throw DatabaseError.noDatabase(path: parent) }

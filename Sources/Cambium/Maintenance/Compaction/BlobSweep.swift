@@ -8,50 +8,13 @@
 // Who stores a content that is there already refers to it later. So storing takes a blob off the
 // list, and for a while keeps it from being listed. Where transactions are archived nothing is
 // given up, since any of their moments can be restored.
-//
-// In the log's `meta` table:
-//
-//     given up        hashes of the listed blobs, 32 bytes each
-//     kept/<hash>     microseconds since 1970 u64: when somebody stored it again
 
 import LMDB
 
-extension LogReader {
-  /// The hashes of the blobs that are being given up.
-  func blobsGivenUp() throws -> [[UInt8]] {
-    try entry(BlobSweep.entryName) { bytes in
-      try stride(from: 0, to: bytes.byteCount, by: Digest.bytesCount).map {
-        try bytes.array($0, Digest.bytesCount)
-      }
-    } ?? []
-  }
-}
-
-extension LogWriter {
-  /// Says which blobs are being given up.
-  func setBlobsGivenUp(_ hashes: [[UInt8]]) throws {
-    if hashes.isEmpty { return try removeEntry(BlobSweep.entryName) }
-    try setEntry(BlobSweep.entryName, Array(hashes.joined()))
-  }
-
-  /// Keeps a blob that is there, since somebody is about to refer to it.
-  func keep(_ blob: Blob) throws {
-    let listed = try reader.blobsGivenUp()
-    if listed.contains(blob.hash) { try setBlobsGivenUp(listed.filter { $0 != blob.hash }) }
-    try setNumber(BlobSweep.keptName(blob.hash), to: UInt64(clamping: WallClock.microseconds()))
-  }
-}
-
 /// Takes the steps of giving blobs up.
 struct BlobSweep {
-  static let entryName = "given up"
   /// For so long after it was stored again a blob is not listed, in microseconds.
   static let grace: Int64 = 600_000_000
-  private static let keptPrefix = "kept/"
-
-  static func keptName(_ hash: [UInt8]) -> String {
-    keptPrefix + hash.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-  }
 
   let store: Store
 
@@ -77,12 +40,12 @@ struct BlobSweep {
   func list(_ blobs: Set<[UInt8]>, _ log: borrowing LogWriter) throws {
     var blobs = blobs.union(try log.reader.blobsGivenUp())
     let limit = WallClock.microseconds() - BlobSweep.grace
-    for name in try log.reader.entryNames(startingWith: BlobSweep.keptPrefix) {
+    for name in try log.reader.entryNames(startingWith: GivenUpBlobs.keptPrefix) {
       let kept = Int64(clamping: try log.reader.number(name) ?? 0)
       if kept < limit {
         try log.removeEntry(name)
       } else {
-        blobs = blobs.filter { BlobSweep.keptName($0) != name }
+        blobs = blobs.filter { GivenUpBlobs.keptName($0) != name }
       }
     }
     try log.setBlobsGivenUp(blobs.sorted { $0.lexicographicallyPrecedes($1) })

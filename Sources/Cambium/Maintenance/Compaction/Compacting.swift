@@ -113,11 +113,6 @@ extension Database {
     }
   }
 
-  /// The oldest moment that can be read; zero while nothing was compacted.
-  public var horizon: SequenceNumber {
-    get throws { try translating { try store.log.read { try $0.horizon() } } }
-  }
-
   func compacting<R>(_ body: (CompactionRun) throws -> R) throws -> R {
     if store.isReadOnly {
       throw DatabaseError.readOnly(reason: "\(path) is open for reading only")

@@ -62,7 +62,7 @@ private struct VacuumRun {
         try writer.commit(head: head)
       }
     }
-    if let mark, mark.isTrusted(boot: boot, mount: mount), mark.fold == State.foldNumber {
+    if let mark, mark.isTrusted(boot: boot, mount: mount), mark.fold == StateMark.foldNumber {
       try replaceState(mark, &result)
     }
     return result

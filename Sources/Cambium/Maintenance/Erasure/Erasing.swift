@@ -135,5 +135,5 @@ extension Database {
 
 extension Erasure {
   /// The name of the event that the record of an erasure holds.
-  public static let eventName = "cambium.erasure"
+  public static let eventName = TransactionRecord.erasureEventName
 }

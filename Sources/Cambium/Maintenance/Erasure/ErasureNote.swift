@@ -51,15 +51,6 @@ struct ErasureNote {
   }
 }
 
-extension TransactionRecord {
-  /// True if it records an erasure.
-  var isErasure: Bool {
-    var operations = OperationReader(operations)
-    guard case .event(Erasure.eventName, _)? = try? operations.next() else { return false }
-    return true
-  }
-}
-
 /// Compares what is left of erased records with what the records of erasures say.
 struct ErasureCheck {
   private var left: [SequenceNumber: [UInt8]] = [:]

@@ -113,7 +113,7 @@ struct ErasureRun {
     if mark.sequence == .zero { return mark }
     var excised = mark
     excised.edition += 1
-    excised.fold = State.foldNumber
+    excised.fold = StateMark.foldNumber
     let state = try state("excision", from: mark, in: path)
     let fresh = try self.state(Baseline.directory(excised), from: BaselineMark())
     defer {

@@ -63,10 +63,6 @@ struct ClosedOpenBytes: Hashable {
 
 /// One range of an index, or several.
 struct IndexScan {
-  /// Only so many bytes of a bound are looked for where entries may be cut: so many are there of
-  /// every entry, however long the record's key is.
-  static let boundBytesMax = IndexEntry.bytesMax - 1 - Key.textBytesMax
-
   var index: IndexPlan
   /// In ascending order, none overlapping another.
   var ranges: [ClosedOpenBytes]

@@ -89,7 +89,7 @@ struct QueryJoin {
     try OrderedBytes.append(
       stored: value, as: type, isDescending: index.terms[0].isDescending, to: &term)
     let bound = IndexEntry.prefix(index.number) + term.array()
-    let range = ClosedOpenBytes(prefix: Array(bound.prefix(IndexScan.boundBytesMax)))
+    let range = ClosedOpenBytes(prefix: Array(bound.prefix(IndexEntry.boundBytesMax)))
     var keys: [[UInt8]] = []
     var cursor = try Cursor(records.reader.access, records.reader.tables.index)
     var isThere = try range.lower.lend { try cursor.seek($0) }
@@ -104,7 +104,7 @@ struct QueryJoin {
     }
     // The index may have more terms, which order those of one value.
     keys.sort { $0.lexicographicallyPrecedes($1) }
-    if bound.count <= IndexScan.boundBytesMax { return keys }
+    if bound.count <= IndexEntry.boundBytesMax { return keys }
     // The bound was cut, so the records have the last word.
     let wanted = try bytes(value)
     return try keys.filter { key in

@@ -312,15 +312,6 @@ extension Condition.Test {
   }
 }
 
-extension Key {
-  /// The stored form.
-  var storedBytes: [UInt8] {
-    var bytes: [UInt8] = []
-    append(to: &bytes)
-    return bytes
-  }
-}
-
 extension ClosedOpenBytes {
   /// The range of the bytes that lie in both.
   func intersection(_ other: ClosedOpenBytes) -> ClosedOpenBytes {

@@ -144,7 +144,7 @@ final class QueryRecords: RelatedRecords {
     var last: [UInt8] = []
     var cursor = try Cursor(reader.access, reader.tables.index)
     // Entries may be cut, so the record has the last word.
-    let bound = Array(prefix.array().prefix(IndexScan.boundBytesMax))
+    let bound = Array(prefix.array().prefix(IndexEntry.boundBytesMax))
     var isThere = try bound.lend { try cursor.seek($0) }
     while isThere {
       let goesOn = try cursor.withEntry { entry, value -> Bool in

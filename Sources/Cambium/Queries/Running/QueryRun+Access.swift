@@ -315,7 +315,7 @@ extension QueryRun {
 extension ClosedOpenBytes {
   /// The stretch that surely holds what cut entries there are of it.
   var widened: ClosedOpenBytes {
-    let most = IndexScan.boundBytesMax
+    let most = IndexEntry.boundBytesMax
     var wide = self
     if lower.count > most { wide.lower = Array(lower.prefix(most)) }
     if let upper, upper.count > most {

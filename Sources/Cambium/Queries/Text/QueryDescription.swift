@@ -84,29 +84,6 @@ package struct QueryDescription: Hashable, Sendable {
   }
 }
 
-/// A figure over some records.
-package struct QueryMeasure: Hashable, Sendable {
-  package enum Kind: String, Hashable, Sendable {
-    case count
-    case sum
-    case average = "avg"
-    case minimum = "min"
-    case maximum = "max"
-  }
-
-  package var kind: Kind
-  /// The property; nil where records are counted.
-  package var path: PropertyPath?
-
-  package init(_ kind: Kind, _ path: PropertyPath? = nil) {
-    self.kind = kind
-    self.path = path
-  }
-
-  /// Its name among the results: `avg(delay)`.
-  package var name: String { path.map { "\(kind.rawValue)(\($0))" } ?? kind.rawValue }
-}
-
 extension QueryDescription {
   /// The names of the collection's own properties that the answer depends on.
   var propertyNames: Set<String> {
@@ -119,37 +96,5 @@ extension QueryDescription {
   var paths: [PropertyPath] {
     (grouping == nil ? orderings.map(\.path) : []) + (selection ?? []) + joins.map(\.outer)
       + (grouping?.paths ?? []) + (grouping?.measures ?? []).compactMap(\.path)
-  }
-}
-
-extension Condition {
-  /// The names of the records' own properties that it tests, references that it follows among them.
-  package var propertyNames: Set<String> { test.propertyNames }
-}
-
-extension Condition.Test {
-  /// The names of the record's own properties that a path may begin with. Names that belong
-  /// together, as in `place.latitude`, may be one name or several.
-  static func names(in path: PropertyPath) -> Set<String> {
-    var names = Set([path.hops.first ?? path.property].compactMap { $0 })
-    if let property = path.property, !path.hops.isEmpty {
-      names.insert((path.hops + [property]).joined(separator: "."))
-    }
-    return names
-  }
-
-  fileprivate var propertyNames: Set<String> {
-    func first(_ path: PropertyPath) -> Set<String> { Condition.Test.names(in: path) }
-    switch self {
-    case .all(let tests), .any(let tests):
-      return tests.reduce(into: []) { $0.formUnion($1.propertyNames) }
-    case .not(let other): return other.propertyNames
-    case .compare(let path, _, _), .oneOf(let path, _), .text(let path, _, _, _),
-      .contains(let path, _):
-      return first(path)
-    case .compareProperties(let path, _, let other): return first(path).union(first(other))
-    case .related(.elements(let path), _, _): return first(path)
-    case .related(.inverse, _, _): return []
-    }
   }
 }

@@ -180,14 +180,14 @@ struct QueryTextParser {
     switch token {
     case .word("group") where query.grouping == nil: try group()
     case .word(let word) where ConditionTextParser.measures.contains(word) && query.grouping == nil:
-      query.grouping = .init([], try list { try QueryTextParser.measure(&$0) })
+      query.grouping = .init([], try list { try $0.measure() })
     case .word(let word):
       guard let outcome = QueryDescription.Outcome(rawValue: word), outcome != .list,
         query.outcome == .list
       else { throw try words.expected("“group by”, a figure, “count”, “exists” or “ids”") }
       _ = try words.scanner.next()
       if outcome == .count, query.grouping == nil, try words.take(",") {
-        let measures = try list { try QueryTextParser.measure(&$0) }
+        let measures = try list { try $0.measure() }
         query.grouping = .init([], [QueryMeasure(.count)] + measures)
       } else {
         query.outcome = outcome
@@ -205,7 +205,7 @@ struct QueryTextParser {
     if try !words.take(word: "by") { throw try words.expected("“by”") }
     let paths = try list { try $0.path("a property") }
     if try !words.take(word: "select") { throw try words.expected("“select” and figures") }
-    query.grouping = .init(paths, try list { try QueryTextParser.measure(&$0) })
+    query.grouping = .init(paths, try list { try $0.measure() })
     words.namesMeasures = true
     while case .word(let word) = try words.scanner.peek() {
       if word == "having" {
@@ -219,16 +219,4 @@ struct QueryTextParser {
     }
   }
 
-  static func measure(_ words: inout ConditionTextParser) throws -> QueryMeasure {
-    let figures = "a figure: count, sum(…), avg(…), min(…), max(…)"
-    guard case .word(let word) = try words.scanner.peek() else { throw try words.expected(figures) }
-    let name = word == "average" ? "avg" : word
-    guard let kind = QueryMeasure.Kind(rawValue: name) else { throw try words.expected(figures) }
-    _ = try words.scanner.next()
-    if kind == .count { return QueryMeasure(.count) }
-    try words.expect("(")
-    let path = try words.path("a property")
-    try words.expect(")")
-    return QueryMeasure(kind, path)
-  }
 }

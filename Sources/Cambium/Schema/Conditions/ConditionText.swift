@@ -9,18 +9,9 @@ extension Condition: CustomStringConvertible {
   ///     departureDelay > 60 and origin.name prefix "John"
   public var description: String { test.text }
 
-  /// Reads a condition.
-  ///
-  ///     let late = try Condition(parsing: "delay > 60 and not status in (\"gone\")")
-  ///     let flights = try database.query(Flight.self).matching(late).fetch()
-  ///     let near = try Condition(parsing: "origin.name prefix $1", userInput)
-  ///
-  /// - Parameters:
-  ///   - text: The condition in the query language.
-  ///   - values: The values of `$1`, `$2` and so on in it.
-  /// - Throws: ``QueryError`` at the word that is wrong.
-  public init(parsing text: String, _ values: any PropertyValue...) throws {
-    var parser = ConditionTextParser(text, values.map(\.storedValue))
+  /// Reads a condition, in which `values` stand for `$1`, `$2` and so on.
+  init(parsing text: String, values: [Value]) throws {
+    var parser = ConditionTextParser(text, values)
     let test = try parser.condition()
     try parser.expectEnd()
     self.init(test)
@@ -32,7 +23,7 @@ extension Condition {
   ///
   ///     Index(\.delay).where { _ in Condition("delay > 0 and carrier is not null") }
   public init(_ text: StaticString) {
-    do { try self.init(parsing: text.description) } catch {
+    do { try self.init(parsing: text.description, values: []) } catch {
       preconditionFailure("a condition in the program cannot be read:\n\(error)")
     }
   }

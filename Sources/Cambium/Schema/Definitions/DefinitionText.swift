@@ -55,7 +55,7 @@ extension ViewDefinition {
     } else {
       var measures: [Measure] = []
       repeat {
-        measures.append(Measure(try QueryTextParser.measure(&words)))
+        measures.append(Measure(try words.measure()))
       } while try words.take(",")
       self.init(.groups(by: try words.take(word: "by") ? try words.names() : [], measures))
     }

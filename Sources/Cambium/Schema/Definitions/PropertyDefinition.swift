@@ -59,64 +59,6 @@ extension CollectionDefinition {
   }
 }
 
-/// The type of a property's values, which may be null as well unless it is required.
-public indirect enum PropertyType: Hashable, Sendable {
-  /// Anything.
-  case any
-  /// True or false.
-  case bool
-  /// A whole number.
-  case integer
-  /// A floating-point number; a whole one is taken as well.
-  case double
-  /// Text.
-  case string
-  /// Bytes.
-  case data
-  /// A moment.
-  case date
-  /// A universally unique identifier.
-  case uuid
-  /// A decimal number; a whole one is taken as well.
-  case decimal
-  /// A large value beside the tree.
-  case blob
-  /// The key of a record in another collection, stored as integer, UUID or string.
-  case reference(Path)
-  /// Values in order.
-  case array(PropertyType)
-  /// Values by name.
-  case map(PropertyType)
-  /// Values by the keys of records in another collection.
-  case keyed(by: Path, PropertyType)
-
-  /// The collection that it refers to, by itself or in each of its elements or keys.
-  public var target: Path? {
-    switch self {
-    case .reference(let path), .keyed(by: let path, _): path
-    case .array(let element): element.target
-    default: nil
-    }
-  }
-
-  /// True if it holds several values, each of which an index has an entry for.
-  var isPlural: Bool {
-    switch self {
-    case .array, .keyed: true
-    default: false
-    }
-  }
-
-  /// The type of one of its values, where it holds several; otherwise the type itself.
-  var element: PropertyType {
-    switch self {
-    case .array(let element): element
-    case .keyed(by: let path, _): .reference(path)
-    default: self
-    }
-  }
-}
-
 /// The values that a property may have, and the treatment of others.
 public struct Domain: Hashable, Sendable {
   /// The values inside a domain.

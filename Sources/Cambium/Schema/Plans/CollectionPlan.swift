@@ -80,14 +80,6 @@ final class CollectionPlan: Sendable {
   /// The numbers of indexes and views, in the order in which they are stored.
   var numbers: [UInt32] { indexes.map(\.number) + views.map(\.number) }
 
-  /// The least room that index entries have for their terms.
-  var leastRoom: Int {
-    switch definition.keys {
-    case .integer, .uuid: IndexEntry.roomOfFixedKeys
-    case .string, nil: IndexEntry.roomOfAnyKey
-    }
-  }
-
   /// The index whose entries are the same as those of one of another declaration.
   func index(like other: IndexPlan) -> IndexPlan? {
     let alike = indexes.filter { $0.hasSameEntries(as: other) }

@@ -51,21 +51,24 @@ final class PreviewPlan: Sendable {
   }
 }
 
-extension StateReader {
-  /// The value that a preview shows for a record, in its stored form: nil where the record refers
-  /// to nothing, null where the other one has no value. The meaning of null is up to the reader, so
-  /// that a declaration of the other collection leaves the entries as they are.
-  func value(
-    of preview: PreviewPlan, _ record: RawSpan, _ table: RecordTable
-  ) throws -> [UInt8]? {
-    let key = try table.lend(record, preview.reference, or: preview.standIn) {
-      $0.byteCount == 0 ? nil : try StoredKey.bytes(naming: $0)
-    }
-    guard let key else { return nil }
-    return try withRecord(key, below: preview.preview.target) { other in
-      try RecordTable(other).find(other, preview.property).map {
-        other.extracting($0).array()
-      } ?? [ValueTag.null]
+/// An index that previews records of a collection, and what it previews of them.
+struct Previewer {
+  let collection: CollectionPlan
+  let index: IndexPlan
+  /// The previews of one reference, at least one.
+  let previews: [PreviewPlan]
+
+  /// The index by which the referring records are found.
+  var edge: IndexPlan? { collection.edge(previews[0].reference) }
+}
+
+extension CollectionPlan {
+  /// The indexes that preview records of others, by the paths of these.
+  var previewers: [(target: Path, previewer: Previewer)] {
+    indexes.flatMap { index in
+      Dictionary(grouping: index.previews, by: \.preview.reference).values.map {
+        ($0[0].preview.target, Previewer(collection: self, index: index, previews: $0))
+      }
     }
   }
 }

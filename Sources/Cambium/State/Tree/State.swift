@@ -10,12 +10,6 @@ final class State: Sendable {
   /// Opened by the first write; see Store+Reserve.swift.
   let reserve = Mutex<Reserve?>(nil)
 
-  /// The number of the fold: it is raised whenever folding the same log gives other tables than
-  /// before. A state, a checkpoint or a baseline says which fold made it, so that none is read by
-  /// rules that it does not follow: a state is made anew, a checkpoint ignored, and a baseline
-  /// folded anew as far as it is derived (``Baseline/makeState(from:of:in:_:)``).
-  static let foldNumber: UInt32 = 2
-
   /// Opens a generation's directory, which exists.
   init(at path: String, generation: UInt64, _ options: Environment.Options) throws {
     var options = options

@@ -17,6 +17,9 @@ enum IndexEntry {
   /// The least room for terms beside a key that is an integer or a UUID, and beside any key.
   static let roomOfFixedKeys = bytesMax - 17
   static let roomOfAnyKey = bytesMax - 1 - Key.textBytesMax
+  /// Only so many bytes of a bound are looked for where entries may be cut: so many are there of
+  /// every entry, however long the record's key is.
+  static let boundBytesMax = bytesMax - 1 - Key.textBytesMax
   private static let cutFlag: UInt16 = 0x8000
 
   /// Makes the key of an index's entry for a record with single values.
@@ -142,5 +145,15 @@ enum IndexEntry {
       if isMap { offset += try value.length(at: &offset) }
     }
     return elements
+  }
+}
+
+extension CollectionPlan {
+  /// The least room that index entries have for their terms.
+  var leastRoom: Int {
+    switch definition.keys {
+    case .integer, .uuid: IndexEntry.roomOfFixedKeys
+    case .string, nil: IndexEntry.roomOfAnyKey
+    }
   }
 }

@@ -27,7 +27,7 @@ struct Referrers {
     OrderedBytes.append(key, to: &bytes)
     if edge.terms[0].isDescending { bytes.invert(from: 0) }
     prefix = IndexEntry.prefix(edge.number) + bytes.array()
-    bound = Array(prefix.prefix(IndexScan.boundBytesMax))
+    bound = Array(prefix.prefix(IndexEntry.boundBytesMax))
     place = bound
   }
 

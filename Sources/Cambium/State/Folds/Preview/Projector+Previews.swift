@@ -6,28 +6,6 @@
 
 import LMDB
 
-/// An index that previews records of a collection, and what it previews of them.
-struct Previewer {
-  let collection: CollectionPlan
-  let index: IndexPlan
-  /// The previews of one reference, at least one.
-  let previews: [PreviewPlan]
-
-  /// The index by which the referring records are found.
-  var edge: IndexPlan? { collection.edge(previews[0].reference) }
-}
-
-extension CollectionPlan {
-  /// The indexes that preview records of others, by the paths of these.
-  var previewers: [(target: Path, previewer: Previewer)] {
-    indexes.flatMap { index in
-      Dictionary(grouping: index.previews, by: \.preview.reference).values.map {
-        ($0[0].preview.target, Previewer(collection: self, index: index, previews: $0))
-      }
-    }
-  }
-}
-
 extension Projector {
   /// Folds the change of a record into the previews that others have of it.
   ///

@@ -72,9 +72,11 @@ struct Baseline {
     _ options: Environment.Options
   ) throws {
     if mark.sequence == .zero { return }
-    guard mark.fold <= State.foldNumber else { throw StateMark.unknownFold(mark.fold, database) }
+    guard mark.fold <= StateMark.foldNumber else {
+      throw StateMark.unknownFold(mark.fold, database)
+    }
     try copy(mark, of: database, into: directory)
-    if mark.fold == State.foldNumber { return }
+    if mark.fold == StateMark.foldNumber { return }
     let state = try State(at: directory, generation: 0, options)
     defer { state.environment.close() }
     // The derived entries may take as much room again as all there is.

@@ -1,0 +1,72 @@
+import Synchronization
+
+/// The snapshots that are held, so that one held too long is reported, once.
+final class SnapshotAges: Sendable {
+  private struct Held {
+    let sequence: SequenceNumber
+    let since: ContinuousClock.Instant
+    var isReported = false
+  }
+
+  private struct State {
+    var held: [Int: Held] = [:]
+    var nextID = 0
+    var checked = ContinuousClock.now
+  }
+
+  private let state = Mutex(State())
+  private let limit: Duration
+  private let report: (@Sendable (Diagnostic) -> Void)?
+
+  init(limit: Duration, report: (@Sendable (Diagnostic) -> Void)?) {
+    self.limit = limit
+    self.report = report
+  }
+
+  /// Ends a snapshot's entry when the snapshot goes.
+  final class Ticket: Sendable {
+    private let ages: SnapshotAges
+    private let id: Int
+
+    init(_ ages: SnapshotAges, _ id: Int) {
+      self.ages = ages
+      self.id = id
+    }
+
+    deinit { ages.remove(id) }
+  }
+
+  /// Enters a snapshot.
+  func ticket(_ sequence: SequenceNumber) -> Ticket {
+    let id = state.withLock { state in
+      state.nextID += 1
+      state.held[state.nextID] = Held(sequence: sequence, since: .now)
+      return state.nextID
+    }
+    return Ticket(self, id)
+  }
+
+  private func remove(_ id: Int) { _ = state.withLock { $0.held.removeValue(forKey: id) } }
+
+  /// How long the oldest one has been held.
+  var oldest: Duration? {
+    state.withLock { state in state.held.values.map(\.since).min().map { .now - $0 } }
+  }
+
+  /// Reports what has been held too long; looks at most ten times a second.
+  func check() {
+    guard let report else { return }
+    let now = ContinuousClock.now
+    let late = state.withLock { state -> [Diagnostic] in
+      guard now - state.checked > .milliseconds(100) else { return [] }
+      state.checked = now
+      var late: [Diagnostic] = []
+      for (id, held) in state.held where !held.isReported && now - held.since > limit {
+        state.held[id]?.isReported = true
+        late.append(.snapshotHeld(held.sequence, age: now - held.since))
+      }
+      return late
+    }
+    for diagnostic in late { report(diagnostic) }
+  }
+}

@@ -1,0 +1,8 @@
+// The oldest moment that can be read.
+
+extension Database {
+  /// The oldest moment that can be read; zero while nothing was compacted.
+  public var horizon: SequenceNumber {
+    get throws { try translating { try store.log.read { try $0.horizon() } } }
+  }
+}

@@ -1,0 +1,13 @@
+// The mark of a record that describes an erasure.
+
+extension TransactionRecord {
+  /// The name of the event by which the record of an erasure vouches for what it has left.
+  static let erasureEventName = "cambium.erasure"
+
+  /// True if it records an erasure.
+  var isErasure: Bool {
+    var operations = OperationReader(operations)
+    guard case .event(let name, _)? = try? operations.next() else { return false }
+    return name == TransactionRecord.erasureEventName
+  }
+}

@@ -1,0 +1,38 @@
+/// A figure over some records.
+package struct QueryMeasure: Hashable, Sendable {
+  package enum Kind: String, Hashable, Sendable {
+    case count
+    case sum
+    case average = "avg"
+    case minimum = "min"
+    case maximum = "max"
+  }
+
+  package var kind: Kind
+  /// The property; nil where records are counted.
+  package var path: PropertyPath?
+
+  package init(_ kind: Kind, _ path: PropertyPath? = nil) {
+    self.kind = kind
+    self.path = path
+  }
+
+  /// Its name among the results: `avg(delay)`.
+  package var name: String { path.map { "\(kind.rawValue)(\($0))" } ?? kind.rawValue }
+}
+
+extension ConditionTextParser {
+  /// Reads a measure: `count`, or `sum(delay)`.
+  mutating func measure() throws -> QueryMeasure {
+    let figures = "a figure: count, sum(…), avg(…), min(…), max(…)"
+    guard case .word(let word) = try scanner.peek() else { throw try expected(figures) }
+    let name = word == "average" ? "avg" : word
+    guard let kind = QueryMeasure.Kind(rawValue: name) else { throw try expected(figures) }
+    _ = try scanner.next()
+    if kind == .count { return QueryMeasure(.count) }
+    try expect("(")
+    let path = try path("a property")
+    try expect(")")
+    return QueryMeasure(kind, path)
+  }
+}

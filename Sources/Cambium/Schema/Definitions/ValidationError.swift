@@ -1,0 +1,45 @@
+/// The problems of models that were to be written: every message, each with its path.
+///
+/// Nothing has been logged when it is thrown. Of one model it has the messages of its properties as
+/// causes; of a batch, one cause for each model that was refused.
+///
+/// Recovery: show the messages, change the values, write again.
+public struct ValidationError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// The model's path; nil where it has no id yet, and for a property.
+  public var path: Path?
+  /// The property, by its dotted name; nil for a model as a whole, or a batch.
+  public var property: String?
+  /// The problem in words; empty where the causes say it.
+  public var message: String
+  /// The errors that it consists of.
+  public var causes: [ValidationError]
+
+  /// Makes an error of a message, or of causes.
+  public init(
+    path: Path? = nil, property: String? = nil, _ message: String = "",
+    causes: [ValidationError] = []
+  ) {
+    self.path = path
+    self.property = property
+    self.message = message
+    self.causes = causes
+  }
+
+  /// Every message, with the property in front: `number must be positive`.
+  public var messages: [String] {
+    let own = [property, message.isEmpty ? nil : message].compactMap(\.self)
+    return (message.isEmpty ? [] : [own.joined(separator: " ")]) + causes.flatMap(\.messages)
+  }
+
+  /// The messages about one property, without its name.
+  public func messages(for property: String) -> [String] {
+    (self.property == property && !message.isEmpty ? [message] : [])
+      + causes.flatMap { $0.messages(for: property) }
+  }
+
+  /// The messages in one line.
+  public var description: String {
+    let text = messages.joined(separator: "; ")
+    return path.map { "\($0): \(text)" } ?? text
+  }
+}
