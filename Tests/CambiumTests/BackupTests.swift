@@ -111,14 +111,14 @@ struct BackupTests {
       try database.backUp(to: backup)
       try database.backUp(toFile: place.beside("one.backup"))
       try expectSound(database)
-      return (database.store.format, [first, second])
+      return (database.directory.format, [first, second])
     }
     for source in [backup, place.beside("one.backup")] {
       let checked = try Database.checkBackup(source)
       #expect(checked.isSound && checked.origin == format.origin && checked.newest == 2)
       #expect(checked.tags.map(\.name) == ["first", "second"])
       try place.withRestored(from: source) { restored in
-        #expect(restored.store.format == format)
+        #expect(restored.directory.format == format)
         #expect(try restored.tags.map(\.sequence) == [1, 2])
         #expect(try restored.retention().transactions == 1000)
         let read = try blobs.map { blob in

@@ -90,7 +90,7 @@ struct BlobSweepTests {
       try database.write { tx in try tx.set("b", to: 0) }
       try database.compact(upTo: 1)
       // As a compaction that is broken off leaves it: listed, and without its last chunk.
-      let log = try LogWriter(database.store.log)
+      let log = try LogWriter(database.directory.log)
       let head = try log.reader.head()
       try log.setBlobsGivenUp([blob.hash])
       try log.removeChunk(blob.key(blob.chunkCount - 1))
@@ -145,7 +145,7 @@ struct BlobSweepTests {
   }
 
   private func there(_ database: Database, _ blobs: [Blob]) throws -> [Bool] {
-    try database.store.log.read { log in try blobs.map { try log.hasBlob($0) } }
+    try database.directory.log.read { log in try blobs.map { try log.hasBlob($0) } }
   }
 
   private func read(_ snapshot: Snapshot, _ blob: Blob) throws -> Data {

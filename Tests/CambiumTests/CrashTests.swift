@@ -122,13 +122,13 @@ struct CrashTests {
       kill(getpid(), SIGKILL)
     }
     for environment in [
-      database.store.log.environment, try database.store.currentState().environment,
+      database.directory.log.environment, try database.directory.currentState().environment,
     ] {
       environment.clearStaleReaders()
     }
-    let before = try database.store.currentState().environment.usage().usedBytes
+    let before = try database.directory.currentState().environment.usage().usedBytes
     for _ in 0..<200 { try database.commit { tx in try tx.increment("n/1", by: 1) } }
-    let after = try database.store.currentState().environment.usage().usedBytes
+    let after = try database.directory.currentState().environment.usage().usedBytes
     #expect(after - before < 500_000)
     try expectSound(database)
     try await database.close()

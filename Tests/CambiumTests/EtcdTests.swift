@@ -134,7 +134,7 @@ struct EtcdTests {
         for _ in 0..<3 {
           group.addTask {
             for try await commit in database.changes(after: 0) {
-              let announced = database.store.feed.applied
+              let announced = database.directory.feed.applied
               #expect(try commit.sequence <= announced && announced <= database.head)
               #expect(try commit.changes.all().count == 2)
               if commit.sequence.rawValue == UInt64(count) { break }

@@ -66,12 +66,12 @@ struct FoldNumberTests {
   func takenOver() throws {
     let database = try place.open()
     try database.write { tx in try tx.set("n/5", to: 50) }
-    let writer = try LogWriter(database.store.log)
+    let writer = try LogWriter(database.directory.log)
     var mark = try #require(try writer.reader.stateMark())
     mark.generation += 1
     mark.fold = StateMark.foldNumber + 1
     try writer.setStateMark(mark)
-    try writer.commit(head: try database.store.log.read { try $0.head() })
+    try writer.commit(head: try database.directory.log.read { try $0.head() })
     func isRefusal(_ error: any Error) -> Bool {
       if case .unsupported? = error as? DatabaseError { true } else { false }
     }
@@ -147,7 +147,7 @@ struct FoldNumberTests {
     try expectAnswers(database)
     try database.compact(upTo: 7)
     try expectAnswers(database)
-    #expect(try database.store.log.read { try $0.baseline().fold } == StateMark.foldNumber)
+    #expect(try database.directory.log.read { try $0.baseline().fold } == StateMark.foldNumber)
     try database.close()
   }
 }

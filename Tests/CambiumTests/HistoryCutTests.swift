@@ -14,7 +14,7 @@ struct HistoryCutTests {
       }
       try database.write { tx in try tx.remove("a") }
       try database.write { tx in try tx.set("b", to: 1) }
-      var cut = HistoryCut(try database.store.currentState(), upTo: 3)
+      var cut = HistoryCut(try database.directory.currentState(), upTo: 3)
       var steps = 1
       while try !cut.step(until: .now) { steps += 1 }
       #expect(steps > 14)

@@ -115,8 +115,8 @@ struct LogReadingTests {
         }
       }
       try database.write { tx in try tx.remove("large/3") }
-      let parts = try database.store.log.read {
-        try $0.access.count(database.store.log.tables.records)
+      let parts = try database.directory.log.read {
+        try $0.access.count(database.directory.log.tables.records)
       }
       #expect(parts == 3)
       try database.rebuild()

@@ -17,7 +17,7 @@ import Testing
 struct MapGrowthTests {
   /// The size of the state's map in bytes.
   private func mapBytes(_ database: Database) throws -> Int {
-    try database.store.currentState().environment.usage().mapBytes
+    try database.directory.currentState().environment.usage().mapBytes
   }
 
   @Test(

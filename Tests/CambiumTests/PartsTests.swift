@@ -46,7 +46,7 @@ struct PartsTests {
       #expect(try database.read { try $0["ada"].value } == expected)
       #expect(try database.read { try $0["numbers"].value } == [7])
       let formats = try [sequence.previous, sequence].map { sequence in
-        try database.store.log.read { try $0.record(sequence) }.stored()[8]
+        try database.directory.log.read { try $0.record(sequence) }.stored()[8]
       }
       #expect(formats == [1, 2])
     }

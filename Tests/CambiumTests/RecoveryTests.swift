@@ -170,7 +170,7 @@ struct RecoveryTests {
     try place.fill(6)
     let other = try Place()
     try other.fill(6)
-    let record = try other.use { try $0.store.log.read { try $0.storedRecord(3) } }
+    let record = try other.use { try $0.directory.log.read { try $0.storedRecord(3) } }
     try place.editLog { transaction, tables in
       try LogTables.recordKey(3, part: 0).lend { key in
         try record.lend { try transaction.put(tables.records, key, $0) }
@@ -234,7 +234,7 @@ struct RecoveryTests {
       try await database.write { tx in try tx.set("a", to: 1) }
       try database.appendToLog("b", 2)
       try await database.write { _ in }
-      #expect(database.store.feed.applied == 2)
+      #expect(database.directory.feed.applied == 2)
       try await database.write { tx in try tx.set("c", to: 3) }
       let found = try await sequences(3, of: database.changes(after: 0))
       #expect(found == [1, 2, 3])

@@ -179,13 +179,13 @@ struct DamagedLogTests {
 
   @Test("that is cut has what was before the damage, with the same links")
   func cut() throws {
-    let link = try place.use { try $0.store.log.read { try $0.record(6).link } }
+    let link = try place.use { try $0.directory.log.read { try $0.record(6).link } }
     try place.damageRecord(7)
     try place.damageRecord(9)
     try repaired(.cut) { database, result in
       #expect(result.head == 6 && result.kept == 6 && result.lostCount == 0)
       try expectRows(database, upTo: 6)
-      #expect(try database.store.log.read { try $0.head().link } == link)
+      #expect(try database.directory.log.read { try $0.head().link } == link)
       try database.write { try $0.set("a", to: 1) }
     }
   }

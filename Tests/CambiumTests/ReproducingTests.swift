@@ -21,9 +21,9 @@ struct ReproducingTests {
         try tx.event("done")
       }
       let records = try (1...(try database.head.rawValue)).map { number in
-        try database.store.log.read { try $0.record(SequenceNumber(number)) }.stored()
+        try database.directory.log.read { try $0.record(SequenceNumber(number)) }.stored()
       }
-      return (records, ids, database.store.format)
+      return (records, ids, database.directory.format)
     }
   }
 

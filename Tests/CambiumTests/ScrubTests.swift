@@ -70,10 +70,10 @@ struct ScrubTests {
     var isOver = false
     while !isOver {
       try place.use { database in
-        var place = ScrubPlace.read(database.store)
+        var place = ScrubPlace.read(database.directory)
         isOver = try database.scrubbing.step(&place, budget: 4096)
-        try place.write(database.store)
-        #expect(ScrubPlace.read(database.store) == place)
+        try place.write(database.directory)
+        #expect(ScrubPlace.read(database.directory) == place)
       }
       steps += 1
       try #require(steps < 1000)

@@ -21,7 +21,7 @@ struct StateFailureTests {
   private func open() throws -> Database { try place.open { $0.diagnostics = heard.add } }
 
   private func breakState(_ database: Database, _ fault: BrokenFile.Fault) throws -> BrokenFile {
-    try BrokenFile(try database.store.currentState().environment, fault)
+    try BrokenFile(try database.directory.currentState().environment, fault)
   }
 
   private func expectBehind(
@@ -40,12 +40,12 @@ struct StateFailureTests {
   @Test("for an I/O error is made anew at once, and the write can be read")
   func inputOutput() throws {
     let database = try open()
-    let generation = try database.store.currentState().generation
+    let generation = try database.directory.currentState().generation
     _ = try breakState(database, .inputOutput)
     try database.write { tx in try tx.set("a", to: ["fresh": 1]) }
     #expect(try database.read { try $0["a"]["fresh"] } == 1)
     #expect(try database.head == 4)
-    #expect(try database.store.currentState().generation == generation + 1)
+    #expect(try database.directory.currentState().generation == generation + 1)
     #expect(heard.rebuilds.count == 1 && heard.unread == [])
     for number in 1...3 as ClosedRange<Int64> {
       try database.write { tx in try tx.set(Path("a/\(number)"), to: .integer(number)) }
@@ -63,7 +63,7 @@ struct StateFailureTests {
   func inputOutputInBody() throws {
     let database = try open()
     let error = StorageError(.inputOutput, "the disk is on fire")
-    try database.store.currentState().environment.poison(error)
+    try database.directory.currentState().environment.poison(error)
     #expect(try database.head == 3)
     try database.write { tx in try tx.set("a", to: 1) }
     #expect(try database.read { try $0["a"].value } == 1)
@@ -96,7 +96,7 @@ struct StateFailureTests {
           try tx.set(Path(keys: ["m", .integer(number)]), to: 1)
         }
       }
-      let state = try database.store.currentState().environment
+      let state = try database.directory.currentState().environment
       let limit = Files.size(of: "\(path)/log/data.mdb") + 200_000
       try #require(Files.size(of: "\(state.path)/data.mdb") > limit)
       _ = try BrokenFile(state, .inputOutput)
@@ -135,7 +135,7 @@ struct StateFailureTests {
       try database.write { tx in try tx.set("b", to: 1) }
     }
     if case .full? = error {} else { Issue.record("\(error as Any)") }
-    #expect(try database.store.log.read { try $0.head().sequence } == 4)
+    #expect(try database.directory.log.read { try $0.head().sequence } == 4)
     #expect(heard.unread == [4], "it is told once")
     try file.mend()
     #expect(try database.read { try $0["a"]["fresh"] } == 1)
@@ -157,7 +157,7 @@ struct StateFailureTests {
     if case .stateBehind(3, 4, _)? = error {} else { Issue.record("\(error as Any)") }
     try file.mend()
     // Nobody reads or writes: the engine has to try by itself.
-    #expect(try await eventually { database.store.feed.applied == 4 })
+    #expect(try await eventually { database.directory.feed.applied == 4 })
     #expect(try await sequences(1, of: database.changes(after: 3)) == [4])
     try expectSound(database)
     try await database.close()

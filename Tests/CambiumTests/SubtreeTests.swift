@@ -145,7 +145,7 @@ struct SubtreeTests {
         try tx.set("a/x/new", to: 1)
         try tx.remove("a/x")
       }
-      let state = try database.store.currentState()
+      let state = try database.directory.currentState()
       var projector = try Projector(state, catalog: try state.catalog())
       defer { projector.abort() }
       projector.begin(4)

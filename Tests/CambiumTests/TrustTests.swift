@@ -126,7 +126,7 @@ struct TrustTests {
     var marks = [try place.mark?.isClean]
     try place.use { database in
       func note() throws {
-        marks.append(try database.store.log.read { try $0.stateMark()?.isClean })
+        marks.append(try database.directory.log.read { try $0.stateMark()?.isClean })
       }
       _ = try database.read { try $0["n"].childCount }
       try note()
@@ -149,8 +149,9 @@ struct TrustTests {
     }
     let database = try place.open()
     try database.write { tx in
-      let mark = try database.store.log.read { try $0.stateMark() }
-      #expect(mark?.isTrusted(boot: database.store.boot, mount: database.store.mount) == true)
+      let mark = try database.directory.log.read { try $0.stateMark() }
+      #expect(
+        mark?.isTrusted(boot: database.directory.boot, mount: database.directory.mount) == true)
       #expect(mark?.isClean == false)
     }
     try database.close()

@@ -189,10 +189,10 @@ struct TwoProcessTests {
       try database.commit { tx in try tx.set("a", to: 2) }
       try await database.close()
     }
-    var isClean = try database.store.log.read { try $0.stateMark()?.isClean }
+    var isClean = try database.directory.log.read { try $0.stateMark()?.isClean }
     #expect(isClean == true)
     try database.commit { tx in try tx.set("a", to: 3) }
-    isClean = try database.store.log.read { try $0.stateMark()?.isClean }
+    isClean = try database.directory.log.read { try $0.stateMark()?.isClean }
     #expect(isClean == false)
     try expectSound(database)
     try await database.close()

@@ -18,7 +18,7 @@ struct WriteQueueTests {
     failing: @escaping @Sendable (Int) -> Bool = { _ in false }
   ) async throws -> [Task<SequenceNumber, any Error>] {
     let (refusals, refusal) = AsyncStream<Void>.makeStream()
-    let tasks = (0..<(database.store.options.queueLength + surplus)).map { index in
+    let tasks = (0..<(database.directory.options.queueLength + surplus)).map { index in
       Task {
         do {
           return try await database.write { tx in

@@ -9,7 +9,7 @@ enum EntryTarget {
 
   private static func seeds() throws -> [[UInt8]] {
     try Fixtures.withDatabase { database in
-      try database.store.log.read { reader in
+      try database.directory.log.read { reader in
         [
           [0] + (try reader.format().stored()), [1] + (try reader.head().stored()),
           [2] + (try reader.stateMark()?.stored() ?? []),

@@ -7,7 +7,7 @@ enum RecordTarget {
   private static func seeds() throws -> [[UInt8]] {
     try Fixtures.withDatabase { database in
       let head = try database.head.rawValue
-      return try database.store.log.read { reader in
+      return try database.directory.log.read { reader in
         try (1...head).map { try reader.storedRecord(SequenceNumber($0)) }
       }
     }

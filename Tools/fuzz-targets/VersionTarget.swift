@@ -9,7 +9,7 @@ enum VersionTarget {
 
   private static func seeds() throws -> [[UInt8]] {
     try Fixtures.withDatabase { database in
-      let state = try database.store.currentState()
+      let state = try database.directory.currentState()
       let reader = try ReadTransaction(state.environment, tables: state.tables.read)
       var cursor = try Cursor(reader.access, state.tables.tree)
       var seeds: [[UInt8]] = []

@@ -114,7 +114,7 @@ struct CatalogTests {
   private static func definitions(_ database: Database) throws -> [[UInt8]] {
     var names: [[UInt8]] = []
     for sequence in 1...(try database.head.rawValue) {
-      let record = try database.store.log.read { try $0.record(SequenceNumber(sequence)) }
+      let record = try database.directory.log.read { try $0.record(SequenceNumber(sequence)) }
       var operations = OperationReader(record.operations)
       while let operation = try operations.next() {
         if case .define(let id, let name) = operation {

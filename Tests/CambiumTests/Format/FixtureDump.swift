@@ -33,7 +33,7 @@ struct FixtureDump {
   private mutating func addCommits(_ database: Database) throws {
     var commits = try database.commits()
     while let commit = try commits.next() {
-      let record = try database.store.log.read { try $0.record(commit.sequence) }
+      let record = try database.directory.log.read { try $0.record(commit.sequence) }
       let metadata = commit.metadata.map { (Array($0.key.utf8), $0.key, $0.value) }
         .sorted { $0.0.lexicographicallyPrecedes($1.0) }
       add([

@@ -144,7 +144,7 @@ struct FixtureTests {
   }
 
   private func record(_ sequence: UInt64, of database: Database) throws -> TransactionRecord {
-    try database.store.log.read { try $0.record(SequenceNumber(sequence)) }
+    try database.directory.log.read { try $0.record(SequenceNumber(sequence)) }
   }
 
   @Test("is what the same calls write today")

@@ -8,7 +8,7 @@ import Testing
 
 extension Database {
   /// The number of transactions that LMDB has committed to the log.
-  var logCommits: UInt64 { get throws { try store.log.read { try $0.head().transaction } } }
+  var logCommits: UInt64 { get throws { try directory.log.read { try $0.head().transaction } } }
 
   /// Keeps the writer busy until `body` returns, on a thread that no task needs.
   func holdingWriter<R>(
@@ -63,14 +63,14 @@ extension Database {
     _ count: Int, _ body: (borrowing Transaction) throws -> Void
   ) throws -> [Result<Void, any Error>] {
     try writer.exclusively {
-      let head = try store.log.read { try $0.head() }
+      let head = try directory.log.read { try $0.head() }
       let writing = try Writing(
-        store, store.currentState(), head: head, horizon: .zero, catalog: store.catalog)
+        directory, directory.currentState(), head: head, horizon: .zero, catalog: directory.catalog)
       let outcomes = (0..<count).map { _ in
         Result { try writing.run([:]) { try body(Transaction($0)) } }
       }
       try writing.commit()
-      if let newest = writing.records.last { store.feed.publish(newest.sequence) }
+      if let newest = writing.records.last { directory.feed.publish(newest.sequence) }
       return outcomes
     }
   }

@@ -23,7 +23,7 @@ struct NaiveCount {
 
   init(_ database: Database, now: Date) throws {
     self.now = now.microseconds
-    let state = try database.store.currentState()
+    let state = try database.directory.currentState()
     names = try state.catalog().names
     try addLog(database)
     try addState(state)
@@ -53,7 +53,7 @@ struct NaiveCount {
 
   private mutating func addLog(_ database: Database) throws {
     for sequence in 1...(try database.head.rawValue) {
-      let record = try database.store.log.read { try $0.record(SequenceNumber(sequence)) }
+      let record = try database.directory.log.read { try $0.record(SequenceNumber(sequence)) }
       times[sequence] = record.time
       add(.age, age(record.time), \.log, record.stored().count + 12)
       var reader = OperationReader(record.operations)

@@ -155,7 +155,7 @@ final class Place: Sendable {
 
 extension Database {
   /// Appends a record to the log alone, as a crash between the two commits leaves it.
-  func appendToLog(_ node: Path, _ value: Value) throws { try store.log.append(node, value) }
+  func appendToLog(_ node: Path, _ value: Value) throws { try directory.log.append(node, value) }
 }
 
 extension Log {

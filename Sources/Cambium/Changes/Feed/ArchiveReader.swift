@@ -6,11 +6,11 @@ import LMDB
 
 /// Reads archived transactions.
 struct ArchiveReader {
-  private let store: Store
+  private let directory: OpenDirectory
   /// The records of the segment that was read last.
   private var records: [TransactionRecord] = []
 
-  init(_ store: Store) { self.store = store }
+  init(_ directory: OpenDirectory) { self.directory = directory }
 
   /// A transaction up to the horizon.
   ///
@@ -18,7 +18,7 @@ struct ArchiveReader {
   ///   ``DatabaseError/corrupt(reason:)``.
   mutating func record(_ sequence: SequenceNumber) throws -> TransactionRecord {
     if let found = found(sequence) { return found }
-    let (read, before, after) = try store.log.read { log in
+    let (read, before, after) = try directory.log.read { log in
       (
         try log.archivedRecords(around: sequence), try log.archiveStart(), try log.baseline()
       )
@@ -45,7 +45,7 @@ struct ArchiveReader {
   ) throws {
     var link = link(before: read, before)
     for record in read {
-      if let link, !store.log.isNext(record, after: link) { throw ArchiveReader.broken(record) }
+      if let link, !directory.log.isNext(record, after: link) { throw ArchiveReader.broken(record) }
       link = record.link
     }
     guard let last = read.last else { return }
@@ -53,7 +53,7 @@ struct ArchiveReader {
       throw ArchiveReader.broken(last)
     }
     if let next = records.first, next.sequence == last.sequence.next,
-      !store.log.isNext(next, after: last.link)
+      !directory.log.isNext(next, after: last.link)
     {
       throw ArchiveReader.broken(next)
     }
@@ -96,7 +96,7 @@ extension LogReader {
   }
 }
 
-extension Store {
+extension OpenDirectory {
   /// The last archived transaction at or before a time of day that is before the horizon.
   ///
   /// - Throws: ``DatabaseError/compacted(oldest:)`` where it is before the archive, too.

@@ -40,18 +40,20 @@ public struct Commit: Sendable {
   /// before and after are no longer there.
   public var isArchived: Bool { archived != nil }
 
-  let store: Store
+  let directory: OpenDirectory
   /// The operations of an archived transaction.
   let archived: [UInt8]?
   private let touched: [Touched]
 
   /// The changes, in path order. An archived transaction's cannot be read:
   /// ``DatabaseError/compacted(oldest:)`` says so.
-  public var changes: Changes { Changes(store: store, sequence: sequence, touched: touched) }
+  public var changes: Changes {
+    Changes(directory: directory, sequence: sequence, touched: touched)
+  }
 
   /// Only what lies within `under` counts as touched.
   init(
-    _ record: TransactionRecord, _ store: Store, under: Path, isArchived: Bool = false
+    _ record: TransactionRecord, _ directory: OpenDirectory, under: Path, isArchived: Bool = false
   ) throws {
     archived = isArchived ? record.operations : nil
     sequence = record.sequence
@@ -60,13 +62,14 @@ public struct Commit: Sendable {
     metadata = record.metadata
     operationCount = Int(record.operationCount)
     isErased = record.isErased
-    self.store = store
+    self.directory = directory
     let (found, events) = try Touched.collect(record, under: under)
     self.events = events
     touched = try found.filter { touched in
       // Only the history knows what became of a property that was asked for.
       if !touched.isUncertain || isArchived { return true }
-      var cursor = Changes(store: store, sequence: record.sequence, touched: [touched]).makeCursor()
+      var cursor = Changes(directory: directory, sequence: record.sequence, touched: [touched])
+        .makeCursor()
       return try cursor.next() != nil
     }
   }
@@ -182,7 +185,7 @@ struct Touched: Sendable {
 /// Nothing is stored for it: the values before and after are read from the tree and its history, as
 /// of the transaction before and of this one.
 public struct Changes: Sendable {
-  let store: Store
+  let directory: OpenDirectory
   let sequence: SequenceNumber
   let touched: [Touched]
 
@@ -223,7 +226,7 @@ public struct ChangeCursor: ~Copyable {
   init(_ changes: Changes) {
     touched = changes.touched
     differences = Differences(
-      changes.store, from: changes.sequence.previous, to: changes.sequence)
+      changes.directory, from: changes.sequence.previous, to: changes.sequence)
   }
 
   /// The next change, or nil after the last.
@@ -246,7 +249,7 @@ public struct ChangeCursor: ~Copyable {
 struct Differences: ~Copyable {
   private static let renewal = 256
 
-  private let store: Store
+  private let directory: OpenDirectory
   private let from: SequenceNumber
   private let to: SequenceNumber
   private var count = 0
@@ -254,8 +257,8 @@ struct Differences: ~Copyable {
   private var new: Snapshot?
   private var subtree: SubtreeChanges?
 
-  init(_ store: Store, from: SequenceNumber, to: SequenceNumber) {
-    self.store = store
+  init(_ directory: OpenDirectory, from: SequenceNumber, to: SequenceNumber) {
+    self.directory = directory
     self.from = from
     self.to = to
   }
@@ -282,8 +285,8 @@ struct Differences: ~Copyable {
   }
 
   private mutating func renew() throws {
-    old = try translating { try store.snapshot(at: .sequence(from)) }
-    new = try translating { try store.snapshot(at: .sequence(to)) }
+    old = try translating { try directory.snapshot(at: .sequence(from)) }
+    new = try translating { try directory.snapshot(at: .sequence(to)) }
   }
 
   static func change(_ old: Node, _ new: Node, mayBeProperty: Bool = false) throws -> Change? {

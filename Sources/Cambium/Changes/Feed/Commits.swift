@@ -14,7 +14,7 @@ public struct Commits: AsyncSequence, Sendable {
   /// One transaction.
   public typealias Element = Commit
 
-  let store: Store
+  let directory: OpenDirectory
   let after: SequenceNumber
   let under: Path
 
@@ -36,14 +36,14 @@ public struct Commits: AsyncSequence, Sendable {
     ///   stored and cannot be read; it comes as soon as it can, to the next call or to a new
     ///   iterator that goes on after the last transaction seen.
     public mutating func next() async throws -> Commit? {
-      let store = commits.store
-      while !Task.isCancelled && !store.feed.isClosed {
-        guard position < store.feed.applied else {
-          if let lag = store.feed.lag, lag.head > position { throw lag.error }
-          await store.feed.wait(past: position)
+      let directory = commits.directory
+      while !Task.isCancelled && !directory.feed.isClosed {
+        guard position < directory.feed.applied else {
+          if let lag = directory.feed.lag, lag.head > position { throw lag.error }
+          await directory.feed.wait(past: position)
           continue
         }
-        let commit = try store.commit(position.next, under: commits.under)
+        let commit = try directory.commit(position.next, under: commits.under)
         position = position.next
         if !commit.isEmpty || commits.under.isRoot { return commit }
       }
@@ -55,7 +55,7 @@ public struct Commits: AsyncSequence, Sendable {
 /// A walk over transactions of the past, in either direction. It holds no snapshot, so it may be
 /// slow.
 public struct CommitCursor: ~Copyable {
-  private let store: Store
+  private let directory: OpenDirectory
   private let under: Path
   private let isReversed: Bool
   private var low: UInt64
@@ -63,11 +63,12 @@ public struct CommitCursor: ~Copyable {
   private var archive: ArchiveReader?
 
   init(
-    _ store: Store, after: SequenceNumber, upTo: SequenceNumber, under: Path, isReversed: Bool,
+    _ directory: OpenDirectory, after: SequenceNumber, upTo: SequenceNumber, under: Path,
+    isReversed: Bool,
     readsArchive: Bool = false
   ) {
-    self.store = store
-    archive = readsArchive ? ArchiveReader(store) : nil
+    self.directory = directory
+    archive = readsArchive ? ArchiveReader(directory) : nil
     self.under = under
     self.isReversed = isReversed
     let isEmpty = upTo <= after
@@ -84,14 +85,14 @@ public struct CommitCursor: ~Copyable {
     while low <= high {
       let sequence = SequenceNumber(isReversed ? high : low)
       if isReversed { high -= 1 } else { low += 1 }
-      let commit = try store.commit(sequence, under: under, &archive)
+      let commit = try directory.commit(sequence, under: under, &archive)
       if !commit.isEmpty || under.isRoot { return commit }
     }
     return nil
   }
 }
 
-extension Store {
+extension OpenDirectory {
   /// A transaction of the past, from the archive where that may be read and has it.
   func commit(
     _ sequence: SequenceNumber, under: Path, _ archive: inout ArchiveReader?
@@ -130,7 +131,8 @@ extension Database {
   /// - Complexity: for each transaction, one read of its record; a new one arrives within 1 ms in
   ///   this process and 50 ms in another.
   public func changes(after: SequenceNumber? = nil, under: Path = .root) -> Commits {
-    Commits(store: store, after: after ?? (try? head) ?? store.feed.applied, under: under)
+    Commits(
+      directory: directory, after: after ?? (try? head) ?? directory.feed.applied, under: under)
   }
 
   /// A transaction of the past.
@@ -147,8 +149,8 @@ extension Database {
       throw DatabaseError.noSuchMoment(
         reason: "transaction \(sequence) is not there; there are 1 to \(head)")
     }
-    var archive = readsArchive ? ArchiveReader(store) : nil
-    return try store.commit(sequence, under: .root, &archive)
+    var archive = readsArchive ? ArchiveReader(directory) : nil
+    return try directory.commit(sequence, under: .root, &archive)
   }
 
   /// The moment from which on transactions can be told: the ``horizon``, or where the archive has
@@ -156,7 +158,7 @@ extension Database {
   ///
   /// - Throws: As ``horizon``.
   public var archiveHorizon: SequenceNumber {
-    get throws { try translating { try store.log.read { try $0.archiveHorizon() } } }
+    get throws { try translating { try directory.log.read { try $0.archiveHorizon() } } }
   }
 
   /// Walks transactions of the past.
@@ -180,7 +182,7 @@ extension Database {
     let head = try head
     let oldest = try readsArchive ? archiveHorizon : horizon
     return CommitCursor(
-      store, after: after ?? oldest, upTo: min(upTo ?? head, head), under: under,
+      directory, after: after ?? oldest, upTo: min(upTo ?? head, head), under: under,
       isReversed: reversed, readsArchive: readsArchive)
   }
 }

@@ -38,9 +38,9 @@ public struct Consumer: Sendable {
   /// - Returns: The position that this process has advanced to, stored or not; else the stored one.
   /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``.
   public func position() throws -> SequenceNumber {
-    if let kept = database.store.keptPosition(name) { return kept }
+    if let kept = database.directory.keptPosition(name) { return kept }
     let stored = try translating {
-      try database.store.log.read { try $0.number("consumer/\(name)") }
+      try database.directory.log.read { try $0.number("consumer/\(name)") }
     }
     return SequenceNumber(stored ?? 0)
   }
@@ -61,12 +61,12 @@ public struct Consumer: Sendable {
   /// - Throws: ``DatabaseError/readOnly(reason:)``.
   /// - Complexity: nothing but a note in memory; storing it alone costs one flush.
   public func advance(to sequence: SequenceNumber) throws {
-    if database.store.isReadOnly {
+    if database.directory.isReadOnly {
       throw DatabaseError.readOnly(reason: "\(database.path) is open for reading only")
     }
     try Consumer.check(name)
-    let isAhead = database.store.options.plantedBugs.contains(.consumerAhead)
-    database.store.keep(name, isAhead ? sequence.next : sequence)
+    let isAhead = database.directory.options.plantedBugs.contains(.consumerAhead)
+    database.directory.keep(name, isAhead ? sequence.next : sequence)
     database.writer.scheduleFlush()
   }
 
@@ -86,13 +86,13 @@ public struct Consumer: Sendable {
   /// - Complexity: one flush.
   public func drop() throws {
     try Consumer.check(name)
-    let store = database.store
+    let directory = database.directory
     try database.writer.exclusively {
       try translating {
-        try store.log.damage.checkNone()
-        store.forget(name)
-        let head = try store.log.readNewest { try $0.head() }
-        let log = try LogWriter(store.log)
+        try directory.log.damage.checkNone()
+        directory.forget(name)
+        let head = try directory.log.readNewest { try $0.head() }
+        let log = try LogWriter(directory.log)
         try log.removeEntry("consumer/\(name)")
         try log.commit(head: head)
       }

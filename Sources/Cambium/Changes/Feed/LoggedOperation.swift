@@ -54,13 +54,13 @@ extension Commit {
   /// - Complexity: one read of the record, which is held whole.
   public func operations() throws -> [LoggedOperation] {
     try translating {
-      let stored = try archived ?? store.log.read { try $0.record(sequence) }.operations
-      var names = store.catalog
+      let stored = try archived ?? directory.log.read { try $0.record(sequence) }.operations
+      var names = directory.catalog
       var operations: [LoggedOperation] = []
       var reader = OperationReader(stored)
       while let operation = try reader.next() {
         if case .define(let id, _) = operation, id >= names.count {
-          names = try store.currentState().catalog()
+          names = try directory.currentState().catalog()
         }
         operations.append(try LoggedOperation(operation, names))
       }

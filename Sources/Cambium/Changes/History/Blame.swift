@@ -39,7 +39,7 @@ extension Database {
   public func blame(_ path: Path, at moment: Moment = .now) throws -> [Blame] {
     let snapshot = try snapshot(at: moment)
     return try translating {
-      var blaming = try Blaming(store, snapshot[path])
+      var blaming = try Blaming(directory, snapshot[path])
       try blaming.walk(back: snapshot.sequence)
       return blaming.lines
     }
@@ -48,17 +48,17 @@ extension Database {
 
 /// Walks a node's versions back, until each value was different or not there.
 private struct Blaming {
-  private let store: Store
+  private let directory: OpenDirectory
   private let path: Path
   private let isRecord: Bool
   private let values: [(name: String?, value: Value)]
   private var settings: [Blame.Setting?]
   private var infos: TransactionInfos
 
-  init(_ store: Store, _ node: Node) throws {
-    self.store = store
+  init(_ directory: OpenDirectory, _ node: Node) throws {
+    self.directory = directory
     path = node.path
-    infos = TransactionInfos(store)
+    infos = TransactionInfos(directory)
     let isProperty = try node.modified == nil
     switch try node.value {
     case nil: (isRecord, values) = (false, [])
@@ -79,11 +79,11 @@ private struct Blaming {
   mutating func walk(back moment: SequenceNumber) throws {
     var moment = moment
     while settings.contains(nil) {
-      let trace = try PathTrace(path, asOf: moment.rawValue, store)
+      let trace = try PathTrace(path, asOf: moment.rawValue, directory)
       if trace.last <= trace.horizon { return try endAtHorizon(SequenceNumber(trace.horizon)) }
       let sequence = SequenceNumber(trace.last)
       moment = sequence.previous
-      let before = try store.snapshot(at: .sequence(moment))[path].value
+      let before = try directory.snapshot(at: .sequence(moment))[path].value
       for index in values.indices where settings[index] == nil {
         if held(values[index].name, before) != values[index].value {
           settings[index] = .by(try infos.info(sequence))

@@ -12,11 +12,11 @@ public struct Diff: Sendable {
   /// The moment that ``Change/new`` is of; it may be the earlier one.
   public let to: SequenceNumber
 
-  let store: Store
+  let directory: OpenDirectory
   let under: Path
 
-  init(_ store: Store, from: SequenceNumber, to: SequenceNumber, under: Path) {
-    self.store = store
+  init(_ directory: OpenDirectory, from: SequenceNumber, to: SequenceNumber, under: Path) {
+    self.directory = directory
     self.from = from
     self.to = to
     self.under = under
@@ -61,8 +61,8 @@ public struct DiffCursor: ~Copyable {
   private var differences: Differences
 
   init(_ diff: Diff) throws {
-    touched = try TouchedPaths(diff.store, between: diff.from, and: diff.to, under: diff.under)
-    differences = Differences(diff.store, from: diff.from, to: diff.to)
+    touched = try TouchedPaths(diff.directory, between: diff.from, and: diff.to, under: diff.under)
+    differences = Differences(diff.directory, from: diff.from, to: diff.to)
   }
 
   /// The next change, or nil after the last.
@@ -96,6 +96,7 @@ extension Database {
   ///   ``Diff/makeCursor()`` says.
   public func diff(from: Moment, to: Moment = .now, under: Path = .root) throws -> Diff {
     Diff(
-      store, from: try snapshot(at: from).sequence, to: try snapshot(at: to).sequence, under: under)
+      directory, from: try snapshot(at: from).sequence, to: try snapshot(at: to).sequence,
+      under: under)
   }
 }

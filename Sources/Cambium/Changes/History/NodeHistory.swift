@@ -15,7 +15,7 @@ public struct History: Sendable {
     case subtree
   }
 
-  let store: Store
+  let directory: OpenDirectory
   let path: Path
   let scope: Scope
   let after: SequenceNumber
@@ -23,9 +23,10 @@ public struct History: Sendable {
   private(set) var isReversed = false
 
   init(
-    _ store: Store, _ path: Path, _ scope: Scope, after: SequenceNumber, upTo: SequenceNumber
+    _ directory: OpenDirectory, _ path: Path, _ scope: Scope, after: SequenceNumber,
+    upTo: SequenceNumber
   ) {
-    self.store = store
+    self.directory = directory
     self.path = path
     self.scope = scope
     self.after = after
@@ -133,7 +134,7 @@ public struct HistoryCursor: ~Copyable {
 
 /// The steps of one node, from the versions and removals on the way to it.
 private struct NodeSteps {
-  private let store: Store
+  private let directory: OpenDirectory
   private let isReversed: Bool
   private var infos: TransactionInfos
   /// The stretches still to come, found as they are needed.
@@ -145,11 +146,11 @@ private struct NodeSteps {
   private var place: UInt64 = 0
 
   init(_ history: History) throws {
-    store = history.store
+    directory = history.directory
     isReversed = history.isReversed
-    infos = TransactionInfos(history.store)
+    infos = TransactionInfos(history.directory)
     older = Stretches(
-      history.store, history.path, from: history.after.rawValue + 1, to: history.upTo.rawValue,
+      history.directory, history.path, from: history.after.rawValue + 1, to: history.upTo.rawValue,
       followsMoves: history.scope == .nodeThroughMoves)
     if !isReversed { while let next = try older.next() { newer.append(next) } }
   }
@@ -185,7 +186,7 @@ private struct NodeSteps {
   }
 
   private func trace(_ path: Path, _ moment: UInt64) throws -> PathTrace {
-    try PathTrace(path, asOf: moment, store)
+    try PathTrace(path, asOf: moment, directory)
   }
 
   /// The step of a transaction, or nil where it left the node alone.
@@ -193,8 +194,8 @@ private struct NodeSteps {
     _ sequence: SequenceNumber, _ stretch: Stretch
   ) throws -> HistoryStep? {
     let origin = sequence.rawValue == stretch.first ? stretch.origin : nil
-    let old = try store.snapshot(at: .sequence(sequence.previous))[origin ?? stretch.path]
-    let new = try store.snapshot(at: .sequence(sequence))[stretch.path]
+    let old = try directory.snapshot(at: .sequence(sequence.previous))[origin ?? stretch.path]
+    let new = try directory.snapshot(at: .sequence(sequence))[stretch.path]
     let change = Change(path: stretch.path, old: try old.value, new: try new.value)
     let kind = try HistoryStep.Kind(existed: old.exists, exists: new.exists, change)
     let isWritten = try origin != nil || new.modified == sequence
@@ -219,17 +220,17 @@ extension HistoryStep.Kind {
 
 /// The steps of all nodes of a subtree: the changes of each transaction, in path order.
 private struct SubtreeSteps: ~Copyable {
-  private let store: Store
+  private let directory: OpenDirectory
   private var commits: CommitCursor
   private var changes: ChangeCursor?
   private var infos: TransactionInfos
   private var sequence = SequenceNumber.zero
 
   init(_ history: History) {
-    store = history.store
-    infos = TransactionInfos(history.store)
+    directory = history.directory
+    infos = TransactionInfos(history.directory)
     commits = CommitCursor(
-      history.store, after: history.after, upTo: history.upTo, under: history.path,
+      history.directory, after: history.after, upTo: history.upTo, under: history.path,
       isReversed: history.isReversed)
   }
 
@@ -252,7 +253,7 @@ private struct SubtreeSteps: ~Copyable {
   }
 
   private func exists(_ path: Path, at sequence: SequenceNumber) throws -> Bool {
-    try store.snapshot(at: .sequence(sequence))[path].exists
+    try directory.snapshot(at: .sequence(sequence))[path].exists
   }
 }
 
@@ -283,6 +284,6 @@ extension Database {
   ) throws -> History {
     let (head, horizon) = (try head, try horizon)
     if let after, after < horizon { throw DatabaseError.compacted(oldest: horizon) }
-    return History(store, path, scope, after: after ?? horizon, upTo: min(upTo ?? head, head))
+    return History(directory, path, scope, after: after ?? horizon, upTo: min(upTo ?? head, head))
   }
 }

@@ -16,11 +16,11 @@ struct PathTrace {
   let horizon: UInt64
 
   /// Looks at a path as of a moment.
-  init(_ path: Path, asOf moment: UInt64, _ store: Store) throws {
-    let snapshot = try store.snapshot(at: .now)
+  init(_ path: Path, asOf moment: UInt64, _ directory: OpenDirectory) throws {
+    let snapshot = try directory.snapshot(at: .now)
     let reader = try snapshot.reader
     // Asked for after the snapshot was taken: history is cut only once the horizon is known.
-    let horizon = try store.log.read { log in
+    let horizon = try directory.log.read { log in
       try log.checkReachable(SequenceNumber(moment))
       return try log.horizon().rawValue
     }

@@ -11,15 +11,18 @@ struct Stretch {
 /// one alone where moves are not followed. Only the transactions that put the node, or one above
 /// it, in its place are looked at.
 struct Stretches {
-  private let store: Store
+  private let directory: OpenDirectory
   private let first: UInt64
   private let followsMoves: Bool
   private var path: Path
   /// The end of the next stretch; nil after the oldest.
   private var last: UInt64?
 
-  init(_ store: Store, _ path: Path, from first: UInt64, to last: UInt64, followsMoves: Bool) {
-    self.store = store
+  init(
+    _ directory: OpenDirectory, _ path: Path, from first: UInt64, to last: UInt64,
+    followsMoves: Bool
+  ) {
+    self.directory = directory
     self.path = path
     self.first = first
     self.last = last
@@ -32,10 +35,10 @@ struct Stretches {
     let path = path
     var moment = followsMoves ? last : 0
     while moment >= first {
-      let placed = try PathTrace(path, asOf: moment, store).placed
+      let placed = try PathTrace(path, asOf: moment, directory).placed
       if placed < first { break }
       moment = placed - 1
-      let origin = try Arrivals(store, SequenceNumber(placed)).origin(of: path)
+      let origin = try Arrivals(directory, SequenceNumber(placed)).origin(of: path)
       if origin != path {
         (self.path, self.last) = (origin, moment)
         return Stretch(path: path, first: placed, last: last, origin: origin)
@@ -52,9 +55,9 @@ private struct Arrivals {
   /// Removals, restorations and moves, in order.
   private var operations: [Operation] = []
 
-  init(_ store: Store, _ sequence: SequenceNumber) throws {
-    before = try store.snapshot(at: .sequence(sequence.previous))
-    var reader = OperationReader(try store.log.read { try $0.record(sequence) }.operations)
+  init(_ directory: OpenDirectory, _ sequence: SequenceNumber) throws {
+    before = try directory.snapshot(at: .sequence(sequence.previous))
+    var reader = OperationReader(try directory.log.read { try $0.record(sequence) }.operations)
     while let operation = try reader.next() {
       switch operation {
       case .remove, .restore, .move: operations.append(operation)

@@ -14,14 +14,14 @@ final class TouchedPaths {
 
   /// Reads the records between two moments, whichever is the earlier.
   init(
-    _ store: Store, between one: SequenceNumber, and other: SequenceNumber, under: Path
+    _ directory: OpenDirectory, between one: SequenceNumber, and other: SequenceNumber, under: Path
   ) throws {
     self.under = under
     var sort = ExternalSort()
     var sequence = min(one, other)
     while sequence < max(one, other) {
       sequence = sequence.next
-      let record = try store.log.read { try $0.record(sequence) }
+      let record = try directory.log.read { try $0.record(sequence) }
       var operations = OperationReader(record.operations)
       while let operation = try operations.next() {
         try Touched.forEach(in: operation, under: under) { touched in

@@ -22,15 +22,15 @@ public struct TransactionInfo: Hashable, Sendable {
 /// Reads the info of transactions from the log, and keeps the last: steps in a row often belong to
 /// the same transaction.
 struct TransactionInfos {
-  private let store: Store
+  private let directory: OpenDirectory
   private var last: TransactionInfo?
 
-  init(_ store: Store) { self.store = store }
+  init(_ directory: OpenDirectory) { self.directory = directory }
 
   /// The info of a transaction; reads its record.
   mutating func info(_ sequence: SequenceNumber) throws -> TransactionInfo {
     if let last, last.sequence == sequence { return last }
-    let info = TransactionInfo(try store.log.read { try $0.record(sequence) })
+    let info = TransactionInfo(try directory.log.read { try $0.record(sequence) })
     last = info
     return info
   }

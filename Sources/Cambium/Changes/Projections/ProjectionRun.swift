@@ -13,16 +13,16 @@ import LMDB
 /// Folds for one projection.
 final class ProjectionRun {
   private let projection: any Projection
-  private let store: Store
+  private let directory: OpenDirectory
   private let writer: Writer
   private var pace = StepPace()
   /// The nodes that were there at the start, as far as they are not taken in.
   private var start: DescendantCursor?
   private var startNumber: UInt32 = 0
 
-  init(_ projection: any Projection, _ store: Store, _ writer: Writer) {
+  init(_ projection: any Projection, _ directory: OpenDirectory, _ writer: Writer) {
     self.projection = projection
-    self.store = store
+    self.directory = directory
     self.writer = writer
   }
 
@@ -44,7 +44,7 @@ final class ProjectionRun {
   private func run(
     until end: ContinuousClock.Instant
   ) throws -> (position: SequenceNumber, isDone: Bool) {
-    let (state, _, horizon) = try store.prepareState()
+    let (state, _, horizon) = try directory.prepareState()
     if try !state.environment.hasRoom(for: 64 << 20) {
       try state.environment.growMap(headroom: 128 << 20)
     }
@@ -155,7 +155,7 @@ final class ProjectionRun {
   ) throws -> WriteTransaction {
     let sequence = SequenceNumber(part.position)
     if start == nil {
-      start = try store.snapshot(at: .sequence(sequence)).root.descendants()
+      start = try directory.snapshot(at: .sequence(sequence)).root.descendants()
       startNumber = part.number
     }
     var isDone = false
@@ -185,7 +185,7 @@ final class ProjectionRun {
     var position = SequenceNumber(part.position)
     let given = try lend(part.number, tables, transaction) { table in
       while position < applied {
-        let commit = try store.commit(position.next, under: .root)
+        let commit = try directory.commit(position.next, under: .root)
         try commit.changes.forEach { change in
           try projection.fold(change, at: commit.sequence, into: table)
         }

@@ -71,20 +71,20 @@ final class ProjectionRunner: Sendable {
   }
 
   private func run(_ projection: any Projection, _ writer: Writer) {
-    let run = ProjectionRun(projection, writer.store, writer)
+    let run = ProjectionRun(projection, writer.directory, writer)
     do {
       var isDone = false
       while !isDone, !state.withLock({ $0.isClosed }) {
         let step = try run.step()
         isDone = step.isDone
-        try tell(projection.name, step.position, writer.store, isDone: isDone)
+        try tell(projection.name, step.position, writer.directory, isDone: isDone)
       }
     } catch is CancellationError {
       state.withLock { state in state.projections.removeAll { $0.name == projection.name } }
       fail(projection.name, CancellationError())
     } catch {
       if state.withLock({ $0.isClosed }) { return }
-      writer.store.report(.projectionFailed(projection.name, reason: "\(error)"))
+      writer.directory.report(.projectionFailed(projection.name, reason: "\(error)"))
       fail(projection.name, error)
     }
   }
@@ -92,10 +92,11 @@ final class ProjectionRunner: Sendable {
   // MARK: Telling
 
   private func tell(
-    _ name: String, _ position: SequenceNumber, _ store: Store, isDone: Bool
+    _ name: String, _ position: SequenceNumber, _ directory: OpenDirectory, isDone: Bool
   ) throws {
     let done = Progress(
-      phase: "projection '\(name)'", done: position.rawValue, total: store.feed.applied.rawValue)
+      phase: "projection '\(name)'", done: position.rawValue, total: directory.feed.applied.rawValue
+    )
     // Before those that wait, who may look at what was told.
     let progress = state.withLock { $0.progress[name] }
     if progress?(done) == false { throw CancellationError() }

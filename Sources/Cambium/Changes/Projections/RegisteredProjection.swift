@@ -97,7 +97,7 @@ extension Database {
     _ projection: some Projection, progress: ProgressHandler? = nil
   ) throws -> RegisteredProjection {
     try Consumer.check(projection.name)
-    if store.isReadOnly {
+    if directory.isReadOnly {
       throw DatabaseError.readOnly(reason: "\(path) is open for reading only")
     }
     writer.projections.register(projection, progress)

@@ -77,7 +77,7 @@ struct Inversion {
   }
 
   func node(_ path: Path) -> Node {
-    Snapshot(writing, writing.state, writing.store, sequence: writing.sequence)[path]
+    Snapshot(writing, writing.state, writing.directory, sequence: writing.sequence)[path]
   }
 
   /// The value that an app gets for stored content.

@@ -36,7 +36,7 @@ struct UndoLog {
     if let first = writing.records.first?.sequence, sequence >= first {
       return writing.records[Int(sequence.rawValue - first.rawValue)]
     }
-    return try writing.store.log.read { try $0.record(sequence) }
+    return try writing.directory.log.read { try $0.record(sequence) }
   }
 
   /// Refuses transactions that are not there.

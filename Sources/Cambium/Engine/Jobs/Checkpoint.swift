@@ -12,18 +12,18 @@ import Synchronization
 /// A crash before the name is in the log leaves a directory that the next opening sweeps; a crash
 /// after it leaves the checkpoint before, which is swept as well.
 struct Checkpoint {
-  let store: Store
+  let directory: OpenDirectory
   let mark: CheckpointMark
 
   /// The newest one, or nil.
-  static func newest(_ store: Store) throws -> Checkpoint? {
-    guard let mark = try store.log.read({ try $0.checkpoint() }) else { return nil }
-    return Checkpoint(store: store, mark: mark)
+  static func newest(_ directory: OpenDirectory) throws -> Checkpoint? {
+    guard let mark = try directory.log.read({ try $0.checkpoint() }) else { return nil }
+    return Checkpoint(directory: directory, mark: mark)
   }
 
   static func directory(_ sequence: SequenceNumber) -> String { "checkpoint-\(sequence)" }
 
-  var path: String { "\(store.path)/\(Checkpoint.directory(mark.sequence))" }
+  var path: String { "\(directory.path)/\(Checkpoint.directory(mark.sequence))" }
 
   /// Copies it to where a new generation of the state is made.
   ///
@@ -64,45 +64,48 @@ final class Checkpointer: Sendable {
   /// Makes a checkpoint if one is due; returns at once.
   ///
   /// - Parameters:
-  ///   - store: The store whose current state is copied, into the store's own directory.
+  ///   - directory: The open directory whose current state is copied, into itself.
   ///   - exclusively: Runs something while nothing else writes.
   func consider(
-    _ store: Store, _ exclusively: @escaping @Sendable (() throws -> Void) throws -> Void
+    _ directory: OpenDirectory,
+    _ exclusively: @escaping @Sendable (() throws -> Void) throws -> Void
   ) {
-    guard let growth = store.options.checkpointGrowth, (try? isDue(store, growth)) == true,
+    guard let growth = directory.options.checkpointGrowth, (try? isDue(directory, growth)) == true,
       !isBusy.exchange(true, ordering: .relaxed)
     else { return }
     queue.run { [self] in
       defer { isBusy.store(false, ordering: .relaxed) }
       do {
         // Another process may have made one since.
-        if try isDue(store, growth) { try make(store, exclusively) }
+        if try isDue(directory, growth) { try make(directory, exclusively) }
       } catch {
-        if !isClosed.load(ordering: .relaxed) { store.report(.checkpointFailed("\(error)")) }
+        if !isClosed.load(ordering: .relaxed) { directory.report(.checkpointFailed("\(error)")) }
       }
     }
   }
 
-  private func isDue(_ store: Store, _ growth: Int) throws -> Bool {
-    let logBytes = try store.log.environment.usage().usedBytes
+  private func isDue(_ directory: OpenDirectory, _ growth: Int) throws -> Bool {
+    let logBytes = try directory.log.environment.usage().usedBytes
     guard logBytes >= growth else { return false }
-    let last = try store.log.read { try $0.checkpoint() }
-    let stateBytes = try store.currentState().environment.usage().usedBytes
+    let last = try directory.log.read { try $0.checkpoint() }
+    let stateBytes = try directory.currentState().environment.usage().usedBytes
     return CheckpointPolicy(growth: growth)
       .isDue(logBytes: logBytes, stateBytes: stateBytes, last: last)
   }
 
-  private func make(_ store: Store, _ exclusively: (() throws -> Void) throws -> Void) throws {
-    let directory = Database.temporaryPath("\(store.path)/checkpoint", "-")
-    let claim = try ClaimedDirectory(creating: directory)
-    defer { try? Files.removeDirectory(directory) }
-    let logBytes = try store.log.environment.usage().usedBytes
-    try copy(try store.currentState(), to: directory)
-    let sequence = try Checkpointer.sequence(of: directory, store)
-    try Files.sync(directory)
+  private func make(_ directory: OpenDirectory, _ exclusively: (() throws -> Void) throws -> Void)
+    throws
+  {
+    let copied = Database.temporaryPath("\(directory.path)/checkpoint", "-")
+    let claim = try ClaimedDirectory(creating: copied)
+    defer { try? Files.removeDirectory(copied) }
+    let logBytes = try directory.log.environment.usage().usedBytes
+    try copy(try directory.currentState(), to: copied)
+    let sequence = try Checkpointer.sequence(of: copied, directory)
+    try Files.sync(copied)
     try exclusively {
-      try store.publish(
-        CheckpointMark(sequence: sequence, logBytes: UInt64(logBytes)), from: directory)
+      try directory.publish(
+        CheckpointMark(sequence: sequence, logBytes: UInt64(logBytes)), from: copied)
     }
     withExtendedLifetime(claim) {}
   }
@@ -116,9 +119,11 @@ final class Checkpointer: Sendable {
   }
 
   /// The moment that a copy holds; reading it checks the copy's file.
-  private static func sequence(of directory: String, _ store: Store) throws -> SequenceNumber {
+  private static func sequence(of copied: String, _ directory: OpenDirectory) throws
+    -> SequenceNumber
+  {
     let state = try State(
-      at: directory, generation: 0, store.options.environment(readOnly: false))
+      at: copied, generation: 0, directory.options.environment(readOnly: false))
     defer { state.environment.close() }
     let transaction = try ReadTransaction(state.environment, tables: [])
     return try StateReader(access: transaction.access, tables: state.tables).head().applied

@@ -49,7 +49,7 @@ final class Filler: Sendable {
         usleep(10_000)
       }
     } catch {
-      if !isClosed { writer.store.report(.fillingFailed("\(error)")) }
+      if !isClosed { writer.directory.report(.fillingFailed("\(error)")) }
     }
   }
 
@@ -78,7 +78,7 @@ final class Filler: Sendable {
   /// Finishes one after the other; what fails does not keep others waiting.
   private func finishAll(_ writer: Writer, _ progress: ProgressHandler?) throws {
     var failures: [UInt32: any Error] = [:]
-    while let (number, unfinished) = try Filler.next(in: writer.store, except: failures) {
+    while let (number, unfinished) = try Filler.next(in: writer.directory, except: failures) {
       do {
         let run = FillRun(number, writer, progress) { self.isClosed }
         try translating { try unfinished == .emptying ? run.empty() : run.fill() }
@@ -91,8 +91,8 @@ final class Filler: Sendable {
 
   /// Finishes in the background what an earlier process has left; returns at once. Not before a
   /// while: who has a doubt about a database looks at it first, before anything is written.
-  func resume(_ store: Store) {
-    guard (try? Filler.next(in: store, except: [:])) != nil else { return }
+  func resume(_ directory: OpenDirectory) {
+    guard (try? Filler.next(in: directory, except: [:])) != nil else { return }
     queue.run(after: .seconds(1)) { [weak self] in self?.consider() }
   }
 
@@ -103,9 +103,9 @@ final class Filler: Sendable {
   }
 
   private static func next(
-    in store: Store, except failures: [UInt32: any Error]
+    in directory: OpenDirectory, except failures: [UInt32: any Error]
   ) throws -> (UInt32, Unfinished)? {
-    try store.snapshot(at: .now).names.collections.unfinished
+    try directory.snapshot(at: .now).names.collections.unfinished
       .filter { failures[$0.key] == nil }.min { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 
@@ -190,8 +190,8 @@ final class FillRun {
   /// The source that it is filled from, as of now; nil where it is filled, or no collection has it
   /// any more.
   func source() throws -> Source? {
-    let generation = try writer.store.currentState().generation
-    let snapshot = try writer.store.snapshot(at: .now)
+    let generation = try writer.directory.currentState().generation
+    let snapshot = try writer.directory.snapshot(at: .now)
     let collections = try snapshot.names.collections
     guard case .filling(upTo: let fence)? = collections.unfinished[number] else { return nil }
     for plan in collections.all {
@@ -233,21 +233,21 @@ final class FillRun {
     _ name: String, of generation: UInt64? = nil,
     _ body: (inout Projector, _ end: ContinuousClock.Instant) throws -> Bool
   ) throws -> Bool? {
-    let store = writer.store
+    let directory = writer.directory
     writer.stepBack()
     return try writer.exclusively {
       try checkOpen()
       let start = ContinuousClock.now
       defer { pace.note(.now - start) }
-      let (state, _, _) = try store.prepareState()
+      let (state, _, _) = try directory.prepareState()
       if let generation, generation != state.generation { return nil }
       if try !state.environment.hasRoom(for: 64 << 20) {
         try state.environment.growMap(headroom: 128 << 20)
       }
-      var projector = try Projector(state, catalog: store.catalog)
+      var projector = try Projector(state, catalog: directory.catalog)
       let isDone = try body(&projector, start + pace.duration)
       try projector.commit()
-      store.options.fillStepTook?(name, .now - start)
+      directory.options.fillStepTook?(name, .now - start)
       return isDone
     }
   }

@@ -16,24 +16,24 @@ import LMDB
 /// 1. It is durable before the log names it, and the log names it before a record is dropped.
 /// 2. The state that it holds is cut at its own record.
 struct Baseline {
-  let store: Store
+  let directory: OpenDirectory
   let mark: BaselineMark
 
   static func directory(_ mark: BaselineMark) -> String {
     "baseline-\(mark.sequence)" + (mark.edition > 0 ? ".\(mark.edition)" : "")
   }
 
-  var path: String { "\(store.path)/\(Baseline.directory(mark))" }
+  var path: String { "\(directory.path)/\(Baseline.directory(mark))" }
 
   /// The one that the log names; nil while nothing was dropped.
-  static func current(_ store: Store) throws -> Baseline? {
-    try store.log.read { try current(store, $0) }
+  static func current(_ directory: OpenDirectory) throws -> Baseline? {
+    try directory.log.read { try current(directory, $0) }
   }
 
   /// The one that a view of the log names.
-  static func current(_ store: Store, _ log: LogReader) throws -> Baseline? {
+  static func current(_ directory: OpenDirectory, _ log: LogReader) throws -> Baseline? {
     let mark = try log.baseline()
-    return mark.sequence > .zero ? Baseline(store: store, mark: mark) : nil
+    return mark.sequence > .zero ? Baseline(directory: directory, mark: mark) : nil
   }
 
   /// Copies the one of a database to beside the log of another, which is being made, durably.
@@ -95,9 +95,9 @@ struct Baseline {
   var bytes: UInt64 { Files.size(of: "\(path)/data.mdb") }
 
   /// Makes a state of it, to fold on from.
-  func makeState(in directory: String) throws {
+  func makeState(in place: String) throws {
     try Baseline.makeState(
-      from: mark, of: store.path, in: directory, store.options.environment(readOnly: false))
+      from: mark, of: directory.path, in: place, directory.options.environment(readOnly: false))
   }
 
   /// Compares the file with its digest.
@@ -112,32 +112,34 @@ struct Baseline {
 
 /// Makes a baseline.
 struct BaselineBuilder {
-  private let store: Store
+  private let directory: OpenDirectory
   private let horizon: SequenceNumber
   private let progress: ProgressHandler?
 
-  init(_ store: Store, upTo horizon: SequenceNumber, _ progress: ProgressHandler?) {
-    self.store = store
+  init(_ directory: OpenDirectory, upTo horizon: SequenceNumber, _ progress: ProgressHandler?) {
+    self.directory = directory
     self.horizon = horizon
     self.progress = progress
   }
 
   /// Folds, cuts, copies compactly, and syncs.
   ///
-  /// - Parameter directory: A directory of its own; `data.mdb` is there afterwards, and alone.
+  /// - Parameter place: A directory of its own; `data.mdb` is there afterwards, and alone.
   /// - Returns: The baseline's mark for the log, and the blobs that only dropped records and the
   ///   old baseline refer to.
   /// - Throws: ``DatabaseError``, `CancellationError`.
-  func make(in directory: String) throws -> (mark: BaselineMark, blobs: Set<[UInt8]>) {
+  func make(in place: String) throws -> (mark: BaselineMark, blobs: Set<[UInt8]>) {
     let kept = try removalsToKeep()
-    let scratch = "\(directory)/scratch"
+    let scratch = "\(place)/scratch"
     try Files.createDirectory(scratch)
-    try Baseline.current(store)?.makeState(in: scratch)
-    let state = try State(at: scratch, generation: 0, store.options.environment(readOnly: false))
+    try Baseline.current(directory)?.makeState(in: scratch)
+    let state = try State(
+      at: scratch, generation: 0, directory.options.environment(readOnly: false))
     // Archived records go on referring to their blobs.
-    let isArchiving = try store.log.read { try $0.isArchiving() }
-    var blobs = isArchiving ? [] : try BlobSweep(store: store).referred(by: state, upTo: horizon)
-    var rebuild = Rebuild(store.log, into: state, head: horizon, progress)
+    let isArchiving = try directory.log.read { try $0.isArchiving() }
+    var blobs =
+      isArchiving ? [] : try BlobSweep(directory: directory).referred(by: state, upTo: horizon)
+    var rebuild = Rebuild(directory.log, into: state, head: horizon, progress)
     try rebuild.run()
     var cut = HistoryCut(state, upTo: horizon, keeping: kept)
     while try !cut.step(until: .now + .milliseconds(200)) {
@@ -146,18 +148,18 @@ struct BaselineBuilder {
       }
     }
     if !blobs.isEmpty { try BlobReferences.forEach(in: state) { blobs.remove($0.hash) } }
-    try EnvironmentCopy(of: state.environment, to: "\(directory)/data.mdb").run()
+    try EnvironmentCopy(of: state.environment, to: "\(place)/data.mdb").run()
     state.environment.close()
     try Files.removeDirectory(scratch)
-    try Files.sync(directory)
-    let record = try store.log.read { try $0.record(horizon) }
-    return (BaselineMark(record, digest: try Files.digest("\(directory)/data.mdb")), blobs)
+    try Files.sync(place)
+    let record = try directory.log.read { try $0.record(horizon) }
+    return (BaselineMark(record, digest: try Files.digest("\(place)/data.mdb")), blobs)
   }
 
   /// The removals up to the horizon that the state in use knows to be restored after it. No more of
   /// them will be, since the log has named the horizon.
   private func removalsToKeep() throws -> Set<HistoryLink> {
-    let state = try store.currentState()
+    let state = try directory.currentState()
     let transaction = try ReadTransaction(state.environment, tables: [])
     let reader = StateReader(access: transaction.access, tables: state.tables)
     return try HistoryCut.removalsToKeep(reader, upTo: horizon)

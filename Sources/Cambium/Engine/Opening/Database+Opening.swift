@@ -5,7 +5,7 @@ import LMDB
 
 extension Database {
   /// Opens the directory, or creates it.
-  static func openStore(_ path: String, _ options: Options) throws -> Store {
+  static func openDirectory(_ path: String, _ options: Options) throws -> OpenDirectory {
     if !Files.exists(path) {
       guard options.createIfMissing, !options.readOnly else {
         throw DatabaseError.noDatabase(path: path)
@@ -28,7 +28,7 @@ extension Database {
           ? "its log is a link, a pipe or a directory, and none is followed in a database"
           : "it holds no log, so it is not a database")
     }
-    return try Store(path: path, options: options)
+    return try OpenDirectory(path: path, options: options)
   }
 
   /// Creates a database under a temporary name, and gives it its own when it is complete and
@@ -80,19 +80,19 @@ extension Database {
 
   /// Finds a state that can be trusted, or makes one; then brings it up to the log.
   func prepareState(_ progress: ProgressHandler?) throws {
-    let mark = try store.log.read { try $0.stateMark() }
+    let mark = try directory.log.read { try $0.stateMark() }
     // Who made it may have been killed between giving the name and making that durable.
-    if mark == nil, !store.isReadOnly, Files.isWritable(Files.parent(of: path)) {
-      try Database.makeNameDurable(path, store.options)
+    if mark == nil, !directory.isReadOnly, Files.isWritable(Files.parent(of: path)) {
+      try Database.makeNameDurable(path, directory.options)
     }
     if let reason = try reasonToRebuild(mark) {
-      if store.isReadOnly {
+      if directory.isReadOnly {
         throw DatabaseError.readOnly(
           reason: "\(path) cannot be written, and its state must be rebuilt first: \(reason)")
       }
       try rebuild(because: reason, progress)
     }
-    if store.isPartial { return }
+    if directory.isPartial { return }
     sweepLeftovers()
     try bringUpToDate(progress)
   }
@@ -105,24 +105,24 @@ extension Database {
     guard Files.isFile("\(path)/\(State.directory(mark.generation))/data.mdb") else {
       return "its directory is missing"
     }
-    guard store.trusts(mark) else {
+    guard directory.trusts(mark) else {
       return "the system was started or the file system mounted since it was written"
     }
-    do { try store.syncUnlessInUse(mark) } catch let error as StorageError {
+    do { try directory.syncUnlessInUse(mark) } catch let error as StorageError {
       return "the system could not write it to the disk: \(error)"
     }
     do {
       // Asked for first: a compaction that goes on meanwhile is behind what the state then has.
-      let baseline = try store.log.read { try $0.baseline() }
-      let state = try store.state(of: mark)
+      let baseline = try directory.log.read { try $0.baseline() }
+      let state = try directory.state(of: mark)
       let transaction = try ReadTransaction(state.environment, tables: [])
       let reader = StateReader(access: transaction.access, tables: state.tables)
-      let head = try store.log.read { try $0.head() }
+      let head = try directory.log.read { try $0.head() }
       let applied = try reader.head().applied
       if applied > head.sequence { return "it is ahead of the log" }
       if applied < baseline.sequence { return "what follows it in the log is compacted" }
       // Reads the catalog's names, which every snapshot needs.
-      _ = try store.snapshot(at: .now)
+      _ = try directory.snapshot(at: .now)
       return nil
     } catch let error as DatabaseError where error.isDamage {
       return "\(error)"
@@ -137,8 +137,10 @@ extension Database {
 
   /// Folds in what the state has not seen; where that shows damage, folds it anew.
   private func bringUpToDate(_ progress: ProgressHandler?) throws {
-    let generation = try store.log.read { try $0.stateMark()?.generation }
-    do { try bringUpToDate() } catch let error where !store.isReadOnly && Database.isDamage(error) {
+    let generation = try directory.log.read { try $0.stateMark()?.generation }
+    do { try bringUpToDate() } catch let error
+      where !directory.isReadOnly && Database.isDamage(error)
+    {
       try rebuild(because: "\(error)", progress, insteadOf: generation)
     }
   }
@@ -154,33 +156,33 @@ extension Database {
   }
 
   private func bringUpToDate() throws {
-    let head = try store.log.read { try $0.head().sequence }
-    let applied = try store.snapshot(at: .now).sequence
-    store.feed.advance(to: applied)
+    let head = try directory.log.read { try $0.head().sequence }
+    let applied = try directory.snapshot(at: .now).sequence
+    directory.feed.advance(to: applied)
     guard applied < head else { return }
-    if store.isReadOnly { return store.report(.stateBehind(applied: applied, head: head)) }
-    let sound = try store.log.read { try $0.lastSound(after: applied, upTo: head) }
+    if directory.isReadOnly { return directory.report(.stateBehind(applied: applied, head: head)) }
+    let sound = try directory.log.read { try $0.lastSound(after: applied, upTo: head) }
     if sound < head { reportDamage(readable: sound) }
     if sound == applied { return }
     do {
       try writer.exclusively {
         // With the lock held nobody is between the two commits: a crash has left this state behind,
         // or damage has. LMDB would not survive writing to damaged pages.
-        try checkPages(of: try store.currentState())
-        try store.usingReserve {
-          try store.beginWriting(catchingUpTo: sound < head ? sound : nil).commit()
+        try checkPages(of: try directory.currentState())
+        try directory.usingReserve {
+          try directory.beginWriting(catchingUpTo: sound < head ? sound : nil).commit()
         }
       }
-    } catch let error where Store.isFull(error) {
+    } catch let error where OpenDirectory.isFull(error) {
       // The moment that the state has reached can be read without writing.
-      return store.report(.stateBehind(applied: applied, head: head))
+      return directory.report(.stateBehind(applied: applied, head: head))
     }
-    store.feed.publish(try store.snapshot(at: .now).sequence)
+    directory.feed.publish(try directory.snapshot(at: .now).sequence)
   }
 
   private func reportDamage(readable: SequenceNumber) {
-    guard let found = store.log.damage.found else { return }
-    store.report(.logDamaged(found.sequence, readable: readable, reason: found.reason))
+    guard let found = directory.log.damage.found else { return }
+    directory.report(.logDamaged(found.sequence, readable: readable, reason: found.reason))
   }
 
   private func checkPages(of state: State) throws {
@@ -214,22 +216,22 @@ extension Database {
     because reason: String?, _ progress: ProgressHandler?, insteadOf damaged: UInt64? = nil
   ) throws {
     try writer.exclusively {
-      let (head, mark) = try store.log.readNewest { (try $0.head(), try $0.stateMark()) }
+      let (head, mark) = try directory.log.readNewest { (try $0.head(), try $0.stateMark()) }
       // Another process may have done it while this one waited for its turn.
       if reason != nil, mark?.generation != damaged, try reasonToRebuild(mark) == nil { return }
-      let made = try store.makeGeneration(
+      let made = try directory.makeGeneration(
         after: mark, head, isRecovery: reason != nil, progress)
-      if case .partial(let directory, let generation, _) = made {
-        store.use(try PartialState(store, from: directory, generation))
+      if case .partial(let partial, let generation, _) = made {
+        directory.use(try PartialState(directory, from: partial, generation))
       }
     }
-    if store.isPartial {
-      let readable = try store.snapshot(at: .now).sequence
-      store.feed.advance(to: readable)
+    if directory.isPartial {
+      let readable = try directory.snapshot(at: .now).sequence
+      directory.feed.advance(to: readable)
       return reportDamage(readable: readable)
     }
-    if let reason, try head > .zero { store.report(.stateRebuilt(reason: reason)) }
-    store.feed.publish(try store.snapshot(at: .now).sequence)
+    if let reason, try head > .zero { directory.report(.stateRebuilt(reason: reason)) }
+    directory.feed.publish(try directory.snapshot(at: .now).sequence)
   }
 }
 

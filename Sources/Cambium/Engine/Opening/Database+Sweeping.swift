@@ -12,14 +12,15 @@ extension Database {
   /// work in is locked and stays. Nothing here is in use, so what cannot be removed now goes
   /// another time.
   func sweepLeftovers() {
-    if store.isReadOnly { return }
+    if directory.isReadOnly { return }
     Database.sweepCreations(of: path)
     for name in Files.names(in: path, startingWith: "") where Database.isTemporary(name) {
       try? ClaimedDirectory.removeIfAbandoned("\(path)/\(name)")
     }
-    guard let used = try? store.log.read(store.namesInUse), !store.unused(except: used).isEmpty
+    guard let used = try? directory.log.read(directory.namesInUse),
+      !directory.unused(except: used).isEmpty
     else { return }
-    try? writer.exclusively(timeout: .zero) { store.sweepUnused() }
+    try? writer.exclusively(timeout: .zero) { directory.sweepUnused() }
   }
 
   /// True for the name of a temporary directory, which is claimed while somebody is at work in it.
@@ -48,7 +49,7 @@ extension Database {
   }
 }
 
-extension Store {
+extension OpenDirectory {
   /// The directories that the log names.
   fileprivate func namesInUse(_ log: LogReader) throws -> Set<String> {
     Set(
@@ -63,7 +64,7 @@ extension Store {
   /// States, checkpoints and baselines that the log does not name.
   fileprivate func unused(except used: Set<String>) -> [String] {
     Files.names(in: path, startingWith: "").filter { name in
-      Store.isNamedByLog(name) && !used.contains(name) && !Database.isTemporary(name)
+      OpenDirectory.isNamedByLog(name) && !used.contains(name) && !Database.isTemporary(name)
     }
   }
 

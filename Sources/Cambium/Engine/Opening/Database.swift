@@ -93,11 +93,11 @@ public final class Database: Sendable {
     public init() {}
   }
 
-  let store: Store
+  let directory: OpenDirectory
   let writer: Writer
 
   /// The directory.
-  public var path: String { store.path }
+  public var path: String { directory.path }
 
   /// Opens a database, or creates it; waits where the state must be rebuilt.
   ///
@@ -116,14 +116,14 @@ public final class Database: Sendable {
     at path: String, options: Options = Options(), progress: ProgressHandler? = nil
   ) throws {
     let path = Database.located(path)
-    let store = try naming(path) { try Database.openStore(path, options) }
-    self.store = store
-    writer = Writer(store)
-    store.feed.setLook { [weak store] in try? store?.snapshot(at: .now).sequence }
+    let directory = try naming(path) { try Database.openDirectory(path, options) }
+    self.directory = directory
+    writer = Writer(directory)
+    directory.feed.setLook { [weak directory] in try? directory?.snapshot(at: .now).sequence }
     try translating { try prepareState(progress) }
-    if store.isReadOnly || store.isPartial { return }
+    if directory.isReadOnly || directory.isPartial { return }
     writer.compactor.resume(writer.compaction)
-    writer.filler.resume(store)
+    writer.filler.resume(directory)
     writer.scrubber.start(self)
   }
 
@@ -192,8 +192,8 @@ public final class Database: Sendable {
   /// - Throws: ``DatabaseError`` when the last sync fails; the database is closed anyway, and
   ///   nothing that was committed is lost.
   public func close() throws {
-    if store.feed.isClosed { return }
-    store.feed.close()
+    if directory.feed.isClosed { return }
+    directory.feed.close()
     writer.scrubber.close()
     // These write to the state, which is to be said to be clean.
     writer.projections.close()
@@ -202,15 +202,17 @@ public final class Database: Sendable {
       writer.close()
       writer.compactor.close()
       writer.checkpointer.close()
-      store.releaseState(forGood: true)
-      store.log.environment.close()
-      if let container = store.options.container { try? Files.removeDirectory(container.path) }
+      directory.releaseState(forGood: true)
+      directory.log.environment.close()
+      if let container = directory.options.container { try? Files.removeDirectory(container.path) }
     }
-    if store.isReadOnly || store.options.isTemporary { return }
+    if directory.isReadOnly || directory.options.isTemporary { return }
     // Where the log is damaged nothing can be stored; consumers get some transactions again.
-    if store.log.damage.found == nil { try writer.flush() }
-    guard store.hasWritten else { return }
-    do { try writer.exclusively { try translating { try store.markClean() } } } catch DatabaseError
+    if directory.log.damage.found == nil { try writer.flush() }
+    guard directory.hasWritten else { return }
+    do {
+      try writer.exclusively { try translating { try directory.markClean() } }
+    } catch DatabaseError
       .full
     {
       // No harm: after the next start of the system the state is made anew.
@@ -283,7 +285,7 @@ public final class Database: Sendable {
   ) async throws -> R {
     try Task.checkCancellation()
     let id = writer.nextID()
-    let isEarly = store.options.plantedBugs.contains(.acknowledgedEarly)
+    let isEarly = directory.options.plantedBugs.contains(.acknowledgedEarly)
     let result = WriteResult<R>()
     let value: R = try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
@@ -334,8 +336,8 @@ public final class Database: Sendable {
   /// - Throws: As ``read(at:_:)``.
   /// - Complexity: as ``read(at:_:)``.
   public func snapshot(at moment: Moment = .now) throws -> Snapshot {
-    if store.feed.isClosed { throw DatabaseError.closed(reason: "the database is closed") }
-    return try translating { try store.snapshot(at: moment) }
+    if directory.feed.isClosed { throw DatabaseError.closed(reason: "the database is closed") }
+    return try translating { try directory.snapshot(at: moment) }
   }
 
   /// The last transaction at or before a time of day; zero before the first.
@@ -352,16 +354,16 @@ public final class Database: Sendable {
   public func sequence(at date: Date, readsArchive: Bool = false) throws -> SequenceNumber {
     try translating {
       do {
-        return try store.sequence(at: date)
+        return try directory.sequence(at: date)
       } catch DatabaseError.compacted where readsArchive {
-        return try store.archivedSequence(at: date.microseconds)
+        return try directory.archivedSequence(at: date.microseconds)
       }
     }
   }
 
   /// A number stored with ``Transaction/saveCursor(_:_:)``.
   package func cursor(_ name: String) throws -> UInt64? {
-    try translating { try store.log.read { try $0.number("cursor/\(name)") } }
+    try translating { try directory.log.read { try $0.number("cursor/\(name)") } }
   }
 }
 

@@ -8,12 +8,12 @@ final class PartialState: Sendable {
   private let claim: ClaimedDirectory
 
   /// Takes over a data file that was just filled.
-  init(_ store: Store, from directory: String, _ generation: UInt64) throws {
-    claim = try ClaimedDirectory(creating: Database.temporaryPath("\(store.path)/part", "-"))
-    try Files.rename("\(directory)/data.mdb", to: "\(claim.path)/data.mdb")
-    try Files.removeDirectory(directory)
+  init(_ directory: OpenDirectory, from partial: String, _ generation: UInt64) throws {
+    claim = try ClaimedDirectory(creating: Database.temporaryPath("\(directory.path)/part", "-"))
+    try Files.rename("\(partial)/data.mdb", to: "\(claim.path)/data.mdb")
+    try Files.removeDirectory(partial)
     state = try State(
-      at: claim.path, generation: generation, store.options.environment(readOnly: false))
+      at: claim.path, generation: generation, directory.options.environment(readOnly: false))
   }
 
   /// Closes it and removes its files. A snapshot that is held keeps its map.

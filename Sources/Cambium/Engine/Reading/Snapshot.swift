@@ -28,7 +28,7 @@ public final class Snapshot: Sendable {
 
   /// The moment as the tree's versions know it, or nil for the newest.
   let moment: UInt64?
-  let store: Store?
+  let directory: OpenDirectory?
   private let state: State
   private let catalog: Catalog
   private let access: Access?
@@ -43,14 +43,15 @@ public final class Snapshot: Sendable {
 
   /// A reader's snapshot.
   init(
-    _ transaction: consuming ReadTransaction, _ state: State, _ catalog: Catalog, _ store: Store,
+    _ transaction: consuming ReadTransaction, _ state: State, _ catalog: Catalog,
+    _ directory: OpenDirectory,
     sequence: SequenceNumber, moment: UInt64?, age: SnapshotAges.Ticket?
   ) {
     access = transaction.access
     self.transaction = consume transaction
     self.state = state
     self.catalog = catalog
-    self.store = store
+    self.directory = directory
     self.sequence = sequence
     self.moment = moment
     self.age = age
@@ -58,10 +59,10 @@ public final class Snapshot: Sendable {
   }
 
   /// Makes the snapshot through which an open write transaction reads.
-  init(_ writing: Writing, _ state: State, _ store: Store, sequence: SequenceNumber) {
+  init(_ writing: Writing, _ state: State, _ directory: OpenDirectory, sequence: SequenceNumber) {
     self.writing = writing
     self.state = state
-    self.store = store
+    self.directory = directory
     self.sequence = sequence
     catalog = Catalog()
     access = nil

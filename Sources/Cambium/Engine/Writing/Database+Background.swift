@@ -10,7 +10,7 @@ extension Database {
     _ progress: ProgressHandler?,
     _ body: @escaping @Sendable (_ progress: @escaping ProgressHandler) throws -> R
   ) async throws -> R {
-    let queue = store.options.background.makeQueue("cambium.call")
+    let queue = directory.options.background.makeQueue("cambium.call")
     return try await BlockingWork.run(on: queue) { isCancelled in
       try body { step in !isCancelled() && (progress?(step) ?? true) }
     }

@@ -31,7 +31,7 @@ extension Database {
       var spool = try BlobWriter(directory: path)
       try body(&spool)
       let blob = try spool.finish()
-      if try writer.exclusively({ try store.keep(blob) }) { return blob }
+      if try writer.exclusively({ try directory.keep(blob) }) { return blob }
       var number: UInt32 = 0
       while number < blob.chunkCount {
         var chunks = BlobChunks()
@@ -40,14 +40,14 @@ extension Database {
           chunk.lend { chunks.add(blob.key(number), $0) }
           number += 1
         }
-        try writer.exclusively { try store.commit(chunks) }
+        try writer.exclusively { try directory.commit(chunks) }
       }
       return blob
     }
   }
 }
 
-extension Store {
+extension OpenDirectory {
   /// Keeps a blob from being given up, if it is there; the writer's turn is held.
   ///
   /// - Returns: True if it is there.
@@ -114,9 +114,9 @@ extension Snapshot {
   ///   chunk; memory for one.
   public func read(_ blob: Blob, _ body: (Data) throws -> Void) throws {
     try translating {
-      guard let store else { return }
+      guard let directory else { return }
       for number in 0..<blob.chunkCount {
-        try body(Data(try store.log.read { try $0.chunk(blob, number) }))
+        try body(Data(try directory.log.read { try $0.chunk(blob, number) }))
       }
     }
   }

@@ -6,8 +6,8 @@ extension Database {
   /// ``DatabaseError/closed(reason:)`` after `close`.
   public var tags: [Tag] {
     get throws {
-      if store.feed.isClosed { throw DatabaseError.closed(reason: "the database is closed") }
-      return try translating { try store.log.read { try $0.tags() } }
+      if directory.feed.isClosed { throw DatabaseError.closed(reason: "the database is closed") }
+      return try translating { try directory.log.read { try $0.tags() } }
     }
   }
 
@@ -34,12 +34,12 @@ extension Database {
     return try writer.exclusively {
       try translating {
         let tag = Tag(name: name, sequence: try snapshot(at: moment).sequence)
-        if let other = try store.log.readNewest({ try $0.tag(name) }) {
+        if let other = try directory.log.readNewest({ try $0.tag(name) }) {
           if other == tag.sequence { return tag }
           throw DatabaseError.exists(
             Path(keys: [.text(name)]), reason: "the tag is of transaction \(other)")
         }
-        try store.setTag(name, to: tag.sequence)
+        try directory.setTag(name, to: tag.sequence)
         return tag
       }
     }
@@ -55,15 +55,15 @@ extension Database {
   public func removeTag(_ name: String) throws -> Bool {
     try writer.exclusively {
       try translating {
-        guard try store.log.readNewest({ try $0.tag(name) }) != nil else { return false }
-        try store.setTag(name, to: nil)
+        guard try directory.log.readNewest({ try $0.tag(name) }) != nil else { return false }
+        try directory.setTag(name, to: nil)
         return true
       }
     }
   }
 }
 
-extension Store {
+extension OpenDirectory {
   /// Stores or removes a tag; the writer's turn and lock must be held.
   fileprivate func setTag(_ name: String, to sequence: SequenceNumber?) throws {
     try log.damage.checkNone()

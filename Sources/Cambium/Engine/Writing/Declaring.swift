@@ -59,7 +59,7 @@ extension Database {
 
   /// True if a collection has so many records that nobody should wait for all of them.
   func isLarge(_ path: Path) throws -> Bool {
-    try read { try $0[path].childCount > store.options.declaredAtOnce }
+    try read { try $0[path].childCount > directory.options.declaredAtOnce }
   }
 
   /// Declares what a closure makes of a snapshot, and of the transaction that will declare it.
@@ -265,7 +265,7 @@ extension Writing {
     projector.fillsLater = true
     projector.unchecked = try keysChanged(in: path, after: moment)
     defer {
-      projector.fillsLater = store.options.fillsLater
+      projector.fillsLater = directory.options.fillsLater
       projector.unchecked = nil
     }
     try declare(path, definition)
@@ -302,7 +302,7 @@ extension Writing {
 
   /// A committed record, or nil where it is compacted.
   private func recordIfKept(_ sequence: SequenceNumber) throws -> TransactionRecord? {
-    do { return try store.log.read { try $0.record(sequence) } } catch DatabaseError.compacted {
+    do { return try directory.log.read { try $0.record(sequence) } } catch DatabaseError.compacted {
       return nil
     }
   }

@@ -135,7 +135,7 @@ extension CollectionMigration {
       position.done += 1
       position.last = key.description
     }
-    if !tx.writing.store.options.plantedBugs.contains(.batchNotNoted) {
+    if !tx.writing.directory.options.plantedBugs.contains(.batchNotNoted) {
       blend.migration = position
     }
     try tx.declare(path, blend)

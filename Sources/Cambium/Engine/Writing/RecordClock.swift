@@ -85,14 +85,14 @@ final class RecordClock: Sendable {
   }
 }
 
-extension Store {
+extension OpenDirectory {
   /// The last record at or before a time of day, or zero. Where the newest record's time is still
   /// to come it was written before now all the same, so that now is the newest moment.
   func sequence(at date: Date) throws -> SequenceNumber {
     let now = present
     return try log.read { log in
       let head = try log.head()
-      if let now, head.time > now, date.microseconds > now - Store.presentMax {
+      if let now, head.time > now, date.microseconds > now - OpenDirectory.presentMax {
         return head.sequence
       }
       return try log.sequence(at: date)

@@ -115,11 +115,11 @@ extension Writing {
         reason: "transaction \(sequence) is not there; the newest is \(head.sequence)")
     }
     if sequence == head.sequence { return }
-    try store.log.read { try $0.checkReachable(sequence) }
+    try directory.log.read { try $0.checkReachable(sequence) }
     let logged = SequenceNumber(head.sequence.rawValue - UInt64(records.count))
     var next = sequence.next
     while next <= logged {
-      try body(try store.log.read { try $0.record(next) })
+      try body(try directory.log.read { try $0.record(next) })
       next = next.next
     }
     for record in records where record.sequence > sequence { try body(record) }

@@ -22,7 +22,7 @@ public struct Transaction: ~Copyable {
   /// The node at a path, with what this transaction has done so far. Asking it after the
   /// transaction has ended throws ``DatabaseError/misuse(reason:)``.
   public subscript(path: Path) -> Node {
-    Snapshot(writing, writing.state, writing.store, sequence: writing.sequence)[path]
+    Snapshot(writing, writing.state, writing.directory, sequence: writing.sequence)[path]
   }
 
   // MARK: Values

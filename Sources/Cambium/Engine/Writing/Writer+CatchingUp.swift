@@ -20,19 +20,19 @@ extension Writer {
 
   /// Tells everybody that a group is stored and cannot be read yet; the turn is held.
   func fallBehind(_ failure: any Error, at head: SequenceNumber) {
-    let applied = store.feed.applied
+    let applied = directory.feed.applied
     let error = DatabaseError.stateBehind(applied: applied, head: head, reason: "\(failure)")
-    guard store.feed.fallBehind(StateLag(head: head, error: error)) else { return }
-    store.report(.stateUpdateFailed(applied: applied, head: head, reason: "\(failure)"))
+    guard directory.feed.fallBehind(StateLag(head: head, error: error)) else { return }
+    directory.report(.stateUpdateFailed(applied: applied, head: head, reason: "\(failure)"))
     projections.fail(error)
     retry(after: .seconds(1))
   }
 
   private func retry(after delay: Duration) {
     thread.run(after: delay) { [weak self] in
-      guard let self, store.feed.lag != nil, !store.feed.isClosed else { return }
+      guard let self, directory.feed.lag != nil, !directory.feed.isClosed else { return }
       try? exclusively { try translating { try catchUp() } }
-      if store.feed.lag != nil { retry(after: min(delay * 2, Writer.retryDelayMax)) }
+      if directory.feed.lag != nil { retry(after: min(delay * 2, Writer.retryDelayMax)) }
     }
   }
 
@@ -41,14 +41,14 @@ extension Writer {
   ///
   /// - Throws: ``DatabaseError/stateBehind(applied:head:reason:)``.
   func catchUpLate() throws {
-    guard let lag = store.feed.lag else { return }
-    let state = try store.currentState()
-    let applied = try store.applied(of: state)
-    if applied >= lag.head { return store.feed.publish(applied) }
+    guard let lag = directory.feed.lag else { return }
+    let state = try directory.currentState()
+    let applied = try directory.applied(of: state)
+    if applied >= lag.head { return directory.feed.publish(applied) }
     if state.environment.failure == nil {
       try? exclusively(timeout: .milliseconds(100)) { try translating { try catchUp() } }
     }
-    if let lag = store.feed.lag { throw lag.error }
+    if let lag = directory.feed.lag { throw lag.error }
   }
 
   /// The distance of the state from the log when nobody is between the two commits, after trying to
@@ -56,10 +56,12 @@ extension Writer {
   ///
   /// - Returns: Nil where it is not.
   func settledLag() throws -> (applied: SequenceNumber, head: SequenceNumber, reason: String?)? {
-    let head = try store.log.read { try $0.head().sequence }
-    let applied = try store.applied(of: try store.currentState())
-    guard applied < head, !store.isPartial, store.log.damage.found == nil else { return nil }
-    if store.isReadOnly { return (applied, head, nil) }
+    let head = try directory.log.read { try $0.head().sequence }
+    let applied = try directory.applied(of: try directory.currentState())
+    guard applied < head, !directory.isPartial, directory.log.damage.found == nil else {
+      return nil
+    }
+    if directory.isReadOnly { return (applied, head, nil) }
     do {
       try exclusively { try translating { try catchUp() } }
       return nil
@@ -73,11 +75,11 @@ extension Writing {
   /// Folds in what is committed after the state's own commit failed: with more room in its map, or
   /// into a new generation where this one can no longer be written.
   func heal() throws -> Bool {
-    let state = try store.prepareState().state
+    let state = try directory.prepareState().state
     if state === self.state { try state.environment.growMap(headroom: 1 << 28) }
-    projector = try Projector(state, catalog: store.catalog)
+    projector = try Projector(state, catalog: directory.catalog)
     do {
-      try store.catchUp(&projector, to: head.sequence)
+      try directory.catchUp(&projector, to: head.sequence)
       try projector.commit()
     } catch {
       projector.abort()
@@ -87,7 +89,7 @@ extension Writing {
   }
 }
 
-extension Store {
+extension OpenDirectory {
   /// The newest transaction that a state has folded in.
   func applied(of state: State) throws -> SequenceNumber {
     let transaction = try ReadTransaction(state.environment, tables: [])

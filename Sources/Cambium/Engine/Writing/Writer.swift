@@ -36,7 +36,7 @@ final class Writer: Sendable {
   /// How long whoever writes in the background lets others go first, at a time.
   private static let stepBackMax = Duration.milliseconds(20)
 
-  let store: Store
+  let directory: OpenDirectory
   let checkpointer: Checkpointer
   let compactor: Compactor
   let projections: ProjectionRunner
@@ -50,9 +50,9 @@ final class Writer: Sendable {
   private let background: any BackgroundWork
   let thread: any WorkQueue
 
-  init(_ store: Store) {
-    self.store = store
-    background = store.options.background
+  init(_ directory: OpenDirectory) {
+    self.directory = directory
+    background = directory.options.background
     thread = background.makeQueue("cambium.writer")
     checkpointer = Checkpointer(background)
     compactor = Compactor(background)
@@ -61,10 +61,10 @@ final class Writer: Sendable {
     scrubber = Scrubber(background)
     projections.attach(self)
     filler.attach(self)
-    store.feed.setRemedy { [weak self] in try self?.catchUpLate() }
+    directory.feed.setRemedy { [weak self] in try self?.catchUpLate() }
   }
 
-  var compaction: CompactionRun { CompactionRun(store, self) }
+  var compaction: CompactionRun { CompactionRun(directory, self) }
 
   // MARK: Turns
 
@@ -84,11 +84,11 @@ final class Writer: Sendable {
   /// - Throws: ``DatabaseError/busy(reason:)`` after the timeout, ``DatabaseError/misuse(reason:)``
   ///   inside a write.
   func exclusively<R>(timeout: Duration? = nil, _ body: () throws -> R) throws -> R {
-    guard let lock = store.lock else {
-      throw DatabaseError.readOnly(reason: "\(store.path) is open for reading only")
+    guard let lock = directory.lock else {
+      throw DatabaseError.readOnly(reason: "\(directory.path) is open for reading only")
     }
     // Before the lock, which a forked child shares with its parent.
-    try translating { try store.log.environment.checkUsable(forWriting: false) }
+    try translating { try directory.log.environment.checkUsable(forWriting: false) }
     if queue.withLock({ $0.isClosed }) {
       throw DatabaseError.closed(reason: "the database is closed")
     }
@@ -97,7 +97,7 @@ final class Writer: Sendable {
       throw DatabaseError.misuse(
         reason: "write was called inside write; use the transaction that is open, or its attempt")
     }
-    let timeout = timeout ?? store.options.busyTimeout
+    let timeout = timeout ?? directory.options.busyTimeout
     waiting.add(1, ordering: .relaxed)
     let hasTurn = turn.wait(timeout: .now() + timeout.seconds) == .success
     waiting.subtract(1, ordering: .relaxed)
@@ -133,12 +133,12 @@ final class Writer: Sendable {
     var outcomes: [Result<Void, any Error>] = []
     do {
       try translating {
-        let writing = try store.beginWriting()
-        if !store.options.isTemporary { try writing.state.fillReserve() }
+        let writing = try directory.beginWriting()
+        if !directory.options.isTemporary { try writing.state.fillReserve() }
         for job in jobs { outcomes.append(Result { try run(job, in: writing) }) }
         try commit(writing)
-        checkpointer.consider(store) { [weak self] in try self?.exclusively($0) }
-        compactor.consider(store) { [weak self] in self?.compaction }
+        checkpointer.consider(directory) { [weak self] in try self?.exclusively($0) }
+        compactor.consider(directory) { [weak self] in self?.compaction }
       }
       for (job, outcome) in zip(jobs, outcomes) { job.finish(outcome) }
     } catch {
@@ -156,14 +156,14 @@ final class Writer: Sendable {
     background.pass(.applied)
     if let failure = writing.stateFailure { fallBehind(failure, at: writing.head.sequence) }
     if writing.isApplied {
-      store.feed.publish(writing.head.sequence)
+      directory.feed.publish(writing.head.sequence)
       projections.consider()
-      if writing.projector.hasGivenUp || store.options.fillsLater { filler.consider() }
+      if writing.projector.hasGivenUp || directory.options.fillsLater { filler.consider() }
     }
   }
 
   /// Folds in what the state has not seen; the turn must be held.
-  func catchUp() throws { try commit(try store.beginWriting()) }
+  func catchUp() throws { try commit(try directory.beginWriting()) }
 
   private func run(_ job: WriteJob, in writing: Writing) throws {
     if let failure = writing.groupFailure { throw failure }
@@ -187,7 +187,7 @@ final class Writer: Sendable {
   func enqueue(_ job: WriteJob) {
     let refusal = queue.withLock { queue -> DatabaseError? in
       if queue.isClosed { return .closed(reason: "the database is closed") }
-      if queue.waiting.count >= store.options.queueLength {
+      if queue.waiting.count >= directory.options.queueLength {
         return .busy(
           reason: "\(queue.waiting.count) writes are waiting; Options.queueLength is the limit")
       }
@@ -270,7 +270,7 @@ final class Writer: Sendable {
 
   /// Stores kept positions now.
   func flush() throws {
-    guard store.hasKeptPositions else { return }
+    guard directory.hasKeptPositions else { return }
     try exclusively {
       try translating { try catchUp() }
     }

@@ -8,10 +8,10 @@ extension Writing {
   /// - Throws: ``DatabaseError/badValue(_:reason:)``; nothing is changed.
   /// - Complexity: one look at the value's bytes, and one lookup for each reference.
   func checkBlobs(_ operation: Operation) throws {
-    if !BlobReferences.mayBe(in: operation) || store.options.refersLoosely { return }
+    if !BlobReferences.mayBe(in: operation) || directory.options.refersLoosely { return }
     try BlobReferences.forEach(in: operation) { blob in
       if chunks.holds(blob) { return }
-      if try store.log.read({ try $0.hasBlob(blob) }) { return }
+      if try directory.log.read({ try $0.hasBlob(blob) }) { return }
       throw DatabaseError.badValue(
         operation.path ?? .root,
         reason: "it refers to \(blob.name), which is not stored here, or not whole; store its "

@@ -49,7 +49,7 @@ extension Writing {
     let name = key.description
     guard projector.memory.catalog.id(of: name) != nil else { return nil }
     try use()
-    let snapshot = Snapshot(self, state, store, sequence: sequence)
+    let snapshot = Snapshot(self, state, directory, sequence: sequence)
     return try snapshot[parent][name] == nil ? nil : (parent, name)
   }
 }

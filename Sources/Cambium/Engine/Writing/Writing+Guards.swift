@@ -93,7 +93,7 @@ extension Writing {
   func know(_ core: SchemaCore) {
     if core.ownGuardian == nil && core.owner == nil { return }
     guards.add(core)
-    store.bindings.guards.withLock { $0.add(core) }
+    directory.bindings.guards.withLock { $0.add(core) }
   }
 
   /// Runs what changes only a part of a model, or what nobody is asked about.

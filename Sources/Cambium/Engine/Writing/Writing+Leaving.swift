@@ -175,7 +175,7 @@ extension Writing {
 
   /// Changes or takes away a reference.
   private func replace(_ old: Key, by new: Key?, in referrer: Path, _ edge: Edge) throws {
-    let snapshot = Snapshot(self, state, store, sequence: sequence)
+    let snapshot = Snapshot(self, state, directory, sequence: sequence)
     let value = try snapshot[referrer][edge.name] ?? edge.property.definition.absence
     var changed = value.flatMap { Writing.replacing(old, by: new, in: $0) }
     // Without a value it would mean its default again.

@@ -18,7 +18,7 @@ final class Writing: @unchecked Sendable {
   // It is Sendable because of invariant 2. It is not shared; `Snapshot` holds one, and asks
   // `reader(for:)`, which refuses any other thread and any other time.
 
-  let store: Store
+  let directory: OpenDirectory
   let state: State
   var projector: Projector
   private(set) var head: LogHead
@@ -81,14 +81,15 @@ final class Writing: @unchecked Sendable {
   var openRuns = 0
 
   init(
-    _ store: Store, _ state: State, head: LogHead, horizon: SequenceNumber, catalog: Catalog
+    _ directory: OpenDirectory, _ state: State, head: LogHead, horizon: SequenceNumber,
+    catalog: Catalog
   ) throws {
-    self.store = store
+    self.directory = directory
     self.state = state
     self.head = head
     self.horizon = horizon
-    guards = store.bindings.guards.withLock { $0 }
-    fillsLater = store.options.fillsLater
+    guards = directory.bindings.guards.withLock { $0 }
+    fillsLater = directory.options.fillsLater
     emptiedAtOnce = fillsLater ? 0 : 2000
     projector = try Projector(state, catalog: catalog)
     putOff()
@@ -103,7 +104,7 @@ final class Writing: @unchecked Sendable {
     self.metadata = metadata
     isAlwaysRecorded = false
     sequence = head.sequence.next
-    operations = OperationWriter(expecting: store.recentBytes.load(ordering: .relaxed))
+    operations = OperationWriter(expecting: directory.recentBytes.load(ordering: .relaxed))
     afterCommit = []
     (asking, arrivals) = (Asking(), BroughtBack())
     failure = nil
@@ -128,12 +129,13 @@ final class Writing: @unchecked Sendable {
 
   private func seal() {
     projector.finish()
-    let time = store.recordTime(after: head.time)
+    let time = directory.recordTime(after: head.time)
     let record = TransactionRecord(
       sequence: sequence, clock: head.clock.next(microseconds: time), time: time,
-      origin: store.format.origin, metadata: metadata, operations: operations,
-      previous: head.link, salt: store.options.random.map { _ in store.options.randomBytes(16) })
-    store.recentBytes.store(min(operations.bytes.count, 1 << 20), ordering: .relaxed)
+      origin: directory.format.origin, metadata: metadata, operations: operations,
+      previous: head.link,
+      salt: directory.options.random.map { _ in directory.options.randomBytes(16) })
+    directory.recentBytes.store(min(operations.bytes.count, 1 << 20), ordering: .relaxed)
     head.advance(to: record)
     records.append(record)
   }
@@ -220,8 +222,8 @@ final class Writing: @unchecked Sendable {
   /// The changes that the running transaction has made so far, in path order.
   func changes() throws -> [Change] {
     try use()
-    let old = try store.snapshot(at: .now)
-    let new = Snapshot(self, state, store, sequence: sequence)
+    let old = try directory.snapshot(at: .now)
+    let new = Snapshot(self, state, directory, sequence: sequence)
     return try Touched.changes(of: operations.bytes, from: old, to: new)
   }
 
@@ -232,7 +234,7 @@ final class Writing: @unchecked Sendable {
 
   func store(_ data: Data) throws -> Blob {
     try use()
-    return try store.log.read { try chunks.add(data, $0) }
+    return try directory.log.read { try chunks.add(data, $0) }
   }
 
   /// Keeps what is to run once the running transaction is durable.
@@ -276,12 +278,12 @@ final class Writing: @unchecked Sendable {
   /// group is stored: `stateFailure` says it.
   func commit() throws {
     if let groupFailure { throw groupFailure }
-    let kept = store.takePositions()
+    let kept = directory.takePositions()
     do {
       numbers.merge(kept) { own, _ in own }
       try commitAll()
     } catch {
-      store.putBack()
+      directory.putBack()
       throw error
     }
   }
@@ -292,10 +294,10 @@ final class Writing: @unchecked Sendable {
       return isApplied ? try projector.commit() : projector.abort()
     }
     try commitLog()
-    store.forgetTaken()
-    store.options.background.pass(.logged)
-    if store.options.plantedBugs.contains(.toldEarly) {
-      store.feed.publish(head.sequence)
+    directory.forgetTaken()
+    directory.options.background.pass(.logged)
+    if directory.options.plantedBugs.contains(.toldEarly) {
+      directory.feed.publish(head.sequence)
       usleep(1000)
     }
     do {
@@ -303,25 +305,25 @@ final class Writing: @unchecked Sendable {
       isApplied = projector.hasCaughtUp || !records.isEmpty
     } catch {
       projector.abort()
-      if Store.isFull(error) { state.releaseReserve() }
+      if OpenDirectory.isFull(error) { state.releaseReserve() }
       do { isApplied = try heal() } catch { stateFailure = error }
     }
     // Names of a record that the state has not seen are defined when it is folded in.
-    if isApplied { store.remember(projector.memory.catalog) }
+    if isApplied { directory.remember(projector.memory.catalog) }
   }
 
   private func commitLog() throws {
     for _ in 0..<4 {
       do {
-        if store.options.plantedBugs.contains(.consumerApart) { try commitNumbers() }
-        let writer = try LogWriter(store.log)
+        if directory.options.plantedBugs.contains(.consumerApart) { try commitNumbers() }
+        let writer = try LogWriter(directory.log)
         try chunks.write(to: writer)
         for record in records { try writer.append(record) }
         for (name, number) in numbers { try writer.setNumber(name, to: number) }
         return try commit(writer)
       } catch let error as StorageError where error.kind == .mapFull {
         let bytes = records.reduce(chunks.byteCount) { $0 + $1.operations.count }
-        try store.log.environment.growMap(headroom: 2 * bytes + (64 << 20))
+        try directory.log.environment.growMap(headroom: 2 * bytes + (64 << 20))
       }
     }
     throw DatabaseError.full(reason: "the log's map could not grow enough")
@@ -329,7 +331,7 @@ final class Writing: @unchecked Sendable {
 
   /// Commits positions ahead of their transactions, as a bug would that the harness must find.
   private func commitNumbers() throws {
-    let writer = try LogWriter(store.log)
+    let writer = try LogWriter(directory.log)
     let head = try writer.reader.head()
     for (name, number) in numbers { try writer.setNumber(name, to: number) }
     try writer.commit(head: head)
@@ -361,11 +363,11 @@ final class Writing: @unchecked Sendable {
 
   /// Applies again what was recorded: the finished bodies, and the running one with its savepoints.
   private func startOver() throws {
-    let catalog = store.catalog
+    let catalog = directory.catalog
     projector.abort()
     projector = try Projector(state, catalog: catalog)
     putOff()
-    try store.catchUp(
+    try directory.catchUp(
       &projector, to: SequenceNumber(head.sequence.rawValue - UInt64(records.count)))
     for record in records { try projector.apply(record) }
     projector.begin(sequence)

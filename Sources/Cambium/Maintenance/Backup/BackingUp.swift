@@ -80,10 +80,10 @@ extension Database {
       Database.sweepBackups(of: path)
       // A directory can be claimed, so that whoever sweeps knows whether it was abandoned.
       let claim = try ClaimedDirectory(
-        creating: Database.temporaryPath(path, "."), store.permissions)
+        creating: Database.temporaryPath(path, "."), directory.permissions)
       defer { try? Files.removeDirectory(claim.path) }
       let half = "\(claim.path)/\(BackupDirectory.part(1))"
-      let file = try FileWriter(creating: half, bugs: store.options.plantedBugs)
+      let file = try FileWriter(creating: half, bugs: directory.options.plantedBugs)
       let addition = try backUp(into: file.append, progress: progress)
       try file.sync()
       try Files.rename(half, to: path)
@@ -111,7 +111,7 @@ extension Database {
   ) throws -> BackupAddition {
     try translating {
       let pieces = try PieceWriter(write)
-      var run = BackupRun(store, after: [], into: pieces, progress)
+      var run = BackupRun(directory, after: [], into: pieces, progress)
       var addition = BackupAddition()
       addition.newest = try run.run(part: 1).head.sequence
       addition.transactions = addition.newest.rawValue
@@ -131,7 +131,7 @@ extension Database {
   private func backUp(toNew path: String, _ progress: ProgressHandler?) throws -> BackupAddition {
     try Database.checkParent(of: path)
     let temporary = Database.temporaryPath(path, ".")
-    let claim = try ClaimedDirectory(creating: temporary, store.permissions)
+    let claim = try ClaimedDirectory(creating: temporary, directory.permissions)
     defer { withExtendedLifetime(claim) {} }
     do {
       let addition = try backUp(into: BackupDirectory(path: temporary), progress)
@@ -146,31 +146,31 @@ extension Database {
 
   /// Adds a part to a directory that this process has claimed.
   private func backUp(
-    into directory: BackupDirectory, _ progress: ProgressHandler?
+    into backup: BackupDirectory, _ progress: ProgressHandler?
   ) throws -> BackupAddition {
-    var manifest = try directory.manifest()
-    if manifest == nil, try !directory.isUnused() {
+    var manifest = try backup.manifest()
+    if manifest == nil, try !backup.isUnused() {
       throw DatabaseError.misuse(
-        reason: "\(directory.path) is no backup, and there is something in it")
+        reason: "\(backup.path) is no backup, and there is something in it")
     }
-    let ends = try manifest.map { try directory.ends($0) } ?? []
-    try checkIsSame(manifest, ends.last, directory)
-    try directory.sweep(after: manifest)
+    let ends = try manifest.map { try backup.ends($0) } ?? []
+    try checkIsSame(manifest, ends.last, backup)
+    try backup.sweep(after: manifest)
     let number = ends.count + 1
-    let (part, end) = try writePart(number, after: ends, into: directory, progress)
+    let (part, end) = try writePart(number, after: ends, into: backup, progress)
     var addition = BackupAddition()
     addition.newest = end.head.sequence
     addition.parts = number
     if let last = ends.last, BackupDirectory.isSame(last, end) {
-      try Files.remove("\(directory.path)/\(BackupDirectory.part(number)).tmp")
+      try Files.remove("\(backup.path)/\(BackupDirectory.part(number)).tmp")
       addition.parts = ends.count
       addition.isUnchanged = true
       return addition
     }
-    try directory.keep(number)
-    manifest = manifest ?? BackupManifest(format: store.format)
+    try backup.keep(number)
+    manifest = manifest ?? BackupManifest(format: directory.format)
     manifest?.parts.append(part)
-    if let manifest { try directory.publish(manifest) }
+    if let manifest { try backup.publish(manifest) }
     addition.transactions =
       end.head.sequence.rawValue - (ends.last?.head.sequence.rawValue ?? 0)
     addition.bytes = part.size
@@ -178,16 +178,16 @@ extension Database {
   }
 
   private func writePart(
-    _ number: Int, after ends: [PartEnd], into directory: BackupDirectory,
+    _ number: Int, after ends: [PartEnd], into backup: BackupDirectory,
     _ progress: ProgressHandler?
   ) throws -> (BackupManifest.Part, PartEnd) {
-    let name = "\(directory.path)/\(BackupDirectory.part(number)).tmp"
+    let name = "\(backup.path)/\(BackupDirectory.part(number)).tmp"
     do {
-      let bugs = store.options.plantedBugs
+      let bugs = directory.options.plantedBugs
       let file = try FileWriter(creating: name, bugs: bugs)
-      let digest = StreamDigest(on: store.options.background.makeQueue("cambium.digest"))
+      let digest = StreamDigest(on: directory.options.background.makeQueue("cambium.digest"))
       let pieces = try PieceWriter(to: digest, file.append)
-      var run = BackupRun(store, after: ends, into: pieces, progress)
+      var run = BackupRun(directory, after: ends, into: pieces, progress)
       let end = try run.run(part: number)
       if !bugs.contains(.partUnsynced) { try file.sync() }
       let part = BackupManifest.Part(
@@ -201,13 +201,13 @@ extension Database {
 
   /// Checks that this log goes on from what a backup has.
   private func checkIsSame(
-    _ manifest: BackupManifest?, _ last: PartEnd?, _ directory: BackupDirectory
+    _ manifest: BackupManifest?, _ last: PartEnd?, _ backup: BackupDirectory
   ) throws {
     guard let manifest, let last else { return }
-    guard manifest.format.origin == store.format.origin else {
-      throw DatabaseError.misuse(reason: "\(directory.path) is the backup of another database")
+    guard manifest.format.origin == directory.format.origin else {
+      throw DatabaseError.misuse(reason: "\(backup.path) is the backup of another database")
     }
-    let (head, link) = try store.log.read { log in
+    let (head, link) = try directory.log.read { log in
       (try log.head().sequence, try log.linkOfAny(last.head.sequence))
     }
     guard last.head.sequence <= head else {
@@ -241,7 +241,7 @@ extension BackupDirectory {
   }
 }
 
-extension Store {
+extension OpenDirectory {
   /// The permissions of files made from the database elsewhere, such as a backup.
   var permissions: Files.Permissions { Files.isPrivate(path) ? .ownerOnly : .byUmask }
 }

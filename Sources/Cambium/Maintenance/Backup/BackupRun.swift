@@ -5,7 +5,7 @@ import LMDB
 /// Records go on after those of the parts before. Where compaction has dropped them meanwhile, a
 /// baseline begins a new stretch, and what the backup has of the old one stays.
 struct BackupRun {
-  private let store: Store
+  private let directory: OpenDirectory
   private let pieces: PieceWriter
   private let progress: ProgressHandler?
   /// The end of the newest part before this one; nil for a first one.
@@ -16,9 +16,10 @@ struct BackupRun {
   private var isBegun = false
 
   init(
-    _ store: Store, after ends: [PartEnd], into pieces: PieceWriter, _ progress: ProgressHandler?
+    _ directory: OpenDirectory, after ends: [PartEnd], into pieces: PieceWriter,
+    _ progress: ProgressHandler?
   ) {
-    self.store = store
+    self.directory = directory
     self.pieces = pieces
     self.progress = progress
     previous = ends.last
@@ -31,15 +32,15 @@ struct BackupRun {
   /// - Returns: The end of the part.
   /// - Throws: ``DatabaseError``, `CancellationError`, and what the writer throws.
   mutating func run(part: Int) throws -> PartEnd {
-    let format = try store.log.read { try $0.format() }
+    let format = try directory.log.read { try $0.format() }
     let start = PartStart(part: UInt32(part), format: format, head: end.head)
     try pieces.add(.start, start.stored())
     // Compaction may come further than the head was meanwhile; then the rest is added as well.
     while try !addUpToHead() {}
     let newest = end.head.sequence
     try report("backup", newest.rawValue, newest.rawValue)
-    end.retention = try store.log.read { try $0.retention() }
-    end.tags = try store.log.read { try $0.tags() }.filter { $0.sequence <= newest }
+    end.retention = try directory.log.read { try $0.retention() }
+    end.tags = try directory.log.read { try $0.tags() }.filter { $0.sequence <= newest }
     try pieces.add(.end, end.stored())
     return end
   }
@@ -49,7 +50,7 @@ struct BackupRun {
   /// - Returns: True if that is all; false if a baseline has come beyond it, so that more must be
   ///   added.
   private mutating func addUpToHead() throws -> Bool {
-    let target = try store.log.read { try $0.head().sequence }
+    let target = try directory.log.read { try $0.head().sequence }
     // Each blob that a record up to the target refers to is there before the record.
     try addBlobs()
     while true {
@@ -72,7 +73,7 @@ struct BackupRun {
     var segment = Segment(after: end.head.sequence)
     for record in try nextRecords() where record.sequence <= target {
       guard record.sequence == end.head.sequence.next,
-        store.log.isNext(record, after: end.head.link)
+        directory.log.isNext(record, after: end.head.link)
       else {
         throw DatabaseError.corrupt(
           reason: "the chain of the log breaks at record \(end.head.sequence.next)")
@@ -91,7 +92,7 @@ struct BackupRun {
   private func nextRecords() throws -> [TransactionRecord] {
     let after = end.head.sequence
     do {
-      return try store.log.read { try $0.records(after: after, bytes: BackupFile.pieceBytes) }
+      return try directory.log.read { try $0.records(after: after, bytes: BackupFile.pieceBytes) }
     } catch DatabaseError.compacted {
       return []
     }
@@ -106,7 +107,7 @@ struct BackupRun {
       guard mark.sequence > end.head.sequence, mark.clock > end.head.clock.rawValue else {
         throw BackupRun.otherHistory
       }
-      let file = "\(store.path)/\(Baseline.directory(mark))/data.mdb"
+      let file = "\(directory.path)/\(Baseline.directory(mark))/data.mdb"
       // Where it is missing the next one has taken its place meanwhile, or it is lost.
       if !Files.exists(file) && attempt < 99 { continue }
       let reader = try FileReader(file)
@@ -126,7 +127,7 @@ struct BackupRun {
   /// The baseline that must stand before the next records, if any.
   private func neededBaseline() throws -> BaselineMark? {
     let (after, isFirst) = (end.head.sequence, previous == nil && !isBegun)
-    return try store.log.read { log in
+    return try directory.log.read { log in
       let oldest = try log.oldestBaseline()
       if isFirst { return oldest.sequence > after ? oldest : nil }
       return try log.goesOn(after: after) ? nil : oldest
@@ -161,7 +162,7 @@ struct BackupRun {
     var place: [UInt8] = []
     var blob = BlobInspection()
     while true {
-      let chunks = try store.log.read { [known] in
+      let chunks = try directory.log.read { [known] in
         try $0.chunks(after: place, bytes: BackupFile.pieceBytes, without: known)
       }
       guard let newest = chunks.last else { break }
@@ -192,7 +193,7 @@ struct BackupRun {
     let blob = Blob(hash: hash, size: UInt64(chunkCount) * UInt64(BlobChunks.chunkBytes))
     let digest = Digest()
     for number in 0..<chunkCount {
-      digest.update(try store.log.read { try $0.chunk(blob, number) })
+      digest.update(try directory.log.read { try $0.chunk(blob, number) })
     }
     return digest.finish() == hash
   }

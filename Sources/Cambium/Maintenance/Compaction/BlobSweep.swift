@@ -16,7 +16,7 @@ struct BlobSweep {
   /// For so long after it was stored again a blob is not listed, in microseconds.
   static let grace: Int64 = 600_000_000
 
-  let store: Store
+  let directory: OpenDirectory
 
   /// The blobs that a baseline, which a state holds as yet unchanged, and the records after it
   /// refer to.
@@ -24,7 +24,7 @@ struct BlobSweep {
     var blobs: Set<[UInt8]> = []
     if try !hasBlobs { return blobs }
     try BlobReferences.forEach(in: state) { blobs.insert($0.hash) }
-    try store.log.read { log in
+    try directory.log.read { log in
       try forEachReference(log, after: try log.baseline().sequence, upTo: horizon) {
         blobs.insert($0)
       }
@@ -33,7 +33,7 @@ struct BlobSweep {
   }
 
   private var hasBlobs: Bool {
-    get throws { try store.log.read { try $0.access.count($0.tables.blobs) > 0 } }
+    get throws { try directory.log.read { try $0.access.count($0.tables.blobs) > 0 } }
   }
 
   /// Lists blobs with the commit that publishes a baseline, and forgets what was kept long ago.
@@ -56,7 +56,7 @@ struct BlobSweep {
   /// - Returns: The newest record that was looked at, and the hashes of the blobs that are still
   ///   listed.
   func unreferred() throws -> (upTo: SequenceNumber, blobs: Set<[UInt8]>) {
-    try store.log.read { log in
+    try directory.log.read { log in
       var blobs = Set(try log.blobsGivenUp())
       let head = try log.head().sequence
       if blobs.isEmpty { return (head, blobs) }
@@ -71,7 +71,7 @@ struct BlobSweep {
   func step(
     _ found: (upTo: SequenceNumber, blobs: Set<[UInt8]>), until end: ContinuousClock.Instant
   ) throws -> Bool {
-    let log = try LogWriter(store.log)
+    let log = try LogWriter(directory.log)
     let reader = log.reader
     let head = try reader.head()
     var blobs = found.blobs.intersection(try reader.blobsGivenUp())
@@ -103,8 +103,8 @@ struct BlobSweep {
 extension CompactionRun {
   /// Gives the listed blobs up, unless something that is left refers to them.
   func giveUpBlobs(_ progress: ProgressHandler?) throws {
-    if try store.log.read({ try $0.blobsGivenUp().isEmpty }) { return }
-    let sweep = BlobSweep(store: store)
+    if try directory.log.read({ try $0.blobsGivenUp().isEmpty }) { return }
+    let sweep = BlobSweep(directory: directory)
     let found = try sweep.unreferred()
     var isDone = false
     var pace = StepPace()

@@ -93,7 +93,7 @@ extension Database {
   /// - Returns: The policy.
   /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``.
   public func retention() throws -> Retention {
-    try translating { try store.log.read { try $0.retention() } }
+    try translating { try directory.log.read { try $0.retention() } }
   }
 
   /// Stores how much of the past is kept. From now on each process that writes drops the rest in
@@ -104,9 +104,9 @@ extension Database {
   public func setRetention(_ retention: Retention) throws {
     try writer.exclusively {
       try translating {
-        try store.log.damage.checkNone()
-        let head = try store.log.readNewest { try $0.head() }
-        let log = try LogWriter(store.log)
+        try directory.log.damage.checkNone()
+        let head = try directory.log.readNewest { try $0.head() }
+        let log = try LogWriter(directory.log)
         try log.setRetention(retention)
         try log.commit(head: head)
       }
@@ -114,7 +114,7 @@ extension Database {
   }
 
   func compacting<R>(_ body: (CompactionRun) throws -> R) throws -> R {
-    if store.isReadOnly {
+    if directory.isReadOnly {
       throw DatabaseError.readOnly(reason: "\(path) is open for reading only")
     }
     return try translating {
@@ -130,15 +130,15 @@ extension Database {
 
 /// Takes the steps of a compaction.
 struct CompactionRun: Sendable {
-  let store: Store
+  let directory: OpenDirectory
   let writer: Writer
 
-  init(_ store: Store, _ writer: Writer) {
-    self.store = store
+  init(_ directory: OpenDirectory, _ writer: Writer) {
+    self.directory = directory
     self.writer = writer
   }
 
-  private var lockPath: String { "\(store.path)/compact.lock" }
+  private var lockPath: String { "\(directory.path)/compact.lock" }
 
   /// True if the database was ever compacted, or somebody is about to compact it.
   private var hasLock: Bool { Files.exists(lockPath) }
@@ -169,12 +169,12 @@ struct CompactionRun: Sendable {
   func whileNothingIsDropped<R>(
     isSure: (R) -> Bool = { _ in true }, _ body: () throws -> R
   ) throws -> R {
-    if store.isReadOnly || !hasLock {
+    if directory.isReadOnly || !hasLock {
       let result = Result { try body() }
-      if store.isReadOnly || !hasLock { return try result.get() }
+      if directory.isReadOnly || !hasLock { return try result.get() }
       if case .success(let found) = result, isSure(found) { return found }
     }
-    let timeout = store.options.busyTimeout
+    let timeout = directory.options.busyTimeout
     guard let result = try whileAlone(timeout: timeout, { _ in try body() }) else {
       throw DatabaseError.busy(reason: "a compaction took longer than \(timeout)")
     }
@@ -183,9 +183,9 @@ struct CompactionRun: Sendable {
 
   /// The horizon that a policy asks for, and true if dropped records are archived.
   func target(of retention: Retention?) throws -> (horizon: SequenceNumber, archives: Bool) {
-    let applied = try store.snapshot(at: .now).sequence
-    let now = store.present ?? .max
-    return try store.log.read { log in
+    let applied = try directory.snapshot(at: .now).sequence
+    let now = directory.present ?? .max
+    return try directory.log.read { log in
       let policy = try retention ?? log.retention()
       return (try policy.horizon(log, upTo: applied, now: now), policy.archives)
     }
@@ -195,7 +195,7 @@ struct CompactionRun: Sendable {
   /// the state takes, so that all compacting costs no more than twice what writing did.
   func isWorthIt() throws -> Bool {
     let (horizon, _) = try target(of: nil)
-    let (baseline, head, bytes) = try store.log.read { log in
+    let (baseline, head, bytes) = try directory.log.read { log in
       (
         try log.baseline().sequence, try log.head().sequence,
         try log.access.size(log.tables.records)
@@ -204,8 +204,8 @@ struct CompactionRun: Sendable {
     guard horizon > baseline, head > baseline else { return false }
     let share = Double(horizon.rawValue - baseline.rawValue)
     let droppable = Double(bytes) * share / Double(head.rawValue - baseline.rawValue)
-    let stateBytes = try Baseline.current(store)?.bytes ?? 0
-    return droppable >= Double(max(UInt64(store.options.compactionLook.bytes), stateBytes))
+    let stateBytes = try Baseline.current(directory)?.bytes ?? 0
+    return droppable >= Double(max(UInt64(directory.options.compactionLook.bytes), stateBytes))
   }
 
   /// Compacts up to a moment, after finishing what was begun before.
@@ -225,7 +225,7 @@ struct CompactionRun: Sendable {
   /// The horizons, the head and the bytes in use before anything is done.
   func begin(upTo horizon: SequenceNumber, archives: Bool) throws -> Compaction {
     var result = Compaction()
-    try store.log.read { log in
+    try directory.log.read { log in
       result.oldHorizon = try log.horizon()
       result.head = try log.head().sequence
       result.archives = try archives || log.archived() != nil
@@ -238,18 +238,18 @@ struct CompactionRun: Sendable {
 
   /// True if a compaction was begun and is not at its end.
   func isUnfinished() throws -> Bool {
-    let horizon = try store.log.read { try $0.horizon() }
+    let horizon = try directory.log.read { try $0.horizon() }
     if horizon == .zero { return false }
-    let (baseline, oldest) = try store.log.read { log in
+    let (baseline, oldest) = try directory.log.read { log in
       (try log.baseline().sequence, try log.oldestRecord())
     }
-    let hasBlobs = try !store.log.read { try $0.blobsGivenUp().isEmpty }
+    let hasBlobs = try !directory.log.read { try $0.blobsGivenUp().isEmpty }
     return try horizon > baseline || oldest <= baseline || cut() < baseline || hasBlobs
   }
 
   /// Takes the steps that are still to be taken, if any.
   func finish(_ progress: ProgressHandler?) throws {
-    let (horizon, baseline) = try store.log.read { (try $0.horizon(), try $0.baseline()) }
+    let (horizon, baseline) = try directory.log.read { (try $0.horizon(), try $0.baseline()) }
     if horizon > baseline.sequence { try publishBaseline(upTo: horizon, progress) }
     var pace = StepPace()
     while try dropRecords(upTo: horizon, &pace, progress) {}
@@ -263,8 +263,8 @@ struct CompactionRun: Sendable {
     try step("announce") {
       // A state that has come as far knows which removed subtrees are restored.
       try writer.catchUp()
-      let head = try store.log.readNewest { try $0.head() }
-      let log = try LogWriter(store.log)
+      let head = try directory.log.readNewest { try $0.head() }
+      let log = try LogWriter(directory.log)
       try log.setHorizon(horizon, archives: archives)
       try log.commit(head: head)
     }
@@ -272,22 +272,22 @@ struct CompactionRun: Sendable {
 
   private func publishBaseline(upTo horizon: SequenceNumber, _ progress: ProgressHandler?) throws {
     let claim = try ClaimedDirectory(
-      creating: Database.temporaryPath("\(store.path)/baseline", "-"))
+      creating: Database.temporaryPath("\(directory.path)/baseline", "-"))
     defer {
       if Files.exists(claim.path) { try? Files.removeDirectory(claim.path) }
     }
-    let (mark, blobs) = try BaselineBuilder(store, upTo: horizon, progress).make(in: claim.path)
+    let (mark, blobs) = try BaselineBuilder(directory, upTo: horizon, progress).make(in: claim.path)
     let unused = try step("publish") {
-      try publish(Baseline(store: store, mark: mark), from: claim.path, givingUp: blobs)
+      try publish(Baseline(directory: directory, mark: mark), from: claim.path, givingUp: blobs)
     }
     for path in unused { try? Files.removeDirectory(path) }
   }
 
   /// - Returns: The paths of directories that are no longer used, and have only to be removed.
   private func publish(
-    _ baseline: Baseline, from directory: String, givingUp blobs: Set<[UInt8]>
+    _ baseline: Baseline, from made: String, givingUp blobs: Set<[UInt8]>
   ) throws -> [String] {
-    let (head, old, checkpoint, startsArchive) = try store.log.readNewest { log in
+    let (head, old, checkpoint, startsArchive) = try directory.log.readNewest { log in
       (
         try log.head(), try log.baseline(), try log.checkpoint(),
         try log.isArchiving() && log.archived() == nil
@@ -295,16 +295,16 @@ struct CompactionRun: Sendable {
     }
     // Not named in the log, so a crash left it.
     if Files.exists(baseline.path) { try Files.removeDirectory(baseline.path) }
-    try Files.rename(directory, to: baseline.path)
-    try Files.sync(store.path)
-    let log = try LogWriter(store.log)
+    try Files.rename(made, to: baseline.path)
+    try Files.sync(directory.path)
+    let log = try LogWriter(directory.log)
     try log.setBaseline(baseline.mark)
-    try BlobSweep(store: store).list(blobs, log)
+    try BlobSweep(directory: directory).list(blobs, log)
     if startsArchive && old.sequence > .zero { try log.setArchiveStart(old) }
     // A rebuild from the checkpoint would need records that are dropped now.
     if let checkpoint, checkpoint.sequence < baseline.mark.sequence { try log.setCheckpoint(nil) }
     try log.commit(head: head)
-    return store.setUnusedAside()
+    return directory.setUnusedAside()
   }
 
   /// Drops some of the records up to a moment, or seals them.
@@ -313,19 +313,21 @@ struct CompactionRun: Sendable {
   private func dropRecords(
     upTo horizon: SequenceNumber, _ pace: inout StepPace, _ progress: ProgressHandler?
   ) throws -> Bool {
-    let (oldest, archives) = try store.log.read { (try $0.oldestRecord(), try $0.isArchiving()) }
+    let (oldest, archives) = try directory.log.read {
+      (try $0.oldestRecord(), try $0.isArchiving())
+    }
     guard oldest <= horizon else { return false }
     let done = Progress(phase: "drop", done: oldest.rawValue, total: horizon.rawValue)
     if progress?(done) == false { throw CancellationError() }
     let segment = try archives ? seal(from: oldest, upTo: horizon) : nil
     // Compressing takes longer than storing, and nobody need wait for it.
     let sealed = try segment?.stored()
-    if let segment, try !store.log.environment.hasRoom(for: 4 * segment.records.count) {
-      try store.log.environment.growMap(headroom: 8 * segment.records.count)
+    if let segment, try !directory.log.environment.hasRoom(for: 4 * segment.records.count) {
+      try directory.log.environment.growMap(headroom: 8 * segment.records.count)
     }
     try step(segment == nil ? "drop" : "seal", &pace) { duration in
-      let head = try store.log.readNewest { try $0.head() }
-      let log = try LogWriter(store.log)
+      let head = try directory.log.readNewest { try $0.head() }
+      let log = try LogWriter(directory.log)
       if let segment, let sealed { try log.putSegment(segment, stored: sealed) }
       let end = ContinuousClock.now + duration
       var next = oldest
@@ -340,7 +342,7 @@ struct CompactionRun: Sendable {
 
   func seal(from oldest: SequenceNumber, upTo horizon: SequenceNumber) throws -> Segment {
     var segment = Segment(after: oldest.previous)
-    try store.log.read { log in
+    try directory.log.read { log in
       while segment.last < horizon, segment.records.count < Segment.bytesMin {
         // Reading it checks it: damage must not be sealed.
         segment.append(try log.record(segment.last.next).stored())
@@ -356,7 +358,7 @@ struct CompactionRun: Sendable {
     var pace = StepPace()
     while !isDone {
       try step("cut", &pace) { duration in
-        let state = try store.prepareState().state
+        let state = try directory.prepareState().state
         if cut == nil || generation != state.generation {
           cut = HistoryCut(state, upTo: horizon)
           generation = state.generation
@@ -373,19 +375,19 @@ struct CompactionRun: Sendable {
 
   /// How far the history of the state in use is cut.
   private func cut() throws -> SequenceNumber {
-    let state = try store.currentState()
+    let state = try directory.currentState()
     let transaction = try ReadTransaction(state.environment, tables: [])
     return try StateReader(access: transaction.access, tables: state.tables).cut()
   }
 
   /// The pages in use of log, state and baseline.
   func bytesInUse() throws -> UInt64 {
-    let state = try store.currentState()
+    let state = try directory.currentState()
     let transaction = try ReadTransaction(state.environment, tables: [])
     var bytes = try state.environment.pageBytes(StateTables.names, transaction.access)
-    bytes += try store.log.read {
-      try store.log.environment.pageBytes(LogTables.names, $0.access)
+    bytes += try directory.log.read {
+      try directory.log.environment.pageBytes(LogTables.names, $0.access)
     }
-    return bytes + (try Baseline.current(store)?.bytes ?? 0)
+    return bytes + (try Baseline.current(directory)?.bytes ?? 0)
   }
 }

@@ -19,13 +19,13 @@ final class Compactor: Sendable {
   /// Compacts if that is due; returns at once. The writer's turn may be held.
   ///
   /// - Parameters:
-  ///   - store: The store of the database to compact.
+  ///   - directory: The store of the database to compact.
   ///   - run: Makes the run that compacts; nil once the writer is gone.
-  func consider(_ store: Store, _ run: @escaping @Sendable () -> CompactionRun?) {
-    guard isTime(every: store.options.compactionLook.every),
-      (try? store.log.read { try $0.retention() })?.keepsEverything == false
+  func consider(_ directory: OpenDirectory, _ run: @escaping @Sendable () -> CompactionRun?) {
+    guard isTime(every: directory.options.compactionLook.every),
+      (try? directory.log.read { try $0.retention() })?.keepsEverything == false
     else { return }
-    inBackground(store) {
+    inBackground(directory) {
       guard let run = run(), try run.isWorthIt() else { return }
       _ = try run.whileAlone { run in
         let (horizon, archives) = try run.target(of: nil)
@@ -37,7 +37,7 @@ final class Compactor: Sendable {
   /// Goes on with what was broken off; returns at once.
   func resume(_ run: CompactionRun) {
     guard (try? run.isUnfinished()) == true else { return }
-    inBackground(run.store) {
+    inBackground(run.directory) {
       _ = try run.whileAlone { try $0.finish { _ in !self.isGivenUp } }
     }
   }
@@ -67,12 +67,14 @@ final class Compactor: Sendable {
     }
   }
 
-  private func inBackground(_ store: Store, _ work: @escaping @Sendable () throws -> Void) {
+  private func inBackground(
+    _ directory: OpenDirectory, _ work: @escaping @Sendable () throws -> Void
+  ) {
     if isBusy.exchange(true, ordering: .relaxed) { return }
     queue.run { [self] in
       defer { isBusy.store(false, ordering: .relaxed) }
       do { try translating(work) } catch {
-        if !isGivenUp { store.report(.compactionFailed("\(error)")) }
+        if !isGivenUp { directory.report(.compactionFailed("\(error)")) }
       }
     }
   }

@@ -28,14 +28,14 @@ extension Database {
 }
 
 private struct CompactionPlanner {
-  private let store: Store
+  private let directory: OpenDirectory
   private let run: CompactionRun
   private let progress: ProgressHandler?
 
   init(_ run: CompactionRun, _ progress: ProgressHandler?) {
     self.run = run
     self.progress = progress
-    store = run.store
+    directory = run.directory
   }
 
   func measured(_ plan: Compaction) throws -> Compaction {
@@ -47,25 +47,25 @@ private struct CompactionPlanner {
 
   private func inTemporaryDirectory<R>(_ body: (String) throws -> R) throws -> R {
     let claim = try ClaimedDirectory(
-      creating: Database.temporaryPath("\(store.path)/baseline", "-"))
+      creating: Database.temporaryPath("\(directory.path)/baseline", "-"))
     defer { try? Files.removeDirectory(claim.path) }
     return try body(claim.path)
   }
 
   private func baselineBytes(_ plan: Compaction) throws -> UInt64 {
-    try inTemporaryDirectory { directory in
-      _ = try BaselineBuilder(store, upTo: plan.horizon, progress).make(in: directory)
-      return Files.size(of: "\(directory)/data.mdb")
+    try inTemporaryDirectory { scratch in
+      _ = try BaselineBuilder(directory, upTo: plan.horizon, progress).make(in: scratch)
+      return Files.size(of: "\(scratch)/data.mdb")
     }
   }
 
   /// The state's pages in use, of a copy that is cut.
   private func stateBytes(_ plan: Compaction) throws -> UInt64 {
-    try inTemporaryDirectory { directory in
-      let current = try store.currentState().environment
-      try EnvironmentCopy(of: current, to: "\(directory)/data.mdb").run()
+    try inTemporaryDirectory { scratch in
+      let current = try directory.currentState().environment
+      try EnvironmentCopy(of: current, to: "\(scratch)/data.mdb").run()
       let state = try State(
-        at: directory, generation: 0, store.options.environment(readOnly: false))
+        at: scratch, generation: 0, directory.options.environment(readOnly: false))
       defer { state.environment.close() }
       var cut = HistoryCut(state, upTo: plan.horizon)
       while try !cut.step(until: .now + .milliseconds(200)) {
@@ -78,15 +78,15 @@ private struct CompactionPlanner {
 
   /// The log's pages in use without the records up to the horizon, and with their segments.
   private func logBytes(_ plan: Compaction) throws -> UInt64 {
-    let environment = store.log.environment
-    let others = try store.log.read { log in
+    let environment = directory.log.environment
+    let others = try directory.log.read { log in
       try environment.pageBytes(LogTables.names.filter { $0 != "records" }, log.access)
     }
     return try others + recordBytes(after: plan.horizon) + (plan.archives ? segmentBytes(plan) : 0)
   }
 
   private func recordBytes(after horizon: SequenceNumber) throws -> UInt64 {
-    try store.log.read { log in
+    try directory.log.read { log in
       var pages = AppendedPages()
       var cursor = try Cursor(log.access, log.tables.records)
       var isThere = try LogTables.recordKey(horizon.next, part: 0).lend { try cursor.seek($0) }
@@ -100,7 +100,7 @@ private struct CompactionPlanner {
 
   private func segmentBytes(_ plan: Compaction) throws -> UInt64 {
     var pages = AppendedPages()
-    var next = try store.log.read { try $0.oldestRecord() }
+    var next = try directory.log.read { try $0.oldestRecord() }
     while next <= plan.horizon {
       let segment = try run.seal(from: next, upTo: plan.horizon)
       pages.add(key: segment.key.count, value: try segment.stored().count)

@@ -33,7 +33,7 @@ extension CompactionRun {
       try body(duration)
       let taken = ContinuousClock.now - start
       pace.note(taken)
-      store.options.compactionStepTook?(name, taken)
+      directory.options.compactionStepTook?(name, taken)
     }
   }
 
@@ -42,7 +42,7 @@ extension CompactionRun {
     writer.stepBack()
     return try writer.exclusively {
       let start = ContinuousClock.now
-      defer { store.options.compactionStepTook?(name, .now - start) }
+      defer { directory.options.compactionStepTook?(name, .now - start) }
       return try body()
     }
   }

@@ -356,7 +356,7 @@ struct ErasureRun {
 
   private func sweep(keeping kept: Set<String>) throws {
     for name in Files.names(in: path, startingWith: "")
-    where Store.isNamedByLog(name) && !kept.contains(name) {
+    where OpenDirectory.isNamedByLog(name) && !kept.contains(name) {
       try Files.removeDirectory("\(path)/\(name)")
     }
   }

@@ -30,8 +30,8 @@ extension Database {
     }
     try translating {
       try writer.compaction.whileNothingIsDropped {
-        try Database.create(path, store.options) { copy in
-          try LogCopy(from: self.store, to: copy, until: last, progress).run()
+        try Database.create(path, directory.options) { copy in
+          try LogCopy(from: self.directory, to: copy, until: last, progress).run()
         }
       }
     }
@@ -50,10 +50,11 @@ private struct LogCopy {
   private static let stepBytes = 16 << 20
 
   init(
-    from store: Store, to target: Log, until last: SequenceNumber, _ progress: ProgressHandler?
+    from directory: OpenDirectory, to target: Log, until last: SequenceNumber,
+    _ progress: ProgressHandler?
   ) throws {
-    path = store.path
-    source = store.log
+    path = directory.path
+    source = directory.log
     self.target = target
     self.last = last
     self.progress = progress

@@ -33,7 +33,7 @@ extension Database {
   ) throws -> Sizes {
     try translating {
       var measuring = Measuring(
-        store, SizeTally(by: criteria, groupsMax: max(groupsMax, 1)), depth: max(depth, 1),
+        directory, SizeTally(by: criteria, groupsMax: max(groupsMax, 1)), depth: max(depth, 1),
         progress)
       return Sizes(criteria: criteria, groups: try measuring.run(now: now))
     }
@@ -42,34 +42,35 @@ extension Database {
 
 /// Measures the files of a database, one after the other.
 private struct Measuring {
-  private let store: Store
+  private let directory: OpenDirectory
   private let depth: Int
   private let progress: ProgressHandler?
   private var tally: SizeTally
 
-  init(_ store: Store, _ tally: SizeTally, depth: Int, _ progress: ProgressHandler?) {
-    self.store = store
+  init(_ directory: OpenDirectory, _ tally: SizeTally, depth: Int, _ progress: ProgressHandler?) {
+    self.directory = directory
     self.tally = tally
     self.depth = depth
     self.progress = progress
   }
 
   mutating func run(now: Date) throws -> [Sizes.Group] {
-    let state = try store.currentState()
-    let directory = Files.name(of: state.environment.path)
+    let state = try directory.currentState()
+    let name = Files.name(of: state.environment.path)
     let catalog = try Measuring.read(state.environment) { access, usage in
       let reader = StateReader(access: access, tables: state.tables)
-      let ages = try store.log.read { try AgeScale($0, now: now) }
-      try measure(reader, ages, directory, usage)
+      let ages = try directory.log.read { try AgeScale($0, now: now) }
+      try measure(reader, ages, name, usage)
       var catalog = Catalog()
       try reader.complete(&catalog, to: reader.head())
       return catalog
     }
-    try Measuring.read(store.log.environment) { access, usage in
-      let log = LogReader(access: access, tables: store.log.tables, damage: store.log.damage)
+    try Measuring.read(directory.log.environment) { access, usage in
+      let log = LogReader(
+        access: access, tables: directory.log.tables, damage: directory.log.damage)
       try measure(log, try AgeScale(log, now: now), usage)
     }
-    try measureOthers(except: ["log", directory])
+    try measureOthers(except: ["log", name])
     return tally.groups(catalog)
   }
 
@@ -92,15 +93,15 @@ private struct Measuring {
   }
 
   private mutating func measure(
-    _ reader: StateReader, _ ages: AgeScale, _ directory: String, _ usage: PageUsage
+    _ reader: StateReader, _ ages: AgeScale, _ name: String, _ usage: PageUsage
   ) throws {
-    let places = StateSizes.Places { tally.place(directory, "\(directory)/\($0)", $1) }
+    let places = StateSizes.Places { tally.place(name, "\(name)/\($0)", $1) }
     if tally.needsContent {
       var sizes = StateSizes(reader, ages, places, tally, depth: depth, progress)
       try sizes.run()
       tally = sizes.tally
     }
-    addPages(usage, places.all, in: directory)
+    addPages(usage, places.all, in: name)
   }
 
   private mutating func measure(
@@ -117,26 +118,26 @@ private struct Measuring {
 
   /// Adds what a file has besides the content of its tables.
   private mutating func addPages(
-    _ usage: PageUsage, _ places: [String: Int], in directory: String
+    _ usage: PageUsage, _ places: [String: Int], in name: String
   ) {
     for table in usage.tables {
-      let place = places[table.name] ?? tally.place(directory, "\(directory)/\(table.name)", .other)
+      let place = places[table.name] ?? tally.place(name, "\(name)/\(table.name)", .other)
       tally.addSpace(of: table.bytes, at: place)
     }
-    addRest(usage, in: directory)
+    addRest(usage, in: name)
   }
 
-  private mutating func addRest(_ usage: PageUsage, in directory: String) {
-    tally.add(usage.structureBytes, .structure, in: directory)
-    let size = Files.size(of: "\(store.path)/\(directory)/data.mdb")
-    tally.add(size - min(size, usage.usedBytes), .free, in: directory)
+  private mutating func addRest(_ usage: PageUsage, in name: String) {
+    tally.add(usage.structureBytes, .structure, in: name)
+    let size = Files.size(of: "\(directory.path)/\(name)/data.mdb")
+    tally.add(size - min(size, usage.usedBytes), .free, in: name)
   }
 
   // MARK: Files that are at rest
 
   private mutating func measureOthers(except open: Set<String>) throws {
-    for name in try Files.names(in: store.path) {
-      let path = "\(store.path)/\(name)"
+    for name in try Files.names(in: directory.path) {
+      let path = "\(directory.path)/\(name)"
       guard Files.isDirectory(path) else {
         tally.add(Files.size(of: path), .files, in: nil)
         continue
@@ -155,7 +156,7 @@ private struct Measuring {
   /// - Returns: True if the directory holds such a copy.
   private mutating func measureCopy(_ name: String) throws -> Bool {
     let isCopy = ["state-", "baseline-", "checkpoint-"].contains { name.hasPrefix($0) }
-    let file = "\(store.path)/\(name)/data.mdb"
+    let file = "\(directory.path)/\(name)/data.mdb"
     guard isCopy, !name.hasSuffix(".tmp"), Files.exists(file) else { return false }
     guard let usage = try Measuring.usage(of: file) else { return true }
     for table in usage.tables {

@@ -78,29 +78,29 @@ extension Database {
   /// - Complexity: a few lookups, whatever the size.
   public func information() throws -> Information {
     try translating {
-      let state = try store.currentState()
+      let state = try directory.currentState()
       let transaction = try ReadTransaction(state.environment, tables: [])
       let reader = StateReader(access: transaction.access, tables: state.tables)
       let head = try reader.head()
-      return try store.log.read { log in
+      return try directory.log.read { log in
         Information(
-          format: Int(try log.format().version), origin: store.format.origin,
-          created: Date(microseconds: store.format.created), head: try log.head().sequence,
+          format: Int(try log.format().version), origin: directory.format.origin,
+          created: Date(microseconds: directory.format.created), head: try log.head().sequence,
           applied: head.applied, times: try log.times(), generation: state.generation,
           nodes: try reader.access.count(state.tables.tree),
           versions: try reader.access.count(state.tables.history), names: Int(head.names),
-          logBytes: store.log.environment.allocatedBytes,
+          logBytes: directory.log.environment.allocatedBytes,
           stateBytes: state.environment.allocatedBytes,
           checkpoint: try log.checkpoint().map { mark in
-            let path = Checkpoint(store: store, mark: mark).path
+            let path = Checkpoint(directory: directory, mark: mark).path
             return (mark.sequence, Files.allocated("\(path)/data.mdb"))
           },
-          horizon: try log.horizon(), baselineBytes: try Baseline.current(store)?.bytes ?? 0,
+          horizon: try log.horizon(), baselineBytes: try Baseline.current(directory)?.bytes ?? 0,
           archived: try log.archived(), retention: try log.retention(),
-          tables: try tables("log", log.access, store.log.environment, LogTables.names)
+          tables: try tables("log", log.access, directory.log.environment, LogTables.names)
             + tables("state", reader.access, state.environment, StateTables.names),
-          consumers: try log.consumers(), oldestSnapshot: store.ages.oldest,
-          lastScrub: ScrubPlace.read(store).last)
+          consumers: try log.consumers(), oldestSnapshot: directory.ages.oldest,
+          lastScrub: ScrubPlace.read(directory).last)
       }
     }
   }

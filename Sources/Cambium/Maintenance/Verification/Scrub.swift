@@ -10,12 +10,15 @@ import LMDB
 
 /// Reads stretches of a database, and mends the state.
 struct Scrub {
-  private let store: Store
+  private let directory: OpenDirectory
   /// Makes a new generation in the place of one, for a reason.
   private let rebuild: (_ reason: String, _ generation: UInt64) throws -> Void
 
-  init(_ store: Store, rebuild: @escaping (_ reason: String, _ generation: UInt64) throws -> Void) {
-    self.store = store
+  init(
+    _ directory: OpenDirectory,
+    rebuild: @escaping (_ reason: String, _ generation: UInt64) throws -> Void
+  ) {
+    self.directory = directory
     self.rebuild = rebuild
   }
 
@@ -39,14 +42,14 @@ struct Scrub {
     if place.table < Scrub.tablesCount { return false }
     let damage = place.damage
     place.last = ScrubReport(
-      ended: Date(microseconds: store.options.now), bytes: place.bytes,
+      ended: Date(microseconds: directory.options.now), bytes: place.bytes,
       stateDamage: damage.state, logDamage: damage.log)
     (place.table, place.key, place.bytes, place.damage) = (0, [], 0, ScrubDamage())
     return true
   }
 
   private func stepState(_ place: inout ScrubPlace, _ budget: Int) throws {
-    let state = try store.currentState()
+    let state = try directory.currentState()
     if place.generation != state.generation {
       (place.generation, place.table, place.key) = (state.generation, 0, [])
     }
@@ -80,7 +83,7 @@ struct Scrub {
   private func mend(_ state: State, _ reason: String, _ place: inout ScrubPlace) throws {
     if place.damage.state.count < ScrubDamage.countMax { place.damage.state.append(reason) }
     (place.table, place.key) = (0, [])
-    if store.isReadOnly || store.isPartial {
+    if directory.isReadOnly || directory.isPartial {
       // Nobody may write here; the log is read, and the next who may will find the damage.
       return place.skipState()
     }
@@ -88,7 +91,7 @@ struct Scrub {
   }
 
   private func stepLog(_ place: inout ScrubPlace, _ name: String, _ budget: Int) throws {
-    let log = store.log
+    let log = directory.log
     var damage = place.damage
     do {
       let stretch = try PageScrub.run(
@@ -111,7 +114,7 @@ struct Scrub {
     do {
       if try value.lend({ try TransactionRecord.count(startingWith: $0) }) > value.count {
         guard key.last == 0 else { return }
-        _ = try store.log.read { try $0.record(number) }
+        _ = try directory.log.read { try $0.record(number) }
       } else if key[8...].allSatisfy({ $0 == 0 }) {
         _ = try value.lend { try TransactionRecord($0) }
       }
@@ -122,7 +125,7 @@ struct Scrub {
 
   private func note(_ reason: String, _ record: SequenceNumber?, _ damage: inout ScrubDamage) {
     if damage.log.count < ScrubDamage.countMax { damage.log.append(reason) }
-    store.report(.scrubFoundDamage(record, reason: reason))
+    directory.report(.scrubFoundDamage(record, reason: reason))
   }
 }
 

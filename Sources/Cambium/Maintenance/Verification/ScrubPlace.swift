@@ -31,8 +31,8 @@ struct ScrubPlace: Equatable, Sendable {
   private static let textBytesMax = 1000
 
   /// Reads the file of a database; a fresh place where there is none to trust.
-  static func read(_ store: Store) -> ScrubPlace {
-    guard let bytes = try? FileReader(path(store)).read(1 << 20),
+  static func read(_ directory: OpenDirectory) -> ScrubPlace {
+    guard let bytes = try? FileReader(path(directory)).read(1 << 20),
       let place = try? bytes.lend({ bytes in
         try MetaEntry.open(bytes, name: name) { try ScrubPlace($0) }
       })
@@ -40,11 +40,11 @@ struct ScrubPlace: Equatable, Sendable {
     return place
   }
 
-  private static func path(_ store: Store) -> String { "\(store.path)/scrub" }
+  private static func path(_ directory: OpenDirectory) -> String { "\(directory.path)/scrub" }
 
   /// Replaces the file.
-  func write(_ store: Store) throws {
-    let path = ScrubPlace.path(store)
+  func write(_ directory: OpenDirectory) throws {
+    let path = ScrubPlace.path(directory)
     let temporary = Database.temporaryPath(path, "-")
     let writer = try FileWriter(creating: temporary)
     do {

@@ -20,8 +20,8 @@ final class Scrubber: Sendable {
 
   /// Starts reading in the background, some time after opening; returns at once.
   func start(_ database: Database) {
-    guard let pause = database.store.options.scrubPause,
-      database.store.options.scrubBytesPerSecond > 0
+    guard let pause = database.directory.options.scrubPause,
+      database.directory.options.scrubBytesPerSecond > 0
     else { return }
     goOn(database, after: pause.first, then: pause.later)
   }
@@ -37,28 +37,28 @@ final class Scrubber: Sendable {
   ///
   /// - Returns: True if more are to follow; false once the scrub is closed.
   private func step(_ database: Database) -> Bool {
-    let store = database.store
+    let directory = database.directory
     return turn.withLock { _ in
       if isClosed.load(ordering: .relaxed) { return false }
-      var place = ScrubPlace.read(store)
-      let bytes = Files.size(of: "\(store.log.environment.path)/data.mdb") * 2
+      var place = ScrubPlace.read(directory)
+      let bytes = Files.size(of: "\(directory.log.environment.path)/data.mdb") * 2
       let budget = max(
-        UInt64(store.options.scrubBytesPerSecond), bytes / Scrubber.secondsPerRound)
+        UInt64(directory.options.scrubBytesPerSecond), bytes / Scrubber.secondsPerRound)
       let isOver = try? database.scrubbing.step(&place, budget: Int(clamping: budget))
-      if isOver != nil, !store.isReadOnly { try? place.write(store) }
+      if isOver != nil, !directory.isReadOnly { try? place.write(directory) }
       return true
     }
   }
 
   /// Reads a whole round.
   func runWhole(_ database: Database, _ progress: ProgressHandler?) throws -> ScrubReport {
-    let store = database.store
-    var place = turn.withLock { _ in ScrubPlace.read(store) }
+    let directory = database.directory
+    var place = turn.withLock { _ in ScrubPlace.read(directory) }
     (place.table, place.key, place.bytes, place.damage) = (0, [], 0, ScrubDamage())
     while true {
       let isOver = try turn.withLock { _ in
         let isOver = try database.scrubbing.step(&place, budget: Scrubber.stretchBytes)
-        if !store.isReadOnly, isOver { try place.write(store) }
+        if !directory.isReadOnly, isOver { try place.write(directory) }
         return isOver
       }
       if isOver, let report = place.last { return report }
@@ -78,7 +78,7 @@ final class Scrubber: Sendable {
 extension Database {
   /// The scrub of this database.
   var scrubbing: Scrub {
-    Scrub(store) { [weak self] reason, generation in
+    Scrub(directory) { [weak self] reason, generation in
       try self?.rebuild(because: reason, nil, insteadOf: generation)
     }
   }

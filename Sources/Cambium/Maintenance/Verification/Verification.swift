@@ -71,7 +71,7 @@ extension Database {
       try writer.compaction.whileNothingIsDropped(isSure: \.isSound) {
         let lag = try writer.settledLag()
         return try writer.filler.pausing {
-          var verifier = Verifier(store, replaying: replaying, progress)
+          var verifier = Verifier(directory, replaying: replaying, progress)
           if let lag { verifier.note(lag) }
           return try verifier.run()
         }

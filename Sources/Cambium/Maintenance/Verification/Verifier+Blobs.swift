@@ -14,9 +14,9 @@ extension Verifier {
   /// Notes the blobs that the baselines refer to and the log does not have.
   mutating func checkReferences() throws {
     if hasDamage { return }
-    let marks = try store.log.read { [try $0.baseline(), try $0.archiveStart()] }
+    let marks = try directory.log.read { [try $0.baseline(), try $0.archiveStart()] }
     for mark in marks where mark.sequence > .zero {
-      let path = "\(store.path)/\(Baseline.directory(mark))/data.mdb"
+      let path = "\(directory.path)/\(Baseline.directory(mark))/data.mdb"
       do {
         try BlobReferences.forEach(inBaseline: { try TableScan(path, table: $0, seal: $1) }) {
           try require($0, "the baseline of transaction \(mark.sequence)")

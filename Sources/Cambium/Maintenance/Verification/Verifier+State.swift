@@ -9,7 +9,7 @@ extension Verifier {
     try withScratch(upTo: applied, stepBytes: Rebuild.stepBytes) { verifier, scratch in
       try verifier.compare(reader, scratch)
       if verifier.hasDamage { return }
-      let snapshot = try verifier.store.snapshot(at: .sequence(applied))
+      let snapshot = try verifier.directory.snapshot(at: .sequence(applied))
       (verifier.result.digest, verifier.result.nodes) = try Verifier.dump(snapshot)
       if verifier.isReplaying { try verifier.replay(scratch) }
     }
@@ -20,7 +20,7 @@ extension Verifier {
 
   /// Compares what folding the log has given with what is stored.
   mutating func replay(_ scratch: State) throws {
-    let (digest, _) = try Verifier.dump(store.snapshot(of: scratch, at: .now))
+    let (digest, _) = try Verifier.dump(directory.snapshot(of: scratch, at: .now))
     result.replays += 1
     if digest != result.digest {
       result.add("log", "folding it again gives another state: the digest is not the same")
@@ -32,16 +32,16 @@ extension Verifier {
     upTo applied: SequenceNumber, stepBytes: Int,
     _ body: (inout Verifier, State) throws -> Void
   ) throws {
-    let parent = store.isReadOnly ? Verifier.temporaryDirectory : store.path
-    let directory = Database.temporaryPath("\(parent)/verify", "-")
+    let parent = directory.isReadOnly ? Verifier.temporaryDirectory : directory.path
+    let place = Database.temporaryPath("\(parent)/verify", "-")
     let claim = try ClaimedDirectory(
-      creating: directory, store.isReadOnly ? .ownerOnly : .asParent)
-    defer { withExtendedLifetime(claim) { try? Files.removeDirectory(directory) } }
-    try Baseline.current(store)?.makeState(in: directory)
+      creating: place, directory.isReadOnly ? .ownerOnly : .asParent)
+    defer { withExtendedLifetime(claim) { try? Files.removeDirectory(place) } }
+    try Baseline.current(directory)?.makeState(in: place)
     let scratch = try State(
-      at: directory, generation: 0, store.options.environment(readOnly: false))
+      at: place, generation: 0, directory.options.environment(readOnly: false))
     var rebuild = Rebuild(
-      store.log, into: scratch, head: applied, stepBytes: stepBytes, progress)
+      directory.log, into: scratch, head: applied, stepBytes: stepBytes, progress)
     try rebuild.run()
     try body(&self, scratch)
   }

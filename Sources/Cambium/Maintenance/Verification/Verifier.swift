@@ -2,7 +2,7 @@ import LMDB
 
 /// Reads all of a database, and notes what is not as it should be.
 struct Verifier {
-  let store: Store
+  let directory: OpenDirectory
   let progress: ProgressHandler?
   let isReplaying: Bool
   var result = Verification()
@@ -13,16 +13,16 @@ struct Verifier {
   /// The indexes of the stored state that are not finished.
   var unfinished: [UInt32: Unfinished] = [:]
 
-  init(_ store: Store, replaying: Bool, _ progress: ProgressHandler?) {
-    self.store = store
+  init(_ directory: OpenDirectory, replaying: Bool, _ progress: ProgressHandler?) {
+    self.directory = directory
     isReplaying = replaying
-    demand = BlobDemand(store.log)
+    demand = BlobDemand(directory.log)
     self.progress = progress
   }
 
   mutating func run() throws -> Verification {
-    let state = try store.currentState()
-    try walkPages("log", store.log.environment)
+    let state = try directory.currentState()
+    try walkPages("log", directory.log.environment)
     try walkPages("state", state.environment)
     try checkBaseline()
     guard !hasDamage else { return result }
@@ -30,10 +30,10 @@ struct Verifier {
     let reader = StateReader(access: transaction.access, tables: state.tables)
     let applied = try reader.head().applied
     // Reading may end where damage was met, but the log does not.
-    let head = try store.log.read { try $0.head().sequence }
-    let last = max(applied, head, store.log.damage.found?.sequence ?? applied)
+    let head = try directory.log.read { try $0.head().sequence }
+    let last = max(applied, head, directory.log.damage.found?.sequence ?? applied)
     try noting("log") { try $0.checkLog(upTo: last) }
-    try noting("log") { try $0.store.log.read { try $0.checkEntries() } }
+    try noting("log") { try $0.directory.log.read { try $0.checkEntries() } }
     try noting("log") { try $0.checkReferences() }
     try noting("log") { try $0.checkBlobs() }
     if hasDamage { return result }
@@ -107,7 +107,7 @@ struct Verifier {
 
   /// Walks the pages of the baseline and compares its digest.
   private mutating func checkBaseline() throws {
-    guard let baseline = try Baseline.current(store) else { return }
+    guard let baseline = try Baseline.current(directory) else { return }
     do {
       let progress = progress
       let report = try PageWalker.walk("\(baseline.path)/data.mdb") { done, total in
@@ -128,7 +128,7 @@ struct Verifier {
   // MARK: The log
 
   private mutating func checkLog(upTo last: SequenceNumber) throws {
-    let baseline = try store.log.read { try $0.baseline() }
+    let baseline = try directory.log.read { try $0.baseline() }
     var erasures = ErasureCheck()
     defer { result.unvouched = erasures.unvouched }
     try checkSegments(upTo: baseline, &erasures)
@@ -138,14 +138,14 @@ struct Verifier {
     while sequence < last {
       sequence = sequence.next
       if sequence.rawValue % 256 == 0 { try report("records", sequence.rawValue, last.rawValue) }
-      let record = try store.log.read { try $0.record(sequence) }
+      let record = try directory.log.read { try $0.record(sequence) }
       try checkChain(record, after: link, clock)
       try checkOperations(record, &erasures)
       (link, clock) = (record.link, record.clock)
       result.operations += UInt64(record.operationCount)
       result.records += 1
     }
-    let head = try store.log.read { try $0.head() }
+    let head = try directory.log.read { try $0.head() }
     if head.sequence == sequence && head.link != link {
       result.add("log", "the head does not end the chain")
     }
@@ -159,7 +159,7 @@ struct Verifier {
   private mutating func checkSegments(
     upTo baseline: BaselineMark, _ erasures: inout ErasureCheck
   ) throws {
-    let (start, archived, oldest) = try store.log.read {
+    let (start, archived, oldest) = try directory.log.read {
       (try $0.archiveStart(), try $0.archived(), try $0.oldestRecord())
     }
     guard let archived else { return }
@@ -167,7 +167,7 @@ struct Verifier {
     var last = start.sequence
     var clock = HybridClock(rawValue: start.clock)
     do {
-      while let segment = try store.log.read({ try $0.segment(after: last) }) {
+      while let segment = try directory.log.read({ try $0.segment(after: last) }) {
         guard segment.first == last.next else {
           throw DatabaseError.corrupt(reason: "there is no segment with record \(last.next)")
         }
@@ -193,9 +193,9 @@ struct Verifier {
     var hash: [UInt8] = []
     var digest = Digest()
     // Blobs that are being given up may have lost chunks already.
-    let givenUp = Set(try store.log.read { try $0.blobsGivenUp() })
+    let givenUp = Set(try directory.log.read { try $0.blobsGivenUp() })
     while true {
-      let chunks = try store.log.read { try $0.chunks(after: last, bytes: 16 << 20) }
+      let chunks = try directory.log.read { try $0.chunks(after: last, bytes: 16 << 20) }
       for chunk in chunks {
         if Array(chunk.key.prefix(Digest.bytesCount)) != hash {
           if isBad(digest, hash, givenUp) { throw Verifier.badBlob }
@@ -223,7 +223,7 @@ struct Verifier {
   private func checkChain(
     _ record: TransactionRecord, after link: [UInt8], _ clock: HybridClock
   ) throws {
-    guard store.log.isNext(record, after: link) else {
+    guard directory.log.isNext(record, after: link) else {
       throw DatabaseError.corrupt(reason: "the chain breaks at record \(record.sequence)")
     }
     guard record.clock.rawValue > clock.rawValue else {

@@ -257,7 +257,7 @@ extension Writing {
   private func knownBinding(_ core: SchemaCore) -> Binding? {
     let (count, declarations) = (projector.memory.catalog.count, declarations)
     let found =
-      store.bindings.find(core, count: count, declarations)
+      directory.bindings.find(core, count: count, declarations)
       ?? bindings.find(core, count: count, declarations)
     return found.flatMap { $0.canWrite ? $0 : nil }
   }
@@ -268,13 +268,13 @@ extension Snapshot {
   ///
   /// - Throws: ``DatabaseError/misuse(reason:)`` where the model is not declared.
   func binding(_ core: SchemaCore) throws -> Binding {
-    guard let store else { throw DatabaseError.closed(reason: "the snapshot has ended") }
+    guard let directory else { throw DatabaseError.closed(reason: "the snapshot has ended") }
     // A transaction that may write declares what it uses.
     if let writing, writing.openRuns == 0 { return try writing.binding(core) }
     let binding =
-      if let known = store.bindings.find(core, count: -1, declarations) { known } else {
+      if let known = directory.bindings.find(core, count: -1, declarations) { known } else {
         // The names that a running transaction has defined may be taken back.
-        try (writing?.bindings ?? store.bindings).binding(core, try names)
+        try (writing?.bindings ?? directory.bindings).binding(core, try names)
       }
     if let refusal = binding.refusal { throw refusal }
     if sequence < binding.oldest { throw core.isTooOld(sequence, binding.oldest) }

@@ -55,13 +55,13 @@ extension Writing {
     let root = core.declaring
     try root.check()
     try root.checkCases()
-    let snapshot = Snapshot(self, state, store, sequence: sequence)
+    let snapshot = Snapshot(self, state, directory, sequence: sequence)
     if let model = try snapshot.definition(of: root.path)?.model, model != root.typeName,
       let refusal = root.refusal(of: try snapshot.definition(of: root.path))
     {
       throw refusal
     }
-    let redeclaring = try Redeclaring(root, in: snapshot, at: store.path)
+    let redeclaring = try Redeclaring(root, in: snapshot, at: directory.path)
     let wanted = try redeclaring.declaration(by: sequence)
     if wanted == redeclaring.present { return }
     do { try declare(root.path, wanted) } catch DatabaseError.invalid(let violations) {

@@ -149,7 +149,7 @@ extension Transaction {
   /// An id that is free.
   @usableFromInline
   func freshID<M: Model>(_ type: M.Type = M.self) throws -> ModelID<M> {
-    try ModelID.fresh(writing.store.identifiers) {
+    try ModelID.fresh(writing.directory.identifiers) {
       try writing.greatestKey(M.schema.core.path)
     }
   }

@@ -20,7 +20,7 @@ extension Transaction: ModelReader {
   /// The present moment with everything that the transaction has done so far.
   public func readingSnapshot() throws -> Snapshot {
     try writing.use()
-    return Snapshot(writing, writing.state, writing.store, sequence: writing.sequence)
+    return Snapshot(writing, writing.state, writing.directory, sequence: writing.sequence)
   }
 }
 

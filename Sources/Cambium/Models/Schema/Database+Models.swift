@@ -40,7 +40,7 @@ extension Database {
     try self.init(at: path, options: options, progress: progress)
     do {
       try SchemaCore.checkClaims(models.map { Database.core(of: $0) })
-      if let migrating, !store.isReadOnly {
+      if let migrating, !directory.isReadOnly {
         for model in models { try migrate(model, progress: migrating) }
       }
       try declare(models, progress)
@@ -120,14 +120,14 @@ extension Database {
     }
     try SchemaCore.checkClaims(named)
     let cores = named.map(\.declaring)
-    store.bindings.guards.withLock { guards in for core in named { guards.add(core) } }
+    directory.bindings.guards.withLock { guards in for core in named { guards.add(core) } }
     let missing = try read { snapshot in
       try cores.filter { core in
         let redeclaring = try Redeclaring(core, in: snapshot, at: path)
         return try redeclaring.declaration() != redeclaring.present
       }
     }
-    if missing.isEmpty || store.isReadOnly { return }
+    if missing.isEmpty || directory.isReadOnly { return }
     let large = try missing.filter { try isLarge($0.path) }
     for core in large {
       try advising(core) {

@@ -4,8 +4,8 @@ struct QueryTracer {
   private let report: @Sendable (QueryTrace) -> Void
 
   /// Nil where nobody wants to know.
-  init?(_ store: Store?) {
-    guard let report = store?.options.queryTrace else { return nil }
+  init?(_ directory: OpenDirectory?) {
+    guard let report = directory?.options.queryTrace else { return nil }
     self.report = report
   }
 

@@ -11,10 +11,10 @@ extension Snapshot {
   func inBackground<R: Sendable>(
     _ body: @escaping @Sendable (_ check: @escaping @Sendable () throws -> Void) throws -> R
   ) async throws -> R {
-    guard let store, !isLive else {
+    guard let directory, !isLive else {
       throw DatabaseError.misuse(reason: "a query of a transaction stays on its thread")
     }
-    let queue = store.options.background.makeQueue("cambium.query")
+    let queue = directory.options.background.makeQueue("cambium.query")
     return try await BlockingWork.run(on: queue) { isCancelled in
       let check: @Sendable () throws -> Void = { if isCancelled() { throw CancellationError() } }
       try check()

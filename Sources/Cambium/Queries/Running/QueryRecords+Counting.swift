@@ -37,14 +37,14 @@ extension QueryRecords {
   /// The keys of a collection's records that have changed since the snapshot's moment, ascending;
   /// nil where there are too many, or the collection has changed as a whole.
   func changedKeys(in collection: Path, max: Int) throws -> [[UInt8]]? {
-    guard let store = snapshot.store, let moment = snapshot.moment else { return nil }
+    guard let directory = snapshot.directory, let moment = snapshot.moment else { return nil }
     let head = try reader.head().applied
     var keys: Set<[UInt8]> = []
     var (sequence, operations) = (SequenceNumber(moment), 0)
     var isWhole = false
     while sequence < head, !isWhole, operations < max {
       sequence = sequence.next
-      let record = try store.log.read { try $0.record(sequence) }
+      let record = try directory.log.read { try $0.record(sequence) }
       var reader = OperationReader(record.operations)
       while let operation = try reader.next() {
         operations += 1

@@ -35,7 +35,7 @@ final class QueryRun {
     if let after = description.after, after.query != description.cursorHash {
       throw QueryError("the cursor belongs to another query")
     }
-    tracer = QueryTracer(records.snapshot.store)
+    tracer = QueryTracer(records.snapshot.directory)
     self.records = records
     // Also of what does not count in the end, such as the order of what is only counted.
     if let problem = description.paths.lazy.compactMap(\.problem).first {

@@ -7,7 +7,7 @@ final class State: Sendable {
   let environment: Environment
   let tables: StateTables
   let generation: UInt64
-  /// Opened by the first write; see Store+Reserve.swift.
+  /// Opened by the first write; see OpenDirectory+Reserve.swift.
   let reserve = Mutex<Reserve?>(nil)
 
   /// Opens a generation's directory, which exists.

@@ -2,13 +2,13 @@
 
 import LMDB
 
-extension Store {
+extension OpenDirectory {
   /// Gives a finished copy of the state its name, and says in the log that it can be trusted; the
   /// writer's turn and lock must be held.
   func publish(_ mark: CheckpointMark, from temporary: String) throws {
     let (head, old) = try log.readNewest { (try $0.head(), try $0.checkpoint()) }
     guard mark.sequence <= head.sequence, mark.sequence > old?.sequence ?? .zero else { return }
-    let checkpoint = Checkpoint(store: self, mark: mark)
+    let checkpoint = Checkpoint(directory: self, mark: mark)
     // Not named in the log, so a crash left it.
     if Files.exists(checkpoint.path) { try Files.removeDirectory(checkpoint.path) }
     try Files.rename(temporary, to: checkpoint.path)
@@ -16,7 +16,7 @@ extension Store {
     let writer = try LogWriter(log)
     try writer.setCheckpoint(mark)
     try writer.commit(head: head)
-    if let old { try Files.removeDirectory(Checkpoint(store: self, mark: old).path) }
+    if let old { try Files.removeDirectory(Checkpoint(directory: self, mark: old).path) }
   }
 
   /// Syncs the state and says so in the log, so that it need not be rebuilt after a system start.

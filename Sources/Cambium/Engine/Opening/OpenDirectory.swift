@@ -12,10 +12,10 @@ import Synchronization
 ///       wake            the newest applied sequence number, for observers in other processes
 ///
 /// Invariants:
-/// 1. A state is opened only if it can be trusted; see Store+Trust.swift.
+/// 1. A state is opened only if it can be trusted; see OpenDirectory+Trust.swift.
 /// 2. That mark is durable before the first write to a state.
 /// 3. The state's position never passes the log's head. Checked when a state is opened.
-final class Store: Sendable {
+final class OpenDirectory: Sendable {
   let path: String
   let options: Database.Options
   let log: Log
@@ -174,7 +174,7 @@ final class Store: Sendable {
     for _ in 0..<8 {
       do {
         return try snapshot(of: try currentState(), at: moment)
-      } catch let error where Store.isGone(error) && !feed.isClosed {
+      } catch let error where OpenDirectory.isGone(error) && !feed.isClosed {
         // A rebuild has put a new generation in the place of the one that was just looked up.
       }
     }

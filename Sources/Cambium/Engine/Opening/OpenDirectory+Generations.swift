@@ -10,7 +10,7 @@
 
 import LMDB
 
-extension Store {
+extension OpenDirectory {
   /// The outcome of making a generation.
   enum Generation {
     /// It is published in the mark, and the one in use.

@@ -38,10 +38,10 @@ extension State {
   func releaseReserve() -> Bool { (try? openReserve().release()) ?? false }
 }
 
-extension Store {
+extension OpenDirectory {
   /// Runs what commits to the state in use; once more, with the reserve, where the disk is full.
   func usingReserve<R>(_ body: () throws -> R) throws -> R {
-    do { return try body() } catch let error where Store.isFull(error) {
+    do { return try body() } catch let error where OpenDirectory.isFull(error) {
       guard try currentState().releaseReserve() else { throw error }
       return try body()
     }

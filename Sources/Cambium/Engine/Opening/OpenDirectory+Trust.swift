@@ -15,7 +15,7 @@
 
 import LMDB
 
-extension Store {
+extension OpenDirectory {
   /// True if the state that a mark names can be used as it is.
   func trusts(_ mark: StateMark) -> Bool {
     if options.plantedBugs.contains(.tornStateTrusted) { return true }
