@@ -34,13 +34,15 @@ struct PartsTests {
       }
       #expect(
         operations == [
-          .include("ada", property: "tags", "c"), .include("ada", property: "tags", "b"),
-          .exclude("ada", property: "tags", "d"), .exclude("ada", property: "none", "x"),
-          .setEntry("ada", property: "prices", key: "USD", 3),
-          .setEntry("ada", property: "prices", key: "EUR", 2),
-          .incrementEntry("ada", property: "prices", key: "USD", by: 4),
-          .setEntry("ada", property: "prices", key: "EUR", nil),
-          .include("numbers", property: nil, 7),
+          .change("ada", property: "tags", .include("c")),
+          .change("ada", property: "tags", .include("b")),
+          .change("ada", property: "tags", .exclude("d")),
+          .change("ada", property: "none", .exclude("x")),
+          .change("ada", property: "prices", .setEntry(key: "USD", 3)),
+          .change("ada", property: "prices", .setEntry(key: "EUR", 2)),
+          .change("ada", property: "prices", .incrementEntry(key: "USD", by: 4)),
+          .change("ada", property: "prices", .setEntry(key: "EUR", nil)),
+          .change("numbers", property: nil, .include(7)),
         ])
       let expected: Value = ["tags": ["b", "c"], "prices": .map(["USD": 7])]
       #expect(try database.read { try $0["ada"].value } == expected)

@@ -31,8 +31,8 @@ struct TreeTests {
     (.set("container", ["x": 2]), .exists),
     (.update("ada", [("child", 2)]), .exists),
     (.update("container", [("x", 2)]), .exists),
-    (.increment("ada", "child", by: 1), .exists),
-    (.append(1, to: "ada", "child"), .exists),
+    (.change("ada", "child", .increment(by: 1)), .exists),
+    (.change("ada", "child", .append(1)), .exists),
     (.move("number", to: "ada/name"), .exists),
     (.move("number", to: "ada/name/deeper"), .exists),
     (.restore("ada/name", removedAt: 2), .exists),
@@ -40,8 +40,8 @@ struct TreeTests {
     (.set(.root, 1), .badValue),
     (.set(.root, ["name": 1]), .badValue),
     (.update(.root, [("name", 1)]), .badValue),
-    (.increment(.root, nil, by: 1), .badValue),
-    (.append(1, to: .root, nil), .badValue),
+    (.change(.root, nil, .increment(by: 1)), .badValue),
+    (.change(.root, nil, .append(1)), .badValue),
     (.remove(.root), .badValue),
     (.move(.root, to: "elsewhere"), .badValue),
     (.move("number", to: .root), .badValue),
@@ -49,24 +49,24 @@ struct TreeTests {
     // Properties need a record, or a node that can become one.
     (.update("nowhere", [("name", 1)]), .notFound),
     (.update("number", [("name", 1)]), .badValue),
-    (.increment("number", "count", by: 1), .badValue),
-    (.increment("nowhere", "count", by: 1), .notFound),
+    (.change("number", "count", .increment(by: 1)), .badValue),
+    (.change("nowhere", "count", .increment(by: 1)), .notFound),
     // Numbers and arrays.
-    (.increment("ada", nil, by: 1), .badValue),
-    (.increment("ada", "name", by: 1), .badValue),
-    (.increment("ada", "max", by: 1), .badValue),
-    (.increment("ada", "count", by: "1"), .badValue),
-    (.increment("list", nil, by: 1), .badValue),
-    (.append(1, to: "number", nil), .badValue),
-    (.append(1, to: "ada", "name"), .badValue),
-    (.insert(1, at: 3, into: "list", nil), .notFound),
-    (.insert(1, at: -1, into: "list", nil), .notFound),
-    (.insert(1, at: 1, into: "nowhere", nil), .notFound),
-    (.removeElement(at: 2, from: "list", nil), .notFound),
-    (.removeElement(at: -1, from: "list", nil), .notFound),
-    (.removeElement(at: 0, from: "ada", "count"), .badValue),
-    (.removeElement(at: 0, from: "ada", "only defined"), .notFound),
-    (.removeElement(at: 0, from: "nowhere", nil), .notFound),
+    (.change("ada", nil, .increment(by: 1)), .badValue),
+    (.change("ada", "name", .increment(by: 1)), .badValue),
+    (.change("ada", "max", .increment(by: 1)), .badValue),
+    (.change("ada", "count", .increment(by: "1")), .badValue),
+    (.change("list", nil, .increment(by: 1)), .badValue),
+    (.change("number", nil, .append(1)), .badValue),
+    (.change("ada", "name", .append(1)), .badValue),
+    (.change("list", nil, .insert(1, at: 3)), .notFound),
+    (.change("nowhere", nil, .insert(1, at: 1)), .notFound),
+    (.change("list", nil, .removeElement(at: 2)), .notFound),
+    (.change("ada", "count", .removeElement(at: 0)), .badValue),
+    (.change("ada", "only defined", .removeElement(at: 0)), .notFound),
+    (.change("nowhere", nil, .removeElement(at: 0)), .notFound),
+    (.change("dictionary", nil, .setEntry(key: "x", 1)), .badValue),
+    (.change("number", nil, .incrementEntry(key: "x", by: 1)), .badValue),
     // Subtrees.
     (.move("nowhere", to: "elsewhere"), .notFound),
     (.move("number", to: "ada"), .exists),
@@ -98,6 +98,13 @@ struct TreeTests {
           let error = #expect(throws: DatabaseError.self) { _ = try call.perform(tx) }
           #expect(error.flatMap { Refusal($0) } == refusal, "\(call)")
           try requireSame(tx[.root].rows(), before, "after \(call)")
+        }
+        for call in [
+          { try tx.insert(1, at: -1, into: "list") },
+          { try tx.removeElement(at: -1, from: "list") },
+        ] as [() throws -> Void] {
+          let error = #expect(throws: DatabaseError.self) { try call() }
+          #expect(error.flatMap { Refusal($0) } == .notFound)
         }
       }
       #expect(try database.head == 3)

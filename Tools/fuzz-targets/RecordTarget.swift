@@ -60,14 +60,12 @@ enum RecordTarget {
     case .set(_, let content): try StoredContent.value(content.bytes)
     case .update(_, let updates):
       for update in updates { try update.value.map { try StoredContent.value($0) } }
-    case .increment(_, _, let value), .append(_, _, let value), .insert(_, _, _, let value),
-      .event(_, let value):
-      try StoredContent.value(value)
-    case .edit(_, _, let edit): try edit.value.map { try StoredContent.value($0) }
+    case .change(_, _, let change): try change.payload.map { try StoredContent.value($0) }
+    case .event(_, let value): try StoredContent.value(value)
     case .declare(_, let definition?):
       try StoredContent.value(definition)
       _ = try CollectionDefinition(definition.lend { try Value($0) })
-    case .removeElement, .remove, .restore, .move, .define, .declare(_, nil): break
+    case .remove, .restore, .move, .define, .declare(_, nil): break
     }
   }
 }

@@ -43,30 +43,36 @@ typealias Target = Catalog.NameID?
 indirect enum Operation: Equatable, Sendable {
   case set(Path, Content)
   case update(Path, [PropertyUpdate])
-  case increment(Path, Target, by: [UInt8])
-  case append(Path, Target, [UInt8])
-  case insert(Path, Target, at: UInt64, [UInt8])
-  case removeElement(Path, Target, at: UInt64)
+  case change(Path, Target, ValueChange<[UInt8]>)
   case remove(Path)
   case restore(Path, removedAt: UInt64)
   case move(Path, to: Path)
   case define(Catalog.NameID, String)
   case event(String, [UInt8])
   case declare(Path, [UInt8]?)
-  case edit(Path, Target, Edit)
+
+  /// The node that it is about; the source of a move, and nil for what is about none.
+  var path: Path? {
+    switch self {
+    case .set(let path, _), .update(let path, _), .change(let path, _, _), .remove(let path),
+      .restore(let path, _), .move(let path, _), .declare(let path, _):
+      path
+    case .define, .event: nil
+    }
+  }
+
+  /// The node whose value it changes; nil where it changes the tree's shape, or nothing in it.
+  var changedPath: Path? {
+    switch self {
+    case .set(let path, _), .update(let path, _), .change(let path, _, _): path
+    case .remove, .restore, .move, .define, .event, .declare: nil
+    }
+  }
 
   /// Refuses keys that cannot be ones.
   func checkPaths() throws {
-    switch self {
-    case .set(let path, _), .update(let path, _), .increment(let path, _, _),
-      .append(let path, _, _), .insert(let path, _, _, _), .removeElement(let path, _, _),
-      .remove(let path), .restore(let path, _), .declare(let path, _), .edit(let path, _, _):
-      try path.checkKeys()
-    case .move(let source, let destination):
-      try source.checkKeys()
-      try destination.checkKeys()
-    case .define, .event: break
-    }
+    try path?.checkKeys()
+    if case .move(_, let destination) = self { try destination.checkKeys() }
   }
 
   /// A property's new stored value, or nil to take it out.
@@ -119,19 +125,7 @@ struct OperationWriter {
         bytes.append(varint: UInt64(update.name))
         append(update.value ?? [])
       }
-    case .increment(let path, let target, let value):
-      start(3, path, target)
-      append(value)
-    case .append(let path, let target, let value):
-      start(4, path, target)
-      append(value)
-    case .insert(let path, let target, let position, let value):
-      start(5, path, target)
-      bytes.append(varint: position)
-      append(value)
-    case .removeElement(let path, let target, let position):
-      start(6, path, target)
-      bytes.append(varint: position)
+    case .change(let path, let target, let change): write(path, target, change)
     case .remove(let path): start(7, path)
     case .restore(let path, let sequence):
       start(8, path)
@@ -151,38 +145,21 @@ struct OperationWriter {
       if let definition { format = max(format, CollectionDefinition.format(of: definition)) }
       start(12, path)
       append(definition ?? [])
-    case .edit(let path, let target, let edit): write(path, target, edit)
     }
   }
 
-  private mutating func write(_ path: Path, _ target: Target, _ edit: Operation.Edit) {
-    format = 2
-    switch edit {
-    case .include(let element):
-      start(13, path, target)
-      append(element)
-    case .exclude(let element):
-      start(14, path, target)
-      append(element)
-    case .setEntry(let key, let value):
-      start(15, path, target)
-      append(Array(key.utf8))
-      append(value ?? [])
-    case .incrementEntry(let key, let step):
-      start(16, path, target)
-      append(Array(key.utf8))
-      append(step)
-    }
+  private mutating func write(_ path: Path, _ target: Target, _ change: ValueChange<[UInt8]>) {
+    if change.code > 12 { format = max(format, 2) }
+    start(change.code, path)
+    bytes.append(varint: target.map { UInt64($0) + 1 } ?? 0)
+    if let key = change.key { append(Array(key.utf8)) }
+    if let position = change.position { bytes.append(varint: position) }
+    if change.payload != nil || change.key != nil { append(change.payload ?? []) }
   }
 
   private mutating func start(_ code: UInt8, _ path: Path) {
     bytes.append(code)
     append(path)
-  }
-
-  private mutating func start(_ code: UInt8, _ path: Path, _ target: Target) {
-    start(code, path)
-    bytes.append(varint: target.map { UInt64($0) + 1 } ?? 0)
   }
 
   private mutating func append(_ stored: [UInt8]) {
@@ -198,6 +175,22 @@ struct OperationWriter {
       bytes.append(own.extracting(droppingFirst: shared))
     }
     previous = path
+  }
+}
+
+extension ValueChange {
+  /// The code of the operation that makes it.
+  fileprivate var code: UInt8 {
+    switch self {
+    case .increment: 3
+    case .append: 4
+    case .insert: 5
+    case .removeElement: 6
+    case .include: 13
+    case .exclude: 14
+    case .setEntry: 15
+    case .incrementEntry: 16
+    }
   }
 }
 
@@ -231,10 +224,8 @@ struct OperationReader {
       guard content.bytes.isEmpty == (kind == .none) else { throw damaged() }
       return .set(path, content)
     case 2: return .update(try path(), try updates())
-    case 3: return .increment(try path(), try target(), by: try stored())
-    case 4: return .append(try path(), try target(), try stored())
-    case 5: return .insert(try path(), try target(), at: try varint(), try stored())
-    case 6: return .removeElement(try path(), try target(), at: try varint())
+    case 3...6, 13, 14: return .change(try path(), try target(), try change(code))
+    case 15, 16: return .change(try path(), try property(), try change(code))
     case 7: return .remove(try path())
     case 8: return .restore(try path(), removedAt: try varint())
     case 9: return .move(try path(), to: try path())
@@ -244,14 +235,24 @@ struct OperationReader {
       let path = try path()
       let definition = try stored()
       return .declare(path, definition.isEmpty ? nil : definition)
-    case 13: return .edit(try path(), try target(), .include(try stored()))
-    case 14: return .edit(try path(), try target(), .exclude(try stored()))
-    case 15:
-      let (path, property, key) = (try path(), try property(), try text())
-      let value = try stored()
-      return .edit(path, property, .setEntry(key, value.isEmpty ? nil : value))
-    case 16: return .edit(try path(), try property(), .incrementEntry(try text(), by: try stored()))
     default: throw damaged()
+    }
+  }
+
+  private mutating func change(_ code: UInt8) throws -> ValueChange<[UInt8]> {
+    switch code {
+    case 3: return .increment(by: try stored())
+    case 4: return .append(try stored())
+    case 5:
+      let position = try varint()
+      return .insert(try stored(), at: position)
+    case 6: return .removeElement(at: try varint())
+    case 13: return .include(try stored())
+    case 14: return .exclude(try stored())
+    case 15:
+      let (key, value) = (try text(), try stored())
+      return .setEntry(key: key, value.isEmpty ? nil : value)
+    default: return .incrementEntry(key: try text(), by: try stored())
     }
   }
 

@@ -130,7 +130,7 @@ extension Value {
   }
 
   /// The stored form.
-  func stored() throws -> [UInt8] {
+  package func stored() throws -> [UInt8] {
     var bytes: [UInt8] = []
     try append(to: &bytes)
     return bytes

@@ -36,19 +36,19 @@ struct GoldenOperation: Sendable {
         AC02 00         ; name 300: taken out
         """),
     GoldenOperation(
-      operation: .increment("users/bob", 3, by: [3, 1]),
+      operation: .change("users/bob", 3, .increment(by: [3, 1])),
       hex: "03  0C 00  04  02 0301    ; property 3, by a value of 2 bytes"),
     GoldenOperation(
-      operation: .increment("users/bob", nil, by: [3, 1]),
+      operation: .change("users/bob", nil, .increment(by: [3, 1])),
       hex: "03  0C 00  00  02 0301    ; the node's own value"),
     GoldenOperation(
-      operation: .append("users/bob", 0, [1]),
+      operation: .change("users/bob", 0, .append([1])),
       hex: "04  0C 00  01  01 01      ; property 0"),
     GoldenOperation(
-      operation: .insert("users/bob", nil, at: 200, [1]),
+      operation: .change("users/bob", nil, .insert([1], at: 200)),
       hex: "05  0C 00  00  C801  01 01    ; at position 200"),
     GoldenOperation(
-      operation: .removeElement("users/bob", 1, at: 0),
+      operation: .change("users/bob", 1, .removeElement(at: 0)),
       hex: "06  0C 00  02  00    ; of property 1, at position 0"),
     GoldenOperation(operation: .remove("users/bob"), hex: "07  0C 00"),
     GoldenOperation(
@@ -70,19 +70,19 @@ struct GoldenOperation: Sendable {
       operation: .declare("users", [0x0E]), hex: "0C  07 00  01 0E    ; a value of 1 byte"),
     GoldenOperation(operation: .declare("users", nil), hex: "0C  07 00  00    ; taken back"),
     GoldenOperation(
-      operation: .edit("users", 3, .include([3, 5])),
+      operation: .change("users", 3, .include([3, 5])),
       hex: "0D  07 00  04  02 0305    ; property 3"),
     GoldenOperation(
-      operation: .edit("users", nil, .exclude([3, 5])),
+      operation: .change("users", nil, .exclude([3, 5])),
       hex: "0E  07 00  00  02 0305    ; the node's own value"),
     GoldenOperation(
-      operation: .edit("users", 3, .setEntry("né", [1])),
+      operation: .change("users", 3, .setEntry(key: "né", [1])),
       hex: "0F  07 00  04  03 6EC3A9  01 01    ; property 3, key, a value of 1 byte"),
     GoldenOperation(
-      operation: .edit("users", 3, .setEntry("USD", nil)),
+      operation: .change("users", 3, .setEntry(key: "USD", nil)),
       hex: "0F  07 00  04  03 555344  00       ; taken out"),
     GoldenOperation(
-      operation: .edit("users", 3, .incrementEntry("USD", by: [3, 1])),
+      operation: .change("users", 3, .incrementEntry(key: "USD", by: [3, 1])),
       hex: "10  07 00  04  03 555344  02 0301"),
   ]
 }

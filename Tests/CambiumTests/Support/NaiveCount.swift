@@ -62,22 +62,12 @@ struct NaiveCount {
         let before = writer.bytes.count
         writer.write(operation)
         let count = writer.bytes.count - before
-        if let path = Self.path(of: operation) {
+        if let path = operation.paths.first {
           add(.collection, Path(keys: [path.keys[0]]).description, \.log, count)
         }
         try addProperties(of: operation, count)
       }
       #expect(writer.bytes == record.operations)
-    }
-  }
-
-  private static func path(of operation: Operation) -> Path? {
-    switch operation {
-    case .set(let path, _), .update(let path, _), .increment(let path, _, _),
-      .append(let path, _, _), .insert(let path, _, _, _), .removeElement(let path, _, _),
-      .remove(let path), .restore(let path, _), .move(let path, _), .edit(let path, _, _):
-      path
-    case .define, .event, .declare: nil
     }
   }
 
@@ -88,11 +78,8 @@ struct NaiveCount {
       for update in updates {
         add(.property, names[Int(update.name)], \.log, update.value?.count ?? 0)
       }
-    case .increment(_, let target?, let value), .append(_, let target?, let value),
-      .insert(_, let target?, _, let value):
-      add(.property, names[Int(target)], \.log, value.count)
-    case .edit(_, let target?, let edit):
-      add(.property, names[Int(target)], \.log, edit.value?.count ?? 0)
+    case .change(_, let target?, let change):
+      add(.property, names[Int(target)], \.log, change.payload?.count ?? 0)
     case .define(_, let name): add(.property, name, \.log, count)
     default: break
     }

@@ -38,10 +38,10 @@ struct RandomCalls {
     switch random.below(100) {
     case 0..<30: return .set(path, value())
     case 30..<42: return .update(path, updates())
-    case 42..<50: return .increment(path, property, by: step())
-    case 50..<57: return .append(value(), to: path, property)
-    case 57..<61: return .insert(value(), at: random.below(5) - 1, into: path, property)
-    case 61..<65: return .removeElement(at: random.below(5) - 1, from: path, property)
+    case 42..<50: return .change(path, property, .increment(by: step()))
+    case 50..<57: return .change(path, property, .append(value()))
+    case 57..<61: return .change(path, property, .insert(value(), at: UInt64(random.below(5))))
+    case 61..<65: return .change(path, property, .removeElement(at: UInt64(random.below(5))))
     case 65..<77: return .remove(path)
     case 77..<83: return restore(path)
     case 83..<93: return .move(path, to: self.path())
@@ -56,10 +56,11 @@ struct RandomCalls {
     let element: Value = random.oneIn(8) ? value() : .integer(Int64(random.below(5)))
     let (name, key) = (property ?? "map", random.pick(RandomCalls.names))
     switch random.below(8) {
-    case 0..<2: return .include(element, into: path, property)
-    case 2: return .exclude(element, from: path, property)
-    case 3..<5: return .setEntry(path, name, key, random.oneIn(4) ? nil : value(depth: 1))
-    default: return .incrementEntry(path, name, key, by: step())
+    case 0..<2: return .change(path, property, .include(element))
+    case 2: return .change(path, property, .exclude(element))
+    case 3..<5:
+      return .change(path, name, .setEntry(key: key, random.oneIn(4) ? nil : value(depth: 1)))
+    default: return .change(path, name, .incrementEntry(key: key, by: step()))
     }
   }
 

@@ -1,3 +1,5 @@
+import Simulation
+
 @testable import Cambium
 
 // The effect of each call on the tree. Every function checks first and changes then, as the
@@ -18,17 +20,7 @@ extension Tree {
     switch call {
     case .set(let path, let value): try set(path, value)
     case .update(let path, let updates): try update(path, updates)
-    case .increment(let path, let property, let step):
-      try change(path, property) { (old) throws(Refusal) in try sum(old ?? 0, step) }
-    case .append(let element, let path, let property):
-      try change(path, property) { (old) throws(Refusal) in
-        .array(try elements(old ?? []) + [element])
-      }
-    case .insert(let element, let position, let path, let property):
-      try insert(element, position, path, property)
-    case .removeElement(let position, let path, let property):
-      try removeElement(position, path, property)
-    case .include, .exclude, .setEntry, .incrementEntry: try changePart(call)
+    case .change(let path, let property, let change): try self.change(path, property, change)
     case .remove(let path): return try remove(path)
     case .restore(let path, let sequence):
       if sequence > .zero, sequence <= horizon { throw .compacted }
@@ -92,83 +84,24 @@ extension Tree {
 
   /// Changes a property, or the node's own value, which may be absent.
   private mutating func change(
-    _ path: Path, _ property: String?, _ transform: (Value?) throws(Refusal) -> Value?
+    _ path: Path, _ property: String?, _ change: ValueChange<Value>
   ) throws(Refusal) {
+    func changed(_ old: Value?) throws(Refusal) -> Value? {
+      do throws(ChangeRefusal) { return try change.plainly(on: old) } catch {
+        throw error == .notFound ? .notFound : .badValue
+      }
+    }
     guard let property else {
       try family(around: path)
       if nodes[path]?.record != nil { throw .badValue }
-      guard let value = try transform(nodes[path]?.value) else { throw .notFound }
+      guard let value = try changed(nodes[path]?.value) else { throw .notFound }
       return try replace(path, value)
     }
     define([property])
     var record = try record(path)
-    record[property] = try transform(record[property])
+    record[property] = try changed(record[property])
     if record[property] != nil { try refuseChild(of: path, named: [property]) }
     try replace(path, .map(record))
-  }
-
-  // MARK: Sets and dictionaries
-
-  private mutating func changePart(_ call: Call) throws(Refusal) {
-    switch call {
-    case .include(let element, let path, let property):
-      try change(path, property) { (old) throws(Refusal) in
-        let elements = try elements(old.orEmpty([]))
-        return .array(elements.contains(element) ? elements : sorted(element, into: elements))
-      }
-    case .exclude(let element, let path, let property):
-      try change(path, property) { (old) throws(Refusal) in
-        if old == nil || old == .null { return old }
-        return .array(try elements(old.orEmpty([])).filter { $0 != element })
-      }
-    case .setEntry(let path, let property, let key, let value):
-      try change(path, property) { (old) throws(Refusal) in
-        if value == nil, old == nil || old == .null { return old }
-        guard case .map(var record) = old.orEmpty([:]) else { throw .badValue }
-        record[key] = value
-        return .map(record)
-      }
-    case .incrementEntry(let path, let property, let key, let step):
-      try change(path, property) { (old) throws(Refusal) in
-        guard case .map(var record) = old.orEmpty([:]) else { throw .badValue }
-        record[key] = try sum(record[key] ?? 0, step)
-        return .map(record)
-      }
-    default: break
-    }
-  }
-
-  // MARK: Arrays
-
-  private mutating func insert(
-    _ element: Value, _ position: Int, _ path: Path, _ property: String?
-  ) throws(Refusal) {
-    try refuse(negative: position, property)
-    try change(path, property) { (old) throws(Refusal) in
-      var elements = try elements(old ?? [])
-      guard (0...elements.count).contains(position) else { throw .notFound }
-      elements.insert(element, at: position)
-      return .array(elements)
-    }
-  }
-
-  private mutating func removeElement(
-    _ position: Int, _ path: Path, _ property: String?
-  ) throws(Refusal) {
-    try refuse(negative: position, property)
-    try change(path, property) { (old) throws(Refusal) in
-      guard let old else { throw .notFound }
-      var elements = try elements(old)
-      guard elements.indices.contains(position) else { throw .notFound }
-      elements.remove(at: position)
-      return .array(elements)
-    }
-  }
-
-  private mutating func refuse(negative position: Int, _ property: String?) throws(Refusal) {
-    if position >= 0 { return }
-    if let property { define([property]) }
-    throw .notFound
   }
 
   // MARK: Subtrees
@@ -197,41 +130,5 @@ extension Tree {
     remember(removal, from: source, family)
     attach(removal, at: destination, isMove: true)
     operationCount += 1
-  }
-}
-
-extension Value? {
-  /// The value, or another in the place of none and of null.
-  fileprivate func orEmpty(_ empty: Value) -> Value {
-    guard let self, self != .null else { return empty }
-    return self
-  }
-}
-
-/// An array with an element before the first whose bytes are greater.
-private func sorted(_ element: Value, into elements: [Value]) -> [Value] {
-  func bytes(_ value: Value) -> [UInt8] { (try? value.stored()) ?? [] }
-  let own = bytes(element)
-  let before = elements.prefix { !own.lexicographicallyPrecedes(bytes($0)) }
-  return before + [element] + elements.dropFirst(before.count)
-}
-
-/// The elements of an array.
-private func elements(_ value: Value) throws(Refusal) -> [Value] {
-  guard case .array(let elements) = value else { throw .badValue }
-  return elements
-}
-
-/// The sum of two numbers; a double makes it a double.
-private func sum(_ a: Value, _ b: Value) throws(Refusal) -> Value {
-  switch (a, b) {
-  case (.integer(let a), .integer(let b)):
-    let (sum, overflow) = a.addingReportingOverflow(b)
-    if overflow { throw .badValue }
-    return .integer(sum)
-  case (.double(let a), .double(let b)): return .double(a + b)
-  case (.integer(let a), .double(let b)): return .double(Double(a) + b)
-  case (.double(let a), .integer(let b)): return .double(a + Double(b))
-  default: throw .badValue
   }
 }

@@ -161,18 +161,11 @@ struct ScriptObject {
   /// One that is logged may take a node's value away: a `set` without a value.
   mutating func operation(isLogged: Bool = false) throws -> ScriptedTransaction.Operation {
     let name = try text("op")
+    if let change = ValueChangeName(rawValue: name) { return try self.change(change) }
     switch name {
     case "set" where isLogged && members["value"] == nil: return .clear(try path())
     case "set": return .set(try path(), try value("value"))
     case "update": return .update(try path(), try properties())
-    case "increment": return .increment(try path(), try property(), by: take("by") ?? 1)
-    case "append": return .append(try path(), try property(), try value("value"))
-    case "insert":
-      return .insert(try path(), try property(), at: try number("at"), try value("value"))
-    case "removeElement": return .removeElement(try path(), try property(), at: try number("at"))
-    case "include": return .include(try path(), try property(), try value("value"))
-    case "exclude": return .exclude(try path(), try property(), try value("value"))
-    case "setEntry", "removeEntry", "incrementEntry": return try entry(name)
     case "remove": return .remove(try path())
     case "restore": return .restore(try path(), removedAt: try sequence("removedAt"))
     case "move": return .move(try path(), to: try path("to"))
@@ -188,20 +181,19 @@ struct ScriptObject {
     }
   }
 
-  private static let names = [
-    "set", "update", "increment", "append", "insert", "removeElement", "include", "exclude",
-    "setEntry", "removeEntry", "incrementEntry", "remove", "restore", "move", "event", "define",
-    "declare", "expect",
-  ]
+  private static let names =
+    ["set", "update"] + ValueChangeName.allCases.map(\.rawValue)
+    + ["remove", "restore", "move", "event", "define", "declare", "expect"]
 
-  /// A change of a dictionary's entry.
-  private mutating func entry(_ name: String) throws -> ScriptedTransaction.Operation {
-    let (path, property, key) = (try path(), try text("property"), try text("key"))
-    switch name {
-    case "setEntry": return .setEntry(path, property, key, try value("value"))
-    case "removeEntry": return .setEntry(path, property, key, nil)
-    default: return .incrementEntry(path, property, key, by: take("by") ?? 1)
-    }
+  /// A change of a value in place; a step is 1 where it says nothing else.
+  private mutating func change(_ name: ValueChangeName) throws -> ScriptedTransaction.Operation {
+    if name.isStep, members["by"] == nil { members["by"] = 1 }
+    let (path, property) = (try path(), try property())
+    let change = try ValueChange(
+      name, key: try text("key"), position: UInt64(try number("at")),
+      payload: try value(name.payload))
+    if property == nil, change.key != nil { throw Problem(reason: "property is missing") }
+    return .change(path, property, change)
   }
 
   mutating func event() throws -> ScriptedTransaction.Operation {

@@ -14,14 +14,7 @@ struct ScriptedTransaction {
     case set(Path, Value)
     case clear(Path)
     case update(Path, [(String, Value?)])
-    case increment(Path, String?, by: Value)
-    case append(Path, String?, Value)
-    case insert(Path, String?, at: Int, Value)
-    case removeElement(Path, String?, at: Int)
-    case include(Path, String?, Value)
-    case exclude(Path, String?, Value)
-    case setEntry(Path, String, String, Value?)
-    case incrementEntry(Path, String, String, by: Value)
+    case change(Path, String?, ValueChange<Value>)
     case remove(Path)
     case restore(Path, removedAt: SequenceNumber)
     case move(Path, to: Path)
@@ -102,23 +95,7 @@ extension ScriptedTransaction.Operation {
     case .set(let path, let value): try tx.set(path, to: value)
     case .clear(let path): try tx.clear(path)
     case .update(let path, let properties): try tx.update(path, properties)
-    case .increment(let path, let property, let step):
-      try tx.increment(path, property, by: step)
-    case .append(let path, let property, let value): try tx.append(value, to: path, property)
-    case .insert(let path, let property, let position, let value):
-      try tx.insert(value, at: position, into: path, property)
-    case .removeElement(let path, let property, let position):
-      try tx.removeElement(at: position, from: path, property)
-    case .include(let path, let property, let value):
-      try tx.insert(value, into: path, property)
-    case .exclude(let path, let property, let value):
-      try tx.remove(value, from: path, property)
-    case .setEntry(let path, let property, let key, let value?):
-      try tx.set(path, property, key, to: value)
-    case .setEntry(let path, let property, let key, nil):
-      try tx.removeValue(forKey: key, from: path, property)
-    case .incrementEntry(let path, let property, let key, let step):
-      try tx.increment(path, property, key, by: step)
+    case .change(let path, let property, let change): try tx.change(path, property, change)
     case .remove(let path):
       if try !tx.remove(path) {
         throw DatabaseError.notFound(path, reason: "there is nothing to remove")
@@ -135,10 +112,7 @@ extension ScriptedTransaction.Operation {
   /// The nodes that it may change, and whether those below them as well.
   fileprivate var touched: [(path: Path, isSubtree: Bool)] {
     switch self {
-    case .set(let path, _), .clear(let path), .update(let path, _), .increment(let path, _, _),
-      .append(let path, _, _), .insert(let path, _, _, _), .removeElement(let path, _, _),
-      .include(let path, _, _), .exclude(let path, _, _), .setEntry(let path, _, _, _),
-      .incrementEntry(let path, _, _, _):
+    case .set(let path, _), .clear(let path), .update(let path, _), .change(let path, _, _):
       [(path, false)]
     case .remove(let path), .restore(let path, _): [(path, true)]
     case .move(let path, let destination): [(path, true), (destination, true)]

@@ -28,28 +28,8 @@ enum OperationText {
       (
         "update \(text(path))", updates.map { item($0.property, $0.value) }
       )
-    case .increment(let path, let property, let value):
-      ("increment \(text(path, property))", [StyledLine("by \(ValueText.short(value))")])
-    case .append(let path, let property, let value):
-      ("append to \(text(path, property))", [StyledLine(ValueText.short(value))])
-    case .insert(let path, let property, let position, let value):
-      (
-        "insert into \(text(path, property))",
-        [StyledLine("at \(position)"), StyledLine(ValueText.short(value))]
-      )
-    case .removeElement(let path, let property, let position):
-      ("remove element \(position) of \(text(path, property))", [])
-    case .include(let path, let property, let value):
-      ("put into the set \(text(path, property))", [StyledLine(ValueText.short(value))])
-    case .exclude(let path, let property, let value):
-      ("take out of the set \(text(path, property))", [StyledLine(ValueText.short(value))])
-    case .setEntry(let path, let property, let key, let value):
-      ("set in \(text(path, property))", [item(key, value)])
-    case .incrementEntry(let path, let property, let key, let step):
-      (
-        "increment in \(text(path, property))",
-        [StyledLine("\(Terminal.escaped(key)) by \(ValueText.short(step))")]
-      )
+    case .change(let path, let property, let change):
+      ("\(change.words) \(text(path, property))", items(change))
     case .remove(let path): ("remove \(text(path))", [])
     case .restore(let path, let sequence):
       ("restore \(text(path))", [StyledLine("of tx \(sequence)")])
@@ -62,6 +42,17 @@ enum OperationText {
       ("declare \(text(path))", [StyledLine(summary(definition))])
     case .define: nil
     }
+  }
+
+  /// The part that a change names, and its payload.
+  private static func items(_ change: ValueChange<Value>) -> [StyledLine] {
+    let amount = change.payload.map { (change.name.isStep ? "by " : "") + ValueText.short($0) }
+    if let key = change.key {
+      guard change.name.isStep, let amount else { return [item(key, change.payload)] }
+      return [StyledLine("\(Terminal.escaped(key)) \(amount)")]
+    }
+    let place = change.payload == nil ? nil : change.position.map { "at \($0)" }
+    return [place, amount].compactMap { $0.map { StyledLine($0) } }
   }
 
   private static func summary(_ definition: CollectionDefinition) -> String {
@@ -107,33 +98,11 @@ enum OperationText {
       line.add("set", .map(Record(set.map { (name: $0.0, value: $0.1) })))
       let gone = updates.filter { $0.value == nil }.map { Value.string($0.property) }
       if !gone.isEmpty { line.add("unset", .array(gone)) }
-    case .increment(let path, let property, let value):
-      begin("increment", path, property)
-      line.add("by", value)
-    case .append(let path, let property, let value):
-      begin("append", path, property)
-      line.add("value", value)
-    case .insert(let path, let property, let position, let value):
-      begin("insert", path, property)
-      line.add("at", position)
-      line.add("value", value)
-    case .removeElement(let path, let property, let position):
-      begin("removeElement", path, property)
-      line.add("at", position)
-    case .include(let path, let property, let value):
-      begin("include", path, property)
-      line.add("value", value)
-    case .exclude(let path, let property, let value):
-      begin("exclude", path, property)
-      line.add("value", value)
-    case .setEntry(let path, let property, let key, let value):
-      begin(value == nil ? "removeEntry" : "setEntry", path, property)
-      line.add("key", key)
-      if let value { line.add("value", value) }
-    case .incrementEntry(let path, let property, let key, let step):
-      begin("incrementEntry", path, property)
-      line.add("key", key)
-      line.add("by", step)
+    case .change(let path, let property, let change):
+      begin(change.name.rawValue, path, property)
+      if let key = change.key { line.add("key", key) }
+      if let position = change.position { line.add("at", position) }
+      line.add(change.name.payload, ifPresent: change.payload)
     case .remove(let path): begin("remove", path)
     case .restore(let path, let sequence):
       begin("restore", path)

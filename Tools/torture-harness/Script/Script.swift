@@ -228,31 +228,34 @@ private struct Author {
       return .set(path, .map([Script.tags: tags, Script.votes: votes]))
     }
     switch random.below(8) {
-    case 0..<2: return .include(number, into: path, Script.tags)
-    case 2: return .exclude(number, from: path, Script.tags)
-    case 3..<6: return .setEntry(path, Script.votes, key, random.oneIn(3) ? nil : number)
-    default: return .incrementEntry(path, Script.votes, key, by: number - 2)
+    case 0..<2: return .change(path, Script.tags, .include(.integer(number)))
+    case 2: return .change(path, Script.tags, .exclude(.integer(number)))
+    case 3..<6:
+      let value: Value? = random.oneIn(3) ? nil : .integer(number)
+      return .change(path, Script.votes, .setEntry(key: key, value))
+    default: return .change(path, Script.votes, .incrementEntry(key: key, by: .integer(number - 2)))
     }
   }
 
   /// An element of a set that a node is.
   private mutating func partOfValue(_ world: World) -> Step {
     let path = world.nodes.filter { $0.value.elements != nil }.keys.sorted().last
-    let element = Int64(random.below(4))
-    if let path, random.oneIn(3) { return .exclude(element, from: path, nil) }
-    return .include(element, into: path ?? freePath(world), nil)
+    let element = Value.integer(Int64(random.below(4)))
+    if let path, random.oneIn(3) { return .change(path, nil, .exclude(element)) }
+    return .change(path ?? freePath(world), nil, .include(element))
   }
 
   private mutating func increment(_ world: World) -> Step {
     let numbers = world.nodes.filter { $0.value.integer != nil && $0.key != Script.lastPath }
     let path = numbers.keys.sorted().first { _ in random.oneIn(2) }
-    if let path { return .increment(path, by: Int64(random.below(100)) - 50) }
-    return .increment(freePath(world), by: 1)
+    let step: Int64 = path == nil ? 1 : Int64(random.below(100)) - 50
+    return .change(path ?? freePath(world), nil, .increment(by: .integer(step)))
   }
 
   private mutating func append(_ world: World) -> Step {
     let path = world.nodes.filter { $0.value.elements != nil }.keys.sorted().first
-    return .append(Int64(random.below(10)), to: path ?? freePath(world))
+    let element = Value.integer(Int64(random.below(10)))
+    return .change(path ?? freePath(world), nil, .append(element))
   }
 
   private mutating func move(_ world: World) -> Step? {

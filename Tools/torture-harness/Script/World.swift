@@ -1,4 +1,5 @@
 import Cambium
+import Simulation
 
 /// The content that a database should have at one moment, as plainly as it can be said.
 struct World: Sendable {
@@ -38,18 +39,8 @@ struct World: Sendable {
       var record = nodes[path]?.record ?? Record()
       record[name] = value
       put(path, .map(record), sequence)
-    case .increment(let path, let step):
-      put(path, .integer((nodes[path]?.integer ?? 0) + step), sequence)
-    case .append(let element, let path):
-      put(path, .array((nodes[path]?.elements ?? []) + [.integer(element)]), sequence)
-    case .include(let element, let path, let name):
-      change(path, name, sequence) { World.including(element, in: $0) }
-    case .exclude(let element, let path, let name):
-      change(path, name, sequence) { World.excluding(element, from: $0) }
-    case .setEntry(let path, let name, let key, let number):
-      change(path, name, sequence) { World.setting(key, to: number, in: $0) }
-    case .incrementEntry(let path, let name, let key, let step):
-      change(path, name, sequence) { World.incrementing(key, by: step, in: $0) }
+    case .change(let path, let name, let change):
+      self.change(path, name, change, sequence)
     case .remove(let path): removed[sequence] = take(path)
     case .move(let source, let destination): attach(take(source), source, destination, sequence)
     case .restore(let path, let number): attach(removed[number] ?? [:], path, path, sequence)
@@ -93,42 +84,20 @@ struct World: Sendable {
   }
 }
 
-// MARK: Parts of sets and dictionaries
-
 extension World {
   /// Changes a property, or the node's own value.
   private mutating func change(
-    _ path: Path, _ name: String?, _ sequence: UInt64, _ transform: (Value?) -> Value?
+    _ path: Path, _ name: String?, _ change: ValueChange<Value>, _ sequence: UInt64
   ) {
-    guard let name else { return put(path, transform(nodes[path]?.value), sequence) }
+    func changed(_ old: Value?) -> Value? {
+      do { return try change.plainly(on: old) } catch {
+        preconditionFailure("the script has \(change) for \(path): \(error)")
+      }
+    }
+    guard let name else { return put(path, changed(nodes[path]?.value), sequence) }
     var record = nodes[path]?.record ?? Record()
-    record[name] = transform(record[name])
+    record[name] = changed(record[name])
     put(path, .map(record), sequence)
-  }
-
-  /// The elements are numbers below 10, which are in order where their bytes are.
-  private static func including(_ element: Int64, in set: Value?) -> Value {
-    var elements = set?.elements ?? []
-    if elements.contains(.integer(element)) { return .array(elements) }
-    let place = elements.firstIndex { $0.integer.map { $0 > element } ?? false }
-    elements.insert(.integer(element), at: place ?? elements.count)
-    return .array(elements)
-  }
-
-  private static func excluding(_ element: Int64, from set: Value?) -> Value? {
-    set?.elements.map { .array($0.filter { $0 != .integer(element) }) }
-  }
-
-  /// A map that is not there is not made in order to take something out of it.
-  private static func setting(_ key: String, to number: Int64?, in map: Value?) -> Value? {
-    if number == nil && map == nil { return nil }
-    var record = map?.record ?? Record()
-    record[key] = number.map { .integer($0) }
-    return .map(record)
-  }
-
-  private static func incrementing(_ key: String, by step: Int64, in map: Value?) -> Value? {
-    setting(key, to: (map?.record?[key]?.integer ?? 0) + step, in: map)
   }
 }
 

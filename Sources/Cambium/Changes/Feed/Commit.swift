@@ -120,9 +120,7 @@ struct Touched: Sendable {
       if let part = touched.clipped(to: under, of: under.parent) { try body(part) }
     }
     switch operation {
-    case .set(let path, _), .update(let path, _), .increment(let path, _, _),
-      .append(let path, _, _), .insert(let path, _, _, _), .removeElement(let path, _, _),
-      .edit(let path, _, _):
+    case .set(let path, _), .update(let path, _), .change(let path, _, _):
       try touch(path, isSubtree: false)
     case .remove(let path), .restore(let path, _): try touch(path, isSubtree: true)
     case .move(let source, let destination):

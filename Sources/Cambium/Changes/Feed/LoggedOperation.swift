@@ -7,22 +7,8 @@ public enum LoggedOperation: Hashable, Sendable {
   case set(Path, Value?)
   /// Properties of a record were set, or taken out where the value is nil.
   case update(Path, [Update])
-  /// A number was added to a property, or to the node's own value where that is nil.
-  case increment(Path, property: String?, by: Value)
-  /// An element was added at the end of an array.
-  case append(Path, property: String?, Value)
-  /// An element was inserted into an array.
-  case insert(Path, property: String?, at: UInt64, Value)
-  /// An element was taken out of an array.
-  case removeElement(Path, property: String?, at: UInt64)
-  /// An element was put into a set, if it was not in it.
-  case include(Path, property: String?, Value)
-  /// An element was taken out of a set, if it was in it.
-  case exclude(Path, property: String?, Value)
-  /// A key of a dictionary got a value, or lost it where that is nil.
-  case setEntry(Path, property: String, key: String, Value?)
-  /// A number was added to the one under a key of a dictionary.
-  case incrementEntry(Path, property: String, key: String, by: Value)
+  /// A property's value was changed in place, or the node's own where the property is nil.
+  case change(Path, property: String?, ValueChange<Value>)
   /// A node was removed, with all below it.
   case remove(Path)
   /// A node that a transaction had removed was restored, with all below it.
@@ -71,7 +57,6 @@ extension Commit {
 
 extension LoggedOperation {
   fileprivate init(_ operation: Operation, _ names: Catalog) throws {
-    func property(_ target: Target) throws -> String? { try target.map { try names.name(of: $0) } }
     switch operation {
     case .set(let path, let content): self = .set(path, try content.value(names))
     case .update(let path, let updates):
@@ -82,15 +67,10 @@ extension LoggedOperation {
             property: try names.name(of: $0.name), value: try $0.value.map { try Value(stored: $0) }
           )
         })
-    case .increment(let path, let target, let value):
-      self = .increment(path, property: try property(target), by: try Value(stored: value))
-    case .append(let path, let target, let value):
-      self = .append(path, property: try property(target), try Value(stored: value))
-    case .insert(let path, let target, let position, let value):
-      self = .insert(
-        path, property: try property(target), at: position, try Value(stored: value))
-    case .removeElement(let path, let target, let position):
-      self = .removeElement(path, property: try property(target), at: position)
+    case .change(let path, let target, let change):
+      self = .change(
+        path, property: try target.map { try names.name(of: $0) },
+        try change.map { try Value(stored: $0) })
     case .remove(let path): self = .remove(path)
     case .restore(let path, let sequence):
       self = .restore(path, removedAt: SequenceNumber(sequence))
@@ -101,21 +81,6 @@ extension LoggedOperation {
     case .declare(let path, let definition):
       self = .declare(
         path, try definition.map { try CollectionDefinition(try Value(stored: $0)) })
-    case .edit(let path, let target, let edit):
-      self = try LoggedOperation.edit(path, try property(target), edit)
-    }
-  }
-
-  private static func edit(
-    _ path: Path, _ property: String?, _ edit: Operation.Edit
-  ) throws -> LoggedOperation {
-    switch edit {
-    case .include(let element): .include(path, property: property, try Value(stored: element))
-    case .exclude(let element): .exclude(path, property: property, try Value(stored: element))
-    case .setEntry(let key, let value):
-      .setEntry(path, property: property ?? "", key: key, try value.map { try Value(stored: $0) })
-    case .incrementEntry(let key, let step):
-      .incrementEntry(path, property: property ?? "", key: key, by: try Value(stored: step))
     }
   }
 }

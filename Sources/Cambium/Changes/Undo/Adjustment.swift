@@ -12,9 +12,14 @@ enum Adjustment {
   case entry(String, from: [UInt8]?, to: [UInt8]?)
   case incrementedEntry(String, by: [UInt8], from: [UInt8]?)
 
-  /// The adjustment that an edit made to the value that it met; nil where it changed nothing.
-  init?(_ edit: Operation.Edit, met value: [UInt8]?, _ path: Path) throws {
-    switch edit {
+  /// The adjustment that a change made to the value that it met; nil where it changed nothing.
+  init?(_ change: ValueChange<[UInt8]>, met value: [UInt8]?, _ path: Path) throws {
+    switch change {
+    case .increment(let step): self = .increment(step)
+    case .append(let element): self = .inserted(element, at: UInt64(try ArrayCoding.count(value)))
+    case .insert(let element, let position): self = .inserted(element, at: position)
+    case .removeElement(let position):
+      self = .removed(try ArrayCoding.element(at: position, of: value) ?? [], at: position)
     case .include(let element):
       if try SetCoding.contains(element, in: value, path) { return nil }
       self = .included(element)
@@ -43,24 +48,24 @@ enum Adjustment {
       case .increment(let step):
         guard let opposite = try Arithmetic.opposite(step) else { return nil }
         return (
-          .increment(path, target, by: opposite), try Arithmetic.sum(value, opposite, path)
+          .change(path, target, .increment(by: opposite)), try Arithmetic.sum(value, opposite, path)
         )
       case .inserted(let element, let position):
         guard try ArrayCoding.element(at: position, of: value) == element else { return nil }
         return (
-          .removeElement(path, target, at: position),
+          .change(path, target, .removeElement(at: position)),
           try ArrayCoding.removing(at: position, from: value, path)
         )
       case .removed(let element, let position):
         return (
-          .insert(path, target, at: position, element),
+          .change(path, target, .insert(element, at: position)),
           try ArrayCoding.inserting(element, at: position, into: value, path)
         )
       case .included, .excluded, .entry, .incrementedEntry:
         guard let edit = try inverseEdit(of: value, path) else { return nil }
         let left = try edit.applied(to: value, path) ?? value
         // A value that is already as it was before needs no operation.
-        return (left == value ? nil : .edit(path, target, edit), left)
+        return (left == value ? nil : .change(path, target, edit), left)
       }
     } catch DatabaseError.badValue, DatabaseError.notFound {
       return nil
@@ -68,20 +73,20 @@ enum Adjustment {
   }
 
   /// The change of a part that takes it back; nil where the entry was changed since.
-  private func inverseEdit(of value: [UInt8], _ path: Path) throws -> Operation.Edit? {
+  private func inverseEdit(of value: [UInt8], _ path: Path) throws -> ValueChange<[UInt8]>? {
     switch self {
     case .included(let element): return .exclude(element)
     case .excluded(let element): return .include(element)
     case .entry(let key, let old, let new):
       let found = try MapCoding.value(of: key, in: value, path)
-      return found == new || found == old ? .setEntry(key, old) : nil
+      return found == new || found == old ? .setEntry(key: key, old) : nil
     case .incrementedEntry(let key, let step, let old):
       guard let found = try MapCoding.value(of: key, in: value, path),
         let opposite = try Arithmetic.opposite(step)
       else { return nil }
       let sum = try Arithmetic.sum(found, opposite, path)
       let isGone = try old == nil && Arithmetic.isZero(sum)
-      return isGone ? .setEntry(key, nil) : .incrementEntry(key, by: opposite)
+      return isGone ? .setEntry(key: key, nil) : .incrementEntry(key: key, by: opposite)
     case .increment, .inserted, .removed: return nil
     }
   }

@@ -28,9 +28,7 @@ struct Retracing {
 
   private mutating func apply(_ operation: Operation, _ sequence: SequenceNumber) throws {
     switch operation {
-    case .set(let path, _), .update(let path, _), .increment(let path, _, _),
-      .append(let path, _, _), .insert(let path, _, _, _), .removeElement(let path, _, _),
-      .edit(let path, _, _):
+    case .set(let path, _), .update(let path, _), .change(let path, _, _):
       try change(path, operation, sequence)
     case .remove(let path): try remove(path, sequence)
     case .restore(let path, let removal): try restore(path, removal, sequence)

@@ -82,18 +82,8 @@ struct NodeStep {
     switch operation {
     case .set: isReplaced = true
     case .update(_, let updates): assigned.formUnion(updates.map(\.name))
-    case .increment(_, let target, let step):
-      adjustments[target, default: []].append(.increment(step))
-    case .append(_, let target, let element):
-      let count = try ArrayCoding.count(try before?.value(of: target))
-      adjustments[target, default: []].append(.inserted(element, at: UInt64(count)))
-    case .insert(_, let target, let position, let element):
-      adjustments[target, default: []].append(.inserted(element, at: position))
-    case .removeElement(_, let target, let position):
-      let element = try ArrayCoding.element(at: position, of: try before?.value(of: target))
-      adjustments[target, default: []].append(.removed(element ?? [], at: position))
-    case .edit(let path, let target, let edit):
-      let adjustment = try Adjustment(edit, met: try before?.value(of: target), path)
+    case .change(let path, let target, let change):
+      let adjustment = try Adjustment(change, met: try before?.value(of: target), path)
       adjustments[target, default: []] += adjustment.map { [$0] } ?? []
     case .remove, .restore, .move, .define, .event, .declare: break
     }
@@ -115,33 +105,13 @@ extension Content {
       var record = try old?.properties() ?? RecordBuilder()
       for update in updates { record[update.name] = update.value }
       return Content(kind: .record, bytes: record.stored())
-    case .increment(let path, let target, let step):
-      return try changing(target, of: old) { try Arithmetic.sum($0, step, path) }
-    case .append(let path, let target, let element):
-      return try changing(target, of: old) {
-        try ArrayCoding.inserting(element, at: nil, into: $0, path)
-      }
-    case .insert(let path, let target, let position, let element):
-      return try changing(target, of: old) {
-        try ArrayCoding.inserting(element, at: position, into: $0, path)
-      }
-    case .removeElement(let path, let target, let position):
-      return try changing(target, of: old) {
-        try ArrayCoding.removing(at: position, from: $0, path)
-      }
-    case .edit(let path, let target, let edit):
-      return try changing(target, of: old) { try edit.applied(to: $0, path) }
+    case .change(let path, let target, let change):
+      let value = try change.applied(to: try old?.value(of: target), path)
+      guard let target else { return value.map { Content(kind: .scalar, bytes: $0) } }
+      var record = try old?.properties() ?? RecordBuilder()
+      record[target] = value
+      return Content(kind: .record, bytes: record.stored())
     case .remove, .restore, .move, .define, .event, .declare: return old
     }
-  }
-
-  private static func changing(
-    _ target: Target, of old: Content?, _ transform: ([UInt8]?) throws -> [UInt8]?
-  ) throws -> Content? {
-    let value = try transform(try old?.value(of: target))
-    guard let target else { return value.map { Content(kind: .scalar, bytes: $0) } }
-    var record = try old?.properties() ?? RecordBuilder()
-    record[target] = value
-    return Content(kind: .record, bytes: record.stored())
   }
 }

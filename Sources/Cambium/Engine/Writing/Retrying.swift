@@ -148,9 +148,7 @@ extension Operation {
   fileprivate func mayChange(_ property: Catalog.NameID) -> Bool {
     switch self {
     case .update(_, let updates): updates.contains { $0.name == property }
-    case .increment(_, let target, _), .append(_, let target, _), .insert(_, let target, _, _),
-      .removeElement(_, let target, _), .edit(_, let target, _):
-      target == property
+    case .change(_, let target, _): target == property
     case .set, .remove, .restore, .move, .define, .event, .declare: true
     }
   }

@@ -19,8 +19,7 @@ extension Transaction {
   ///   would be too large; ``DatabaseError/notFound(_:reason:)`` for a property of no node.
   /// - Complexity: the log gets the element alone; the set, at most 1 MiB, is written anew.
   public func insert(_ element: Value, into path: Path, _ property: String? = nil) throws {
-    let target = try target(property)
-    try writing.issue(.edit(path, target, .include(try writing.stored(element, path, depth: 1))))
+    try change(path, property, .include(element))
   }
 
   /// Takes an element out of a set, if it is in it.
@@ -33,8 +32,7 @@ extension Transaction {
   ///   no value of its own.
   /// - Complexity: As `insert(_:into:_:)`.
   public func remove(_ element: Value, from path: Path, _ property: String? = nil) throws {
-    let target = try target(property)
-    try writing.issue(.edit(path, target, .exclude(try writing.stored(element, path, depth: 1))))
+    try change(path, property, .exclude(element))
   }
 
   // MARK: Dictionaries
@@ -52,9 +50,7 @@ extension Transaction {
   ///   would be too large; ``DatabaseError/notFound(_:reason:)`` where there is no node.
   /// - Complexity: the log gets the entry alone; the map, at most 1 MiB, is written anew.
   public func set(_ path: Path, _ property: String, _ key: String, to value: Value) throws {
-    let target = try target(property)
-    let stored = try writing.stored(value, path, depth: 1)
-    try writing.issue(.edit(path, target, .setEntry(key, stored)))
+    try change(path, property, .setEntry(key: key, value))
   }
 
   /// Takes an entry out of a dictionary, if there is one under the key.
@@ -66,7 +62,7 @@ extension Transaction {
   /// - Throws: As `set(_:_:_:to:)`.
   /// - Complexity: As `set(_:_:_:to:)`.
   public func removeValue(forKey key: String, from path: Path, _ property: String) throws {
-    try writing.issue(.edit(path, try target(property), .setEntry(key, nil)))
+    try change(path, property, .setEntry(key: key, nil))
   }
 
   /// Adds to the number under a key of a dictionary; what is absent counts as zero.
@@ -82,8 +78,6 @@ extension Transaction {
   public func increment(
     _ path: Path, _ property: String, _ key: String, by step: Value
   ) throws {
-    let target = try target(property)
-    try writing.issue(
-      .edit(path, target, .incrementEntry(key, by: try writing.stored(step, path))))
+    try change(path, property, .incrementEntry(key: key, by: step))
   }
 }

@@ -78,7 +78,7 @@ public struct Transaction: ~Copyable {
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for something that is no number, or a sum that
   ///   does not fit 64 bits; ``DatabaseError/notFound(_:reason:)`` for a property of no node.
   public func increment(_ path: Path, _ property: String? = nil, by step: Value) throws {
-    try writing.issue(.increment(path, try target(property), by: try writing.stored(step, path)))
+    try change(path, property, .increment(by: step))
   }
 
   /// Adds an element at the end of an array; an absent array is made.
@@ -91,8 +91,7 @@ public struct Transaction: ~Copyable {
   ///   would be too large; ``DatabaseError/notFound(_:reason:)`` for a property of no node.
   /// - Complexity: the log gets the element alone; the array, at most 1 MiB, is written anew.
   public func append(_ element: Value, to path: Path, _ property: String? = nil) throws {
-    try writing.issue(
-      .append(path, try target(property), try writing.stored(element, path, depth: 1)))
+    try change(path, property, .append(element))
   }
 
   /// Puts an element into an array before the one at `position`.
@@ -107,10 +106,7 @@ public struct Transaction: ~Copyable {
   public func insert(
     _ element: Value, at position: Int, into path: Path, _ property: String? = nil
   ) throws {
-    try writing.issue(
-      .insert(
-        path, try target(property), at: try checked(position, path),
-        try writing.stored(element, path, depth: 1)))
+    try change(path, property, .insert(element, at: try checked(position, path)))
   }
 
   /// Takes an element out of an array; those behind it move up.
@@ -122,8 +118,28 @@ public struct Transaction: ~Copyable {
   /// - Throws: ``DatabaseError/notFound(_:reason:)`` for a position outside the array or where
   ///   there is none, ``DatabaseError/badValue(_:reason:)`` for something that is no array.
   public func removeElement(at position: Int, from path: Path, _ property: String? = nil) throws {
-    try writing.issue(
-      .removeElement(path, try target(property), at: try checked(position, path)))
+    try change(path, property, .removeElement(at: try checked(position, path)))
+  }
+
+  /// Changes a value in place, as the log says it: what `increment`, `append` and their like do.
+  ///
+  ///     try tx.change("users/ada", "tags", .include("vip"))
+  ///
+  /// - Parameters:
+  ///   - path: The node.
+  ///   - property: The property, or nil for the node's own value, which cannot be a dictionary.
+  ///   - change: The change.
+  /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a value of another type, or one that would
+  ///   be too large; ``DatabaseError/notFound(_:reason:)`` for a property of no node, or a position
+  ///   outside the array.
+  /// - Complexity: the log gets the change alone; the value, at most 1 MiB, is written anew.
+  public func change(_ path: Path, _ property: String?, _ change: ValueChange<Value>) throws {
+    if property == nil, change.key != nil {
+      throw DatabaseError.badValue(path, reason: "a dictionary is a property; name it")
+    }
+    let target = try property.map { try writing.define($0) }
+    let stored = try change.map { try writing.stored($0, path, depth: 1) }
+    try writing.issue(.change(path, target, stored))
   }
 
   /// Takes a node's own value away; its place stays, and what is below it.
@@ -280,11 +296,7 @@ public struct Transaction: ~Copyable {
 
   // MARK: Helpers
 
-  func target(_ property: String?) throws -> Target {
-    try property.map { try writing.define($0) }
-  }
-
-  private func checked(_ position: Int, _ path: Path) throws -> UInt64 {
+  func checked(_ position: Int, _ path: Path) throws -> UInt64 {
     guard position >= 0 else {
       throw DatabaseError.notFound(path, reason: "position \(position) is less than zero")
     }

@@ -114,14 +114,19 @@ public struct WriteBatch: Sendable {
     changes.append(Change(updating: path, properties.map { ($0.key, $0.value) }))
   }
 
+  /// Changes a value in place, as ``Transaction/change(_:_:_:)`` does.
+  public mutating func change(_ path: Path, _ property: String?, _ change: ValueChange<Value>) {
+    add(change.name.adds ? .adds : .sets, path, property) { try $0.change(path, property, change) }
+  }
+
   /// Adds to a number, as ``Transaction/increment(_:_:by:)-(Path,_,_)`` does.
   public mutating func increment(_ path: Path, _ property: String? = nil, by step: Value) {
-    add(.adds, path, property) { tx in try tx.increment(path, property, by: step) }
+    change(path, property, .increment(by: step))
   }
 
   /// Puts an element into a set, as `insert(_:into:_:)` of ``Transaction`` does.
   public mutating func insert(_ element: Value, into path: Path, _ property: String? = nil) {
-    add(.adds, path, property) { tx in try tx.insert(element, into: path, property) }
+    change(path, property, .include(element))
   }
 
   /// Removes a node with all below it, if it is there, as ``Transaction/remove(_:)`` does.

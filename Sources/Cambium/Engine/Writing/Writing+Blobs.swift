@@ -27,17 +27,3 @@ extension Blob {
     return "the blob \(digits.joined())… of \(size) bytes"
   }
 }
-
-extension Operation {
-  /// The node that it is about; the source of a move, and nil for what is about none.
-  fileprivate var path: Path? {
-    switch self {
-    case .set(let path, _), .update(let path, _), .increment(let path, _, _),
-      .append(let path, _, _), .insert(let path, _, _, _), .removeElement(let path, _, _),
-      .remove(let path), .restore(let path, _), .declare(let path, _), .edit(let path, _, _),
-      .move(let path, _):
-      path
-    case .define, .event: nil
-    }
-  }
-}

@@ -196,17 +196,6 @@ extension Writing {
 }
 
 extension Operation {
-  /// The node whose value it changes; nil where it changes the tree's shape, or nothing in it.
-  var changedPath: Path? {
-    switch self {
-    case .set(let path, _), .update(let path, _), .increment(let path, _, _),
-      .append(let path, _, _), .insert(let path, _, _, _), .removeElement(let path, _, _),
-      .edit(let path, _, _):
-      path
-    case .remove, .restore, .move, .define, .event, .declare: nil
-    }
-  }
-
   /// True if it makes the node where there is none.
   fileprivate var createsNodes: Bool { if case .set = self { true } else { false } }
 }

@@ -16,11 +16,9 @@ extension Writing {
     case .set(let path, let content): return .set(path, try plan.treated(content, self))
     case .update(let path, let updates):
       return .update(path, try updates.map { try plan.treated($0, self) })
-    case .increment(let path, let name?, _), .append(let path, let name?, _),
-      .insert(let path, let name?, _, _), .removeElement(let path, let name?, _),
-      .edit(let path, let name?, _):
+    case .change(let path, let name?, let change):
       guard let property = plan.property(name) else { return operation }
-      try checkTarget(addedBy: operation, property.definition, plan.path)
+      try checkTarget(addedBy: change, at: path, property.definition, plan.path)
       return try settled(operation, path, property)
     default: return operation
     }
@@ -61,10 +59,11 @@ extension Writing {
 
   /// Refuses what adds a reference that leads nowhere.
   private func checkTarget(
-    addedBy operation: Operation, _ property: PropertyDefinition, _ collection: Path
+    addedBy change: ValueChange<[UInt8]>, at path: Path, _ property: PropertyDefinition,
+    _ collection: Path
   ) throws {
     guard property.mustExist, !arrivals.isUndoing, property.type.isPlural,
-      let added = try operation.added(),
+      let added = try change.added(path),
       let reason = try checkTarget(added, property)
     else { return }
     throw DatabaseError.invalid([Violation(collection, property.name, reason)])
@@ -120,18 +119,6 @@ extension Writing {
   }
 }
 
-extension Operation {
-  /// An array, a set or a dictionary of nothing but what it adds; nil where it adds nothing.
-  fileprivate func added() throws -> [UInt8]? {
-    switch self {
-    case .append(let path, _, let element), .insert(let path, _, _, let element):
-      try ArrayCoding.inserting(element, at: nil, into: nil, path)
-    case .edit(let path, _, let edit): try edit.applied(to: nil, path)
-    default: nil
-    }
-  }
-}
-
 extension Projector {
   /// The collection whose rules may make something else of an operation, if there is one.
   @inline(__always)
@@ -144,8 +131,7 @@ extension Projector {
     case .update(let path, _):
       guard let plan = plan(of: path) else { return nil }
       return plan.changesValues ? plan : nil
-    case .increment(let path, _?, _), .append(let path, _?, _), .insert(let path, _?, _, _),
-      .removeElement(let path, _?, _), .edit(let path, _?, _):
+    case .change(let path, _?, _):
       guard let plan = memory.catalog.collections[of: path] else { return nil }
       return plan.changesValues || plan.hasDefaults ? plan : nil
     default: return nil

@@ -64,9 +64,7 @@ struct ErasedPlaces {
       let erased = properties(of: path, catalog)
       let left = updates.filter { !erased.contains($0.name) }
       return left.isEmpty && !updates.isEmpty ? nil : .update(path, left)
-    case .increment(let path, let name?, _), .append(let path, let name?, _),
-      .insert(let path, let name?, _, _), .removeElement(let path, let name?, _),
-      .edit(let path, let name?, _):
+    case .change(let path, let name?, _):
       return properties(of: path, catalog).contains(name) ? nil : operation
     default: return operation
     }
@@ -82,12 +80,9 @@ extension Operation {
   /// The nodes that it names.
   var paths: [Path] {
     switch self {
-    case .set(let path, _), .update(let path, _), .increment(let path, _, _),
-      .append(let path, _, _), .insert(let path, _, _, _), .removeElement(let path, _, _),
-      .remove(let path), .restore(let path, _), .edit(let path, _, _):
-      [path]
     case .move(let source, let destination): [source, destination]
-    case .define, .event, .declare: []
+    case .declare: []
+    default: path.map { [$0] } ?? []
     }
   }
 }

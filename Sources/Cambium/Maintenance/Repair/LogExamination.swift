@@ -274,9 +274,7 @@ extension Operation {
       case .set(_, let content) where content.kind == .record:
         try content.bytes.lend { try RecordBuilder($0).names }
       case .update(_, let updates): updates.map(\.name)
-      case .increment(_, let target, _), .append(_, let target, _), .insert(_, let target, _, _),
-        .removeElement(_, let target, _), .edit(_, let target, _):
-        target.map { [$0] } ?? []
+      case .change(_, let target, _): target.map { [$0] } ?? []
       case .define(let id, _): [id]
       case .set, .remove, .restore, .move, .event, .declare: []
       }

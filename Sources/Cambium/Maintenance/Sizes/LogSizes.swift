@@ -117,13 +117,11 @@ struct LogSizes {
       }
       let values = updates.reduce(0) { $0 + ($1.value?.count ?? 0) }
       tally.add(bytes - values, label, at: place)
-    case .increment(let path, let target, let value), .append(let path, let target, let value),
-      .insert(let path, let target, _, let value):
-      add(value, of: target, label(path, age), bytes, to: &tally, place)
-    case .edit(let path, let target, let edit):
-      add(edit.value ?? [], of: target, label(path, age), bytes, to: &tally, place)
-    case .removeElement(let path, _, _), .remove(let path), .restore(let path, _),
-      .move(let path, _):
+    case .change(let path, let target, let change):
+      let (label, value) = (label(path, age), change.payload?.count ?? 0)
+      tally.add(value, target.map { label.of($0) } ?? label.with(.values), at: place)
+      tally.add(bytes - value, label, at: place)
+    case .remove(let path), .restore(let path, _), .move(let path, _):
       tally.add(bytes, label(path, age), at: place)
     case .define(let name, _):
       tally.add(bytes, SizeLabel(.names, age: age).of(name), at: place)
@@ -132,15 +130,6 @@ struct LogSizes {
     case .declare:
       tally.add(bytes, SizeLabel(.names, age: age), at: place)
     }
-  }
-
-  /// Adds an operation that carries one value.
-  private func add(
-    _ value: [UInt8], of target: Target, _ label: SizeLabel, _ bytes: Int,
-    to tally: inout SizeTally, _ place: Int
-  ) {
-    tally.add(value.count, target.map { label.of($0) } ?? label.with(.values), at: place)
-    tally.add(bytes - value.count, label, at: place)
   }
 
   private func label(_ path: Path, _ age: Int) -> SizeLabel {

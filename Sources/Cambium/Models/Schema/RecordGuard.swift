@@ -68,9 +68,7 @@ struct RecordGuards: Sendable {
   /// True if any guard has to be asked about an operation.
   func concern(_ operation: Operation) -> Bool {
     switch operation {
-    case .set(let path, _), .update(let path, _), .increment(let path, _, _),
-      .append(let path, _, _), .insert(let path, _, _, _), .removeElement(let path, _, _),
-      .edit(let path, _, _):
+    case .set(let path, _), .update(let path, _), .change(let path, _, _):
       self[of: path] != nil
     // Records that refer to those that go may be guarded as well.
     case .remove, .move, .restore: !isEmpty

@@ -19,7 +19,7 @@ extension Transaction {
   public func insert<M: Model, V: PropertyValue, Element: PropertyValue>(
     _ element: Element, into id: ModelID<M>, _ property: KeyPath<M, V> & Sendable
   ) throws where V.Base == Set<Element> {
-    try edit(id, property) { .include(try writing.modelEncoder.stored(element)) }
+    try change(id, property) { _ in .include(try writing.modelEncoder.stored(element)) }
   }
 
   /// Takes an element out of a set, if it is in it, without reading the set.
@@ -32,7 +32,7 @@ extension Transaction {
   public func remove<M: Model, V: PropertyValue, Element: PropertyValue>(
     _ element: Element, from id: ModelID<M>, _ property: KeyPath<M, V> & Sendable
   ) throws where V.Base == Set<Element> {
-    try edit(id, property) { .exclude(try writing.modelEncoder.stored(element)) }
+    try change(id, property) { _ in .exclude(try writing.modelEncoder.stored(element)) }
   }
 
   // MARK: Dictionaries
@@ -51,7 +51,9 @@ extension Transaction {
   public func set<M: Model, V: PropertyValue, Key: DictionaryKey, Entry: PropertyValue>(
     _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable, _ key: Key, to value: Entry
   ) throws where V.Base == [Key: Entry] {
-    try edit(id, property) { .setEntry(key.keyText, try writing.modelEncoder.stored(value)) }
+    try change(id, property) { _ in
+      .setEntry(key: key.keyText, try writing.modelEncoder.stored(value))
+    }
   }
 
   /// Takes an entry out of a dictionary, if there is one under the key, without reading the others.
@@ -64,7 +66,7 @@ extension Transaction {
   public func removeValue<M: Model, V: PropertyValue, Key: DictionaryKey, Entry: PropertyValue>(
     forKey key: Key, from id: ModelID<M>, _ property: KeyPath<M, V> & Sendable
   ) throws where V.Base == [Key: Entry] {
-    try edit(id, property) { .setEntry(key.keyText, nil) }
+    try change(id, property) { _ in .setEntry(key: key.keyText, nil) }
   }
 
   /// Adds to the number under a key of a dictionary without reading it; what is absent counts as
@@ -82,19 +84,8 @@ extension Transaction {
   public func increment<M: Model, V: PropertyValue, Key: DictionaryKey, Entry: PropertyValue>(
     _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable, _ key: Key, by step: Entry
   ) throws where V.Base == [Key: Entry], Entry: Numeric {
-    try edit(id, property) {
-      .incrementEntry(key.keyText, by: try writing.modelEncoder.stored(step))
-    }
-  }
-
-  private func edit<M: Model, V: PropertyValue>(
-    _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable, _ edit: () throws -> Operation.Edit
-  ) throws {
-    let offset = try place(of: property)
-    try checked(id, property, offset) {
-      try renew(id, property, offset)
-      let (path, name) = try target(id, offset)
-      try writing.issue(.edit(path, name, try edit()))
+    try change(id, property) { _ in
+      .incrementEntry(key: key.keyText, by: try writing.modelEncoder.stored(step))
     }
   }
 }

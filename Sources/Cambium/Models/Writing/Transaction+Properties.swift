@@ -36,12 +36,7 @@ extension Transaction {
   public func increment<M: Model, V: PropertyValue>(
     _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable, by step: V.Base
   ) throws where V.Base: Numeric {
-    let offset = try place(of: property)
-    try checked(id, property, offset) {
-      try renew(id, property, offset)
-      let (path, name) = try target(id, offset)
-      try writing.issue(.increment(path, name, by: try writing.modelEncoder.stored(step)))
-    }
+    try change(id, property) { _ in .increment(by: try writing.modelEncoder.stored(step)) }
   }
 
   /// Adds an element at the end of an array without reading it; an absent array is made.
@@ -55,12 +50,7 @@ extension Transaction {
   public func append<M: Model, V: PropertyValue, Element: PropertyValue>(
     _ element: Element, to id: ModelID<M>, _ property: KeyPath<M, V> & Sendable
   ) throws where V.Base == [Element] {
-    let offset = try place(of: property)
-    try checked(id, property, offset) {
-      try renew(id, property, offset)
-      let (path, name) = try target(id, offset)
-      try writing.issue(.append(path, name, try writing.modelEncoder.stored(element)))
-    }
+    try change(id, property) { _ in .append(try writing.modelEncoder.stored(element)) }
   }
 
   /// Puts an element into an array before the one at `position`, without reading it.
@@ -76,12 +66,8 @@ extension Transaction {
     _ element: Element, at position: Int, into id: ModelID<M>,
     _ property: KeyPath<M, V> & Sendable
   ) throws where V.Base == [Element] {
-    let offset = try place(of: property)
-    try checked(id, property, offset) {
-      try renew(id, property, offset)
-      let (path, name) = try target(id, offset)
-      let stored = try writing.modelEncoder.stored(element)
-      try writing.issue(.insert(path, name, at: try checked(position, path), stored))
+    try change(id, property) { path in
+      .insert(try writing.modelEncoder.stored(element), at: try checked(position, path))
     }
   }
 
@@ -96,12 +82,7 @@ extension Transaction {
   public func removeElement<M: Model, V: PropertyValue, Element: PropertyValue>(
     at position: Int, from id: ModelID<M>, _ property: KeyPath<M, V> & Sendable
   ) throws where V.Base == [Element] {
-    let offset = try place(of: property)
-    try checked(id, property, offset) {
-      try renew(id, property, offset)
-      let (path, name) = try target(id, offset)
-      try writing.issue(.removeElement(path, name, at: try checked(position, path)))
-    }
+    try change(id, property) { path in .removeElement(at: try checked(position, path)) }
   }
 
   /// Takes all elements that are equal to one out of an array.
@@ -126,6 +107,19 @@ extension Transaction {
   }
 
   // MARK: Helpers
+
+  /// Changes a property in place, whose path `change` is told.
+  func change<M: Model, V: PropertyValue>(
+    _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable,
+    _ change: (Path) throws -> ValueChange<[UInt8]>
+  ) throws {
+    let offset = try place(of: property)
+    try checked(id, property, offset) {
+      try renew(id, property, offset)
+      let (path, name) = try target(id, offset)
+      try writing.issue(.change(path, name, try change(path)))
+    }
+  }
 
   /// Where a property lies in the model.
   func place<M: Model, V>(of property: KeyPath<M, V>) throws -> Int {
@@ -162,13 +156,6 @@ extension Transaction {
     let node = self[path]
     if try updates.allSatisfy({ try node.property($0.name)?.stored() == $0.value }) { return }
     try writing.issue(.update(path, updates), isAsked: true)
-  }
-
-  private func checked(_ position: Int, _ path: Path) throws -> UInt64 {
-    guard position >= 0 else {
-      throw DatabaseError.notFound(path, reason: "position \(position) is less than zero")
-    }
-    return UInt64(position)
   }
 
   /// Runs a change; where code has rules that it can break, they are checked on the model that

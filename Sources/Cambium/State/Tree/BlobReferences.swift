@@ -60,11 +60,10 @@ enum BlobReferences {
     case .set(_, let content): content.bytes.count >= bytesCount
     case .update(_, let updates):
       updates.contains { ($0.value?.count ?? 0) >= bytesCount }
-    case .append(_, _, let value), .insert(_, _, _, let value), .event(_, let value):
-      value.count >= bytesCount
-    case .edit(_, _, let edit): (edit.value?.count ?? 0) >= bytesCount
+    case .change(_, _, let change): (change.payload?.count ?? 0) >= bytesCount
+    case .event(_, let value): value.count >= bytesCount
     case .declare: true
-    case .increment, .removeElement, .remove, .restore, .move, .define: false
+    case .remove, .restore, .move, .define: false
     }
   }
 
@@ -74,11 +73,10 @@ enum BlobReferences {
     case .set(_, let content): try content.bytes.lend { try forEach(in: $0, content.kind, body) }
     case .update(_, let updates):
       for update in updates { try update.value?.lend { try forEach(in: $0, body) } }
-    case .append(_, _, let value), .insert(_, _, _, let value), .event(_, let value):
-      try value.lend { try forEach(in: $0, body) }
-    case .edit(_, _, let edit): try edit.value?.lend { try forEach(in: $0, body) }
+    case .change(_, _, let change): try change.payload?.lend { try forEach(in: $0, body) }
+    case .event(_, let value): try value.lend { try forEach(in: $0, body) }
     case .declare(_, let definition?): try definition.lend { try forEach(in: $0, body) }
-    case .increment, .removeElement, .remove, .restore, .move, .define, .declare: break
+    case .remove, .restore, .move, .define, .declare: break
     }
   }
 

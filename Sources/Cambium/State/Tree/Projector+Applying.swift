@@ -13,16 +13,7 @@ extension Projector {
     switch operation {
     case .set(let path, let content): try set(path, content)
     case .update(let path, let updates): try update(path, updates)
-    case .increment(let path, let target, let step):
-      try change(path, target) { try Arithmetic.sum($0, step, path) }
-    case .append(let path, let target, let element):
-      try change(path, target) { try ArrayCoding.inserting(element, at: nil, into: $0, path) }
-    case .insert(let path, let target, let position, let element):
-      try change(path, target) { try ArrayCoding.inserting(element, at: position, into: $0, path) }
-    case .removeElement(let path, let target, let position):
-      try change(path, target) { try ArrayCoding.removing(at: position, from: $0, path) }
-    case .edit(let path, let target, let edit):
-      try change(path, target) { try edit.applied(to: $0, path) }
+    case .change(let path, let target, let change): try self.change(path, target, change)
     case .remove(let path): try remove(path)
     case .restore(let path, let sequence): try restore(path, removedAt: sequence)
     case .move(let source, let destination): try move(source, to: destination)
@@ -52,27 +43,25 @@ extension Projector {
 
   /// Changes one stored value in place: a property's, or the node's own.
   private mutating func change(
-    _ path: Path, _ target: Target, _ transform: ([UInt8]?) throws -> [UInt8]?
+    _ path: Path, _ target: Target, _ change: ValueChange<[UInt8]>
   ) throws {
-    guard let name = target else { return try changeScalar(path, transform) }
+    guard let name = target else { return try changeScalar(path, change) }
     let header = try loadExisting(path)
     var record = try record(header, path)
     let isNew = record[name] == nil
-    record[name] = try transform(record[name])
+    record[name] = try change.applied(to: record[name], path)
     if isNew, record[name] != nil { try checkNoChild(path, header.node, [name]) }
     try replaceRecord(header, record, path)
   }
 
-  private mutating func changeScalar(
-    _ path: Path, _ transform: ([UInt8]?) throws -> [UInt8]?
-  ) throws {
+  private mutating func changeScalar(_ path: Path, _ change: ValueChange<[UInt8]>) throws {
     let found = try locate(path, creating: false) == nil ? nil : try loadOld()
     if let found, found.kind == .record {
       throw DatabaseError.badValue(path, reason: "it is a record; name the property to change")
     }
     var present: [UInt8]?
     if let found, found.kind == .scalar { present = oldContent(found) }
-    guard let bytes = try transform(present) else {
+    guard let bytes = try change.applied(to: present, path) else {
       throw DatabaseError.notFound(path, reason: "there is nothing to take out of")
     }
     try Limits.check(bytes.count, path)
@@ -313,83 +302,5 @@ enum Limits {
         path,
         reason: "it takes \(count) bytes; \(Value.bytesMax) is the limit, store a blob instead")
     }
-  }
-}
-
-// MARK: Stored numbers and arrays
-
-/// Adds stored numbers.
-enum Arithmetic {
-  /// The stored sum; something absent counts as zero, and a double makes the sum a double.
-  static func sum(_ stored: [UInt8]?, _ step: [UInt8], _ path: Path) throws -> [UInt8] {
-    let step = try step.lend { try Value($0) }
-    let start = try stored.map { try $0.lend { try Value($0) } } ?? .integer(0)
-    switch (start, step) {
-    case (.integer(let a), .integer(let b)):
-      let (sum, overflow) = a.addingReportingOverflow(b)
-      if overflow { throw DatabaseError.badValue(path, reason: "the sum does not fit 64 bits") }
-      return try Value.integer(sum).stored()
-    case (.double(let a), .double(let b)): return try Value.double(a + b).stored()
-    case (.integer(let a), .double(let b)): return try Value.double(Double(a) + b).stored()
-    case (.double(let a), .integer(let b)): return try Value.double(a + Double(b)).stored()
-    default:
-      throw DatabaseError.badValue(path, reason: "only numbers can be incremented, by numbers")
-    }
-  }
-}
-
-/// Changes stored arrays.
-enum ArrayCoding {
-  /// The array with an element put in, at the end where `position` is nil; absent counts as empty.
-  static func inserting(
-    _ element: [UInt8], at position: UInt64?, into stored: [UInt8]?, _ path: Path
-  ) throws -> [UInt8] {
-    var elements = try elements(stored ?? [ValueTag.array], path)
-    let index = position ?? UInt64(elements.count)
-    guard index <= UInt64(elements.count) else {
-      throw DatabaseError.notFound(
-        path, reason: "position \(index) is outside the array of \(elements.count)")
-    }
-    elements.insert(element, at: Int(index))
-    return joined(elements)
-  }
-
-  /// The array with an element taken out.
-  static func removing(
-    at position: UInt64, from stored: [UInt8]?, _ path: Path
-  ) throws -> [UInt8] {
-    guard let stored else { throw DatabaseError.notFound(path, reason: "there is no array") }
-    var elements = try elements(stored, path)
-    guard position < UInt64(elements.count) else {
-      throw DatabaseError.notFound(
-        path, reason: "position \(position) is outside the array of \(elements.count)")
-    }
-    elements.remove(at: Int(position))
-    return joined(elements)
-  }
-
-  static func elements(_ stored: [UInt8], _ path: Path) throws -> [[UInt8]] {
-    guard stored.first == ValueTag.array else {
-      throw DatabaseError.badValue(path, reason: "it is not an array")
-    }
-    return try stored.lend { bytes in
-      var elements: [[UInt8]] = []
-      var offset = 1
-      while offset < bytes.byteCount {
-        let count = try bytes.length(at: &offset)
-        elements.append(try bytes.array(offset, count))
-        offset += count
-      }
-      return elements
-    }
-  }
-
-  static func joined(_ elements: [[UInt8]]) -> [UInt8] {
-    var bytes = [ValueTag.array]
-    for element in elements {
-      bytes.append(varint: UInt64(element.count))
-      bytes.append(contentsOf: element)
-    }
-    return bytes
   }
 }

@@ -17,9 +17,7 @@ struct RestoredPlaces {
       noteChange(of: path)
       places.removeAll { $0.path.isWithin(path) }
     case .define, .event, .declare: break
-    case .restore(let path, _), .set(let path, _), .update(let path, _), .increment(let path, _, _),
-      .append(let path, _, _), .insert(let path, _, _, _), .removeElement(let path, _, _),
-      .edit(let path, _, _):
+    case .restore(let path, _), .set(let path, _), .update(let path, _), .change(let path, _, _):
       noteChange(of: path)
     }
   }

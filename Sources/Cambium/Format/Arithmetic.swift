@@ -1,0 +1,19 @@
+/// Adds stored numbers.
+enum Arithmetic {
+  /// The stored sum; something absent counts as zero, and a double makes the sum a double.
+  static func sum(_ stored: [UInt8]?, _ step: [UInt8], _ path: Path) throws -> [UInt8] {
+    let step = try step.lend { try Value($0) }
+    let start = try stored.map { try $0.lend { try Value($0) } } ?? .integer(0)
+    switch (start, step) {
+    case (.integer(let a), .integer(let b)):
+      let (sum, overflow) = a.addingReportingOverflow(b)
+      if overflow { throw DatabaseError.badValue(path, reason: "the sum does not fit 64 bits") }
+      return try Value.integer(sum).stored()
+    case (.double(let a), .double(let b)): return try Value.double(a + b).stored()
+    case (.integer(let a), .double(let b)): return try Value.double(Double(a) + b).stored()
+    case (.double(let a), .integer(let b)): return try Value.double(a + Double(b)).stored()
+    default:
+      throw DatabaseError.badValue(path, reason: "only numbers can be incremented, by numbers")
+    }
+  }
+}

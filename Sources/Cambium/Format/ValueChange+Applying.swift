@@ -1,0 +1,49 @@
+// The effect of a change on a stored value.
+
+extension ValueChange<[UInt8]> {
+  /// The value that comes out of a stored one.
+  ///
+  /// - Returns: Nil where nothing was there, and nothing has come.
+  /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a value of another type, or a sum that
+  ///   cannot be; ``DatabaseError/notFound(_:reason:)`` for a position outside the array.
+  func applied(to stored: [UInt8]?, _ path: Path) throws -> [UInt8]? {
+    switch self {
+    case .increment(let step): return try Arithmetic.sum(stored, step, path)
+    case .append(let element):
+      return try ArrayCoding.inserting(element, at: nil, into: stored, path)
+    case .insert(let element, let position):
+      return try ArrayCoding.inserting(element, at: position, into: stored, path)
+    case .removeElement(let position):
+      return try ArrayCoding.removing(at: position, from: stored, path)
+    case .include, .exclude, .setEntry, .incrementEntry:
+      return try appliedToPart(of: stored, path)
+    }
+  }
+
+  /// Changes a part of a set or of a dictionary, where null counts as empty as well.
+  private func appliedToPart(of stored: [UInt8]?, _ path: Path) throws -> [UInt8]? {
+    let present = stored == [ValueTag.null] ? nil : stored
+    switch self {
+    case .include(let element):
+      return try SetCoding.including(element, in: present ?? [ValueTag.array], path)
+    case .exclude(let element):
+      return try present.map { try SetCoding.excluding(element, from: $0, path) } ?? stored
+    case .setEntry(let key, let value):
+      if value == nil, present == nil { return stored }
+      return try MapCoding.setting(key, to: value, in: present ?? [ValueTag.map], path)
+    case .incrementEntry(let key, let step):
+      let sum = try Arithmetic.sum(try MapCoding.value(of: key, in: present, path), step, path)
+      return try MapCoding.setting(key, to: sum, in: present ?? [ValueTag.map], path)
+    case .increment, .append, .insert, .removeElement: return stored
+    }
+  }
+
+  /// An array, a set or a dictionary of nothing but what it adds; nil where it adds nothing.
+  func added(_ path: Path) throws -> [UInt8]? {
+    switch self {
+    case .increment, .removeElement: nil
+    case .insert(let element, _): try ValueChange.append(element).applied(to: nil, path)
+    default: try applied(to: nil, path)
+    }
+  }
+}
