@@ -99,11 +99,10 @@ struct TreeTests {
           #expect(error.flatMap { Refusal($0) } == refusal, "\(call)")
           try requireSame(tx[.root].rows(), before, "after \(call)")
         }
-        for call in [
-          { try tx.insert(1, at: -1, into: "list") },
-          { try tx.removeElement(at: -1, from: "list") },
-        ] as [() throws -> Void] {
-          let error = #expect(throws: DatabaseError.self) { try call() }
+        for error in [
+          #expect(throws: DatabaseError.self) { try tx.insert(1, at: -1, into: "list") },
+          #expect(throws: DatabaseError.self) { try tx.removeElement(at: -1, from: "list") },
+        ] {
           #expect(error.flatMap { Refusal($0) } == .notFound)
         }
       }
