@@ -146,7 +146,7 @@ struct SubtreeTests {
         try tx.remove("a/x")
       }
       let state = try database.directory.currentState()
-      var projector = try Projector(state, catalog: try state.catalog())
+      var projector = try StateWriter(state, catalog: try state.catalog())
       defer { projector.abort() }
       projector.begin(4)
       #expect(throws: DatabaseError.self) {

@@ -28,7 +28,7 @@ struct FillingTests {
       steps += 1
       let run = FillRun(number, database.writer)
       if unfinished[number] == .emptying {
-        _ = try run.step("empty") { projector, _ in try projector.empty(number, until: .now) }
+        _ = try run.step("empty") { projector, _ in try projector.folds.empty(number, until: .now) }
         return
       }
       if sources[number] == nil || random.oneIn(10) {
@@ -37,11 +37,11 @@ struct FillingTests {
       switch sources[number]?.content {
       case .entries(let entries)?:
         _ = try run.step("index") { projector, _ in
-          try projector.fill(number, from: entries, until: .now)
+          try projector.folds.fill(number, from: entries, until: .now)
         }
       case .records(let view, let plan)?:
         _ = try run.step("view") { projector, _ in
-          try projector.fill(view, of: plan, until: .now)
+          try projector.folds.fill(view, of: plan, until: .now)
         }
       case nil: break
       }
@@ -83,10 +83,10 @@ struct FillingTests {
       ]
     }
     try database.write { tx in
-      tx.writing.projector.fillsLater = true
-      tx.writing.projector.emptiedAtOnce = 5
+      tx.writing.projector.folds.fillsLater = true
+      tx.writing.projector.folds.emptiedAtOnce = 5
       defer {
-        tx.writing.projector.fillsLater = false
+        tx.writing.projector.folds.fillsLater = false
       }
       try tx.declare("things", definition)
     }

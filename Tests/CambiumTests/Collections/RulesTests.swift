@@ -284,7 +284,7 @@ struct RulesTests {
         do {
           try tx.attempt {
             // A record that no write could make tells whether anybody looks.
-            let id = try #require(tx.writing.projector.memory.catalog.id(of: "name"))
+            let id = try #require(tx.writing.projector.catalog.id(of: "name"))
             try tx.writing.projector.apply(.update("users/ada", [.init(name: id, value: nil)]))
             try tx.declare("users", definitions[1])
             #expect(throws: DatabaseError.self) { try tx.declare("users", definitions[2]) }

@@ -85,7 +85,7 @@ struct Inversion {
     guard let content, content.kind != .none else { return nil }
     return try content.bytes.lend { bytes in
       content.kind == .scalar
-        ? try Value(bytes) : .map(try Record(stored: bytes, writing.projector.memory.catalog))
+        ? try Value(bytes) : .map(try Record(stored: bytes, writing.projector.catalog))
     }
   }
 

@@ -146,7 +146,7 @@ final class FillRun {
     var isDone = false
     while !isDone {
       try tell("dropping an index", 0, nil)
-      isDone = try step("emptying") { try $0.empty(number, until: $1) } ?? false
+      isDone = try step("emptying") { try $0.folds.empty(number, until: $1) } ?? false
     }
   }
 
@@ -163,12 +163,12 @@ final class FillRun {
       case .entries(let entries):
         try tell("filling an index", entries.taken, nil)
         step = try self.step("index", of: source.generation) {
-          try $0.fill(number, from: entries, until: $1)
+          try $0.folds.fill(number, from: entries, until: $1)
         }
       case .records(let view, let plan):
         try tell("filling a view", 0, nil)
         step = try self.step("view", of: source.generation) {
-          try $0.fill(view, of: plan, until: $1)
+          try $0.folds.fill(view, of: plan, until: $1)
         }
       }
       if step != false { return step ?? false }
@@ -211,7 +211,7 @@ final class FillRun {
   ) throws -> FillEntries {
     let total = UInt64(try snapshot[plan.path].childCount)
     var done: UInt64 = 0
-    let entries = try snapshot.reader.sortedEntries(of: index, plan, behind: fence) {
+    let entries = try snapshot.reader.entries(of: .index(index), plan, behind: fence) {
       done += 1
       if done % 1024 == 0 { try tell("reading \(plan.path)", done, total) }
     }
@@ -231,7 +231,7 @@ final class FillRun {
   /// - Returns: The result of `body`; nil where the state is not of the generation that is meant.
   func step(
     _ name: String, of generation: UInt64? = nil,
-    _ body: (inout Projector, _ end: ContinuousClock.Instant) throws -> Bool
+    _ body: (inout StateWriter, _ end: ContinuousClock.Instant) throws -> Bool
   ) throws -> Bool? {
     let directory = writer.directory
     writer.stepBack()
@@ -244,7 +244,7 @@ final class FillRun {
       if try !state.environment.hasRoom(for: 64 << 20) {
         try state.environment.growMap(headroom: 128 << 20)
       }
-      var projector = try Projector(state, catalog: directory.catalog)
+      var projector = try StateWriter(state, catalog: directory.catalog)
       let isDone = try body(&projector, start + pace.duration)
       try projector.commit()
       directory.options.fillStepTook?(name, .now - start)

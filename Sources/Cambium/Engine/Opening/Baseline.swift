@@ -82,8 +82,8 @@ struct Baseline {
     // The derived entries may take as much room again as all there is.
     let room = Rebuild.stepBytes * 64 + Int(clamping: Files.size(of: "\(directory)/data.mdb"))
     if try !state.environment.hasRoom(for: room) { try state.environment.growMap(headroom: room) }
-    var projector = try Projector(state, catalog: try state.catalog())
-    try projector.makeAnew()
+    var projector = try StateWriter(state, catalog: try state.catalog())
+    try projector.folds.renewAll()
     try projector.commit()
   }
 

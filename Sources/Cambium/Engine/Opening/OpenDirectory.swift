@@ -288,7 +288,7 @@ final class OpenDirectory: Sendable {
   }
 
   /// Folds in the records that a state has not seen.
-  func catchUp(_ projector: inout Projector, to head: SequenceNumber) throws {
+  func catchUp(_ projector: inout StateWriter, to head: SequenceNumber) throws {
     guard projector.applied <= head else {
       throw DatabaseError.corrupt(
         reason: "the state is ahead of the log (\(projector.applied) of \(head)); rebuild it")

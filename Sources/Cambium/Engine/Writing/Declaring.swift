@@ -262,11 +262,11 @@ extension Writing {
     _ path: Path, _ definition: CollectionDefinition?, checkedAt moment: SequenceNumber
   ) throws {
     fillsLater = true
-    projector.fillsLater = true
-    projector.unchecked = try keysChanged(in: path, after: moment)
+    projector.folds.fillsLater = true
+    projector.folds.unchecked = try keysChanged(in: path, after: moment)
     defer {
-      projector.fillsLater = directory.options.fillsLater
-      projector.unchecked = nil
+      projector.folds.fillsLater = directory.options.fillsLater
+      projector.folds.unchecked = nil
     }
     try declare(path, definition)
   }

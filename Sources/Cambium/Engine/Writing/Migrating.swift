@@ -166,7 +166,7 @@ extension CollectionMigration {
     // The app's code knows models of the new form alone.
     try tx.writing.asking(.none) { _ = try tx.upsert(new) }
     guard let plan else { return }
-    let catalog = tx.writing.projector.memory.catalog
+    let catalog = tx.writing.projector.catalog
     _ = try tx[old.path].lookUp { header, version in
       guard header.kind == .record, let key = old.key else { return }
       try key.stored.lend {
@@ -210,14 +210,14 @@ extension Writing {
   /// Resolves a declaration that is not declared, to hold records against it.
   fileprivate func plan(_ path: Path, _ definition: CollectionDefinition) throws -> CollectionPlan {
     try defineNames(of: definition)
-    return try CollectionPlan(drafting: path, definition, projector.memory.catalog)
+    return try CollectionPlan(drafting: path, definition, projector.catalog)
   }
 }
 
 extension Writing {
   /// Why what was at a place at a moment cannot come back: records there were migrated since.
   func olderForm(of path: Path, at moment: SequenceNumber) -> String? {
-    let collections = projector.memory.catalog.collections
+    let collections = projector.catalog.collections
     let touched = collections.all(within: path) + [collections[of: path]].compactMap(\.self)
     for collection in touched {
       let last = collection.definition.steps.map(\.sequence).max() ?? .zero

@@ -31,7 +31,7 @@ extension Transaction {
     try writing.use()
     try translating {
       try writing.forEachRecord(after: sequence) { record in
-        if try record.touches(path, writing.projector.memory.catalog) {
+        if try record.touches(path, writing.projector.catalog) {
           throw DatabaseError.conflict(path, expected: sequence, found: record.sequence)
         }
       }

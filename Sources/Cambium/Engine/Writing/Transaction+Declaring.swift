@@ -23,10 +23,10 @@ extension Transaction {
 extension Writing {
   func declare(_ path: Path, _ definition: CollectionDefinition?) throws {
     try use()
-    let present = projector.memory.catalog.collections[path]?.definition
+    let present = projector.catalog.collections[path]?.definition
     if definition == present { return }
     try definition?.check(path)
-    try definition?.checkConditions(path, projector.memory.catalog)
+    try definition?.checkConditions(path, projector.catalog)
     if let definition { try defineNames(of: definition) }
     try issue(.declare(path, try definition?.value.stored()))
   }

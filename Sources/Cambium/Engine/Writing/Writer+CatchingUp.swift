@@ -77,7 +77,7 @@ extension Writing {
   func heal() throws -> Bool {
     let state = try directory.prepareState().state
     if state === self.state { try state.environment.growMap(headroom: 1 << 28) }
-    projector = try Projector(state, catalog: directory.catalog)
+    projector = try StateWriter(state, catalog: directory.catalog)
     do {
       try directory.catchUp(&projector, to: head.sequence)
       try projector.commit()

@@ -158,7 +158,7 @@ final class Writer: Sendable {
     if writing.isApplied {
       directory.feed.publish(writing.head.sequence)
       projections.consider()
-      if writing.projector.hasGivenUp || directory.options.fillsLater { filler.consider() }
+      if writing.projector.folds.hasGivenUp || directory.options.fillsLater { filler.consider() }
     }
   }
 

@@ -34,7 +34,7 @@ extension Writing {
   }
 
   private func settleReferences(within path: Path) throws {
-    let collections = projector.memory.catalog.collections
+    let collections = projector.catalog.collections
     if let plan = collections[of: path], plan.keepsReferences { try settle(path, plan) }
     for plan in collections.all(within: path) where plan.keepsReferences {
       var last: Key?

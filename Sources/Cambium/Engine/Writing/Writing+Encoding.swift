@@ -3,9 +3,9 @@
 extension Writing {
   /// The number of a name, which is defined where it is new.
   func define(_ name: String) throws -> Catalog.NameID {
-    if let id = projector.memory.catalog.id(of: name) { return id }
+    if let id = projector.catalog.id(of: name) { return id }
     _ = try Key.checked(name)
-    let id = Catalog.NameID(projector.memory.catalog.count)
+    let id = Catalog.NameID(projector.catalog.count)
     try issue(.define(id, name))
     return id
   }
@@ -40,14 +40,14 @@ extension Writing {
 
   /// The record and the property that a path names, if its parent is a record with such a property.
   func propertyPlace(_ path: Path) throws -> (Path, String)? {
-    if projector.memory.parent?.path.count == path.parentCount,
-      path.bytes.starts(with: projector.memory.parent?.path ?? [])
+    if projector.tree.memory.parent?.path.count == path.parentCount,
+      path.bytes.starts(with: projector.tree.memory.parent?.path ?? [])
     {
       return nil
     }
     guard let key = path.last, let parent = path.parent, !parent.isRoot else { return nil }
     let name = key.description
-    guard projector.memory.catalog.id(of: name) != nil else { return nil }
+    guard projector.catalog.id(of: name) != nil else { return nil }
     try use()
     let snapshot = Snapshot(self, state, directory, sequence: sequence)
     return try snapshot[parent][name] == nil ? nil : (parent, name)

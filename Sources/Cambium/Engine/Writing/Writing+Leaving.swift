@@ -55,7 +55,7 @@ extension Writing {
 
   /// The records that go with a node, and those that delete rules take along.
   private func departure(of path: Path, _ staysIn: Bool) throws -> Departure {
-    let collections = projector.memory.catalog.collections
+    let collections = projector.catalog.collections
     var departure = Departure(path)
     if !staysIn, path.parent.map(collections.isReferredTo) ?? false, try exists(path) {
       departure.add(path)
@@ -139,7 +139,7 @@ extension Writing {
 
   private func edges(to member: Path) -> [Edge] {
     guard let parent = member.parent else { return [] }
-    return projector.memory.catalog.collections.references(to: parent).compactMap {
+    return projector.catalog.collections.references(to: parent).compactMap {
       (collection, property) in
       collection.edge(property.name).map {
         Edge(collection: collection, property: property, index: $0)
@@ -154,7 +154,7 @@ extension Writing {
     guard let key = member.last else { return }
     var referrers = Referrers(of: key, edge.index, edge.collection)
     while let keys = try referrers.next(
-      projector.reader, projector.memory.catalog.collections)
+      projector.reader, projector.catalog.collections)
     {
       for key in keys {
         try body(edge.collection.path.appending(try key.lend { try Key($0) }))

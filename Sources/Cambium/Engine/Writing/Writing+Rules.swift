@@ -6,7 +6,7 @@
 extension Writing {
   /// The operation as the rules want it.
   func obeying(_ operation: Operation) throws -> Operation {
-    if arrivals.isUndoing, !projector.memory.catalog.collections.isEmpty,
+    if arrivals.isUndoing, !projector.catalog.collections.isEmpty,
       let path = operation.changedPath
     {
       arrivals.note(path)
@@ -102,10 +102,10 @@ extension Writing {
   func greatestKey(_ path: Path) throws -> Int64? {
     try use()
     return try translating {
-      guard let plan = projector.memory.catalog.collections[path] else {
+      guard let plan = projector.catalog.collections[path] else {
         return try projector.reader.greatestKey(below: path)
       }
-      return try projector.greatestKey(plan)
+      return try projector.folds.greatestKey(plan)
     }
   }
 
@@ -113,26 +113,24 @@ extension Writing {
   /// cursor, which then stands where it will be written.
   func hasNode(at path: Path) throws -> Bool {
     try use()
-    return try translating {
-      try projector.locate(path, creating: false) != nil && projector.loadOld() != nil
-    }
+    return try translating { try projector.hasNode(at: path) }
   }
 }
 
-extension Projector {
+extension StateWriter {
   /// The collection whose rules may make something else of an operation, if there is one.
   @inline(__always)
-  fileprivate func plan(ruling operation: Operation) -> CollectionPlan? {
-    if memory.catalog.collections.isEmpty { return nil }
+  fileprivate mutating func plan(ruling operation: Operation) -> CollectionPlan? {
+    if catalog.collections.isEmpty { return nil }
     switch operation {
     case .set(let path, let content):
-      guard content.kind == .record, let plan = plan(of: path) else { return nil }
+      guard content.kind == .record, let plan = folds.collection(of: path) else { return nil }
       return plan.changesValues ? plan : nil
     case .update(let path, _):
-      guard let plan = plan(of: path) else { return nil }
+      guard let plan = folds.collection(of: path) else { return nil }
       return plan.changesValues ? plan : nil
     case .change(let path, _?, _):
-      guard let plan = memory.catalog.collections[of: path] else { return nil }
+      guard let plan = catalog.collections[of: path] else { return nil }
       return plan.changesValues || plan.hasDefaults ? plan : nil
     default: return nil
     }

@@ -20,7 +20,7 @@ final class Writing: @unchecked Sendable {
 
   let directory: OpenDirectory
   let state: State
-  var projector: Projector
+  var projector: StateWriter
   private(set) var head: LogHead
   /// Nothing that was removed up to here can be restored.
   let horizon: SequenceNumber
@@ -91,7 +91,7 @@ final class Writing: @unchecked Sendable {
     guards = directory.bindings.guards.withLock { $0 }
     fillsLater = directory.options.fillsLater
     emptiedAtOnce = fillsLater ? 0 : 2000
-    projector = try Projector(state, catalog: catalog)
+    projector = try StateWriter(state, catalog: catalog)
     putOff()
   }
 
@@ -213,7 +213,7 @@ final class Writing: @unchecked Sendable {
 
   func catalog(for sequence: SequenceNumber) throws -> Catalog {
     _ = try reader(for: sequence)
-    return projector.memory.catalog
+    return projector.catalog
   }
 
   /// How many bytes they take.
@@ -309,7 +309,7 @@ final class Writing: @unchecked Sendable {
       do { isApplied = try heal() } catch { stateFailure = error }
     }
     // Names of a record that the state has not seen are defined when it is folded in.
-    if isApplied { directory.remember(projector.memory.catalog) }
+    if isApplied { directory.remember(projector.catalog) }
   }
 
   private func commitLog() throws {
@@ -347,8 +347,8 @@ final class Writing: @unchecked Sendable {
 
   /// Configures which index work is deferred, so that others need not wait for it.
   private func putOff() {
-    projector.fillsLater = fillsLater
-    projector.emptiedAtOnce = emptiedAtOnce
+    projector.folds.fillsLater = fillsLater
+    projector.folds.emptiedAtOnce = emptiedAtOnce
   }
 
   // MARK: Starting over
@@ -365,7 +365,7 @@ final class Writing: @unchecked Sendable {
   private func startOver() throws {
     let catalog = directory.catalog
     projector.abort()
-    projector = try Projector(state, catalog: catalog)
+    projector = try StateWriter(state, catalog: catalog)
     putOff()
     try directory.catchUp(
       &projector, to: SequenceNumber(head.sequence.rawValue - UInt64(records.count)))

@@ -127,8 +127,8 @@ struct ErasureRun {
     hasFound = hasFound || excision.hasFound
     try excision.commit()
     // Their entries hold values of what was taken out.
-    var projector = try Projector(state, catalog: catalog)
-    try projector.makeAnew()
+    var projector = try StateWriter(state, catalog: catalog)
+    try projector.folds.renewAll()
     try projector.commit()
     try state.copyEntries(into: fresh)
     let directory = fresh.environment.path
@@ -229,7 +229,7 @@ struct ErasureRun {
       sequence: head.sequence.next, clock: head.clock.next(microseconds: now), time: now,
       origin: try old.read { try $0.format().origin }, metadata: metadata, operations: operations,
       previous: head.link)
-    var projector = try Projector(state, catalog: try state.catalog())
+    var projector = try StateWriter(state, catalog: try state.catalog())
     try projector.apply(record)
     try projector.commit()
     head.advance(to: record)

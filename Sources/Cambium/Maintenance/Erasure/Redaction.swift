@@ -37,22 +37,22 @@ final class Redaction {
     if try !state.environment.hasRoom(for: Rebuild.stepBytes * 64) {
       try state.environment.growMap(headroom: Rebuild.stepBytes * 64)
     }
-    var projector = try Projector(state, catalog: catalog)
+    var projector = try StateWriter(state, catalog: catalog)
     while var record = try next() {
       try redact(&record, &projector)
       try take(record)
     }
     try projector.commit()
-    catalog = projector.memory.catalog
+    catalog = projector.catalog
   }
 
-  private func redact(_ record: inout TransactionRecord, _ projector: inout Projector) throws {
+  private func redact(_ record: inout TransactionRecord, _ projector: inout StateWriter) throws {
     projector.begin(record.sequence)
     var left = OperationWriter(expecting: record.operations.count)
     var erased: UInt64 = 0
     var operations = OperationReader(record.operations)
     while let operation = try operations.next() {
-      let remains = try places.remains(of: operation, projector.memory.catalog)
+      let remains = try places.remains(of: operation, projector.catalog)
       if remains != operation {
         erased += 1
         try BlobReferences.forEach(in: operation) { blobs.insert($0.hash) }
@@ -72,19 +72,18 @@ final class Redaction {
   }
 
   private func apply(
-    _ operation: Operation, _ left: inout OperationWriter, _ projector: inout Projector
+    _ operation: Operation, _ left: inout OperationWriter, _ projector: inout StateWriter
   ) throws {
     try projector.apply(operation)
     left.write(operation)
   }
 
   private func applyParents(
-    madeBy operation: Operation, _ left: inout OperationWriter, _ projector: inout Projector
+    madeBy operation: Operation, _ left: inout OperationWriter, _ projector: inout StateWriter
   ) throws {
     // Who removes or moves away makes nothing; but the node is there then, and so is its parent.
     for parent in places.parents(madeBy: operation) {
-      let isThere = try projector.locate(parent, creating: false) != nil
-      if try isThere && projector.loadOld() != nil { continue }
+      if try projector.hasNode(at: parent) { continue }
       try apply(.set(parent, Content(kind: .none, bytes: [])), &left, &projector)
     }
   }

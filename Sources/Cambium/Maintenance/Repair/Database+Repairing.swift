@@ -190,7 +190,7 @@ private struct LogRescue {
     try makeRoom(state.environment, LogRescue.stepBytes * 64)
     try examiner.report("copy", head.sequence.rawValue, last.rawValue)
     let writer = try LogWriter(target)
-    var projector = try Projector(state, catalog: catalog)
+    var projector = try StateWriter(state, catalog: catalog)
     var bytes = 0
     while bytes < LogRescue.stepBytes {
       guard head.sequence < last, let found = try scan.next() else {
@@ -203,17 +203,17 @@ private struct LogRescue {
       bytes += record.operations.count + 256
     }
     try projector.commit()
-    catalog = projector.memory.catalog
+    catalog = projector.catalog
     try writer.commit(head: head)
   }
 
   /// The record that the new log gets for a number.
   private mutating func record(
-    for found: RecordScan.Found, _ nextTime: Int64?, _ projector: inout Projector
+    for found: RecordScan.Found, _ nextTime: Int64?, _ projector: inout StateWriter
   ) throws -> TransactionRecord {
     switch found {
     case .lost(let sequence, let reason):
-      let names = names(from: projector.memory.catalog.count)
+      let names = names(from: projector.catalog.count)
       return try placeholder(
         sequence, HybridClock(rawValue: head.clock.rawValue + 1),
         head.time > 0 ? head.time : nextTime ?? 0, names, reason, &projector)
@@ -235,7 +235,7 @@ private struct LogRescue {
 
   /// Folds a record in, or says why that cannot be done, with nothing changed.
   private func refusal(
-    of record: TransactionRecord, _ projector: inout Projector
+    of record: TransactionRecord, _ projector: inout StateWriter
   ) throws -> String? {
     // Where nothing is lost yet, everything was applied once already.
     if result.lostCount == 0 {
@@ -256,7 +256,7 @@ private struct LogRescue {
   /// A record in the place of one that is lost: it only defines the names that were lost with it.
   private mutating func placeholder(
     _ sequence: SequenceNumber, _ clock: HybridClock, _ time: Int64, _ names: [Operation],
-    _ reason: String, _ projector: inout Projector
+    _ reason: String, _ projector: inout StateWriter
   ) throws -> TransactionRecord {
     result.lostCount += 1
     if result.lost.count < 100 { result.lost.append(.init(sequence: sequence, reason: reason)) }

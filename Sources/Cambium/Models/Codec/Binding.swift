@@ -225,7 +225,7 @@ final class Bindings: Sendable {
 
 extension Writing {
   /// How often collections have been declared.
-  var declarations: UInt32 { projector.memory.catalog.collections.version }
+  var declarations: UInt32 { projector.catalog.collections.version }
 
   /// Forgets what was remembered about names, which may have been taken back.
   func forgetNames() {
@@ -236,7 +236,7 @@ extension Writing {
 
   /// The binding for writing: every name of the schema is defined from then on.
   func binding(_ core: SchemaCore) throws -> Binding {
-    let (count, declarations) = (projector.memory.catalog.count, declarations)
+    let (count, declarations) = (projector.catalog.count, declarations)
     if let last = lastBinding, last.core === core, last.isRight(count: count, declarations) {
       return last
     }
@@ -247,7 +247,7 @@ extension Writing {
     try core.check()
     try claim(core)
     for property in core.storedProperties { _ = try define(property.name) }
-    let binding = try knownBinding(core) ?? bindings.binding(core, projector.memory.catalog)
+    let binding = try knownBinding(core) ?? bindings.binding(core, projector.catalog)
     binding.isClaimed.store(true, ordering: .relaxed)
     lastBinding = binding
     know(core)
@@ -255,7 +255,7 @@ extension Writing {
   }
 
   private func knownBinding(_ core: SchemaCore) -> Binding? {
-    let (count, declarations) = (projector.memory.catalog.count, declarations)
+    let (count, declarations) = (projector.catalog.count, declarations)
     let found =
       directory.bindings.find(core, count: count, declarations)
       ?? bindings.find(core, count: count, declarations)

@@ -8,7 +8,7 @@ extension ViewPlan {
   /// Only the records that count.
   func counted(_ records: @escaping RecordWalk) -> RecordWalk {
     { visit in
-      try records { key, record in if try has(record, key: key) { try visit(key, record) } }
+      try records { key, record in if try self.has(record, key: key) { try visit(key, record) } }
     }
   }
 }

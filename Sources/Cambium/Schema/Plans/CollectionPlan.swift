@@ -9,6 +9,8 @@ final class CollectionPlan: Sendable {
   /// True if some index demands that values differ.
   let hasUniqueIndex: Bool
   let views: [ViewPlan]
+  /// The indexes and views, in the order in which their numbers are stored.
+  let folds: [Fold]
   /// The defaults before the present ones, ascending by the transaction that changed them.
   let formerDefaults: [FormerDefault]
   /// The defaults that stand for values at present; nil where there are none.
@@ -52,6 +54,7 @@ final class CollectionPlan: Sendable {
     views = try zip(numbers.dropFirst(effective.count), definition.views).map {
       try ViewPlan($0, $1, resolver)
     }
+    folds = indexes.map { .index($0) } + views.map { Fold($0) }
   }
 
   /// Resolves a declaration that nobody has declared yet, so that nothing has a number.
@@ -78,7 +81,7 @@ final class CollectionPlan: Sendable {
   }
 
   /// The numbers of indexes and views, in the order in which they are stored.
-  var numbers: [UInt32] { indexes.map(\.number) + views.map(\.number) }
+  var numbers: [UInt32] { folds.map(\.number) }
 
   /// The index whose entries are the same as those of one of another declaration.
   func index(like other: IndexPlan) -> IndexPlan? {

@@ -1,5 +1,6 @@
-/// A view as writers and readers use it: its declaration, with everything looked up.
-struct ViewPlan: Sendable {
+/// A view as writers and readers use it: its declaration, with everything looked up. A class, as an
+/// index is, so that handing it on retains nothing inside it.
+final class ViewPlan: Sendable {
   /// The number that its entries' keys begin with.
   let number: UInt32
   let definition: ViewDefinition

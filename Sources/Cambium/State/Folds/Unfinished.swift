@@ -103,16 +103,15 @@ extension Collections {
   }
 }
 
-extension Projector {
+extension Folds {
   /// Says what is to be done about an index or a view, or that nothing is.
   mutating func set(_ number: UInt32, _ unfinished: Unfinished?) throws {
     let key = Unfinished.key(number)
     if let unfinished {
-      try put(tables.meta, key, MetaEntry.seal(unfinished.stored(), name: key))
+      try storage.put(tables.meta, key, MetaEntry.seal(unfinished.stored(), name: key))
     } else if memory.catalog.collections.unfinished[number] != nil {
-      try delete(tables.meta, key)
+      try storage.delete(tables.meta, key)
     }
     memory.catalog.collections.unfinished[number] = unfinished
-    memory.head.unfinished = UInt32(memory.catalog.collections.unfinished.count)
   }
 }

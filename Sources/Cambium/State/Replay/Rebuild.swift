@@ -80,7 +80,7 @@ struct Rebuild {
     if try !state.environment.hasRoom(for: Rebuild.stepBytes * 64) {
       try state.environment.growMap(headroom: Rebuild.stepBytes * 64)
     }
-    var projector = try Projector(state, catalog: catalog)
+    var projector = try StateWriter(state, catalog: catalog)
     let start = ContinuousClock.now
     var bytes = 0
     while next <= head, bytes < stepBytes, ContinuousClock.now - start < .milliseconds(200) {
@@ -91,7 +91,7 @@ struct Rebuild {
       next = next.next
     }
     try projector.commit()
-    catalog = projector.memory.catalog
+    catalog = projector.catalog
   }
 
   /// The next record, or nil where it is damaged and folding ends with the one before.

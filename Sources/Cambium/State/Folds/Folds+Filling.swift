@@ -2,7 +2,7 @@
 
 import LMDB
 
-extension Projector {
+extension Folds {
   /// How many entries go between two looks at the clock.
   private static let looksEvery = 32
   /// The most entries left by writers behind the fence that one step looks at.
@@ -29,12 +29,12 @@ extension Projector {
       try entries.removeFirst()
       if fence.precedes(entry.key) {  // else another process was here
         if try !settle(&left, upTo: entry.key) {
-          try put(tables.index, entry.key, entry.value, appends ? .append : .replace)
+          try storage.put(tables.index, entry.key, entry.value, appends ? .append : .replace)
         }
         fence = entry.key
       }
       count += 1
-      if count % Projector.looksEvery == 0, ContinuousClock.now > end {
+      if count % Folds.looksEvery == 0, ContinuousClock.now > end {
         try set(number, .filling(upTo: fence))
         return false
       }
@@ -69,14 +69,14 @@ extension Projector {
     var cursor = try Cursor(try reader.access, tables.index)
     // Nothing can be between a key and the same one with a zero behind it.
     var isThere = try (fence + [0]).lend { try cursor.seek($0) }
-    while isThere && cursor.isAt(prefix: prefix), keys.count < Projector.leftMax {
+    while isThere && cursor.isAt(prefix: prefix), keys.count < Folds.leftMax {
       keys.append(
         cursor.withEntry { key, value -> Left.Entry in
           (key.array(), IndexEntry.isTombstone(value))
         })
       isThere = try cursor.next()
     }
-    let isFull = keys.count == Projector.leftMax
+    let isFull = keys.count == Folds.leftMax
     return Left(keys: keys[...], bound: isFull ? keys.last?.key : nil)
   }
 
@@ -87,7 +87,7 @@ extension Projector {
     while let first = left.keys.first {
       if let key, key.precedes(first.key) { return false }
       left.keys.removeFirst()
-      if first.isTombstone { try delete(tables.index, first.key) }
+      if first.isTombstone { try storage.delete(tables.index, first.key) }
       if first.key == key { return true }
     }
     return false
@@ -118,10 +118,10 @@ extension Projector {
     repeat {
       // Copied, since what is written may move the pages that they are lent from.
       let (records, last) = try reader.records(
-        of: plan, behind: fence, atMost: Projector.looksEvery)
+        of: plan, behind: fence, atMost: Folds.looksEvery)
       for (key, record) in records {
         try key.lend { key in
-          try record.lend { try fold(view, key: key, old: nil, new: $0) }
+          try record.lend { try take(Fold(view), view, key: key, old: nil, new: $0) }
         }
       }
       guard let last else {
@@ -145,21 +145,13 @@ extension Projector {
     }
   }
 
-  /// Removes all entries of indexes and views that stay declared.
-  mutating func clear(_ numbers: [UInt32]) throws {
-    for number in numbers {
-      _ = try remove(number, atMost: .max)
-      try set(number, nil)
-    }
-  }
-
   /// Removes entries of what was given up until none is left or the time is over.
   ///
   /// - Returns: True if none is left.
   mutating func empty(_ number: UInt32, until end: ContinuousClock.Instant) throws -> Bool {
     guard memory.catalog.collections.unfinished[number] == .emptying else { return true }
     repeat {
-      if try remove(number, atMost: Projector.looksEvery) {
+      if try remove(number, atMost: Folds.looksEvery) {
         try set(number, nil)
         return true
       }
@@ -170,13 +162,13 @@ extension Projector {
   /// Removes entries of an index or a view.
   ///
   /// - Returns: True if none is left.
-  private mutating func remove(_ number: UInt32, atMost most: Int) throws -> Bool {
+  mutating func remove(_ number: UInt32, atMost most: Int) throws -> Bool {
     let prefix = IndexEntry.prefix(number)
     var count = 0
     for table in [tables.index, tables.views] {
       while let key = try reader.access.firstKey(table, prefix) {
         if count == most { return false }
-        try delete(table, key)
+        try storage.delete(table, key)
         count += 1
       }
     }
@@ -186,12 +178,12 @@ extension Projector {
 
 /// Sorted entries of an index, of which the first can be looked at before it is taken.
 final class FillEntries {
-  private var rest: SortedEntries
+  private var rest: FoldEntries
   /// The next entry, or nil after the last.
   private(set) var first: SortedEntries.Entry?
   private(set) var taken: UInt64 = 0
 
-  init(_ entries: consuming SortedEntries) throws {
+  init(_ entries: consuming FoldEntries) throws {
     rest = entries
     first = try rest.next()
   }

@@ -1,40 +1,16 @@
-// How a change of a collection's record reaches what is declared about it.
-//
-//     old, new record ──▶ rules, uniqueness ──▶ entries that go ──▶ entries that come ──▶ views
-//                         (a new write only)
-//
-// All that can refuse the change is asked before anything is written.
+// Keeping an index: the entries that go with the old record, then those that come with the new.
 
 import LMDB
 
-extension Projector {
-  /// Folds in that a record of a collection changed.
-  ///
-  /// - Parameters:
-  ///   - plan: The collection.
-  ///   - key: The record's key, in its stored form.
-  ///   - old: The stored record that was there, if one was.
-  ///   - new: The stored record that is there from now on, if one is.
-  /// - Throws: ``DatabaseError/invalid(_:)`` or ``DatabaseError/notUnique(_:index:takenBy:)``, with
-  ///   nothing changed; a storage error with the transaction unusable.
-  mutating func fold(
-    _ plan: CollectionPlan, key: RawSpan, old: RawSpan?, new: RawSpan?
-  ) throws {
-    if enforcesRules, let new {
-      try plan.check(new, key: key, memory.catalog)
-      if plan.hasUniqueIndex { try checkUnique(plan, key: key, old: old, new: new) }
-    }
-    for index in plan.indexes { try fold(index, key: key, old: old, new: new) }
-    try foldViews(plan, key: key, old: old, new: new)
-  }
-
-  private mutating func fold(
+extension Folds {
+  /// Keeps an index: takes what becomes of a record.
+  mutating func keep(
     _ index: IndexPlan, key: RawSpan, old: RawSpan?, new: RawSpan?
   ) throws {
     let old = try index.has(old, key: key) ? old : nil
     let new = try index.has(new, key: key) ? new : nil
     if index.plural != nil {
-      return try foldPlural(index, key: key, old: old, new: new)
+      return try keepPlural(index, key: key, old: old, new: new)
     }
     var wasThere = false
     if let old {
@@ -55,7 +31,7 @@ extension Projector {
   }
 
   /// One entry for each different element.
-  private mutating func foldPlural(
+  private mutating func keepPlural(
     _ index: IndexPlan, key: RawSpan, old: RawSpan?, new: RawSpan?
   ) throws {
     let before = try index.entryKeys(old, key)
@@ -79,22 +55,22 @@ extension Projector {
   ) throws {
     let copies = try IndexEntry.copies(index, record, try reader)
     IndexEntry.makeValue(keyCount: keyCount, isCut: isCut, copies: copies, into: &value)
-    try newEntry.lend { key in try value.lend { try put(tables.index, key, $0) } }
+    try newEntry.lend { key in try value.lend { try storage.put(tables.index, key, $0) } }
   }
 
   /// Removes an entry; where it may still be filled in, a tombstone sees to it that it is not.
   private borrowing func removeIndexEntry(_ index: IndexPlan, _ key: RawSpan) throws {
     let unfinished = memory.catalog.collections.unfinished
     if !unfinished.isEmpty, unfinished[index.number]?.isAhead(of: key) ?? false {
-      return try IndexEntry.tombstone.lend { try put(tables.index, key, $0) }
+      return try IndexEntry.tombstone.lend { try storage.put(tables.index, key, $0) }
     }
-    try remove(tables.index, key)
+    try storage.delete(tables.index, key)
   }
 }
 
 // MARK: Uniqueness
 
-extension Projector {
+extension Folds {
   func checkUnique(
     _ plan: CollectionPlan, key: RawSpan, old: RawSpan?, new: RawSpan
   ) throws {
@@ -185,84 +161,5 @@ extension IndexPlan {
       default: false
       }
     }
-  }
-}
-
-// MARK: Where changes come from
-
-extension Projector {
-  /// Folds in what becomes of the node at a path, which `treeKey` and `old` are of.
-  ///
-  /// - Parameters:
-  ///   - path: The node.
-  ///   - header: Of the version in `old`, if there is one.
-  ///   - content: The content from now on, or nil for no node.
-  /// - Throws: As the fold of a record's change.
-  @inline(__always)
-  mutating func fold(_ path: Path, _ header: NodeHeader?, _ content: Content?) throws {
-    guard let plan = plan(of: path) else { return }
-    let (version, treeKey, offset) = (old, treeKey, header?.contentOffset ?? 0)
-    let isRecord = (old: header?.kind == .record, new: content?.kind == .record)
-    if let content, content.kind == .scalar, enforcesRules, !plan.properties.isEmpty {
-      throw DatabaseError.invalid([Violation(path, nil, "must be a record in \(plan.path)")])
-    }
-    let new = content?.bytes ?? []
-    try treeKey.lend { treeKey in
-      let key = treeKey.extracting(droppingFirst: 8)
-      try version.lend { version in
-        try new.lend { new in
-          try fold(
-            plan, key: key, old: isRecord.old ? version.extracting(droppingFirst: offset) : nil,
-            new: isRecord.new ? new : nil)
-        }
-      }
-    }
-    if header == nil { try countKey(plan) }
-  }
-
-  /// The collection that a node belongs to, if one is declared.
-  @inline(__always)
-  func plan(of path: Path) -> CollectionPlan? {
-    if memory.catalog.collections.isEmpty { return nil }
-    let count = path.parentCount
-    if let parent = memory.parent, parent.path.count == count, parent.path.isPrefix(of: path.bytes)
-    {
-      return parent.plan
-    }
-    return memory.catalog.collections[path.bytes[..<count]]
-  }
-
-  /// True if an operation may entail others, or be refused when it has changed something already.
-  @inline(__always)
-  func isCompound(_ operation: Operation) -> Bool {
-    switch operation {
-    case .declare: return true
-    case .restore(let path, _): return memory.catalog.collections.hasAny(within: path)
-    case .remove(let path):
-      let collections = memory.catalog.collections
-      return collections.hasAny(within: path) || !collections.targets(within: path).isEmpty
-        || path.parent.map { collections.isReferredTo($0) } ?? false
-    case .move: return !memory.catalog.collections.isEmpty
-    default: return false
-    }
-  }
-
-  /// Empties the indexes and views of the collections that go with a subtree. The previews that
-  /// others have of them are up to the caller, once they are gone.
-  mutating func leave(_ path: Path) throws {
-    for plan in memory.catalog.collections.all(within: path) { try clear(plan.numbers) }
-  }
-
-  /// Makes the indexes and views of the collections that came with a subtree, and what others
-  /// preview of them.
-  mutating func arrive(_ path: Path) throws {
-    for plan in memory.catalog.collections.all(within: path) {
-      if enforcesRules { try checkRecords(plan, since: nil) }
-      try countKeys(plan)
-      // One that is being filled is whole from now on.
-      try clear(plan.numbers)
-      try build(plan, except: [])
-    }
-    try renewPreviews(within: path)
   }
 }

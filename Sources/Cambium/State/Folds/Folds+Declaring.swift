@@ -3,40 +3,48 @@
 
 import LMDB
 
-extension Projector {
+extension Folds {
   /// Takes a collection's new declaration, or takes it back where there is none.
   ///
   /// - Throws: ``DatabaseError/invalid(_:)`` and ``DatabaseError/notUnique(_:index:takenBy:)``
   ///   where a record that is there breaks a new rule; the caller must undo what was done.
-  mutating func declare(_ path: Path, _ stored: [UInt8]?) throws {
+  mutating func declare(
+    _ path: Path, _ stored: [UInt8]?, in sequence: SequenceNumber
+  ) throws {
     let old = memory.catalog.collections[path]
-    memory.parent = nil
+    memory.collection = nil
     guard let stored else {
       guard let old else {
         throw DatabaseError.notFound(path, reason: "no collection is declared here")
       }
       try giveUp(old.numbers)
       memory.catalog.collections.takeBack(path)
-      memory.head.declarations = memory.catalog.collections.version
-      return try delete(tables.meta, old.metaKey)
+      return try storage.delete(tables.meta, old.metaKey)
     }
     let definition = try CollectionDefinition(stored.lend { try Value($0) })
-    let (plan, kept) = try plan(path, definition, replacing: old)
+    let (plan, kept) = try plan(path, definition, replacing: old, in: sequence)
     try giveUp(old?.numbers.filter { !kept.contains($0) } ?? [])
     memory.catalog.collections.declare(plan)
-    memory.head.declarations = memory.catalog.collections.version
-    try put(tables.meta, plan.metaKey, MetaEntry.seal(plan.stored(), name: plan.metaKey))
+    try storage.put(tables.meta, plan.metaKey, MetaEntry.seal(plan.stored(), name: plan.metaKey))
     try countKeys(plan)
-    if enforcesRules {
+    if isEnforcing {
       try checkRecords(plan, since: old)
       try checkUniqueness(plan, since: old)
     }
     try build(plan, except: kept)
   }
 
+  /// Takes a name's number.
+  mutating func define(_ id: Catalog.NameID, _ name: String) throws {
+    try memory.catalog.define(name, as: id)
+    let key = StateReader.nameKey(id)
+    try storage.put(tables.meta, key, MetaEntry.seal(Array(name.utf8), name: key))
+  }
+
   /// Resolves a declaration: what stays as it was keeps its number, what is new gets the next.
   private mutating func plan(
-    _ path: Path, _ definition: CollectionDefinition, replacing old: CollectionPlan?
+    _ path: Path, _ definition: CollectionDefinition, replacing old: CollectionPlan?,
+    in sequence: SequenceNumber
   ) throws -> (CollectionPlan, kept: Set<UInt32>) {
     let draft = try CollectionPlan(drafting: path, definition, memory.catalog)
     let numbers =
@@ -44,11 +52,10 @@ extension Projector {
       + draft.views.map { old?.view(like: $0)?.number }
     let given = numbers.map { number in
       if let number { return number }
-      defer { memory.head.nextProjection += 1 }
-      return memory.head.nextProjection
+      defer { memory.nextNumber += 1 }
+      return memory.nextNumber
     }
-    let former = old?.formerDefaults(
-      replacedBy: definition, in: SequenceNumber(memory.sequence))
+    let former = old?.formerDefaults(replacedBy: definition, in: sequence)
     let plan = try CollectionPlan(
       path, definition, numbers: given, memory.catalog, formerDefaults: former ?? [])
     return (plan, Set(numbers.compactMap { $0 }))
@@ -56,25 +63,17 @@ extension Projector {
 
   // MARK: Building
 
+  /// Builds the folds of a collection, or leaves that for later; those that nobody may do without
+  /// are built at once.
   mutating func build(_ plan: CollectionPlan, except kept: Set<UInt32>) throws {
-    for index in plan.indexes where !kept.contains(index.number) {
-      fillsLater && !index.isUnique
-        ? try set(index.number, .filling(upTo: IndexEntry.prefix(index.number)))
-        : try build(index, of: plan)
-    }
-    for view in plan.views where !kept.contains(view.number) {
-      fillsLater ? try set(view.number, .filling(upTo: [])) : try build(view, of: plan)
-    }
-  }
-
-  /// Makes an index of the records that are there: sorted first, so that entries are appended.
-  mutating func build(_ index: IndexPlan, of plan: CollectionPlan) throws {
-    let reader = try reader
-    var entries = try reader.sortedEntries(of: index, plan)
-    var uniqueness = index.isUnique && enforcesRules ? UniquenessCheck(index, plan, reader) : nil
-    while let entry = try entries.next() {
-      try uniqueness?.check(entry.key, entry.value)
-      try put(tables.index, entry.key, entry.value)
+    for fold in plan.folds where !kept.contains(fold.number) {
+      switch fold {
+      case .index(let index) where fillsLater && !index.isUnique:
+        try set(fold.number, .filling(upTo: IndexEntry.prefix(fold.number)))
+      case .groups where fillsLater, .top where fillsLater, .text where fillsLater:
+        try set(fold.number, .filling(upTo: []))
+      default: try build(fold, of: plan)
+      }
     }
   }
 
@@ -102,8 +101,8 @@ extension Projector {
       guard let before = old?.index(like: index), !before.isUnique else { continue }
       if memory.catalog.collections.isFilling(index.number) {
         // Nobody waits for it to be filled: this makes it whole at once.
-        try clear([index.number])
-        try build(index, of: plan)
+        try clear(.index(index))
+        try build(.index(index), of: plan)
       } else if let unchecked {
         for key in unchecked {
           let record = try reader.withRecord(key, of: plan) { $0.array() }

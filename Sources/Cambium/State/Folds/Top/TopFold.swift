@@ -7,17 +7,17 @@
 
 import LMDB
 
-extension Projector {
-  /// Folds a change of a record into a top view.
-  mutating func fold(
-    _ number: UInt32, _ plan: TopPlan, key: RawSpan, old: RawSpan?, new: RawSpan?
+extension Folds {
+  /// Keeps a top view: takes what becomes of a record.
+  func keep(
+    _ plan: TopPlan, _ number: UInt32, key: RawSpan, old: RawSpan?, new: RawSpan?
   ) throws {
     var (before, after) = (TopEntry?.none, TopEntry?.none)
     if let old { before = try TopEntry(number, plan, key, old) }
     if let new { after = try TopEntry(number, plan, key, new) }
     if before?.key == after?.key { return }
-    if let before { try delete(tables.views, before.key) }
-    if let after { try put(tables.views, after.key, after.value) }
+    if let before { try storage.delete(tables.views, before.key) }
+    if let after { try storage.put(tables.views, after.key, after.value) }
   }
 }
 

@@ -79,15 +79,15 @@ extension CollectionPlan {
   var countsKeys: Bool { definition.keys == nil || definition.keys == .integer }
 }
 
-extension Projector {
+extension Folds {
   /// The greatest integer key that a collection ever had, with what this transaction did.
   func greatestKey(_ plan: CollectionPlan) throws -> Int64 {
     try memory.keys[plan.path.bytes] ?? reader.greatestKey(plan.path.bytes)
   }
 
-  /// Counts the node that comes to `treeKey`.
+  /// Counts the node that comes to a tree key.
   @inline(__always)
-  mutating func countKey(_ plan: CollectionPlan) throws {
+  mutating func count(_ treeKey: [UInt8], _ plan: CollectionPlan) throws {
     guard plan.countsKeys, treeKey.count == 17, treeKey[8] == KeyTag.integer else { return }
     guard case .integer(let key) = try treeKey.lend({ try Key($0.extracting(droppingFirst: 8)) })
     else { return }
@@ -112,7 +112,7 @@ extension Projector {
       var bytes: [UInt8] = []
       bytes.append(littleEndian: UInt64(bitPattern: greatest))
       if try reader.greatestKey(path) == greatest { continue }
-      try put(tables.meta, name, MetaEntry.seal(bytes, name: name))
+      try storage.put(tables.meta, name, MetaEntry.seal(bytes, name: name))
     }
   }
 }

@@ -8,10 +8,10 @@
 
 import LMDB
 
-extension Projector {
-  /// Folds a change of a record into a groups view.
-  mutating func fold(
-    _ number: UInt32, _ plan: GroupsPlan, key: RawSpan, old: RawSpan?, new: RawSpan?
+extension Folds {
+  /// Keeps a groups view: takes what becomes of a record.
+  func keep(
+    _ plan: GroupsPlan, _ number: UInt32, key: RawSpan, old: RawSpan?, new: RawSpan?
   ) throws {
     var (oldPlace, newPlace) = (GroupPlace?.none, GroupPlace?.none)
     if let old { oldPlace = try GroupPlace(plan.by, old) }
@@ -29,16 +29,16 @@ extension Projector {
       let after = try plan.extreme(index, of: new)
       if before == after && oldPlace == newPlace { continue }
       if let before, let oldPlace {
-        try delete(tables.views, ExtremeEntry(number, oldPlace, index, before, key).key)
+        try storage.delete(tables.views, ExtremeEntry(number, oldPlace, index, before, key).key)
       }
       if let after, let newPlace {
         let entry = ExtremeEntry(number, newPlace, index, after, key)
-        try put(tables.views, entry.key, entry.value)
+        try storage.put(tables.views, entry.key, entry.value)
       }
     }
   }
 
-  private mutating func changeGroup(
+  private func changeGroup(
     _ number: UInt32, _ plan: GroupsPlan, _ place: GroupPlace, remove: RawSpan?, add: RawSpan?
   ) throws {
     let key = GroupsPlan.key(number, place)
@@ -57,9 +57,9 @@ extension Projector {
     if let remove { try entry.change(plan, remove, isRemoval: true) }
     if let add { try entry.change(plan, add, isRemoval: false) }
     if entry.count == 0 {
-      try delete(tables.views, key)
+      try storage.delete(tables.views, key)
     } else {
-      try put(tables.views, key, entry.stored)
+      try storage.put(tables.views, key, entry.stored)
     }
   }
 }

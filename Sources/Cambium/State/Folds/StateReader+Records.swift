@@ -89,32 +89,24 @@ extension StateReader {
     }
   }
 
-  /// The entries that the records of a collection give an index, in order.
+  /// The entries that the records of a collection give a fold, in order.
   ///
   /// - Parameters:
-  ///   - index: The index.
+  ///   - fold: The fold.
   ///   - plan: Its collection.
   ///   - fence: Only those behind it.
   ///   - seen: Told after each record; what it throws ends the sorting.
   /// - Returns: The entries.
   /// - Throws: ``DatabaseError``, and what `seen` throws.
-  func sortedEntries(
-    of index: IndexPlan, _ plan: CollectionPlan, behind fence: [UInt8] = [],
+  func entries(
+    of fold: Fold, _ plan: CollectionPlan, behind fence: [UInt8] = [],
     _ seen: () throws -> Void = {}
-  ) throws -> SortedEntries {
-    var sort = ExternalSort()
-    var value = ByteBuffer()
+  ) throws -> FoldEntries {
+    var builder = FoldBuilder(fold, behind: fence)
     try forEachRecord(of: plan.path) { key, record in
       try seen()
-      guard try index.has(record, key: key) else { return }
-      let copies = try IndexEntry.copies(index, record, self)
-      for entry in try index.entryKeys(record, key)
-      where fence.lexicographicallyPrecedes(entry.key) {
-        IndexEntry.makeValue(
-          keyCount: key.byteCount, isCut: entry.isCut, copies: copies, into: &value)
-        try sort.add(entry.key, value.array())
-      }
+      try builder.add(key, record, self)
     }
-    return try sort.sorted()
+    return try builder.finish()
   }
 }

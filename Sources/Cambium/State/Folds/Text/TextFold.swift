@@ -2,10 +2,10 @@
 
 import LMDB
 
-extension Projector {
-  /// Folds a change of a record into a text view.
-  mutating func fold(
-    _ number: UInt32, _ plan: TextPlan, key: RawSpan, old: RawSpan?, new: RawSpan?
+extension Folds {
+  /// Keeps a text view: takes what becomes of a record.
+  func keep(
+    _ plan: TextPlan, _ number: UInt32, key: RawSpan, old: RawSpan?, new: RawSpan?
   ) throws {
     if let old, let new, try plan.hasSameTexts(old, new) { return }
     let before = try RecordTerms(plan, old)
@@ -21,24 +21,24 @@ extension Projector {
     try changeTotals(number, plan, before, after)
   }
 
-  private mutating func putTerm(
+  private func putTerm(
     _ number: UInt32, _ term: [UInt8], _ place: [UInt8], _ places: TermPlaces, isNew: Bool
   ) throws {
     let key = TextEntry.termKey(number, term)
     if isNew { try changeCount(key, by: 1) }
-    try put(tables.views, key + place, places.stored)
+    try storage.put(tables.views, key + place, places.stored)
   }
 
-  private mutating func removeTerm(
+  private func removeTerm(
     _ number: UInt32, _ term: [UInt8], _ place: [UInt8]
   ) throws {
     let key = TextEntry.termKey(number, term)
     try changeCount(key, by: -1)
-    try delete(tables.views, key + place)
+    try storage.delete(tables.views, key + place)
   }
 
   /// Changes how many records have a term.
-  private mutating func changeCount(_ key: [UInt8], by change: Int64) throws {
+  private func changeCount(_ key: [UInt8], by change: Int64) throws {
     let reader = try reader
     let stored = try key.lend { key in
       try reader.access.get(tables.views, key) { bytes in
@@ -49,22 +49,22 @@ extension Projector {
     let count = Int64(clamping: stored ?? 0) + change
     var bytes: [UInt8] = []
     bytes.append(varint: UInt64(max(count, 0)))
-    if count > 0 { try put(tables.views, key, bytes) } else { try delete(tables.views, key) }
+    if count > 0 { try storage.put(tables.views, key, bytes) } else { try storage.delete(tables.views, key) }
   }
 
-  private mutating func putLengths(
+  private func putLengths(
     _ number: UInt32, _ before: RecordTerms, _ after: RecordTerms, _ record: RawSpan,
     _ place: [UInt8]
   ) throws {
     let key = TextEntry.recordsStart(number) + place
     if after.isEmpty {
-      if !before.isEmpty { try delete(tables.views, key) }
+      if !before.isEmpty { try storage.delete(tables.views, key) }
     } else if before.isEmpty || before.lengths != after.lengths {
-      try put(tables.views, key, TextEntry.stored(after.lengths, record, place))
+      try storage.put(tables.views, key, TextEntry.stored(after.lengths, record, place))
     }
   }
 
-  private mutating func changeTotals(
+  private func changeTotals(
     _ number: UInt32, _ plan: TextPlan, _ before: RecordTerms, _ after: RecordTerms
   ) throws {
     let (key, reader) = (TextEntry.totalsKey(number), try reader)
@@ -76,9 +76,9 @@ extension Projector {
     totals.add(after)
     if totals == stored { return }
     if totals.records == 0 {
-      if stored != nil { try delete(tables.views, key) }
+      if stored != nil { try storage.delete(tables.views, key) }
     } else {
-      try put(tables.views, key, totals.stored)
+      try storage.put(tables.views, key, totals.stored)
     }
   }
 }

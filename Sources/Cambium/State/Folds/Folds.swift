@@ -1,0 +1,278 @@
+// How a change of a record reaches what is derived from it.
+//
+//     RecordChange ──▶ rules, uniqueness ──▶ index · groups · top · text ──▶ (written) ──▶ preview
+//                      (a new write only)
+//
+// All that can refuse the change is asked before anything is written.
+
+import LMDB
+
+/// Keeps the folds of a state up to date: it takes each change that the tree yields, and lends the
+/// tree the state's tables.
+///
+/// Invariant: an index and a view have exactly the entries that building them from the records
+/// gives, but for those that are not finished (see Unfinished.swift). Proved by `verify`, which
+/// folds the log again and compares.
+struct Folds: ~Copyable {
+  /// The values that go back when a savepoint is undone.
+  struct Memory {
+    var catalog: Catalog
+    /// The number of the next index or view.
+    var nextNumber: UInt32
+    /// The greatest integer keys that are not in the table yet.
+    var keys = KeyCounters()
+    /// The collection that was looked up last: its path's bytes, and its plan, if it is declared.
+    var collection: (path: [UInt8], plan: CollectionPlan?)?
+  }
+
+  var storage: StateTransaction
+  var memory: Memory
+  /// True if declared rules are checked against what is written: not when a record that was already
+  /// in the log is folded in.
+  var isEnforcing = false
+  /// True if indexes and views that are declared now are filled later, in steps.
+  var fillsLater = false
+  /// The keys of the records not yet checked against a declaration's rules; nil for all.
+  var unchecked: Set<[UInt8]>?
+  /// The number of entries of dropped indexes and views that are removed in the transaction that
+  /// drops them. A fold for which nobody waits removes all of them.
+  var emptiedAtOnce = Int.max
+  /// True if entries of dropped indexes or views are left.
+  var hasGivenUp = false
+
+  // Buffers that are used again for each change.
+  var oldEntry = ByteBuffer()
+  var newEntry = ByteBuffer()
+  var value = ByteBuffer()
+
+  init(_ storage: consuming StateTransaction, _ catalog: Catalog, nextNumber: UInt32) {
+    self.storage = storage
+    memory = Memory(catalog: catalog, nextNumber: nextNumber)
+  }
+
+  var tables: StateTables { storage.tables }
+
+  /// The view that sees what was written.
+  var reader: StateReader { get throws { try storage.reader } }
+}
+
+// MARK: Changes of records
+
+extension Folds: ChangeTaker {
+  var takesAll: Bool { memory.catalog.collections.hasPreviews }
+
+  @inline(__always)
+  mutating func collection(of path: Path) -> CollectionPlan? {
+    if memory.catalog.collections.isEmpty { return nil }
+    let count = path.parentCount
+    if let known = memory.collection, known.path.count == count, known.path.isPrefix(of: path.bytes)
+    {
+      return known.plan
+    }
+    let plan = memory.catalog.collections[path.bytes[..<count]]
+    memory.collection = (Array(path.bytes[..<count]), plan)
+    return plan
+  }
+
+  /// Checks a change, and keeps what is derived from the record.
+  ///
+  /// - Throws: ``DatabaseError/invalid(_:)`` or ``DatabaseError/notUnique(_:index:takenBy:)``, with
+  ///   nothing changed; a storage error with the transaction unusable.
+  mutating func willMake(_ change: RecordChange) throws {
+    guard let plan = change.collection else { return }
+    if isEnforcing, change.content?.kind == .scalar, !plan.properties.isEmpty {
+      throw DatabaseError.invalid([Violation(change.path, nil, "must be a record in \(plan.path)")])
+    }
+    try change.lend { key, old, new in
+      if isEnforcing, let new {
+        try plan.check(new, key: key, memory.catalog)
+        if plan.hasUniqueIndex { try checkUnique(plan, key: key, old: old, new: new) }
+      }
+      for fold in plan.folds { try keep(fold, key: key, old: old, new: new) }
+    }
+    if change.isNew { try count(change.treeKey, plan) }
+  }
+
+  /// Keeps what other records' indexes preview of the record: entries are made of what the tree
+  /// has.
+  mutating func didMake(_ change: RecordChange) throws {
+    if !memory.catalog.collections.hasPreviews { return }
+    let parent = change.path.bytes[..<change.path.parentCount]
+    for previewer in memory.catalog.collections.previewers(of: parent) {
+      try change.lend { try keep(.preview(previewer), key: $0, old: $1, new: $2) }
+    }
+  }
+
+  mutating func willMakeParent(_ treeKey: [UInt8], of collection: ArraySlice<UInt8>) throws {
+    if let plan = memory.catalog.collections[collection] { try count(treeKey, plan) }
+  }
+
+  /// Empties the folds of the collections that go with a subtree.
+  mutating func willLeave(_ path: Path) throws {
+    for plan in memory.catalog.collections.all(within: path) {
+      for fold in plan.folds { try clear(fold) }
+    }
+  }
+
+  mutating func didLeave(_ path: Path) throws { try renewPreviews(within: path) }
+
+  /// Builds the folds of the collections that came with a subtree.
+  mutating func didArrive(_ path: Path) throws {
+    for plan in memory.catalog.collections.all(within: path) {
+      if isEnforcing { try checkRecords(plan, since: nil) }
+      // One that is being filled is whole from now on.
+      try renew(plan)
+    }
+    try renewPreviews(within: path)
+  }
+
+  /// Builds all entries again that preview records of the collections within a path, which have
+  /// come or gone as a whole.
+  private mutating func renewPreviews(within path: Path) throws {
+    let collections = memory.catalog.collections
+    if !collections.hasPreviews { return }
+    for previewer in collections.previewers(within: path)
+    where !previewer.collection.path.isWithin(path) {
+      try clear(.preview(previewer))
+      try build(.preview(previewer), of: previewer.collection)
+    }
+  }
+}
+
+// MARK: Each fold
+
+extension Folds {
+  /// Keeps one fold: takes what becomes of a record.
+  ///
+  /// - Parameters:
+  ///   - fold: The fold.
+  ///   - key: The record's key, in its stored form.
+  ///   - old: The stored record that was there, if one was.
+  ///   - new: The stored record that is there from now on, if one is.
+  /// - Throws: A storage error with the transaction unusable.
+  mutating func keep(_ fold: Fold, key: RawSpan, old: RawSpan?, new: RawSpan?) throws {
+    switch fold {
+    case .index(let index): try keep(index, key: key, old: old, new: new)
+    case .groups(_, let view), .top(_, let view), .text(_, let view):
+      // While it is being filled, the records behind the fence come to it in time.
+      let unfinished = memory.catalog.collections.unfinished
+      if !unfinished.isEmpty, unfinished[view.number]?.isAhead(of: key) ?? false { return }
+      try take(fold, view, key: key, old: old, new: new)
+    case .preview(let previewer): try keep(previewer, key: key, old: old, new: new)
+    }
+  }
+
+  /// Keeps a view, wherever its fence is.
+  mutating func take(
+    _ fold: Fold, _ view: ViewPlan, key: RawSpan, old: RawSpan?, new: RawSpan?
+  ) throws {
+    let old = try view.has(old, key: key) ? old : nil
+    let new = try view.has(new, key: key) ? new : nil
+    if old == nil && new == nil { return }
+    switch fold {
+    case .groups(let plan, _): try keep(plan, view.number, key: key, old: old, new: new)
+    case .top(let plan, _): try keep(plan, view.number, key: key, old: old, new: new)
+    case .text(let plan, _): try keep(plan, view.number, key: key, old: old, new: new)
+    case .index, .preview: break
+    }
+  }
+
+  /// Removes all entries of a fold that stays declared.
+  mutating func clear(_ fold: Fold) throws {
+    _ = try remove(fold.number, atMost: .max)
+    try set(fold.number, nil)
+  }
+
+  /// Builds a fold from the records that are there: sorted first, so that entries are written in
+  /// order.
+  mutating func build(_ fold: Fold, of plan: CollectionPlan) throws {
+    let reader = try reader
+    var entries = try reader.entries(of: fold, plan)
+    var uniqueness: UniquenessCheck?
+    if case .index(let index) = fold, index.isUnique, isEnforcing {
+      uniqueness = UniquenessCheck(index, plan, reader)
+    }
+    let table = fold.isIndex ? tables.index : tables.views
+    while let entry = try entries.next() {
+      try uniqueness?.check(entry.key, entry.value)
+      try storage.put(table, entry.key, entry.value)
+    }
+  }
+
+  /// Builds all folds of a collection again.
+  mutating func renew(_ plan: CollectionPlan) throws {
+    try countKeys(plan)
+    for fold in plan.folds { try clear(fold) }
+    try build(plan, except: [])
+  }
+
+  /// Builds again all that is derived from declarations and records: they were changed behind its
+  /// back, or an earlier fold has derived it.
+  mutating func renewAll() throws {
+    for plan in memory.catalog.collections.all {
+      try storage.put(
+        tables.meta, plan.metaKey, MetaEntry.seal(plan.stored(), name: plan.metaKey))
+      try renew(plan)
+    }
+  }
+}
+
+// MARK: The tree's storage
+
+extension Folds: TreeStorage {
+  @inline(__always)
+  func version<R>(at key: RawSpan, _ body: (RawSpan) throws -> R) throws -> R? {
+    try storage.getNear(tables.tree, key, body)
+  }
+
+  @inline(__always)
+  func putVersion(_ version: RawSpan, at key: [UInt8]) throws {
+    try key.lend { try storage.put(tables.tree, $0, version) }
+  }
+
+  func removeVersion(at key: [UInt8]) throws { try storage.delete(tables.tree, key) }
+
+  func firstChild(of node: UInt64) throws -> [UInt8]? {
+    var prefix: [UInt8] = []
+    prefix.append(bigEndian: node)
+    return try reader.access.firstKey(tables.tree, prefix)
+  }
+
+  func superseded<R>(
+    _ link: HistoryLink, _ key: RawSpan, _ body: (RawSpan) throws -> R
+  ) throws -> R {
+    try reader.historyVersion(link, key, body)
+  }
+
+  func putSuperseded(_ version: RawSpan, of key: [UInt8], at link: HistoryLink) throws {
+    let entry = HistoryEntry.stored(key, version)
+    try storage.put(tables.history, HistoryEntry.key(link), entry, .append)
+  }
+
+  func removal(
+    _ key: RawSpan, from place: HistoryLink
+  ) throws -> (link: HistoryLink, fate: RemovalFate)? {
+    try reader.removal(key, from: place)
+  }
+
+  func putRemoval(of key: [UInt8], _ link: HistoryLink, _ fate: RemovalFate) throws {
+    try storage.put(tables.removals, HistoryEntry.removalKey(key, link), fate.stored())
+  }
+
+  func childCount(_ node: UInt64) throws -> Int { try reader.childCount(node) }
+
+  func putChildCount(_ count: Int64, of node: UInt64) throws {
+    let isRemoval = try count < childCount(node)
+    if isRemoval && storage.environment.plantedBugs.contains(.countSkipped) { return }
+    var key: [UInt8] = []
+    key.append(bigEndian: node)
+    if count <= 0 { return try storage.delete(tables.counts, key) }
+    var bytes: [UInt8] = []
+    bytes.append(littleEndian: UInt64(count))
+    try storage.put(tables.counts, key, bytes)
+  }
+
+  func name(of id: Catalog.NameID) throws -> String { try memory.catalog.name(of: id) }
+
+  func nameID(of name: String) -> Catalog.NameID? { memory.catalog.id(of: name) }
+}

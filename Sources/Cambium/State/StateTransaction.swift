@@ -1,0 +1,82 @@
+import LMDB
+
+/// The state's write transaction: its tables, savepoints, and the view that sees what was written.
+///
+/// It knows entries, and nothing of what they mean. LMDB has one writer, so only one of these is
+/// open at a time, and it stays on the thread that began it.
+struct StateTransaction: ~Copyable {
+  let tables: StateTables
+  let environment: Environment
+  private var transaction: WriteTransaction?
+  /// The transaction's view, as of the last savepoint.
+  private var access: Access?
+
+  init(_ state: State) throws {
+    tables = state.tables
+    environment = state.environment
+    let transaction = try WriteTransaction(state.environment)
+    access = transaction.access
+    self.transaction = consume transaction
+  }
+
+  /// The view that sees what was written.
+  var reader: StateReader {
+    get throws {
+      guard let access else {
+        throw DatabaseError.misuse(reason: "the transaction has ended")
+      }
+      return StateReader(access: access, tables: tables)
+    }
+  }
+
+  // MARK: Entries
+
+  /// Looks up a key that may be written next, or is near the one before.
+  @inline(__always)
+  func getNear<R>(_ table: Table, _ key: RawSpan, _ body: (RawSpan) throws -> R) throws -> R? {
+    try transaction?.get(table, key, body) ?? nil
+  }
+
+  @inline(__always)
+  func put(_ table: Table, _ key: [UInt8], _ value: [UInt8], _ mode: PutMode = .replace) throws {
+    try key.lend { key in try value.lend { try transaction?.put(table, key, $0, mode) } }
+  }
+
+  @inline(__always)
+  func put(_ table: Table, _ key: RawSpan, _ value: RawSpan) throws {
+    try transaction?.put(table, key, value)
+  }
+
+  func delete(_ table: Table, _ key: [UInt8]) throws { try key.lend { try delete(table, $0) } }
+
+  func delete(_ table: Table, _ key: RawSpan) throws { _ = try transaction?.delete(table, key) }
+
+  // MARK: Savepoints and the end
+
+  /// Begins a savepoint.
+  mutating func savepoint() throws { access = try transaction?.savepoint() }
+
+  /// Keeps what was written since the last savepoint.
+  mutating func release() throws { access = try transaction?.release() }
+
+  /// Undoes what was written since the last savepoint.
+  mutating func rollBack() { access = transaction?.rollBack() }
+
+  /// Makes all visible.
+  mutating func commit() throws {
+    access = nil
+    try transaction.take()?.commit()
+  }
+
+  /// Commits, and goes on in a transaction of its own, as a bug would that the harness must find.
+  mutating func commitApart() throws {
+    try commit()
+    transaction = try WriteTransaction(environment)
+  }
+
+  /// Drops all that was not committed.
+  mutating func abort() {
+    access = nil
+    _ = transaction.take()
+  }
+}

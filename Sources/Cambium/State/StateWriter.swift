@@ -1,0 +1,154 @@
+import LMDB
+
+/// Applies operations to a state: the one `apply` that live commits, recovery and rebuild share.
+///
+///     operation ──▶ Tree ──▶ RecordChange ──▶ Folds: index · groups · top · text · preview
+///                    │                          │
+///                    └─────── StateTransaction ─┘  commit · savepoints
+///
+/// Invariant: the state after a record depends only on the state before and the record. Proved by
+/// `verify`, which rebuilds and compares every table.
+struct StateWriter: ~Copyable {
+  /// The values that go back when a savepoint is undone.
+  private struct Savepoint {
+    let applied: SequenceNumber
+    let tree: Tree<Folds>.Memory
+    let folds: Folds.Memory
+  }
+
+  /// The position: the newest record that is folded in.
+  private(set) var applied: SequenceNumber
+  private(set) var tree: Tree<Folds>
+  var folds: Folds
+  private var savepoints: [Savepoint] = []
+  /// True unless the storage has failed in this transaction.
+  var isUsable = true
+  /// True if records that were already in the log have been folded in.
+  var hasCaughtUp = false
+
+  /// Begins; the catalog may be older than the state.
+  init(_ state: State, catalog: Catalog) throws {
+    let storage = try StateTransaction(state)
+    let head = try storage.reader.head()
+    var catalog = catalog
+    try storage.reader.complete(&catalog, to: head)
+    applied = head.applied
+    tree = Tree(nextNode: head.nextNode)
+    folds = Folds(storage, catalog, nextNumber: head.nextProjection)
+  }
+
+  /// The names and collections, with what this transaction did.
+  var catalog: Catalog {
+    @inline(__always) _read { yield folds.memory.catalog }
+  }
+
+  /// The view that sees what was written.
+  var reader: StateReader { get throws { try folds.reader } }
+
+  // MARK: Operations
+
+  /// Starts folding in a record.
+  mutating func begin(_ sequence: SequenceNumber) { tree.begin(sequence) }
+
+  /// Ends folding in a record.
+  mutating func finish() { applied = SequenceNumber(tree.memory.sequence) }
+
+  /// Folds in a whole record.
+  mutating func apply(_ record: TransactionRecord) throws {
+    begin(record.sequence)
+    var operations = OperationReader(record.operations)
+    while let operation = try operations.next() { try apply(operation) }
+    finish()
+  }
+
+  /// Folds one operation in.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - enforcing: True to check what is declared; false for what is in the log already.
+  /// - Throws: ``DatabaseError`` for what cannot be done, with nothing changed; a storage error
+  ///   with the transaction unusable.
+  mutating func apply(_ operation: Operation, enforcing: Bool = false) throws {
+    folds.isEnforcing = enforcing
+    switch operation {
+    case .define(let id, let name): try folds.define(id, name)
+    case .declare(let path, let definition):
+      try folds.declare(path, definition, in: SequenceNumber(tree.memory.sequence))
+    default: try tree.apply(operation, enforcing: enforcing, in: &folds)
+    }
+  }
+
+  /// True if an operation may entail others, or be refused when it has changed something already.
+  @inline(__always)
+  func isCompound(_ operation: Operation) -> Bool {
+    switch operation {
+    case .declare: return true
+    case .restore(let path, _): return catalog.collections.hasAny(within: path)
+    case .remove(let path):
+      let collections = catalog.collections
+      return collections.hasAny(within: path) || !collections.targets(within: path).isEmpty
+        || path.parent.map { collections.isReferredTo($0) } ?? false
+    case .move: return !catalog.collections.isEmpty
+    default: return false
+    }
+  }
+
+  // MARK: What is there
+
+  /// True if there is a node at a path that may be written next: found where it would be written.
+  mutating func hasNode(at path: Path) throws -> Bool {
+    try tree.locate(path, creating: false, &folds) != nil && tree.loadOld(folds) != nil
+  }
+
+  /// How many children a node has, with the changes that are not in the table yet.
+  func childCount(_ node: UInt64) throws -> Int { try tree.childCount(node, folds) }
+
+  // MARK: Savepoints and the end
+
+  /// Begins a savepoint.
+  mutating func savepoint() throws {
+    try folds.storage.savepoint()
+    savepoints.append(Savepoint(applied: applied, tree: tree.memory, folds: folds.memory))
+  }
+
+  /// Keeps what was done since the last savepoint.
+  mutating func release() throws {
+    savepoints.removeLast()
+    try folds.storage.release()
+  }
+
+  /// Undoes what was done since the last savepoint.
+  mutating func rollBack() {
+    let savepoint = savepoints.removeLast()
+    (applied, tree.memory, folds.memory) = (savepoint.applied, savepoint.tree, savepoint.folds)
+    folds.storage.rollBack()
+  }
+
+  /// Writes counts and position, and makes all visible.
+  mutating func commit() throws {
+    try tree.flushCounts(&folds)
+    try folds.flushKeys()
+    if folds.storage.environment.plantedBugs.contains(.positionApart) {
+      try folds.storage.commitApart()
+    }
+    let tables = folds.storage.tables
+    try folds.storage.put(
+      tables.meta, StateHead.name, MetaEntry.seal(head.stored(), name: StateHead.name))
+    try folds.storage.commit()
+  }
+
+  /// The state's position and counters.
+  private var head: StateHead {
+    var head = StateHead()
+    head.applied = applied
+    head.nextNode = tree.memory.nextNode
+    head.names = UInt32(catalog.count)
+    head.declarations = catalog.collections.version
+    head.nextProjection = folds.memory.nextNumber
+    head.unfinished = UInt32(catalog.collections.unfinished.count)
+    return head
+  }
+
+  /// Drops all that was not committed.
+  mutating func abort() { folds.storage.abort() }
+}

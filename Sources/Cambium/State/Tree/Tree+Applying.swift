@@ -1,0 +1,133 @@
+// The effect of each operation on the tree. Every function checks first and then writes.
+
+import FoundationEssentials
+import LMDB
+
+extension Tree where Host: ~Copyable {
+  /// Folds one operation in.
+  ///
+  /// - Throws: ``DatabaseError`` for what cannot be done, with nothing changed; a storage error
+  ///   with the transaction unusable.
+  mutating func apply(
+    _ operation: Operation, enforcing: Bool = false, in host: inout Host
+  ) throws {
+    isEnforcing = enforcing
+    switch operation {
+    case .set(let path, let content): try set(path, content, &host)
+    case .update(let path, let updates): try update(path, updates, &host)
+    case .change(let path, let target, let change):
+      try self.change(path, target, change, &host)
+    case .remove(let path): try remove(path, &host)
+    case .restore(let path, let sequence): try restore(path, removedAt: sequence, &host)
+    case .move(let source, let destination): try move(source, to: destination, &host)
+    case .define, .event, .declare: break
+    }
+    if !memory.restored.isEmpty { memory.restored.note(operation) }
+  }
+
+  private mutating func set(_ path: Path, _ content: Content, _ host: inout Host) throws {
+    try locate(path, creating: true, &host)
+    let header = try loadOld(host)
+    if let header, content.kind == .record {
+      try checkNoChild(path, header.node, try content.bytes.lend { try RecordBuilder($0).names }, host)
+    }
+    try replace(header, with: content, at: path, &host)
+  }
+
+  private mutating func update(
+    _ path: Path, _ updates: [Operation.PropertyUpdate], _ host: inout Host
+  ) throws {
+    let header = try loadExisting(path, &host)
+    var record = try record(header, path)
+    for update in updates { record[update.name] = update.value }
+    try checkNoChild(path, header.node, updates.lazy.filter { $0.value != nil }.map(\.name), host)
+    try replaceRecord(header, record, path, &host)
+  }
+
+  /// Changes one stored value in place: a property's, or the node's own.
+  private mutating func change(
+    _ path: Path, _ target: Target, _ change: ValueChange<[UInt8]>, _ host: inout Host
+  ) throws {
+    guard let name = target else { return try changeScalar(path, change, &host) }
+    let header = try loadExisting(path, &host)
+    var record = try record(header, path)
+    let isNew = record[name] == nil
+    record[name] = try change.applied(to: record[name], path)
+    if isNew, record[name] != nil { try checkNoChild(path, header.node, [name], host) }
+    try replaceRecord(header, record, path, &host)
+  }
+
+  private mutating func changeScalar(
+    _ path: Path, _ change: ValueChange<[UInt8]>, _ host: inout Host
+  ) throws {
+    let found = try locate(path, creating: false, &host) == nil ? nil : try loadOld(host)
+    if let found, found.kind == .record {
+      throw DatabaseError.badValue(path, reason: "it is a record; name the property to change")
+    }
+    var present: [UInt8]?
+    if let found, found.kind == .scalar { present = oldContent(found) }
+    guard let bytes = try change.applied(to: present, path) else {
+      throw DatabaseError.notFound(path, reason: "there is nothing to take out of")
+    }
+    try Limits.check(bytes.count, path)
+    try locate(path, creating: true, &host)
+    try replace(try loadOld(host), with: Content(kind: .scalar, bytes: bytes), at: path, &host)
+  }
+
+  mutating func loadExisting(_ path: Path, _ host: inout Host) throws -> NodeHeader {
+    guard try locate(path, creating: false, &host) != nil, let header = try loadOld(host) else {
+      throw DatabaseError.notFound(path, reason: "there is no node; set it first")
+    }
+    return header
+  }
+
+  /// The record in `old`; a node without a value of its own counts as an empty one.
+  private func record(_ header: NodeHeader, _ path: Path) throws -> RecordBuilder {
+    switch header.kind {
+    case .record:
+      return try old.lend { try RecordBuilder($0.extracting(droppingFirst: header.contentOffset)) }
+    case .none: return RecordBuilder()
+    case .scalar:
+      throw DatabaseError.badValue(path, reason: "it holds a single value, no properties")
+    }
+  }
+
+  /// Refuses a record one of whose properties is named like a child of the node.
+  private func checkNoChild(
+    _ path: Path, _ node: UInt64, _ names: some Sequence<Catalog.NameID>, _ host: borrowing Host
+  ) throws {
+    if node == 0 { return }
+    for id in names {
+      let name = try Key(try host.name(of: id))
+      var key: [UInt8] = []
+      key.append(bigEndian: node)
+      name.append(to: &key)
+      if try key.lend({ try host.version(at: $0) { _ in true } }) ?? false {
+        throw DatabaseError.exists(
+          path.appending(name), reason: "it is a child, so it cannot be a property as well")
+      }
+    }
+  }
+
+  private mutating func replaceRecord(
+    _ header: NodeHeader, _ record: RecordBuilder, _ path: Path, _ host: inout Host
+  ) throws {
+    let bytes = record.stored()
+    try Limits.check(bytes.count, path)
+    try replace(header, with: Content(kind: .record, bytes: bytes), at: path, &host)
+  }
+}
+
+/// How large things may be.
+enum Limits {
+  /// The operations of one transaction, in bytes.
+  static let transactionBytesMax = 64 << 20
+
+  static func check(_ count: Int, _ path: Path) throws {
+    if count > Value.bytesMax {
+      throw DatabaseError.badValue(
+        path,
+        reason: "it takes \(count) bytes; \(Value.bytesMax) is the limit, store a blob instead")
+    }
+  }
+}

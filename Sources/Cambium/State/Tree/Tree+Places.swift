@@ -1,0 +1,129 @@
+// From a path to a place in the tree: one lookup for each level, none for the levels that the
+// operation before has gone through.
+
+extension Tree where Host: ~Copyable {
+  /// Aims `treeKey` at a path.
+  ///
+  /// - Parameters:
+  ///   - path: The path of a node, there or not; not the root.
+  ///   - creating: True to make missing ancestors.
+  ///   - host: Where the tree is kept.
+  /// - Returns: The parent's node id, or nil where an ancestor is missing.
+  /// - Throws: ``DatabaseError/exists(_:reason:)`` where the path leads through a property.
+  @discardableResult
+  mutating func locate(_ path: Path, creating: Bool, _ host: inout Host) throws -> UInt64? {
+    let bytes = path.bytes
+    guard !bytes.isEmpty else {
+      throw DatabaseError.badValue(
+        .root, reason: "the root holds no value of its own; choose a child")
+    }
+    var start = 0
+    var end = Key.end(terminatedIn: bytes, at: 0)
+    var parent = StateHead.root
+    if let known = memory.parent, known.path.isPrefix(of: bytes) {
+      start = known.path.count
+      end = Key.end(terminatedIn: bytes, at: start)
+      parent = known.node
+    }
+    // The deepest of those that were passed is kept, once, however many there are.
+    var plain: (count: Int, node: UInt64)?
+    defer { if let plain { memory.parent = (Array(bytes[..<plain.count]), plain.node) } }
+    while end < bytes.count {
+      aim(parent, bytes, start, end)
+      let next = Key.end(terminatedIn: bytes, at: end)
+      guard
+        let node = try descend(
+          bytes, next: end..<next, parentCount: start, creating: creating, &host)
+      else { return nil }
+      (start, end, parent) = (end, next, node.id)
+      if node.isPlain { plain = (start, parent) }
+    }
+    aim(parent, bytes, start, end)
+    return parent
+  }
+
+  /// Sets `treeKey` to a parent and one part of a path.
+  private mutating func aim(_ parent: UInt64, _ path: [UInt8], _ start: Int, _ end: Int) {
+    treeParent = parent
+    treeKey.removeAll(keepingCapacity: true)
+    treeKey.append(bigEndian: parent)
+    treeKey.append(contentsOf: path[start..<(path[start] == KeyTag.text ? end - 1 : end)])
+  }
+
+  /// Sets `treeKey` to a node's first child.
+  ///
+  /// - Returns: True if there is one.
+  mutating func aimAtFirstChild(of parent: UInt64, _ host: borrowing Host) throws -> Bool {
+    guard let key = try host.firstChild(of: parent) else { return false }
+    (treeParent, treeKey) = (parent, key)
+    return true
+  }
+
+  /// The node id of the node at `treeKey`, which is given one, or made, where that is wanted.
+  private mutating func descend(
+    _ path: [UInt8], next: Range<Int>, parentCount: Int, creating: Bool, _ host: inout Host
+  ) throws -> (id: UInt64, isPlain: Bool)? {
+    guard let header = try loadOld(host) else {
+      guard creating else { return nil }
+      try host.willMakeParent(treeKey, of: path[..<parentCount])
+      return (try makeParent(&host), true)
+    }
+    if header.kind == .record { try checkNoProperty(header, path, next, host) }
+    if header.node != 0 { return (header.node, header.kind != .record) }
+    guard creating else { return nil }
+    var changed = header
+    changed.node = takeNode()
+    try write(changed, content: oldContent(header), linking: try oldLinks(header), host)
+    return (changed.node, header.kind != .record)
+  }
+
+  private mutating func takeNode() -> UInt64 {
+    defer { memory.nextNode += 1 }
+    return memory.nextNode
+  }
+
+  /// Makes a node without content at `treeKey`.
+  private mutating func makeParent(_ host: inout Host) throws -> UInt64 {
+    let node = takeNode()
+    count(+1)
+    try write(NodeHeader(kind: .none, modified: memory.sequence, node: node), content: [], host)
+    return node
+  }
+
+  /// Refuses a child whose name is a property of the record in `old`.
+  private func checkNoProperty(
+    _ header: NodeHeader, _ path: [UInt8], _ next: Range<Int>, _ host: borrowing Host
+  ) throws {
+    var offset = next.lowerBound
+    let name = Key(terminatedIn: path, at: &offset).description
+    guard let id = host.nameID(of: name) else { return }
+    let isTaken = try old.lend { old in
+      let record = old.extracting(droppingFirst: header.contentOffset)
+      return try RecordTable(record).find(record, id) != nil
+    }
+    if isTaken {
+      throw DatabaseError.exists(
+        Path(bytes: Array(path[..<next.upperBound])),
+        reason: "it is a property of a record, so it cannot be a child or have children")
+    }
+  }
+}
+
+// MARK: Child counts
+
+extension Tree where Host: ~Copyable {
+  /// Counts a child of the parent in `treeKey`.
+  mutating func count(_ change: Int64) { memory.counts.add(change, to: treeParent) }
+
+  /// How many children a node has, with the changes that are not stored yet.
+  func childCount(_ node: UInt64, _ host: borrowing Host) throws -> Int {
+    try host.childCount(node) + Int(memory.counts[node])
+  }
+
+  /// Stores the changes of child counts.
+  mutating func flushCounts(_ host: inout Host) throws {
+    for (node, change) in memory.counts.take() where change != 0 {
+      try host.putChildCount(Int64(host.childCount(node)) + change, of: node)
+    }
+  }
+}

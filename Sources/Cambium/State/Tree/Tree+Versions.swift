@@ -1,0 +1,102 @@
+// A node's versions: the present one in the tree, and those that it has replaced in history.
+
+extension Tree where Host: ~Copyable {
+  /// Copies the present version at `treeKey` into `old`.
+  ///
+  /// - Returns: Its header, or nil where there is no node.
+  @inline(__always)
+  mutating func loadOld(_ host: borrowing Host) throws -> NodeHeader? {
+    let key = treeKey
+    var version: [UInt8] = []
+    swap(&version, &old)
+    defer { swap(&version, &old) }
+    return try key.lend { key in
+      try host.version(at: key) { bytes in
+        version.removeAll(keepingCapacity: true)
+        version.append(bytes)
+        return try NodeHeader(bytes, key: key)
+      }
+    }
+  }
+
+  /// The content of the version in `old`.
+  func oldContent(_ header: NodeHeader) -> [UInt8] { Array(old[header.contentOffset...]) }
+
+  /// The links of the version in `old`.
+  func oldLinks(_ header: NodeHeader) throws -> VersionLinks {
+    header.hasLinks ? try old.lend { try header.links($0) } : VersionLinks()
+  }
+
+  /// The change of the node at `treeKey`, over the version in `old` if there is one; nil where
+  /// nobody takes it.
+  @inline(__always)
+  func change(
+    _ path: Path, _ header: NodeHeader?, _ content: Content?, isSubtree: Bool = false,
+    _ host: inout Host
+  ) -> RecordChange? {
+    let collection = host.collection(of: path)
+    if collection == nil && !host.takesAll { return nil }
+    return RecordChange(
+      path, collection, treeKey: treeKey, from: header.map { ($0, old) }, to: content,
+      isSubtree: isSubtree)
+  }
+
+  /// Writes a version at `treeKey`.
+  @inline(__always)
+  mutating func write(
+    _ header: NodeHeader, content: [UInt8], linking links: VersionLinks? = nil,
+    _ host: borrowing Host
+  ) throws {
+    let key = treeKey
+    content.lend { content in
+      key.lend { header.store(content, links, key: $0, into: &value) }
+    }
+    try value.lend { try host.putVersion($0, at: key) }
+  }
+
+  /// Writes new content at `treeKey`, which is the place of a path, over the version in `old` if
+  /// there is one.
+  mutating func replace(
+    _ header: NodeHeader?, with content: Content, at path: Path, _ host: inout Host
+  ) throws {
+    let change = change(path, header, content, &host)
+    if let change { try host.willMake(change) }
+    var links: VersionLinks?
+    if let header {
+      if content.kind == .record { memory.parent = nil }
+      var taken = try oldLinks(header)
+      if header.modified != memory.sequence { try supersede(header, &taken, host) }
+      links = taken
+    } else {
+      count(+1)
+    }
+    let made = NodeHeader(
+      kind: content.kind, modified: memory.sequence, node: header?.node ?? 0)
+    try write(made, content: content.bytes, linking: links, host)
+    if let change { try host.didMake(change) }
+  }
+
+  /// Puts the version in `old` into history, and its link into the directory.
+  private mutating func supersede(
+    _ header: NodeHeader, _ links: inout VersionLinks, _ host: borrowing Host
+  ) throws {
+    let taken = links.add(HistoryLink(sequence: memory.sequence, index: memory.superseded))
+    try putIntoHistory(header, taken, host)
+  }
+
+  /// Puts the version in `old` into history, with the links that it takes along.
+  @discardableResult
+  mutating func putIntoHistory(
+    _ header: NodeHeader, _ taken: VersionLinks, _ host: borrowing Host
+  ) throws -> HistoryLink {
+    let link = HistoryLink(sequence: memory.sequence, index: memory.superseded)
+    let (version, key) = (old, treeKey)
+    version.lend { version in
+      let content = version.extracting(droppingFirst: header.contentOffset)
+      key.lend { header.store(content, taken, key: $0, into: &value) }
+    }
+    try value.lend { try host.putSuperseded($0, of: key, at: link) }
+    memory.superseded += 1
+    return link
+  }
+}

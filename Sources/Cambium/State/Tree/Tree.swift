@@ -1,0 +1,56 @@
+/// Applies operations to nodes, their versions and their history, and yields what changed.
+///
+///     operation ──▶ where is the node? ──▶ may it be? ──▶ change yielded ──▶ written ──▶ yielded
+///                                          (refused: nothing changed)
+///
+/// It knows no index, no view and no declared rule: they belong to whoever takes the changes. Nor
+/// does it know where it is kept; both are its host.
+///
+/// Invariants:
+/// 1. Each operation checks before it writes, so one that throws a ``DatabaseError`` for bad input
+///    has changed nothing.
+/// 2. A node has at most one version per transaction: a second change replaces the first.
+/// 3. Node ids are given in order and never used again.
+struct Tree<Host: TreeStorage & ChangeTaker & ~Copyable>: ~Copyable {
+  /// The values that go back when a savepoint is undone.
+  struct Memory {
+    /// The next node id.
+    var nextNode: UInt64
+    /// The transaction whose operations are applied.
+    var sequence: UInt64 = 0
+    /// The first node id that this transaction may give: nodes from there on were made by it.
+    var firstNode = UInt64.max
+    /// The places that this transaction has restored.
+    var restored = RestoredPlaces()
+    /// How many versions this transaction has put into history.
+    var superseded: UInt32 = 0
+    /// Changes of child counts that are not stored yet.
+    var counts = ChildCounts()
+    /// The parent that was resolved last: its path's bytes, and its node id.
+    var parent: (path: [UInt8], node: UInt64)?
+  }
+
+  var memory: Memory
+  /// False while an operation that was logged before is applied again: it is followed as it was.
+  var isEnforcing = false
+
+  // Buffers that are used again for each operation.
+  /// The place that the tree is aimed at: the parent's node id, then the node's key.
+  var treeKey: [UInt8] = []
+  /// The node id that `treeKey` begins with.
+  var treeParent = StateHead.root
+  /// The version that was found at `treeKey`.
+  var old: [UInt8] = []
+  /// The version that is being made.
+  var value = ByteBuffer()
+
+  init(nextNode: UInt64) { memory = Memory(nextNode: nextNode) }
+
+  /// Starts a transaction.
+  mutating func begin(_ sequence: SequenceNumber) {
+    memory.sequence = sequence.rawValue
+    memory.firstNode = memory.nextNode
+    memory.superseded = 0
+    memory.restored = RestoredPlaces()
+  }
+}

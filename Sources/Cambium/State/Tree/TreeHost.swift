@@ -1,0 +1,53 @@
+/// The storage that a tree writes to: nodes by their tree keys, versions that were replaced, the
+/// removals that hold subtrees, child counts, and the names that records use.
+///
+/// The state's tables are one. Another may lay what it writes over a moment of the past, in memory.
+protocol TreeStorage: ~Copyable {
+  /// Lends the present version at a tree key; one near the last that was looked up costs least.
+  func version<R>(at key: RawSpan, _ body: (RawSpan) throws -> R) throws -> R?
+  func putVersion(_ version: RawSpan, at key: [UInt8]) throws
+  func removeVersion(at key: [UInt8]) throws
+  /// The tree key of a node's first child.
+  func firstChild(of node: UInt64) throws -> [UInt8]?
+
+  /// Lends a superseded version of the node at a tree key.
+  func superseded<R>(
+    _ link: HistoryLink, _ key: RawSpan, _ body: (RawSpan) throws -> R) throws -> R
+  func putSuperseded(_ version: RawSpan, of key: [UInt8], at link: HistoryLink) throws
+  /// The first removal of a node at or after a place in history.
+  func removal(
+    _ key: RawSpan, from place: HistoryLink
+  ) throws -> (link: HistoryLink, fate: RemovalFate)?
+  func putRemoval(of key: [UInt8], _ link: HistoryLink, _ fate: RemovalFate) throws
+
+  func childCount(_ node: UInt64) throws -> Int
+  func putChildCount(_ count: Int64, of node: UInt64) throws
+
+  /// The name that the log has defined as a number.
+  func name(of id: Catalog.NameID) throws -> String
+  func nameID(of name: String) -> Catalog.NameID?
+}
+
+/// Takes what becomes of a tree's nodes: checks it against rules, keeps folds up to date.
+///
+/// Each change comes twice: before it is written, when it can still be refused, and after.
+protocol ChangeTaker: ~Copyable {
+  /// The collection that a node belongs to, where one is declared.
+  mutating func collection(of path: Path) -> CollectionPlan?
+  /// True if changes are wanted of nodes that belong to no collection as well.
+  var takesAll: Bool { get }
+
+  /// Takes a change before it is written; if it throws, nothing is.
+  mutating func willMake(_ change: RecordChange) throws
+  /// Takes a change that is written.
+  mutating func didMake(_ change: RecordChange) throws
+  /// Takes a node without content that is made for a node below it, before that is written.
+  mutating func willMakeParent(_ treeKey: [UInt8], of collection: ArraySlice<UInt8>) throws
+
+  /// A subtree is about to go, or to be moved away.
+  mutating func willLeave(_ path: Path) throws
+  /// A subtree is gone.
+  mutating func didLeave(_ path: Path) throws
+  /// A subtree has come back, or was moved here.
+  mutating func didArrive(_ path: Path) throws
+}
