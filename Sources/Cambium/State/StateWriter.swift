@@ -14,6 +14,7 @@ struct StateWriter: ~Copyable {
     let applied: SequenceNumber
     let tree: Tree<Folds>.Memory
     let folds: Folds.Memory
+    let changesCount: Int
   }
 
   /// The position: the newest record that is folded in.
@@ -25,6 +26,8 @@ struct StateWriter: ~Copyable {
   var isUsable = true
   /// True if records that were already in the log have been folded in.
   var hasCaughtUp = false
+  /// The changes of the records that were folded in and that are observed.
+  private(set) var observed: [CommittedChanges] = []
 
   /// Begins; the catalog may be older than the state.
   init(_ state: State, catalog: Catalog) throws {
@@ -47,15 +50,23 @@ struct StateWriter: ~Copyable {
 
   // MARK: Operations
 
-  /// Starts folding in a record.
-  mutating func begin(_ sequence: SequenceNumber) { tree.begin(sequence) }
+  /// Starts folding in a record, whose changes are kept if they are observed.
+  mutating func begin(_ sequence: SequenceNumber, isObserved: Bool = false) {
+    tree.begin(sequence)
+    folds.changes = isObserved ? [] : nil
+  }
 
   /// Ends folding in a record.
-  mutating func finish() { applied = SequenceNumber(tree.memory.sequence) }
+  mutating func finish() {
+    applied = SequenceNumber(tree.memory.sequence)
+    if let changes = folds.changes.take() {
+      observed.append(CommittedChanges(sequence: applied, changes: changes))
+    }
+  }
 
   /// Folds in a whole record.
-  mutating func apply(_ record: TransactionRecord) throws {
-    begin(record.sequence)
+  mutating func apply(_ record: TransactionRecord, isObserved: Bool = false) throws {
+    begin(record.sequence, isObserved: isObserved)
     var operations = OperationReader(record.operations)
     while let operation = try operations.next() { try apply(operation) }
     finish()
@@ -108,7 +119,10 @@ struct StateWriter: ~Copyable {
   /// Begins a savepoint.
   mutating func savepoint() throws {
     try folds.storage.savepoint()
-    savepoints.append(Savepoint(applied: applied, tree: tree.memory, folds: folds.memory))
+    savepoints.append(
+      Savepoint(
+        applied: applied, tree: tree.memory, folds: folds.memory,
+        changesCount: folds.changes?.count ?? 0))
   }
 
   /// Keeps what was done since the last savepoint.
@@ -121,6 +135,9 @@ struct StateWriter: ~Copyable {
   mutating func rollBack() {
     let savepoint = savepoints.removeLast()
     (applied, tree.memory, folds.memory) = (savepoint.applied, savepoint.tree, savepoint.folds)
+    if let count = folds.changes?.count {
+      folds.changes?.removeLast(count - savepoint.changesCount)
+    }
     folds.storage.rollBack()
   }
 

@@ -30,6 +30,8 @@ final class ChangeFeed: Sendable {
   }
 
   private let state: Mutex<State>
+  /// Whoever takes the changes of this process's own commits as they are made.
+  let observers = ChangeObservers()
   /// Set while there is a lag, for those who only want to know that there is none.
   private let lags = Atomic<Bool>(false)
   /// The wake file's path.
@@ -70,6 +72,7 @@ final class ChangeFeed: Sendable {
       return state.takeWaiting()
     }
     for continuation in woken { continuation.resume() }
+    observers.deliver(upTo: sequence)
   }
 
   /// The transaction that this process has stored and cannot read yet.

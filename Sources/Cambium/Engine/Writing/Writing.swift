@@ -77,6 +77,8 @@ final class Writing: @unchecked Sendable {
   var asking = Asking()
   /// The nodes that the transaction has brought back, whose references are looked at in the end.
   var arrivals = BroughtBack()
+  /// True if changes of records are kept for observers of this process.
+  private let isObserved: Bool
   /// How many queries are lending records of the running transaction.
   var openRuns = 0
 
@@ -88,6 +90,7 @@ final class Writing: @unchecked Sendable {
     self.state = state
     self.head = head
     self.horizon = horizon
+    isObserved = directory.feed.observers.isObserved
     guards = directory.bindings.guards.withLock { $0 }
     fillsLater = directory.options.fillsLater
     emptiedAtOnce = fillsLater ? 0 : 2000
@@ -109,7 +112,7 @@ final class Writing: @unchecked Sendable {
     (asking, arrivals) = (Asking(), BroughtBack())
     failure = nil
     let before = (numbers, chunks)
-    projector.begin(sequence)
+    projector.begin(sequence, isObserved: isObserved)
     if usesSavepoints { try begin() }
     isRunning = true
     do {
@@ -295,6 +298,7 @@ final class Writing: @unchecked Sendable {
     }
     try commitLog()
     directory.forgetTaken()
+    directory.feed.observers.add(projector.observed)
     directory.options.background.pass(.logged)
     if directory.options.plantedBugs.contains(.toldEarly) {
       directory.feed.publish(head.sequence)
@@ -369,8 +373,8 @@ final class Writing: @unchecked Sendable {
     putOff()
     try directory.catchUp(
       &projector, to: SequenceNumber(head.sequence.rawValue - UInt64(records.count)))
-    for record in records { try projector.apply(record) }
-    projector.begin(sequence)
+    for record in records { try projector.apply(record, isObserved: isObserved) }
+    projector.begin(sequence, isObserved: isObserved)
     var reader = OperationReader(operations.bytes)
     var applied: UInt32 = 0
     for mark in marks {

@@ -39,6 +39,8 @@ struct Folds: ~Copyable {
   var emptiedAtOnce = Int.max
   /// True if entries of dropped indexes or views are left.
   var hasGivenUp = false
+  /// The changes of the running transaction; nil while nobody observes them.
+  var changes: [RecordChange]?
 
   // Buffers that are used again for each change.
   var oldEntry = ByteBuffer()
@@ -59,7 +61,7 @@ struct Folds: ~Copyable {
 // MARK: Changes of records
 
 extension Folds: ChangeTaker {
-  var takesAll: Bool { memory.catalog.collections.hasPreviews }
+  var takesAll: Bool { changes != nil || memory.catalog.collections.hasPreviews }
 
   @inline(__always)
   mutating func collection(of path: Path) -> CollectionPlan? {
@@ -96,6 +98,7 @@ extension Folds: ChangeTaker {
   /// Keeps what other records' indexes preview of the record: entries are made of what the tree
   /// has.
   mutating func didMake(_ change: RecordChange) throws {
+    if changes != nil, change.concernsRecords { changes?.append(change) }
     if !memory.catalog.collections.hasPreviews { return }
     let parent = change.path.bytes[..<change.path.parentCount]
     for previewer in memory.catalog.collections.previewers(of: parent) {

@@ -35,6 +35,11 @@ struct RecordChange {
   /// True if there was no node before.
   var isNew: Bool { old == nil }
 
+  /// True if there was or is a record, or all that is below the node comes or goes.
+  var concernsRecords: Bool {
+    isSubtree || old?.header.kind == .record || content?.kind == .record
+  }
+
   /// Lends the record's key, the record that was there, and the one that is there from now on; nil
   /// where there is none.
   @inline(__always)
@@ -55,4 +60,12 @@ struct RecordChange {
       }
     }
   }
+}
+
+/// The changes of one committed transaction, in the order in which they were made.
+///
+/// A node that was changed twice comes twice, the second time from what the first change has left.
+struct CommittedChanges: Sendable {
+  let sequence: SequenceNumber
+  let changes: [RecordChange]
 }

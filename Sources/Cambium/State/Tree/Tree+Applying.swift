@@ -1,6 +1,5 @@
 // The effect of each operation on the tree. Every function checks first and then writes.
 
-import FoundationEssentials
 import LMDB
 
 extension Tree where Host: ~Copyable {
@@ -29,7 +28,8 @@ extension Tree where Host: ~Copyable {
     try locate(path, creating: true, &host)
     let header = try loadOld(host)
     if let header, content.kind == .record {
-      try checkNoChild(path, header.node, try content.bytes.lend { try RecordBuilder($0).names }, host)
+      try checkNoChild(
+        path, header.node, try content.bytes.lend { try RecordBuilder($0).names }, host)
     }
     try replace(header, with: content, at: path, &host)
   }

@@ -12,7 +12,8 @@ protocol TreeStorage: ~Copyable {
 
   /// Lends a superseded version of the node at a tree key.
   func superseded<R>(
-    _ link: HistoryLink, _ key: RawSpan, _ body: (RawSpan) throws -> R) throws -> R
+    _ link: HistoryLink, _ key: RawSpan, _ body: (RawSpan) throws -> R
+  ) throws -> R
   func putSuperseded(_ version: RawSpan, of key: [UInt8], at link: HistoryLink) throws
   /// The first removal of a node at or after a place in history.
   func removal(

@@ -49,7 +49,11 @@ extension Folds {
     let count = Int64(clamping: stored ?? 0) + change
     var bytes: [UInt8] = []
     bytes.append(varint: UInt64(max(count, 0)))
-    if count > 0 { try storage.put(tables.views, key, bytes) } else { try storage.delete(tables.views, key) }
+    if count > 0 {
+      try storage.put(tables.views, key, bytes)
+    } else {
+      try storage.delete(tables.views, key)
+    }
   }
 
   private func putLengths(

@@ -1,0 +1,85 @@
+import Synchronization
+
+/// Hands this process's own committed changes to observers within the process, without reading
+/// anything again: the seam for live queries.
+///
+///     Folds ──changes──▶ (log committed) ──▶ pending ──▶ (state visible) ──▶ observers
+///
+/// Each transaction comes once, in commit order, as soon as readers can see it; nothing comes of
+/// what was rolled back. Where a sequence number is left out, the transaction was another process's
+/// or of a group that had begun before anybody observed: the log has it. Where a change's
+/// `isSubtree` is true, all below the node came or went with it. While nobody observes, nothing is
+/// kept.
+///
+/// Invariants:
+/// 1. A transaction is pending only once the log has it. Only ``add(_:)`` adds one.
+/// 2. Observers are called by one thread at a time, so that commits come in order: whoever finds
+///    `isDelivering` set leaves the rest to that thread.
+final class ChangeObservers: Sendable {
+  typealias Observer = @Sendable (CommittedChanges) -> Void
+
+  private struct State {
+    var observers: [Int: Observer] = [:]
+    var pending: [CommittedChanges] = []
+    var nextID = 0
+    /// The newest transaction that readers can see.
+    var visible = SequenceNumber.zero
+    var isDelivering = false
+
+    /// Takes the next transaction that can be seen, and whom to tell.
+    mutating func next() -> (CommittedChanges, [Observer])? {
+      isDelivering = pending.first.map { $0.sequence <= visible } ?? false
+      if !isDelivering { return nil }
+      return (pending.removeFirst(), observers.sorted { $0.key < $1.key }.map(\.value))
+    }
+  }
+
+  private let state = Mutex(State())
+  private let isObserving = Atomic<Bool>(false)
+
+  /// True if changes are wanted.
+  var isObserved: Bool { isObserving.load(ordering: .relaxed) }
+
+  /// Calls an observer from the next group of writes on. It is called on the thread that commits,
+  /// which holds the writer's turn: it must return soon, and not write.
+  ///
+  /// - Returns: A number to stop it by.
+  func observe(_ observer: @escaping Observer) -> Int {
+    state.withLock { state in
+      defer { state.nextID += 1 }
+      state.observers[state.nextID] = observer
+      isObserving.store(true, ordering: .relaxed)
+      return state.nextID
+    }
+  }
+
+  /// Calls an observer no more.
+  func stop(_ id: Int) {
+    state.withLock { state in
+      state.observers[id] = nil
+      if state.observers.isEmpty {
+        state.pending = []
+        isObserving.store(false, ordering: .relaxed)
+      }
+    }
+  }
+
+  /// Takes the changes of transactions that the log has.
+  func add(_ committed: [CommittedChanges]) {
+    if !committed.isEmpty { state.withLock { $0.pending += committed } }
+  }
+
+  /// Hands out what readers can see.
+  func deliver(upTo visible: SequenceNumber) {
+    if !isObserved { return }
+    let isNeeded = state.withLock { state in
+      state.visible = max(state.visible, visible)
+      defer { state.isDelivering = true }
+      return !state.isDelivering
+    }
+    guard isNeeded else { return }
+    while let (changes, observers) = state.withLock({ $0.next() }) {
+      for observer in observers { observer(changes) }
+    }
+  }
+}
