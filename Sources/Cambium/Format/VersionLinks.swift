@@ -84,6 +84,16 @@ struct VersionLinks: Equatable {
     return taken
   }
 
+  /// Traps in debug builds where links do not lead back in time: from the highest level to the
+  /// lowest, and in each, they ascend up to the transaction that made the version.
+  func checkInvariants(upTo modified: UInt64) {
+    #if DEBUG
+      let links = levels.reversed().joined().map { ($0.sequence, $0.index) }
+      precondition(zip(links, links.dropFirst()).allSatisfy { $0 < $1 }, "links lead forward")
+      precondition(links.last.map { $0.0 <= modified } ?? true, "a link is of a later transaction")
+    #endif
+  }
+
   /// The link to the oldest version that was still in place after a moment.
   func oldest(after moment: UInt64) -> HistoryLink? {
     for level in levels.reversed() {

@@ -47,6 +47,11 @@ struct StateTransaction: ~Copyable {
     try transaction?.put(table, key, value)
   }
 
+  /// Writes an entry; nil removes it.
+  func put(_ table: Table, _ key: [UInt8], _ value: [UInt8]?) throws {
+    if let value { try put(table, key, value, .replace) } else { try delete(table, key) }
+  }
+
   func delete(_ table: Table, _ key: [UInt8]) throws { try key.lend { try delete(table, $0) } }
 
   func delete(_ table: Table, _ key: RawSpan) throws { _ = try transaction?.delete(table, key) }

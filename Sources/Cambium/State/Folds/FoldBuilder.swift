@@ -3,16 +3,101 @@
 //     records ──▶ contributions ──external sort──▶ those with one key put together ──▶ entries
 //
 // A contribution has an entry's key, and of what is counted together a part: a group's figures of
-// one record, one record that has a term. An index has an entry for each contribution.
+// one record, one record that has a term. Every other entry is one contribution.
+
+extension Fold {
+  /// Visits the contributions of a record; none of one that does not count.
+  ///
+  /// - Parameters:
+  ///   - key: The record's key, in its stored form.
+  ///   - record: The stored record.
+  ///   - reader: Has the records that it refers to.
+  ///   - visit: Takes each.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``, and what `visit` throws.
+  func contribute(
+    _ key: RawSpan, _ record: RawSpan, _ reader: StateReader,
+    _ visit: (_ key: [UInt8], _ value: [UInt8]) throws -> Void
+  ) throws {
+    switch self {
+    case .index(let index): try index.contribute(key, record, reader, visit)
+    case .preview(let previewer): try previewer.index.contribute(key, record, reader, visit)
+    case .groups(_, let view), .top(_, let view), .text(_, let view):
+      if try view.has(record, key: key) { try view.contribute(key, record, visit) }
+    }
+  }
+
+  /// True for a contribution to an entry that other records contribute to as well.
+  func isShared(_ key: [UInt8], _ value: [UInt8]) -> Bool {
+    switch self {
+    case .groups: key[4] == ViewKey.Part.main.rawValue
+    case .text: value.isEmpty
+    case .index, .top, .preview: false
+    }
+  }
+}
+
+extension IndexPlan {
+  fileprivate func contribute(
+    _ key: RawSpan, _ record: RawSpan, _ reader: StateReader,
+    _ visit: (_ key: [UInt8], _ value: [UInt8]) throws -> Void
+  ) throws {
+    guard try has(record, key: key) else { return }
+    let copies = try IndexEntry.copies(self, record, reader)
+    var value = ByteBuffer(capacity: 64)
+    for entry in try entryKeys(record, key) {
+      IndexEntry.makeValue(
+        keyCount: key.byteCount, isCut: entry.isCut, copies: copies, into: &value)
+      try visit(entry.key, value.array())
+    }
+  }
+}
+
+extension ViewPlan {
+  fileprivate func contribute(
+    _ key: RawSpan, _ record: RawSpan, _ visit: (_ key: [UInt8], _ value: [UInt8]) throws -> Void
+  ) throws {
+    switch content {
+    case .groups(let plan):
+      let place = try GroupPlace(plan.by, record)
+      var group = GroupEntry(plan, values: try GroupPlace.values(plan.by, record))
+      try group.change(plan, record, isRemoval: false)
+      try visit(GroupsPlan.key(number, place), group.stored)
+      for index in plan.extremes.indices {
+        guard let value = try plan.extreme(index, of: record) else { continue }
+        let entry = ExtremeEntry(number, place, index, value, key)
+        try visit(entry.key, entry.value)
+      }
+    case .top(let plan):
+      let entry = try TopEntry(number, plan, key, record)
+      try visit(entry.key, entry.value)
+    case .text(let plan):
+      try RecordTerms(plan, record).contribute(number, key, visit)
+    }
+  }
+}
+
+extension RecordTerms {
+  fileprivate func contribute(
+    _ number: UInt32, _ key: RawSpan, _ visit: (_ key: [UInt8], _ value: [UInt8]) throws -> Void
+  ) throws {
+    if isEmpty { return }
+    let place = TextEntry.place(of: key)
+    for (term, places) in terms {
+      let termKey = TextEntry.termKey(number, term)
+      try visit(termKey, [])
+      try visit(termKey + place, places.stored)
+    }
+    try visit(TextEntry.recordsStart(number) + place, TextEntry.stored(lengths, key, place))
+  }
+}
 
 /// Takes records in any order, and gives a fold's entries in order.
 struct FoldBuilder: ~Copyable {
   private let fold: Fold
-  /// Only entries of an index behind it.
+  /// Only entries behind it.
   private let fence: [UInt8]
   private var sort = ExternalSort()
   private var totals: TextTotals?
-  private var value = ByteBuffer()
 
   init(_ fold: Fold, behind fence: [UInt8] = []) {
     self.fold = fold
@@ -22,61 +107,15 @@ struct FoldBuilder: ~Copyable {
 
   /// Takes a record; the reader has those that it refers to.
   mutating func add(_ key: RawSpan, _ record: RawSpan, _ reader: StateReader) throws {
-    switch fold {
-    case .index(let index): try add(index, key, record, reader)
-    case .preview(let previewer): try add(previewer.index, key, record, reader)
-    case .groups(let plan, let view):
-      if try view.has(record, key: key) { try add(plan, view.number, key, record) }
-    case .top(let plan, let view):
+    if case .text(let plan, let view) = fold {
       guard try view.has(record, key: key) else { return }
-      let entry = try TopEntry(view.number, plan, key, record)
-      try sort.add(entry.key, entry.value)
-    case .text(let plan, let view):
-      if try view.has(record, key: key) { try add(plan, view.number, key, record) }
+      let terms = try RecordTerms(plan, record)
+      if !terms.isEmpty { totals?.add(terms) }
+      return try terms.contribute(view.number, key) { try sort.add($0, $1) }
     }
-  }
-
-  private mutating func add(
-    _ index: IndexPlan, _ key: RawSpan, _ record: RawSpan, _ reader: StateReader
-  ) throws {
-    guard try index.has(record, key: key) else { return }
-    let copies = try IndexEntry.copies(index, record, reader)
-    for entry in try index.entryKeys(record, key)
-    where fence.lexicographicallyPrecedes(entry.key) {
-      IndexEntry.makeValue(
-        keyCount: key.byteCount, isCut: entry.isCut, copies: copies, into: &value)
-      try sort.add(entry.key, value.array())
+    try fold.contribute(key, record, reader) { key, value in
+      if fence.lexicographicallyPrecedes(key) { try sort.add(key, value) }
     }
-  }
-
-  private mutating func add(
-    _ plan: GroupsPlan, _ number: UInt32, _ key: RawSpan, _ record: RawSpan
-  ) throws {
-    let place = try GroupPlace(plan.by, record)
-    var group = GroupEntry(plan, values: try GroupPlace.values(plan.by, record))
-    try group.change(plan, record, isRemoval: false)
-    try sort.add(GroupsPlan.key(number, place), group.stored)
-    for index in plan.extremes.indices {
-      guard let value = try plan.extreme(index, of: record) else { continue }
-      let entry = ExtremeEntry(number, place, index, value, key)
-      try sort.add(entry.key, entry.value)
-    }
-  }
-
-  private mutating func add(
-    _ plan: TextPlan, _ number: UInt32, _ key: RawSpan, _ record: RawSpan
-  ) throws {
-    let found = try RecordTerms(plan, record)
-    if found.isEmpty { return }
-    totals?.add(found)
-    let place = TextEntry.place(of: key)
-    for (term, places) in found.terms {
-      let termKey = TextEntry.termKey(number, term)
-      try sort.add(termKey, [])
-      try sort.add(termKey + place, places.stored)
-    }
-    try sort.add(
-      TextEntry.recordsStart(number) + place, TextEntry.stored(found.lengths, key, place))
   }
 
   /// Ends taking records.
@@ -104,36 +143,22 @@ struct FoldEntries: ~Copyable {
   mutating func next() throws -> SortedEntries.Entry? {
     guard let first = upcoming else { return nil }
     upcoming = try contributions.next()
-    switch fold {
-    case .groups(let plan, _) where isShared(first.key): return try sum(plan, first)
-    case .text where first.value.isEmpty: return try count(first)
-    default:
-      while upcoming?.key == first.key { upcoming = try contributions.next() }
-      return first
+    if !fold.isShared(first.key, first.value) { return first }
+    var count: UInt64 = 1
+    var group: GroupEntry?
+    if case .groups(let plan, _) = fold {
+      group = try first.value.lend { try GroupEntry(plan, $0) }
     }
-  }
-
-  private mutating func sum(
-    _ plan: GroupsPlan, _ first: SortedEntries.Entry
-  ) throws -> SortedEntries.Entry {
-    var group = try first.value.lend { try GroupEntry(plan, $0) }
     while let other = upcoming, other.key == first.key {
-      group.add(try other.value.lend { try GroupEntry(plan, $0) })
+      count += 1
+      if case .groups(let plan, _) = fold {
+        group?.add(try other.value.lend { try GroupEntry(plan, $0) })
+      }
       upcoming = try contributions.next()
     }
-    return (first.key, group.stored)
+    if let group { return (first.key, group.stored) }
+    var bytes: [UInt8] = []
+    bytes.append(varint: count)
+    return (first.key, bytes)
   }
-
-  private mutating func count(_ first: SortedEntries.Entry) throws -> SortedEntries.Entry {
-    var values: UInt64 = 1
-    while upcoming?.key == first.key {
-      values += 1
-      upcoming = try contributions.next()
-    }
-    var count: [UInt8] = []
-    count.append(varint: values)
-    return (first.key, count)
-  }
-
-  private func isShared(_ key: [UInt8]) -> Bool { key[4] == ViewKey.Part.main.rawValue }
 }

@@ -107,7 +107,7 @@ extension Folds {
         for key in unchecked {
           let record = try reader.withRecord(key, of: plan) { $0.array() }
           try record?.lend { record in
-            try key.lend { try checkUnique(plan, key: $0, old: nil, new: record) }
+            try key.lend { try plan.checkUnique(reader, key: $0, old: nil, new: record) }
           }
         }
       } else {

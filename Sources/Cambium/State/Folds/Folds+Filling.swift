@@ -5,8 +5,6 @@ import LMDB
 extension Folds {
   /// How many entries go between two looks at the clock.
   private static let looksEvery = 32
-  /// The most entries left by writers behind the fence that one step looks at.
-  private static let leftMax = 1024
 
   /// Fills in entries until none is left or the time is over.
   ///
@@ -22,13 +20,13 @@ extension Folds {
     guard case .filling(upTo: var fence)? = memory.catalog.collections.unfinished[number] else {
       return true
     }
-    var left = try leftByWriters(number, behind: fence)
-    let appends = try left.isEmpty && isLast(fence)
+    var left = try LeftByWriters(number, behind: fence, reader)
+    let appends = try left.isEmpty && reader.isLast(inIndex: fence)
     var count = 0
     while let entry = entries.first, left.reaches(entry.key) {
       try entries.removeFirst()
       if fence.precedes(entry.key) {  // else another process was here
-        if try !settle(&left, upTo: entry.key) {
+        if try !left.settle(upTo: entry.key, storage) {
           try storage.put(tables.index, entry.key, entry.value, appends ? .append : .replace)
         }
         fence = entry.key
@@ -40,64 +38,13 @@ extension Folds {
       }
     }
     if let bound = left.bound {
-      _ = try settle(&left, upTo: bound)
+      _ = try left.settle(upTo: bound, storage)
       try set(number, .filling(upTo: bound))
       return false
     }
-    _ = try settle(&left, upTo: nil)
+    _ = try left.settle(upTo: nil, storage)
     try set(number, nil)
     return true
-  }
-
-  /// The first of the entries and tombstones that writers have left behind a fence.
-  private struct Left {
-    typealias Entry = (key: [UInt8], isTombstone: Bool)
-
-    var keys: ArraySlice<Entry>
-    /// The last of them, where there may be more behind it.
-    var bound: [UInt8]?
-
-    var isEmpty: Bool { keys.isEmpty }
-
-    /// True if these reach as far as a key, so that it is known what is there.
-    func reaches(_ key: [UInt8]) -> Bool { bound.map { !$0.precedes(key) } ?? true }
-  }
-
-  private func leftByWriters(_ number: UInt32, behind fence: [UInt8]) throws -> Left {
-    let prefix = IndexEntry.prefix(number)
-    var keys: [Left.Entry] = []
-    var cursor = try Cursor(try reader.access, tables.index)
-    // Nothing can be between a key and the same one with a zero behind it.
-    var isThere = try (fence + [0]).lend { try cursor.seek($0) }
-    while isThere && cursor.isAt(prefix: prefix), keys.count < Folds.leftMax {
-      keys.append(
-        cursor.withEntry { key, value -> Left.Entry in
-          (key.array(), IndexEntry.isTombstone(value))
-        })
-      isThere = try cursor.next()
-    }
-    let isFull = keys.count == Folds.leftMax
-    return Left(keys: keys[...], bound: isFull ? keys.last?.key : nil)
-  }
-
-  /// Takes away the tombstones up to a key.
-  ///
-  /// - Returns: True if writers have left anything at the key itself.
-  private mutating func settle(_ left: inout Left, upTo key: [UInt8]?) throws -> Bool {
-    while let first = left.keys.first {
-      if let key, key.precedes(first.key) { return false }
-      left.keys.removeFirst()
-      if first.isTombstone { try storage.delete(tables.index, first.key) }
-      if first.key == key { return true }
-    }
-    return false
-  }
-
-  /// True if no entry of any index comes after a key.
-  private func isLast(_ key: [UInt8]) throws -> Bool {
-    var cursor = try Cursor(try reader.access, tables.index)
-    guard try cursor.last() else { return true }
-    return cursor.withEntry { last, _ in key.lend { !$0.precedes(last) } }
   }
 
   // MARK: Views
@@ -173,6 +120,57 @@ extension Folds {
       }
     }
     return true
+  }
+}
+
+/// The first of the entries and tombstones that writers have left behind an index's fence.
+private struct LeftByWriters {
+  /// The most that one step looks at.
+  private static let countMax = 1024
+
+  private var keys: ArraySlice<(key: [UInt8], isTombstone: Bool)> = []
+  /// The last of them, where there may be more behind it.
+  let bound: [UInt8]?
+
+  init(_ number: UInt32, behind fence: [UInt8], _ reader: StateReader) throws {
+    let prefix = IndexEntry.prefix(number)
+    var cursor = try Cursor(reader.access, reader.tables.index)
+    // Nothing can be between a key and the same one with a zero behind it.
+    var isThere = try (fence + [0]).lend { try cursor.seek($0) }
+    while isThere && cursor.isAt(prefix: prefix), keys.count < LeftByWriters.countMax {
+      keys.append(cursor.withEntry { ($0.array(), IndexEntry.isTombstone($1)) })
+      isThere = try cursor.next()
+    }
+    bound = keys.count == LeftByWriters.countMax ? keys.last?.key : nil
+  }
+
+  var isEmpty: Bool { keys.isEmpty }
+
+  /// True if these reach as far as a key, so that it is known what is there.
+  func reaches(_ key: [UInt8]) -> Bool { bound.map { !$0.precedes(key) } ?? true }
+
+  /// Takes away the tombstones up to a key.
+  ///
+  /// - Returns: True if writers have left anything at the key itself.
+  mutating func settle(
+    upTo key: [UInt8]?, _ storage: borrowing StateTransaction
+  ) throws -> Bool {
+    while let first = keys.first {
+      if let key, key.precedes(first.key) { return false }
+      keys.removeFirst()
+      if first.isTombstone { try storage.delete(storage.tables.index, first.key) }
+      if first.key == key { return true }
+    }
+    return false
+  }
+}
+
+extension StateReader {
+  /// True if no entry of any index comes after a key.
+  fileprivate func isLast(inIndex key: [UInt8]) throws -> Bool {
+    var cursor = try Cursor(access, tables.index)
+    guard try cursor.last() else { return true }
+    return cursor.withEntry { last, _ in key.lend { !$0.precedes(last) } }
   }
 }
 

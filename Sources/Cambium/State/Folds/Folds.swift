@@ -88,7 +88,7 @@ extension Folds: ChangeTaker {
     try change.lend { key, old, new in
       if isEnforcing, let new {
         try plan.check(new, key: key, memory.catalog)
-        if plan.hasUniqueIndex { try checkUnique(plan, key: key, old: old, new: new) }
+        if plan.hasUniqueIndex { try plan.checkUnique(reader, key: key, old: old, new: new) }
       }
       for fold in plan.folds { try keep(fold, key: key, old: old, new: new) }
     }
@@ -99,6 +99,7 @@ extension Folds: ChangeTaker {
   /// has.
   mutating func didMake(_ change: RecordChange) throws {
     if changes != nil, change.concernsRecords { changes?.append(change) }
+    try checkInvariants(change)
     if !memory.catalog.collections.hasPreviews { return }
     let parent = change.path.bytes[..<change.path.parentCount]
     for previewer in memory.catalog.collections.previewers(of: parent) {
@@ -173,9 +174,9 @@ extension Folds {
     let new = try view.has(new, key: key) ? new : nil
     if old == nil && new == nil { return }
     switch fold {
-    case .groups(let plan, _): try keep(plan, view.number, key: key, old: old, new: new)
-    case .top(let plan, _): try keep(plan, view.number, key: key, old: old, new: new)
-    case .text(let plan, _): try keep(plan, view.number, key: key, old: old, new: new)
+    case .groups(let plan, _): try plan.keep(view.number, key: key, old: old, new: new, in: storage)
+    case .top(let plan, _): try plan.keep(view.number, key: key, old: old, new: new, in: storage)
+    case .text(let plan, _): try plan.keep(view.number, key: key, old: old, new: new, in: storage)
     case .index, .preview: break
     }
   }
@@ -269,10 +270,9 @@ extension Folds: TreeStorage {
     if isRemoval && storage.environment.plantedBugs.contains(.countSkipped) { return }
     var key: [UInt8] = []
     key.append(bigEndian: node)
-    if count <= 0 { return try storage.delete(tables.counts, key) }
     var bytes: [UInt8] = []
-    bytes.append(littleEndian: UInt64(count))
-    try storage.put(tables.counts, key, bytes)
+    bytes.append(littleEndian: UInt64(max(count, 0)))
+    try storage.put(tables.counts, key, count > 0 ? bytes : nil)
   }
 
   func name(of id: Catalog.NameID) throws -> String { try memory.catalog.name(of: id) }

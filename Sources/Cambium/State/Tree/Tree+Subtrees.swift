@@ -19,6 +19,7 @@ extension Tree where Host: ~Copyable {
     let change = change(path, header, nil, isSubtree: header.node != 0, &host)
     if let change { try host.willMake(change) }
     try removeEntry(header, fate, host)
+    try checkInvariants(host)
     if let change { try host.didMake(change) }
   }
 
@@ -31,6 +32,7 @@ extension Tree where Host: ~Copyable {
     count(+1)
     let header = NodeHeader(kind: content.kind, modified: memory.sequence, node: node)
     try write(header, content: content.bytes, host)
+    try checkInvariants(host)
     if let change { try host.didMake(change) }
   }
 

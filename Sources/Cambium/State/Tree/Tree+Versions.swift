@@ -73,6 +73,7 @@ extension Tree where Host: ~Copyable {
     let made = NodeHeader(
       kind: content.kind, modified: memory.sequence, node: header?.node ?? 0)
     try write(made, content: content.bytes, linking: links, host)
+    try checkInvariants(host)
     if let change { try host.didMake(change) }
   }
 
@@ -98,5 +99,28 @@ extension Tree where Host: ~Copyable {
     try value.lend { try host.putSuperseded($0, of: key, at: link) }
     memory.superseded += 1
     return link
+  }
+}
+
+// MARK: Invariants
+
+extension Tree where Host: ~Copyable {
+  /// Traps in debug builds where the node at `treeKey` does not fit what is around it: its parent
+  /// must count it, no version may be of a later transaction, no node id beyond those given, and
+  /// the links must lead back in time.
+  func checkInvariants(_ host: borrowing Host) throws {
+    #if DEBUG
+      let isThere: Bool? = try treeKey.lend { key in
+        try host.version(at: key) { version in
+          let header = try NodeHeader(version, key: key)
+          precondition(header.modified <= memory.sequence, "a version is of a later transaction")
+          precondition(header.node < memory.nextNode, "a node id was never given")
+          if header.hasLinks { try header.links(version).checkInvariants(upTo: header.modified) }
+          return true
+        }
+      }
+      let count = try childCount(treeParent, host)
+      precondition(count >= (isThere == nil ? 0 : 1), "a parent counts \(count) children")
+    #endif
   }
 }

@@ -8,59 +8,58 @@
 
 import LMDB
 
-extension Folds {
+extension GroupsPlan {
   /// Keeps a groups view: takes what becomes of a record.
   func keep(
-    _ plan: GroupsPlan, _ number: UInt32, key: RawSpan, old: RawSpan?, new: RawSpan?
+    _ number: UInt32, key: RawSpan, old: RawSpan?, new: RawSpan?,
+    in storage: borrowing StateTransaction
   ) throws {
     var (oldPlace, newPlace) = (GroupPlace?.none, GroupPlace?.none)
-    if let old { oldPlace = try GroupPlace(plan.by, old) }
-    if let new { newPlace = try GroupPlace(plan.by, new) }
+    if let old { oldPlace = try GroupPlace(by, old) }
+    if let new { newPlace = try GroupPlace(by, new) }
     if let old, let oldPlace, oldPlace == newPlace, let new {
-      if try !plan.isSame(old, new) {
-        try changeGroup(number, plan, oldPlace, remove: old, add: new)
+      if try !isSame(old, new) {
+        try changeGroup(number, oldPlace, remove: old, add: new, storage)
       }
     } else {
-      if let old, let oldPlace { try changeGroup(number, plan, oldPlace, remove: old, add: nil) }
-      if let new, let newPlace { try changeGroup(number, plan, newPlace, remove: nil, add: new) }
+      if let old, let oldPlace { try changeGroup(number, oldPlace, remove: old, add: nil, storage) }
+      if let new, let newPlace { try changeGroup(number, newPlace, remove: nil, add: new, storage) }
     }
-    for index in plan.extremes.indices {
-      let before = try plan.extreme(index, of: old)
-      let after = try plan.extreme(index, of: new)
+    for index in extremes.indices {
+      let before = try extreme(index, of: old)
+      let after = try extreme(index, of: new)
       if before == after && oldPlace == newPlace { continue }
       if let before, let oldPlace {
-        try storage.delete(tables.views, ExtremeEntry(number, oldPlace, index, before, key).key)
+        let entry = ExtremeEntry(number, oldPlace, index, before, key)
+        try storage.delete(storage.tables.views, entry.key)
       }
       if let after, let newPlace {
         let entry = ExtremeEntry(number, newPlace, index, after, key)
-        try storage.put(tables.views, entry.key, entry.value)
+        try storage.put(storage.tables.views, entry.key, entry.value)
       }
     }
   }
 
   private func changeGroup(
-    _ number: UInt32, _ plan: GroupsPlan, _ place: GroupPlace, remove: RawSpan?, add: RawSpan?
+    _ number: UInt32, _ place: GroupPlace, remove: RawSpan?, add: RawSpan?,
+    _ storage: borrowing StateTransaction
   ) throws {
     let key = GroupsPlan.key(number, place)
-    let reader = try reader
+    let reader = try storage.reader
     let stored = try key.lend { key in
-      try reader.access.get(tables.views, key) { try GroupEntry(plan, $0) }
+      try reader.access.get(reader.tables.views, key) { try GroupEntry(self, $0) }
     }
     var entry: GroupEntry
     if let stored {
       entry = stored
     } else if let add {
-      entry = GroupEntry(plan, values: try GroupPlace.values(plan.by, add))
+      entry = GroupEntry(self, values: try GroupPlace.values(by, add))
     } else {
       throw DatabaseError.corrupt(reason: "view \(number) lacks a group that a record was in")
     }
-    if let remove { try entry.change(plan, remove, isRemoval: true) }
-    if let add { try entry.change(plan, add, isRemoval: false) }
-    if entry.count == 0 {
-      try storage.delete(tables.views, key)
-    } else {
-      try storage.put(tables.views, key, entry.stored)
-    }
+    if let remove { try entry.change(self, remove, isRemoval: true) }
+    if let add { try entry.change(self, add, isRemoval: false) }
+    try storage.put(reader.tables.views, key, entry.count == 0 ? nil : entry.stored)
   }
 }
 

@@ -68,22 +68,6 @@ extension Folds {
   }
 }
 
-// MARK: Uniqueness
-
-extension Folds {
-  func checkUnique(
-    _ plan: CollectionPlan, key: RawSpan, old: RawSpan?, new: RawSpan
-  ) throws {
-    for index in plan.indexes where index.isUnique {
-      guard try index.has(new, key: key), try !index.hasNull(new) else { continue }
-      if let old, try index.has(old, key: key), try index.hasSameTerms(old, new) { continue }
-      for terms in try index.termKeys(new) {
-        try UniquenessCheck(index, plan, try reader).check(terms, of: key)
-      }
-    }
-  }
-}
-
 // MARK: An index's entries for a record
 
 extension IndexPlan {

@@ -119,6 +119,21 @@ struct UniquenessCheck {
   }
 }
 
+extension CollectionPlan {
+  /// Refuses a record that another one is the same as, to a unique index.
+  func checkUnique(
+    _ reader: StateReader, key: RawSpan, old: RawSpan?, new: RawSpan
+  ) throws {
+    for index in indexes where index.isUnique {
+      guard try index.has(new, key: key), try !index.hasNull(new) else { continue }
+      if let old, try index.has(old, key: key), try index.hasSameTerms(old, new) { continue }
+      for terms in try index.termKeys(new) {
+        try UniquenessCheck(index, self, reader).check(terms, of: key)
+      }
+    }
+  }
+}
+
 extension Key {
   fileprivate init(stored bytes: [UInt8]) throws { self = try bytes.lend { try Key($0) } }
 }

@@ -2,46 +2,41 @@
 
 import LMDB
 
-extension Folds {
+extension TextPlan {
   /// Keeps a text view: takes what becomes of a record.
   func keep(
-    _ plan: TextPlan, _ number: UInt32, key: RawSpan, old: RawSpan?, new: RawSpan?
+    _ number: UInt32, key: RawSpan, old: RawSpan?, new: RawSpan?,
+    in storage: borrowing StateTransaction
   ) throws {
-    if let old, let new, try plan.hasSameTexts(old, new) { return }
-    let before = try RecordTerms(plan, old)
-    let after = try RecordTerms(plan, new)
-    let place = TextEntry.place(of: key)
-    for (term, places) in before.terms where after.terms[term] != places {
-      if after.terms[term] == nil { try removeTerm(number, term, place) }
+    if let old, let new, try hasSameTexts(old, new) { return }
+    let (before, after) = (try RecordTerms(self, old), try RecordTerms(self, new))
+    let (place, views) = (TextEntry.place(of: key), storage.tables.views)
+    for term in before.terms.keys where after.terms[term] == nil {
+      let key = TextEntry.termKey(number, term)
+      try changeCount(key, by: -1, storage)
+      try storage.delete(views, key + place)
     }
     for (term, places) in after.terms where before.terms[term] != places {
-      try putTerm(number, term, place, places, isNew: before.terms[term] == nil)
+      let key = TextEntry.termKey(number, term)
+      if before.terms[term] == nil { try changeCount(key, by: 1, storage) }
+      try storage.put(views, key + place, places.stored)
     }
-    try putLengths(number, before, after, key, place)
-    try changeTotals(number, plan, before, after)
-  }
-
-  private func putTerm(
-    _ number: UInt32, _ term: [UInt8], _ place: [UInt8], _ places: TermPlaces, isNew: Bool
-  ) throws {
-    let key = TextEntry.termKey(number, term)
-    if isNew { try changeCount(key, by: 1) }
-    try storage.put(tables.views, key + place, places.stored)
-  }
-
-  private func removeTerm(
-    _ number: UInt32, _ term: [UInt8], _ place: [UInt8]
-  ) throws {
-    let key = TextEntry.termKey(number, term)
-    try changeCount(key, by: -1)
-    try storage.delete(tables.views, key + place)
+    let lengths = TextEntry.recordsStart(number) + place
+    if after.isEmpty {
+      if !before.isEmpty { try storage.delete(views, lengths) }
+    } else if before.isEmpty || before.lengths != after.lengths {
+      try storage.put(views, lengths, TextEntry.stored(after.lengths, key, place))
+    }
+    try changeTotals(number, before, after, storage)
   }
 
   /// Changes how many records have a term.
-  private func changeCount(_ key: [UInt8], by change: Int64) throws {
-    let reader = try reader
+  private func changeCount(
+    _ key: [UInt8], by change: Int64, _ storage: borrowing StateTransaction
+  ) throws {
+    let reader = try storage.reader
     let stored = try key.lend { key in
-      try reader.access.get(tables.views, key) { bytes in
+      try reader.access.get(reader.tables.views, key) { bytes in
         var offset = 0
         return try bytes.varint(at: &offset)
       }
@@ -49,41 +44,22 @@ extension Folds {
     let count = Int64(clamping: stored ?? 0) + change
     var bytes: [UInt8] = []
     bytes.append(varint: UInt64(max(count, 0)))
-    if count > 0 {
-      try storage.put(tables.views, key, bytes)
-    } else {
-      try storage.delete(tables.views, key)
-    }
-  }
-
-  private func putLengths(
-    _ number: UInt32, _ before: RecordTerms, _ after: RecordTerms, _ record: RawSpan,
-    _ place: [UInt8]
-  ) throws {
-    let key = TextEntry.recordsStart(number) + place
-    if after.isEmpty {
-      if !before.isEmpty { try storage.delete(tables.views, key) }
-    } else if before.isEmpty || before.lengths != after.lengths {
-      try storage.put(tables.views, key, TextEntry.stored(after.lengths, record, place))
-    }
+    try storage.put(reader.tables.views, key, count > 0 ? bytes : nil)
   }
 
   private func changeTotals(
-    _ number: UInt32, _ plan: TextPlan, _ before: RecordTerms, _ after: RecordTerms
+    _ number: UInt32, _ before: RecordTerms, _ after: RecordTerms,
+    _ storage: borrowing StateTransaction
   ) throws {
-    let (key, reader) = (TextEntry.totalsKey(number), try reader)
+    let (key, reader) = (TextEntry.totalsKey(number), try storage.reader)
     let stored = try key.lend { key in
-      try reader.access.get(tables.views, key) { try TextTotals(plan, $0) }
+      try reader.access.get(reader.tables.views, key) { try TextTotals(self, $0) }
     }
-    var totals = stored ?? TextTotals(plan)
+    var totals = stored ?? TextTotals(self)
     totals.remove(before)
     totals.add(after)
-    if totals == stored { return }
-    if totals.records == 0 {
-      if stored != nil { try storage.delete(tables.views, key) }
-    } else {
-      try storage.put(tables.views, key, totals.stored)
-    }
+    if totals == stored || (stored == nil && totals.records == 0) { return }
+    try storage.put(reader.tables.views, key, totals.records == 0 ? nil : totals.stored)
   }
 }
 

@@ -7,17 +7,18 @@
 
 import LMDB
 
-extension Folds {
+extension TopPlan {
   /// Keeps a top view: takes what becomes of a record.
   func keep(
-    _ plan: TopPlan, _ number: UInt32, key: RawSpan, old: RawSpan?, new: RawSpan?
+    _ number: UInt32, key: RawSpan, old: RawSpan?, new: RawSpan?,
+    in storage: borrowing StateTransaction
   ) throws {
     var (before, after) = (TopEntry?.none, TopEntry?.none)
-    if let old { before = try TopEntry(number, plan, key, old) }
-    if let new { after = try TopEntry(number, plan, key, new) }
+    if let old { before = try TopEntry(number, self, key, old) }
+    if let new { after = try TopEntry(number, self, key, new) }
     if before?.key == after?.key { return }
-    if let before { try storage.delete(tables.views, before.key) }
-    if let after { try storage.put(tables.views, after.key, after.value) }
+    if let before { try storage.delete(storage.tables.views, before.key) }
+    if let after { try storage.put(storage.tables.views, after.key, after.value) }
   }
 }
 

@@ -1,0 +1,46 @@
+// The entries of a record against the record, after each change, in debug builds. It costs a few
+// lookups for each entry; `verify` compares everything.
+
+import LMDB
+
+extension Folds {
+  /// Traps in debug builds where a fold has not followed a change that is made: it must have what
+  /// the record contributes now, and nothing that the former one alone has contributed.
+  func checkInvariants(_ change: RecordChange) throws {
+    #if DEBUG
+      guard let plan = change.collection else { return }
+      try change.lend { key, old, new in
+        for fold in plan.folds where !isAhead(fold, of: key) {
+          var present: Set<[UInt8]> = []
+          if let new {
+            try fold.contribute(key, new, reader) { entry, _ in
+              present.insert(entry)
+              precondition(try has(entry, fold), "\(change.path) lacks an entry of \(fold.number)")
+            }
+          }
+          guard let old else { continue }
+          try fold.contribute(key, old, reader) { entry, value in
+            let mayStay = fold.isShared(entry, value) || present.contains(entry)
+            precondition(
+              try mayStay || !has(entry, fold), "\(change.path) left an entry in \(fold.number)")
+          }
+        }
+      }
+    #endif
+  }
+
+  #if DEBUG
+    /// True if a view need not have the record's entries yet.
+    private func isAhead(_ fold: Fold, of key: RawSpan) -> Bool {
+      if fold.isIndex { return false }
+      return memory.catalog.collections.unfinished[fold.number]?.isAhead(of: key) ?? false
+    }
+
+    private func has(_ key: [UInt8], _ fold: Fold) throws -> Bool {
+      let table = fold.isIndex ? tables.index : tables.views
+      return try key.lend { key in
+        try reader.access.get(table, key) { !fold.isIndex || !IndexEntry.isTombstone($0) }
+      } ?? false
+    }
+  #endif
+}
