@@ -111,11 +111,11 @@ struct FillingTests {
   }
 
   private func explained(_ text: String, _ database: Database) throws -> String {
-    try QueryResults(try QueryDescription(parsing: text), on: database.snapshot()).explanation
+    try QueryRun(try QueryDescription(parsing: text), on: database.snapshot()).explanation
   }
 
   private func count(_ text: String, _ database: Database) throws -> Int {
-    try QueryResults(try QueryDescription(parsing: text), on: database.snapshot()).count()
+    try QueryRun(try QueryDescription(parsing: text), on: database.snapshot()).count()
   }
 
   @Test("lets others write, and has what they wrote")

@@ -52,10 +52,10 @@ struct FlightQueryTests {
 
   private func answer(_ text: String, _ snapshot: Snapshot) throws -> [[Value]] {
     let query = try QueryDescription(parsing: text)
-    let results = try QueryResults(query, on: snapshot)
+    let results = try QueryRun(query, on: snapshot)
     if query.outcome == .count { return [[.integer(Int64(try results.count()))]] }
     var rows: [[Value]] = []
-    try results.forEach { rows.append($0) }
+    try results.visit { rows.append($0) }
     return rows
   }
 

@@ -45,10 +45,10 @@ func column(_ values: [some PropertyValue]) -> [[Value]] { values.map { [$0.stor
 /// All models that answer a query, read page by page.
 func paged<M: Cambium.Model>(_ query: Query<M>, by count: Int) throws -> [M] {
   var page = try query.limit(count).page()
-  var models = page.models
+  var models = page.results
   while let next = page.next {
     page = try query.limit(count).after(next).page()
-    models += page.models
+    models += page.results
   }
   return models
 }

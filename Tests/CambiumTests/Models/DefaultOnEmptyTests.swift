@@ -148,7 +148,7 @@ struct DefaultOnEmptyTests {
       let groups = try query.group(by: \.level).select { $0.count }
       let expected = Dictionary(grouping: gauges, by: \.level).mapValues(\.count)
       #expect(Dictionary(uniqueKeysWithValues: groups.map { ($0.0, $0.1) }) == expected)
-      #expect(try query.group(by: \.level).explain { $0.count }.contains("view"))
+      #expect(try query.group(by: \.level).aggregates { $0.count }.explain().contains("view"))
       #expect(try database.query("gauges where level = 3").count() == expected[3])
     }
   }

@@ -163,10 +163,6 @@ struct LoadingTests {
     #expect(try count == query.count(), comment)
     let first = try query.with(\.home).first()
     #expect(try first?.0 == query.first() && first?.1 == world.home(first?.0), comment)
-    if !query.filters.isEmpty {
-      #expect(throws: DatabaseError.self) { try query.with(\.home).page() }
-      return
-    }
     var paged: [Person] = []
     try query.with(\.home).batches(of: 3) { batch in
       #expect(!batch.isEmpty && batch.count <= 3, comment)

@@ -126,10 +126,10 @@ struct TextKeyTests {
     // Pages, by id and by a size that many have.
     var pages: [String] = []
     var page = try query.order { $0.id }.limit(7).page()
-    pages += page.models.map(\.id.key)
+    pages += page.results.map(\.id.key)
     while let next = page.next {
       page = try query.order { $0.id }.after(next).limit(7).page()
-      pages += page.models.map(\.id.key)
+      pages += page.results.map(\.id.key)
     }
     #expect(pages == sorted, comment)
     let sizes = sorted.enumerated().sorted {

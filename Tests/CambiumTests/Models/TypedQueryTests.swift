@@ -136,13 +136,13 @@ struct TypedQueryTests {
       for (pattern, holds) in patterns {
         let typed = database.query(Airport.self).where { $0.name.like(pattern) }
         let text = try Condition(parsing: "name like \"\(pattern)\"")
-        #expect(typed.description.condition == text, "\(pattern)")
+        #expect(typed.request.description.condition == text, "\(pattern)")
         #expect(try Set(typed.fetch().map(\.name)) == Set(names.filter(holds)), "\(pattern)")
       }
       let flights = database.query(Flight.self)
         .where { $0.origin.name.like("%john%", .ignoringCase) }
       #expect(
-        try flights.description.condition
+        try flights.request.description.condition
           == Condition(parsing: "origin.name like \"%john%\" ignoring case"))
       #expect(try flights.count() == 300)
     }
@@ -220,10 +220,10 @@ struct TypedQueryTests {
         try query.filter { $0.number % 2 == 0 }.limit(3, offset: 1).fetch()
           == Array(expected.filter { $0.number % 2 == 0 }[1..<4]))
       var page = try query.limit(40).page()
-      var paged = page.models
+      var paged = page.results
       while let next = page.next {
         page = try query.limit(40).after(next).page()
-        paged += page.models
+        paged += page.results
       }
       #expect(paged == expected)
       var batched: [Flight] = []

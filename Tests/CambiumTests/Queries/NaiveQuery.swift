@@ -93,3 +93,13 @@ extension NaiveCondition {
     try value(path, record, key, collection).value
   }
 }
+
+extension QueryRun {
+  /// Visits the values of all results.
+  func visit(_ body: ([Value]) throws -> Void) throws {
+    try forEachValues {
+      try body($0)
+      return true
+    }
+  }
+}

@@ -223,7 +223,7 @@ import Testing
           try tx.set("things/2", to: ["title": "xaybz"])
           try tx.set("things/3", to: ["title": .string(String(repeating: "a", count: 40) + "!")])
         }
-        let results = try QueryResults(
+        let results = try QueryRun(
           try QueryDescription(parsing: "things where \(condition)"), on: database.snapshot())
         #expect(try results.count() == number)
         #expect(results.explanation.hasPrefix("use the index (title)"), "\(results.explanation)")
@@ -253,7 +253,7 @@ import Testing
       let plan = try #require(try database.snapshot().names.collections["things"]?.indexes[0])
       #expect(try database.snapshot().countedEntries(of: plan) == 1)
       // A query of the same text is by other rules, so that the index does not answer it.
-      let results = try QueryResults(
+      let results = try QueryRun(
         try QueryDescription(parsing: "things where title matches /(?s)^.a(?=b).*$/"),
         on: database.snapshot())
       #expect(try results.count() == 0)

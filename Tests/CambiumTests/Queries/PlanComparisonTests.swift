@@ -141,11 +141,11 @@ struct PlanComparisonTests {
       let reads = try candidate.reads.during {
         // The order in which a sum meets its terms may decide whether it fits.
         do {
-          let results = try QueryResults(query, on: snapshot)
+          let results = try QueryRun(query, on: snapshot)
           if query.outcome == .count {
             count = try results.count()
           } else {
-            try results.forEach {
+            try results.visit {
               rows.insert($0.map(Self.plain))
               count += 1
             }
@@ -194,10 +194,10 @@ struct PlanComparisonTests {
         }
       }
       func explained(_ text: String) throws -> (String, [[Value]]) {
-        let results = try QueryResults(
+        let results = try QueryRun(
           try QueryDescription(parsing: text), on: database.snapshot())
         var rows: [[Value]] = []
-        try results.forEach { rows.append($0) }
+        try results.visit { rows.append($0) }
         return (results.explanation, rows)
       }
       for constant in ["500", "500.0", "decimal(\"500\")"] {
@@ -218,7 +218,7 @@ struct PlanComparisonTests {
         #expect(rows.count == count, "\(text): \(plan)")
         #expect(plan.hasPrefix(start) && !plan.contains("sort by"), "\(text): \(plan)")
       }
-      let counted = try QueryResults(
+      let counted = try QueryRun(
         try QueryDescription(parsing: "flights where delay = 500 | count"), on: database.snapshot())
       #expect(try counted.count() == 5)
       #expect(counted.explanation.contains("the count that a view"))
@@ -261,7 +261,7 @@ struct PlanComparisonTests {
             let text = "airports where flights by origin \(quantifier) (delay = 7)"
             var count = 0
             let read = try reads.during {
-              let results = try QueryResults(
+              let results = try QueryRun(
                 try QueryDescription(parsing: text), on: database.snapshot())
               count = try results.count()
             }
@@ -275,7 +275,7 @@ struct PlanComparisonTests {
             let few =
               "airports where id prefix \"A12\" and flights by origin \(quantifier) (delay = 7)"
             let readForFew = try reads.during {
-              let results = try QueryResults(
+              let results = try QueryRun(
                 try QueryDescription(parsing: few), on: database.snapshot())
               _ = try results.count()
             }

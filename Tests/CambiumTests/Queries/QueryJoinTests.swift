@@ -228,12 +228,12 @@ struct QueryJoinTests {
     let query = query(&random)
     guard let expected = try? answers(query, world) else { return }
     var found: [[Value]] = []
-    let results = try QueryResults(query, on: snapshot)
-    try results.forEach { found.append($0) }
+    let results = try QueryRun(query, on: snapshot)
+    try results.visit { found.append($0) }
     let what = "seed \(seed): \(query)\n\(results.explanation)"
     let wanted = min(max(0, expected.count - query.offset), query.limit ?? .max)
     try #require(found.count == wanted, "\(what)")
-    try #require(try QueryResults(query, on: snapshot).count() == wanted, "\(what)")
+    try #require(try QueryRun(query, on: snapshot).count() == wanted, "\(what)")
     var left: [[Value]: Int] = [:]
     for answer in expected { left[answer, default: 0] += 1 }
     for answer in found {

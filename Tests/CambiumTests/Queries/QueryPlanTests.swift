@@ -51,14 +51,14 @@ struct QueryPlanTests {
   }
 
   private func explained(_ text: String, _ snapshot: Snapshot) throws -> String {
-    let results = try QueryResults(try QueryDescription(parsing: text), on: snapshot)
+    let results = try QueryRun(try QueryDescription(parsing: text), on: snapshot)
     _ = try results.count()
     return results.explanation
   }
 
   private func values(_ text: String, _ snapshot: Snapshot) throws -> [[Value]] {
     var found: [[Value]] = []
-    try QueryResults(try QueryDescription(parsing: text), on: snapshot).forEach { found.append($0) }
+    try QueryRun(try QueryDescription(parsing: text), on: snapshot).visit { found.append($0) }
     return found
   }
 
@@ -149,7 +149,7 @@ struct QueryPlanTests {
     try withFlights { database in
       let snapshot = try database.snapshot()
       let text = "flights where origin = \"JFK\" | count"
-      let results = try QueryResults(try QueryDescription(parsing: text), on: snapshot)
+      let results = try QueryRun(try QueryDescription(parsing: text), on: snapshot)
       #expect(try results.count() == 400)
       #expect(
         results.explanation == "read the count that a view of flights keeps, by origin")
@@ -163,7 +163,7 @@ struct QueryPlanTests {
       }
       #expect(try values(sums, snapshot) == expected)
       for text in ["where origin = \"JFK\" and delay > 3", "where origin != \"JFK\"", ""] {
-        let counted = try QueryResults(
+        let counted = try QueryRun(
           try QueryDescription(parsing: "flights \(text) | count"), on: snapshot)
         _ = try counted.count()
         #expect(!counted.explanation.contains("view"), "\(text)")
@@ -184,8 +184,8 @@ struct QueryPlanTests {
       var query = try QueryDescription(parsing: text)
       var found: [[Value]] = []
       while found.count < 40 {
-        let results = try QueryResults(query, on: snapshot)
-        try results.forEach { found.append($0) }
+        let results = try QueryRun(query, on: snapshot)
+        try results.visit { found.append($0) }
         query.after = results.cursor
       }
       #expect(found == Array(expected.prefix(40)))

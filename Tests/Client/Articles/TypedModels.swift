@@ -15,7 +15,7 @@ struct TypedModelsTests {
         try Self.ask(database)
         try Self.load(database.query(Flight.self), database)
         try database.close()
-        try Routes.join()
+        try await Routes.join()
         try Self.search()
         try Self.tellKindsApart()
       }
@@ -93,11 +93,16 @@ private enum Routes {
     var departureDelay: Int?
     var scheduled = Date.distantPast
     static let schema = Schema<Flight>("flights") {
-      // Block: Asking, 4
+      // Block: Asking, 5
     }
   }
 
-  static func join() throws {
+  private static func walk(_ query: Query<Flight>) async throws {
+    // Block: Asking, 4
+    #expect(fromSoon == 101)
+  }
+
+  static func join() async throws {
     let database = try Database.inMemory(for: Airport.self, Flight.self)
     try database.insert(Airport(id: "BOS", name: "Logan"))
     try database.insert(Airport(id: "JFK", name: "John F. Kennedy"))
@@ -106,6 +111,7 @@ private enum Routes {
     }
     try database.insert(Flight(origin: "JFK", destination: "JFK", number: 112))
     // Block: Asking, 3
+    try await walk(database.query(Flight.self))
     #expect(rows.count == 11 && rows[0].0 == 101 && rows[0].2 == "Logan")
     #expect(busy.map(\.0.0) == ["John F. Kennedy"] && busy.map(\.1) == [11])
     let list = database.query(Flight.self).order(by: \.scheduled.descending)

@@ -71,7 +71,7 @@ enum QueryCommand {
     }
     try warnOfUnknownNames(in: query, snapshot)
     var query = query
-    query.check = { if Signals.isInterrupted { throw CancellationError() } }
+    query.request.check = { if Signals.isInterrupted { throw CancellationError() } }
     if !invocation.has(explain) { return try QueryPrinter(invocation, output).write(query) }
     for line in try query.explain().split(separator: "\n") { try output.line(String(line)) }
   }

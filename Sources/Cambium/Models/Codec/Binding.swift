@@ -10,6 +10,7 @@ import Synchronization
 /// 1. `steps` ascend by name; those without a name come last. By construction.
 /// 2. Every step's offset lies inside the model, or is that of a case's name. By ``SchemaCore``'s
 ///    second.
+@usableFromInline
 final class Binding: Sendable {
   /// One property for the codec's loop: trivial, so that nothing is retained in it.
   struct Step: BitwiseCopyable, Sendable {

@@ -12,6 +12,7 @@ extension Schema {
   ///   - binding: The schema in the database.
   /// - Returns: The model.
   /// - Throws: ``PropertyError`` or ``DatabaseError/corrupt(reason:)``, naming path and property.
+  @inlinable
   func decode(_ record: RawSpan, key: RawSpan, _ binding: Binding) throws -> M {
     var model = template
     try unsafe withUnsafeMutablePointer(to: &model) {
@@ -50,6 +51,7 @@ extension Binding {
   /// Puts what a stored record holds into the model at `base`, which must hold a value.
   ///
   /// - Complexity: O(properties of the model and of the record); about 10 ns a property.
+  @usableFromInline
   func decode(
     _ record: RawSpan, key: RawSpan, into base: UnsafeMutableRawPointer
   ) throws {

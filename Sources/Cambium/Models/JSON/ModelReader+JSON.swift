@@ -62,18 +62,19 @@ extension Query {
   ///   - form: An array, or lines.
   ///   - profile: How each is to look.
   ///   - body: Takes the next bytes, 64 KiB and more at once except for the last.
-  /// - Throws: Any error that `body` throws; otherwise as ``fetch()`` and ``Model/json(_:)``.
-  /// - Complexity: as ``forEach(_:)``, with a lookup for each reference that is embedded. Memory
-  ///   does not depend on how many models there are.
+  /// - Throws: Any error that `body` throws; otherwise as ``Walk/fetch()`` and
+  ///   ``Model/json(_:)``.
+  /// - Complexity: as ``Walk/forEach(_:)``, with a lookup for each reference that is embedded.
+  ///   Memory does not depend on how many models there are.
   public func writeJSON(
     _ form: JSONForm, _ profile: InterchangeProfile = .standard,
     to body: ([UInt8]) throws -> Void
   ) throws {
-    let snapshot = try snapshot()
+    let snapshot = try request.snapshot()
     var writer = OutwardWriter(profile, snapshot)
     var bytes: [UInt8] = form == .array ? [UInt8(ascii: "[")] : []
     var isFirst = true
-    try reading(snapshot).forEach { model in
+    try pinned(to: snapshot).forEach { model in
       if form == .array, !isFirst { bytes += Array(",\n".utf8) }
       isFirst = false
       JSONWriter.append(try writer.record(model), as: profile, to: &bytes)

@@ -98,7 +98,7 @@ private final class NamedFigures: Sendable {
 ///
 /// The figures of a join may be of any of its models: closures take one value for each.
 public struct Groups<M: Model, K: Sendable, each S: JoinedSide>: Sendable {
-  private let query: Query<M>
+  private let request: QueryRequest
   private let paths: [PropertyPath]
   private let key: @Sendable ([Value]) throws -> K
   private var conditions: [Condition] = []
@@ -109,9 +109,10 @@ public struct Groups<M: Model, K: Sendable, each S: JoinedSide>: Sendable {
   private var offset = 0
 
   init(
-    _ query: Query<M>, _ paths: [PropertyPath], _ key: @escaping @Sendable ([Value]) throws -> K
+    _ request: QueryRequest, _ paths: [PropertyPath],
+    _ key: @escaping @Sendable ([Value]) throws -> K
   ) {
-    self.query = query
+    self.request = request
     self.paths = paths
     self.key = key
   }
@@ -125,7 +126,7 @@ public struct Groups<M: Model, K: Sendable, each S: JoinedSide>: Sendable {
     func next<T: JoinedSide>(_ side: T.Type) -> GroupFields<T.JoinedModel> {
       index += 1
       return GroupFields(
-        own: Fields(hops: [query.description.joins[index].name]), named: figures)
+        own: Fields(hops: [request.description.joins[index].name]), named: figures)
     }
     let own = GroupFields(own: Fields<M>(), named: figures)
     return (body(own, repeat next((each S).self)), figures.all)
@@ -165,100 +166,83 @@ public struct Groups<M: Model, K: Sendable, each S: JoinedSide>: Sendable {
     return copy
   }
 
-  /// The figures of each group, to be fetched, visited or explained.
+  /// The aggregates of each group, to be fetched, visited, paged or explained.
   ///
-  /// - Parameter body: Names the figures: one, or a tuple of several.
-  /// - Returns: The groups with these figures.
-  public func figures<each V: Sendable>(
+  /// - Parameter body: Names the aggregates: one, or a tuple of several.
+  /// - Returns: The values that make each group, and its aggregates.
+  public func aggregates<each V: Sendable>(
     _ body: (GroupFields<M>, repeat GroupFields<(each S).JoinedModel>) -> (
       repeat Aggregate<each V>
     )
-  ) -> GroupFigures<M, K, repeat each V> {
+  ) -> Selection<(K, repeat each V)> {
     let aggregates = named(body).result
-    var measures: [QueryMeasure] = []
-    for aggregate in repeat each aggregates { measures.append(aggregate.measure) }
-    var described = query
-    describe(measures, in: &described.description)
-    return GroupFigures(
-      described, isLimited: query.hasLimit, count: paths.count, key, (repeat each aggregates))
+    let reader = GroupValues<K, repeat each V>(paths.count, key, (repeat each aggregates))
+    return Selection(described(reader.measures)) { try reader.read($0) }
   }
 
-  /// As above, for one figure. The compiler of Swift 6.3 does not find out the types of a pack of
-  /// one where a closure follows.
-  public func figures<V: Sendable>(
+  /// As above, for one aggregate. The compiler of Swift 6.3 does not find out the types of a pack
+  /// of one where a closure follows.
+  public func aggregates<V: Sendable>(
     _ body: (GroupFields<M>, repeat GroupFields<(each S).JoinedModel>) -> Aggregate<V>
-  ) -> GroupFigures<M, K, V> {
+  ) -> Selection<(K, V)> {
     let aggregate = named(body).result
-    var described = query
-    describe([aggregate.measure], in: &described.description)
-    return GroupFigures<M, K, V>(
-      described, isLimited: query.hasLimit, count: paths.count, key, (aggregate))
+    let reader = GroupValues<K, V>(paths.count, key, (aggregate))
+    return Selection(described(reader.measures)) { try reader.read($0) }
   }
 
-  /// The figures of each group.
+  /// Fetches the aggregates of each group.
   ///
-  /// - Parameter body: Names the figures: one, or a tuple of several.
-  /// - Returns: The values that make the group, and its figures.
-  /// - Throws: As ``GroupFigures/fetch()``.
+  /// - Parameter body: Names the aggregates: one, or a tuple of several.
+  /// - Returns: The values that make each group, and its aggregates.
+  /// - Throws: As ``Walk/fetch()``; ``DatabaseError/misuse(reason:)`` where the query has a limit,
+  ///   since groups are made of all models that answer.
   public func select<each V: Sendable>(
     _ body: (GroupFields<M>, repeat GroupFields<(each S).JoinedModel>) -> (
       repeat Aggregate<each V>
     )
-  ) throws -> [(K, repeat each V)] { try figures(body).fetch() }
+  ) throws -> [(K, repeat each V)] { try aggregates(body).fetch() }
 
-  /// How ``select(_:)`` is answered with the same figures, in words; see ``Query/explain()``.
-  ///
-  /// - Parameter body: Names the figures.
-  /// - Returns: The words.
-  /// - Throws: As ``select(_:)``, since it is run.
-  public func explain<each V: Sendable>(
-    _ body: (GroupFields<M>, repeat GroupFields<(each S).JoinedModel>) -> (
-      repeat Aggregate<each V>
-    )
-  ) throws -> String { try figures(body).explain() }
-
-  private func describe(_ measures: [QueryMeasure], in description: inout QueryDescription) {
+  private func described(_ measures: [QueryMeasure]) -> QueryRequest {
     let others = needed.enumerated().filter { index, measure in
       !measures.contains(measure) && needed.firstIndex(of: measure) == index
     }
-    description.grouping = .init(
+    var request = request
+    if request.description.isLimited { request.prepare = { _, _ in throw Self.limited } }
+    request.description.grouping = .init(
       paths, measures + others.map(\.element),
       having: conditions.isEmpty ? nil : Condition(.all(conditions.map(\.test))))
-    description.orderings = orderings
-    (description.limit, description.offset) = (limit, offset)
+    request.description.orderings = orderings
+    (request.description.limit, request.description.offset) = (limit, offset)
+    return request
+  }
+
+  private static var limited: DatabaseError {
+    .misuse(
+      reason: "groups are made of all models that answer; limit the groups: group(…).limit(…)")
   }
 }
 
-/// Groups with their figures; see `figures(_:)` of ``Groups``.
-///
-///     let report = query.group(by: \.carrier.name).figures { ($0.count, $0.sum($0.distance)) }
-///     try report.forEach { carrier, count, distance in … }
-public struct GroupFigures<M: Model, K: Sendable, each V: Sendable>: Sendable {
-  private let query: Query<M>
-  private let isLimited: Bool
-  /// How many values make a group; the figures follow them.
+/// Makes a tuple of a group's key and its aggregates; see ``SelectedValues`` for why.
+private struct GroupValues<K: Sendable, each V: Sendable>: Sendable {
+  let measures: [QueryMeasure]
+  /// How many values make a group; the aggregates follow them.
   private let count: Int
   private let key: @Sendable ([Value]) throws -> K
   private let aggregates: (repeat Aggregate<each V>)
 
-  fileprivate init(
-    _ query: Query<M>, isLimited: Bool, count: Int,
-    _ key: @escaping @Sendable ([Value]) throws -> K, _ aggregates: (repeat Aggregate<each V>)
+  init(
+    _ count: Int, _ key: @escaping @Sendable ([Value]) throws -> K,
+    _ aggregates: (repeat Aggregate<each V>)
   ) {
-    self.query = query
-    self.isLimited = isLimited
+    var measures: [QueryMeasure] = []
+    for aggregate in repeat each aggregates { measures.append(aggregate.measure) }
+    self.measures = measures
     self.count = count
     self.key = key
     self.aggregates = aggregates
   }
 
-  private func asked() throws -> Query<M> {
-    if !isLimited { return try query.withoutFilters("group") }
-    throw DatabaseError.misuse(
-      reason: "groups are made of all models that answer; limit the groups: group(…).limit(…)")
-  }
-
-  private func figure<A>(
+  private func value<A>(
     _ aggregate: Aggregate<A>, _ values: [Value], _ index: inout Int
   ) throws -> A {
     defer { index += 1 }
@@ -268,45 +252,10 @@ public struct GroupFigures<M: Model, K: Sendable, each V: Sendable>: Sendable {
     return try aggregate.read(values[index])
   }
 
-  private func result(_ values: [Value]) throws -> (K, repeat each V) {
+  func read(_ values: [Value]) throws -> (K, repeat each V) {
     var index = count
-    return (try key(values), repeat try figure(each aggregates, values, &index))
+    return (try key(values), repeat try value(each aggregates, values, &index))
   }
-
-  private func hand(_ values: [Value], to body: (K, repeat each V) throws -> Void) throws {
-    var index = count
-    try body(try key(values), repeat try figure(each aggregates, values, &index))
-  }
-
-  /// The values that make each group, and its figures.
-  ///
-  /// - Throws: As ``Query/fetch()``; ``DatabaseError/misuse(reason:)`` where the query has a limit,
-  ///   since groups are made of all models that answer.
-  public func fetch() throws -> [(K, repeat each V)] {
-    var results: [(K, repeat each V)] = []
-    try asked().run { _ in }.forEachValues { values in
-      results.append(try result(values))
-      return true
-    }
-    return results
-  }
-
-  /// Visits the groups, in order. In memory are only those that are being made, and no more than
-  /// 64 MB of them.
-  ///
-  /// - Parameter body: Takes the values that make the group, and its figures.
-  /// - Throws: Any error that `body` throws; otherwise as ``fetch()``.
-  public func forEach(_ body: (K, repeat each V) throws -> Void) throws {
-    try asked().run { _ in }.forEachValues { values in
-      try hand(values, to: body)
-      return true
-    }
-  }
-
-  /// How it is answered, in words; see ``Query/explain()``.
-  ///
-  /// - Throws: As ``fetch()``, since it is run.
-  public func explain() throws -> String { try asked().explain { _ in } }
 }
 
 extension Query {
@@ -315,31 +264,15 @@ extension Query {
     by property: (Fields<M>) -> Operand<K>
   ) -> Groups<M, K> {
     let path = property(Fields<M>()).path
-    return Groups(self, [path]) { try K(selected: $0[0], path) }
+    return Groups(request, [path]) { try K(selected: $0[0], path) }
   }
 
-  /// Groups the models that answer by two properties.
-  public func group<A: PropertyValue, B: PropertyValue>(
-    by a: (Fields<M>) -> Operand<A>, _ b: (Fields<M>) -> Operand<B>
-  ) -> Groups<M, (A, B)> {
-    let paths = [a(Fields<M>()).path, b(Fields<M>()).path]
-    return Groups(self, paths) {
-      (try A(selected: $0[0], paths[0]), try B(selected: $0[1], paths[1]))
-    }
-  }
-
-  /// Groups the models that answer by three properties.
-  public func group<A: PropertyValue, B: PropertyValue, C: PropertyValue>(
-    by a: (Fields<M>) -> Operand<A>, _ b: (Fields<M>) -> Operand<B>,
-    _ c: (Fields<M>) -> Operand<C>
-  ) -> Groups<M, (A, B, C)> {
+  /// Groups the models that answer by several properties.
+  public func group<each K: PropertyTerm>(
+    by properties: repeat (Fields<M>) -> each K
+  ) -> Groups<M, (repeat (each K).V)> {
     let fields = Fields<M>()
-    let paths = [a(fields).path, b(fields).path, c(fields).path]
-    return Groups(self, paths) {
-      (
-        try A(selected: $0[0], paths[0]), try B(selected: $0[1], paths[1]),
-        try C(selected: $0[2], paths[2])
-      )
-    }
+    let key = SelectedValues<repeat (each K).V>(at: 0, (repeat (each properties)(fields).operand))
+    return Groups(request, key.paths) { try key.read($0) }
   }
 }

@@ -25,6 +25,11 @@ extension Optional: JoinedSide where Wrapped: Model {
   public static func joined(_ model: Wrapped?) -> Wrapped? { model }
 }
 
+/// Models that are joined, by the types of the models: `Joined<Flight, Airport, Airport?>`.
+public typealias Joined<M: Model, each S: JoinedSide> = JoinedModels<
+  M, (M, repeat each S), repeat each S
+>
+
 /// Models of several types, side by side where they have the same value of a property.
 ///
 ///     let flights = database.query(Flight.self)
@@ -39,18 +44,27 @@ extension Optional: JoinedSide where Wrapped: Model {
 ///
 /// Results come in the order of the first model; those of one model in the order of the keys of the
 /// others.
-public struct Joined<M: Model, each S: JoinedSide>: Sendable {
+/// An element is the tuple of all, with nil where a left join has found none.
+public struct JoinedModels<M: Model, Element, each S: JoinedSide>: Results {
   private var query: Query<M>
+  /// Makes the decoder of a run. It is kept, and `Element` is a parameter, since Swift 6.3
+  /// miscompiles closures that take `(M, repeat each S)`.
+  private let open: @Sendable (QueryRun) throws -> (M) throws -> Element
 
-  fileprivate init(_ query: Query<M>, _ join: QueryDescription.Join) {
-    self.query = query
-    self.query.description.joins.append(join)
+  /// The query with its joins, and where it is asked.
+  public var request: QueryRequest {
+    get { query.request }
+    set { query.request = newValue }
   }
 
-  private func changed(_ change: (inout Query<M>) -> Void) -> Joined {
-    var copy = self
-    change(&copy.query)
-    return copy
+  fileprivate init(_ query: Query<M>, _ join: QueryDescription.Join)
+  where Element == (M, repeat each S) {
+    self.query = query
+    self.query.request.description.joins.append(join)
+    open = { run in
+      let sides = try JoinedSides<repeat each S>(run)
+      return { try sides.beside($0) }
+    }
   }
 
   /// Calls a closure with the properties of all models.
@@ -60,7 +74,7 @@ public struct Joined<M: Model, each S: JoinedSide>: Sendable {
     var index = -1
     func next<T: JoinedSide>(_ side: T.Type) -> Fields<T.JoinedModel> {
       index += 1
-      return Fields(hops: [query.description.joins[index].name])
+      return Fields(hops: [request.description.joins[index].name])
     }
     return body(Fields<M>(), repeat next((each S).self))
   }
@@ -77,8 +91,8 @@ public struct Joined<M: Model, each S: JoinedSide>: Sendable {
   public func join<Other: Model, V: PropertyValue, W: PropertyValue>(
     _ other: Other.Type, on outer: (Fields<M>) -> Operand<V>,
     _ inner: (Fields<Other>) -> Operand<W>
-  ) -> Joined<M, repeat each S, Other> where V.Base == W.Base {
-    Joined<M, repeat each S, Other>(
+  ) -> JoinedModels<M, (M, repeat each S, Other), repeat each S, Other> where V.Base == W.Base {
+    JoinedModels<M, (M, repeat each S, Other), repeat each S, Other>(
       query, query.joining(outer(Fields<M>()), inner(Fields<Other>()), Other.self, isLeft: false))
   }
 
@@ -86,8 +100,8 @@ public struct Joined<M: Model, each S: JoinedSide>: Sendable {
   public func join<Other: Model, V: PropertyValue, W: PropertyValue>(
     _ other: Other.Type, on outer: (Fields<M>, repeat Fields<(each S).JoinedModel>) -> Operand<V>,
     _ inner: (Fields<Other>) -> Operand<W>
-  ) -> Joined<M, repeat each S, Other> where V.Base == W.Base {
-    Joined<M, repeat each S, Other>(
+  ) -> JoinedModels<M, (M, repeat each S, Other), repeat each S, Other> where V.Base == W.Base {
+    JoinedModels<M, (M, repeat each S, Other), repeat each S, Other>(
       query, query.joining(named(outer), inner(Fields<Other>()), Other.self, isLeft: false))
   }
 
@@ -95,8 +109,8 @@ public struct Joined<M: Model, each S: JoinedSide>: Sendable {
   public func leftJoin<Other: Model, V: PropertyValue, W: PropertyValue>(
     _ other: Other.Type, on outer: (Fields<M>) -> Operand<V>,
     _ inner: (Fields<Other>) -> Operand<W>
-  ) -> Joined<M, repeat each S, Other?> where V.Base == W.Base {
-    Joined<M, repeat each S, Other?>(
+  ) -> JoinedModels<M, (M, repeat each S, Other?), repeat each S, Other?> where V.Base == W.Base {
+    JoinedModels<M, (M, repeat each S, Other?), repeat each S, Other?>(
       query, query.joining(outer(Fields<M>()), inner(Fields<Other>()), Other.self, isLeft: true))
   }
 
@@ -104,8 +118,8 @@ public struct Joined<M: Model, each S: JoinedSide>: Sendable {
   public func leftJoin<Other: Model, V: PropertyValue, W: PropertyValue>(
     _ other: Other.Type, on outer: (Fields<M>, repeat Fields<(each S).JoinedModel>) -> Operand<V>,
     _ inner: (Fields<Other>) -> Operand<W>
-  ) -> Joined<M, repeat each S, Other?> where V.Base == W.Base {
-    Joined<M, repeat each S, Other?>(
+  ) -> JoinedModels<M, (M, repeat each S, Other?), repeat each S, Other?> where V.Base == W.Base {
+    JoinedModels<M, (M, repeat each S, Other?), repeat each S, Other?>(
       query, query.joining(named(outer), inner(Fields<Other>()), Other.self, isLeft: true))
   }
 
@@ -117,9 +131,9 @@ public struct Joined<M: Model, each S: JoinedSide>: Sendable {
   /// - Returns: The narrower results.
   public func `where`(
     @ConditionBuilder _ condition: (Fields<M>, repeat Fields<(each S).JoinedModel>) -> Condition
-  ) -> Joined {
+  ) -> JoinedModels {
     let condition = named(condition)
-    return changed { $0 = $0.matching(condition) }
+    return changed { $0.query = $0.query.matching(condition) }
   }
 
   /// Sorts; a second call sorts among equals. Ties come as those of ``Query/order(by:)``.
@@ -130,115 +144,23 @@ public struct Joined<M: Model, each S: JoinedSide>: Sendable {
   /// - Returns: The sorted results.
   public func order<each T: OrderTerm>(
     by terms: (Fields<M>, repeat Fields<(each S).JoinedModel>) -> (repeat each T)
-  ) -> Joined {
+  ) -> JoinedModels {
     let terms = named(terms)
     var copy = self
-    for term in repeat each terms { copy.query.description.orderings.append(term.ordering) }
+    for term in repeat each terms { copy.request.description.orderings.append(term.ordering) }
     return copy
   }
 
-  /// Ends after so many results, of which the first `offset` are left out before.
-  public func limit(_ count: Int, offset: Int = 0) -> Joined {
-    changed { $0 = $0.limit(count, offset: offset) }
-  }
-
-  /// Goes on where an earlier page of the same results ended.
-  public func after(_ cursor: QueryCursor?) -> Joined { changed { $0 = $0.after(cursor) } }
-
   // MARK: Results
 
-  /// All results, in order; nil stands where a left join has found no model.
-  ///
-  /// - Throws: As ``Query/fetch()``.
-  /// - Complexity: as ``explain()`` says: for each model of the left side one lookup by key or
-  ///   index, or one in a table of the other side's keys, which is made in memory.
-  public func fetch() throws -> [(M, repeat each S)] { try run().results }
-
-  /// The first result, or nil.
-  ///
-  /// - Throws: As ``fetch()``.
-  public func first() throws -> (M, repeat each S)? {
-    let (skipped, left) = query.bounds
-    return try limit(min(1, left), offset: skipped).fetch().first
+  /// Decodes the models of a run: for each of the left side one lookup by key or index, or one in a
+  /// table of the other side's keys, which is made in memory.
+  public func read(_ run: QueryRun, _ body: (Element) throws -> Bool) throws {
+    let beside = try open(run)
+    try query.read(run) { try body(try beside($0)) }
   }
 
-  /// Visits the results, in order, with memory that does not depend on how many there are, unless
-  /// they must be sorted.
-  ///
-  /// - Parameter body: Takes the models. It must not write to the transaction that is read.
-  /// - Throws: Any error that `body` throws; otherwise as ``fetch()``.
-  public func forEach(_ body: (M, repeat each S) throws -> Void) throws {
-    let results = try JoinedRun<M, repeat each S>(try query.recordRun())
-    try query.forEach(results.run) { model, _, _ in
-      try results.hand(model, to: body)
-      return true
-    }
-  }
-
-  /// Some results, and where the next ones begin, also among those of one model.
-  ///
-  /// - Returns: As many results as ``limit(_:offset:)`` says; `next` is nil behind the last.
-  /// - Throws: As ``fetch()``; ``DatabaseError/misuse(reason:)`` for a query with a
-  ///   ``Query/filter(_:)``, which has no place to go on from.
-  public func page() throws -> (results: [(M, repeat each S)], next: QueryCursor?) {
-    try query.checkPages()
-    return try run()
-  }
-
-  private func run() throws -> (results: [(M, repeat each S)], next: QueryCursor?) {
-    let joined = try JoinedRun<M, repeat each S>(try query.recordRun())
-    var results: [(M, repeat each S)] = []
-    try query.forEach(joined.run) { model, _, _ in
-      results.append(try joined.result(model))
-      return true
-    }
-    return (results, joined.run.cursor)
-  }
-
-  /// Visits the results in batches, each read from a moment of its own; see
-  /// ``Query/batches(of:_:)``.
-  ///
-  /// - Parameters:
-  ///   - count: How many results a batch has.
-  ///   - body: Takes a batch; it may write.
-  /// - Throws: Any error that `body` throws; otherwise as ``page()``.
-  public func batches(of count: Int, _ body: ([(M, repeat each S)]) throws -> Void) throws {
-    var pages = Pages(query.bounds, of: count)
-    while let bounds = pages.next() {
-      let page = try limit(bounds.count, offset: bounds.offset).after(pages.cursor(query)).page()
-      if !page.results.isEmpty { try body(page.results) }
-      pages.took(page.results.count, page.next)
-    }
-  }
-
-  /// How many results there are.
-  ///
-  /// - Throws: As ``Query/fetch()``.
-  public func count() throws -> Int {
-    if query.filters.isEmpty { return try query.run { $0.outcome = .count }.count() }
-    var count = 0
-    try query.forEach(try query.recordRun()) { _, _, _ in
-      count += 1
-      return true
-    }
-    return count
-  }
-
-  /// True if there is a result.
-  ///
-  /// - Throws: As ``Query/fetch()``.
-  public func exists() throws -> Bool {
-    if query.filters.isEmpty { return try query.run { $0.outcome = .exists }.count() > 0 }
-    let (skipped, left) = query.bounds
-    return try limit(min(1, left), offset: skipped).count() > 0
-  }
-
-  /// How it is answered, in words; see ``Query/explain()``.
-  ///
-  /// - Throws: As ``Query/fetch()``, since it is run.
-  public func explain() throws -> String { try query.explain() }
-
-  // MARK: Properties and figures
+  // MARK: Properties and aggregates
 
   /// Only some properties of the models; the rest is never decoded.
   ///
@@ -250,9 +172,9 @@ public struct Joined<M: Model, each S: JoinedSide>: Sendable {
   /// - Returns: A selection, which fetches tuples of the properties' types.
   public func select<each T: PropertyTerm>(
     _ properties: (Fields<M>, repeat Fields<(each S).JoinedModel>) -> (repeat each T)
-  ) -> Selection<M, repeat (each T).V> {
+  ) -> Selection<(repeat (each T).V)> {
     let terms = named(properties)
-    return Selection(query, (repeat (each terms).operand))
+    return Selection(request, of: (repeat (each terms).operand))
   }
 
   /// Groups the results by properties of any model.
@@ -262,26 +184,26 @@ public struct Joined<M: Model, each S: JoinedSide>: Sendable {
   ///       .select { flight, _ in (flight.count, flight.average(flight.departureDelay)) }
   ///
   /// - Parameter properties: The property that makes a group, or a tuple of several.
-  /// - Returns: The groups, whose figures may be of any model.
+  /// - Returns: The groups, whose aggregates may be of any model.
   public func group<each K: PropertyTerm>(
     by properties: (Fields<M>, repeat Fields<(each S).JoinedModel>) -> (repeat each K)
   ) -> Groups<M, (repeat (each K).V), repeat each S> {
     let terms = named(properties)
     let key = SelectedValues<repeat (each K).V>(at: 0, (repeat (each terms).operand))
-    return Groups(query, key.paths) { try key.read($0) }
+    return Groups(request, key.paths) { try key.read($0) }
   }
 }
 
-/// One run of a join, and how its records become models.
-private struct JoinedRun<M: Model, each S: JoinedSide> {
-  let run: QueryRun
+/// The decoders of the models that are joined to the first.
+private struct JoinedSides<each S: JoinedSide> {
+  private let run: QueryRun
   private let bindings: [Binding]
 
   init(_ run: QueryRun) throws {
     self.run = run
     var bindings: [Binding] = []
     for side in repeat (each S).self {
-      bindings.append(try run.records.snapshot.binding(side.JoinedModel.schema.core))
+      bindings.append(try run.binding(side.JoinedModel.schema.core))
     }
     self.bindings = bindings
   }
@@ -295,15 +217,10 @@ private struct JoinedRun<M: Model, each S: JoinedSide> {
       })
   }
 
-  /// The first model with those that are joined to it at the moment.
-  func result(_ model: M) throws -> (M, repeat each S) {
+  /// A model with those that are joined to it at the moment.
+  func beside<M>(_ model: M) throws -> (M, repeat each S) {
     var index = 0
     return (model, repeat try other((each S).self, &index))
-  }
-
-  func hand(_ model: M, to body: (M, repeat each S) throws -> Void) throws {
-    var index = 0
-    try body(model, repeat try other((each S).self, &index))
   }
 }
 
@@ -318,8 +235,8 @@ extension Query {
   public func join<Other: Model, V: PropertyValue, W: PropertyValue>(
     _ other: Other.Type, on outer: (Fields<M>) -> Operand<V>,
     _ inner: (Fields<Other>) -> Operand<W>
-  ) -> Joined<M, Other> where V.Base == W.Base {
-    Joined<M, Other>(
+  ) -> JoinedModels<M, (M, Other), Other> where V.Base == W.Base {
+    JoinedModels<M, (M, Other), Other>(
       self, joining(outer(Fields<M>()), inner(Fields<Other>()), Other.self, isLeft: false))
   }
 
@@ -327,8 +244,8 @@ extension Query {
   public func leftJoin<Other: Model, V: PropertyValue, W: PropertyValue>(
     _ other: Other.Type, on outer: (Fields<M>) -> Operand<V>,
     _ inner: (Fields<Other>) -> Operand<W>
-  ) -> Joined<M, Other?> where V.Base == W.Base {
-    Joined<M, Other?>(
+  ) -> JoinedModels<M, (M, Other?), Other?> where V.Base == W.Base {
+    JoinedModels<M, (M, Other?), Other?>(
       self, joining(outer(Fields<M>()), inner(Fields<Other>()), Other.self, isLeft: true))
   }
 
@@ -346,7 +263,7 @@ extension Query {
     }
     // A name that no property of a model has.
     return .init(
-      "joined_\(description.joins.count + 1)", other.path, path, inner: own.property,
+      "joined_\(request.description.joins.count + 1)", other.path, path, inner: own.property,
       isLeft: isLeft, where: other.caseCondition)
   }
 }

@@ -106,109 +106,108 @@ private struct LoadedRelation: Sendable {
 /// Models are taken in batches. For each batch every different key is looked up once, or the index
 /// of the reference is read once for it; so the number of lookups does not grow with the number of
 /// models that refer to the same. All of it is read at one moment.
-public struct Loading<M: Model, each R: Sendable>: Sendable {
+///
+/// Each different key of a batch of 256 models takes 1 µs. Models that refer by a property without
+/// an index, as at a past moment, are found by one walk over their collection for 4,096 models.
+///
+/// An element is the tuple of a model and what is related to it; what is not there is nil, or left
+/// out.
+public struct Loading<M: Model, Element>: Results {
   private var query: Query<M>
-  /// In the order of `R`, and without their types. A tuple, `(repeat Relation<each R>)`, ends
-  /// programs that are built for release with Swift 6.3 by a segmentation fault, where `R` is one
-  /// type and the first such list of the process.
-  fileprivate let relations: [LoadedRelation]
 
-  fileprivate init(_ query: Query<M>, _ relations: repeat Relation<each R>) {
+  /// The query of the models, and where it is asked.
+  public var request: QueryRequest {
+    get { query.request }
+    set { query.request = newValue }
+  }
+
+  /// The relations without their types. A tuple, `(repeat Relation<each R>)`, ends programs that
+  /// are built for release with Swift 6.3 by a segmentation fault, where `R` is one type and the
+  /// first such list of the process.
+  private let relations: [LoadedRelation]
+  /// Makes the tuple of a model of a batch, which has a place there.
+  private let beside: @Sendable (M, Int, [RelationBatch]) throws -> Element
+
+  fileprivate init<each R: Sendable>(_ query: Query<M>, _ relations: repeat Relation<each R>)
+  where Element == (M, repeat each R) {
     self.query = query
     var all: [LoadedRelation] = []
     for relation in repeat each relations { all.append(LoadedRelation(relation)) }
     self.relations = all
+    let values = RelatedValues<repeat each R>()
+    beside = { try values.beside($0, $1, $2) }
   }
 
-  /// All models that answer, in order. A model that is not there is nil, or left out.
-  ///
-  /// - Throws: As ``Query/fetch()``; ``QueryError`` for a path that leads to no reference.
-  /// - Complexity: as ``Query/fetch()``, with 1 µs for each different key in a batch of 256 models.
-  ///   Models that refer by a property without an index, as at a past moment, are found by one walk
-  ///   over their collection for each 4,096 models.
-  public func fetch() throws -> [(M, repeat each R)] { try run().results }
-
-  /// The first model that answers, or nil.
-  ///
-  /// - Throws: As ``fetch()``.
-  public func first() throws -> (M, repeat each R)? {
-    var copy = self
-    copy.query = query.limit(min(1, query.bounds.left), offset: query.bounds.skipped)
-    return try copy.fetch().first
-  }
-
-  /// Visits the models that answer, in order, with memory for one batch of models and what belongs
-  /// to them, unless they must be sorted.
-  ///
-  /// - Parameter body: Takes the model and what is related. It must not write to the transaction
-  ///   that is read.
-  /// - Throws: Any error that `body` throws; otherwise as ``fetch()``.
-  public func forEach(_ body: (M, repeat each R) throws -> Void) throws {
-    let run = try LoadingRun(self, query)
-    try run.forEachBatch { try run.hand($0, to: body) }
-  }
-
-  /// Some of the models that answer, and where the next ones begin.
-  ///
-  ///     var page = try query.limit(50).with(\.carrier).page()
-  ///     while let next = page.next {
-  ///       page = try query.limit(50).after(next).with(\.carrier).page()
-  ///     }
-  ///
-  /// - Returns: As many results as the query's limit says; `next` is nil behind the last.
-  /// - Throws: As ``fetch()``; ``DatabaseError/misuse(reason:)`` for a query with a
-  ///   ``Query/filter(_:)``, which has no place to go on from.
-  public func page() throws -> (results: [(M, repeat each R)], next: QueryCursor?) {
-    try query.checkPages()
-    return try run()
-  }
-
-  private func run() throws -> (results: [(M, repeat each R)], next: QueryCursor?) {
-    let run = try LoadingRun(self, query)
-    var results: [(M, repeat each R)] = []
-    try run.forEachBatch { models in
-      for index in models.indices { results.append(try run.result(models[index], index)) }
+  /// Decodes the models of a run, and loads what is related to a batch of them at once. The lookups
+  /// and walks that it takes are lines of ``Results/explain()``.
+  public func read(_ run: QueryRun, _ body: (Element) throws -> Bool) throws {
+    let all = try batches(run)
+    run.words = { [relations] in
+      zip(relations, all).map { "\($0.words): \($1.keys.counts.words)" }
     }
-    return (results, run.cursor)
-  }
-
-  /// Visits the models that answer in batches, each read from a moment of its own; see
-  /// ``Query/batches(of:_:)``.
-  ///
-  /// - Parameters:
-  ///   - count: How many models a batch has.
-  ///   - body: Takes a batch; it may write.
-  /// - Throws: Any error that `body` throws; ``DatabaseError/misuse(reason:)`` for a query with a
-  ///   filter in Swift; otherwise as ``fetch()``.
-  public func batches(of count: Int, _ body: ([(M, repeat each R)]) throws -> Void) throws {
-    var pages = Pages(query.bounds, of: count)
-    var copy = self
-    while let bounds = pages.next() {
-      copy.query = query.limit(bounds.count, offset: bounds.offset).after(pages.cursor(query))
-      let page = try copy.page()
-      if !page.results.isEmpty { try body(page.results) }
-      pages.took(page.results.count, page.next)
-    }
-  }
-
-  /// How it is answered, in words; see ``Query/explain()``. A line for each relation tells what
-  /// loading it took.
-  ///
-  /// - Throws: As ``fetch()``, since it is run.
-  public func explain() throws -> String {
-    let run = try LoadingRun(self, query)
-    try run.forEachBatch { _ in }
-    var lines = [run.explained]
-    if !query.filters.isEmpty { lines.append("then filter in Swift") }
-    lines += zip(relations, run.counts).map { "\($0.words): \($1.words)" }
-    return lines.joined(separator: "\n")
+    try run.holding { try read(run, all, body) }
   }
 
   /// The lookups and walks that loading takes, by relation.
   func counts() throws -> [RelationCounts] {
-    let run = try LoadingRun(self, query)
-    try run.forEachBatch { _ in }
-    return run.counts
+    let run = try request.run()
+    let all = try batches(run)
+    try read(run, all) { _ in true }
+    return all.map(\.keys.counts)
+  }
+
+  private func batches(_ run: QueryRun) throws -> [RelationBatch] {
+    let core = M.schema.core
+    return try relations.map { relation in
+      let names = Condition.Test.names(in: relation.path)
+      try core.checkAsked(names, run.records.snapshot)
+      return try relation.open(try RelatedKeys(relation.path, from: core.path, run))
+    }
+  }
+
+  /// Visits the models batch by batch; a batch has more where it takes a walk over a collection.
+  private func read(
+    _ run: QueryRun, _ all: [RelationBatch], _ body: (Element) throws -> Bool
+  ) throws {
+    let most = all.contains(where: \.walks) ? 4096 : 256
+    let decoder = try run.binding(M.schema.core)
+    var models: [M] = []
+    func hand() throws -> Bool {
+      for batch in all { try batch.load() }
+      for index in models.indices where try !body(try beside(models[index], index, all)) {
+        return false
+      }
+      for batch in all { batch.keys.clear() }
+      models.removeAll(keepingCapacity: true)
+      return true
+    }
+    var goesOn = true
+    try run.forEach { key, record in
+      models.append(try M.schema.decode(record, key: key, decoder))
+      for batch in all { try batch.keys.add(key, record) }
+      if models.count == most { goesOn = try hand() }
+      return goesOn
+    }
+    if goesOn && !models.isEmpty { _ = try hand() }
+  }
+}
+
+/// Makes a tuple of a model of a batch and of what belongs to it.
+private struct RelatedValues<each R: Sendable>: Sendable {
+  /// The next of the values beside a model of the batch.
+  private func loaded<T: Sendable>(
+    _ type: T.Type, _ index: Int, _ all: [RelationBatch], _ relation: inout Int
+  ) throws -> T {
+    defer { relation += 1 }
+    guard let reader = all[relation] as? RelationReader<T> else {
+      throw DatabaseError.corrupt(reason: "a relation was loaded as another")
+    }
+    return reader.loaded(index)
+  }
+
+  func beside<M>(_ model: M, _ index: Int, _ all: [RelationBatch]) throws -> (M, repeat each R) {
+    var relation = 0
+    return (model, repeat try loaded((each R).self, index, all, &relation))
   }
 }
 
@@ -219,75 +218,6 @@ extension RelationCounts {
     if indexReads > 0 { parts.append("\(indexReads) looked for in the index") }
     if lookups > 0 || parts.isEmpty { parts.append("\(lookups) looked up") }
     return parts.joined(separator: ", ")
-  }
-}
-
-/// One run of a query whose models are loaded with what is related.
-private struct LoadingRun<M: Model, each R: Sendable> {
-  private let query: Query<M>
-  private let run: QueryRun
-  private let all: [RelationBatch]
-
-  init(_ loading: Loading<M, repeat each R>, _ query: Query<M>) throws {
-    self.query = query
-    let core = M.schema.core
-    let run = try query.recordRun()
-    self.run = run
-    all = try loading.relations.map { relation in
-      try core.checkAsked(relation.path.ownNames, run.records.snapshot)
-      return try relation.open(try RelatedKeys(relation.path, from: core.path, run))
-    }
-  }
-
-  var cursor: QueryCursor? { run.cursor }
-  var explained: String { run.plan.explained(run.counts) }
-  var counts: [RelationCounts] { all.map(\.keys.counts) }
-
-  /// How many models are taken at once: more where a batch takes a walk over a collection.
-  private var batchCount: Int { all.contains(where: \.walks) ? 4096 : 256 }
-
-  /// Visits batches of models, whose relations are loaded then.
-  func forEachBatch(_ body: ([M]) throws -> Void) throws {
-    let most = batchCount
-    var models: [M] = []
-    func hand() throws {
-      for batch in all { try batch.load() }
-      try body(models)
-      for batch in all { batch.keys.clear() }
-      models.removeAll(keepingCapacity: true)
-    }
-    try run.holding {
-      try query.forEach(run) { model, key, record in
-        models.append(model)
-        for batch in all { try batch.keys.add(key, record) }
-        if models.count == most { try hand() }
-        return true
-      }
-      if !models.isEmpty { try hand() }
-    }
-  }
-
-  /// The next of the values beside a model of the batch.
-  private func loaded<T: Sendable>(_ type: T.Type, _ index: Int, _ relation: inout Int) throws -> T
-  {
-    defer { relation += 1 }
-    guard let reader = all[relation] as? RelationReader<T> else {
-      throw DatabaseError.corrupt(reason: "a relation was loaded as another")
-    }
-    return reader.loaded(index)
-  }
-
-  /// A model of the batch, and what stands beside it.
-  func result(_ model: M, _ index: Int) throws -> (M, repeat each R) {
-    var relation = 0
-    return (model, repeat try loaded((each R).self, index, &relation))
-  }
-
-  func hand(_ models: [M], to body: (M, repeat each R) throws -> Void) throws {
-    for (index, model) in models.enumerated() {
-      var relation = 0
-      try body(model, repeat try loaded((each R).self, index, &relation))
-    }
   }
 }
 
@@ -303,14 +233,14 @@ extension Query {
   /// - Returns: A query that fetches tuples of the model and what is related.
   public func with<each T: RelationTerm>(
     _ relations: repeat (Fields<M>) -> each T
-  ) -> Loading<M, repeat (each T).Loaded> {
+  ) -> Loading<M, (M, repeat (each T).Loaded)> {
     let fields = Fields<M>()
     return Loading(self, repeat (each relations)(fields).relation)
   }
 
   /// As above, for one relation. The compiler of Swift 6.3 does not find out the types of a pack of
   /// one where a closure follows.
-  public func with<T: RelationTerm>(_ relation: (Fields<M>) -> T) -> Loading<M, T.Loaded> {
-    Loading<M, T.Loaded>(self, relation(Fields<M>()).relation)
+  public func with<T: RelationTerm>(_ relation: (Fields<M>) -> T) -> Loading<M, (M, T.Loaded)> {
+    Loading(self, relation(Fields<M>()).relation)
   }
 }

@@ -75,13 +75,13 @@ extension Query {
   /// - Returns: The results.
   /// - Throws: ``DatabaseError/notFound(_:reason:)`` where no such index is declared,
   ///   ``DatabaseError/misuse(reason:)`` for a query that is ordered, or goes on from a cursor;
-  ///   otherwise as ``fetch()``.
+  ///   otherwise as ``Walk/fetch()``.
   /// - Complexity: about 1 µs for each record that has one of the words, and one lookup for each
   ///   until there are enough results; at a past moment, one look at each record of the collection.
   public func search<each T: PropertyTerm>(
     for search: TextQuery, in properties: repeat @escaping (Fields<M>) -> each T
   ) throws -> [TextResult<M>] {
-    guard description.orderings.isEmpty, description.after == nil else {
+    guard request.description.orderings.isEmpty, request.description.after == nil else {
       throw DatabaseError.misuse(reason: "a search has the best first; leave out order and after")
     }
     var names: [String] = []
@@ -92,26 +92,21 @@ extension Query {
   }
 
   private func results(_ search: TextQuery, _ names: [String]?) throws -> [TextResult<M>] {
-    let (snapshot, core) = (try snapshot(), M.schema.core)
-    let run = try unlimited.run(on: snapshot)
+    let (snapshot, core) = (try request.snapshot(), M.schema.core)
+    var window = request.description.window()
+    let run = try pinned(to: snapshot).request.run { ($0.offset, $0.limit) = (0, nil) }
     let search = try TextSearch(search, in: core.path, names, snapshot)
     try core.checkAsked(Set(search.plan.names), snapshot)
-    let binding = try snapshot.binding(core)
-    var (skipped, left) = bounds
+    let binding = try run.binding(core)
     // Without conditions nothing that is found is passed over.
-    let takesAll = run.plan.program == nil && filters.isEmpty
-    let (most, overflow) = skipped.addingReportingOverflow(left)
+    let takesAll = run.plan.program == nil && run.filter == nil
+    let (most, overflow) = window.skipped.addingReportingOverflow(window.left)
     var results: [TextResult<M>] = []
     for hit in try search.best(limit: takesAll && !overflow ? most : .max, snapshot) {
-      if left == 0 { break }
-      try check?()
-      let found = try hit.key.lend { try model($0, run, binding) }
-      guard let model = found, try filters.allSatisfy({ try $0(model) }) else { continue }
-      if skipped > 0 {
-        skipped -= 1
-        continue
-      }
-      left -= 1
+      if !window.goesOn { break }
+      try run.check?()
+      guard let model = try hit.key.lend({ try model($0, run, binding) }) else { continue }
+      if window.skips() { continue }
       results.append(TextResult(model: model, score: hit.score, search: search))
     }
     return results
@@ -119,10 +114,11 @@ extension Query {
 
   /// The model with a key, if it passes the conditions.
   private func model(_ key: RawSpan, _ run: QueryRun, _ binding: Binding) throws -> M? {
-    let found = try run.records.lend(description.collection, key) { record -> M? in
+    let found = try run.records.lend(request.description.collection, key) { record -> M? in
       if let program = run.plan.program, try !program.accepts(record, key: key, run.records) {
         return nil
       }
+      if let filter = run.filter, try !filter(key, record) { return nil }
       return try M.schema.decode(record, key: key, binding)
     }
     return found ?? nil

@@ -41,8 +41,9 @@ public struct DatabaseStore: ModelStore {
   public func list<M: Model>(_ listing: Listing<M>) async throws -> [M] {
     var query = database.query(M.self)
     if let condition = listing.condition { query = query.matching(condition) }
-    query.description.orderings = listing.orderings
-    (query.description.limit, query.description.offset) = (listing.limit, listing.offset)
+    query.request.description.orderings = listing.orderings
+    query.request.description.limit = listing.limit
+    query.request.description.offset = listing.offset
     return try query.fetch()
   }
 

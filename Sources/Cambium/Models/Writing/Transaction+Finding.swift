@@ -19,7 +19,7 @@ extension Transaction {
   ///   does not find what was made, so that it would be made again and again.
   @discardableResult
   public func findOrCreate<M: Model>(_ query: Query<M>, _ make: () throws -> M) throws -> M {
-    let query = query.reading(try readingSnapshot())
+    let query = query.pinned(to: try readingSnapshot())
     if let model = try query.first() { return model }
     let id = try insert(try make())
     guard let model = try query.first(), model.id == id else {

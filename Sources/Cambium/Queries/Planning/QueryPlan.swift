@@ -1,6 +1,6 @@
 /// How a query is answered, as the planner has decided.
 struct QueryPlan {
-  let description: QueryDescription
+  var description: QueryDescription
   /// The scope in which names are resolved for the records that are visited.
   let scope: ConditionScope
   /// The condition as it is run, in which tests behind references may have been replaced.
@@ -63,6 +63,7 @@ extension QueryPlan {
     if !residualTests.isEmpty {
       lines.append("keep those where \(Condition.Test.all(residualTests).text)")
     }
+    if description.hasFilter { lines.append("keep those that the filter in Swift accepts") }
     for join in joins { lines.append(join.words) }
     if joinedProgram != nil {
       lines.append("keep those where what is said of joined records holds")
@@ -93,13 +94,7 @@ extension QueryPlan {
   }
 
   /// How many results must be kept for sorting; nil for all.
-  var topCount: Int? {
-    guard description.grouping == nil, !description.isDistinct, let limit = description.limit else {
-      return nil
-    }
-    let (count, overflow) = limit.addingReportingOverflow(description.offset)
-    return overflow || count > QuerySorting.heapMax ? nil : count
-  }
+  var topCount: Int? { description.isComputed ? nil : description.heapCount }
 
   private var accessWords: String {
     let name = ConditionText.collection(description.collection)

@@ -110,7 +110,9 @@ extension QueryPlanner {
     _ scan: IndexScan, _ own: [Condition.Test], _ scope: ConditionScope
   ) throws -> Bool {
     let copies = Set(scan.index.covered + scan.index.previews.map(\.name))
-    guard records.snapshot.moment == nil, description.joins.isEmpty else { return false }
+    guard records.snapshot.moment == nil, description.joins.isEmpty, !description.hasFilter else {
+      return false
+    }
     let residual = own.filter { !scan.consumed.contains($0) }
     var names = try ConditionProgram(.all(residual), in: scope).names
     if let grouping = description.grouping {

@@ -7,7 +7,7 @@ extension QueryPlanner {
   /// left of the query's asks for one of its groups.
   func answeringView() throws -> QueryViewAnswer? {
     guard let grouping = description.grouping, let collection, description.joins.isEmpty,
-      records.snapshot.moment == nil
+      !description.hasFilter, records.snapshot.moment == nil
     else { return nil }
     let own = description.condition?.test.conjuncts ?? []
     for (view, names, plan) in groupViews(of: collection) {
@@ -30,7 +30,8 @@ extension QueryPlanner {
   /// The group of a view that has as many records as the query has results.
   func countingView() throws -> QueryViewCount? {
     guard description.outcome == .count, description.grouping == nil, let collection,
-      description.joins.isEmpty, description.limit == nil, description.offset == 0,
+      description.joins.isEmpty, !description.hasFilter, description.limit == nil,
+      description.offset == 0,
       description.after == nil, !description.isDistinct, records.snapshot.moment == nil
     else { return nil }
     let own = description.condition?.test.conjuncts ?? []

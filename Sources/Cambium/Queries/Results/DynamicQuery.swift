@@ -12,11 +12,14 @@
 /// ``Query`` is the better face, and takes conditions as text, too: ``Query/matching(_:)``.
 ///
 /// Threads: any, except for a query of a transaction, which stays on the transaction's.
-public struct DynamicQuery: Sendable {
-  enum Source: Sendable {
-    case database(Database)
-    case snapshot(Snapshot)
-  }
+///
+/// A result is the record, or has what the query selects, each under its ``Property/name``. One
+/// that is made of several records, as groups and distinct values are, has the path of the
+/// collection. ``Results/count()`` of a query that ends with `| count` is what it counts, and
+/// ``Results/exists()`` says if there is anything to count.
+public struct DynamicQuery: Results {
+  /// A result: a record, or what is selected, under its names.
+  public typealias Element = DynamicRecord
 
   /// A property of the results: the name under which each has a value, and its type.
   public struct Property: Hashable, Sendable {
@@ -26,153 +29,55 @@ public struct DynamicQuery: Sendable {
     public let type: PropertyType
   }
 
-  private let source: Source
-  private(set) var query: QueryDescription
-  /// Ends a run by throwing.
-  package var check: (@Sendable () throws -> Void)?
+  /// The question that the text asks, and where it is asked.
+  public var request: QueryRequest
 
-  init(_ query: QueryDescription, _ source: Source) {
-    self.query = query
-    self.source = source
+  init(_ query: QueryDescription, _ source: QueryRequest.Source) {
+    request = QueryRequest(source, query)
   }
 
-  fileprivate init(_ text: String, _ values: [any PropertyValue], _ source: Source) throws {
+  fileprivate init(
+    _ text: String, _ values: [any PropertyValue], _ source: QueryRequest.Source
+  ) throws {
     self.init(try QueryDescription(parsing: text, values.map(\.storedValue)), source)
   }
 
   /// The collection that is asked.
-  public var collection: Path { query.collection }
+  public var collection: Path { request.description.collection }
 
-  // MARK: Pages
-
-  /// Ends after so many results, of which the first `offset` are left out before; instead of what
-  /// the text says about that.
-  public func limit(_ count: Int, offset: Int = 0) -> DynamicQuery {
-    var copy = self
-    (copy.query.limit, copy.query.offset) = (max(count, 0), max(offset, 0))
-    return copy
-  }
-
-  /// Goes on where an earlier run of the same query ended.
-  public func after(_ cursor: QueryCursor?) -> DynamicQuery {
-    var copy = self
-    copy.query.after = cursor
-    return copy
-  }
+  /// True if results are whole records, and not values that were selected, or aggregates.
+  package var isOfRecords: Bool { request.description.isOfRecords }
 
   // MARK: Results
 
-  /// All results, in order.
-  ///
-  /// A result is the record, or has what the query selects, each under its ``Property/name``. A
-  /// result that is made of several records, as groups and distinct values are, has the path of the
-  /// collection.
-  ///
-  /// - Throws: ``QueryError`` for what cannot be answered; ``DatabaseError/corrupt(reason:)``.
-  /// - Complexity: as ``explain()`` says; about 1 µs and 0.1 µs a value for each result.
-  public func fetch() throws -> [DynamicRecord] {
-    var records: [DynamicRecord] = []
-    try forEach { records.append($0) }
-    return records
+  /// Makes records of a run's results.
+  public func read(_ run: QueryRun, _ body: (DynamicRecord) throws -> Bool) throws {
+    try run.forEachRecord(body)
   }
-
-  /// Visits the results in order, with memory that does not depend on how many there are, unless
-  /// they must be sorted.
-  ///
-  /// - Parameter body: Takes the result. It must not write to the transaction that is read.
-  /// - Throws: Any error that `body` throws; otherwise as ``fetch()``.
-  public func forEach(_ body: (DynamicRecord) throws -> Void) throws {
-    try results().forEachRecord(body)
-  }
-
-  /// Some of the results, and where the next ones begin.
-  ///
-  ///     var page = try query.limit(50).page()
-  ///     while let next = page.next { page = try query.limit(50).after(next).page() }
-  ///
-  /// - Returns: As many results as the limit says; `next` is nil behind the last.
-  /// - Throws: As ``fetch()``; ``QueryError`` for groups, distinct values and single answers, which
-  ///   have no place to go on from.
-  public func page() throws -> (records: [DynamicRecord], next: QueryCursor?) {
-    guard query.hasPages else {
-      throw QueryError("only what each record gives has pages; use “limit” and “offset”")
-    }
-    let results = try results()
-    var records: [DynamicRecord] = []
-    try results.forEachRecord { records.append($0) }
-    return (records, results.cursor)
-  }
-
-  /// How many results there are; of a query that ends with `| count`, what it counts.
-  ///
-  /// - Throws: As ``fetch()``.
-  public func count() throws -> Int { try results().count() }
 
   /// The names and types of what results have a value for, in the order in which they are selected.
   /// Whole records have `id`, which is their key, what is declared, and what one of them has.
   ///
-  /// - Throws: As ``fetch()``.
-  /// - Complexity: as ``fetch()`` for whole records, all of which are looked at; else O(1).
-  public func properties() throws -> [Property] { try results().properties() }
+  /// - Throws: As ``Walk/fetch()``.
+  /// - Complexity: as ``Walk/fetch()`` for whole records, all of which are looked at; else O(1).
+  public func properties() throws -> [Property] { try request.run().properties() }
 
   /// Names in the condition that no record has ever had: one that is misspelt is no error, but null
   /// everywhere.
   ///
-  /// - Throws: As ``fetch()``.
+  /// - Throws: As ``Walk/fetch()``.
   public func unknownNames() throws -> [String] {
-    let snapshot = try snapshot()
+    let (snapshot, query) = (try request.snapshot(), request.description)
     let declared = try snapshot.definition(of: collection)?.properties.map(\.name) ?? []
     let known = Set(try snapshot.propertyNames + declared + query.joins.map(\.name))
     let used = query.condition?.propertyNames ?? []
     return used.subtracting(known).filter { !$0.contains(".") }.sorted()
   }
-
-  /// How the query is answered, in words, with what was estimated and what running it did.
-  ///
-  /// - Throws: As ``fetch()``, since the query is run.
-  public func explain() throws -> String {
-    let results = try results()
-    _ = try results.count()
-    return results.explanation
-  }
-
-  // MARK: Running
-
-  private func snapshot() throws -> Snapshot {
-    switch source {
-    case .database(let database): try database.snapshot()
-    case .snapshot(let snapshot): snapshot
-    }
-  }
-
-  private func results() throws -> QueryResults {
-    let results = try QueryResults(query, on: try snapshot())
-    results.check = check
-    return results
-  }
-
-  /// Asks for a result on another thread; cancelling the task ends the run.
-  ///
-  ///     let late = try await query.inBackground { try $0.fetch() }
-  ///
-  /// - Parameter body: Asks for the result.
-  /// - Returns: The value that `body` returns.
-  /// - Throws: Any error that `body` throws; `CancellationError`; ``DatabaseError/misuse(reason:)``
-  ///   for a query of a transaction.
-  public func inBackground<R: Sendable>(
-    _ body: @escaping @Sendable (DynamicQuery) throws -> R
-  ) async throws -> R {
-    try await snapshot().inBackground { check in
-      var query = self
-      query.check = check
-      return try body(query)
-    }
-  }
 }
 
 extension DynamicQuery: CustomStringConvertible {
   /// The query in the query language, with the values that were given beside it.
-  public var description: String { query.description }
+  public var description: String { request.description.description }
 }
 
 extension Database {

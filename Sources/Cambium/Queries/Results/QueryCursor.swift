@@ -10,7 +10,9 @@ import FoundationEssentials
 ///       | length of the order u32 | order | joined | key
 ///
 /// Kind: 1, results come by an index; 0, they do not, and there is no entry. With 2 added there are
-/// joined records: their number u16, then for each the length of its key u16 and the key.
+/// joined records: their number u16, then for each the length of its key u16 and the key. Kind 4 is
+/// of computed results, groups and distinct values, which have no record's place: the order is how
+/// many came before, u64, and there is neither entry nor key.
 public struct QueryCursor: Hashable, Sendable {
   /// The index by which results come.
   var index: UInt32?
@@ -24,6 +26,11 @@ public struct QueryCursor: Hashable, Sendable {
   /// The keys of the records that were joined to the result's; an empty one for none.
   var joined: [[UInt8]] = []
 
+  /// How many computed results came before; nil for a cursor among records.
+  var computed: Int? {
+    key.isEmpty ? order.lend { try? Int(clamping: $0.load(UInt64.self, at: 0)) } : nil
+  }
+
   /// The bytes by which the result is sorted: its sort key, then its key.
   var place: [UInt8] { order + key }
 }
@@ -31,7 +38,9 @@ public struct QueryCursor: Hashable, Sendable {
 extension QueryCursor: LosslessStringConvertible {
   /// The text form.
   public var description: String {
-    var bytes: [UInt8] = [(index == nil ? 0 : 1) + (joined.isEmpty ? 0 : 2)]
+    var bytes: [UInt8] = [
+      (index == nil ? 0 : 1) + (joined.isEmpty ? 0 : 2) + (key.isEmpty ? 4 : 0)
+    ]
     bytes.append(littleEndian: query)
     bytes.append(littleEndian: index ?? 0)
     bytes.append(littleEndian: UInt16(clamping: entry.count))
@@ -64,7 +73,7 @@ extension QueryCursor: LosslessStringConvertible {
     let entryEnd = 15 + Int(try bytes.load(UInt16.self, at: 13))
     let orderStart = entryEnd + 4
     let orderEnd = orderStart + Int(try bytes.load(UInt32.self, at: entryEnd))
-    guard kind < 4 else { throw QueryError("the cursor is damaged") }
+    guard kind <= 4 else { throw QueryError("the cursor is damaged") }
     var (joined, keyStart) = ([[UInt8]](), orderEnd)
     if kind & 2 != 0 {
       let count = try bytes.load(UInt16.self, at: keyStart)
@@ -80,7 +89,18 @@ extension QueryCursor: LosslessStringConvertible {
       entry: try bytes.array(15, entryEnd - 15),
       order: try bytes.array(orderStart, orderEnd - orderStart),
       key: try bytes.array(keyStart, bytes.byteCount - keyStart), joined: joined)
-    _ = try key.lend { try Key($0) }
+    if kind == 4 {
+      guard order.count == 8, key.isEmpty else { throw QueryError("the cursor is damaged") }
+    } else {
+      _ = try key.lend { try Key($0) }
+    }
+  }
+
+  /// The place behind so many computed results.
+  init(query: UInt64, computed: Int) {
+    var order: [UInt8] = []
+    order.append(littleEndian: UInt64(computed))
+    self.init(index: nil, query: query, order: order, key: [])
   }
 }
 
@@ -93,6 +113,8 @@ extension QueryDescription {
       text += "\n\(join.isLeft) \(join.name) \(join.collection) \(join.outer) \(join.inner ?? "id")"
       text += " \(join.condition?.description ?? "")"
     }
+    if let grouping { text += "\n\(grouping)" }
+    if isDistinct { text += "\n\(selection ?? [])" }
     return Checksum.of(text: text)
   }
 }

@@ -74,8 +74,10 @@ extension QueryRun {
   private func scanPast(
     _ node: UInt64, _ range: ClosedOpenBytes, _ isReversed: Bool, _ visit: Visit
   ) throws {
+    let after = plan.order == nil ? plan.description.after : nil
     var walk = try ChildWalk(
-      records.reader, node: node, moment: records.snapshot.moment, isReversed: isReversed)
+      records.reader, node: node, moment: records.snapshot.moment,
+      from: try after?.key.lend { try Key($0) }, isReversed: isReversed)
     var goesOn = true
     while goesOn {
       let visited: Void? = try walk.next { treeKey, header, version in

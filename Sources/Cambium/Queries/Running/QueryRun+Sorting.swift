@@ -7,6 +7,22 @@ extension QueryRun {
   func sorting(
     _ order: QueryOrder, _ hand: (RawSpan, RawSpan) throws -> Bool
   ) throws {
+    let sorted = try parts?.sorted ?? sorted(order)
+    parts?.sorted = sorted
+    let isJoined = !plan.joins.isEmpty
+    try sorted.forEach { place, key, bytes in
+      let own = isJoined ? try records.join(from: bytes) : 0..<bytes.byteCount
+      let goesOn = try hand(key, bytes.extracting(own))
+      if !goesOn {
+        let joined = isJoined ? records.joinedKeys : []
+        let end = place.byteCount - key.byteCount - joined.joinedPlace.count
+        last = (place.extracting(0..<end).array(), key.array(), joined)
+      }
+      return goesOn
+    }
+  }
+
+  private func sorted(_ order: QueryOrder) throws -> SortedResults {
     var sorting = QuerySorting(top: plan.topCount)
     var place = ByteBuffer()
     let after = plan.description.after.map { $0.place + $0.joined.joinedPlace }
@@ -18,21 +34,15 @@ extension QueryRun {
       try place.lend { place in
         if let after, after.lend({ !$0.precedes(place) }) { return }
         if sorting.isBehind(place) { return }
-        if !isJoined { return try sorting.add(place, key, record) }
+        if !isJoined {
+          if let filter, try !filter(key, record) { return }
+          return try sorting.add(place, key, record)
+        }
         try records.joinedBytes(of: record).lend { try sorting.add(place, key, $0) }
       }
       return true
     }
-    try sorting.forEach { place, key, bytes in
-      let own = isJoined ? try records.join(from: bytes) : 0..<bytes.byteCount
-      let goesOn = try hand(key, bytes.extracting(own))
-      if !goesOn {
-        let joined = isJoined ? records.joinedKeys : []
-        let end = place.byteCount - key.byteCount - joined.joinedPlace.count
-        last = (place.extracting(0..<end).array(), key.array(), joined)
-      }
-      return goesOn
-    }
+    return try sorting.sorted()
   }
 }
 

@@ -15,29 +15,45 @@ extension QueryRun {
   /// - Parameter body: Takes the values in the order of ``columns``; false ends the run.
   /// - Throws: Any error that `body` throws; ``DatabaseError/corrupt(reason:)``.
   func forEachValues(_ body: ([Value]) throws -> Bool) throws {
-    if let grouping = plan.description.grouping { return try forEachGroup(grouping, body) }
-    let paths = try QueryPaths(
-      plan.description.selection ?? [PropertyPath(nil)], in: scope)
-    guard plan.description.isDistinct else {
+    guard plan.description.isComputed else {
+      let paths = try selectedPaths()
       return try forEach { key, record in try body(paths.values(record, key: key, records)) }
     }
-    var limits = Limits(plan.description)
-    if limits.isOver { return }
+    if parts != nil { return try holding { try forEachKept(body) } }
+    var window = plan.description.window()
+    let before = window.skipped
+    if window.left == 0 { return }
+    try forEachComputed { values in
+      if window.skips() { return true }
+      if try body(values) && window.goesOn { return true }
+      computed = before + window.handed
+      return false
+    }
+  }
+
+  func selectedPaths() throws -> QueryPaths {
+    try QueryPaths(plan.description.selection ?? [PropertyPath(nil)], in: scope)
+  }
+
+  /// Visits groups or distinct values, without offset and limit.
+  private func forEachComputed(_ body: ([Value]) throws -> Bool) throws {
+    if let grouping = plan.description.grouping { return try forEachGroup(grouping, body) }
+    let paths = try selectedPaths()
     var distinct = DistinctValues()
     var goesOn = true
     try forEach { key, record in
       let values = try paths.values(record, key: key, records)
-      if try distinct.isNew(values) { goesOn = try limits.hand { try body(values) } }
+      if try distinct.isNew(values) { goesOn = try body(values) }
       return goesOn
     }
-    if goesOn { try distinct.forEachLater { values in try limits.hand { try body(values) } } }
+    if goesOn { try distinct.forEachLater(body) }
   }
 
   /// How many results there are.
   func count() throws -> Int {
     if let counted = plan.counted { return try counted.count(records.reader) }
     var count = 0
-    if plan.description.grouping != nil || plan.description.isDistinct {
+    if plan.description.isComputed {
       try forEachValues { _ in
         count += 1
         return true
@@ -60,16 +76,14 @@ extension QueryRun {
     _ grouping: QueryDescription.Grouping, _ body: ([Value]) throws -> Bool
   ) throws {
     let shape = try GroupShape(columns, grouping.condition, plan.description.orderings)
-    var limits = Limits(plan.description)
-    if limits.isOver { return }
     if plan.description.orderings.isEmpty {
-      return try forEachUnlimitedGroup(grouping) { values in
-        try shape.accepts(values, records) ? try limits.hand { try body(values) } : true
+      return try forEachUnorderedGroup(grouping) { values in
+        try shape.accepts(values, records) ? try body(values) : true
       }
     }
-    var sorting = QuerySorting(top: limits.count)
+    var sorting = QuerySorting(top: plan.description.heapCount)
     var number: UInt64 = 0
-    try forEachUnlimitedGroup(grouping) { values in
+    try forEachUnorderedGroup(grouping) { values in
       guard try shape.accepts(values, records) else { return true }
       var place = try shape.place(values, records)
       place.append(bigEndian: number)
@@ -80,14 +94,14 @@ extension QueryRun {
       }
       return true
     }
-    try sorting.forEach { _, _, stored in
+    try sorting.sorted().forEach { _, _, stored in
       guard case .array(let values) = try Value(stored) else { return true }
-      return try limits.hand { try body(values) }
+      return try body(values)
     }
   }
 
   /// Visits all groups in the order of their values: those of a view, or of the records.
-  private func forEachUnlimitedGroup(
+  private func forEachUnorderedGroup(
     _ grouping: QueryDescription.Grouping, _ body: ([Value]) throws -> Bool
   ) throws {
     if let view = plan.view { return try view.forEach(records.reader, body) }
@@ -97,34 +111,6 @@ extension QueryRun {
       return true
     }
     try groups.forEach(body)
-  }
-
-  /// Skips what is to be skipped, and ends after what is wanted.
-  private struct Limits {
-    private var skipped: Int
-    private var left: Int
-
-    init(_ description: QueryDescription) {
-      skipped = description.offset
-      left = description.limit ?? .max
-    }
-
-    var isOver: Bool { left == 0 }
-
-    /// How many results there are at most with those that are skipped; nil for too many.
-    var count: Int? {
-      let (count, overflow) = left.addingReportingOverflow(skipped)
-      return overflow || count > QuerySorting.heapMax ? nil : count
-    }
-
-    mutating func hand(_ body: () throws -> Bool) throws -> Bool {
-      if skipped > 0 {
-        skipped -= 1
-        return true
-      }
-      left -= 1
-      return try body() && left > 0
-    }
   }
 }
 

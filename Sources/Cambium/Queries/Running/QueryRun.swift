@@ -1,17 +1,21 @@
 // Answers a query as its plan says.
 //
-//     access ──▶ condition ──▶ joins ──▶ their condition ──▶ sort ──▶ skip, limit ──▶ body
+//     access ─▶ condition ─▶ filter ─▶ joins ─▶ their condition ─▶ sort ─▶ skip, limit ─▶ body
 //
 // Records are lent to the caller where they lie; nothing is kept but what sorting and joins need.
 
 import LMDB
 
-/// One answer to a query, on one thread.
-final class QueryRun {
+/// One answer to a query, on one thread. Outside of the engine it is a token: shapes of results
+/// hand it to the shape that they are made of.
+public final class QueryRun {
+  /// A filter in Swift: takes the key's stored form and the whole stored record.
+  @usableFromInline typealias Filter = (_ key: RawSpan, _ record: RawSpan) throws -> Bool
+
   /// The number of entries and records between two checks for cancellation.
   private static let cancellationInterval = 256
 
-  let plan: QueryPlan
+  var plan: QueryPlan
   let records: QueryRecords
   private var ownCounts = QueryCounts()
   /// The number of related records that had been read before it ran.
@@ -19,13 +23,26 @@ final class QueryRun {
   private var untilCheck = QueryRun.cancellationInterval
   /// Asked now and then; throws to end the run.
   var check: (() throws -> Void)?
+  /// The filter in Swift, where the description says that there is one.
+  var filter: Filter?
+  /// The model that the filter decoded and accepted last, for a shape that reads it again.
+  @usableFromInline var accepted: AnyObject?
+  /// The lines that a shape adds to the explanation.
+  var words: () -> [String] = { [] }
+  /// The state of a run that is read part by part; nil where it is read at once.
+  var parts: QueryParts?
   private var tables: [JoinTable?]
+  /// True if the filter is evaluated before joins. Where single records are sorted, it is evaluated
+  /// only for those that may be among the first.
+  private let isFilteredFirst: Bool
   private let tracer: QueryTracer?
   /// The entry of an index at which the run was ended; of those that are sorted, since one of them
   /// is cut, what they all begin with.
   var lastEntry: [UInt8] = []
   /// The result at which the run was ended, and its place without the key where it was sorted.
   var last: (place: [UInt8], key: [UInt8], joined: [[UInt8]])?
+  /// The number of computed results up to the one at which the run was ended.
+  var computed: Int?
 
   convenience init(_ description: QueryDescription, on snapshot: Snapshot) throws {
     try self.init(description, QueryRecords(snapshot))
@@ -42,17 +59,25 @@ final class QueryRun {
       throw QueryError(problem)
     }
     var description = description
-    if description.outcome == .exists { description.limit = 1 }
+    if description.outcome == .exists { description.limit = min(1, description.limit ?? 1) }
     let countsAll = description.outcome != .list && description.outcome != .ids
     if countsAll && description.limit == nil { description.orderings = [] }
     plan = try QueryPlanner(description, records).plan()
     // The queries that planning asked of other collections are runs of their own.
     relatedBefore = records.relatedCount
     tables = Array(repeating: nil, count: description.joins.count)
+    isFilteredFirst = plan.order == nil || !plan.joins.isEmpty
   }
 
   // A run has many ways to end, and this is behind all of them.
   deinit { tracer?.tell(plan, counts, on: records.snapshot) }
+
+  /// The plan in words, with what running it did.
+  var explanation: String { ([plan.explained(counts)] + words()).joined(separator: "\n") }
+
+  /// True if results are handed out only after all of them were found.
+  @usableFromInline
+  var isSorted: Bool { plan.order != nil }
 
   /// The counts of its work so far.
   var counts: QueryCounts {
@@ -81,6 +106,7 @@ final class QueryRun {
   ///   have only what the query reads. It must not write to the transaction whose records are read.
   /// - Throws: Any error that `body` throws; ``DatabaseError/corrupt(reason:)``;
   ///   ``DatabaseError/misuse(reason:)`` where `body` wrote.
+  @usableFromInline
   func forEach(_ body: (_ key: RawSpan, _ record: RawSpan) throws -> Bool) throws {
     try holding { try forEachUnguarded(body) }
   }
@@ -94,44 +120,30 @@ final class QueryRun {
   }
 
   private func forEachUnguarded(_ body: (RawSpan, RawSpan) throws -> Bool) throws {
-    // The offset and limit of groups and of distinct results are applied where these are made.
-    let countsLater = plan.description.grouping != nil || plan.description.isDistinct
-    var window =
-      countsLater
-      ? Window(skipped: 0, left: .max)
-      : Window(skipped: plan.description.offset, left: plan.description.limit ?? .max)
-    if window.left == 0 { return }
-    defer { ownCounts.results += window.handed }
+    // The offset and limit of computed results are applied where these are made.
+    var window = parts?.window ?? plan.description.window(ofRecords: true)
+    if parts?.isOver ?? (window.left == 0) { return }
+    window.handed = 0
+    window.most = parts?.most ?? .max
+    var isOver = true
+    defer {
+      ownCounts.results += window.handed
+      parts?.window = window
+      parts?.isOver = isOver || window.left == 0
+    }
     if let order = plan.order {
       return try sorting(order) { key, record in
         if window.skips() { return true }
-        return try body(key, record) && window.left > 0
+        isOver = try body(key, record) && window.goesOn
+        return isOver
       }
     }
+    if let parts, parts.window.handed > 0 { plan.description.after = cursor }
     try forEachAccepted { key, record in
       if window.skips() { return true }
-      let goesOn = try body(key, record) && window.left > 0
-      if !goesOn { last = (try place(of: record, key), key.array(), records.joinedKeys) }
-      return goesOn
-    }
-  }
-
-  /// Which results are handed on. It is the function's own, not the run's: the access to a class's
-  /// variable is checked at run time, for each result.
-  private struct Window {
-    var skipped: Int
-    var left: Int
-    var handed = 0
-
-    /// Counts one, and says if it is passed over.
-    mutating func skips() -> Bool {
-      if skipped > 0 {
-        skipped -= 1
-        return true
-      }
-      handed += 1
-      left -= 1
-      return false
+      isOver = try body(key, record) && window.goesOn
+      if !isOver { last = (try place(of: record, key), key.array(), records.joinedKeys) }
+      return isOver
     }
   }
 
@@ -144,10 +156,13 @@ final class QueryRun {
   }
 
   /// Where the last run stopped because it was enough; nil where it came to the end.
+  @usableFromInline
   var cursor: QueryCursor? {
-    last.map { last in
+    let hash = plan.description.cursorHash
+    if let computed { return QueryCursor(query: hash, computed: computed) }
+    return last.map { last in
       QueryCursor(
-        index: plan.usesIndexOrder ? plan.indexNumber : nil, query: plan.description.cursorHash,
+        index: plan.usesIndexOrder ? plan.indexNumber : nil, query: hash,
         entry: plan.usesIndexOrder ? lastEntry : [], order: last.place, key: last.key,
         joined: last.joined)
     }
@@ -161,6 +176,7 @@ final class QueryRun {
       if !isTested, let program = plan.program {
         guard try program.accepts(record, key: key, records) else { return true }
       }
+      if isFilteredFirst, let filter, try !filter(key, record) { return true }
       if !plan.joins.isEmpty { return try join(0, key, record, body) }
       ownCounts.accepted += 1
       return try body(key, record)

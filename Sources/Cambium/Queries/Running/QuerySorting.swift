@@ -34,8 +34,24 @@ struct QuerySorting: ~Copyable {
     }
   }
 
-  /// Hands the results out in order, until `body` says that it is enough.
-  consuming func forEach(
+  /// The results in order.
+  consuming func sorted() throws -> SortedResults {
+    if let heap { return SortedResults(heap.sorted()) }
+    return SortedResults(try sort.sorted())
+  }
+}
+
+/// Sorted results, which are handed out once.
+final class SortedResults {
+  private var first: ArraySlice<TopHeap.Entry> = []
+  private var entries: SortedEntries?
+
+  fileprivate init(_ first: [TopHeap.Entry]) { self.first = first[...] }
+
+  fileprivate init(_ entries: consuming SortedEntries) { self.entries = consume entries }
+
+  /// Hands the results out that are left, until `body` says that it is enough.
+  func forEach(
     _ body: (_ place: RawSpan, _ key: RawSpan, _ record: RawSpan) throws -> Bool
   ) throws {
     func hand(_ place: [UInt8], _ payload: [UInt8]) throws -> Bool {
@@ -47,19 +63,17 @@ struct QuerySorting: ~Copyable {
         }
       }
     }
-    if let heap {
-      for entry in heap.sorted() where try !hand(entry.place, entry.payload) { return }
-      return
+    while let entry = first.popFirst() {
+      if try !hand(entry.place, entry.payload) { return }
     }
-    var entries = try sort.sorted()
-    while let entry = try entries.next() {
+    while let entry = try entries?.next() {
       if try !hand(entry.key, entry.value) { return }
     }
   }
 }
 
 /// The first few of what is added: a heap with the last of them on top.
-private struct TopHeap {
+fileprivate struct TopHeap {
   typealias Entry = (place: [UInt8], payload: [UInt8])
 
   private let most: Int

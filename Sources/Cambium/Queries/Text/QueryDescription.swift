@@ -24,6 +24,8 @@ package struct QueryDescription: Hashable, Sendable {
   package var grouping: Grouping?
   /// The form of the answer.
   package var outcome = Outcome.list
+  /// True if a filter in Swift, which reads whole records, is evaluated after the condition.
+  package var hasFilter = false
 
   /// The form of an answer: a list of the results, or a summary of them.
   package enum Outcome: String, Hashable, Sendable {
@@ -85,6 +87,15 @@ package struct QueryDescription: Hashable, Sendable {
 }
 
 extension QueryDescription {
+  /// True if results are made of several records, groups or distinct values, and not of one each.
+  var isComputed: Bool { grouping != nil || isDistinct }
+
+  /// True if results are whole records, and not values that were selected, or aggregates.
+  package var isOfRecords: Bool { selection == nil && grouping == nil && outcome == .list }
+
+  /// The name of a single answer; nil for a query with a list of results.
+  var answerName: String? { outcome == .count || outcome == .exists ? outcome.rawValue : nil }
+
   /// The names of the collection's own properties that the answer depends on.
   var propertyNames: Set<String> {
     paths.reduce(into: condition?.propertyNames ?? []) {

@@ -93,7 +93,7 @@ func ask(_ database: Database) throws {
   var (pages, cursor, count) = (0, QueryCursor?.none, 0)
   repeat {
     let page = try newest.limit(400).after(cursor).page()
-    (pages, cursor, count) = (pages + 1, page.next, count + page.models.count)
+    (pages, cursor, count) = (pages + 1, page.next, count + page.results.count)
   } while cursor != nil
   try check(pages == 3 && count == 1025)
 }

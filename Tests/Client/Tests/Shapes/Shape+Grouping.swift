@@ -41,24 +41,26 @@ extension Shape {
         .order { ($0.count.descending, $0.sum($0.distance)) }.select { $0.count }
       check(groups.map(\.0) == ["UA", "B6", nil])
     },
-    Shape("figures, one") { database in
-      let groups = try database.query(Flight.self).group(by: \.carrier).figures { $0.count }.fetch()
+    Shape("aggregates, one") { database in
+      let groups = try database.query(Flight.self).group(by: \.carrier).aggregates { $0.count }
+        .fetch()
       check(groups.map(\.1) == [1, 1, 2])
     },
-    Shape("figures, one, forEach") { database in
+    Shape("aggregates, one, forEach") { database in
       var counts: [Int] = []
-      try database.query(Flight.self).group(by: \.carrier).figures { $0.count }
+      try database.query(Flight.self).group(by: \.carrier).aggregates { $0.count }
         .forEach { _, count in counts.append(count) }
       check(counts == [1, 1, 2])
     },
-    Shape("figures, two, forEach") { database in
+    Shape("aggregates, two, forEach") { database in
       var sums: [Double?] = []
       try database.query(Flight.self).group(by: \.carrier)
-        .figures { ($0.count, $0.sum($0.distance)) }.forEach { _, _, sum in sums.append(sum) }
+        .aggregates { ($0.count, $0.sum($0.distance)) }.forEach { _, _, sum in sums.append(sum) }
       check(sums == [400, 300, 300])
     },
-    Shape("figures, explain") { database in
-      let words = try database.query(Flight.self).group(by: \.carrier).explain { $0.count }
+    Shape("aggregates, explain") { database in
+      let words = try database.query(Flight.self).group(by: \.carrier).aggregates { $0.count }
+        .explain()
       check(!words.isEmpty)
     },
   ]

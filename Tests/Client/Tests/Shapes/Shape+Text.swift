@@ -16,7 +16,7 @@ extension Shape {
     },
     Shape("text, page") { database in
       let page = try database.query("flights limit 3").page()
-      check(page.records.count == 3 && page.next != nil)
+      check(page.results.count == 3 && page.next != nil)
     },
     Shape("text, count") { try check($0.query("flights where delay > 10").count() == 2) },
     Shape("text, properties") { database in

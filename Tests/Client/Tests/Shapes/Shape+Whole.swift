@@ -37,7 +37,7 @@ extension Shape {
     Shape("page") { database in
       let flights = database.query(Flight.self).limit(3)
       let page = try flights.page()
-      check(page.models.map(\.id) == [1, 2, 3])
+      check(page.results.map(\.id) == [1, 2, 3])
       try check(flights.after(page.next).fetch().map(\.id) == [4])
     },
     Shape("batches") { database in

@@ -1,0 +1,94 @@
+// The results of a run as records of no known type, and the names and types of what they have.
+
+extension QueryRun {
+  /// Visits the results as records, until `body` returns false. One that is made of several has the
+  /// path of the collection.
+  func forEachRecord(_ body: (DynamicRecord) throws -> Bool) throws {
+    let collection = query.collection
+    if let name = query.answerName { return try answer(name, body) }
+    if query.isOfRecords && !query.isDistinct {
+      let defaults = records.catalog.collections[collection]?.declaredDefaults(
+        asOf: records.snapshot.moment)
+      return try forEach { key, record in
+        let values = try Record(stored: record, records.catalog)
+        return try body(DynamicRecord(collection.appending(try Key(key)), values, defaults))
+      }
+    }
+    let names = columns
+    func record(_ path: Path, _ values: [Value]) -> DynamicRecord {
+      DynamicRecord(path, Record(zip(names, values).map { (name: $0, value: $1) }))
+    }
+    if query.isComputed { return try forEachValues { try body(record(collection, $0)) } }
+    let paths = try selectedPaths()
+    try forEach { key, stored in
+      let values = try paths.values(stored, key: key, records)
+      return try body(record(collection.appending(try Key(key)), values))
+    }
+  }
+
+  /// Hands out the single answer, behind which nothing goes on.
+  private func answer(_ name: String, _ body: (DynamicRecord) throws -> Bool) throws {
+    parts = nil
+    let count = try count()
+    (last, computed) = (nil, nil)
+    let value: Value =
+      query.outcome == .exists ? .bool(count > 0) : .integer(Int64(count))
+    _ = try body(
+      DynamicRecord(query.collection, Record([(name: name, value: value)])))
+  }
+}
+
+// MARK: Names and types
+
+extension QueryRun {
+  private var query: QueryDescription { plan.description }
+
+  /// The names and types of the values: of whole records, `id` and what results have.
+  func properties() throws -> [DynamicQuery.Property] {
+    if let name = query.answerName {
+      return [.init(name: name, type: query.outcome == .exists ? .bool : .integer)]
+    }
+    if query.isOfRecords { return try recordProperties() }
+    let paths = query.grouping?.paths ?? query.selection ?? [PropertyPath(nil)]
+    let types = try paths.map(type) + (query.grouping?.measures ?? []).map(type)
+    return zip(columns, types).map { DynamicQuery.Property(name: $0, type: $1) }
+  }
+
+  private func recordProperties() throws -> [DynamicQuery.Property] {
+    let declared = records.catalog.collections[query.collection]?.definition.properties ?? []
+    var properties = [DynamicQuery.Property(name: "id", type: .reference(query.collection))]
+    properties += declared.map { .init(name: $0.name, type: $0.type) }
+    var found: Set<Catalog.NameID> = []
+    try forEach { _, record in
+      let table = try RecordTable(record)
+      for index in 0..<table.count { found.insert(try table.name(record, index)) }
+      return true
+    }
+    let known = Set(properties.map(\.name))
+    for name in try found.sorted().map({ try records.catalog.name(of: $0) })
+    where !known.contains(name) {
+      properties.append(.init(name: name, type: .any))
+    }
+    return properties
+  }
+
+  private func type(_ path: PropertyPath) throws -> PropertyType {
+    let resolved = try scope.resolve(path)
+    switch path.function {
+    case .lowercased?: return .string
+    case .some: return .integer
+    case nil: break
+    }
+    if resolved.property != nil { return resolved.definition?.type ?? .any }
+    let collection = resolved.hops.isEmpty ? query.collection : resolved.hops.last?.collection
+    return collection.map { .reference($0) } ?? .any
+  }
+
+  private func type(_ measure: QueryMeasure) throws -> PropertyType {
+    switch measure.kind {
+    case .count: .integer
+    case .average: .double
+    case .sum, .minimum, .maximum: try measure.path.map { try type($0).element } ?? .any
+    }
+  }
+}

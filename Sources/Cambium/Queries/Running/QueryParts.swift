@@ -1,0 +1,111 @@
+// Reading the results of one run part by part: each part begins where the one before ended, without
+// planning again, and nothing is lent in between.
+//
+//     in the order of an index or of the keys ──▶ a cursor goes on behind the last result
+//     sorted ──▶ the sorted results are kept, in memory or in a file
+//     groups, distinct values ──▶ these are made once and kept in the same way
+
+/// The state of a run that is read part by part.
+struct QueryParts {
+  /// The number of results in the next part.
+  var most: Int
+  var window: QueryWindow
+  var isOver = false
+  /// The results that had to be sorted, or computed, as far as they are left.
+  var sorted: SortedResults?
+}
+
+/// Which results are handed on.
+///
+/// A run copies it while it visits results: access to a class's variable is checked at run time.
+struct QueryWindow {
+  var skipped: Int
+  var left: Int
+  var handed = 0
+  /// The number of results after which the visit ends.
+  var most = Int.max
+
+  var goesOn: Bool { left > 0 && handed < most }
+
+  /// Counts one, and says if it is passed over.
+  @inline(__always)
+  mutating func skips() -> Bool {
+    if skipped > 0 {
+      skipped -= 1
+      return true
+    }
+    handed += 1
+    left -= 1
+    return false
+  }
+}
+
+extension QueryDescription {
+  /// The results that are wanted; of computed ones all records.
+  func window(ofRecords: Bool = false) -> QueryWindow {
+    if isComputed && ofRecords { return QueryWindow(skipped: 0, left: .max) }
+    let (skipped, overflow) = offset.addingReportingOverflow(isComputed ? after?.computed ?? 0 : 0)
+    return QueryWindow(skipped: overflow ? .max : skipped, left: limit ?? .max)
+  }
+
+  /// How many first results are needed; nil for all, or more than a heap is to hold.
+  var heapCount: Int? {
+    let window = window()
+    let (count, overflow) = window.left.addingReportingOverflow(window.skipped)
+    return overflow || count > QuerySorting.heapMax ? nil : count
+  }
+}
+
+extension QueryRun {
+  /// Has the results read part by part, each of so many.
+  func beginParts(of most: Int) throws {
+    parts = QueryParts(most: most, window: plan.description.window())
+    parts?.isOver = plan.description.limit == 0
+    if plan.resumes || plan.description.isComputed { return }
+    plan.order = try QueryOrder(plan.description.orderings, in: plan.scope)
+  }
+
+  /// Visits the next part of results that were computed.
+  func forEachKept(_ body: ([Value]) throws -> Bool) throws {
+    guard let parts, !parts.isOver else { return }
+    let kept = try parts.sorted ?? keep()
+    var (handed, isOver) = (0, true)
+    try kept.forEach { _, _, stored in
+      guard case .array(let values) = try Value(stored) else { return true }
+      handed += 1
+      isOver = try body(values) && handed < parts.most
+      return isOver
+    }
+    self.parts?.isOver = isOver
+    self.parts?.sorted = kept
+  }
+
+  private func keep() throws -> SortedResults {
+    let parts = parts.take()
+    defer { self.parts = parts }
+    var sorting = QuerySorting(top: nil)
+    var number: UInt64 = 0
+    try forEachValues { values in
+      var place: [UInt8] = []
+      place.append(bigEndian: number)
+      number += 1
+      let stored = try Value.array(values).stored()
+      try place.lend { place in
+        try stored.lend { try sorting.add(place, place.extracting(0..<0), $0) }
+      }
+      return true
+    }
+    return try sorting.sorted()
+  }
+}
+
+extension QueryPlan {
+  /// True if a cursor says where the next part begins, or results are sorted and kept.
+  fileprivate var resumes: Bool {
+    if order != nil { return true }
+    return switch access {
+    case .scan, .keys, .keyRange, .index: true
+    case .both, .corrected, .top: false
+    }
+  }
+}
