@@ -100,7 +100,7 @@ struct DamagedLogTests {
   func checkpoint() throws {
     try place.use({ $0.checkpointGrowth = 1 }) { database in
       try database.write { try $0.set("last", to: 12) }
-      database.writer.checkpointer.finish()
+      database.finishCheckpoint()
     }
     try place.damageRecord(5)
     try place.distrust()

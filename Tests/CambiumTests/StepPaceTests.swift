@@ -39,7 +39,7 @@ struct StepPaceTests {
     let opened = Mutex<Database?>(nil)
     let isWritten = DispatchSemaphore(value: 0)
     try withDatabase {
-      $0.compactionStepTook = { step, _ in
+      $0.stepTook = { step, _ in
         guard step == "cut", let database = opened.withLock({ $0 }) else { return }
         let isFirst = course.withLock { course in
           defer { course.hasBegun = true }

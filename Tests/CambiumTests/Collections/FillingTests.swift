@@ -19,28 +19,31 @@ struct FillingTests {
   /// Takes steps of filling, each as short as can be, from sources as old as chance has it.
   struct Filling {
     let database: Database
-    var sources: [UInt32: FillRun.Source] = [:]
+    var sources: [UInt32: IndexBuild.Source] = [:]
     var steps = 0
 
     mutating func step(_ random: inout SeededGenerator) throws {
       let unfinished = try database.snapshot().names.collections.unfinished
       guard let number = unfinished.keys.sorted().first else { return }
       steps += 1
-      let run = FillRun(number, database.writer)
+      var build = IndexBuild(number, database.writer)
+      let progress = ProgressReporter()
       if unfinished[number] == .emptying {
-        _ = try run.step("empty") { projector, _ in try projector.folds.empty(number, until: .now) }
+        _ = try build.step("empty", progress) { projector, _ in
+          try projector.folds.empty(number, until: .now)
+        }
         return
       }
       if sources[number] == nil || random.oneIn(10) {
-        sources[number] = try run.source()
+        sources[number] = try build.makeSource(progress)
       }
       switch sources[number]?.content {
       case .entries(let entries)?:
-        _ = try run.step("index") { projector, _ in
+        _ = try build.step("index", progress) { projector, _ in
           try projector.folds.fill(number, from: entries, until: .now)
         }
       case .records(let view, let plan)?:
-        _ = try run.step("view") { projector, _ in
+        _ = try build.step("view", progress) { projector, _ in
           try projector.folds.fill(view, of: plan, until: .now)
         }
       case nil: break
@@ -66,7 +69,7 @@ struct FillingTests {
         if random.oneIn(50) { try expectSound(database) }
       }
       #expect(filling.steps > 50)
-      try database.writer.filler.finish(nil)
+      try database.finishIndexBuilds()
       #expect(try database.snapshot().names.collections.unfinished.isEmpty)
       try IndexTests().expectEntries(database, "seed \(seed), the end")
     }
@@ -173,7 +176,7 @@ struct FillingTests {
       #expect(referring == 0)
       try database.write { tx in try tx.move("things/3", to: "things/103") }
       #expect(try count("things where next = 103", database) == 10)
-      try database.writer.filler.finish(nil)
+      try database.finishIndexBuilds()
       #expect(try explained(text, database).contains("index"))
       try IndexTests().expectEntries(database, "filled")
     }
@@ -275,7 +278,7 @@ struct FillingTests {
     let tell: @Sendable (String, Duration) -> Void = { step, _ in
       if step == "index" { steps.add(1, ordering: .relaxed) }
     }
-    try withDatabase({ $0.fillStepTook = tell }) {
+    try withDatabase({ $0.stepTook = tell }) {
       try fill($0, 5000)
       try $0.declare("things", Self.definition(unique: true, "number"))
       let before = steps.load(ordering: .relaxed)
@@ -324,7 +327,7 @@ struct FillingTests {
       }
       try declareLater(IndexTests.definitions()[0], database)
       try database.write { tx in try tx.restore("things", removedAt: removal) }
-      try database.writer.filler.finish(nil)
+      try database.finishIndexBuilds()
       try IndexTests().expectEntries(database, "restored")
     }
   }
@@ -337,11 +340,13 @@ struct FillingTests {
       try declareLater(Self.definition("number"), database)
       let number = try #require(
         try database.snapshot().names.collections.unfinished.keys.first)
-      let run = FillRun(number, database.writer)
-      let source = try #require(try run.source())
-      let result = try run.step("index", of: source.generation + 1) { _, _ in true }
+      var build = IndexBuild(number, database.writer)
+      let source = try #require(try build.makeSource(ProgressReporter()))
+      let result = try build.step("index", of: source.generation + 1, ProgressReporter()) { _, _ in
+        true
+      }
       #expect(result == nil)
-      try run.fill()
+      try database.finishIndexBuilds()
       try IndexTests().expectEntries(database, "filled")
     }
     try place.expectSound()
@@ -364,7 +369,7 @@ struct FillingTests {
     try database.close()
     ended.wait()
     #expect(try place.mark?.isClean == true)
-    try place.use { try $0.finishFilling() }
+    try place.use { try $0.finishIndexBuilds() }
     try place.expectSound()
   }
 

@@ -87,7 +87,7 @@ private final class Reports: Sendable {
       case .stateRebuilt(let reason): notes.rebuildReason = reason
       case .stateBehind(let applied, let head): notes.behind = (applied, head)
       case .logDamaged(let record, let readable, _): notes.damaged = (record, readable)
-      case .snapshotHeld, .checkpointFailed, .compactionFailed, .fillingFailed,
+      case .snapshotHeld, .checkpointFailed, .compactionFailed, .indexBuildFailed,
         .projectionFailed, .stateUpdateFailed, .clockLeapt, .clockBehind, .scrubFoundDamage:
         break
       }

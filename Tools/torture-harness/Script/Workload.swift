@@ -116,7 +116,7 @@ struct WorkloadRun: Sendable {
     options.mapSize = 1 << 30
     options.plantedBugs = bugs
     options.busyTimeout = .seconds(20)
-    options.fillsLater = workload == .migrate
+    options.buildsIndexesLater = workload == .migrate
     return options
   }
 

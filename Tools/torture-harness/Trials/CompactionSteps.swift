@@ -14,7 +14,7 @@ struct CompactionSteps {
   func measure() throws {
     let times = StepTimes()
     var options = Database.Options()
-    options.compactionStepTook = { times.add("step: \($0)", $1) }
+    options.stepTook = { times.add("step: \($0)", $1) }
     let database = try Database(at: "\(directory)/steps.cambium", options: options)
     try fill(database)
     let head = try database.head

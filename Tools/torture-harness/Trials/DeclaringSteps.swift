@@ -12,7 +12,7 @@ struct DeclaringSteps {
   func measure() throws {
     let times = StepTimes()
     var options = Database.Options()
-    options.fillStepTook = { times.add("step: \($0)", $1) }
+    options.stepTook = { times.add("step: \($0)", $1) }
     let database = try Database(at: "\(directory)/steps.cambium", options: options)
     try fill(database)
     try declare("two indexes, one of them unique", database, times) {
@@ -26,7 +26,7 @@ struct DeclaringSteps {
     try declare("nothing any more", database, times) {
       ($0.indexes, $0.views) = ([], [])
     }
-    try database.finishFilling()
+    try database.finishIndexBuilds()
     times.report()
     try database.close()
   }

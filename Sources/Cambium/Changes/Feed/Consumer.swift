@@ -67,7 +67,7 @@ public struct Consumer: Sendable {
     try Consumer.check(name)
     let isAhead = database.directory.options.plantedBugs.contains(.consumerAhead)
     database.directory.keep(name, isAhead ? sequence.next : sequence)
-    database.writer.scheduleFlush()
+    database.jobs.wake(database.jobs[PositionJob.self], after: .seconds(1))
   }
 
   /// Moves the position, and stores it before returning.
@@ -91,10 +91,7 @@ public struct Consumer: Sendable {
       try translating {
         try directory.log.damage.checkNone()
         directory.forget(name)
-        let head = try directory.log.readNewest { try $0.head() }
-        let log = try LogWriter(directory.log)
-        try log.removeEntry("consumer/\(name)")
-        try log.commit(head: head)
+        try directory.log.amend { try $0.removeEntry("consumer/\(name)") }
       }
     }
   }

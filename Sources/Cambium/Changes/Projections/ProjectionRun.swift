@@ -11,43 +11,39 @@
 import LMDB
 
 /// Folds for one projection.
-final class ProjectionRun {
+final class ProjectionRun: @unchecked Sendable {
+  // It is Sendable because the steps of a job never overlap.
+
   private let projection: any Projection
-  private let directory: OpenDirectory
-  private let writer: Writer
+  private unowned let writer: Writer
   private var pace = StepPace()
   /// The nodes that were there at the start, as far as they are not taken in.
   private var start: DescendantCursor?
   private var startNumber: UInt32 = 0
 
-  init(_ projection: any Projection, _ directory: OpenDirectory, _ writer: Writer) {
+  init(_ projection: any Projection, _ writer: Writer) {
     self.projection = projection
-    self.directory = directory
     self.writer = writer
   }
+
+  private var directory: OpenDirectory { writer.directory }
 
   /// One step.
   ///
   /// - Returns: The position that it has come to, and true if it is up to date.
   /// - Throws: ``DatabaseError``, and what the projection throws; nothing of the step is stored.
   func step() throws -> (position: SequenceNumber, isDone: Bool) {
-    writer.stepBack()
-    return try writer.exclusively {
-      try translating {
-        let began = ContinuousClock.now
-        defer { pace.note(ContinuousClock.now - began) }
-        return try run(until: began + pace.duration)
-      }
+    do { return try writer.step("projection", &pace) { try run(until: $0) } } catch {
+      // The nodes that were taken in are not stored.
+      start = nil
+      throw error
     }
   }
 
   private func run(
     until end: ContinuousClock.Instant
   ) throws -> (position: SequenceNumber, isDone: Bool) {
-    let (state, _, horizon) = try directory.prepareState()
-    if try !state.environment.hasRoom(for: 64 << 20) {
-      try state.environment.growMap(headroom: 128 << 20)
-    }
+    let (state, horizon) = try directory.stateForStep()
     let tables = state.tables
     var transaction = try WriteTransaction(state.environment)
     let applied = try StateReader(access: transaction.access, tables: tables).head().applied

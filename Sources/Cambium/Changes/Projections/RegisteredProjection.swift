@@ -21,7 +21,10 @@ public struct RegisteredProjection: Sendable {
     if wanted > (try database.head) {
       throw DatabaseError.noSuchMoment(reason: "transaction \(wanted) is not there yet")
     }
-    try await database.writer.projections.wait(name, wanted)
+    guard let job = database.jobs[ProjectionJob.name(name)] as? ProjectionJob else {
+      throw CancellationError()
+    }
+    try await job.wait(for: wanted)
   }
 
   /// The projection's table, as a snapshot sees it.
@@ -100,7 +103,10 @@ extension Database {
     if directory.isReadOnly {
       throw DatabaseError.readOnly(reason: "\(path) is open for reading only")
     }
-    writer.projections.register(projection, progress)
+    let earlier = jobs[ProjectionJob.name(projection.name)] as? ProjectionJob
+    let job = ProjectionJob(projection, writer, progress, earlier)
+    jobs.register(job)
+    jobs.wake(job)
     return RegisteredProjection(projection.name, self)
   }
 }

@@ -79,12 +79,7 @@ struct Baseline {
     if mark.fold == StateMark.foldNumber { return }
     let state = try State(at: directory, generation: 0, options)
     defer { state.environment.close() }
-    // The derived entries may take as much room again as all there is.
-    let room = Rebuild.stepBytes * 64 + Int(clamping: Files.size(of: "\(directory)/data.mdb"))
-    if try !state.environment.hasRoom(for: room) { try state.environment.growMap(headroom: room) }
-    var projector = try StateWriter(state, catalog: try state.catalog())
-    try projector.folds.renewAll()
-    try projector.commit()
+    try state.deriveAnew()
   }
 
   private static func damage(_ mark: BaselineMark) -> DatabaseError {
@@ -114,9 +109,9 @@ struct Baseline {
 struct BaselineBuilder {
   private let directory: OpenDirectory
   private let horizon: SequenceNumber
-  private let progress: ProgressHandler?
+  private let progress: ProgressReporter
 
-  init(_ directory: OpenDirectory, upTo horizon: SequenceNumber, _ progress: ProgressHandler?) {
+  init(_ directory: OpenDirectory, upTo horizon: SequenceNumber, _ progress: ProgressReporter) {
     self.directory = directory
     self.horizon = horizon
     self.progress = progress
@@ -139,13 +134,11 @@ struct BaselineBuilder {
     let isArchiving = try directory.log.read { try $0.isArchiving() }
     var blobs =
       isArchiving ? [] : try BlobSweep(directory: directory).referred(by: state, upTo: horizon)
-    var rebuild = Rebuild(directory.log, into: state, head: horizon, progress)
-    try rebuild.run()
+    var replay = try Replay(into: state)
+    try replay.run(directory.log, upTo: horizon, progress)
     var cut = HistoryCut(state, upTo: horizon, keeping: kept)
     while try !cut.step(until: .now + .milliseconds(200)) {
-      if progress?(Progress(phase: "cut", done: cut.removed, total: nil)) == false {
-        throw CancellationError()
-      }
+      try progress.tell("cut", cut.removed)
     }
     if !blobs.isEmpty { try BlobReferences.forEach(in: state) { blobs.remove($0.hash) } }
     try EnvironmentCopy(of: state.environment, to: "\(place)/data.mdb").run()
@@ -163,6 +156,19 @@ struct BaselineBuilder {
     let transaction = try ReadTransaction(state.environment, tables: [])
     let reader = StateReader(access: transaction.access, tables: state.tables)
     return try HistoryCut.removalsToKeep(reader, upTo: horizon)
+  }
+}
+
+extension State {
+  /// Makes the entries that are derived from the tree anew.
+  func deriveAnew() throws {
+    // They may take as much room again as all there is.
+    let room = Int(clamping: Files.size(of: "\(environment.path)/data.mdb"))
+    var replay = try Replay(into: self)
+    try replay.step(room: room) { projector in
+      try projector.folds.renewAll()
+      return nil
+    }
   }
 }
 

@@ -68,15 +68,13 @@ public final class Database: Sendable {
     /// How often a process looks whether compacting is worth it, and how many bytes of records must
     /// be there to be dropped.
     package var compactionLook = (every: Duration.seconds(1), bytes: 4 << 20)
-    /// Told how long each step of a compaction had the writer's turn, with its commit.
-    package var compactionStepTook: (@Sendable (_ step: String, Duration) -> Void)?
+    /// Told how long each step of background work had the writer's turn, with its commit.
+    package var stepTook: (@Sendable (_ step: String, Duration) -> Void)?
     /// A collection of more records is declared in steps, while others write.
     package var declaredAtOnce = 2000
-    /// True if indexes and views that a transaction declares or gives up are filled and emptied
-    /// later as well.
-    package var fillsLater = false
-    /// Told how long each step of filling had the writer's turn, with its commit.
-    package var fillStepTook: (@Sendable (_ step: String, Duration) -> Void)?
+    /// True if indexes and views that a transaction declares or drops are built and emptied in the
+    /// background as well.
+    package var buildsIndexesLater = false
     /// The bytes that the scrub reads in a second, in the background; more where a round would take
     /// longer than a day. 0 turns it off; ``Database/scrub(progress:)`` can be called nevertheless.
     public var scrubBytesPerSecond = 1 << 20
@@ -95,6 +93,8 @@ public final class Database: Sendable {
 
   let directory: OpenDirectory
   let writer: Writer
+  /// All that happens in the background.
+  var jobs: Jobs { writer.jobs }
 
   /// The directory.
   public var path: String { directory.path }
@@ -119,12 +119,11 @@ public final class Database: Sendable {
     let directory = try naming(path) { try Database.openDirectory(path, options) }
     self.directory = directory
     writer = Writer(directory)
+    for job in Database.jobsAbove(self) { jobs.register(job) }
     directory.feed.setLook { [weak directory] in try? directory?.snapshot(at: .now).sequence }
     try translating { try prepareState(progress) }
     if directory.isReadOnly || directory.isPartial { return }
-    writer.compactor.resume(writer.compaction)
-    writer.filler.resume(directory)
-    writer.scrubber.start(self)
+    jobs.start()
   }
 
   deinit { try? close() }
@@ -194,14 +193,10 @@ public final class Database: Sendable {
   public func close() throws {
     if directory.feed.isClosed { return }
     directory.feed.close()
-    writer.scrubber.close()
-    // These write to the state, which is to be said to be clean.
-    writer.projections.close()
-    writer.filler.close()
+    // Some write to the state, which is to be marked clean.
+    jobs.close()
     defer {
       writer.close()
-      writer.compactor.close()
-      writer.checkpointer.close()
       directory.releaseState(forGood: true)
       directory.log.environment.close()
       if let container = directory.options.container { try? Files.removeDirectory(container.path) }

@@ -13,9 +13,9 @@ public enum Diagnostic: Sendable, CustomStringConvertible {
 
   /// Compaction in the background has failed; it goes on with a later commit.
   case compactionFailed(String)
-  /// An index could not be filled, or its entries removed. It is tried again when the database is
+  /// An index could not be built, or its entries removed. It is tried again when the database is
   /// opened the next time; until then queries do without it.
-  case fillingFailed(String)
+  case indexBuildFailed(String)
 
   /// A projection of the app could not go on. It is tried again after the next commit.
   case projectionFailed(String, reason: String)
@@ -75,7 +75,7 @@ public enum Diagnostic: Sendable, CustomStringConvertible {
         + "it has come; `cambium repair --latest` corrects the times of the future"
     case .checkpointFailed(let reason): "no checkpoint could be made: \(reason)"
     case .compactionFailed(let reason): "compaction could not go on: \(reason)"
-    case .fillingFailed(let reason): "an index could not be filled: \(reason)"
+    case .indexBuildFailed(let reason): "an index could not be built: \(reason)"
     case .projectionFailed(let name, let reason):
       "the projection '\(name)' could not go on: \(reason)"
     case .logDamaged(let sequence, let readable, let reason):

@@ -107,8 +107,9 @@ extension OpenDirectory {
       try copy("\(path)/\(directory)")
       let state = try openState(directory, generation)
       defer { state.environment.close() }
-      var rebuild = Rebuild(log, into: state, head: head, stopsAtDamage: isRecovery, progress)
-      return try rebuild.run()
+      var replay = try Replay(into: state)
+      return try replay.run(
+        log, upTo: head, stopsAtDamage: isRecovery, ProgressReporter(progress))
     } catch {
       try? Files.removeDirectory("\(path)/\(directory)")
       throw error

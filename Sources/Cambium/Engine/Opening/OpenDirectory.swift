@@ -293,8 +293,8 @@ final class OpenDirectory: Sendable {
       throw DatabaseError.corrupt(
         reason: "the state is ahead of the log (\(projector.applied) of \(head)); rebuild it")
     }
-    while projector.applied < head {
-      let record = try log.read { try $0.record(projector.applied.next) }
+    var records = RecordChain(log, after: projector.applied, upTo: head)
+    while let record = try records.next() {
       try projector.apply(record)
       projector.hasCaughtUp = true
     }

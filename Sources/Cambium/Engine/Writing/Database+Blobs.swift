@@ -65,13 +65,8 @@ extension OpenDirectory {
 
   /// Stores chunks without a transaction of their own.
   fileprivate func commit(_ chunks: BlobChunks) throws {
-    if try !log.environment.hasRoom(for: 4 * chunks.byteCount) {
-      try log.environment.growMap(headroom: 8 * chunks.byteCount + (64 << 20))
-    }
-    let writer = try LogWriter(log)
-    let head = try writer.reader.head()
-    try chunks.write(to: writer)
-    try writer.commit(head: head)
+    try log.environment.growMap(headroom: 4 * chunks.byteCount)
+    try log.amend { try chunks.write(to: $0) }
   }
 }
 

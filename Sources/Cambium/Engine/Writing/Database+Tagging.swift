@@ -67,9 +67,6 @@ extension OpenDirectory {
   /// Stores or removes a tag; the writer's turn and lock must be held.
   fileprivate func setTag(_ name: String, to sequence: SequenceNumber?) throws {
     try log.damage.checkNone()
-    let writer = try LogWriter(log)
-    let head = try writer.reader.head()
-    try writer.setTag(name, to: sequence)
-    try writer.commit(head: head)
+    try log.amend { try $0.setTag(name, to: sequence) }
   }
 }

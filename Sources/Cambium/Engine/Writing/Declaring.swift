@@ -100,7 +100,7 @@ private struct Declaring {
   ///
   /// - Returns: True if it is done; false to try again.
   func run() throws -> Bool {
-    try database.writer.filler.checkCaller()
+    try database.jobs[IndexBuildJob.self].checkCaller()
     guard try database.isLarge(path), let (difference, moment) = try look() else {
       try database.write(metadata: metadata) { tx in
         try tx.declare(path, try wanted(try tx.readingSnapshot(), tx.sequence))
@@ -108,7 +108,7 @@ private struct Declaring {
       return true
     }
     guard let interim = try declareInterim(difference, moment) else { return false }
-    try database.writer.filler.finish(progress)
+    try database.jobs[IndexBuildJob.self].finish(progress)
     return difference.unique.isEmpty ? true : try makeUnique(interim, difference.present, moment)
   }
 
@@ -167,7 +167,7 @@ private struct Declaring {
         guard try tx.definition(of: path) == interim else { return }
         try tx.writing.declare(path, present, checkedAt: moment)
       }
-      database.writer.filler.consider()
+      database.jobs.wake(database.jobs[IndexBuildJob.self])
       throw DatabaseError.notUnique(one, index: index, takenBy: other)
     }
   }
@@ -265,7 +265,7 @@ extension Writing {
     projector.folds.fillsLater = true
     projector.folds.unchecked = try keysChanged(in: path, after: moment)
     defer {
-      projector.folds.fillsLater = directory.options.fillsLater
+      projector.folds.fillsLater = directory.options.buildsIndexesLater
       projector.folds.unchecked = nil
     }
     try declare(path, definition)

@@ -16,24 +16,14 @@ struct StateLag: Sendable {
 }
 
 extension Writer {
-  private static let retryDelayMax = Duration.seconds(60)
-
   /// Tells everybody that a group is stored and cannot be read yet; the turn is held.
   func fallBehind(_ failure: any Error, at head: SequenceNumber) {
     let applied = directory.feed.applied
     let error = DatabaseError.stateBehind(applied: applied, head: head, reason: "\(failure)")
     guard directory.feed.fallBehind(StateLag(head: head, error: error)) else { return }
     directory.report(.stateUpdateFailed(applied: applied, head: head, reason: "\(failure)"))
-    projections.fail(error)
-    retry(after: .seconds(1))
-  }
-
-  private func retry(after delay: Duration) {
-    thread.run(after: delay) { [weak self] in
-      guard let self, directory.feed.lag != nil, !directory.feed.isClosed else { return }
-      try? exclusively { try translating { try catchUp() } }
-      if directory.feed.lag != nil { retry(after: min(delay * 2, Writer.retryDelayMax)) }
-    }
+    jobs.failAll(error)
+    jobs.wake(jobs[CatchUpJob.self], after: CatchUpJob.first)
   }
 
   /// Brings the state up to what this process has acknowledged, for a reader: another process may

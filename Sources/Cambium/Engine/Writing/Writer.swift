@@ -25,7 +25,6 @@ final class Writer: Sendable {
     var waiting: [WriteJob] = []
     var nextID = 0
     var isScheduled = false
-    var isFlushScheduled = false
     var isClosed = false
     /// How many bodies the last group of the queue had, and how long it took.
     var last = (count: 0, duration: Duration.zero)
@@ -37,34 +36,27 @@ final class Writer: Sendable {
   private static let stepBackMax = Duration.milliseconds(20)
 
   let directory: OpenDirectory
-  let checkpointer: Checkpointer
-  let compactor: Compactor
-  let projections: ProjectionRunner
-  let filler: Filler
-  let scrubber: Scrubber
+  /// All that happens in the background.
+  let jobs: Jobs
   private let turn = DispatchSemaphore(value: 1)
   private let owner = Atomic<UInt>(0)
   /// How many threads wait for the turn.
   let waiting = Atomic<Int>(0)
   private let queue = Mutex(Queue())
   private let background: any BackgroundWork
-  let thread: any WorkQueue
+  private let thread: any WorkQueue
 
   init(_ directory: OpenDirectory) {
     self.directory = directory
     background = directory.options.background
     thread = background.makeQueue("cambium.writer")
-    checkpointer = Checkpointer(background)
-    compactor = Compactor(background)
-    projections = ProjectionRunner(background)
-    filler = Filler(background)
-    scrubber = Scrubber(background)
-    projections.attach(self)
-    filler.attach(self)
+    jobs = Jobs(background, directory.report)
+    jobs.register(CheckpointJob(self))
+    jobs.register(IndexBuildJob(self))
+    jobs.register(PositionJob(self))
+    jobs.register(CatchUpJob(self))
     directory.feed.setRemedy { [weak self] in try self?.catchUpLate() }
   }
-
-  var compaction: CompactionRun { CompactionRun(directory, self) }
 
   // MARK: Turns
 
@@ -137,8 +129,6 @@ final class Writer: Sendable {
         if !directory.options.isTemporary { try writing.state.fillReserve() }
         for job in jobs { outcomes.append(Result { try run(job, in: writing) }) }
         try commit(writing)
-        checkpointer.consider(directory) { [weak self] in try self?.exclusively($0) }
-        compactor.consider(directory) { [weak self] in self?.compaction }
       }
       for (job, outcome) in zip(jobs, outcomes) { job.finish(outcome) }
     } catch {
@@ -157,8 +147,10 @@ final class Writer: Sendable {
     if let failure = writing.stateFailure { fallBehind(failure, at: writing.head.sequence) }
     if writing.isApplied {
       directory.feed.publish(writing.head.sequence)
-      projections.consider()
-      if writing.projector.folds.hasGivenUp || directory.options.fillsLater { filler.consider() }
+      jobs.considerAll()
+      if writing.projector.folds.hasGivenUp || directory.options.buildsIndexesLater {
+        jobs.wake(jobs[IndexBuildJob.self])
+      }
     }
   }
 
@@ -253,20 +245,6 @@ final class Writer: Sendable {
   }
 
   // MARK: Consumers' positions
-
-  /// Stores kept positions within a second, unless a commit does so first.
-  func scheduleFlush() {
-    let isNeeded = queue.withLock { queue in
-      if queue.isFlushScheduled || queue.isClosed { return false }
-      queue.isFlushScheduled = true
-      return true
-    }
-    guard isNeeded else { return }
-    thread.run(after: .seconds(1)) { [weak self] in
-      self?.queue.withLock { $0.isFlushScheduled = false }
-      try? self?.flush()
-    }
-  }
 
   /// Stores kept positions now.
   func flush() throws {

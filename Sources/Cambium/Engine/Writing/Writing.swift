@@ -92,7 +92,7 @@ final class Writing: @unchecked Sendable {
     self.horizon = horizon
     isObserved = directory.feed.observers.isObserved
     guards = directory.bindings.guards.withLock { $0 }
-    fillsLater = directory.options.fillsLater
+    fillsLater = directory.options.buildsIndexesLater
     emptiedAtOnce = fillsLater ? 0 : 2000
     projector = try StateWriter(state, catalog: catalog)
     putOff()

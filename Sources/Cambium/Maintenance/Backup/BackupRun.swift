@@ -7,7 +7,7 @@ import LMDB
 struct BackupRun {
   private let directory: OpenDirectory
   private let pieces: PieceWriter
-  private let progress: ProgressHandler?
+  private let progress: ProgressReporter
   /// The end of the newest part before this one; nil for a first one.
   private let previous: PartEnd?
   private var end: PartEnd
@@ -21,7 +21,7 @@ struct BackupRun {
   ) {
     self.directory = directory
     self.pieces = pieces
-    self.progress = progress
+    self.progress = ProgressReporter(progress)
     previous = ends.last
     end = PartEnd(head: ends.last?.head ?? LogHead())
     known = Set(ends.flatMap(\.blobs))
@@ -38,7 +38,7 @@ struct BackupRun {
     // Compaction may come further than the head was meanwhile; then the rest is added as well.
     while try !addUpToHead() {}
     let newest = end.head.sequence
-    try report("backup", newest.rawValue, newest.rawValue)
+    try progress.tell("backup", newest.rawValue, newest.rawValue)
     end.retention = try directory.log.read { try $0.retention() }
     end.tags = try directory.log.read { try $0.tags() }.filter { $0.sequence <= newest }
     try pieces.add(.end, end.stored())
@@ -60,16 +60,10 @@ struct BackupRun {
     }
   }
 
-  private func report(_ phase: String, _ done: UInt64, _ total: UInt64?) throws {
-    if progress?(Progress(phase: phase, done: done, total: total)) == false {
-      throw CancellationError()
-    }
-  }
-
   // MARK: Records
 
   private mutating func addRecords(to target: SequenceNumber) throws {
-    try report("backup", end.head.sequence.rawValue, target.rawValue)
+    try progress.tell("backup", end.head.sequence.rawValue, target.rawValue)
     var segment = Segment(after: end.head.sequence)
     for record in try nextRecords() where record.sequence <= target {
       guard record.sequence == end.head.sequence.next,
@@ -144,7 +138,7 @@ struct BackupRun {
       digest.update(bytes)
       count += UInt64(bytes.count)
       try pieces.add(.baselineFile, bytes)
-      try report("baseline", count, nil)
+      try progress.tell("baseline", count)
     }
   }
 
@@ -174,7 +168,7 @@ struct BackupRun {
       }
       try pieces.add(.chunks, content)
       place = newest.key
-      try report("blobs", UInt64(end.blobs.count), nil)
+      try progress.tell("blobs", UInt64(end.blobs.count))
     }
     try keep(blob)
   }

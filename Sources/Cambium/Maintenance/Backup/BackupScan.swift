@@ -29,7 +29,7 @@ final class BackupScan {
   }
 
   private let files: [File]
-  private let progress: ProgressHandler?
+  private let progress: ProgressReporter
   private let bytes: UInt64
   private var bytesRead: UInt64 = 0
 
@@ -61,7 +61,7 @@ final class BackupScan {
   ///   ``DatabaseError/corrupt(reason:)`` where the manifest is damaged.
   init(_ path: String, wantedTime: Int64? = nil, _ progress: ProgressHandler?) throws {
     guard Files.exists(path) else { throw DatabaseError.noDatabase(path: path) }
-    self.progress = progress
+    self.progress = ProgressReporter(progress)
     self.wantedTime = wantedTime
     if Files.isDirectory(path) {
       guard let manifest = try BackupDirectory(path: path).manifest() else {
@@ -133,7 +133,7 @@ final class BackupScan {
       }
       try begin(try start.content.lend { try PartStart($0) }, index)
       while let piece = try reader.next() {
-        try report(reader.size)
+        try progress.tell("check", bytesRead + reader.size, bytes)
         if piece.kind == .end {
           try finish(try piece.content.lend { try PartEnd($0) })
           let size = reader.size
@@ -153,7 +153,7 @@ final class BackupScan {
   /// Reads a file for its digest alone.
   private func compare(_ file: File) throws {
     try naming(file) {
-      try report(0)
+      try progress.tell("check", bytesRead, bytes)
       let reader = try PieceReader(file.path)
       let digest = try reader.digest()
       try compare(digest, reader.size, file)
@@ -165,11 +165,6 @@ final class BackupScan {
     guard file.part.map({ $0.digest == digest && $0.size == size }) ?? (size == bytes) else {
       throw DatabaseError.corrupt(reason: "it is not what was stored")
     }
-  }
-
-  private func report(_ read: UInt64) throws {
-    let step = Progress(phase: "check", done: bytesRead + read, total: bytes)
-    if progress?(step) == false { throw CancellationError() }
   }
 
   /// Names the file in what is wrong with it.

@@ -135,9 +135,7 @@ private final class Restoration {
   }
 
   func begin() throws {
-    let writer = try LogWriter(log)
-    try writer.setFormat(backup.format)
-    try writer.commit(head: head)
+    try log.write(0, head: head) { try $0.setFormat(backup.format) }
   }
 
   /// Takes the content of one step.
@@ -174,9 +172,7 @@ private final class Restoration {
     try Files.createDirectory(baselineDirectory)
     baselineFile = try FileWriter(creating: "\(baselineDirectory)/data.mdb")
     head = LogHead(mark)
-    let writer = try LogWriter(log)
-    try writer.begin(after: mark)
-    try writer.commit(head: head)
+    try log.write(0, head: head) { try $0.begin(after: mark) }
   }
 
   private func closeBaseline() throws {
@@ -189,13 +185,10 @@ private final class Restoration {
 
   /// Writes what was taken.
   private func store() throws {
-    if try !log.environment.hasRoom(for: bytes * 4) {
-      try log.environment.growMap(headroom: bytes * 8)
+    try log.write(bytes, head: head) { writer in
+      for chunk in chunks { try writer.putChunk(chunk.key, chunk.value) }
+      for record in records { try writer.append(record) }
     }
-    let writer = try LogWriter(log)
-    for chunk in chunks { try writer.putChunk(chunk.key, chunk.value) }
-    for record in records { try writer.append(record) }
-    try writer.commit(head: head)
     (chunks, records, bytes) = ([], [], 0)
   }
 
@@ -206,11 +199,11 @@ private final class Restoration {
     guard head.sequence == last else {
       throw DatabaseError.corrupt(reason: "the backup has changed while it was read")
     }
-    let writer = try LogWriter(log)
-    for tag in backup.tags where tag.sequence <= last {
-      try writer.setTag(tag.name, to: tag.sequence)
+    try log.write(0, head: head) { writer in
+      for tag in backup.tags where tag.sequence <= last {
+        try writer.setTag(tag.name, to: tag.sequence)
+      }
+      try writer.setRetention(backup.retention)
     }
-    try writer.setRetention(backup.retention)
-    try writer.commit(head: head)
   }
 }

@@ -71,18 +71,18 @@ struct BlobSweep {
   func step(
     _ found: (upTo: SequenceNumber, blobs: Set<[UInt8]>), until end: ContinuousClock.Instant
   ) throws -> Bool {
-    let log = try LogWriter(directory.log)
-    let reader = log.reader
-    let head = try reader.head()
-    var blobs = found.blobs.intersection(try reader.blobsGivenUp())
-    try forEachReference(reader, after: found.upTo, upTo: head.sequence) { blobs.remove($0) }
-    repeat {
-      guard let hash = blobs.first else { break }
-      if try !log.removeLastChunk(of: hash) { blobs.remove(hash) }
-    } while ContinuousClock.now < end
-    try log.setBlobsGivenUp(blobs.sorted { $0.lexicographicallyPrecedes($1) })
-    try log.commit(head: head)
-    return !blobs.isEmpty
+    try directory.log.amend { log in
+      let listed = try log.reader.blobsGivenUp()
+      var blobs = found.blobs.intersection(listed)
+      let head = try log.reader.head().sequence
+      try forEachReference(log.reader, after: found.upTo, upTo: head) { blobs.remove($0) }
+      repeat {
+        guard let hash = blobs.first else { break }
+        if try !log.removeLastChunk(of: hash) { blobs.remove(hash) }
+      } while ContinuousClock.now < end
+      try log.setBlobsGivenUp(blobs.sorted { $0.lexicographicallyPrecedes($1) })
+      return !blobs.isEmpty
+    }
   }
 
   private func forEachReference(
@@ -95,23 +95,6 @@ struct BlobSweep {
       var operations = OperationReader(try log.record(sequence).operations)
       while let operation = try operations.next() {
         try BlobReferences.forEach(in: operation) { body($0.hash) }
-      }
-    }
-  }
-}
-
-extension CompactionRun {
-  /// Gives the listed blobs up, unless something that is left refers to them.
-  func giveUpBlobs(_ progress: ProgressHandler?) throws {
-    if try directory.log.read({ try $0.blobsGivenUp().isEmpty }) { return }
-    let sweep = BlobSweep(directory: directory)
-    let found = try sweep.unreferred()
-    var isDone = false
-    var pace = StepPace()
-    while !isDone {
-      try step("give up", &pace) { isDone = try !sweep.step(found, until: .now + $0) }
-      if progress?(Progress(phase: "give up", done: 0, total: nil)) == false {
-        throw CancellationError()
       }
     }
   }

@@ -19,10 +19,10 @@ extension Database {
   public func planCompaction(
     keeping retention: Retention? = nil, measures: Bool = true, progress: ProgressHandler? = nil
   ) throws -> Compaction {
-    try compacting { run in
+    try compacting(progress) { run in
       let (horizon, archives) = try run.target(of: retention)
       let plan = try run.begin(upTo: horizon, archives: archives)
-      return measures ? try CompactionPlanner(run, progress).measured(plan) : plan
+      return measures ? try CompactionPlanner(run).measured(plan) : plan
     }
   }
 }
@@ -30,11 +30,9 @@ extension Database {
 private struct CompactionPlanner {
   private let directory: OpenDirectory
   private let run: CompactionRun
-  private let progress: ProgressHandler?
 
-  init(_ run: CompactionRun, _ progress: ProgressHandler?) {
+  init(_ run: CompactionRun) {
     self.run = run
-    self.progress = progress
     directory = run.directory
   }
 
@@ -54,7 +52,7 @@ private struct CompactionPlanner {
 
   private func baselineBytes(_ plan: Compaction) throws -> UInt64 {
     try inTemporaryDirectory { scratch in
-      _ = try BaselineBuilder(directory, upTo: plan.horizon, progress).make(in: scratch)
+      _ = try BaselineBuilder(directory, upTo: plan.horizon, run.progress).make(in: scratch)
       return Files.size(of: "\(scratch)/data.mdb")
     }
   }
@@ -69,7 +67,7 @@ private struct CompactionPlanner {
       defer { state.environment.close() }
       var cut = HistoryCut(state, upTo: plan.horizon)
       while try !cut.step(until: .now + .milliseconds(200)) {
-        try report("cut", cut.removed, nil)
+        try run.progress.tell("cut", cut.removed)
       }
       let transaction = try ReadTransaction(state.environment, tables: [])
       return try state.environment.pageBytes(StateTables.names, transaction.access)
@@ -105,15 +103,9 @@ private struct CompactionPlanner {
       let segment = try run.seal(from: next, upTo: plan.horizon)
       pages.add(key: segment.key.count, value: try segment.stored().count)
       next = segment.last.next
-      try report("compress", next.rawValue, plan.horizon.rawValue)
+      try run.progress.tell("compress", next.rawValue, plan.horizon.rawValue)
     }
     return pages.bytes
-  }
-
-  private func report(_ phase: String, _ done: UInt64, _ total: UInt64?) throws {
-    if progress?(Progress(phase: phase, done: done, total: total)) == false {
-      throw CancellationError()
-    }
   }
 }
 

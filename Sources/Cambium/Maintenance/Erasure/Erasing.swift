@@ -126,8 +126,8 @@ extension Database {
       throw DatabaseError.busy(reason: "another process has \(path) open; close it there first")
     }
     let database = try Database(at: path, options: options)
-    if try database.writer.compaction.isUnfinished() {
-      try database.compacting { try $0.finish(nil) }
+    if try database.compaction().isUnfinished() {
+      try database.compacting(nil) { try $0.finish() }
     }
     try database.close()
   }

@@ -7,7 +7,7 @@ struct ErasureRun {
   private let path: String
   private let options: Database.Options
   private let places: ErasedPlaces
-  private let progress: ProgressHandler?
+  private let progress: ProgressReporter
   private let claim: ClaimedDirectory
   /// The log as it is, and the one that is made.
   private let old: Log
@@ -21,7 +21,6 @@ struct ErasureRun {
   private var notes: [ErasureNote] = []
   /// True if there was anything at the places.
   private var hasFound = false
-  private static let stepBytes = Rebuild.stepBytes
 
   init(
     _ path: String, _ places: ErasedPlaces, _ options: Database.Options,
@@ -30,7 +29,7 @@ struct ErasureRun {
     self.path = path
     self.options = options
     self.places = places
-    self.progress = progress
+    self.progress = ProgressReporter(progress)
     boot = options.systemStart ?? Platform.bootIdentity()
     mount = options.mountIdentity ?? Platform.mountIdentity(of: path)
     claim = try ClaimedDirectory(creating: Database.temporaryPath("\(path)/erase", "-"))
@@ -83,11 +82,6 @@ struct ErasureRun {
     try? Files.removeDirectory(claim.path)
   }
 
-  private func report(_ phase: String, _ done: SequenceNumber, _ total: SequenceNumber) throws {
-    let step = Progress(phase: phase, done: done.rawValue, total: total.rawValue)
-    if progress?(step) == false { throw CancellationError() }
-  }
-
   // MARK: Making
 
   private mutating func make(_ metadata: [String: String]) throws {
@@ -127,9 +121,7 @@ struct ErasureRun {
     hasFound = hasFound || excision.hasFound
     try excision.commit()
     // Their entries hold values of what was taken out.
-    var projector = try StateWriter(state, catalog: catalog)
-    try projector.folds.renewAll()
-    try projector.commit()
+    try state.deriveAnew()
     try state.copyEntries(into: fresh)
     let directory = fresh.environment.path
     fresh.environment.close()
@@ -155,10 +147,10 @@ struct ErasureRun {
 
   private mutating func begin(after baseline: BaselineMark) throws {
     head = LogHead(baseline)
-    let writer = try LogWriter(new)
-    try writer.setFormat(try old.read { try $0.format() })
-    try writer.begin(after: baseline)
-    try writer.commit(head: head)
+    try new.write(0, head: head) { writer in
+      try writer.setFormat(try old.read { try $0.format() })
+      try writer.begin(after: baseline)
+    }
   }
 
   /// Redacts the segments. They go on from a baseline of their own.
@@ -170,13 +162,13 @@ struct ErasureRun {
     let redaction = try Redaction(places, into: state)
     var last = start.sequence
     while let segment = try old.read({ try $0.segment(after: last) }) {
-      try report("archive", last, archived.upperBound)
+      try progress.tell("archive", last.rawValue, archived.upperBound.rawValue)
       var records: [TransactionRecord] = []
       try segment.forEach { records.append($0) }
       var left = Segment(after: last)
       records.reverse()
-      try redaction.run({ records.popLast() }, { left.append($0.stored()) })
-      try write(max(left.records.count, ErasureRun.stepBytes)) { writer in
+      while try redaction.run({ records.popLast() }, { left.append($0.stored()) }) {}
+      try new.write(max(left.records.count, Replay.stepBytes), head: head) { writer in
         if mark.sequence > .zero { try writer.setArchiveStart(mark) }
         try writer.putSegment(left)
       }
@@ -189,24 +181,20 @@ struct ErasureRun {
 
   private mutating func redactRecords(into state: State, upTo last: SequenceNumber) throws {
     let redaction = try Redaction(places, into: state)
-    while head.sequence < last {
-      try report("erase", head.sequence, last)
-      var (bytes, next, redacted) = (0, head, [TransactionRecord]())
-      try redaction.run {
-        guard next.sequence < last, bytes < ErasureRun.stepBytes else { return nil }
-        let record = try old.read { try $0.record(next.sequence.next) }
-        guard old.isNext(record, after: next.link) else {
-          throw DatabaseError.corrupt(
-            reason: "the chain of the log breaks at record \(record.sequence)")
-        }
-        next.advance(to: record)
-        bytes += record.operations.count + 256
+    var records = RecordChain(old, after: head.sequence, link: head.link, upTo: last)
+    var isMore = head.sequence < last
+    while isMore {
+      try progress.tell("erase", head.sequence.rawValue, last.rawValue)
+      var (next, redacted) = (head, [TransactionRecord]())
+      isMore = try redaction.run {
+        let record = try records.next()
+        if let record { next.advance(to: record) }
         return record
       } _: {
         redacted.append($0)
       }
       head = next
-      try write(bytes) { writer in for record in redacted { try writer.append(record) } }
+      try new.append(redacted, head: head)
     }
     take(redaction)
   }
@@ -229,18 +217,20 @@ struct ErasureRun {
       sequence: head.sequence.next, clock: head.clock.next(microseconds: now), time: now,
       origin: try old.read { try $0.format().origin }, metadata: metadata, operations: operations,
       previous: head.link)
-    var projector = try StateWriter(state, catalog: try state.catalog())
-    try projector.apply(record)
-    try projector.commit()
+    var replay = try Replay(into: state)
+    try replay.step { projector in
+      try projector.apply(record)
+      return nil
+    }
     head.advance(to: record)
     result.sequence = record.sequence
-    try write(record.operations.count) { try $0.append(record) }
+    try new.append([record], head: head)
   }
 
   /// Copies tags, positions, policy and what else is not about what was made anew.
   private func copyEntries() throws {
     let (names, mark) = try old.read { (try $0.entryNames(), try $0.stateMark()) }
-    try write(ErasureRun.stepBytes) { writer in
+    try new.write(Replay.stepBytes, head: head) { writer in
       for name in names where !ErasureRun.isMadeAnew(name) {
         try old.read { log in
           _ = try log.entry(name) { try writer.setEntry(name, $0.array()) }
@@ -257,16 +247,6 @@ struct ErasureRun {
       .contains(name)
   }
 
-  /// Writes to the new log.
-  private func write(_ bytes: Int, _ body: (borrowing LogWriter) throws -> Void) throws {
-    if try !new.environment.hasRoom(for: 4 * bytes) {
-      try new.environment.growMap(headroom: 8 * bytes)
-    }
-    let writer = try LogWriter(new)
-    try body(writer)
-    try writer.commit(head: head)
-  }
-
   // MARK: Blobs
 
   /// Copies the blobs but those that only the places referred to.
@@ -275,9 +255,9 @@ struct ErasureRun {
     result.blobs = blobs.count
     var last: [UInt8] = []
     while true {
-      let chunks = try old.read { try $0.chunks(after: last, bytes: ErasureRun.stepBytes) }
+      let chunks = try old.read { try $0.chunks(after: last, bytes: Replay.stepBytes) }
       guard let newest = chunks.last else { return }
-      try write(chunks.reduce(0) { $0 + $1.value.count }) { writer in
+      try new.write(chunks.reduce(0) { $0 + $1.value.count }, head: head) { writer in
         for chunk in chunks where !blobs.contains(Array(chunk.key.prefix(Digest.bytesCount))) {
           try writer.putChunk(chunk.key, chunk.value)
         }

@@ -228,13 +228,11 @@ extension State {
   private func put(
     _ table: Table, from cursor: inout Cursor, _ mode: PutMode
   ) throws -> Bool {
-    if try !environment.hasRoom(for: Rebuild.stepBytes * 8) {
-      try environment.growMap(headroom: Rebuild.stepBytes * 16)
-    }
+    try environment.growMap(headroom: Replay.stepBytes * 8)
     let transaction = try WriteTransaction(environment)
     var bytes = 0
     var isThere = true
-    while isThere, bytes < Rebuild.stepBytes {
+    while isThere, bytes < Replay.stepBytes {
       try cursor.withEntry { key, value in
         try transaction.put(table, key, value, mode)
         bytes += key.byteCount + value.byteCount

@@ -8,8 +8,7 @@ import LMDB
 /// erasure before anything has changed.
 final class Redaction {
   let places: ErasedPlaces
-  private let state: State
-  private var catalog: Catalog
+  private var replay: Replay
   /// The digests of what is left, in events of bounded size.
   private(set) var notes: [ErasureNote] = []
   private(set) var transactions: UInt64 = 0
@@ -20,30 +19,27 @@ final class Redaction {
   /// Goes on from a state, in which nothing is at the places.
   init(_ places: ErasedPlaces, into state: State) throws {
     self.places = places
-    self.state = state
-    catalog = try state.catalog()
+    replay = try Replay(into: state)
   }
 
   /// Redacts some records in one transaction of the state.
   ///
   /// - Parameters:
-  ///   - next: Gives the next record, or nil for the end of the transaction.
+  ///   - next: Gives the next record, or nil after the last.
   ///   - take: Takes what is left of each.
+  /// - Returns: True if there may be more.
   /// - Throws: The errors of `next` and `take`; ``DatabaseError`` where what is left cannot be
   ///   applied.
   func run(
     _ next: () throws -> TransactionRecord?, _ take: (TransactionRecord) throws -> Void
-  ) throws {
-    if try !state.environment.hasRoom(for: Rebuild.stepBytes * 64) {
-      try state.environment.growMap(headroom: Rebuild.stepBytes * 64)
-    }
-    var projector = try StateWriter(state, catalog: catalog)
-    while var record = try next() {
+  ) throws -> Bool {
+    try replay.step { projector in
+      guard var record = try next() else { return nil }
+      let bytes = record.operations.count
       try redact(&record, &projector)
       try take(record)
+      return bytes
     }
-    try projector.commit()
-    catalog = projector.catalog
   }
 
   private func redact(_ record: inout TransactionRecord, _ projector: inout StateWriter) throws {

@@ -98,10 +98,8 @@ private struct LogRescue {
   private let latest: Int64?
   private let lostNames: [Catalog.NameID: String]
   private var examiner: LogExaminer
-  private var catalog = Catalog()
   private var head = LogHead()
   private var result = RepairedLog()
-  private static let stepBytes = 16 << 20
 
   init(
     _ examiner: LogExaminer, _ method: LogRepair, _ latest: Date?, into target: Log,
@@ -124,7 +122,6 @@ private struct LogRescue {
     let options = options.environment(readOnly: false)
     try Baseline.makeState(from: examiner.baseline, of: examiner.path, in: scratch, options)
     state = try State(at: scratch, generation: 0, options)
-    catalog = try state.catalog()
   }
 
   mutating func run() throws -> RepairedLog {
@@ -140,10 +137,10 @@ private struct LogRescue {
   }
 
   private func begin() throws {
-    let writer = try LogWriter(target)
-    try writer.setFormat(format)
-    try writer.begin(after: examiner.baseline)
-    try writer.commit(head: head)
+    try target.write(0, head: head) { writer in
+      try writer.setFormat(format)
+      try writer.begin(after: examiner.baseline)
+    }
   }
 
   /// Copies the archive's segments as they are, up to the first that is damaged or missing.
@@ -156,55 +153,43 @@ private struct LogRescue {
         let segment = try? key.lend({ key in try value.lend { try Segment(key: key, $0) } }),
         segment.first == last.next
       else { return }
-      try makeRoom(target.environment, 4 * segment.records.count + LogRescue.stepBytes)
-      let writer = try LogWriter(target)
-      if last > .zero { try writer.setArchiveStart(examiner.archiveStart) }
-      try writer.putSegment(segment)
-      try writer.commit(head: head)
+      try target.write(segment.records.count + Replay.stepBytes, head: head) { writer in
+        if last > .zero { try writer.setArchiveStart(examiner.archiveStart) }
+        try writer.putSegment(segment)
+      }
       last = segment.last
     }
   }
 
   /// Copies the policy, and the tags of moments that are there.
   private func copyEntries() throws {
-    let writer = try LogWriter(target)
-    for (name, value) in examiner.kept {
-      let isTag = name != Retention.name
-      let sequence = isTag ? try value.lend { try $0.load(UInt64.self, at: 0) } : 0
-      if sequence <= head.sequence.rawValue { try writer.setEntry(name, value) }
+    try target.write(0, head: head) { writer in
+      for (name, value) in examiner.kept {
+        let isTag = name != Retention.name
+        let sequence = isTag ? try value.lend { try $0.load(UInt64.self, at: 0) } : 0
+        if sequence <= head.sequence.rawValue { try writer.setEntry(name, value) }
+      }
     }
-    try writer.commit(head: head)
   }
 
   // MARK: Records
 
   private mutating func copyRecords() throws {
     var scan = try RecordScan(examiner.file, after: examiner.baseline, head: examiner.result.head)
-    var isDone = false
-    while !isDone { try step(&scan, &isDone) }
-  }
-
-  /// Copies records until there are enough bytes for one transaction.
-  private mutating func step(_ scan: inout RecordScan, _ isDone: inout Bool) throws {
-    try makeRoom(target.environment, LogRescue.stepBytes * 8)
-    try makeRoom(state.environment, LogRescue.stepBytes * 64)
-    try examiner.report("copy", head.sequence.rawValue, last.rawValue)
-    let writer = try LogWriter(target)
-    var projector = try StateWriter(state, catalog: catalog)
-    var bytes = 0
-    while bytes < LogRescue.stepBytes {
-      guard head.sequence < last, let found = try scan.next() else {
-        isDone = true
-        break
+    var replay = try Replay(into: state)
+    var isMore = true
+    while isMore {
+      try examiner.progress.tellSeldom("copy", head.sequence.rawValue, last.rawValue)
+      var records: [TransactionRecord] = []
+      isMore = try replay.step { projector in
+        guard head.sequence < last, let found = try scan.next() else { return nil }
+        let record = try record(for: found, scan.ahead?.time, &projector)
+        records.append(record)
+        head.advance(to: record)
+        return record.operations.count
       }
-      let record = try record(for: found, scan.ahead?.time, &projector)
-      try writer.append(record)
-      head.advance(to: record)
-      bytes += record.operations.count + 256
+      try target.append(records, head: head)
     }
-    try projector.commit()
-    catalog = projector.catalog
-    try writer.commit(head: head)
   }
 
   /// The record that the new log gets for a number.
@@ -298,26 +283,21 @@ private struct LogRescue {
     var chunks = try TableScan(examiner.file, table: "blobs")
     var isDone = false
     while !isDone {
-      try makeRoom(target.environment, LogRescue.stepBytes * 8)
-      let writer = try LogWriter(target)
-      var bytes = 0
-      while bytes < LogRescue.stepBytes {
-        guard let step = chunks.next() else {
-          isDone = true
-          break
+      try target.write(Replay.stepBytes * 2, head: head) { writer in
+        var bytes = 0
+        while bytes < Replay.stepBytes {
+          guard let step = chunks.next() else {
+            isDone = true
+            break
+          }
+          guard case .entry(let key, let value) = step, key.count == Digest.bytesCount + 4,
+            !examiner.damagedBlobs.contains(Array(key.prefix(Digest.bytesCount)))
+          else { continue }
+          try writer.putChunk(key, value)
+          bytes += value.count
         }
-        guard case .entry(let key, let value) = step, key.count == Digest.bytesCount + 4,
-          !examiner.damagedBlobs.contains(Array(key.prefix(Digest.bytesCount)))
-        else { continue }
-        try writer.putChunk(key, value)
-        bytes += value.count
       }
-      try writer.commit(head: head)
     }
     result.blobsLost = examiner.damagedBlobs.count
-  }
-
-  private func makeRoom(_ environment: Environment, _ bytes: Int) throws {
-    if try !environment.hasRoom(for: bytes) { try environment.growMap(headroom: 2 * bytes) }
   }
 }

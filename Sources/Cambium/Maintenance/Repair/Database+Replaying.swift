@@ -29,7 +29,7 @@ extension Database {
       throw DatabaseError.misuse(reason: "\(path) exists already; choose a new path")
     }
     try translating {
-      try writer.compaction.whileNothingIsDropped {
+      try compaction().whileNothingIsDropped {
         try Database.create(path, directory.options) { copy in
           try LogCopy(from: self.directory, to: copy, until: last, progress).run()
         }
@@ -44,10 +44,9 @@ private struct LogCopy {
   private let source: Log
   private let target: Log
   private let last: SequenceNumber
-  private let progress: ProgressHandler?
+  private let progress: ProgressReporter
   /// The baseline that the copy goes on from.
   private let start: BaselineMark
-  private static let stepBytes = 16 << 20
 
   init(
     from directory: OpenDirectory, to target: Log, until last: SequenceNumber,
@@ -57,7 +56,7 @@ private struct LogCopy {
     source = directory.log
     self.target = target
     self.last = last
-    self.progress = progress
+    self.progress = ProgressReporter(progress)
     start = try source.read { log in
       let baseline = try log.baseline()
       if last >= baseline.sequence { return baseline }
@@ -76,25 +75,19 @@ private struct LogCopy {
     try begin(head)
     try copyArchive(head)
     while head.sequence < last {
-      let step = Progress(phase: "copy", done: head.sequence.rawValue, total: last.rawValue)
-      if progress?(step) == false { throw CancellationError() }
-      try makeRoom()
-      let writer = try LogWriter(target)
-      try copyRecords(to: writer, &head)
-      try writer.commit(head: head)
+      try progress.tell("copy", head.sequence.rawValue, last.rawValue)
+      try target.append(try someRecords(&head), head: head)
     }
-    let writer = try LogWriter(target)
-    try copyTags(to: writer)
-    try writer.commit(head: head)
+    try target.write(0, head: head, copyTags)
   }
 
   private func begin(_ head: LogHead) throws {
-    let writer = try LogWriter(target)
     let (format, retention) = try source.read { (try $0.format(), try $0.retention()) }
-    try writer.setFormat(format)
-    try writer.setRetention(retention)
-    try writer.begin(after: start)
-    try writer.commit(head: head)
+    try target.write(0, head: head) { writer in
+      try writer.setFormat(format)
+      try writer.setRetention(retention)
+      try writer.begin(after: start)
+    }
   }
 
   /// Copies the segments where the copy begins after them.
@@ -104,30 +97,32 @@ private struct LogCopy {
     if archiveStart != start { try Baseline.copy(archiveStart, of: path, beside: target) }
     var last = archiveStart.sequence
     while last < start.sequence, let segment = try source.read({ try $0.segment(after: last) }) {
-      try makeRoom()
-      let writer = try LogWriter(target)
-      if archiveStart.sequence > .zero { try writer.setArchiveStart(archiveStart) }
-      try writer.putSegment(segment)
-      try writer.commit(head: head)
+      try target.write(segment.records.count, head: head) { writer in
+        if archiveStart.sequence > .zero { try writer.setArchiveStart(archiveStart) }
+        try writer.putSegment(segment)
+      }
       last = segment.last
     }
   }
 
-  private func copyRecords(to writer: borrowing LogWriter, _ head: inout LogHead) throws {
+  /// Records for one transaction of the copy.
+  private func someRecords(_ head: inout LogHead) throws -> [TransactionRecord] {
+    var copied: [TransactionRecord] = []
     var bytes = 0
-    while head.sequence < last, bytes < LogCopy.stepBytes {
+    while head.sequence < last, bytes < Replay.stepBytes {
       let before = head.sequence
       for record in try records(after: before) where record.sequence > before {
         guard record.sequence == head.sequence.next, source.isNext(record, after: head.link) else {
           throw DatabaseError.corrupt(
             reason: "the chain of the log breaks at record \(head.sequence.next)")
         }
-        if record.sequence > last { return }
-        try writer.append(record)
+        if record.sequence > last { return copied }
+        copied.append(record)
         head.advance(to: record)
         bytes += record.operations.count + 256
       }
     }
+    return copied
   }
 
   /// Some of the records after one: what a segment has, or the next record of the log.
@@ -151,19 +146,12 @@ private struct LogCopy {
   private func copyBlobs() throws {
     var last: [UInt8] = []
     while true {
-      let chunks = try source.read { try $0.chunks(after: last, bytes: LogCopy.stepBytes) }
+      let chunks = try source.read { try $0.chunks(after: last, bytes: Replay.stepBytes) }
       guard let newest = chunks.last else { return }
-      try makeRoom()
-      let writer = try LogWriter(target)
-      for chunk in chunks { try writer.putChunk(chunk.key, chunk.value) }
-      try writer.commit(head: LogHead())
+      try target.write(Replay.stepBytes * 2, head: LogHead()) { writer in
+        for chunk in chunks { try writer.putChunk(chunk.key, chunk.value) }
+      }
       last = newest.key
-    }
-  }
-
-  private func makeRoom() throws {
-    if try !target.environment.hasRoom(for: LogCopy.stepBytes * 8) {
-      try target.environment.growMap(headroom: LogCopy.stepBytes * 16)
     }
   }
 }

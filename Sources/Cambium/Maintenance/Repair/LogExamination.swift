@@ -90,7 +90,7 @@ extension Database {
 /// Reads all of a log, and keeps what a repair needs to know before it reads it again.
 struct LogExaminer {
   let path: String
-  private let progress: ProgressHandler?
+  let progress: ProgressReporter
   private(set) var result = LogExamination()
   private(set) var format: FormatEntry?
   /// Nil where it is damaged.
@@ -106,32 +106,20 @@ struct LogExaminer {
   /// The names that sound records define, and the largest number that they use.
   private var defined: [Catalog.NameID: String] = [:]
   private var largestName: Catalog.NameID?
-  private var nextReport = ContinuousClock.now
 
   init(_ path: String, _ progress: ProgressHandler?) {
     self.path = path
-    self.progress = progress
+    self.progress = ProgressReporter(progress)
   }
 
   var file: String { "\(path)/log/data.mdb" }
 
   mutating func run() throws {
-    let progress = progress
-    let pages = try PageWalker.walk(file) { done, total in
-      progress?(Progress(phase: "pages of the log", done: done, total: total)) ?? true
-    }
+    let pages = try PageWalker.walk(file, progress: progress.telling("pages of the log"))
     for finding in pages.findings { result.add("\(finding)") }
     try readEntries(pages.transactionID)
     try readRecords()
     try readBlobs()
-  }
-
-  mutating func report(_ phase: String, _ done: UInt64, _ total: UInt64?) throws {
-    guard ContinuousClock.now >= nextReport else { return }
-    nextReport = .now + .milliseconds(100)
-    if progress?(Progress(phase: phase, done: done, total: total)) == false {
-      throw CancellationError()
-    }
   }
 
   // MARK: The entries beside the records
@@ -187,7 +175,7 @@ struct LogExaminer {
         result.head = sequence
         result.addLost(sequence, reason)
       }
-      try report("records", result.head.rawValue, head?.sequence.rawValue)
+      try progress.tellSeldom("records", result.head.rawValue, head?.sequence.rawValue)
     }
     if let head, result.lost.last?.sequence != head.sequence, head.link != link {
       result.add("the head does not end the chain")
@@ -259,7 +247,7 @@ struct LogExaminer {
         damagedBlobs.insert(address)
       }
       count += 1
-      try report("blobs", count, chunks.entries)
+      try progress.tellSeldom("blobs", count, chunks.entries)
     }
     if !hash.isEmpty && digest.current() != hash { damagedBlobs.insert(hash) }
     result.blobsLost = damagedBlobs.count

@@ -44,14 +44,14 @@ extension Database {
 private struct Measuring {
   private let directory: OpenDirectory
   private let depth: Int
-  private let progress: ProgressHandler?
+  private let progress: ProgressReporter
   private var tally: SizeTally
 
   init(_ directory: OpenDirectory, _ tally: SizeTally, depth: Int, _ progress: ProgressHandler?) {
     self.directory = directory
     self.tally = tally
     self.depth = depth
-    self.progress = progress
+    self.progress = ProgressReporter(progress)
   }
 
   mutating func run(now: Date) throws -> [Sizes.Group] {

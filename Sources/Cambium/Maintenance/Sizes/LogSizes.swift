@@ -29,12 +29,12 @@ struct LogSizes {
   private let ages: AgeScale
   private let places: Places
   private let depth: Int
-  private let progress: ProgressHandler?
+  private let progress: ProgressReporter
   private(set) var tally: SizeTally
 
   init(
     _ log: LogReader, _ ages: AgeScale, _ places: Places, _ tally: SizeTally, depth: Int,
-    _ progress: ProgressHandler?
+    _ progress: ProgressReporter
   ) {
     self.log = log
     self.ages = ages
@@ -138,8 +138,7 @@ struct LogSizes {
 
   private func report(_ sequence: SequenceNumber, _ head: SequenceNumber?) throws {
     guard head == nil || sequence.rawValue % 256 == 0 else { return }
-    let step = Progress(phase: "sizes of records", done: sequence.rawValue, total: head?.rawValue)
-    if progress?(step) == false { throw CancellationError() }
+    try progress.tell("sizes of records", sequence.rawValue, head?.rawValue)
   }
 }
 

@@ -62,13 +62,13 @@ struct StateSizes {
   private let ages: AgeScale
   private let places: Places
   private let depth: Int
-  private let progress: ProgressHandler?
+  private let progress: ProgressReporter
   private(set) var tally: SizeTally
   private var count: UInt64 = 0
 
   init(
     _ reader: StateReader, _ ages: AgeScale, _ places: Places, _ tally: SizeTally, depth: Int,
-    _ progress: ProgressHandler?
+    _ progress: ProgressReporter
   ) {
     self.reader = reader
     self.ages = ages
@@ -224,11 +224,7 @@ struct StateSizes {
 
   private mutating func report() throws {
     count += 1
-    if count % 4096 == 0,
-      progress?(Progress(phase: "sizes of nodes", done: count, total: nil)) == false
-    {
-      throw CancellationError()
-    }
+    if count % 4096 == 0 { try progress.tell("sizes of nodes", count) }
   }
 }
 

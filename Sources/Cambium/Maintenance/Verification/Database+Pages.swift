@@ -62,9 +62,8 @@ extension Database {
   private static func walk(_ file: String, _ progress: ProgressHandler?) throws -> PageExamination {
     var found = PageExamination(file)
     do {
-      let report = try PageWalker.walk(file) { done, total in
-        progress?(Progress(phase: "pages of \(file)", done: done, total: total)) ?? true
-      }
+      let report = try PageWalker.walk(
+        file, progress: ProgressReporter(progress).telling("pages of \(file)"))
       found.pages = report.pages
       found.used = report.used
       found.free = report.free

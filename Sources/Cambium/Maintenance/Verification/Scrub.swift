@@ -158,6 +158,8 @@ extension Database {
   ///   and in 2.0 s from a disk.
   @discardableResult
   public func scrub(progress: ProgressHandler? = nil) throws -> ScrubReport {
-    try translating { try writer.scrubber.runWhole(self, progress) }
+    try translating {
+      try jobs.pausing(jobs[ScrubJob.self], progress) { try ScrubJob.runWhole(self, $0) }
+    }
   }
 }

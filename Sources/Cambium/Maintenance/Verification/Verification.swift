@@ -68,9 +68,9 @@ extension Database {
     replaying: Bool = false, progress: ProgressHandler? = nil
   ) throws -> Verification {
     try translating {
-      try writer.compaction.whileNothingIsDropped(isSure: \.isSound) {
+      try compaction().whileNothingIsDropped(isSure: \.isSound) {
         let lag = try writer.settledLag()
-        return try writer.filler.pausing {
+        return try jobs[IndexBuildJob.self].pausing {
           var verifier = Verifier(directory, replaying: replaying, progress)
           if let lag { verifier.note(lag) }
           return try verifier.run()

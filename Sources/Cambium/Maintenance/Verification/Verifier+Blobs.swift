@@ -24,7 +24,7 @@ extension Verifier {
       } catch let damage as FileDamage {
         result.add("log", "the baseline of transaction \(mark.sequence): \(damage)")
       }
-      try report("blobs", 0, nil)
+      try progress.tell("blobs", 0)
     }
   }
 

@@ -6,7 +6,7 @@ import LMDB
 extension Verifier {
   /// Folds the log into a scratch state and compares every table, then every node.
   mutating func compare(_ reader: StateReader, _ applied: SequenceNumber) throws {
-    try withScratch(upTo: applied, stepBytes: Rebuild.stepBytes) { verifier, scratch in
+    try withScratch(upTo: applied, stepBytes: Replay.stepBytes) { verifier, scratch in
       try verifier.compare(reader, scratch)
       if verifier.hasDamage { return }
       let snapshot = try verifier.directory.snapshot(at: .sequence(applied))
@@ -40,9 +40,8 @@ extension Verifier {
     try Baseline.current(directory)?.makeState(in: place)
     let scratch = try State(
       at: place, generation: 0, directory.options.environment(readOnly: false))
-    var rebuild = Rebuild(
-      directory.log, into: scratch, head: applied, stepBytes: stepBytes, progress)
-    try rebuild.run()
+    var replay = try Replay(into: scratch, stepBytes: stepBytes)
+    try replay.run(directory.log, upTo: applied, progress)
     try body(&self, scratch)
   }
 
@@ -85,7 +84,7 @@ extension Verifier {
           "state", "\(name), entry \(count): \(place(name, a)) is not what the log says")
       }
       count += 1
-      if count % 4096 == 0 { try report("comparing \(name)", count, nil) }
+      if count % 4096 == 0 { try progress.tell("comparing \(name)", count) }
       isThere = (try settle(&a, a.next(), name), try settle(&b, b.next(), name))
     }
     if isThere.0 != isThere.1 {
@@ -111,7 +110,7 @@ extension Verifier {
           "state", "\(name), entry \(count): \(place(name, cursor)) is not what the log says")
       }
       count += 1
-      if count % 4096 == 0 { try report("comparing \(name)", count, nil) }
+      if count % 4096 == 0 { try progress.tell("comparing \(name)", count) }
       isThere = try cursor.next()
     }
   }

@@ -3,7 +3,7 @@ import LMDB
 /// Reads all of a database, and notes what is not as it should be.
 struct Verifier {
   let directory: OpenDirectory
-  let progress: ProgressHandler?
+  let progress: ProgressReporter
   let isReplaying: Bool
   var result = Verification()
   /// The blobs that were asked for.
@@ -17,7 +17,7 @@ struct Verifier {
     self.directory = directory
     isReplaying = replaying
     demand = BlobDemand(directory.log)
-    self.progress = progress
+    self.progress = ProgressReporter(progress)
   }
 
   mutating func run() throws -> Verification {
@@ -73,12 +73,6 @@ struct Verifier {
   /// True where anything was found but missing blobs, and that the state is behind.
   var hasDamage: Bool { result.findings.count > notedFindings }
 
-  func report(_ phase: String, _ done: UInt64, _ total: UInt64?) throws {
-    if progress?(Progress(phase: phase, done: done, total: total)) == false {
-      throw CancellationError()
-    }
-  }
-
   // MARK: Pages
 
   private mutating func walkPages(_ part: String, _ environment: Environment) throws {
@@ -97,10 +91,7 @@ struct Verifier {
   }
 
   private mutating func walkPages(_ part: String, _ walker: PageWalker) throws {
-    let progress = progress
-    let report = try walker.walk { done, total in
-      progress?(Progress(phase: "pages of the \(part)", done: done, total: total)) ?? true
-    }
+    let report = try walker.walk(progress: progress.telling("pages of the \(part)"))
     result.pages += report.used
     for finding in report.findings { result.add(part, "\(finding)") }
   }
@@ -109,10 +100,8 @@ struct Verifier {
   private mutating func checkBaseline() throws {
     guard let baseline = try Baseline.current(directory) else { return }
     do {
-      let progress = progress
-      let report = try PageWalker.walk("\(baseline.path)/data.mdb") { done, total in
-        progress?(Progress(phase: "pages of the baseline", done: done, total: total)) ?? true
-      }
+      let report = try PageWalker.walk(
+        "\(baseline.path)/data.mdb", progress: progress.telling("pages of the baseline"))
       result.pages += report.used
       for finding in report.findings { result.add("log", "baseline: \(finding)") }
       try baseline.check()
@@ -137,7 +126,9 @@ struct Verifier {
     var sequence = baseline.sequence
     while sequence < last {
       sequence = sequence.next
-      if sequence.rawValue % 256 == 0 { try report("records", sequence.rawValue, last.rawValue) }
+      if sequence.rawValue % 256 == 0 {
+        try progress.tell("records", sequence.rawValue, last.rawValue)
+      }
       let record = try directory.log.read { try $0.record(sequence) }
       try checkChain(record, after: link, clock)
       try checkOperations(record, &erasures)
@@ -177,7 +168,7 @@ struct Verifier {
           (link, clock) = (record.link, record.clock)
         }
         last = segment.last
-        try report("segments", last.rawValue, archived.upperBound.rawValue)
+        try progress.tell("segments", last.rawValue, archived.upperBound.rawValue)
       }
       if last == baseline.sequence ? link != baseline.link : last.next != oldest {
         throw DatabaseError.corrupt(reason: "the segments do not end where the log goes on")
@@ -206,7 +197,7 @@ struct Verifier {
       }
       guard let newest = chunks.last else { break }
       last = newest.key
-      try report("blobs", 0, nil)
+      try progress.tell("blobs", 0)
     }
     if isBad(digest, hash, givenUp) { throw Verifier.badBlob }
   }

@@ -1,4 +1,3 @@
-import Dispatch
 import LMDB
 import Synchronization
 
@@ -45,46 +44,17 @@ struct CheckpointPolicy {
   }
 }
 
-extension Database {
-  /// Waits until a checkpoint that is being made is there, or has failed.
-  package func finishCheckpoint() { writer.checkpointer.finish() }
-}
+/// Makes checkpoints in the background.
+final class CheckpointJob: Job {
+  let name = "checkpoint"
+  private unowned let writer: Writer
+  private let copy = Mutex<EnvironmentCopy?>(nil)
 
-/// Makes checkpoints in the background, one at a time.
-final class Checkpointer: Sendable {
-  private let isBusy = Atomic<Bool>(false)
-  private let running = Mutex<EnvironmentCopy?>(nil)
-  private let isClosed = Atomic<Bool>(false)
-  private let queue: any WorkQueue
+  init(_ writer: Writer) { self.writer = writer }
 
-  init(_ background: any BackgroundWork) {
-    queue = background.makeQueue("cambium.checkpoint", .utility)
-  }
-
-  /// Makes a checkpoint if one is due; returns at once.
-  ///
-  /// - Parameters:
-  ///   - directory: The open directory whose current state is copied, into itself.
-  ///   - exclusively: Runs something while nothing else writes.
-  func consider(
-    _ directory: OpenDirectory,
-    _ exclusively: @escaping @Sendable (() throws -> Void) throws -> Void
-  ) {
-    guard let growth = directory.options.checkpointGrowth, (try? isDue(directory, growth)) == true,
-      !isBusy.exchange(true, ordering: .relaxed)
-    else { return }
-    queue.run { [self] in
-      defer { isBusy.store(false, ordering: .relaxed) }
-      do {
-        // Another process may have made one since.
-        if try isDue(directory, growth) { try make(directory, exclusively) }
-      } catch {
-        if !isClosed.load(ordering: .relaxed) { directory.report(.checkpointFailed("\(error)")) }
-      }
-    }
-  }
-
-  private func isDue(_ directory: OpenDirectory, _ growth: Int) throws -> Bool {
+  func isDue() throws -> Bool {
+    let directory = writer.directory
+    guard let growth = directory.options.checkpointGrowth else { return false }
     let logBytes = try directory.log.environment.usage().usedBytes
     guard logBytes >= growth else { return false }
     let last = try directory.log.read { try $0.checkpoint() }
@@ -93,49 +63,51 @@ final class Checkpointer: Sendable {
       .isDue(logBytes: logBytes, stateBytes: stateBytes, last: last)
   }
 
-  private func make(_ directory: OpenDirectory, _ exclusively: (() throws -> Void) throws -> Void)
-    throws
-  {
+  func step(_ progress: ProgressReporter) throws -> JobStep {
+    // Another process may have made one since.
+    if try isDue() { try make(progress) }
+    return .whenDue
+  }
+
+  private func make(_ progress: ProgressReporter) throws {
+    let directory = writer.directory
     let copied = Database.temporaryPath("\(directory.path)/checkpoint", "-")
     let claim = try ClaimedDirectory(creating: copied)
     defer { try? Files.removeDirectory(copied) }
     let logBytes = try directory.log.environment.usage().usedBytes
-    try copy(try directory.currentState(), to: copied)
-    let sequence = try Checkpointer.sequence(of: copied, directory)
+    try copy(try directory.currentState(), to: copied, progress)
+    let sequence = try sequence(of: copied)
     try Files.sync(copied)
-    try exclusively {
+    try writer.exclusively {
       try directory.publish(
         CheckpointMark(sequence: sequence, logBytes: UInt64(logBytes)), from: copied)
     }
     withExtendedLifetime(claim) {}
   }
 
-  private func copy(_ state: State, to directory: String) throws {
+  private func copy(_ state: State, to directory: String, _ progress: ProgressReporter) throws {
     let copy = try EnvironmentCopy(of: state.environment, to: "\(directory)/data.mdb")
-    running.withLock { $0 = copy }
-    defer { running.withLock { $0 = nil } }
-    if isClosed.load(ordering: .relaxed) { throw CancellationError() }
+    self.copy.withLock { $0 = copy }
+    defer { self.copy.withLock { $0 = nil } }
+    try progress.check()
     try copy.run()
   }
 
   /// The moment that a copy holds; reading it checks the copy's file.
-  private static func sequence(of copied: String, _ directory: OpenDirectory) throws
-    -> SequenceNumber
-  {
-    let state = try State(
-      at: copied, generation: 0, directory.options.environment(readOnly: false))
+  private func sequence(of directory: String) throws -> SequenceNumber {
+    let options = writer.directory.options.environment(readOnly: false)
+    let state = try State(at: directory, generation: 0, options)
     defer { state.environment.close() }
     let transaction = try ReadTransaction(state.environment, tables: [])
     return try StateReader(access: transaction.access, tables: state.tables).head().applied
   }
 
-  /// Gives up what is being made, and waits for it to end.
-  func close() {
-    isClosed.store(true, ordering: .relaxed)
-    running.withLock { $0?.cancel() }
-    finish()
-  }
+  func interrupt() { copy.withLock { $0?.cancel() } }
 
-  /// Waits for what is being made.
-  func finish() { queue.finish() }
+  func diagnostic(_ error: any Error) -> Diagnostic? { .checkpointFailed("\(error)") }
+}
+
+extension Database {
+  /// Waits until a checkpoint that is being made is there, or has failed.
+  package func finishCheckpoint() { jobs.finish(jobs[CheckpointJob.self]) }
 }

@@ -1,0 +1,97 @@
+import LMDB
+import Synchronization
+
+/// Finishes what declarations have deferred: builds indexes and views, and removes the entries of
+/// those that were dropped, one after the other.
+final class IndexBuildJob: Job {
+  private struct Work {
+    var build: IndexBuild?
+    var failures: [UInt32: any Error] = [:]
+  }
+
+  let name = "index-build"
+  private unowned let writer: Writer
+  private let work = Mutex(Work())
+  /// Held by a caller as long as it builds.
+  private let turn = Mutex<Void>(())
+  /// The thread that builds on behalf of a caller.
+  private let caller = Atomic<UInt>(0)
+
+  init(_ writer: Writer) { self.writer = writer }
+
+  /// Goes on with what an earlier process has left. Not before a while: who has a doubt about a
+  /// database looks at it first, before anything is written.
+  func delayAfterOpening() throws -> Duration? { try next() == nil ? nil : .seconds(1) }
+
+  private func next(except failures: [UInt32: any Error] = [:]) throws -> (UInt32, Unfinished)? {
+    try writer.directory.snapshot(at: .now).names.collections.unfinished
+      .filter { failures[$0.key] == nil }.min { $0.key < $1.key }.map { ($0.key, $0.value) }
+  }
+
+  func step(_ progress: ProgressReporter) throws -> JobStep {
+    try work.withLock { try step(&$0, progress) }
+  }
+
+  /// Does a step for the first that is unfinished; what fails does not keep others waiting.
+  private func step(_ work: inout Work, _ progress: ProgressReporter) throws -> JobStep {
+    guard let (number, unfinished) = try next(except: work.failures) else {
+      let first = work.failures.min { $0.key < $1.key }?.value
+      work = Work()
+      if let first { throw first }
+      return .whenDue
+    }
+    var build = work.build ?? IndexBuild(number, writer)
+    if build.number != number { build = IndexBuild(number, writer) }
+    work.build = nil
+    do {
+      if try !translating({ try build.step(unfinished, progress) }) { work.build = build }
+    } catch let error as DatabaseError where !progress.isStopped {
+      work.failures[number] = error
+    }
+    return .atOnce
+  }
+
+  /// Finishes what there is, on this thread.
+  ///
+  /// - Parameter progress: Called about ten times a second; false breaks off.
+  /// - Throws: ``DatabaseError``, `CancellationError`. Steps that are done stay done.
+  func finish(_ progress: ProgressHandler?) throws {
+    try checkCaller()
+    try alone(progress) { progress in while try step(progress) == .atOnce {} }
+  }
+
+  /// Refuses a call from within a progress handler, which would wait for itself.
+  func checkCaller() throws {
+    if isCaller {
+      throw DatabaseError.misuse(
+        reason: "a progress handler must not declare anything; declare it afterwards")
+    }
+  }
+
+  private var isCaller: Bool { caller.load(ordering: .relaxed) == Platform.threadIdentity() }
+
+  /// Runs a body while nobody builds anything else.
+  func pausing<R>(_ body: () throws -> R) rethrows -> R {
+    if isCaller { return try body() }
+    return try alone(nil) { _ in try body() }
+  }
+
+  private func alone<R>(
+    _ progress: ProgressHandler?, _ body: (ProgressReporter) throws -> R
+  ) rethrows -> R {
+    try writer.jobs.pausing(self, progress) { progress in
+      try turn.withLock { _ in
+        caller.store(Platform.threadIdentity(), ordering: .relaxed)
+        defer { caller.store(0, ordering: .relaxed) }
+        return try body(progress)
+      }
+    }
+  }
+
+  func diagnostic(_ error: any Error) -> Diagnostic? { .indexBuildFailed("\(error)") }
+}
+
+extension Database {
+  /// Builds and removes what is left, on this thread.
+  package func finishIndexBuilds() throws { try jobs[IndexBuildJob.self].finish(nil) }
+}

@@ -1,0 +1,64 @@
+import LMDB
+
+/// For how long each step of background work may take the writer's turn, so that writers wait no
+/// longer than about 5 ms for it.
+///
+/// Nobody knows beforehand what the commit will take: it depends on the pages touched, and that of
+/// the log on the disk's flush. So a step gets 2 ms without its commit, and less after one that
+/// took long.
+struct StepPace {
+  /// The time for the next step, without its commit.
+  private(set) var duration = StepPace.longest
+
+  private static let longest = Duration.milliseconds(2)
+  private static let shortest = Duration.microseconds(250)
+  /// The time that a step may take with its commit before the next one gets less.
+  private static let limit = Duration.milliseconds(4)
+
+  /// Adjusts the pace to the time that a step took, with its commit.
+  mutating func note(_ taken: Duration) {
+    duration =
+      taken > StepPace.limit
+      ? max(duration / 2, StepPace.shortest) : min(duration * 5 / 4, StepPace.longest)
+  }
+}
+
+extension Writer {
+  /// Takes the writer's turn for one of many steps, each as long as those before allow. Writes of
+  /// this process that wait go first.
+  func step<R>(
+    _ name: String, _ pace: inout StepPace, _ body: (_ end: ContinuousClock.Instant) throws -> R
+  ) throws -> R {
+    let duration = pace.duration
+    let (result, taken) = try timedStep(name) { try body($0 + duration) }
+    pace.note(taken)
+    return result
+  }
+
+  /// Takes it for a step that comes once.
+  func step<R>(_ name: String, _ body: () throws -> R) throws -> R {
+    try timedStep(name) { _ in try body() }.result
+  }
+
+  private func timedStep<R>(
+    _ name: String, _ body: (_ start: ContinuousClock.Instant) throws -> R
+  ) throws -> (result: R, taken: Duration) {
+    stepBack()
+    return try exclusively {
+      let start = ContinuousClock.now
+      let result = try body(start)
+      let taken = ContinuousClock.now - start
+      directory.options.stepTook?(name, taken)
+      return (result, taken)
+    }
+  }
+}
+
+extension OpenDirectory {
+  /// The state in use, with room for a step of background work; the writer's turn must be held.
+  func stateForStep() throws -> (state: State, horizon: SequenceNumber) {
+    let (state, _, horizon) = try prepareState()
+    try state.environment.growMap(headroom: 64 << 20)
+    return (state, horizon)
+  }
+}

@@ -1,0 +1,29 @@
+// Commits to a log beside those of transactions: of entries, and of all there is where a log is
+// made that nobody else uses yet.
+
+import LMDB
+
+extension Log {
+  /// Commits changes of entries under the head that there is; the writer's lock must be held.
+  func amend<R>(_ body: (borrowing LogWriter) throws -> R) throws -> R {
+    let writer = try LogWriter(self)
+    let head = try writer.reader.head()
+    let result = try body(writer)
+    try writer.commit(head: head)
+    return result
+  }
+
+  /// Commits the entries that a body writes, about so many bytes of them, and a head.
+  func write(_ bytes: Int, head: LogHead, _ body: (borrowing LogWriter) throws -> Void) throws {
+    try environment.growMap(headroom: 4 * bytes)
+    let writer = try LogWriter(self)
+    try body(writer)
+    try writer.commit(head: head)
+  }
+
+  /// Commits records, and the head that they lead to.
+  func append(_ records: [TransactionRecord], head: LogHead) throws {
+    let bytes = records.reduce(0) { $0 + $1.operations.count + 256 }
+    try write(bytes, head: head) { writer in for record in records { try writer.append(record) } }
+  }
+}
