@@ -15,7 +15,17 @@ struct Catalog: Sendable {
   /// The first eight bytes of each name, which settle most comparisons.
   private var beginnings: [UInt64] = []
   /// Open addressing: a name's number plus one, or 0 for a free slot. At most half full.
-  private var slots = [UInt32](repeating: 0, count: 16)
+  private var table = [UInt32](repeating: 0, count: 16)
+
+  /// The objects of the layers above that hold for exactly these names and declarations.
+  var slots: Slots { collections.slots }
+
+  /// The same for one of these objects, which would keep itself alive otherwise.
+  var withoutSlots: Catalog {
+    var copy = self
+    copy.collections.slots = Slots()
+    return copy
+  }
 
   /// How many names there are.
   var count: Int { names.count }
@@ -34,11 +44,11 @@ struct Catalog: Sendable {
   /// The number of a name, or nil where it is not defined.
   func id(of name: String) -> NameID? {
     let hash = Catalog.hash(name)
-    var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
-    while slots[slot] != 0 {
-      let id = slots[slot] - 1
+    var slot = Int(truncatingIfNeeded: hash) & (table.count - 1)
+    while table[slot] != 0 {
+      let id = table[slot] - 1
       if hashes[Int(id)] == hash, ByteOrder.areEqual(names[Int(id)], name) { return id }
-      slot = (slot + 1) & (slots.count - 1)
+      slot = (slot + 1) & (table.count - 1)
     }
     return nil
   }
@@ -64,21 +74,22 @@ struct Catalog: Sendable {
     guard Int(id) == names.count, self.id(of: name) == nil else {
       throw DatabaseError.corrupt(reason: "the name \(name) is defined twice or out of order")
     }
+    collections.slots = Slots()
     names.append(name)
     hashes.append(Catalog.hash(name))
     beginnings.append(Catalog.beginning(name))
-    if names.count * 2 > slots.count { grow() } else { insert(id) }
+    if names.count * 2 > table.count { grow() } else { insert(id) }
   }
 
   private mutating func grow() {
-    slots = [UInt32](repeating: 0, count: slots.count * 2)
+    table = [UInt32](repeating: 0, count: table.count * 2)
     for id in names.indices { insert(NameID(id)) }
   }
 
   private mutating func insert(_ id: NameID) {
-    var slot = Int(truncatingIfNeeded: hashes[Int(id)]) & (slots.count - 1)
-    while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
-    slots[slot] = id + 1
+    var slot = Int(truncatingIfNeeded: hashes[Int(id)]) & (table.count - 1)
+    while table[slot] != 0 { slot = (slot + 1) & (table.count - 1) }
+    table[slot] = id + 1
   }
 
   /// The first eight bytes as a number that orders as they do; a shorter name ends in zeros.

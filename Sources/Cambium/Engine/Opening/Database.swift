@@ -139,45 +139,9 @@ public final class Database: Sendable {
   public static func open(
     at path: String, options: Options = Options(), progress: ProgressHandler? = nil
   ) async throws -> Database {
-    try await open(at: path, options: options, models: [], progress: progress)
-  }
-
-  /// Opens a database for models without blocking the caller's thread; cancelling the task cancels
-  /// a rebuild, a migration and the declaration of models.
-  ///
-  ///     let database = try await Database.open(at: "flights.cambium", for: Flight.self)
-  ///
-  /// - Parameters:
-  ///   - path: The directory.
-  ///   - options: How.
-  ///   - model: The first of the types that it is for; see
-  ///     ``init(at:options:for:migrating:progress:)``.
-  ///   - models: The others.
-  ///   - migrating: As there, on another thread.
-  ///   - progress: As there, on another thread.
-  /// - Returns: The database.
-  /// - Throws: As ``init(at:options:for:migrating:progress:)``.
-  public static func open(
-    at path: String, options: Options = Options(), for model: any Model.Type,
-    _ models: any Model.Type..., migrating: ProgressHandler? = nil,
-    progress: ProgressHandler? = nil
-  ) async throws -> Database {
-    try await open(
-      at: path, options: options, models: [model] + models, migrating: migrating,
-      progress: progress)
-  }
-
-  private static func open(
-    at path: String, options: Options, models: [any Model.Type],
-    migrating: ProgressHandler? = nil, progress: ProgressHandler? = nil
-  ) async throws -> Database {
     let queue = options.background.makeQueue("cambium.open")
-    return try await BlockingWork.run(on: queue) { (isCancelled) throws -> Database in
-      let told: ProgressHandler = { step in !isCancelled() && (progress?(step) ?? true) }
-      let migrated: ProgressHandler = { step in !isCancelled() && (migrating?(step) ?? true) }
-      return try Database(
-        at: path, options: options, models: models, migrating: migrating == nil ? nil : migrated,
-        progress: told)
+    return try await BlockingWork.run(on: queue) { isCancelled in
+      try Database(at: path, options: options) { !isCancelled() && (progress?($0) ?? true) }
     }
   }
 

@@ -28,8 +28,8 @@ final class OpenDirectory: Sendable {
   /// The generation in use when this process opened the log. Later ones were made since, on the
   /// same mount, which the open log has kept.
   let firstGeneration: UInt64
-  /// The models that this database has been used with.
-  let bindings = Bindings()
+  /// The app's hooks and rules about changes of records.
+  let guards = Mutex(RecordGuards())
   /// Makes ids of models.
   let identifiers: UniqueIdentifiers
   /// Gives records their times.
@@ -132,8 +132,6 @@ final class OpenDirectory: Sendable {
       let state = try openState(State.directory(generation), generation, isInUse: true)
       current.state = state
       current.catalog = Catalog()
-      // Another state counts declarations anew.
-      bindings.forget()
       current.comparedAt = 0
       return state
     }

@@ -38,8 +38,6 @@ public final class Snapshot: Sendable {
   private let age: SnapshotAges.Ticket?
   /// The node id of the path that was resolved last.
   private let resolved = Mutex<(path: Path, node: UInt64)?>(nil)
-  /// Where the models are that were read last.
-  private let lastPlace = Mutex<ModelPlace?>(nil)
 
   /// A reader's snapshot.
   init(
@@ -94,8 +92,8 @@ public final class Snapshot: Sendable {
     get throws { try writing.map { try $0.catalog(for: sequence) } ?? catalog }
   }
 
-  /// How often collections had been declared, as this snapshot knows.
-  var declarations: UInt32 { writing?.declarations ?? catalog.collections.version }
+  /// The objects of the layers above that hold for the catalog as this snapshot knows it.
+  var slots: Slots { get throws { writing == nil ? catalog.slots : try names.slots } }
 
   /// The names of all properties that were ever set, in the order in which they were defined.
   package var propertyNames: [String] { get throws { try names.names } }
@@ -132,17 +130,4 @@ public final class Snapshot: Sendable {
     return node
   }
 
-  /// Where the models of a schema are; nil where there never were any.
-  func place(of core: SchemaCore) throws -> ModelPlace? {
-    if isLive { return try findPlace(of: core) }
-    if let last = lastPlace.withLock({ $0 }), last.binding.core === core { return last }
-    guard let found = try findPlace(of: core) else { return nil }
-    lastPlace.withLock { $0 = found }
-    return found
-  }
-
-  private func findPlace(of core: SchemaCore) throws -> ModelPlace? {
-    let binding = try binding(core)
-    return try node(at: core.path).map { ModelPlace(binding: binding, node: $0) }
-  }
 }

@@ -38,23 +38,6 @@ extension Transaction {
     }
   }
 
-  /// Goes on only if nobody has written a model since the caller read it; see
-  /// `expect(unchanged:since:)` for paths.
-  ///
-  /// - Throws: As that, or ``DatabaseError/misuse(reason:)`` for an id that is not assigned.
-  public func expect<M: Model>(
-    unchanged id: ModelID<M>, since sequence: SequenceNumber
-  ) throws {
-    try expect(unchanged: try id.path, since: sequence)
-  }
-
-  /// Goes on only if no model of a type was inserted, changed or deleted since the caller asked for
-  /// them: so the answers to its queries still hold.
-  ///
-  /// - Throws: As `expect(unchanged:since:)` for paths.
-  public func expect<M: Model>(unchanged type: M.Type, since sequence: SequenceNumber) throws {
-    try expect(unchanged: M.schema.core.path, since: sequence)
-  }
 }
 
 extension Database {

@@ -89,13 +89,6 @@ extension Writing {
   /// True if it is asked about records that go.
   var asksAboutDeletions: Bool { asks && guards.haveDeletions }
 
-  /// Lets the app's code be asked about a model's records from now on.
-  func know(_ core: SchemaCore) {
-    if core.ownGuardian == nil && core.owner == nil { return }
-    guards.add(core)
-    directory.bindings.guards.withLock { $0.add(core) }
-  }
-
   /// Runs what changes only a part of a model, or what nobody is asked about.
   func asking<R>(_ scope: Asking.Scope, _ body: () throws -> R) throws -> R {
     let outer = asking.scope
@@ -131,7 +124,7 @@ extension Writing {
       change.new != nil || guardian.isAskedOfDeletions
     else { return try log(operation) }
     let updates: [Operation.PropertyUpdate]
-    do { updates = try ask(guardian, change) } catch let error as UnreadableModel {
+    do { updates = try ask(guardian, change) } catch let error as UnreadableRecord {
       // Declared rules may have more to say.
       try log(operation)
       throw error.cause
@@ -191,7 +184,7 @@ extension Writing {
     do {
       let updates = try ask(guardian, change)
       if !updates.isEmpty { try log(try obeying(.update(path, updates))) }
-    } catch let error as UnreadableModel { throw error.cause }
+    } catch let error as UnreadableRecord { throw error.cause }
   }
 }
 

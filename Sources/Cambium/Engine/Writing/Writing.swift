@@ -60,11 +60,8 @@ final class Writing: @unchecked Sendable {
   private var isRunning = false
   private var usesSavepoints = false
   var encoder = RecordEncoder()
-  var modelEncoder = ModelEncoder()
-  /// The models whose names this group has defined.
-  let bindings = Bindings()
-  /// The one that was asked for last.
-  var lastBinding: Binding?
+  /// The objects of the layers above that serve the whole group.
+  let slots = Slots()
   /// The closures that run once the running transaction is durable.
   private(set) var afterCommit: [@Sendable () -> Void] = []
   /// True if indexes and views that this group declares are filled later.
@@ -91,7 +88,7 @@ final class Writing: @unchecked Sendable {
     self.head = head
     self.horizon = horizon
     isObserved = directory.feed.observers.isObserved
-    guards = directory.bindings.guards.withLock { $0 }
+    guards = directory.guards.withLock { $0 }
     fillsLater = directory.options.buildsIndexesLater
     emptiedAtOnce = fillsLater ? 0 : 2000
     projector = try StateWriter(state, catalog: catalog)
@@ -145,7 +142,7 @@ final class Writing: @unchecked Sendable {
 
   /// Takes back what the running body did.
   private func undo() {
-    forgetNames()
+    encoder.forget()
     if usesSavepoints && projector.isUsable {
       while !marks.isEmpty { rollBack() }
       return
@@ -265,7 +262,7 @@ final class Writing: @unchecked Sendable {
 
   /// Undoes what was done since the last savepoint.
   func rollBack() {
-    forgetNames()
+    encoder.forget()
     let mark = marks.removeLast()
     operations.rewind(to: mark.operations)
     (numbers, metadata, chunks) = (mark.numbers, mark.metadata, mark.chunks)

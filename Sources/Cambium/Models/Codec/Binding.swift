@@ -4,7 +4,7 @@
 
 import Synchronization
 
-/// A schema in a database.
+/// A schema in a database, for one version of its catalog, which keeps it.
 ///
 /// Invariants:
 /// 1. `steps` ascend by name; those without a name come last. By construction.
@@ -59,23 +59,14 @@ final class Binding: Sendable {
   let discriminator: Catalog.NameID
   /// The names of older records; nil where no property is computed of them.
   let catalog: Catalog?
-  /// How often collections had been declared when the schema was held against its declaration.
-  let declarations: UInt32
   /// Before this transaction records had a form that the model does not know.
   let oldest: SequenceNumber
   /// At moments before this transaction some default was another one.
   let lastDefaults: UInt64
   /// Why records cannot be read by it.
   let refusal: DatabaseError?
-  /// True if the declaration is known to have all that the model says.
+  /// True if the declaration is known to have all that the model says, and the catalog every name.
   let isClaimed = Atomic(false)
-  /// How many names the catalog had.
-  let count: Int
-  /// True if every property can be written, since its name is known.
-  let canWrite: Bool
-  /// True if every name, present and former, is known and nothing is computed from older records,
-  /// so that the binding stays right.
-  let isComplete: Bool
   /// True if records always need the large form: for many properties, or large name ids.
   let isLarge: Bool
 
@@ -93,21 +84,14 @@ final class Binding: Sendable {
     try core.checkUse(plan?.definition)
     self.core = core
     refusal = core.refusal(of: plan?.definition)
-    declarations = known.collections.version
-    count = known.count
     oldest = core.oldestMoment(plan?.definition)
     lastDefaults = plan?.formerDefaults.last?.until.rawValue ?? 0
     let isComputing = core.properties.contains { $0.computed != nil }
-    catalog = isComputing ? known : nil
+    catalog = isComputing ? known.withoutSlots : nil
     names = core.properties.map { known.id(of: $0.name) ?? Binding.unknown }
     cases = try core.cases.map { try Binding($0(), known, asOf: moment) }
     caseNames = try cases.map { try Value.string($0.core.caseName ?? "").stored() }
     discriminator = core.discriminator.flatMap { known.id(of: $0) } ?? Binding.unknown
-    canWrite = !names.contains(Binding.unknown) && cases.allSatisfy(\.canWrite)
-    let former = core.properties.flatMap(\.formerNames)
-    isComplete =
-      canWrite && former.allSatisfy { known.id(of: $0.name) != nil }
-      && !isComputing && cases.allSatisfy(\.isComplete)
     isLarge = core.properties.count > 255 || names.contains { $0 > 0xFFFF }
     elided = try core.properties.map { info in
       guard !info.isShared, let property = declared?[info.name] else {
@@ -176,12 +160,6 @@ struct Fill: Sendable {
 }
 
 extension Binding {
-  /// True if the binding is still right for a catalog of so many names, and after so many
-  /// declarations.
-  func isRight(count: Int, _ declarations: UInt32) -> Bool {
-    self.declarations == declarations && (isComplete || self.count == count)
-  }
-
   /// The property that has a name in the database.
   func property(named name: Catalog.NameID) -> String? {
     if let index = names.firstIndex(of: name) { return core.properties[index].name }
@@ -192,75 +170,27 @@ extension Binding {
   }
 }
 
-/// The bindings that a database has needed.
-final class Bindings: Sendable {
-  private let known = Mutex<[ObjectIdentifier: Binding]>([:])
-  /// The hooks and rules in code of the models.
-  let guards = Mutex(RecordGuards())
-
-  /// The binding for reading with a catalog.
-  func binding(_ core: SchemaCore, _ catalog: Catalog) throws -> Binding {
-    let declarations = catalog.collections.version
-    if let binding = find(core, count: catalog.count, declarations) { return binding }
-    let binding = try Binding(core, catalog)
-    return known.withLock { known in
-      let key = ObjectIdentifier(core)
-      if let other = known[key], other.isComplete, other.declarations == declarations {
-        return other
-      }
-      known[key] = binding
-      return binding
-    }
+extension Catalog {
+  /// A schema bound to these names and declarations.
+  ///
+  /// - Throws: ``DatabaseError/misuse(reason:)`` where the schema cannot be used with them.
+  func binding(_ core: SchemaCore) throws -> Binding {
+    try slots.object(ObjectIdentifier(core), orMake: { try Binding(core, self) })
   }
-
-  /// A binding that is known and good for a catalog of so many names and declarations.
-  func find(_ core: SchemaCore, count: Int, _ declarations: UInt32) -> Binding? {
-    known.withLock { known in
-      known[ObjectIdentifier(core)].flatMap { $0.isRight(count: count, declarations) ? $0 : nil }
-    }
-  }
-
-  /// Forgets everything: names have been taken back.
-  func forget() { known.withLock { $0.removeAll() } }
 }
 
 extension Writing {
-  /// How often collections have been declared.
-  var declarations: UInt32 { projector.catalog.collections.version }
-
-  /// Forgets what was remembered about names, which may have been taken back.
-  func forgetNames() {
-    encoder.forget()
-    bindings.forget()
-    lastBinding = nil
-  }
-
   /// The binding for writing: every name of the schema is defined from then on.
   func binding(_ core: SchemaCore) throws -> Binding {
-    let (count, declarations) = (projector.catalog.count, declarations)
-    if let last = lastBinding, last.core === core, last.isRight(count: count, declarations) {
-      return last
-    }
-    if let found = knownBinding(core), found.isClaimed.load(ordering: .relaxed) {
-      lastBinding = found
-      return found
-    }
+    let known: Binding? = projector.catalog.slots.object(ObjectIdentifier(core))
+    if let known, known.isClaimed.load(ordering: .relaxed) { return known }
     try core.check()
     try claim(core)
     for property in core.storedProperties { _ = try define(property.name) }
-    let binding = try knownBinding(core) ?? bindings.binding(core, projector.catalog)
+    let binding = try projector.catalog.binding(core)
     binding.isClaimed.store(true, ordering: .relaxed)
-    lastBinding = binding
     know(core)
     return binding
-  }
-
-  private func knownBinding(_ core: SchemaCore) -> Binding? {
-    let (count, declarations) = (projector.catalog.count, declarations)
-    let found =
-      directory.bindings.find(core, count: count, declarations)
-      ?? bindings.find(core, count: count, declarations)
-    return found.flatMap { $0.canWrite ? $0 : nil }
   }
 }
 
@@ -269,14 +199,10 @@ extension Snapshot {
   ///
   /// - Throws: ``DatabaseError/misuse(reason:)`` where the model is not declared.
   func binding(_ core: SchemaCore) throws -> Binding {
-    guard let directory else { throw DatabaseError.closed(reason: "the snapshot has ended") }
-    // A transaction that may write declares what it uses.
+    guard directory != nil else { throw DatabaseError.closed(reason: "the snapshot has ended") }
+    // A transaction that may write declares the models that it uses.
     if let writing, writing.openRuns == 0 { return try writing.binding(core) }
-    let binding =
-      if let known = directory.bindings.find(core, count: -1, declarations) { known } else {
-        // The names that a running transaction has defined may be taken back.
-        try (writing?.bindings ?? directory.bindings).binding(core, try names)
-      }
+    let binding = try slots.object(ObjectIdentifier(core)) ?? names.binding(core)
     if let refusal = binding.refusal { throw refusal }
     if sequence < binding.oldest { throw core.isTooOld(sequence, binding.oldest) }
     if let moment, moment < binding.lastDefaults {

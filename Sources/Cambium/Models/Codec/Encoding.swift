@@ -4,6 +4,19 @@
 
 import FoundationEssentials
 
+/// The encoder that the transactions of a write group share.
+///
+/// It is Sendable because the group's thread alone uses it; see ``Writing``.
+final class ModelBuffers: @unchecked Sendable {
+  var encoder = ModelEncoder()
+}
+
+extension Writing {
+  var modelBuffers: ModelBuffers {
+    slots.object(ObjectIdentifier(ModelBuffers.self), orMake: { ModelBuffers() })
+  }
+}
+
 /// Encodes models, with memory that is used again.
 struct ModelEncoder: ~Copyable {
   private var values = ValueWriter()

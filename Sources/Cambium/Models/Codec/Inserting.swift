@@ -116,7 +116,7 @@ extension Transaction {
   func put(_ core: SchemaCore, _ key: Key, _ base: UnsafeRawPointer) throws {
     let path = core.path.appending(key)
     let bytes = try naming(path) {
-      try unsafe writing.modelEncoder.encode(base, try writing.binding(core))
+      try unsafe writing.modelBuffers.encoder.encode(base, try writing.binding(core))
     }
     try Limits.check(bytes.count, path)
     try writing.issue(.set(path, Content(kind: .record, bytes: bytes)), isAsked: true)

@@ -4,13 +4,6 @@
 
 import LMDB
 
-/// Where the models of one schema are at one moment, and how they are read.
-struct ModelPlace: Sendable {
-  let binding: Binding
-  /// The collection's node, with which their tree keys begin.
-  let node: UInt64
-}
-
 extension Snapshot {
   /// The model with an assigned id, or nil where there is none.
   @inlinable
@@ -31,13 +24,14 @@ extension Snapshot {
   func load(
     _ core: SchemaCore, _ key: Key, into base: UnsafeMutableRawPointer
   ) throws -> Bool {
-    guard let place = try place(of: core) else { return false }
+    let binding = try binding(core)
+    guard let node = try node(at: core.path) else { return false }
     let (reader, moment) = (try reader, moment)
-    return try key.lendTreeKey(parent: place.node) { treeKey in
+    return try key.lendTreeKey(parent: node) { treeKey in
       try reader.version(treeKey, asOf: moment) { header, version in
-        guard try place.binding.takes(header, version) else { return false }
+        guard try binding.takes(header, version) else { return false }
         let key = treeKey.extracting(droppingFirst: 8)
-        try unsafe place.binding.decode(header, version, key: key, into: base)
+        try unsafe binding.decode(header, version, key: key, into: base)
         return true
       } ?? false
     }

@@ -50,6 +50,36 @@ extension Database {
     }
   }
 
+  /// Opens a database for models without blocking the caller's thread; cancelling the task cancels
+  /// a rebuild, a migration and the declaration of models.
+  ///
+  ///     let database = try await Database.open(at: "flights.cambium", for: Flight.self)
+  ///
+  /// - Parameters:
+  ///   - path: The directory.
+  ///   - options: How.
+  ///   - model: The first of the types that it is for; see
+  ///     ``init(at:options:for:migrating:progress:)``.
+  ///   - models: The others.
+  ///   - migrating: As there, on another thread.
+  ///   - progress: As there, on another thread.
+  /// - Returns: The database.
+  /// - Throws: As ``init(at:options:for:migrating:progress:)``.
+  public static func open(
+    at path: String, options: Options = Options(), for model: any Model.Type,
+    _ models: any Model.Type..., migrating: ProgressHandler? = nil,
+    progress: ProgressHandler? = nil
+  ) async throws -> Database {
+    let queue = options.background.makeQueue("cambium.open")
+    return try await BlockingWork.run(on: queue) { isCancelled in
+      let told: ProgressHandler = { !isCancelled() && (progress?($0) ?? true) }
+      let migrated: ProgressHandler = { !isCancelled() && (migrating?($0) ?? true) }
+      return try Database(
+        at: path, options: options, models: [model] + models,
+        migrating: migrating == nil ? nil : migrated, progress: told)
+    }
+  }
+
   /// Declares models in a database that is open.
   ///
   /// - Parameters:
@@ -120,7 +150,9 @@ extension Database {
     }
     try SchemaCore.checkClaims(named)
     let cores = named.map(\.declaring)
-    directory.bindings.guards.withLock { guards in for core in named { guards.add(core) } }
+    for core in named {
+      if let guardian = core.guardian { directory.guards.withLock { $0.add(guardian, of: core.path) } }
+    }
     let missing = try read { snapshot in
       try cores.filter { core in
         let redeclaring = try Redeclaring(core, in: snapshot, at: path)

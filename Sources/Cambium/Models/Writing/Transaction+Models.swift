@@ -78,7 +78,7 @@ extension Transaction {
     try schema.validate(&new)
     let binding = try writing.binding(schema.core)
     var updates = try naming(path) {
-      try writing.modelEncoder.difference(from: old, to: new, binding)
+      try writing.modelBuffers.encoder.difference(from: old, to: new, binding)
     }
     let properties = updates.compactMap { binding.property(named: $0.name) }
     if updates.isEmpty { return Update(before: old, after: new, properties: []) }
@@ -161,6 +161,26 @@ extension Transaction {
     var model = try make()
     model.id = id
     return try get(try insert(model))
+  }
+
+  // MARK: Expecting
+
+  /// Goes on only if nobody has written a model since the caller read it; see
+  /// `expect(unchanged:since:)` for paths.
+  ///
+  /// - Throws: As that, or ``DatabaseError/misuse(reason:)`` for an id that is not assigned.
+  public func expect<M: Model>(
+    unchanged id: ModelID<M>, since sequence: SequenceNumber
+  ) throws {
+    try expect(unchanged: try id.path, since: sequence)
+  }
+
+  /// Goes on only if no model of a type was inserted, changed or deleted since the caller asked for
+  /// them: so the answers to its queries still hold.
+  ///
+  /// - Throws: As `expect(unchanged:since:)` for paths.
+  public func expect<M: Model>(unchanged type: M.Type, since sequence: SequenceNumber) throws {
+    try expect(unchanged: M.schema.core.path, since: sequence)
   }
 
   // MARK: After the commit

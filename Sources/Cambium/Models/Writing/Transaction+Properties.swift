@@ -19,7 +19,7 @@ extension Transaction {
     try checked(id, property, offset) {
       let path = try id.path
       let binding = try writing.binding(M.schema.core)
-      let updates = try writing.modelEncoder.updates(value, at: offset, binding)
+      let updates = try writing.modelBuffers.encoder.updates(value, at: offset, binding)
       let left = try leavingFormerNames(updates, path, binding)
       try writing.issue(.update(path, updates + left))
     }
@@ -36,7 +36,7 @@ extension Transaction {
   public func increment<M: Model, V: PropertyValue>(
     _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable, by step: V.Base
   ) throws where V.Base: Numeric {
-    try change(id, property) { _ in .increment(by: try writing.modelEncoder.stored(step)) }
+    try change(id, property) { _ in .increment(by: try writing.modelBuffers.encoder.stored(step)) }
   }
 
   /// Adds an element at the end of an array without reading it; an absent array is made.
@@ -50,7 +50,7 @@ extension Transaction {
   public func append<M: Model, V: PropertyValue, Element: PropertyValue>(
     _ element: Element, to id: ModelID<M>, _ property: KeyPath<M, V> & Sendable
   ) throws where V.Base == [Element] {
-    try change(id, property) { _ in .append(try writing.modelEncoder.stored(element)) }
+    try change(id, property) { _ in .append(try writing.modelBuffers.encoder.stored(element)) }
   }
 
   /// Puts an element into an array before the one at `position`, without reading it.
@@ -67,7 +67,7 @@ extension Transaction {
     _ property: KeyPath<M, V> & Sendable
   ) throws where V.Base == [Element] {
     try change(id, property) { path in
-      .insert(try writing.modelEncoder.stored(element), at: try checked(position, path))
+      .insert(try writing.modelBuffers.encoder.stored(element), at: try checked(position, path))
     }
   }
 
@@ -151,7 +151,7 @@ extension Transaction {
       let model = try find(id)
     else { return }
     let (path, binding) = (try id.path, try writing.binding(core))
-    var updates = try writing.modelEncoder.updates(model[keyPath: property], at: offset, binding)
+    var updates = try writing.modelBuffers.encoder.updates(model[keyPath: property], at: offset, binding)
     updates += try leavingFormerNames(updates, path, binding)
     let node = self[path]
     if try updates.allSatisfy({ try node.property($0.name)?.stored() == $0.value }) { return }

@@ -151,6 +151,8 @@ extension Catalog {
 struct Collections: Sendable {
   /// How often collections were declared, which tells this from an older one.
   private(set) var version: UInt32 = 0
+  /// The objects of the layers above that hold for this version of declarations and names.
+  var slots = Slots.ofNothing
   /// The indexes whose entries are not all there, or not all gone, by number.
   var unfinished: [UInt32: Unfinished] = [:]
   private var plans: [[UInt8]: CollectionPlan] = [:]
@@ -165,6 +167,7 @@ struct Collections: Sendable {
 
   init(_ plans: [CollectionPlan], version: UInt32) {
     self.version = version
+    slots = Slots()
     self.plans = Dictionary(plans.map { ($0.path.bytes, $0) }) { _, later in later }
     pathBytesMax = plans.map(\.path.bytes.count).max() ?? 0
     gatherRelations()
@@ -209,6 +212,7 @@ struct Collections: Sendable {
 
   mutating func declare(_ plan: CollectionPlan) {
     version += 1
+    slots = Slots()
     plans[plan.path.bytes] = plan
     pathBytesMax = max(pathBytesMax, plan.path.bytes.count)
     gatherRelations()
@@ -216,6 +220,7 @@ struct Collections: Sendable {
 
   mutating func takeBack(_ path: Path) {
     version += 1
+    slots = Slots()
     plans[path.bytes] = nil
     gatherRelations()
   }
