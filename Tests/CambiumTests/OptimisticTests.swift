@@ -168,6 +168,67 @@ struct ExpectationTests {
   }
 }
 
+@Suite("Attempts that are overtaken")
+struct BackoffTests {
+  @Test("are as many as asked for, and wait longer each time")
+  func pauses() {
+    for attempts in [-1, 0, 1, 2, 30] {
+      var backoff = Backoff(attempts: attempts)
+      var bound = Duration.microseconds(100)
+      var count = 1
+      while let pause = backoff.next() {
+        count += 1
+        #expect(pause >= bound / 2 && pause <= bound)
+        bound = min(bound * 2, .milliseconds(50))
+      }
+      #expect(count == max(attempts, 1))
+    }
+  }
+
+  @Test("wait between them")
+  func waiting() throws {
+    try withDatabase { database in
+      let conflict = DatabaseError.conflict("n", expected: 1, found: 2)
+      let start = ContinuousClock.now
+      #expect(throws: conflict) { try database.retrying(attempts: 8) { _ in throw conflict } }
+      #expect(ContinuousClock.now - start >= .microseconds(6300))
+    }
+  }
+
+  @Test("end where the task is cancelled")
+  func cancelling() async throws {
+    try await withDatabase { database in
+      let conflict = DatabaseError.conflict("n", expected: 1, found: 2)
+      let task = Task {
+        try await database.retrying(attempts: .max) { _ in throw conflict }
+      }
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+    }
+  }
+
+  @Test("hold back no condition: each form refuses the same way")
+  func forms() throws {
+    try withDatabase { database in
+      for value in 1...3 { try database.write { try $0.set("n", to: .integer(Int64(value))) } }
+      #expect(throws: DatabaseError.conflict(.root, expected: 1, found: 3)) {
+        try database.write(expecting: 1) { _ in }
+      }
+      try database.write(expecting: 3) { tx in
+        try tx.expect("n", at: 3)
+        try tx.expect("m", at: .zero)
+        try tx.expect(unchanged: "n", since: 3)
+        #expect(throws: DatabaseError.conflict("n", expected: 2, found: 3)) {
+          try tx.expect("n", at: 2)
+        }
+        #expect(throws: DatabaseError.conflict("n", expected: 1, found: 2)) {
+          try tx.expect(unchanged: "n", since: 1)
+        }
+      }
+    }
+  }
+}
+
 @Suite("A batch of changes")
 struct WriteBatchTests {
   @Test("is one transaction, or none")

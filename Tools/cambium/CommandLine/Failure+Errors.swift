@@ -96,6 +96,8 @@ extension DatabaseError {
       "\(path.name) has the same \(index.joined(separator: ", ")) as \(owner.name)"
     case .stillReferred(let path, let owner, let property):
       "\(path.name) cannot go: \(property) of \(owner.name) refers to it"
+    case .conflict(.root, let expected, let found):
+      "transaction \(expected) is not the newest: \(found) is"
     case .conflict(let path, let expected, let found):
       "\(path.name) was expected at transaction \(expected), but \(found) changed it"
     case .undoConflict(let conflicts): UndoText.message(conflicts)

@@ -169,10 +169,7 @@ private final class ApplyJob {
 
   private func told(_ error: any Error, _ line: Int) -> Failure {
     let failure = Failure(error, database: invocation.database)
-    guard var message = failure.message else { return failure }
-    if case DatabaseError.conflict(.root, let expected, let found) = error {
-      message = "transaction \(expected) is not the newest: \(found) is"
-    }
+    guard let message = failure.message else { return failure }
     let isPreview = invocation.has(ApplyCommand.dryRun)
     var hints = [failure.hint].compactMap { $0 }
     if applied > 0 && !isPreview && !invocation.has(ApplyCommand.proceed) {

@@ -67,9 +67,10 @@ extension Database {
     _ path: Path, _ progress: ProgressHandler?, metadata: [String: String] = [:],
     _ wanted: @escaping (Snapshot, SequenceNumber) throws -> CollectionDefinition?
   ) throws {
-    for _ in 0..<Declaring.roundsMax {
+    var backoff = Backoff(attempts: Declaring.roundsMax)
+    repeat {
       if try Declaring(path, self, progress, metadata, wanted).run() { return }
-    }
+    } while backoff.pause()
     throw DatabaseError.busy(reason: "others declare \(path) anew again and again")
   }
 }

@@ -234,18 +234,6 @@ public struct Transaction: ~Copyable {
   ///   - text: The text to store.
   public func annotate(_ name: String, _ text: String) { writing.metadata[name] = text }
 
-  /// Goes on only if a node's own value was last changed by a given transaction.
-  ///
-  /// - Parameters:
-  ///   - path: The node; for a property, its record.
-  ///   - sequence: The number that the caller saw in ``Node/modified``; zero for no node.
-  /// - Throws: ``DatabaseError/conflict(_:expected:found:)``; unless the body catches it, nothing
-  ///   is stored.
-  public func expect(_ path: Path, at sequence: SequenceNumber) throws {
-    let found = try self[path].modified ?? .zero
-    if found != sequence { throw DatabaseError.conflict(path, expected: sequence, found: found) }
-  }
-
   /// Runs a part that may fail: if it throws, what it did is undone, and the rest stays.
   ///
   ///     try? tx.attempt { try tx.move("drafts/7", to: "letters/7") }

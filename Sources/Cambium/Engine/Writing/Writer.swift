@@ -159,9 +159,7 @@ final class Writer: Sendable {
 
   private func run(_ job: WriteJob, in writing: Writing) throws {
     if let failure = writing.groupFailure { throw failure }
-    if let expected = job.expecting, expected != writing.head.sequence {
-      throw DatabaseError.conflict(.root, expected: expected, found: writing.head.sequence)
-    }
+    if let expected = job.expecting { try writing.check(.head(expected)) }
     try translating { try writing.run(job.metadata) { try job.body(Transaction($0)) } }
   }
 

@@ -6,7 +6,59 @@
 //        ▲                                                  │
 //        └──────────────── conflict: somebody wrote it ─────┘
 
+import FoundationEssentials
+import LMDB
+
+/// Something that a writer has read, and that must still be so when its transaction runs. Every
+/// condition of a write is one: `write(expecting:)`, the `expect` calls of ``Transaction``, and
+/// those of undo and of scripts, which are made of these.
+enum Expectation {
+  /// The newest transaction is this one.
+  case head(SequenceNumber)
+  /// A node's own value was last changed by this transaction; zero for no node.
+  case modified(Path, at: SequenceNumber)
+  /// Nobody has written to a node or below it since this transaction.
+  case unchanged(Path, since: SequenceNumber)
+}
+
+extension Writing {
+  /// Refuses an expectation that does not hold.
+  ///
+  /// - Throws: ``DatabaseError/conflict(_:expected:found:)``.
+  func check(_ expectation: Expectation) throws {
+    func hold(_ path: Path, _ expected: SequenceNumber, _ found: SequenceNumber) throws {
+      if found == expected { return }
+      throw DatabaseError.conflict(path, expected: expected, found: found)
+    }
+    switch expectation {
+    case .head(let sequence): try hold(.root, sequence, head.sequence)
+    case .modified(let path, let sequence):
+      let node = Snapshot(self, state, directory, sequence: self.sequence)[path]
+      try hold(path, sequence, try node.modified ?? .zero)
+    case .unchanged(let path, let sequence):
+      try path.checkKeys()
+      try use()
+      try forEachRecord(after: sequence) { record in
+        if try record.touches(path, projector.catalog) {
+          try hold(path, sequence, record.sequence)
+        }
+      }
+    }
+  }
+}
+
 extension Transaction {
+  /// Goes on only if a node's own value was last changed by a given transaction.
+  ///
+  /// - Parameters:
+  ///   - path: The node; for a property, its record.
+  ///   - sequence: The number that the caller saw in ``Node/modified``; zero for no node.
+  /// - Throws: ``DatabaseError/conflict(_:expected:found:)``; unless the body catches it, nothing
+  ///   is stored.
+  public func expect(_ path: Path, at sequence: SequenceNumber) throws {
+    try writing.check(.modified(path, at: sequence))
+  }
+
   /// Goes on only if nobody has written to a node or below it since the caller read it.
   ///
   ///     let cart = try database.snapshot()
@@ -27,15 +79,7 @@ extension Transaction {
   ///   ``DatabaseError/compacted(oldest:)`` for a moment before the horizon.
   /// - Complexity: reads the transactions that were written since: none, mostly.
   public func expect(unchanged path: Path, since sequence: SequenceNumber) throws {
-    try path.checkKeys()
-    try writing.use()
-    try translating {
-      try writing.forEachRecord(after: sequence) { record in
-        if try record.touches(path, writing.projector.catalog) {
-          throw DatabaseError.conflict(path, expected: sequence, found: record.sequence)
-        }
-      }
-    }
+    try translating { try writing.check(.unchanged(path, since: sequence)) }
   }
 
 }
@@ -53,7 +97,9 @@ extension Database {
   ///       }
   ///     }
   ///
-  /// Each conflict means that somebody else has come further, so it is tried again at once.
+  /// Each conflict means that somebody else has come further. Before another attempt it waits, 0.1
+  /// ms at first and up to 50 ms, each time for about twice as long as before, so that those who
+  /// meet get apart.
   ///
   /// - Parameters:
   ///   - attempts: How often it is tried at most.
@@ -66,11 +112,14 @@ extension Database {
     attempts: Int = 10, isolation: isolated (any Actor)? = #isolation,
     _ body: (Snapshot) async throws -> R
   ) async throws -> R {
-    for _ in 1..<max(attempts, 1) {
+    var backoff = Backoff(attempts: attempts)
+    while true {
       try Task.checkCancellation()
-      do { return try await body(try snapshot()) } catch DatabaseError.conflict {}
+      do { return try await body(try snapshot()) } catch let error as DatabaseError {
+        guard case .conflict = error, let pause = backoff.next() else { throw error }
+        try await Task.sleep(for: pause)
+      }
     }
-    return try await body(try snapshot())
   }
 
   /// The same, on the caller's thread; see the async one.
@@ -81,10 +130,39 @@ extension Database {
   /// - Returns: The value that `body` returns.
   /// - Throws: As the async one.
   public func retrying<R>(attempts: Int = 10, _ body: (Snapshot) throws -> R) throws -> R {
-    for _ in 1..<max(attempts, 1) {
-      do { return try body(try snapshot()) } catch DatabaseError.conflict {}
+    var backoff = Backoff(attempts: attempts)
+    while true {
+      do { return try body(try snapshot()) } catch let error as DatabaseError {
+        guard case .conflict = error, backoff.pause() else { throw error }
+      }
     }
-    return try body(try snapshot())
+  }
+}
+
+/// The pauses between attempts of something in which others may come in between: half of each is
+/// left to chance, so that two which have met do not meet again.
+struct Backoff {
+  /// How many more attempts there are.
+  private var left: Int
+  /// The longest pause before the next attempt.
+  private var bound = Duration.microseconds(100)
+  private static let boundMax = Duration.milliseconds(50)
+
+  init(attempts: Int) { left = max(attempts, 1) - 1 }
+
+  /// The pause before the next attempt; nil where there is none.
+  mutating func next() -> Duration? {
+    if left == 0 { return nil }
+    left -= 1
+    defer { bound = min(bound * 2, Backoff.boundMax) }
+    return bound * Double.random(in: 0.5...1)
+  }
+
+  /// Waits on the calling thread; false where there is no other attempt.
+  mutating func pause() -> Bool {
+    guard let pause = next() else { return false }
+    usleep(UInt32(pause / .microseconds(1)))
+    return true
   }
 }
 
