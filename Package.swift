@@ -16,6 +16,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [
     .library(name: "Cambium", targets: ["Cambium"]),
+    .library(name: "CambiumConformance", targets: ["CambiumConformance"]),
     .executable(name: "cambium", targets: ["CambiumTool"]),
   ],
   targets: [
@@ -44,6 +45,10 @@ let package = Package(
       name: "Cambium",
       dependencies: ["LMDB", "CZstd", "CXXHash", "CSodium", "CStemmer", "CUTF8Proc", "CPCRE2"],
       swiftSettings: settings),
+    // Checks for whoever writes a store of models.
+    .target(
+      name: "CambiumConformance", dependencies: ["Cambium"], path: "Tests/CambiumConformance",
+      swiftSettings: settings),
     .executableTarget(
       name: "CambiumTool", dependencies: ["Cambium", "CEdit"], path: "Tools/cambium",
       swiftSettings: settings),
@@ -60,7 +65,8 @@ let package = Package(
       name: "CSQLite", path: "Tests/CSQLite", pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
     .testTarget(
-      name: "CambiumTests", dependencies: ["Cambium", "Simulation", "CSQLite"],
+      name: "CambiumTests",
+      dependencies: ["Cambium", "CambiumConformance", "Simulation", "CSQLite"],
       resources: [.copy("Fixtures")], swiftSettings: settings),
     .testTarget(
       name: "CambiumToolTests", dependencies: ["CambiumTool"], resources: [.copy("Fixtures")],

@@ -7,7 +7,8 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
   /// The reason, as the rest of a sentence that the property begins: `must be positive`.
   public let reason: String
 
-  package init(_ path: Path, _ property: String?, _ reason: String) {
+  /// Describes a broken rule, in a store of your own.
+  public init(_ path: Path, _ property: String?, _ reason: String) {
     self.path = path
     self.property = property
     self.reason = reason

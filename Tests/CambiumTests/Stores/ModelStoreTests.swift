@@ -1,227 +1,110 @@
-// Goal: every store does what `ModelStore` promises. Method: one suite, which each of them runs; a
-// store elsewhere has only to be added to `StoreKind`.
+// Goal: every store does what `ModelStore` promises, and the checks that say so find the stores
+// that do not. Method: the public checks, on each of our stores and on stores with one mistake.
 
+import CambiumConformance
 import FoundationEssentials
+import Synchronization
 import Testing
 
 @testable import Cambium
 
 @Suite("Every store")
 struct ModelStoreTests {
-  @Test("creates what is not there, and gives it as it is kept", arguments: StoreKind.allCases)
-  func creating(kind: StoreKind) async throws {
+  @Test("is one that", arguments: StoreKind.allCases, StoreCheck.all)
+  func conforms(kind: StoreKind, check: StoreCheck) async throws {
+    try await kind.lend { try await check.run(on: $0) }
+  }
+
+  @Test("answers random calls alike", arguments: StoreKind.allCases, FormatSeeds.first(4))
+  func random(kind: StoreKind, seed: UInt64) async throws {
+    print("seed \(5000 + seed)")
+    try await kind.lend { try await StoreCheck.random(seed: 5000 + seed).run(on: $0) }
+  }
+
+  @Test("runs the hooks of its models", arguments: StoreKind.allCases)
+  func hooks(kind: StoreKind) async throws {
     try await kind.lend { store in
-      let moment = Date(timeIntervalSince1970: 1.123_456_7)
-      let ada = try await store.create(Owner(id: "ada", name: "Ada", since: moment))
-      #expect(ada.since.microseconds == 1_123_457)
-      #expect(try await store.lookup(ada.id) == ada)
-      let rex = try await store.create(Pet(owner: "ada", age: 99))
-      let max = try await store.create(Pet(owner: "ada"))
-      #expect(rex.id == Pet.ID(1) && rex.age == 30 && max.id == Pet.ID(2))
-      #expect(try await store.create(Pet(id: 2_000, owner: "ada")).id == Pet.ID(2_000))
-      #expect(try await store.create(Pet(owner: "ada")).id == Pet.ID(2_001))
-      await #expect(throws: DatabaseError.self) { try await store.create(ada) }
-      await #expect(throws: ValidationError.self) { try await store.create(Owner(name: "x")) }
-      #expect(try await store.list(Owner.self) == [ada])
-      #expect(try await store.lookup(Owner.ID("eve")) == nil)
-      #expect(try await store.lookup(Owner.ID()) == nil)
+      if let store = store as? DatabaseStore {
+        try await store.database.register(Watched.self, Mourning.self)
+      }
+      let rex = try await store.create(Watched(name: "rex"))
+      #expect(try await store.update(rex.id) { $0.name = "Rex" }.changes == 1)
+      let kept = try await store.create(Watched(name: "kept"))
+      await #expect(throws: DatabaseError.self) { try await store.delete(kept.id) }
+      #expect(try await store.delete(rex.id))
+      #expect(try await store.list(Mourning.self).map(\.name) == ["Rex"])
+      #expect(try await store.list(Watched.self) == [kept])
     }
   }
 
-  @Test("changes what is there, and refuses what is not", arguments: StoreKind.allCases)
-  func updating(kind: StoreKind) async throws {
-    struct Stop: Error {}
+  @Test("keeps models that share a collection", arguments: StoreKind.allCases)
+  func unions(kind: StoreKind) async throws {
     try await kind.lend { store in
-      let ada = try await store.create(Owner(id: "ada", name: "Ada"))
-      #expect(try await store.update(ada.id) { $0.name = "Ada L." }.name == "Ada L.")
-      let error = await #expect(throws: DatabaseError.self) {
-        try await store.update(Owner.ID("eve")) { $0.name = "Eve" }
+      if let store = store as? DatabaseStore {
+        try await store.database.register(Vehicle.self, Garage.self)
       }
-      #expect(error.map(told) == "not found owners/eve")
-      await #expect(throws: Stop.self) {
-        try await store.update(ada.id) {
-          $0.name = "x"
-          throw Stop()
-        }
-      }
-      await #expect(throws: DatabaseError.self) {
-        try await store.update(ada.id) { $0.id = "eve" }
-      }
-      #expect(try await store.list(Owner.self).map(\.name) == ["Ada L."])
-      #expect(try await store.save(Owner(id: "ada", name: "A")).name == "A")
-      #expect(try await store.save(Owner(id: "bob", name: "B")).id == "bob")
-      #expect(try await store.list(Owner.self).map(\.name) == ["A", "B"])
+      let changes = try store.observe(Vehicle.Truck.self)
+      let truck = try await store.create(Vehicle.Truck(load: 99))
+      #expect(truck.load == 40)
+      let other = try await store.create(Vehicle.truck(Vehicle.Truck(wheels: 8)))
+      #expect(try await store.list(Vehicle.Truck.self).count == 2)
+      #expect(try await store.list(Vehicle.self).contains(.truck(truck)))
+      #expect(try await store.list(Vehicle.Car.self) == [])
+      var iterator = changes.makeAsyncIterator()
+      #expect(try await iterator.next() == .created(truck))
+      #expect(try await iterator.next()?.id.key == other.id.key)
     }
   }
 
-  @Test("checks every rule, all of an error at once", arguments: StoreKind.allCases)
-  func rules(kind: StoreKind) async throws {
+  @Test("refuses a listing that cannot be answered", arguments: StoreKind.allCases)
+  func unanswerable(kind: StoreKind) async throws {
     try await kind.lend { store in
-      try await store.create(Owner(id: "ada", name: "Ada"))
-      let wrong = await #expect(throws: ValidationError.self) {
-        try await store.create(Pet(id: 1, weight: 200))
+      await #expect(throws: QueryError.self) {
+        try await store.list(
+          Listing<Watched>().matching(try Condition(parsing: "name.x = 1")))
       }
-      #expect(wrong?.messages == ["owner is required", "weight must be from 0.0 to 100.0"])
-      let nobody = await #expect(throws: ValidationError.self) {
-        try await store.update(Owner.ID("ada")) { $0.name = "nobody" }
-      }
-      #expect(nobody?.description == "owners/ada: name must not be 'nobody'")
-      let taken = await #expect(throws: DatabaseError.self) {
-        try await store.create(Owner(id: "ida", name: "ADA"))
-      }
-      #expect(
-        taken == .notUnique("owners/ida", index: ["name"], takenBy: "owners/ada"))
-      try await store.create(Pet(id: 1, owner: "ada"))
-      try await store.create(Pet(id: 2, owner: "ada"))
-      try await store.create(Pet(id: 3, owner: "ada", chip: "c"))
-      await #expect(throws: DatabaseError.self) {
-        try await store.update(Pet.ID(1)) { $0.chip = "c" }
-      }
-      try await store.update(Pet.ID(3)) { $0.chip = "d" }
-      try await store.update(Pet.ID(1)) { $0.chip = "c" }
-      let dangling = await #expect(throws: DatabaseError.self) {
-        try await store.update(Pet.ID(1)) { $0.sitter = "ghost" }
-      }
-      #expect(
-        dangling
-          == .invalid([Violation("pets", "sitter", "refers to \"ghost\", which is not in owners")]))
-      // Without a rule a reference may lead nowhere, and where it did, it may stay.
-      try await store.update(Pet.ID(1)) { $0.friends = [77] }
-      try await store.update(Pet.ID(1)) { $0.age = 3 }
     }
   }
+}
 
-  @Test("deletes, and does what the delete rules say", arguments: StoreKind.allCases)
-  func deleting(kind: StoreKind) async throws {
-    try await kind.lend { store in
-      for name in ["ada", "bob", "eve"] {
-        try await store.create(Owner(id: .init(name), name: name))
+@Suite("The checks of stores")
+struct StoreCheckTests {
+  @Test("find a mistake, each its own", arguments: FaultyStore.Fault.allCases)
+  func faults(fault: FaultyStore.Fault) async throws {
+    var found: [String] = []
+    for check in StoreCheck.all {
+      if check.name.hasPrefix("answers random"), fault != .forgetsOneKey { continue }
+      let store = try FaultyStore(fault)
+      do { try await check.run(on: store, within: .seconds(3)) } catch {
+        #expect(error.check == check.name && error.description.contains(error.reason))
+        found.append(check.name)
       }
-      try await store.create(Pet(id: 1, owner: "ada", sitter: "bob", vet: "eve"))
-      try await store.create(Pet(id: 2, owner: "bob", mother: 1))
-      try await store.create(Pet(id: 3, owner: "bob", mother: 2, friends: [1, 3, 4]))
-      try await store.create(Pet(id: 4, owner: "bob", sitter: "bob", friends: [1, 2, 4]))
-      #expect(try await store.delete(Owner.ID("ghost")) == false)
-      #expect(try await store.delete(Owner.ID()) == false)
-      let denied = await #expect(throws: DatabaseError.self) {
-        try await store.delete(Owner.ID("eve"))
-      }
-      #expect(denied == .stillReferred("owners/eve", by: "pets/1", property: "vet"))
-      #expect(try await store.delete(Owner.ID("ada")))
-      #expect(try await store.list(Owner.self).map(\.id) == ["bob", "eve"])
-      let left = try await store.list(Pet.self)
-      #expect(left.map(\.id) == [4] && left[0].friends == [4])
-      #expect(try await store.delete(Owner.ID("eve")))
-      #expect(try await store.delete(Owner.ID("eve")) == false)
-      // Its unique values are free again.
-      try await store.create(Owner(id: "ada", name: "Eve"))
     }
+    #expect(found.contains(fault.check), "\(fault) is found by \(found)")
   }
 
-  @Test("lists in the order that is asked for", arguments: StoreKind.allCases)
-  func listing(kind: StoreKind) async throws {
-    try await kind.lend { store in
-      for (name, text) in [("ada", "Ada"), ("bob", "bob"), ("10", "Ten"), ("9", "Nine")] {
-        try await store.create(Owner(id: .init(name), name: text))
-      }
-      for number in 1...20 {
-        try await store.create(
-          Pet(
-            id: .init(number), owner: number % 3 == 0 ? "ada" : "bob", name: "pet \(number % 5)",
-            age: number % 7, weight: number % 4 == 0 ? nil : Double(number)))
-      }
-      #expect(try await store.list(Owner.self).map(\.id) == ["9", "10", "ada", "bob"])
-      let names = try await store.list(Listing<Owner>().order(by: \.name.descending))
-      #expect(names.map(\.name) == ["bob", "Ten", "Nine", "Ada"])
-      let folded = try await store.list(Listing<Owner>().order(by: \.name.ignoringCase))
-      #expect(folded.map(\.name) == ["Ada", "bob", "Nine", "Ten"])
-      let old = Listing<Pet>().where {
-        $0.age > 3; $0.owner.name == "Ada"
-      }
-      #expect(try await store.list(old).map(\.id) == [6, 12, 18])
-      #expect(try await store.list(old.order(by: \.age.descending)).map(\.id) == [6, 12, 18])
-      #expect(
-        try await store.list(old.order(by: \.name, \.age.descending).limit(2, offset: 1))
-          .map(\.id) == [12, 18])
-      let unweighed = Listing<Pet>().where { $0.weight == nil }.order(by: \.age, \.name.descending)
-      #expect(
-        try await store.list(unweighed).map(\.id)
-          == [8, 16, 4, 12, 20].sorted { a, b in
-            (a.key % 7, -(a.key % 5), a.key) < (b.key % 7, -(b.key % 5), b.key)
-          })
-      let weighed = try await store.list(Listing<Pet>().order(by: \.weight.nullsLast).limit(3))
-      #expect(weighed.map(\.id) == [1, 2, 3])
-      #expect(try await store.list(Listing<Pet>().limit(0)) == [])
-      #expect(try await store.list(Listing<Pet>().limit(5, offset: 18)).map(\.id) == [19, 20])
+  @Test("end where a store does not answer")
+  func limit() async throws {
+    let check = try #require(StoreCheck.all.first { $0.name.hasPrefix("tells each change") })
+    let start = ContinuousClock.now
+    await #expect(throws: StoreFailure.self) {
+      try await check.run(on: try FaultyStore(.tellsNothing), within: .milliseconds(300))
     }
+    #expect(ContinuousClock.now - start < .seconds(10))
   }
+}
 
-  @Test(
-    "tells each change once, in order, and none after cancelling", arguments: StoreKind.allCases)
-  func observing(kind: StoreKind) async throws {
-    try await kind.lend { store in
-      var ada = try await store.create(Owner(id: "ada", name: "Ada"))
-      let all = try store.observe(Pet.self)
-      let one = try store.observe(Pet.ID(2))
-      let owners = try store.observe(Owner.self)
-      let cancelled = try store.observe(Pet.self)
-      let rex = try await store.create(Pet(id: 1, owner: "ada"))
-      let max = try await store.create(Pet(id: 2, owner: "ada", mother: 1))
-      let older = try await store.update(rex.id) { $0.age = 2 }
-      try await store.update(rex.id) { $0.age = 2 }
-      _ = try? await store.create(rex)
-      _ = try? await store.update(rex.id) { $0.owner = nil }
-      ada = try await store.update(ada.id) { $0.name = "A" }
-      try await store.delete(ada.id)
-      let task = Task {
-        while !Task.isCancelled { await Task.yield() }
-        var seen = 0
-        for try await _ in cancelled { seen += 1 }
-        return seen
-      }
-      // All of it waits for the observer, who wants no more.
-      task.cancel()
-      #expect(try await task.value == 0)
-      var found: [ModelChange<Pet>] = []
-      for try await change in all {
-        found.append(change)
-        if found.count == 5 { break }
-      }
-      #expect(
-        found == [
-          .created(rex), .created(max), .updated(older, from: rex), .deleted(older), .deleted(max),
-        ])
-      var ofOne = one.makeAsyncIterator()
-      #expect(try await ofOne.next() == .created(max))
-      #expect(try await ofOne.next() == .deleted(max))
-      var ofOwners = owners.makeAsyncIterator()
-      #expect(try await ofOwners.next()?.model == ada)
-      #expect(try await ofOwners.next() == .deleted(ada))
-      #expect(throws: DatabaseError.self) { try store.observe(Owner.ID()) }
+@Suite("A store in memory")
+struct MemoryStoreTests {
+  @Test("is opened in a few milliseconds, and leaves nothing behind")
+  func opening() throws {
+    let start = ContinuousClock.now
+    for _ in 0..<20 {
+      let store = try MemoryStore(for: Airline.self)
+      try store.create(Airline(id: "PA", name: "Pan Am"))
     }
-  }
-
-  @Test("lets one observer go without the others")
-  func leaving() async throws {
-    let store = try MemoryStore()
-    for _ in 0..<10 {
-      let changes = try store.observe(Owner.self)
-      _ = changes
-    }
-    let kept = try store.observe(Owner.self)
-    try store.create(Owner(id: "ada", name: "Ada"))
-    #expect(store.observerCount == 1)
-    var iterator = kept.makeAsyncIterator()
-    #expect(try await iterator.next()?.id == "ada")
-  }
-
-  @Test("in memory refuses what it cannot do")
-  func hooks() async throws {
-    #expect(throws: DatabaseError.self) { try MemoryStore(for: Watched.self) }
-    let store = try MemoryStore()
-    #expect(throws: DatabaseError.self) { try store.create(Watched()) }
-    #expect(throws: QueryError.self) {
-      try store.list(Listing<Owner>().matching(Condition(parsing: "name.x = 1")))
-    }
+    let each = (ContinuousClock.now - start) / 20
+    print("a store in memory takes \(each)")
+    #expect(each < .milliseconds(100))
   }
 }

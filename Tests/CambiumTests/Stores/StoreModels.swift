@@ -1,53 +1,33 @@
-// The models of the stores' tests: every rule that a schema can declare as data, and one in code.
+// The stores that are held to the checks, and models that want more than the checks ask for.
 
-import FoundationEssentials
+import CambiumConformance
 import Testing
 
 @testable import Cambium
 
-struct Owner: Cambium.Model, Equatable {
-  typealias Key = String
-  var id = ID()
-  var name = ""
-  var since = Date(microseconds: 0)
-
-  static let schema = Schema<Owner>("owners") {
-    Property(\.name).validated("must not be 'nobody'") { $0 != "nobody" }
-    Unique(\.name.ignoringCase)
-  }
-}
-
-struct Pet: Cambium.Model, Equatable {
+/// A model whose hooks write.
+struct Watched: LifecycleModel, Equatable {
   typealias Key = Int
   var id = ID()
-  var owner: Owner.ID?
-  var sitter: Owner.ID?
-  var vet: Owner.ID?
-  var mother: Pet.ID?
-  var friends: [Pet.ID] = []
   var name = ""
-  var age = 0
-  var weight: Double?
-  var chip: String?
+  var changes = 0
+  static let schema = Schema<Watched>("watched")
 
-  static let schema = Schema<Pet>("pets") {
-    Property(\.owner).onDelete(.cascade).mustExist(false).required()
-    Property(\.sitter).onDelete(.nullify).mustExist()
-    Property(\.vet).onDelete(.deny).mustExist(false)
-    Property(\.mother).onDelete(.cascade).mustExist(false)
-    Property(\.friends).onDelete(.nullify).mustExist(false)
-    Property(\.age).clamped(to: 0...30)
-    Property(\.weight).rejected(outside: 0...100)
-    Unique(\.chip)
-    Index(\.owner, \.age.descending)
-    Count(by: \.owner)
+  mutating func willUpdate(from old: Watched, in transaction: borrowing Transaction) throws {
+    changes = old.changes + 1
+  }
+
+  func willDelete(in transaction: borrowing Transaction) throws {
+    if name == "kept" { throw DatabaseError.misuse(reason: "it is to be kept") }
+    try transaction.insert(Mourning(name: name))
   }
 }
 
-/// A model that wants a transaction.
-struct Watched: LifecycleModel, Equatable {
+struct Mourning: Cambium.Model, Equatable {
+  typealias Key = Int
   var id = ID()
-  static let schema = Schema<Watched>("watched")
+  var name = ""
+  static let schema = Schema<Mourning>("mournings")
 }
 
 /// The stores that there are.
@@ -62,20 +42,13 @@ enum StoreKind: CaseIterable {
     switch self {
     case .database:
       try await withDatabase(sourceLocation: sourceLocation) { database in
-        try await database.register(Owner.self, Pet.self)
+        for model in StoreCheck.models { try await database.register(model) }
         try await body(DatabaseStore(database))
       }
-    case .memory: try await body(MemoryStore(for: Owner.self, Pet.self))
+    case .memory:
+      let store = try MemoryStore()
+      try await body(store)
+      try expectSound(store.database, sourceLocation: sourceLocation)
     }
-  }
-}
-
-/// An error without what stores may say in their own words.
-func told(_ error: any Error) -> String {
-  switch error {
-  case DatabaseError.exists(let path, _): "exists \(path)"
-  case DatabaseError.notFound(let path, _): "not found \(path)"
-  case DatabaseError.misuse: "misuse"
-  default: "\(error)"
   }
 }

@@ -51,6 +51,12 @@ public struct Commit: Sendable {
     Changes(directory: directory, sequence: sequence, touched: touched)
   }
 
+  /// The changes within a path.
+  func changes(within path: Path) -> Changes {
+    let touched = touched.compactMap { $0.clipped(to: path, of: path.parent) }
+    return Changes(directory: directory, sequence: sequence, touched: touched)
+  }
+
   /// Only what lies within `under` counts as touched.
   init(
     _ record: TransactionRecord, _ directory: OpenDirectory, under: Path, isArchived: Bool = false
@@ -147,7 +153,7 @@ struct Touched: Sendable {
   }
 
   /// The part within a path, which may be a node's or a property's of its parent.
-  private func clipped(to under: Path, of parent: Path?) -> Touched? {
+  fileprivate func clipped(to under: Path, of parent: Path?) -> Touched? {
     if path.isWithin(under) {
       return Touched(path: path, isSubtree: isSubtree, mayBeProperty: path == under)
     }

@@ -298,6 +298,22 @@ extension Binding {
 }
 
 extension SchemaCore {
+  /// The properties in which two models differ, all where there is only one.
+  func differences<M: Model>(_ old: M?, _ new: M?) -> [PropertyInfo] {
+    if let union { return union.differences(old, new) }
+    guard let old, let new else { return old == nil && new == nil ? [] : properties }
+    return unsafe withUnsafePointer(to: old) { old in
+      unsafe withUnsafePointer(to: new) { new in
+        properties.filter { property in
+          let (old, new) = unsafe (UnsafeRawPointer(old), UnsafeRawPointer(new))
+          return unsafe !property.shape.isEqual(old + property.offset, new + property.offset)
+        }
+      }
+    }
+  }
+}
+
+extension SchemaCore {
   /// Puts every property into its domain, and checks that required values are there.
   ///
   /// - Returns: One error for each property that fails.

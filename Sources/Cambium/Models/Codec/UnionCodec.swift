@@ -4,8 +4,13 @@
 @safe struct UnionCodec: Sendable {
   let decode: @Sendable (RawSpan, RawSpan, UnsafeMutableRawPointer, Binding) throws -> Void
   let encode: @Sendable (UnsafeRawPointer, inout ModelEncoder, Binding) throws -> [UInt8]
+  /// As ``SchemaCore/differences(_:_:)``, of two values of the union's type.
+  let differences: @Sendable ((any Model)?, (any Model)?) -> [PropertyInfo]
 
   init<M: ModelUnion>(_ type: M.Type) {
+    differences = { old, new in
+      M.cases.all.flatMap { $0.codec.differences(old as? M, new as? M) }
+    }
     unsafe decode = { record, key, base, binding in
       let index = try binding.caseIndex(record, key)
       let model = try M.cases.all[index].codec.decode(record, key, binding.cases[index])
@@ -26,10 +31,13 @@ struct CaseCodec<Union: ModelUnion>: Sendable {
   let decode: @Sendable (RawSpan, RawSpan, Binding) throws -> Union
   /// Nil where the value is another case.
   let encode: @Sendable (Union, inout ModelEncoder, Binding) throws -> [UInt8]?
+  /// The properties in which two values differ, as far as they are this case.
+  let differences: @Sendable (Union?, Union?) -> [PropertyInfo]
 
   init<C: Model>(
     _ make: @escaping @Sendable (C) -> Union, _ payload: @escaping @Sendable (Union) -> C?
   ) {
+    differences = { C.schema.core.differences($0.flatMap(payload), $1.flatMap(payload)) }
     decode = { record, key, binding in make(try C.schema.decode(record, key: key, binding)) }
     encode = { union, encoder, binding in
       guard let model = payload(union) else { return nil }

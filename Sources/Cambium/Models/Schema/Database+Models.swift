@@ -151,7 +151,9 @@ extension Database {
     try SchemaCore.checkClaims(named)
     let cores = named.map(\.declaring)
     for core in named {
-      if let guardian = core.guardian { directory.guards.withLock { $0.add(guardian, of: core.path) } }
+      if let guardian = core.guardian {
+        directory.guards.withLock { $0.add(guardian, of: core.path) }
+      }
     }
     let missing = try read { snapshot in
       try cores.filter { core in

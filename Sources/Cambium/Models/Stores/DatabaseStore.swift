@@ -14,7 +14,7 @@ public struct DatabaseStore: ModelStore {
   /// Inserts a model; see ``ModelStore/create(_:)``.
   @discardableResult
   public func create<M: Model>(_ model: M) async throws -> M {
-    try await database.write { tx in try tx.get(try tx.insert(model)) }
+    try await database.write { try $0.create(model) }
   }
 
   /// Changes a model; see ``ModelStore/update(_:_:)``.
@@ -22,16 +22,13 @@ public struct DatabaseStore: ModelStore {
   public func update<M: Model>(
     _ id: ModelID<M>, _ body: @escaping @Sendable (inout M) throws -> Void
   ) async throws -> M {
-    try await database.write { tx in
-      try tx.update(id, body)
-      return try tx.get(id)
-    }
+    try await database.write { try $0.updated(id, body) }
   }
 
   /// Deletes a model; see ``ModelStore/delete(_:)``.
   @discardableResult
   public func delete<M: Model>(_ id: ModelID<M>) async throws -> Bool {
-    try await database.write { tx in try tx.delete(id) }
+    try await database.delete(id)
   }
 
   /// Reads a model; see ``ModelStore/lookup(_:)``.
@@ -39,12 +36,7 @@ public struct DatabaseStore: ModelStore {
 
   /// Asks for models; see ``ModelStore/list(_:)``.
   public func list<M: Model>(_ listing: Listing<M>) async throws -> [M] {
-    var query = database.query(M.self)
-    if let condition = listing.condition { query = query.matching(condition) }
-    query.request.description.orderings = listing.orderings
-    query.request.description.limit = listing.limit
-    query.request.description.offset = listing.offset
-    return try query.fetch()
+    try database.query(listing).fetch()
   }
 
   /// Follows the log; see ``ModelStore/observe(_:_:)``. Nothing is queued for a slow observer: it
@@ -58,8 +50,35 @@ public struct DatabaseStore: ModelStore {
       var commits = database.changes(after: position.value, under: under).makeAsyncIterator()
       guard let commit = try await commits.next() else { return nil }
       position.value = commit.sequence
-      return try database.changes(of: type, in: commit)
+      return try commit.changes(of: type)
     }
+  }
+}
+
+extension Transaction {
+  /// Inserts a model.
+  ///
+  /// - Returns: The model as it is stored.
+  func create<M: Model>(_ model: M) throws -> M { try get(try insert(model)) }
+
+  /// Changes a model.
+  ///
+  /// - Returns: The model as it is stored.
+  func updated<M: Model>(_ id: ModelID<M>, _ body: (inout M) throws -> Void) throws -> M {
+    try update(id, body)
+    return try get(id)
+  }
+}
+
+extension Database {
+  /// The query that a listing describes.
+  func query<M: Model>(_ listing: Listing<M>) -> Query<M> {
+    var query = query(M.self)
+    if let condition = listing.condition { query = query.matching(condition) }
+    query.request.description.orderings = listing.orderings
+    query.request.description.limit = listing.limit
+    query.request.description.offset = listing.offset
+    return query
   }
 }
 
@@ -72,25 +91,5 @@ private final class Position: Sendable {
   var value: SequenceNumber {
     get { stored.withLock { $0 } }
     set { stored.withLock { $0 = newValue } }
-  }
-}
-
-extension Database {
-  /// The changes that a transaction made to the models of a type, in the order of their keys.
-  fileprivate func changes<M: Model>(
-    of type: M.Type, in commit: Commit
-  ) throws -> [ModelChange<M>] {
-    let collection = M.schema.core.path
-    var ids: [ModelID<M>] = []
-    try commit.changes.forEach { change in
-      guard change.path.parent == collection, let key = change.path.last,
-        let own = M.Key(treeKey: key)
-      else { return }
-      ids.append(ModelID(own))
-    }
-    if ids.isEmpty { return [] }
-    let old = try snapshot(at: .sequence(commit.sequence.previous))
-    let new = try snapshot(at: .sequence(commit.sequence))
-    return try ids.compactMap { ModelChange(from: try old.find($0), to: try new.find($0)) }
   }
 }

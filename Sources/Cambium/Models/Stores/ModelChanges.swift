@@ -1,35 +1,3 @@
-/// A model's creation, update or deletion.
-public enum ModelChange<M: Model>: Sendable {
-  /// It is there now.
-  case created(M)
-  /// It became another than it was.
-  case updated(M, from: M)
-  /// It is not there any more; this is what it was.
-  case deleted(M)
-
-  /// The model as it is, or as it was before it was deleted.
-  public var model: M {
-    switch self {
-    case .created(let model), .updated(let model, from: _), .deleted(let model): model
-    }
-  }
-
-  /// Which model.
-  public var id: ModelID<M> { model.id }
-
-  /// The change from one state to another; nil if the model is in neither.
-  init?(from old: M?, to new: M?) {
-    switch (old, new) {
-    case (nil, let new?): self = .created(new)
-    case (let old?, let new?): self = .updated(new, from: old)
-    case (let old?, nil): self = .deleted(old)
-    case (nil, nil): return nil
-    }
-  }
-}
-
-extension ModelChange: Equatable where M: Equatable {}
-
 /// The changes of models of a ``ModelStore``, one after the other, for one walk.
 ///
 ///     for try await change in try store.observe(Flight.self) { show(change.model) }

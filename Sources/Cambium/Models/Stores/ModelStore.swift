@@ -19,7 +19,8 @@
 ///    the order in which it happened, nothing twice, and nothing once its task is cancelled.
 ///
 /// A store may fail otherwise too: a database is full, a server away. The hooks of a
-/// ``LifecycleModel`` take a transaction, so they run where there is one.
+/// ``LifecycleModel`` take a transaction, so they run where there is one, as in ``DatabaseStore``
+/// and ``MemoryStore``. The library CambiumConformance holds any store to these promises.
 ///
 /// Threads: any.
 public protocol ModelStore: Sendable {

@@ -151,7 +151,8 @@ extension Transaction {
       let model = try find(id)
     else { return }
     let (path, binding) = (try id.path, try writing.binding(core))
-    var updates = try writing.modelBuffers.encoder.updates(model[keyPath: property], at: offset, binding)
+    var updates = try writing.modelBuffers.encoder.updates(
+      model[keyPath: property], at: offset, binding)
     updates += try leavingFormerNames(updates, path, binding)
     let node = self[path]
     if try updates.allSatisfy({ try node.property($0.name)?.stored() == $0.value }) { return }

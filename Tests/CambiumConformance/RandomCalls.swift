@@ -1,35 +1,27 @@
-// Goal: stores cannot be told apart. Method: the same random calls to each; after every call the
-// same result or the same error, at the end the same models, and the same changes observed.
+// The same random calls to a store and to one in memory: after every call the same result or the
+// same error, at the end the same models, and the same changes observed.
 
-import FoundationEssentials
-import Simulation
-import Testing
+import Cambium
 
-@testable import Cambium
+/// Random numbers from a seed (SplitMix64).
+private struct Dice: RandomNumberGenerator {
+  private var state: UInt64
 
-@Suite("Random calls to stores")
-struct StoreHistoryTests {
-  @Test("have the same results in a database and in memory", arguments: FormatSeeds.first(4))
-  func same(seed: UInt64) async throws {
-    print("seed \(seed)")
-    var logs: [StoreLog] = []
-    for kind in StoreKind.allCases {
-      try await kind.lend { store in
-        logs.append(try await StoreScript(seed: 5000 + seed).run(on: store))
-      }
-    }
-    let (one, other) = (logs[0], logs[1])
-    for index in one.lines.indices where one.lines[index] != other.lines[index] {
-      Issue.record("seed \(seed), call \(index): \(one.lines[index]) or \(other.lines[index])")
-      return
-    }
-    #expect(one.owners == other.owners && one.pets == other.pets)
-    // Refusals, cascades and updates must have come about.
-    for part in ["notUnique", "stillReferred", "invalid", "exists", "not found", "is required"] {
-      #expect(one.lines.contains { $0.contains(part) }, "seed \(seed): no \(part)")
-    }
-    #expect(one.pets.count > 100 && one.owners.count > 50)
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var bits = state
+    bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
+    return bits ^ (bits >> 31)
   }
+
+  mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
+
+  mutating func chance(oneIn bound: Int) -> Bool { below(bound) == 0 }
+
+  mutating func pick<T>(_ choices: [T]) -> T { choices[below(choices.count)] }
 }
 
 /// The answers of a store to its calls, and the changes that it told its observers.
@@ -40,14 +32,21 @@ private struct StoreLog {
 }
 
 /// Random calls, the same for the same seed.
-private struct StoreScript {
-  private var random: FormatRandom
+struct RandomCalls {
+  private var random: Dice
 
-  init(seed: UInt64) { random = FormatRandom(seed: seed) }
-
-  func run(on store: any ModelStore) async throws -> StoreLog {
-    var copy = self
-    return try await copy.calls(store)
+  /// Makes the same calls to a store and to one in memory.
+  static func compare(_ store: any ModelStore, seed: UInt64) async throws {
+    var (own, others) = (
+      RandomCalls(random: Dice(seed: seed)), RandomCalls(random: Dice(seed: seed))
+    )
+    let found = try await own.calls(store)
+    let right = try await others.calls(try MemoryStore(for: Owner.self, Pet.self))
+    for (index, (found, right)) in zip(found.lines, right.lines).enumerated() {
+      try expect(found, is: right, "the answer to call \(index)")
+    }
+    try expect(found.owners, is: right.owners, "the changes of owners")
+    try expect(found.pets, is: right.pets, "the changes of pets")
   }
 
   private mutating func calls(_ store: any ModelStore) async throws -> StoreLog {
