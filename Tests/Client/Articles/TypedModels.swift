@@ -14,6 +14,7 @@ struct TypedModelsTests {
         let database = try Self.write()
         try Self.ask(database)
         try Self.load(database.query(Flight.self), database)
+        try Self.lookBack(database)
         try database.close()
         try await Routes.join()
         try Self.search()
@@ -56,6 +57,11 @@ struct TypedModelsTests {
 
   private static func load(_ query: Query<Flight>, _ database: Database) throws {
     // Block: Asking, 2
+  }
+
+  private static func lookBack(_ database: Database) throws {
+    // Block: Changes and history
+    #expect(try newest.changes(of: Flight.self).allSatisfy { $0.affects(\.departureDelay) })
   }
 
   struct Book: Model {
