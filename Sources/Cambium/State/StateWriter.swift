@@ -9,19 +9,13 @@ import LMDB
 /// Invariant: the state after a record depends only on the state before and the record. Proved by
 /// `verify`, which rebuilds and compares every table.
 struct StateWriter: ~Copyable {
-  /// The values that go back when a savepoint is undone.
-  private struct Savepoint {
-    let applied: SequenceNumber
-    let tree: Tree<Folds>.Memory
-    let folds: Folds.Memory
-    let changesCount: Int
-  }
-
   /// The position: the newest record that is folded in.
   private(set) var applied: SequenceNumber
   private(set) var tree: Tree<Folds>
   var folds: Folds
-  private var savepoints: [Savepoint] = []
+  /// The values that go back when a savepoint is undone.
+  private var savepoints:
+    [(applied: SequenceNumber, tree: Tree<Folds>.Memory, folds: Folds.Memory, changes: Int)] = []
   /// True unless the storage has failed in this transaction.
   var isUsable = true
   /// True if records that were already in the log have been folded in.
@@ -119,10 +113,7 @@ struct StateWriter: ~Copyable {
   /// Begins a savepoint.
   mutating func savepoint() throws {
     try folds.storage.savepoint()
-    savepoints.append(
-      Savepoint(
-        applied: applied, tree: tree.memory, folds: folds.memory,
-        changesCount: folds.changes?.count ?? 0))
+    savepoints.append((applied, tree.memory, folds.memory, folds.changes?.count ?? 0))
   }
 
   /// Keeps what was done since the last savepoint.
@@ -136,7 +127,7 @@ struct StateWriter: ~Copyable {
     let savepoint = savepoints.removeLast()
     (applied, tree.memory, folds.memory) = (savepoint.applied, savepoint.tree, savepoint.folds)
     if let count = folds.changes?.count {
-      folds.changes?.removeLast(count - savepoint.changesCount)
+      folds.changes?.removeLast(count - savepoint.changes)
     }
     folds.storage.rollBack()
   }
@@ -144,7 +135,7 @@ struct StateWriter: ~Copyable {
   /// Writes counts and position, and makes all visible.
   mutating func commit() throws {
     try tree.flushCounts(&folds)
-    try folds.flushKeys()
+    try folds.memory.keys.flush(in: folds.storage)
     if folds.storage.environment.plantedBugs.contains(.positionApart) {
       try folds.storage.commitApart()
     }

@@ -105,7 +105,7 @@ extension Writing {
       guard let plan = projector.catalog.collections[path] else {
         return try projector.reader.greatestKey(below: path)
       }
-      return try projector.folds.greatestKey(plan)
+      return try projector.folds.memory.keys.greatest(plan, projector.reader)
     }
   }
 

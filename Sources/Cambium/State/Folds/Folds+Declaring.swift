@@ -26,7 +26,7 @@ extension Folds {
     try giveUp(old?.numbers.filter { !kept.contains($0) } ?? [])
     memory.catalog.collections.declare(plan)
     try storage.put(tables.meta, plan.metaKey, MetaEntry.seal(plan.stored(), name: plan.metaKey))
-    try countKeys(plan)
+    try memory.keys.countAll(plan, reader)
     if isEnforcing {
       try checkRecords(plan, since: old)
       try checkUniqueness(plan, since: old)

@@ -15,14 +15,15 @@ extension Folds {
           if let new {
             try fold.contribute(key, new, reader) { entry, _ in
               present.insert(entry)
-              precondition(try has(entry, fold), "\(change.path) lacks an entry of \(fold.number)")
+              let isThere = try has(entry, fold)
+              precondition(isThere, "\(change.path) lacks an entry of \(fold.number)")
             }
           }
           guard let old else { continue }
           try fold.contribute(key, old, reader) { entry, value in
-            let mayStay = fold.isShared(entry, value) || present.contains(entry)
-            precondition(
-              try mayStay || !has(entry, fold), "\(change.path) left an entry in \(fold.number)")
+            if fold.isShared(entry, value) || present.contains(entry) { return }
+            let isLeft = try has(entry, fold)
+            precondition(!isLeft, "\(change.path) left an entry in \(fold.number)")
           }
         }
       }

@@ -13,27 +13,11 @@ struct RecordChange {
   /// The tree's key: the parent's node id, then the node's own key in its stored form.
   let treeKey: [UInt8]
   /// The version that was there, with its header; nil where there was no node.
-  private let old: (header: NodeHeader, version: [UInt8])?
+  let old: (header: NodeHeader, version: [UInt8])?
   /// The content from now on; nil where there is no node.
   let content: Content?
   /// True if all that is below the node comes or goes with it.
   let isSubtree: Bool
-
-  init(
-    _ path: Path, _ collection: CollectionPlan?, treeKey: [UInt8],
-    from old: (header: NodeHeader, version: [UInt8])?, to content: Content?,
-    isSubtree: Bool = false
-  ) {
-    self.path = path
-    self.collection = collection
-    self.treeKey = treeKey
-    self.old = old
-    self.content = content
-    self.isSubtree = isSubtree
-  }
-
-  /// True if there was no node before.
-  var isNew: Bool { old == nil }
 
   /// True if there was or is a record, or all that is below the node comes or goes.
   var concernsRecords: Bool {

@@ -112,17 +112,11 @@ extension Tree where Host: ~Copyable {
     try host.didArrive(path)
   }
 
-  /// A version that can be restored, and the removals that hold its subtree.
-  private struct Removed {
-    var content: Content
-    var node: UInt64
-    var links: [HistoryLink]
-  }
-
-  /// The version that an earlier transaction removed from `treeKey`.
+  /// The version that an earlier transaction removed from `treeKey`, and the removals that hold its
+  /// subtree.
   private func removed(
     _ path: Path, _ sequence: UInt64, _ host: borrowing Host
-  ) throws -> Removed {
+  ) throws -> (content: Content, node: UInt64, links: [HistoryLink]) {
     var place = HistoryLink(sequence: sequence, index: 0)
     return try treeKey.lend { key in
       while sequence > 0, sequence < memory.sequence,
@@ -132,7 +126,7 @@ extension Tree where Host: ~Copyable {
         let found = try fate == .moved ? nil : removedVersion(link, key, host)
         if let (content, node) = found {
           let vain = try vainRestorations(key, node, after: link, path, host)
-          return Removed(content: content, node: node, links: [link] + vain)
+          return (content, node, [link] + vain)
         }
       }
       throw DatabaseError.notFound(path, reason: "transaction \(sequence) did not remove it")

@@ -79,40 +79,41 @@ extension CollectionPlan {
   var countsKeys: Bool { definition.keys == nil || definition.keys == .integer }
 }
 
-extension Folds {
+extension KeyCounters {
   /// The greatest integer key that a collection ever had, with what this transaction did.
-  func greatestKey(_ plan: CollectionPlan) throws -> Int64 {
-    try memory.keys[plan.path.bytes] ?? reader.greatestKey(plan.path.bytes)
+  func greatest(_ plan: CollectionPlan, _ reader: StateReader) throws -> Int64 {
+    try self[plan.path.bytes] ?? reader.greatestKey(plan.path.bytes)
   }
 
   /// Counts the node that comes to a tree key.
   @inline(__always)
-  mutating func count(_ treeKey: [UInt8], _ plan: CollectionPlan) throws {
+  mutating func count(
+    _ treeKey: [UInt8], _ plan: CollectionPlan, _ reader: StateReader
+  ) throws {
     guard plan.countsKeys, treeKey.count == 17, treeKey[8] == KeyTag.integer else { return }
     guard case .integer(let key) = try treeKey.lend({ try Key($0.extracting(droppingFirst: 8)) })
     else { return }
-    try count(key, plan)
+    if !raise(plan.path.bytes, to: key) { try set(key, plan, reader) }
   }
 
   /// Counts the records of a collection that is declared or that comes as a whole.
-  mutating func countKeys(_ plan: CollectionPlan) throws {
+  mutating func countAll(_ plan: CollectionPlan, _ reader: StateReader) throws {
     guard plan.countsKeys, let key = try reader.greatestKey(below: plan.path) else { return }
-    try count(key, plan)
+    if !raise(plan.path.bytes, to: key) { try set(key, plan, reader) }
   }
 
-  private mutating func count(_ key: Int64, _ plan: CollectionPlan) throws {
-    if memory.keys.raise(plan.path.bytes, to: key) { return }
-    memory.keys.set(plan.path.bytes, to: max(key, try greatestKey(plan)))
+  private mutating func set(_ key: Int64, _ plan: CollectionPlan, _ reader: StateReader) throws {
+    set(plan.path.bytes, to: max(key, try greatest(plan, reader)))
   }
 
   /// Writes the counters that have changed.
-  mutating func flushKeys() throws {
-    for (path, greatest) in memory.keys.take() where greatest > 0 {
+  mutating func flush(in storage: borrowing StateTransaction) throws {
+    for (path, greatest) in take() where greatest > 0 {
       let name = KeyCounters.prefix + path
       var bytes: [UInt8] = []
       bytes.append(littleEndian: UInt64(bitPattern: greatest))
-      if try reader.greatestKey(path) == greatest { continue }
-      try storage.put(tables.meta, name, MetaEntry.seal(bytes, name: name))
+      if try storage.reader.greatestKey(path) == greatest { continue }
+      try storage.put(storage.tables.meta, name, MetaEntry.seal(bytes, name: name))
     }
   }
 }
