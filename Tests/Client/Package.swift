@@ -20,6 +20,7 @@ let package = Package(
   dependencies: [.package(name: "Cambium", path: "../..")],
   targets: [
     .target(name: "Scratch", dependencies: cambium, swiftSettings: settings),
+    app("todo"),
     app("notes"),
     app("issues"),
     app("sensors"),
