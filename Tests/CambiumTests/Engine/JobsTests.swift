@@ -3,6 +3,7 @@
 // random histories of waking, pausing, running, failing and closing; and a job of a real database.
 
 import Foundation
+import Simulation
 import Synchronization
 import Testing
 
