@@ -40,6 +40,7 @@ struct ConcurrencyTests {
   private static func ask(_ database: Database) async throws {
     // Block: Reading
     #expect(longest == "Buy apples".count)
+    // Block: Reading, 2
   }
 
   private static func share(_ database: Database) async throws {
