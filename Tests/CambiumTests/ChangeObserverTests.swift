@@ -97,7 +97,7 @@ struct ChangeObserverTests {
       #expect(!observers.isObserved)
       try database.write { tx in
         try tx.set("a/b", to: ["c": 3])
-        #expect(tx.writing.projector.folds.changes == nil)
+        #expect(tx.running.group.stateWriter.folds.changes == nil)
       }
       #expect(count.withLock { $0 } == 3)
     }

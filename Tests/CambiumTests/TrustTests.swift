@@ -151,7 +151,8 @@ struct TrustTests {
     try database.write { tx in
       let mark = try database.directory.log.read { try $0.stateMark() }
       #expect(
-        mark?.isTrusted(boot: database.directory.boot, mount: database.directory.mount) == true)
+        mark?.isTrusted(boot: database.directory.trust.boot, mount: database.directory.trust.mount)
+          == true)
       #expect(mark?.isClean == false)
     }
     try database.close()

@@ -86,10 +86,10 @@ struct FillingTests {
       ]
     }
     try database.write { tx in
-      tx.writing.projector.folds.fillsLater = true
-      tx.writing.projector.folds.emptiedAtOnce = 5
+      tx.running.group.stateWriter.folds.fillsLater = true
+      tx.running.group.stateWriter.folds.emptiedAtOnce = 5
       defer {
-        tx.writing.projector.folds.fillsLater = false
+        tx.running.group.stateWriter.folds.fillsLater = false
       }
       try tx.declare("things", definition)
     }

@@ -284,8 +284,9 @@ struct RulesTests {
         do {
           try tx.attempt {
             // A record that no write could make tells whether anybody looks.
-            let id = try #require(tx.writing.projector.catalog.id(of: "name"))
-            try tx.writing.projector.apply(.update("users/ada", [.init(name: id, value: nil)]))
+            let id = try #require(tx.running.group.stateWriter.catalog.id(of: "name"))
+            try tx.running.group.stateWriter.apply(
+              .update("users/ada", [.init(name: id, value: nil)]))
             try tx.declare("users", definitions[1])
             #expect(throws: DatabaseError.self) { try tx.declare("users", definitions[2]) }
             throw Undo()

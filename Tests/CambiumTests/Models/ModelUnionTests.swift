@@ -225,7 +225,7 @@ struct ModelUnionTests {
     try withVehicles { database, _, _ in
       // As a program writes it that does not know the models.
       try database.write { tx in
-        try tx.writing.asking(.none) {
+        try tx.running.asking(.none) {
           try tx.set(try Vehicle.ID(UUID()).path, to: ["type": "ship", "wheels": 0])
         }
       }

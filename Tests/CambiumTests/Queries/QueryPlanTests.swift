@@ -354,10 +354,10 @@ struct QueryPlanTests {
       #expect(throws: Enough.self) { try run.forEach { _, _ in true } }
       try database.write { tx in
         let run = try QueryRun(QueryDescription("flights"), on: tx["flights"].snapshot)
-        let writing = tx.writing
+        let running = tx.running
         #expect(throws: DatabaseError.self) {
           try run.forEach { _, _ in
-            try Transaction(writing).set("other", to: 1)
+            try Transaction(running).set("other", to: 1)
             return true
           }
         }

@@ -64,13 +64,12 @@ extension Database {
   ) throws -> [Result<Void, any Error>] {
     try writer.exclusively {
       let head = try directory.log.read { try $0.head() }
-      let writing = try Writing(
+      let group = try WriteGroup(
         directory, directory.currentState(), head: head, horizon: .zero, catalog: directory.catalog)
       let outcomes = (0..<count).map { _ in
-        Result { try writing.run([:]) { try body(Transaction($0)) } }
+        Result { try group.run([:]) { try body(Transaction($0)) } }
       }
-      try writing.commit()
-      if let newest = writing.records.last { directory.feed.publish(newest.sequence) }
+      if case .visible = try group.commit() { directory.publish(group) }
       return outcomes
     }
   }

@@ -38,7 +38,7 @@ public struct Consumer: Sendable {
   /// - Returns: The position that this process has advanced to, stored or not; else the stored one.
   /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``.
   public func position() throws -> SequenceNumber {
-    if let kept = database.directory.keptPosition(name) { return kept }
+    if let kept = database.directory.positions[name] { return kept }
     let stored = try translating {
       try database.directory.log.read { try $0.number("consumer/\(name)") }
     }
@@ -66,7 +66,7 @@ public struct Consumer: Sendable {
     }
     try Consumer.check(name)
     let isAhead = database.directory.options.plantedBugs.contains(.consumerAhead)
-    database.directory.keep(name, isAhead ? sequence.next : sequence)
+    database.directory.positions.keep(name, isAhead ? sequence.next : sequence)
     database.jobs.wake(database.jobs[PositionJob.self], after: .seconds(1))
   }
 
@@ -90,7 +90,7 @@ public struct Consumer: Sendable {
     try database.writer.exclusively {
       try translating {
         try directory.log.damage.checkNone()
-        directory.forget(name)
+        directory.positions.forget(name)
         try directory.log.amend { try $0.removeEntry("consumer/\(name)") }
       }
     }

@@ -192,7 +192,7 @@ extension Database {
     expecting: SequenceNumber? = nil
   ) throws -> Undone? {
     try write(metadata: metadata, expecting: expecting) { tx in
-      try Undoing(tx.writing).run(request, resolution)
+      try Undoing(tx.running).run(request, resolution)
     }
   }
 
@@ -200,7 +200,7 @@ extension Database {
     _ request: UndoRequest, _ resolution: ConflictResolution, _ metadata: [String: String]
   ) async throws -> Undone? {
     try await write(metadata: metadata) { tx in
-      try Undoing(tx.writing).run(request, resolution)
+      try Undoing(tx.running).run(request, resolution)
     }
   }
 
@@ -213,8 +213,8 @@ extension Database {
     var preview: UndoPreview?
     do {
       try write { tx in
-        if let undone = try Undoing(tx.writing).run(request, resolution, isPreview: true) {
-          preview = UndoPreview(undone: undone, changes: try tx.writing.changes())
+        if let undone = try Undoing(tx.running).run(request, resolution, isPreview: true) {
+          preview = UndoPreview(undone: undone, changes: try tx.running.changes())
         }
         throw Previewed()
       }

@@ -27,7 +27,7 @@ extension Inversion {
     _ path: Path, _ removal: SequenceNumber, _ past: PastSubtree
   ) throws -> Bool {
     guard let (last, isUntouched) = try lastRemoval(path, removal),
-      last < writing.sequence.rawValue
+      last < running.sequence.rawValue
     else { return false }
     guard try issue(.restore(path, removedAt: last)) else { return true }
     // It may have come back since and changed, before it was removed again.
@@ -37,7 +37,7 @@ extension Inversion {
       try issue(.set(path, content ?? .nothing))
     }
     if try difference(path, past) == nil { return true }
-    try writing.issue(.remove(path))
+    try running.issue(.remove(path))
     return false
   }
 
@@ -48,7 +48,7 @@ extension Inversion {
     guard let key = path.last, let parent = path.parent,
       let node = try node(parent).snapshot.node(at: parent)
     else { return nil }
-    let reader = try writing.projector.reader
+    let reader = try running.reader
     return try key.lendTreeKey(parent: node) { place in
       guard
         let (link, header, _) = try reader.restorable(place, removedAt: removal.rawValue)

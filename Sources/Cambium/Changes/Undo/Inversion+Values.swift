@@ -74,7 +74,7 @@ extension Inversion {
   private mutating func meet(
     _ path: Path, _ name: Catalog.NameID, left: [UInt8]?, found: [UInt8]?
   ) throws -> Bool {
-    let text = try writing.projector.catalog.name(of: name)
+    let text = try running.catalog.name(of: name)
     return try meets(
       path, text, left: try left?.lend { try Value($0) }, found: try found?.lend { try Value($0) },
       "it has changed since")
@@ -166,7 +166,7 @@ extension Inversion {
   }
 
   private func text(_ name: Catalog.NameID) throws -> String {
-    try writing.projector.catalog.name(of: name)
+    try running.catalog.name(of: name)
   }
 
   /// Makes an empty record nothing again, or nothing an empty record, where it was that before.

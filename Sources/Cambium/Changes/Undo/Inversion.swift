@@ -5,7 +5,7 @@
 /// noted as a conflict, and then left as it is, or treated as if it had not changed. The latter is
 /// done when conflicts are refused, too, so that all are found; the transaction ends with them.
 struct Inversion {
-  let writing: Writing
+  let running: RunningTransaction
   private let resolution: ConflictResolution
   /// The places that have changed since.
   private(set) var conflicts: [UndoConflict] = []
@@ -29,8 +29,8 @@ struct Inversion {
   /// No more conflicts than these are reported.
   private static let conflictsMax = 100
 
-  init(_ writing: Writing, _ resolution: ConflictResolution) {
-    self.writing = writing
+  init(_ running: RunningTransaction, _ resolution: ConflictResolution) {
+    self.running = running
     self.resolution = resolution
   }
 
@@ -45,7 +45,7 @@ struct Inversion {
       switch step {
       case .values(let values): try undo(values)
       case .removed(let path, let place, let sequence, let step, let isRestorable):
-        if let reason = writing.olderForm(of: path, at: sequence) {
+        if let reason = running.olderForm(of: path, at: sequence) {
           try noteObstacle(path, left: nil, reason)
           continue
         }
@@ -77,7 +77,7 @@ struct Inversion {
   }
 
   func node(_ path: Path) -> Node {
-    Snapshot(writing, writing.state, writing.directory, sequence: writing.sequence)[path]
+    Snapshot(running)[path]
   }
 
   /// The value that an app gets for stored content.
@@ -85,7 +85,7 @@ struct Inversion {
     guard let content, content.kind != .none else { return nil }
     return try content.bytes.lend { bytes in
       content.kind == .scalar
-        ? try Value(bytes) : .map(try Record(stored: bytes, writing.projector.catalog))
+        ? try Value(bytes) : .map(try Record(stored: bytes, running.catalog))
     }
   }
 
@@ -103,7 +103,7 @@ struct Inversion {
       conflicts.append(
         UndoConflict(
           path: path, property: property, left: left, found: found,
-          changedBy: modified == writing.sequence ? nil : modified, reason: reason))
+          changedBy: modified == running.sequence ? nil : modified, reason: reason))
     }
     return resolution != .skipConflicts
   }
@@ -118,7 +118,7 @@ struct Inversion {
   @discardableResult
   mutating func issue(_ operation: Operation, left: Value? = nil) throws -> Bool {
     do {
-      try writing.issue(operation)
+      try running.issue(operation)
       return true
     } catch DatabaseError.exists(let place, let reason) {
       try noteObstacle(place, left: left, reason)

@@ -10,7 +10,7 @@ import FoundationEssentials
 /// before and is not undone itself, or in force. The newest change in force can be undone, and an
 /// undo in force can be redone as long as no new change came after it.
 struct UndoLog {
-  let writing: Writing
+  let running: RunningTransaction
 
   /// The transactions of a group may be so far apart, and no farther.
   static let gapMax: UInt64 = 1000
@@ -23,20 +23,20 @@ struct UndoLog {
   }
 
   /// The newest transaction, those of the open group included.
-  var head: SequenceNumber { writing.head.sequence }
+  var head: SequenceNumber { running.group.head.sequence }
 
   /// Transactions up to this one cannot be undone any more: what was before them was compacted.
-  private var horizon: SequenceNumber { writing.horizon }
+  private var horizon: SequenceNumber { running.group.horizon }
 
   /// A transaction, committed or of the open group.
   ///
   /// - Throws: ``DatabaseError/compacted(oldest:)``, ``DatabaseError/corrupt(reason:)``.
   func record(_ sequence: SequenceNumber) throws -> TransactionRecord {
     if sequence <= horizon { throw DatabaseError.compacted(oldest: horizon) }
-    if let first = writing.records.first?.sequence, sequence >= first {
-      return writing.records[Int(sequence.rawValue - first.rawValue)]
+    if let first = running.group.records.first?.sequence, sequence >= first {
+      return running.group.records[Int(sequence.rawValue - first.rawValue)]
     }
-    return try writing.directory.log.read { try $0.record(sequence) }
+    return try running.directory.log.read { try $0.record(sequence) }
   }
 
   /// Refuses transactions that are not there.

@@ -20,12 +20,12 @@ package struct UndoPreview: Sendable {
 /// Undoes in an open transaction: finds what is meant, tries it out again to learn what it did, and
 /// takes that back step by step.
 struct Undoing {
-  private let writing: Writing
+  private let running: RunningTransaction
   private let log: UndoLog
 
-  init(_ writing: Writing) {
-    self.writing = writing
-    log = UndoLog(writing: writing)
+  init(_ running: RunningTransaction) {
+    self.running = running
+    log = UndoLog(running: running)
   }
 
   /// Undoes.
@@ -37,17 +37,17 @@ struct Undoing {
     try translating {
       let records = try records(request)
       if records.isEmpty { return nil }
-      writing.arrivals.isUndoing = true
-      defer { writing.arrivals.isUndoing = false }
-      var inversion = Inversion(writing, resolution)
+      running.draft.restored.isUndoing = true
+      defer { running.draft.restored.isUndoing = false }
+      var inversion = Inversion(running, resolution)
       for run in Undoing.runs(records) { try undo(run, &inversion) }
       if !isPreview && inversion.isRefused {
         throw DatabaseError.undoConflict(inversion.conflicts)
       }
-      try writing.settleArrivals()
+      try RestoredReferences.settle(in: running)
       mark(records)
       return Undone(
-        sequence: writing.sequence, undoes: records.map(\.sequence),
+        sequence: running.sequence, undoes: records.map(\.sequence),
         conflicts: inversion.conflicts)
     }
   }
@@ -91,8 +91,8 @@ struct Undoing {
 
   private func undo(_ run: [TransactionRecord], _ inversion: inout Inversion) throws {
     guard let first = run.last else { return }
-    let writing = writing
-    let tree = PastTree(asOf: first.sequence.previous) { try writing.projector.reader }
+    let running = running
+    let tree = PastTree(asOf: first.sequence.previous) { try running.reader }
     var retracing = Retracing(tree)
     for record in run.reversed() { try retracing.apply(record) }
     let steps = retracing.finish()
@@ -101,10 +101,10 @@ struct Undoing {
 
   /// Says in the metadata what is undone; the transaction is kept even if nothing was left to do.
   private func mark(_ records: [TransactionRecord]) {
-    writing.metadata[UndoLog.Name.undoes] = SequenceList.text(records.map(\.sequence))
+    running.draft.metadata[UndoLog.Name.undoes] = SequenceList.text(records.map(\.sequence))
     if let undo = records.first, records.count == 1, undo.isUndo {
-      writing.metadata[UndoLog.Name.redoes] = SequenceList.text(undo.undoes)
+      running.draft.metadata[UndoLog.Name.redoes] = SequenceList.text(undo.undoes)
     }
-    writing.isAlwaysRecorded = true
+    running.isAlwaysRecorded = true
   }
 }

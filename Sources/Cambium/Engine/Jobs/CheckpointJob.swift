@@ -55,7 +55,7 @@ final class CheckpointJob: Job {
   func isDue() throws -> Bool {
     let directory = writer.directory
     guard let growth = directory.options.checkpointGrowth else { return false }
-    let logBytes = try directory.log.environment.usage().usedBytes
+    let logBytes = try directory.log.usedBytes
     guard logBytes >= growth else { return false }
     let last = try directory.log.read { try $0.checkpoint() }
     let stateBytes = try directory.currentState().environment.usage().usedBytes
@@ -74,7 +74,7 @@ final class CheckpointJob: Job {
     let copied = Database.temporaryPath("\(directory.path)/checkpoint", "-")
     let claim = try ClaimedDirectory(creating: copied)
     defer { try? Files.removeDirectory(copied) }
-    let logBytes = try directory.log.environment.usage().usedBytes
+    let logBytes = try directory.log.usedBytes
     try copy(try directory.currentState(), to: copied, progress)
     let sequence = try sequence(of: copied)
     try Files.sync(copied)

@@ -71,10 +71,8 @@ extension Database {
   ) throws {
     let log = try Log(
       at: path, options.environment(readOnly: false))
-    let writer = try LogWriter(log)
     let origin = UUID(uuid: try options.randomBytes(16).lend { try $0.uuid(at: 0) }.uuid)
-    try writer.setFormat(FormatEntry(origin: origin, created: options.now))
-    try writer.commit(head: LogHead())
+    try log.amend { try $0.setFormat(FormatEntry(origin: origin, created: options.now)) }
     try fill?(log)
   }
 
@@ -105,10 +103,10 @@ extension Database {
     guard Files.isFile("\(path)/\(State.directory(mark.generation))/data.mdb") else {
       return "its directory is missing"
     }
-    guard directory.trusts(mark) else {
+    guard directory.trust.covers(mark) else {
       return "the system was started or the file system mounted since it was written"
     }
-    do { try directory.syncUnlessInUse(mark) } catch let error as StorageError {
+    do { try directory.trust.syncUnlessInUse(mark) } catch let error as StorageError {
       return "the system could not write it to the disk: \(error)"
     }
     do {
@@ -157,8 +155,7 @@ extension Database {
 
   private func bringUpToDate() throws {
     let head = try directory.log.read { try $0.head().sequence }
-    let applied = try directory.snapshot(at: .now).sequence
-    directory.feed.advance(to: applied)
+    let applied = try directory.adoptVisible()
     guard applied < head else { return }
     if directory.isReadOnly { return directory.report(.stateBehind(applied: applied, head: head)) }
     let sound = try directory.log.read { try $0.lastSound(after: applied, upTo: head) }
@@ -170,14 +167,14 @@ extension Database {
         // or damage has. LMDB would not survive writing to damaged pages.
         try checkPages(of: try directory.currentState())
         try directory.usingReserve {
-          try directory.beginWriting(catchingUpTo: sound < head ? sound : nil).commit()
+          _ = try WriteGroup.begin(in: directory, catchingUpTo: sound < head ? sound : nil).commit()
         }
       }
     } catch let error where OpenDirectory.isFull(error) {
       // The moment that the state has reached can be read without writing.
       return directory.report(.stateBehind(applied: applied, head: head))
     }
-    directory.feed.publish(try directory.snapshot(at: .now).sequence)
+    try directory.publishVisible()
   }
 
   private func reportDamage(readable: SequenceNumber) {
@@ -226,12 +223,10 @@ extension Database {
       }
     }
     if directory.isPartial {
-      let readable = try directory.snapshot(at: .now).sequence
-      directory.feed.advance(to: readable)
-      return reportDamage(readable: readable)
+      return reportDamage(readable: try directory.adoptVisible())
     }
     if let reason, try head > .zero { directory.report(.stateRebuilt(reason: reason)) }
-    directory.feed.publish(try directory.snapshot(at: .now).sequence)
+    try directory.publishVisible()
   }
 }
 

@@ -162,7 +162,7 @@ public final class Database: Sendable {
     defer {
       writer.close()
       directory.releaseState(forGood: true)
-      directory.log.environment.close()
+      directory.log.close()
       if let container = directory.options.container { try? Files.removeDirectory(container.path) }
     }
     if directory.isReadOnly || directory.options.isTemporary { return }
@@ -213,7 +213,7 @@ public final class Database: Sendable {
           id: 0, metadata: metadata.signed(by: actor), expecting: expecting,
           body: {
             result = try body($0)
-            afterCommit = $0.writing.afterCommit
+            afterCommit = $0.running.draft.afterCommit
           }, finish: { outcome = $0 }))
     }
     try outcome.get()
@@ -252,7 +252,7 @@ public final class Database: Sendable {
           WriteJob(
             id: id, metadata: metadata.signed(by: actor), expecting: expecting,
             body: {
-              result.set(try body($0), $0.writing.afterCommit)
+              result.set(try body($0), $0.running.draft.afterCommit)
               if isEarly {
                 continuation.resume(with: result.get())
                 usleep(1000)

@@ -42,11 +42,12 @@ extension OpenDirectory {
       return .partial(directory: "\(path)/\(temporary)", generation: generation, damage: damage)
     }
     try Files.rename("\(path)/\(temporary)", to: "\(path)/\(State.directory(generation))")
-    let mark = StateMark(generation: generation, isClean: false, boot: boot, mount: mount)
-    let writer = try LogWriter(log)
-    try writer.setStateMark(mark)
-    if !isRecovery { try writer.setCheckpoint(nil) }
-    try writer.commit(head: head)
+    let mark = StateMark(
+      generation: generation, isClean: false, boot: trust.boot, mount: trust.mount)
+    try log.amend { log in
+      try log.setStateMark(mark)
+      if !isRecovery { try log.setCheckpoint(nil) }
+    }
     releaseState()
     sweepUnused()
     return .published(mark)
@@ -61,7 +62,7 @@ extension OpenDirectory {
     switch try makeGeneration(after: mark, head, isRecovery: true, nil) {
     case .published(let mark):
       report(.stateRebuilt(reason: "writing it failed: \(failure)"))
-      feed.publish(head.sequence)
+      publish(head.sequence)
       return mark
     case .partial(let directory, _, let damage):
       try? Files.removeDirectory(directory)

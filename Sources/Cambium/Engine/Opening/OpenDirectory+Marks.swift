@@ -13,42 +13,38 @@ extension OpenDirectory {
     if Files.exists(checkpoint.path) { try Files.removeDirectory(checkpoint.path) }
     try Files.rename(temporary, to: checkpoint.path)
     try Files.sync(path)
-    let writer = try LogWriter(log)
-    try writer.setCheckpoint(mark)
-    try writer.commit(head: head)
+    try log.amend { try $0.setCheckpoint(mark) }
     if let old { try Files.removeDirectory(Checkpoint(directory: self, mark: old).path) }
   }
 
   /// Syncs the state and says so in the log, so that it need not be rebuilt after a system start.
   func markClean() throws {
-    let (head, mark) = try log.readNewest { (try $0.head(), try $0.stateMark()) }
+    let mark = try log.readNewest { try $0.stateMark() }
     // The state of a later version of the program is not this one's to vouch for.
     guard var mark, !mark.isClean, mark.fold == StateMark.foldNumber else { return }
     let state = try state(of: mark)
-    if state.environment.failure != nil { return try distrust(mark, head) }
+    if state.environment.failure != nil { return try distrust(mark) }
     do {
       if !options.plantedBugs.contains(.cleanUnsynced) { try state.environment.sync() }
     } catch {
       // The system may drop from its memory what it could not write.
-      try distrust(mark, head)
+      try distrust(mark)
       throw error
     }
     mark.isClean = true
-    try publish(mark, head)
+    try publish(mark)
   }
 
   /// Says that a state is to be made anew by whoever opens the database next.
-  private func distrust(_ mark: StateMark, _ head: LogHead) throws {
+  private func distrust(_ mark: StateMark) throws {
     var mark = mark
     mark.isClean = false
     mark.boot = StateMark.untrustedBoot
-    try publish(mark, head)
+    try publish(mark)
   }
 
   /// Stores the mark of a state.
-  func publish(_ mark: StateMark, _ head: LogHead) throws {
-    let writer = try LogWriter(log)
-    try writer.setStateMark(mark)
-    try writer.commit(head: head)
+  func publish(_ mark: StateMark) throws {
+    try log.amend { try $0.setStateMark(mark) }
   }
 }

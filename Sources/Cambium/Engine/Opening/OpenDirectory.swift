@@ -12,7 +12,7 @@ import Synchronization
 ///       wake            the newest applied sequence number, for observers in other processes
 ///
 /// Invariants:
-/// 1. A state is opened only if it can be trusted; see OpenDirectory+Trust.swift.
+/// 1. A state is opened only if it can be trusted; see ``StateTrust``.
 /// 2. That mark is durable before the first write to a state.
 /// 3. The state's position never passes the log's head. Checked when a state is opened.
 final class OpenDirectory: Sendable {
@@ -23,17 +23,12 @@ final class OpenDirectory: Sendable {
   let lock: FileLock?
   let feed: ChangeFeed
   let ages: SnapshotAges
-  let boot: String
-  let mount: String
-  /// The generation in use when this process opened the log. Later ones were made since, on the
-  /// same mount, which the open log has kept.
-  let firstGeneration: UInt64
+  /// Says which states can be used as they are.
+  let trust: StateTrust
   /// The app's hooks and rules about changes of records.
   let guards = Mutex(RecordGuards())
-  /// Makes ids of models.
-  let identifiers: UniqueIdentifiers
-  /// Gives records their times.
-  let clock: RecordClock
+  /// Makes ids and records' times.
+  let generators: Generators
 
   private struct Current {
     var state: State?
@@ -49,27 +44,24 @@ final class OpenDirectory: Sendable {
   }
 
   private let current = Mutex(Current())
-  /// Positions of consumers that are stored with the next commit, and with the one under way.
-  private let positions = Mutex<(kept: [String: UInt64], taken: [String: UInt64])>(([:], [:]))
-  /// How many bytes of operations the last transaction had: the next is often alike.
-  let recentBytes = Atomic<Int>(0)
+  /// Positions of consumers that are stored with the next commit.
+  let positions = KeptPositions()
 
   init(path: String, options: Database.Options) throws {
     self.path = path
     self.options = options
-    clock = RecordClock(holdsLeaps: options.clock == nil || options.holdsLeaps)
-    identifiers =
-      options.clock == nil && options.random == nil
-      ? .shared : UniqueIdentifiers(clock: { options.now }, random: options.random)
+    generators = Generators(options)
     let isReadOnly = options.readOnly || !Files.isWritable(path)
-    boot = options.systemStart ?? Platform.bootIdentity()
-    mount = options.mountIdentity ?? Platform.mountIdentity(of: path)
+    let boot = options.systemStart ?? Platform.bootIdentity()
+    let mount = options.mountIdentity ?? Platform.mountIdentity(of: path)
     try Log.checkEnd(at: "\(path)/log", boot: boot, mount: mount)
     log = try Log(at: "\(path)/log", options.environment(readOnly: isReadOnly, isInUse: true))
     try log.check()
-    (format, firstGeneration) = try log.read {
-      (try $0.format(), try $0.stateMark()?.generation ?? 0)
-    }
+    let generation: UInt64
+    (format, generation) = try log.read { (try $0.format(), try $0.stateMark()?.generation ?? 0) }
+    trust = StateTrust(
+      path: path, boot: boot, mount: mount, firstGeneration: generation,
+      trustsAll: options.plantedBugs.contains(.tornStateTrusted))
     lock = isReadOnly ? nil : try FileLock(path: "\(path)/write.lock")
     feed = try ChangeFeed(
       applied: .zero, path: "\(path)/wake", options, isReadOnly: isReadOnly)
@@ -96,7 +88,7 @@ final class OpenDirectory: Sendable {
 
   /// The state in use; another process may have published a new generation since.
   func currentState() throws -> State {
-    let newest = try log.environment.usage().transaction
+    let newest = try log.newestCommit
     let known = current.withLock { current in
       current.part?.state ?? (current.comparedAt == newest ? current.state : nil)
     }
@@ -118,7 +110,7 @@ final class OpenDirectory: Sendable {
     }
     if let known { return known }
     try mark.checkKnown(path)
-    guard trusts(mark), mark.fold == StateMark.foldNumber else {
+    guard trust.covers(mark), mark.fold == StateMark.foldNumber else {
       throw DatabaseError.closed(reason: "the state must be rebuilt; close and open the database")
     }
     return try adopt(mark.generation)
@@ -199,9 +191,10 @@ final class OpenDirectory: Sendable {
       remember(catalog)
     }
     let sequence = try resolve(moment, applied: head.applied)
+    let access = transaction.access
     return Snapshot(
-      consume transaction, state, catalog, self, sequence: sequence,
-      moment: sequence == head.applied ? nil : sequence.rawValue, age: ages.ticket(sequence))
+      access, ages.ticket(sequence, consume transaction), state, catalog, self, sequence: sequence,
+      moment: sequence == head.applied ? nil : sequence.rawValue)
   }
 
   /// The horizon is asked for after the state's view was taken: history is cut only once the
@@ -228,38 +221,6 @@ final class OpenDirectory: Sendable {
 
   // MARK: Writing
 
-  /// Begins a group of writes; the writer's turn and lock must be held. One that only catches up
-  /// may say up to where.
-  func beginWriting(catchingUpTo last: SequenceNumber? = nil) throws -> Writing {
-    if last == nil { try log.damage.checkNone() }
-    var writing = try openWriting(catchingUpTo: last)
-    if last == nil, writing.projector.hasCaughtUp {
-      // By itself, so that the state is never behind by more than one group: where it cannot be
-      // written, nothing more is logged.
-      do {
-        try writing.projector.commit()
-        feed.publish(writing.head.sequence)
-      } catch {
-        // Where it is the state that failed, the next opening takes a new generation.
-        writing.projector.abort()
-        if writing.state.environment.failure == nil { throw error }
-      }
-      writing = try openWriting(catchingUpTo: nil)
-    }
-    ages.check()
-    return writing
-  }
-
-  private func openWriting(catchingUpTo last: SequenceNumber?) throws -> Writing {
-    let (state, head, horizon) = try prepareState()
-    if try !state.environment.hasRoom(for: 64 << 20) {
-      try state.environment.growMap(headroom: 128 << 20)
-    }
-    let writing = try Writing(self, state, head: head, horizon: horizon, catalog: catalog)
-    try catchUp(&writing.projector, to: last ?? head.sequence)
-    return writing
-  }
-
   /// The state in use, after its mark says durably that it is written to from now on. Where writing
   /// it has failed, a new generation takes its place; the writer's turn and lock must be held.
   func prepareState() throws -> (state: State, head: LogHead, horizon: SequenceNumber) {
@@ -277,60 +238,24 @@ final class OpenDirectory: Sendable {
     // One that is not clean names a mount that was trusted, and is kept by those who have it open.
     if mark.isClean && !options.plantedBugs.contains(.markNotWritten) {
       mark.isClean = false
-      mark.boot = boot
-      mark.mount = mount
-      try publish(mark, head)
+      mark.boot = trust.boot
+      mark.mount = trust.mount
+      try publish(mark)
     }
     current.withLock { $0.hasWritten = true }
     return (state, head, horizon)
   }
 
   /// Folds in the records that a state has not seen.
-  func catchUp(_ projector: inout StateWriter, to head: SequenceNumber) throws {
-    guard projector.applied <= head else {
+  func catchUp(_ stateWriter: inout StateWriter, to head: SequenceNumber) throws {
+    guard stateWriter.applied <= head else {
       throw DatabaseError.corrupt(
-        reason: "the state is ahead of the log (\(projector.applied) of \(head)); rebuild it")
+        reason: "the state is ahead of the log (\(stateWriter.applied) of \(head)); rebuild it")
     }
-    var records = RecordChain(log, after: projector.applied, upTo: head)
+    var records = RecordChain(log, after: stateWriter.applied, upTo: head)
     while let record = try records.next() {
-      try projector.apply(record)
-      projector.hasCaughtUp = true
-    }
-  }
-
-  /// Keeps a consumer's position for the next commit.
-  func keep(_ name: String, _ sequence: SequenceNumber) {
-    positions.withLock { $0.kept["consumer/\(name)"] = sequence.rawValue }
-  }
-
-  /// Forgets a consumer's position that is not stored yet.
-  func forget(_ name: String) {
-    positions.withLock { $0.kept["consumer/\(name)"] = nil }
-  }
-
-  /// A consumer's position that is not stored yet.
-  func keptPosition(_ name: String) -> SequenceNumber? {
-    positions.withLock { $0.kept["consumer/\(name)"] ?? $0.taken["consumer/\(name)"] }
-      .map { SequenceNumber($0) }
-  }
-
-  var hasKeptPositions: Bool { positions.withLock { !$0.kept.isEmpty } }
-
-  /// Takes the kept positions, for a commit. They can be asked for until it is done.
-  func takePositions() -> [String: UInt64] {
-    positions.withLock { positions in
-      positions = ([:], positions.kept)
-      return positions.taken
-    }
-  }
-
-  /// Lets go of the positions that were taken: they are stored.
-  func forgetTaken() { positions.withLock { $0.taken.removeAll() } }
-
-  /// Keeps positions again whose commit failed, unless they have moved on.
-  func putBack() {
-    positions.withLock { positions in
-      positions = (positions.kept.merging(positions.taken) { newer, _ in newer }, [:])
+      try stateWriter.apply(record)
+      stateWriter.hasCaughtUp = true
     }
   }
 

@@ -1,3 +1,4 @@
+import LMDB
 import Synchronization
 
 /// The snapshots that are held, so that one held too long is reported, once.
@@ -23,27 +24,29 @@ final class SnapshotAges: Sendable {
     self.report = report
   }
 
-  /// Ends a snapshot's entry when the snapshot goes.
+  /// Keeps the pages of a snapshot's moment, and ends its entry when the snapshot goes.
   final class Ticket: Sendable {
     private let ages: SnapshotAges
     private let id: Int
+    private let transaction: ReadTransaction
 
-    init(_ ages: SnapshotAges, _ id: Int) {
+    fileprivate init(_ ages: SnapshotAges, _ id: Int, _ transaction: consuming ReadTransaction) {
       self.ages = ages
       self.id = id
+      self.transaction = consume transaction
     }
 
     deinit { ages.remove(id) }
   }
 
-  /// Enters a snapshot.
-  func ticket(_ sequence: SequenceNumber) -> Ticket {
+  /// Enters a snapshot, which keeps its pages by the ticket.
+  func ticket(_ sequence: SequenceNumber, _ transaction: consuming ReadTransaction) -> Ticket {
     let id = state.withLock { state in
       state.nextID += 1
       state.held[state.nextID] = Held(sequence: sequence, since: .now)
       return state.nextID
     }
-    return Ticket(self, id)
+    return Ticket(self, id, consume transaction)
   }
 
   private func remove(_ id: Int) { _ = state.withLock { $0.held.removeValue(forKey: id) } }

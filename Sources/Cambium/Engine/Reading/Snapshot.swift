@@ -28,45 +28,43 @@ public final class Snapshot: Sendable {
 
   /// The moment as the tree's versions know it, or nil for the newest.
   let moment: UInt64?
-  let directory: OpenDirectory?
-  private let state: State
+  let directory: OpenDirectory
+  private let source: Source
+  private let tables: StateTables
+  /// The names as of a commit; a transaction has its own.
   private let catalog: Catalog
-  private let access: Access?
-  /// Keeps the pages that `access` looks at.
-  private let transaction: ReadTransaction?
-  let writing: Writing?
-  private let age: SnapshotAges.Ticket?
   /// The node id of the path that was resolved last.
   private let resolved = Mutex<(path: Path, node: UInt64)?>(nil)
 
+  /// The source of a snapshot.
+  private enum Source {
+    /// The state after a commit, whose pages the ticket keeps.
+    case commit(Access, SnapshotAges.Ticket)
+    /// A transaction that is open, with what it has done so far.
+    case transaction(RunningTransaction)
+  }
+
   /// A reader's snapshot.
   init(
-    _ transaction: consuming ReadTransaction, _ state: State, _ catalog: Catalog,
-    _ directory: OpenDirectory,
-    sequence: SequenceNumber, moment: UInt64?, age: SnapshotAges.Ticket?
+    _ access: Access, _ ticket: SnapshotAges.Ticket, _ state: State, _ catalog: Catalog,
+    _ directory: OpenDirectory, sequence: SequenceNumber, moment: UInt64?
   ) {
-    access = transaction.access
-    self.transaction = consume transaction
-    self.state = state
+    source = .commit(access, ticket)
+    tables = state.tables
     self.catalog = catalog
     self.directory = directory
     self.sequence = sequence
     self.moment = moment
-    self.age = age
-    writing = nil
   }
 
-  /// Makes the snapshot through which an open write transaction reads.
-  init(_ writing: Writing, _ state: State, _ directory: OpenDirectory, sequence: SequenceNumber) {
-    self.writing = writing
-    self.state = state
-    self.directory = directory
-    self.sequence = sequence
+  /// The snapshot through which an open transaction reads.
+  init(_ transaction: RunningTransaction) {
+    source = .transaction(transaction)
+    tables = transaction.group.state.tables
     catalog = Catalog()
-    access = nil
-    transaction = nil
+    directory = transaction.directory
+    sequence = transaction.sequence
     moment = nil
-    age = nil
   }
 
   /// The node at a path, there or not. Nothing is read until the node is asked.
@@ -75,25 +73,37 @@ public final class Snapshot: Sendable {
   /// The node above all others, which has children and no value.
   public var root: Node { self[.root] }
 
-  /// True if it reads an open write transaction, whose content may still change.
-  var isLive: Bool { writing != nil }
+  /// The open transaction that it reads, whose content may still change; nil for a commit.
+  var transaction: RunningTransaction? {
+    if case .transaction(let transaction) = source { transaction } else { nil }
+  }
+
+  /// True if it reads an open transaction.
+  var isLive: Bool { transaction != nil }
 
   var reader: StateReader {
     @inline(__always)
     get throws {
-      if let access { return StateReader(access: access, tables: state.tables) }
-      guard let writing else { throw DatabaseError.closed(reason: "the snapshot has ended") }
-      return try writing.reader(for: sequence)
+      switch source {
+      case .commit(let access, _): return StateReader(access: access, tables: tables)
+      case .transaction(let transaction):
+        try transaction.use()
+        return try transaction.reader
+      }
     }
   }
 
   /// The names, as this snapshot knows them.
   var names: Catalog {
-    get throws { try writing.map { try $0.catalog(for: sequence) } ?? catalog }
+    get throws {
+      guard let transaction else { return catalog }
+      try transaction.use()
+      return transaction.catalog
+    }
   }
 
   /// The objects of the layers above that hold for the catalog as this snapshot knows it.
-  var slots: Slots { get throws { writing == nil ? catalog.slots : try names.slots } }
+  var slots: Slots { get throws { isLive ? try names.slots : catalog.slots } }
 
   /// The names of all properties that were ever set, in the order in which they were defined.
   package var propertyNames: [String] { get throws { try names.names } }
@@ -101,14 +111,13 @@ public final class Snapshot: Sendable {
   /// The number of a property's name, or nil where no record has ever had it.
   @inline(__always)
   func nameID(_ name: String) throws -> Catalog.NameID? {
-    if writing == nil { return catalog.id(of: name) }
-    return try names.id(of: name)
+    isLive ? try names.id(of: name) : catalog.id(of: name)
   }
 
   /// How many children a node has at present.
   func childCount(_ node: UInt64) throws -> Int {
-    if let writing { return try writing.childCount(node, for: sequence) }
-    return try reader.childCount(node)
+    let reader = try reader
+    return try transaction?.group.stateWriter.childCount(node) ?? reader.childCount(node)
   }
 
   /// The node id of the node at a path, or nil where it is not there or never had children.
@@ -129,5 +138,4 @@ public final class Snapshot: Sendable {
     if !isLive { resolved.withLock { $0 = (path, node) } }
     return node
   }
-
 }

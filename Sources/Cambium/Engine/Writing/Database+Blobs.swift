@@ -65,7 +65,7 @@ extension OpenDirectory {
 
   /// Stores chunks without a transaction of their own.
   fileprivate func commit(_ chunks: BlobChunks) throws {
-    try log.environment.growMap(headroom: 4 * chunks.byteCount)
+    try log.makeRoom(for: chunks.byteCount)
     try log.amend { try chunks.write(to: $0) }
   }
 }
@@ -109,7 +109,6 @@ extension Snapshot {
   ///   chunk; memory for one.
   public func read(_ blob: Blob, _ body: (Data) throws -> Void) throws {
     try translating {
-      guard let directory else { return }
       for number in 0..<blob.chunkCount {
         try body(Data(try directory.log.read { try $0.chunk(blob, number) }))
       }

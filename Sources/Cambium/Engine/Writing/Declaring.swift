@@ -141,7 +141,7 @@ private struct Declaring {
         let wanted = try wanted(try tx.readingSnapshot(), tx.sequence)
       else { return nil }
       let interim = difference.withoutUnique(wanted)
-      try tx.writing.declare(path, interim, checkedAt: moment)
+      try tx.running.declare(path, interim, checkedAt: moment)
       return interim
     }
   }
@@ -159,14 +159,14 @@ private struct Declaring {
       return try database.write(metadata: metadata) { tx in
         guard try tx.definition(of: path) == interim else { return false }
         let wanted = try wanted(try tx.readingSnapshot(), tx.sequence)
-        try tx.writing.declare(path, wanted, checkedAt: filled.sequence)
+        try tx.running.declare(path, wanted, checkedAt: filled.sequence)
         return true
       }
     } catch DatabaseError.notUnique(let one, let index, takenBy: let other) {
       // Where a record was written meanwhile that only the new rules allow, these stay.
       _ = try? database.write(metadata: metadata) { tx in
         guard try tx.definition(of: path) == interim else { return }
-        try tx.writing.declare(path, present, checkedAt: moment)
+        try tx.running.declare(path, present, checkedAt: moment)
       }
       database.jobs.wake(database.jobs[IndexBuildJob.self])
       throw DatabaseError.notUnique(one, index: index, takenBy: other)
@@ -257,17 +257,16 @@ private struct Difference {
   }
 }
 
-extension Writing {
+extension RunningTransaction {
   /// Declares what was looked at as of an earlier moment; new indexes are filled later.
   fileprivate func declare(
     _ path: Path, _ definition: CollectionDefinition?, checkedAt moment: SequenceNumber
   ) throws {
-    fillsLater = true
-    projector.folds.fillsLater = true
-    projector.folds.unchecked = try keysChanged(in: path, after: moment)
+    group.stateWriter.folds.fillsLater = true
+    group.stateWriter.folds.unchecked = try keysChanged(in: path, after: moment)
     defer {
-      projector.folds.fillsLater = directory.options.buildsIndexesLater
-      projector.folds.unchecked = nil
+      group.stateWriter.folds.fillsLater = directory.options.buildsIndexesLater
+      group.stateWriter.folds.unchecked = nil
     }
     try declare(path, definition)
   }
@@ -288,16 +287,15 @@ extension Writing {
           }
         }
       }
-      if keys?.count ?? 0 > Writing.keysMax { keys = nil }
+      if keys?.count ?? 0 > RunningTransaction.keysMax { keys = nil }
     }
-    let committed = head.sequence.rawValue - UInt64(records.count)
     var sequence = moment
-    while sequence.rawValue < committed, keys != nil {
+    while sequence < group.committed, keys != nil {
       sequence = sequence.next
       guard let record = try recordIfKept(sequence) else { return nil }
       try add(record.operations)
     }
-    for record in records { try add(record.operations) }
+    for record in group.records { try add(record.operations) }
     return keys
   }
 

@@ -21,7 +21,7 @@ enum Expectation {
   case unchanged(Path, since: SequenceNumber)
 }
 
-extension Writing {
+extension RunningTransaction {
   /// Refuses an expectation that does not hold.
   ///
   /// - Throws: ``DatabaseError/conflict(_:expected:found:)``.
@@ -31,15 +31,15 @@ extension Writing {
       throw DatabaseError.conflict(path, expected: expected, found: found)
     }
     switch expectation {
-    case .head(let sequence): try hold(.root, sequence, head.sequence)
+    case .head(let sequence): try hold(.root, sequence, group.head.sequence)
     case .modified(let path, let sequence):
-      let node = Snapshot(self, state, directory, sequence: self.sequence)[path]
+      let node = Snapshot(self)[path]
       try hold(path, sequence, try node.modified ?? .zero)
     case .unchanged(let path, let sequence):
       try path.checkKeys()
       try use()
       try forEachRecord(after: sequence) { record in
-        if try record.touches(path, projector.catalog) {
+        if try record.touches(path, catalog) {
           try hold(path, sequence, record.sequence)
         }
       }
@@ -56,7 +56,7 @@ extension Transaction {
   /// - Throws: ``DatabaseError/conflict(_:expected:found:)``; unless the body catches it, nothing
   ///   is stored.
   public func expect(_ path: Path, at sequence: SequenceNumber) throws {
-    try writing.check(.modified(path, at: sequence))
+    try running.check(.modified(path, at: sequence))
   }
 
   /// Goes on only if nobody has written to a node or below it since the caller read it.
@@ -79,7 +79,7 @@ extension Transaction {
   ///   ``DatabaseError/compacted(oldest:)`` for a moment before the horizon.
   /// - Complexity: reads the transactions that were written since: none, mostly.
   public func expect(unchanged path: Path, since sequence: SequenceNumber) throws {
-    try translating { try writing.check(.unchanged(path, since: sequence)) }
+    try translating { try running.check(.unchanged(path, since: sequence)) }
   }
 
 }
@@ -166,24 +166,23 @@ struct Backoff {
   }
 }
 
-extension Writing {
+extension RunningTransaction {
   /// Visits the transactions after a moment, up to the one that is running.
   fileprivate func forEachRecord(
     after sequence: SequenceNumber, _ body: (TransactionRecord) throws -> Void
   ) throws {
-    guard sequence <= head.sequence else {
+    guard sequence <= group.head.sequence else {
       throw DatabaseError.noSuchMoment(
-        reason: "transaction \(sequence) is not there; the newest is \(head.sequence)")
+        reason: "transaction \(sequence) is not there; the newest is \(group.head.sequence)")
     }
-    if sequence == head.sequence { return }
+    if sequence == group.head.sequence { return }
     try directory.log.read { try $0.checkReachable(sequence) }
-    let logged = SequenceNumber(head.sequence.rawValue - UInt64(records.count))
     var next = sequence.next
-    while next <= logged {
+    while next <= group.committed {
       try body(try directory.log.read { try $0.record(next) })
       next = next.next
     }
-    for record in records where record.sequence > sequence { try body(record) }
+    for record in group.records where record.sequence > sequence { try body(record) }
   }
 }
 

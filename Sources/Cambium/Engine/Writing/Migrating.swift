@@ -99,7 +99,7 @@ extension CollectionMigration {
     let kept = keepsTarget ? try target?.value ?? .null : nil
     blend.migration = UnfinishedMigration(steps, target: kept)
     // Every record is held against the target, whose names must have their numbers.
-    try target.map { try tx.writing.defineNames(of: $0) }
+    try target.map { try tx.running.defineNames(of: $0) }
     try tx.declare(path, blend)
     return State(total: total)
   }
@@ -119,13 +119,13 @@ extension CollectionMigration {
       position.steps == steps
     else { return try finishedByOthers(tx) }
     let target = try self.target(position, blend)
-    let plan = try target.map { try tx.writing.plan(path, $0) }
+    let plan = try target.map { try tx.running.plan(path, $0) }
     var children = tx[path].children
     let last = try position.last.map { try Key($0) }
     if let last { children = children.from(last) }
     var cursor = try children.makeCursor()
     var seen = 0
-    while seen < count, tx.writing.operationBytes < CollectionMigration.batchBytesMax {
+    while seen < count, tx.running.operations.bytes.count < CollectionMigration.batchBytesMax {
       guard let node = try cursor.next() else {
         return try finish(tx, done: position.done)
       }
@@ -135,7 +135,7 @@ extension CollectionMigration {
       position.done += 1
       position.last = key.description
     }
-    if !tx.writing.directory.options.plantedBugs.contains(.batchNotNoted) {
+    if !tx.running.directory.options.plantedBugs.contains(.batchNotNoted) {
       blend.migration = position
     }
     try tx.declare(path, blend)
@@ -164,9 +164,9 @@ extension CollectionMigration {
     // A step may have removed it.
     guard try tx[old.path].exists else { return }
     // The app's code knows models of the new form alone.
-    try tx.writing.asking(.none) { _ = try tx.upsert(new) }
+    try tx.running.asking(.none) { _ = try tx.upsert(new) }
     guard let plan else { return }
-    let catalog = tx.writing.projector.catalog
+    let catalog = tx.running.catalog
     _ = try tx[old.path].lookUp { header, version in
       guard header.kind == .record, let key = old.key else { return }
       try key.stored.lend {
@@ -206,18 +206,18 @@ extension Transaction {
   }
 }
 
-extension Writing {
+extension RunningTransaction {
   /// Resolves a declaration that is not declared, to hold records against it.
   fileprivate func plan(_ path: Path, _ definition: CollectionDefinition) throws -> CollectionPlan {
     try defineNames(of: definition)
-    return try CollectionPlan(drafting: path, definition, projector.catalog)
+    return try CollectionPlan(drafting: path, definition, catalog)
   }
 }
 
-extension Writing {
+extension RunningTransaction {
   /// Why what was at a place at a moment cannot come back: records there were migrated since.
   func olderForm(of path: Path, at moment: SequenceNumber) -> String? {
-    let collections = projector.catalog.collections
+    let collections = catalog.collections
     let touched = collections.all(within: path) + [collections[of: path]].compactMap(\.self)
     for collection in touched {
       let last = collection.definition.steps.map(\.sequence).max() ?? .zero

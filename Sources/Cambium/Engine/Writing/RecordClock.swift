@@ -85,6 +85,21 @@ final class RecordClock: Sendable {
   }
 }
 
+/// The sources of a process's times and ids.
+struct Generators: Sendable {
+  /// Makes ids of models.
+  let identifiers: UniqueIdentifiers
+  /// Gives records their times.
+  let clock: RecordClock
+
+  init(_ options: Database.Options) {
+    clock = RecordClock(holdsLeaps: options.clock == nil || options.holdsLeaps)
+    identifiers =
+      options.clock == nil && options.random == nil
+      ? .shared : UniqueIdentifiers(clock: { options.now }, random: options.random)
+  }
+}
+
 extension OpenDirectory {
   /// The last record at or before a time of day, or zero. Where the newest record's time is still
   /// to come it was written before now all the same, so that now is the newest moment.
@@ -100,14 +115,16 @@ extension OpenDirectory {
   }
 
   /// The time of day; of a clock that the app gives, the last that it gave a record, if it did.
-  var present: Int64? { options.clock == nil ? WallClock.microseconds() : clock.believed }
+  var present: Int64? {
+    options.clock == nil ? WallClock.microseconds() : generators.clock.believed
+  }
 
   /// The greatest age of a time that was asked for as the present one, in microseconds.
   private static let presentMax: Int64 = 60_000_000
 
   /// The time of the next record.
   func recordTime(after newest: Int64) -> Int64 {
-    let (time, news) = clock.time(options.now, at: options.background.now, after: newest)
+    let (time, news) = generators.clock.time(options.now, at: options.background.now, after: newest)
     if let news { report(news) }
     return time
   }

@@ -1,6 +1,6 @@
 // The code of an app that has a say in changes of records: the hooks and the rules of models, which
 // the layer of models registers. It is asked where changes arise, in a transaction's body,
-// whichever call makes them; see Writing+Guards.swift. Records that are folded in from the log are
+// whichever call makes them; see HookCalls.swift. Records that are folded in from the log are
 // not asked about: that was done where they were written.
 
 /// A change of one record that an app's code is asked about.

@@ -16,17 +16,17 @@ extension Transaction {
   /// - Complexity: 1 to 3 µs for each record and each new index, during which others wait to write;
   ///   they do not where the database declares: `Database.declare`.
   public func declare(_ path: Path, _ definition: CollectionDefinition?) throws {
-    try writing.declare(path, definition)
+    try running.declare(path, definition)
   }
 }
 
-extension Writing {
+extension RunningTransaction {
   func declare(_ path: Path, _ definition: CollectionDefinition?) throws {
     try use()
-    let present = projector.catalog.collections[path]?.definition
+    let present = catalog.collections[path]?.definition
     if definition == present { return }
     try definition?.check(path)
-    try definition?.checkConditions(path, projector.catalog)
+    try definition?.checkConditions(path, catalog)
     if let definition { try defineNames(of: definition) }
     try issue(.declare(path, try definition?.value.stored()))
   }

@@ -12,17 +12,17 @@ import FoundationEssentials
 ///       try tx.increment("counters/users", by: 1)
 ///     }
 public struct Transaction: ~Copyable {
-  let writing: Writing
+  let running: RunningTransaction
 
-  init(_ writing: Writing) { self.writing = writing }
+  init(_ running: RunningTransaction) { self.running = running }
 
   /// The number that this transaction gets when it is committed, if it has an operation.
-  public var sequence: SequenceNumber { writing.sequence }
+  public var sequence: SequenceNumber { running.sequence }
 
   /// The node at a path, with what this transaction has done so far. Asking it after the
   /// transaction has ended throws ``DatabaseError/misuse(reason:)``.
   public subscript(path: Path) -> Node {
-    Snapshot(writing, writing.state, writing.directory, sequence: writing.sequence)[path]
+    Snapshot(running)[path]
   }
 
   // MARK: Values
@@ -41,7 +41,7 @@ public struct Transaction: ~Copyable {
     if !value.isMap, let (record, property) = try propertyPlace(path) {
       return try update(record, [(property, value)])
     }
-    try writing.issue(.set(path, try writing.content(value, path)))
+    try running.issue(.set(path, try running.content(value, path)))
   }
 
   /// Changes some properties of a record, and leaves the others.
@@ -62,10 +62,10 @@ public struct Transaction: ~Copyable {
     var updates: [Operation.PropertyUpdate] = []
     for (name, value) in properties {
       updates.append(
-        .init(name: try writing.define(name), value: try value.map { try writing.stored($0, path) })
+        .init(name: try running.define(name), value: try value.map { try running.stored($0, path) })
       )
     }
-    try writing.issue(.update(path, updates))
+    try running.issue(.update(path, updates))
   }
 
   /// Adds to a number without reading it. An absent number counts as what the collection declares
@@ -137,14 +137,14 @@ public struct Transaction: ~Copyable {
     if property == nil, change.key != nil {
       throw DatabaseError.badValue(path, reason: "a dictionary is a property; name it")
     }
-    let target = try property.map { try writing.define($0) }
-    let stored = try change.map { try writing.stored($0, path, depth: 1) }
-    try writing.issue(.change(path, target, stored))
+    let target = try property.map { try running.define($0) }
+    let stored = try change.map { try running.stored($0, path, depth: 1) }
+    try running.issue(.change(path, target, stored))
   }
 
   /// Takes a node's own value away; its place stays, and what is below it.
   package func clear(_ path: Path) throws {
-    try writing.issue(.set(path, Content(kind: .none, bytes: [])))
+    try running.issue(.set(path, Content(kind: .none, bytes: [])))
   }
 
   // MARK: Nodes
@@ -165,7 +165,7 @@ public struct Transaction: ~Copyable {
       return true
     }
     guard try self[path].exists else { return false }
-    try writing.issue(.remove(path))
+    try running.issue(.remove(path))
     return true
   }
 
@@ -182,13 +182,13 @@ public struct Transaction: ~Copyable {
   ///   ``DatabaseError/compacted(oldest:)`` where compaction has dropped what was removed.
   /// - Complexity: one entry, however large the subtree.
   public func restore(_ path: Path, removedAt sequence: SequenceNumber) throws {
-    if sequence > .zero, sequence <= writing.horizon {
-      throw DatabaseError.compacted(oldest: writing.horizon)
+    if sequence > .zero, sequence <= running.group.horizon {
+      throw DatabaseError.compacted(oldest: running.group.horizon)
     }
-    if let reason = writing.olderForm(of: path, at: sequence) {
+    if let reason = running.olderForm(of: path, at: sequence) {
       throw DatabaseError.badValue(path, reason: reason)
     }
-    try writing.issue(.restore(path, removedAt: sequence.rawValue))
+    try running.issue(.restore(path, removedAt: sequence.rawValue))
   }
 
   /// Moves a node with all below it. Missing ancestors of the destination are made.
@@ -201,7 +201,7 @@ public struct Transaction: ~Copyable {
   ///   ``DatabaseError/badValue(_:reason:)`` for a destination inside the node.
   /// - Complexity: two entries, however large the subtree.
   public func move(_ source: Path, to destination: Path) throws {
-    try writing.issue(.move(source, to: destination))
+    try running.issue(.move(source, to: destination))
   }
 
   // MARK: The transaction itself
@@ -212,7 +212,7 @@ public struct Transaction: ~Copyable {
   /// - Parameter names: The names to add; known ones are passed over.
   /// - Throws: ``DatabaseError/badKey(_:reason:)`` for a name that cannot be a key.
   public func define(_ names: String...) throws {
-    for name in names { _ = try writing.define(name) }
+    for name in names { _ = try running.define(name) }
   }
 
   /// Logs a fact of the application's own: it touches no node, and reaches observers in
@@ -224,7 +224,7 @@ public struct Transaction: ~Copyable {
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a payload that is too large or nests too
   ///   deep.
   public func event(_ name: String, _ payload: Value = .null) throws {
-    try writing.issue(.event(name, try writing.stored(payload, .root)))
+    try running.issue(.event(name, try running.stored(payload, .root)))
   }
 
   /// Adds to the transaction's metadata: who, why. An ``attempt(_:)`` that fails takes it back.
@@ -232,7 +232,7 @@ public struct Transaction: ~Copyable {
   /// - Parameters:
   ///   - name: The name that the text is stored under; a text that is already there is replaced.
   ///   - text: The text to store.
-  public func annotate(_ name: String, _ text: String) { writing.metadata[name] = text }
+  public func annotate(_ name: String, _ text: String) { running.draft.metadata[name] = text }
 
   /// Runs a part that may fail: if it throws, what it did is undone, and the rest stays.
   ///
@@ -243,15 +243,15 @@ public struct Transaction: ~Copyable {
   /// - Throws: Any error that `body` throws.
   /// - Complexity: one nested transaction of LMDB.
   public func attempt<R>(_ body: () throws -> R) throws -> R {
-    try writing.use()
-    try translating { try writing.begin() }
+    try running.use()
+    try translating { try running.begin() }
     do {
       let result = try body()
-      try writing.use()
-      try translating { try writing.end() }
+      try running.use()
+      try translating { try running.keep() }
       return result
     } catch {
-      if writing.projector.isUsable { writing.rollBack() }
+      running.rollBack()
       throw error
     }
   }
@@ -263,7 +263,7 @@ public struct Transaction: ~Copyable {
   /// - Throws: ``DatabaseError/transactionTooLarge(bytes:limit:)`` over 256 MiB of chunks.
   /// - Complexity: the bytes stay in memory until the commit; for large ones use
   ///   `Database.store` before the transaction.
-  public func store(_ data: Data) throws -> Blob { try translating { try writing.store(data) } }
+  public func store(_ data: Data) throws -> Blob { try translating { try running.store(data) } }
 
   /// Stores a consumer's position with this transaction, so that it moves exactly when the changes
   /// do.
@@ -274,12 +274,12 @@ public struct Transaction: ~Copyable {
   /// - Throws: ``DatabaseError/misuse(reason:)`` after the transaction has ended.
   public func advance(_ consumer: String, to sequence: SequenceNumber) throws {
     try Consumer.check(consumer)
-    try writing.setNumber("consumer/\(consumer)", to: sequence.rawValue)
+    try running.setNumber("consumer/\(consumer)", to: sequence.rawValue)
   }
 
   /// Stores a number under a name beside the tree, with this transaction.
   package func saveCursor(_ name: String, _ number: UInt64) throws {
-    try writing.setNumber("cursor/\(name)", to: number)
+    try running.setNumber("cursor/\(name)", to: number)
   }
 
   // MARK: Helpers
@@ -293,6 +293,6 @@ public struct Transaction: ~Copyable {
 
   /// The record and the property that a path names, where it does.
   private func propertyPlace(_ path: Path) throws -> (Path, String)? {
-    try writing.propertyPlace(path)
+    try running.propertyPlace(path)
   }
 }

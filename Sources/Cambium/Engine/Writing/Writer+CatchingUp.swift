@@ -34,7 +34,7 @@ extension Writer {
     guard let lag = directory.feed.lag else { return }
     let state = try directory.currentState()
     let applied = try directory.applied(of: state)
-    if applied >= lag.head { return directory.feed.publish(applied) }
+    if applied >= lag.head { return directory.publish(applied) }
     if state.environment.failure == nil {
       try? exclusively(timeout: .milliseconds(100)) { try translating { try catchUp() } }
     }
@@ -58,40 +58,5 @@ extension Writer {
     } catch {
       return (applied, head, "\(error)")
     }
-  }
-}
-
-extension Writing {
-  /// Folds in what is committed after the state's own commit failed: with more room in its map, or
-  /// into a new generation where this one can no longer be written.
-  func heal() throws -> Bool {
-    let state = try directory.prepareState().state
-    if state === self.state { try state.environment.growMap(headroom: 1 << 28) }
-    projector = try StateWriter(state, catalog: directory.catalog)
-    do {
-      try directory.catchUp(&projector, to: head.sequence)
-      try projector.commit()
-    } catch {
-      projector.abort()
-      throw error
-    }
-    return true
-  }
-}
-
-extension OpenDirectory {
-  /// The newest transaction that a state has folded in.
-  func applied(of state: State) throws -> SequenceNumber {
-    let transaction = try ReadTransaction(state.environment, tables: [])
-    return try StateReader(access: transaction.access, tables: state.tables).head().applied
-  }
-
-  /// Sees to it that what this process has acknowledged can be read at a moment.
-  ///
-  /// - Throws: ``DatabaseError/stateBehind(applied:head:reason:)``.
-  func checkLag(for moment: Moment) throws {
-    guard feed.lag != nil else { return }
-    if case .sequence(let sequence) = moment, sequence <= feed.applied { return }
-    try feed.remedy()
   }
 }

@@ -80,7 +80,7 @@ final class Writer: Sendable {
       throw DatabaseError.readOnly(reason: "\(directory.path) is open for reading only")
     }
     // Before the lock, which a forked child shares with its parent.
-    try translating { try directory.log.environment.checkUsable(forWriting: false) }
+    try translating { try directory.log.checkUsable() }
     if queue.withLock({ $0.isClosed }) {
       throw DatabaseError.closed(reason: "the database is closed")
     }
@@ -125,10 +125,10 @@ final class Writer: Sendable {
     var outcomes: [Result<Void, any Error>] = []
     do {
       try translating {
-        let writing = try directory.beginWriting()
-        if !directory.options.isTemporary { try writing.state.fillReserve() }
-        for job in jobs { outcomes.append(Result { try run(job, in: writing) }) }
-        try commit(writing)
+        let group = try WriteGroup.begin(in: directory)
+        if !directory.options.isTemporary { try group.state.fillReserve() }
+        for job in jobs { outcomes.append(Result { try run(job, in: group) }) }
+        try commit(group)
       }
       for (job, outcome) in zip(jobs, outcomes) { job.finish(outcome) }
     } catch {
@@ -141,26 +141,32 @@ final class Writer: Sendable {
   }
 
   /// Commits, and says how far the state has come: by this group, or by what it has caught up.
-  private func commit(_ writing: Writing) throws {
-    try writing.commit()
+  private func commit(_ group: WriteGroup) throws {
+    let outcome = try group.commit()
     background.pass(.applied)
-    if let failure = writing.stateFailure { fallBehind(failure, at: writing.head.sequence) }
-    if writing.isApplied {
-      directory.feed.publish(writing.head.sequence)
+    switch outcome {
+    case .nothing: break
+    case .behind(let failure): fallBehind(failure, at: group.head.sequence)
+    case .visible:
+      directory.publish(group)
       jobs.considerAll()
-      if writing.projector.folds.hasGivenUp || directory.options.buildsIndexesLater {
+      if group.stateWriter.folds.hasGivenUp || directory.options.buildsIndexesLater {
         jobs.wake(jobs[IndexBuildJob.self])
       }
     }
   }
 
   /// Folds in what the state has not seen; the turn must be held.
-  func catchUp() throws { try commit(try directory.beginWriting()) }
+  func catchUp() throws { try commit(try WriteGroup.begin(in: directory)) }
 
-  private func run(_ job: WriteJob, in writing: Writing) throws {
-    if let failure = writing.groupFailure { throw failure }
-    if let expected = job.expecting { try writing.check(.head(expected)) }
-    try translating { try writing.run(job.metadata) { try job.body(Transaction($0)) } }
+  private func run(_ job: WriteJob, in group: WriteGroup) throws {
+    if let failure = group.failure { throw failure }
+    try translating {
+      try group.run(job.metadata) { transaction in
+        if let expected = job.expecting { try transaction.check(.head(expected)) }
+        try job.body(Transaction(transaction))
+      }
+    }
   }
 
   // MARK: The queue
@@ -246,7 +252,7 @@ final class Writer: Sendable {
 
   /// Stores kept positions now.
   func flush() throws {
-    guard directory.hasKeptPositions else { return }
+    if directory.positions.isEmpty { return }
     try exclusively {
       try translating { try catchUp() }
     }

@@ -96,14 +96,13 @@ extension ModelReader where Self: ~Copyable {
   /// - Complexity: as ``modified(_:)``, and one read of the transaction's record.
   public func updatedAt<M: Model>(_ id: ModelID<M>) throws -> Date? {
     let snapshot = try readingSnapshot()
-    guard let sequence = try snapshot.modified(id), let directory = snapshot.directory else {
-      return nil
-    }
+    guard let sequence = try snapshot.modified(id) else { return nil }
     if snapshot.isLive, sequence == snapshot.sequence { return nil }
     // A write group is logged as a whole.
-    let record = snapshot.writing?.records.first { $0.sequence == sequence }
+    let record = snapshot.transaction?.group.records.first { $0.sequence == sequence }
     let time =
-      try record?.time ?? translating { try directory.log.read { try $0.record(sequence) }.time }
+      try record?.time
+      ?? translating { try snapshot.directory.log.read { try $0.record(sequence) }.time }
     return Date(microseconds: time)
   }
 }

@@ -179,15 +179,15 @@ extension Catalog {
   }
 }
 
-extension Writing {
+extension RunningTransaction {
   /// The binding for writing: every name of the schema is defined from then on.
   func binding(_ core: SchemaCore) throws -> Binding {
-    let known: Binding? = projector.catalog.slots.object(ObjectIdentifier(core))
+    let known: Binding? = catalog.slots.object(ObjectIdentifier(core))
     if let known, known.isClaimed.load(ordering: .relaxed) { return known }
     try core.check()
     try claim(core)
     for property in core.storedProperties { _ = try define(property.name) }
-    let binding = try projector.catalog.binding(core)
+    let binding = try catalog.binding(core)
     binding.isClaimed.store(true, ordering: .relaxed)
     know(core)
     return binding
@@ -199,9 +199,8 @@ extension Snapshot {
   ///
   /// - Throws: ``DatabaseError/misuse(reason:)`` where the model is not declared.
   func binding(_ core: SchemaCore) throws -> Binding {
-    guard directory != nil else { throw DatabaseError.closed(reason: "the snapshot has ended") }
     // A transaction that may write declares the models that it uses.
-    if let writing, writing.openRuns == 0 { return try writing.binding(core) }
+    if let transaction, transaction.openRuns == 0 { return try transaction.binding(core) }
     let binding = try slots.object(ObjectIdentifier(core)) ?? names.binding(core)
     if let refusal = binding.refusal { throw refusal }
     if sequence < binding.oldest { throw core.isTooOld(sequence, binding.oldest) }

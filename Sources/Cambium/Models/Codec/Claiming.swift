@@ -47,7 +47,7 @@ extension SchemaCore {
   }
 }
 
-extension Writing {
+extension RunningTransaction {
   /// Declares what a model says beyond the file, the first time that a transaction uses it.
   ///
   /// - Throws: As ``Database/register(_:)``.
@@ -55,7 +55,7 @@ extension Writing {
     let root = core.declaring
     try root.check()
     try root.checkCases()
-    let snapshot = Snapshot(self, state, directory, sequence: sequence)
+    let snapshot = Snapshot(self)
     if let model = try snapshot.definition(of: root.path)?.model, model != root.typeName,
       let refusal = root.refusal(of: try snapshot.definition(of: root.path))
     {

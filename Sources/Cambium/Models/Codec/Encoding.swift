@@ -6,14 +6,14 @@ import FoundationEssentials
 
 /// The encoder that the transactions of a write group share.
 ///
-/// It is Sendable because the group's thread alone uses it; see ``Writing``.
+/// It is Sendable because the group's thread alone uses it; see ``WriteGroup``.
 final class ModelBuffers: @unchecked Sendable {
   var encoder = ModelEncoder()
 }
 
-extension Writing {
+extension RunningTransaction {
   var modelBuffers: ModelBuffers {
-    slots.object(ObjectIdentifier(ModelBuffers.self), orMake: { ModelBuffers() })
+    group.slots.object(ObjectIdentifier(ModelBuffers.self), orMake: { ModelBuffers() })
   }
 }
 

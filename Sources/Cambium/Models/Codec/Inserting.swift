@@ -106,7 +106,7 @@ extension Transaction {
   @usableFromInline
   func checkFree(_ core: SchemaCore, _ key: Key) throws {
     let path = core.path.appending(key)
-    if try !writing.hasNode(at: path) { return }
+    if try !running.hasNode(at: path) { return }
     throw DatabaseError.exists(
       path, reason: "there is such a \(core.typeName) already; use upsert or update")
   }
@@ -116,10 +116,10 @@ extension Transaction {
   func put(_ core: SchemaCore, _ key: Key, _ base: UnsafeRawPointer) throws {
     let path = core.path.appending(key)
     let bytes = try naming(path) {
-      try unsafe writing.modelBuffers.encoder.encode(base, try writing.binding(core))
+      try unsafe running.modelBuffers.encoder.encode(base, try running.binding(core))
     }
     try Limits.check(bytes.count, path)
-    try writing.issue(.set(path, Content(kind: .record, bytes: bytes)), isAsked: true)
+    try running.issue(.set(path, Content(kind: .record, bytes: bytes)), isAsked: true)
   }
 
   /// Adds the path to errors that a value's own code throws.
@@ -137,7 +137,7 @@ extension Transaction {
   func willInsert<M: Model>(_ model: inout M) throws {
     guard let hooks = M.schema.hooks else { return }
     let path = model.id.isAssigned ? try model.id.path : nil
-    try writing.asking(about: path) { try hooks.willInsert(&model, self) }
+    try running.asking(about: path) { try hooks.willInsert(&model, self) }
   }
 
   @usableFromInline
@@ -149,8 +149,8 @@ extension Transaction {
   /// An id that is free.
   @usableFromInline
   func freshID<M: Model>(_ type: M.Type = M.self) throws -> ModelID<M> {
-    try ModelID.fresh(writing.directory.identifiers) {
-      try writing.greatestKey(M.schema.core.path)
+    try ModelID.fresh(running.directory.generators.identifiers) {
+      try running.greatestKey(M.schema.core.path)
     }
   }
 }

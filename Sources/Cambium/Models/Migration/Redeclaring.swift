@@ -238,7 +238,6 @@ struct Redeclaring {
 extension Snapshot {
   /// True if something was at a place that is empty now, as far back as history goes.
   fileprivate func wasHeld(_ path: Path) throws -> Bool {
-    guard let directory else { return false }
     let horizon = try directory.log.read { try $0.horizon() }
     let committed = isLive ? sequence.previous : sequence
     let history = History(directory, path, .node, after: horizon, upTo: committed)

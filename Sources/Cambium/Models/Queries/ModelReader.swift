@@ -19,8 +19,8 @@ extension Snapshot: ModelReader {
 extension Transaction: ModelReader {
   /// The present moment with everything that the transaction has done so far.
   public func readingSnapshot() throws -> Snapshot {
-    try writing.use()
-    return Snapshot(writing, writing.state, writing.directory, sequence: writing.sequence)
+    try running.use()
+    return Snapshot(running)
   }
 }
 

@@ -15,11 +15,11 @@ extension SchemaCore {
   }
 }
 
-extension Writing {
+extension RunningTransaction {
   /// Lets a model's code be asked about its records from now on.
   func know(_ core: SchemaCore) {
     guard core.ownGuardian != nil || core.owner != nil, let guardian = core.guardian else { return }
-    guards.add(guardian, of: core.path)
+    hooks.guards.add(guardian, of: core.path)
     directory.guards.withLock { $0.add(guardian, of: core.path) }
   }
 }
@@ -39,7 +39,7 @@ extension Schema {
   private func ask(
     _ change: GuardedChange, _ transaction: borrowing Transaction
   ) throws -> [Operation.PropertyUpdate] {
-    let binding = try transaction.writing.binding(core)
+    let binding = try transaction.running.binding(core)
     let key = change.path.last?.stored ?? []
     // A record that is no such model, as a tool may have left it, can be mended and deleted.
     let old = change.old.flatMap { try? decode($0, change.oldKey ?? key, binding) }
@@ -78,12 +78,12 @@ extension Schema {
   private func check(
     _ model: inout M, _ found: M, _ change: GuardedChange, _ transaction: borrowing Transaction
   ) throws -> [Operation.PropertyUpdate] {
-    let writing = transaction.writing
+    let running = transaction.running
     func updates() throws -> [Operation.PropertyUpdate] {
       // Others may have bound names meanwhile.
-      let binding = try writing.binding(core)
+      let binding = try running.binding(core)
       return try transaction.naming(change.path) {
-        try writing.modelBuffers.encoder.difference(from: found, to: model, binding)
+        try running.modelBuffers.encoder.difference(from: found, to: model, binding)
       }
     }
     let byHook = hooks == nil ? [] : try updates()

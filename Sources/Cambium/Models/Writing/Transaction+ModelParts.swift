@@ -19,7 +19,7 @@ extension Transaction {
   public func insert<M: Model, V: PropertyValue, Element: PropertyValue>(
     _ element: Element, into id: ModelID<M>, _ property: KeyPath<M, V> & Sendable
   ) throws where V.Base == Set<Element> {
-    try change(id, property) { _ in .include(try writing.modelBuffers.encoder.stored(element)) }
+    try change(id, property) { _ in .include(try running.modelBuffers.encoder.stored(element)) }
   }
 
   /// Takes an element out of a set, if it is in it, without reading the set.
@@ -32,7 +32,7 @@ extension Transaction {
   public func remove<M: Model, V: PropertyValue, Element: PropertyValue>(
     _ element: Element, from id: ModelID<M>, _ property: KeyPath<M, V> & Sendable
   ) throws where V.Base == Set<Element> {
-    try change(id, property) { _ in .exclude(try writing.modelBuffers.encoder.stored(element)) }
+    try change(id, property) { _ in .exclude(try running.modelBuffers.encoder.stored(element)) }
   }
 
   // MARK: Dictionaries
@@ -52,7 +52,7 @@ extension Transaction {
     _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable, _ key: Key, to value: Entry
   ) throws where V.Base == [Key: Entry] {
     try change(id, property) { _ in
-      .setEntry(key: key.keyText, try writing.modelBuffers.encoder.stored(value))
+      .setEntry(key: key.keyText, try running.modelBuffers.encoder.stored(value))
     }
   }
 
@@ -85,7 +85,7 @@ extension Transaction {
     _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable, _ key: Key, by step: Entry
   ) throws where V.Base == [Key: Entry], Entry: Numeric {
     try change(id, property) { _ in
-      .incrementEntry(key: key.keyText, by: try writing.modelBuffers.encoder.stored(step))
+      .incrementEntry(key: key.keyText, by: try running.modelBuffers.encoder.stored(step))
     }
   }
 }

@@ -73,17 +73,17 @@ extension Transaction {
     let schema = M.schema
     let path = try schema.core.path(of: old.id)
     if let hooks = schema.hooks {
-      try writing.asking(about: path) { try hooks.willUpdate(&new, old, self) }
+      try running.asking(about: path) { try hooks.willUpdate(&new, old, self) }
     }
     try schema.validate(&new)
-    let binding = try writing.binding(schema.core)
+    let binding = try running.binding(schema.core)
     var updates = try naming(path) {
-      try writing.modelBuffers.encoder.difference(from: old, to: new, binding)
+      try running.modelBuffers.encoder.difference(from: old, to: new, binding)
     }
     let properties = updates.compactMap { binding.property(named: $0.name) }
     if updates.isEmpty { return Update(before: old, after: new, properties: []) }
     updates += try leavingFormerNames(updates, path, binding)
-    try writing.issue(.update(path, updates), isAsked: true)
+    try running.issue(.update(path, updates), isAsked: true)
     if let hooks = schema.hooks { try afterCommit { [new] in hooks.didUpdate(new, old) } }
     return Update(before: old, after: new, properties: properties)
   }
@@ -113,9 +113,9 @@ extension Transaction {
   @discardableResult
   public func delete<M: Model>(_ id: ModelID<M>) throws -> Bool {
     guard try exists(id) else { return false }
-    _ = try writing.binding(M.schema.core)
-    writing.know(M.schema.core)
-    try writing.issue(.remove(try id.path))
+    _ = try running.binding(M.schema.core)
+    running.know(M.schema.core)
+    try running.issue(.remove(try id.path))
     return true
   }
 
@@ -138,11 +138,11 @@ extension Transaction {
   public func deleteAll<M: Model>(_ type: M.Type) throws -> Int {
     let count = try count(type)
     if count == 0 { return 0 }
-    writing.know(M.schema.core)
+    running.know(M.schema.core)
     if M.schema.core.caseName != nil {
       return try delete(contentsOf: try query(type).ids())
     }
-    try writing.issue(.remove(M.schema.core.path))
+    try running.issue(.remove(M.schema.core.path))
     return count
   }
 
@@ -192,7 +192,7 @@ extension Transaction {
   /// - Parameter body: It may write again.
   /// - Throws: ``DatabaseError/misuse(reason:)`` after the transaction has ended.
   public func afterCommit(_ body: @escaping @Sendable () -> Void) throws {
-    try writing.keep(afterCommit: body)
+    try running.keep(afterCommit: body)
   }
 }
 

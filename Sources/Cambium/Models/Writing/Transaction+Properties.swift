@@ -18,10 +18,10 @@ extension Transaction {
     let offset = try place(of: property)
     try checked(id, property, offset) {
       let path = try id.path
-      let binding = try writing.binding(M.schema.core)
-      let updates = try writing.modelBuffers.encoder.updates(value, at: offset, binding)
+      let binding = try running.binding(M.schema.core)
+      let updates = try running.modelBuffers.encoder.updates(value, at: offset, binding)
       let left = try leavingFormerNames(updates, path, binding)
-      try writing.issue(.update(path, updates + left))
+      try running.issue(.update(path, updates + left))
     }
   }
 
@@ -36,7 +36,7 @@ extension Transaction {
   public func increment<M: Model, V: PropertyValue>(
     _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable, by step: V.Base
   ) throws where V.Base: Numeric {
-    try change(id, property) { _ in .increment(by: try writing.modelBuffers.encoder.stored(step)) }
+    try change(id, property) { _ in .increment(by: try running.modelBuffers.encoder.stored(step)) }
   }
 
   /// Adds an element at the end of an array without reading it; an absent array is made.
@@ -50,7 +50,7 @@ extension Transaction {
   public func append<M: Model, V: PropertyValue, Element: PropertyValue>(
     _ element: Element, to id: ModelID<M>, _ property: KeyPath<M, V> & Sendable
   ) throws where V.Base == [Element] {
-    try change(id, property) { _ in .append(try writing.modelBuffers.encoder.stored(element)) }
+    try change(id, property) { _ in .append(try running.modelBuffers.encoder.stored(element)) }
   }
 
   /// Puts an element into an array before the one at `position`, without reading it.
@@ -67,7 +67,7 @@ extension Transaction {
     _ property: KeyPath<M, V> & Sendable
   ) throws where V.Base == [Element] {
     try change(id, property) { path in
-      .insert(try writing.modelBuffers.encoder.stored(element), at: try checked(position, path))
+      .insert(try running.modelBuffers.encoder.stored(element), at: try checked(position, path))
     }
   }
 
@@ -117,7 +117,7 @@ extension Transaction {
     try checked(id, property, offset) {
       try renew(id, property, offset)
       let (path, name) = try target(id, offset)
-      try writing.issue(.change(path, name, try change(path)))
+      try running.issue(.change(path, name, try change(path)))
     }
   }
 
@@ -139,7 +139,7 @@ extension Transaction {
     guard let index = core.index(at: offset) else {
       throw DatabaseError.misuse(reason: "the id of a \(M.self) cannot be changed")
     }
-    return (try id.path, try writing.binding(core).names[index])
+    return (try id.path, try running.binding(core).names[index])
   }
 
   /// Gives a property that the record has in an older form only the one that is changed in place.
@@ -150,13 +150,13 @@ extension Transaction {
     guard let index = core.index(at: offset), core.properties[index].lazyStep != nil,
       let model = try find(id)
     else { return }
-    let (path, binding) = (try id.path, try writing.binding(core))
-    var updates = try writing.modelBuffers.encoder.updates(
+    let (path, binding) = (try id.path, try running.binding(core))
+    var updates = try running.modelBuffers.encoder.updates(
       model[keyPath: property], at: offset, binding)
     updates += try leavingFormerNames(updates, path, binding)
     let node = self[path]
     if try updates.allSatisfy({ try node.property($0.name)?.stored() == $0.value }) { return }
-    try writing.issue(.update(path, updates), isAsked: true)
+    try running.issue(.update(path, updates), isAsked: true)
   }
 
   /// Runs a change; where code has rules that it can break, they are checked on the model that
@@ -171,11 +171,11 @@ extension Transaction {
     }
     let hasCode = schema.hooks != nil || !schema.conditions.isEmpty
     if hasCode || schema.hasRules(in: place) || schema.core.owner?().guardian != nil {
-      return try writing.asking(.part(place), body)
+      return try running.asking(.part(place), body)
     }
-    guard schema.core.isGuarded(in: place) else { return try writing.asking(.none, body) }
+    guard schema.core.isGuarded(in: place) else { return try running.asking(.none, body) }
     try attempt {
-      try writing.asking(.none, body)
+      try running.asking(.none, body)
       var model = try get(id)
       let problems = schema.core.checked(&model)
       if problems.isEmpty { return }

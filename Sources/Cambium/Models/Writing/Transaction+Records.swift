@@ -23,7 +23,7 @@ extension Transaction {
   /// - Throws: ``DatabaseError/exists(_:reason:)`` where its place is taken; otherwise as
   ///   ``set(_:to:)``.
   public func insert(_ record: DynamicRecord) throws {
-    if try writing.hasNode(at: record.path) {
+    if try running.hasNode(at: record.path) {
       throw DatabaseError.exists(record.path, reason: "there is a node already")
     }
     try set(record.path, to: .map(record.values))

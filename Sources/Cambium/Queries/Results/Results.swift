@@ -214,7 +214,7 @@ extension Results {
   public func makeBatches() throws -> WalkBatches<Element> {
     let snapshot = try request.snapshot()
     let pinned = pinned(to: snapshot)
-    let guarding = snapshot.writing.map { OpenRun($0) }
+    let guarding = snapshot.transaction.map { OpenRun($0) }
     return WalkBatches(snapshot.isLive ? nil : snapshot.directory) { check in
       let run = try pinned.request.run()
       let own = run.check
@@ -237,12 +237,12 @@ extension Results {
 
 /// Refuses writing to a transaction as long as its results are read batch by batch.
 private final class OpenRun {
-  private let writing: Writing
+  private let transaction: RunningTransaction
 
-  init(_ writing: Writing) {
-    self.writing = writing
-    writing.openRuns += 1
+  init(_ transaction: RunningTransaction) {
+    self.transaction = transaction
+    transaction.openRuns += 1
   }
 
-  deinit { writing.openRuns -= 1 }
+  deinit { transaction.openRuns -= 1 }
 }

@@ -11,7 +11,7 @@ extension Snapshot {
   func inBackground<R: Sendable>(
     _ body: @escaping @Sendable (_ check: @escaping @Sendable () throws -> Void) throws -> R
   ) async throws -> R {
-    guard let directory, !isLive else {
+    guard !isLive else {
       throw DatabaseError.misuse(reason: "a query of a transaction stays on its thread")
     }
     let queue = directory.options.background.makeQueue("cambium.query")

@@ -37,7 +37,8 @@ extension QueryRecords {
   /// The keys of a collection's records that have changed since the snapshot's moment, ascending;
   /// nil where there are too many, or the collection has changed as a whole.
   func changedKeys(in collection: Path, max: Int) throws -> [[UInt8]]? {
-    guard let directory = snapshot.directory, let moment = snapshot.moment else { return nil }
+    guard let moment = snapshot.moment else { return nil }
+    let directory = snapshot.directory
     let head = try reader.head().applied
     var keys: Set<[UInt8]> = []
     var (sequence, operations) = (SequenceNumber(moment), 0)

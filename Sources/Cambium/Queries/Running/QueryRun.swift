@@ -113,9 +113,9 @@ public final class QueryRun {
 
   /// Refuses writing to the transaction whose records `body` reads.
   func holding(_ body: () throws -> Void) rethrows {
-    let writing = records.snapshot.writing
-    writing?.openRuns += 1
-    defer { writing?.openRuns -= 1 }
+    let transaction = records.snapshot.transaction
+    transaction?.openRuns += 1
+    defer { transaction?.openRuns -= 1 }
     try body()
   }
 

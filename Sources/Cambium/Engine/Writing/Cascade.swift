@@ -1,5 +1,5 @@
-// References to records that go, and what becomes of them. Referrers are found by the index on the
-// reference, which is the relation's other side.
+// Delete rules: references to records that go, and what becomes of them. Referrers are found by the
+// index on the reference, which is the relation's other side.
 //
 //     the records that go ──cascade──▶ those that go with them ──▶ is one denied? ──▶ nullify
 //                           (all of them, before anything is changed)                  remove
@@ -8,78 +8,88 @@
 
 import LMDB
 
-extension Writing {
-  /// Deals with what refers to a node and all below it, before that goes.
+/// Obeys delete rules before a node goes with all below it.
+struct Cascade {
+  private let transaction: RunningTransaction
+
+  init(_ transaction: RunningTransaction) { self.transaction = transaction }
+
+  /// Deals with what refers to a node and all below it, before that is removed.
   ///
-  /// - Parameters:
-  ///   - path: The node.
-  ///   - destination: Where it goes; nil where it is removed. Beside where it was, a record only
-  ///     gets another key, and references to itself follow.
   /// - Throws: ``DatabaseError/stillReferred(_:by:property:)``; what was issued must be undone.
-  func letGo(_ path: Path, movingTo destination: Path?) throws {
-    let staysIn = destination?.parent == path.parent
-    if let destination, staysIn { try rename(path, to: destination) }
-    let departure = try asksAboutDeletions ? asked(path, staysIn) : departure(of: path, staysIn)
-    try refuseDenied(departure)
-    for member in departure.members { try release(member, departure) }
-    for dependent in departure.dependents.reversed() { try log(.remove(dependent)) }
+  func remove(_ path: Path) throws { try remove(path, staysIn: false) }
+
+  /// The same before it is moved. Beside where it was, a record only gets another key, and
+  /// references to itself follow.
+  func move(_ path: Path, to destination: Path) throws {
+    let staysIn = destination.parent == path.parent
+    if staysIn { try rename(path, to: destination) }
+    try remove(path, staysIn: staysIn)
+  }
+
+  private func remove(_ path: Path, staysIn: Bool) throws {
+    let isAsked = transaction.hooks.areAskedOfDeletions
+    let removal = try isAsked ? asked(path, staysIn) : removal(of: path, staysIn)
+    try refuseDenied(removal)
+    for member in removal.members { try release(member, removal) }
+    for dependent in removal.dependents.reversed() { try transaction.log(.remove(dependent)) }
   }
 
   /// The records that go, after the app's code was asked about each of them. It may write, so they
   /// are gathered again until there is nothing new among them.
-  private func asked(_ path: Path, _ staysIn: Bool) throws -> Departure {
+  private func asked(_ path: Path, _ staysIn: Bool) throws -> Removal {
     var known: Set<Path> = []
     while true {
-      let departure = try departure(of: path, staysIn)
+      let removal = try removal(of: path, staysIn)
       var isComplete = true
-      for root in [path] + departure.dependents {
+      for root in [path] + removal.dependents {
         if !(root == path && staysIn), known.insert(root).inserted {
-          try askAboutDeletion(of: root)
+          try HookCalls(transaction).askAboutDeletion(of: root)
           isComplete = false
         }
-        for (collection, guardian) in guards.collections(within: root)
+        for (collection, guardian) in transaction.hooks.guards.collections(within: root)
         where guardian.isAskedOfDeletions {
           var last: Key?
-          while let key = try nextKey(below: collection, after: last) {
+          while let key = try transaction.nextKey(below: collection, after: last) {
             last = key
             let member = collection.appending(key)
             guard known.insert(member).inserted else { continue }
-            try askAboutDeletion(of: member)
+            try HookCalls(transaction).askAboutDeletion(of: member)
             isComplete = false
           }
         }
       }
-      if isComplete { return departure }
+      if isComplete { return removal }
     }
   }
 
   /// The records that go with a node, and those that delete rules take along.
-  private func departure(of path: Path, _ staysIn: Bool) throws -> Departure {
-    let collections = projector.catalog.collections
-    var departure = Departure(path)
-    if !staysIn, path.parent.map(collections.isReferredTo) ?? false, try exists(path) {
-      departure.add(path)
+  private func removal(of path: Path, _ staysIn: Bool) throws -> Removal {
+    let collections = transaction.catalog.collections
+    var removal = Removal(path)
+    if !staysIn, path.parent.map(collections.isReferredTo) ?? false, try transaction.exists(path) {
+      removal.add(path)
     }
     for target in collections.targets(within: path) {
       var last: Key?
-      while let key = try nextKey(below: target, after: last) {
-        departure.add(target.appending(key))
+      while let key = try transaction.nextKey(below: target, after: last) {
+        removal.add(target.appending(key))
         last = key
       }
     }
     var next = 0
-    while next < departure.members.count {
-      let member = departure.members[next]
+    while next < removal.members.count {
+      let member = removal.members[next]
       next += 1
       for edge in edges(to: member) where edge.rule == .cascade {
-        try forEachReferrer(to: member, edge) { departure.add($0) }
+        try forEachReferrer(to: member, edge) { removal.add($0) }
       }
     }
-    return departure
+    return removal
   }
 
   /// The records that go.
-  private struct Departure {
+  private struct Removal {
     /// The node that was asked to go; what is below it goes without an operation of its own.
     let root: Path
     private(set) var members: [Path] = []
@@ -96,11 +106,11 @@ extension Writing {
   }
 
   /// Refuses what may not go.
-  private func refuseDenied(_ departure: Departure) throws {
-    for member in departure.members {
+  private func refuseDenied(_ removal: Removal) throws {
+    for member in removal.members {
       for edge in edges(to: member) where edge.rule == .deny {
         try forEachReferrer(to: member, edge) { referrer in
-          if departure.contains(referrer) { return }
+          if removal.contains(referrer) { return }
           throw DatabaseError.stillReferred(member, by: referrer, property: edge.name)
         }
       }
@@ -108,11 +118,11 @@ extension Writing {
   }
 
   /// Takes a reference away from those that stay.
-  private func release(_ member: Path, _ departure: Departure) throws {
+  private func release(_ member: Path, _ removal: Removal) throws {
     guard let key = member.last else { return }
     for edge in edges(to: member) where edge.rule == .nullify {
       try forEachReferrer(to: member, edge) { referrer in
-        if !departure.contains(referrer) { try replace(key, by: nil, in: referrer, edge) }
+        if !removal.contains(referrer) { try replace(key, by: nil, in: referrer, edge) }
       }
     }
   }
@@ -139,7 +149,7 @@ extension Writing {
 
   private func edges(to member: Path) -> [Edge] {
     guard let parent = member.parent else { return [] }
-    return projector.catalog.collections.references(to: parent).compactMap {
+    return transaction.catalog.collections.references(to: parent).compactMap {
       (collection, property) in
       collection.edge(property.name).map {
         Edge(collection: collection, property: property, index: $0)
@@ -154,7 +164,7 @@ extension Writing {
     guard let key = member.last else { return }
     var referrers = Referrers(of: key, edge.index, edge.collection)
     while let keys = try referrers.next(
-      projector.reader, projector.catalog.collections)
+      transaction.reader, transaction.catalog.collections)
     {
       for key in keys {
         try body(edge.collection.path.appending(try key.lend { try Key($0) }))
@@ -162,27 +172,18 @@ extension Writing {
     }
   }
 
-  func nextKey(below path: Path, after last: Key?) throws -> Key? {
-    guard let node = try projector.reader.node(at: path) else { return nil }
-    var walk = try ChildWalk(try projector.reader, node: node, moment: nil, from: last)
-    while let key = try walk.next({ key, _, _ in try Key(key.extracting(droppingFirst: 8)) }) {
-      if key != last { return key }
-    }
-    return nil
-  }
-
   // MARK: Changing references
 
   /// Changes or takes away a reference.
   private func replace(_ old: Key, by new: Key?, in referrer: Path, _ edge: Edge) throws {
-    let snapshot = Snapshot(self, state, directory, sequence: sequence)
+    let snapshot = Snapshot(transaction)
     let value = try snapshot[referrer][edge.name] ?? edge.property.definition.absence
-    var changed = value.flatMap { Writing.replacing(old, by: new, in: $0) }
+    var changed = value.flatMap { Cascade.replacing(old, by: new, in: $0) }
     // Without a value it would mean its default again.
     if changed == nil, edge.property.definition.hasDefault { changed = .null }
     let update = Operation.PropertyUpdate(
       name: edge.property.name, value: try changed?.stored())
-    try change(.update(referrer, [update]), isObeyed: true)
+    try HookCalls(transaction).change(.update(referrer, [update]), isObeyed: true)
   }
 
   /// The value of a property with each reference to one key changed, or taken away.

@@ -4,7 +4,7 @@
 // that records which refer to each other may come back in any order.
 
 /// The nodes that a transaction has brought back.
-struct BroughtBack {
+struct RestoredReferences {
   private var paths: [Path] = []
   private var known: Set<Path> = []
   /// True if an undo is under way, which also sets references as they were.
@@ -20,36 +20,43 @@ struct BroughtBack {
   }
 }
 
-extension Writing {
+extension RestoredReferences {
   /// Looks at the references of what came back.
   ///
   /// - Throws: ``DatabaseError/invalid(_:)`` for a reference that leads nowhere and must not go.
-  func settleArrivals() throws {
-    var paths = arrivals.take()
+  static func settle(in transaction: RunningTransaction) throws {
+    var paths = transaction.draft.restored.take()
     while !paths.isEmpty {
-      for path in paths { try settleReferences(within: path) }
+      for path in paths { try settle(within: path, in: transaction) }
       // Hooks may have brought back more.
-      paths = arrivals.take()
+      paths = transaction.draft.restored.take()
     }
   }
 
-  private func settleReferences(within path: Path) throws {
-    let collections = projector.catalog.collections
-    if let plan = collections[of: path], plan.keepsReferences { try settle(path, plan) }
+  private static func settle(
+    within path: Path, in transaction: RunningTransaction
+  ) throws {
+    let collections = transaction.catalog.collections
+    if let plan = collections[of: path], plan.keepsReferences {
+      try settle(path, plan, transaction)
+    }
     for plan in collections.all(within: path) where plan.keepsReferences {
       var last: Key?
-      while let key = try nextKey(below: plan.path, after: last) {
-        try settle(plan.path.appending(key), plan)
+      while let key = try transaction.nextKey(below: plan.path, after: last) {
+        try settle(plan.path.appending(key), plan, transaction)
         last = key
       }
     }
   }
 
-  private func settle(_ path: Path, _ plan: CollectionPlan) throws {
+  private static func settle(
+    _ path: Path, _ plan: CollectionPlan, _ transaction: RunningTransaction
+  ) throws {
     for property in plan.properties where property.definition.keepsReferences {
-      guard let record = try record(at: path), record.kind == .record,
+      guard let record = try transaction.record(at: path), record.kind == .record,
         let stored = try record.value(of: property.name),
-        case let missing = try missingTargets(stored, property.definition), !missing.isEmpty
+        case let missing = try transaction.missingTargets(stored, property.definition),
+        !missing.isEmpty
       else { continue }
       guard property.definition.deleteRule == .nullify else {
         throw DatabaseError.invalid(
@@ -61,14 +68,16 @@ extension Writing {
           })
       }
       var value: Value? = try stored.lend { try Value($0) }
-      for key in missing { value = value.flatMap { Writing.replacing(key, by: nil, in: $0) } }
+      for key in missing { value = value.flatMap { Cascade.replacing(key, by: nil, in: $0) } }
       let update = Operation.PropertyUpdate(name: property.name, value: try value?.stored())
-      try change(.update(path, [update]), isObeyed: true)
+      try HookCalls(transaction).change(.update(path, [update]), isObeyed: true)
     }
   }
+}
 
+extension RunningTransaction {
   /// The keys in a stored value that lead nowhere.
-  private func missingTargets(
+  fileprivate func missingTargets(
     _ value: [UInt8], _ property: PropertyDefinition
   ) throws -> [Key] {
     guard let target = property.target, value.first != ValueTag.null else { return [] }

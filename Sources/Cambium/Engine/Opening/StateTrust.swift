@@ -15,10 +15,21 @@
 
 import LMDB
 
-extension OpenDirectory {
+/// Decides whether a state is used as it is.
+struct StateTrust: Sendable {
+  /// The database's directory.
+  let path: String
+  let boot: String
+  let mount: String
+  /// The generation in use when this process opened the log. Later ones were made since, on the
+  /// same mount, which the open log has kept.
+  let firstGeneration: UInt64
+  /// True to trust every state, as a bug would that the harness must find.
+  let trustsAll: Bool
+
   /// True if the state that a mark names can be used as it is.
-  func trusts(_ mark: StateMark) -> Bool {
-    if options.plantedBugs.contains(.tornStateTrusted) { return true }
+  func covers(_ mark: StateMark) -> Bool {
+    if trustsAll { return true }
     if mark.isTrusted(boot: boot, mount: mount) { return true }
     guard mark.boot == boot else { return false }
     // Whoever has it open keeps the file system mounted, and what is not on disk yet in memory.

@@ -3,15 +3,20 @@
 // a record that goes is dealt with first. All of it becomes explicit operations, so that folding
 // the log needs no rules.
 
-extension Writing {
+/// Obeys the rules that collections declare.
+struct DeclaredRules {
+  private let transaction: RunningTransaction
+
+  init(_ transaction: RunningTransaction) { self.transaction = transaction }
+
   /// The operation as the rules want it.
   func obeying(_ operation: Operation) throws -> Operation {
-    if arrivals.isUndoing, !projector.catalog.collections.isEmpty,
+    if transaction.draft.restored.isUndoing, !transaction.catalog.collections.isEmpty,
       let path = operation.changedPath
     {
-      arrivals.note(path)
+      transaction.draft.restored.note(path)
     }
-    guard let plan = projector.plan(ruling: operation) else { return operation }
+    guard let plan = transaction.group.stateWriter.plan(ruling: operation) else { return operation }
     switch operation {
     case .set(let path, let content): return .set(path, try plan.treated(content, self))
     case .update(let path, let updates):
@@ -31,7 +36,8 @@ extension Writing {
     _ operation: Operation, _ path: Path, _ property: PropertyPlan
   ) throws -> Operation {
     let (name, standIn) = (property.name, property.standIn)
-    guard property.domain != nil || !property.addsToNothing, let record = try record(at: path),
+    guard property.domain != nil || !property.addsToNothing,
+      let record = try transaction.record(at: path),
       record.kind == .record
     else { return operation }
     var start = record
@@ -62,58 +68,27 @@ extension Writing {
     addedBy change: ValueChange<[UInt8]>, at path: Path, _ property: PropertyDefinition,
     _ collection: Path
   ) throws {
-    guard property.mustExist, !arrivals.isUndoing, property.type.isPlural,
+    guard property.mustExist, !transaction.draft.restored.isUndoing, property.type.isPlural,
       let added = try change.added(path),
       let reason = try checkTarget(added, property)
     else { return }
     throw DatabaseError.invalid([Violation(collection, property.name, reason)])
   }
 
-  /// The content that a node holds, or nil where there is none.
-  func record(at path: Path) throws -> Content? {
-    guard let parent = path.parent, let key = path.last else { return nil }
-    let reader = try projector.reader
-    guard let node = try reader.node(at: parent) else { return nil }
-    return try key.lendTreeKey(parent: node) {
-      try reader.version($0, asOf: nil) { header, version in
-        Content(
-          kind: header.kind, bytes: version.extracting(droppingFirst: header.contentOffset).array())
-      }
-    }
-  }
-
   /// Refuses a reference that leads nowhere.
   fileprivate func checkTarget(_ value: [UInt8], _ property: PropertyDefinition) throws -> String? {
-    guard property.mustExist, !arrivals.isUndoing, let target = property.target, !value.isEmpty,
+    guard property.mustExist, !transaction.draft.restored.isUndoing, let target = property.target,
+      !value.isEmpty,
       value[0] != ValueTag.null
     else { return nil }
     let values = property.type.isPlural ? try value.lend { try IndexEntry.elements($0) } : [value]
     for value in values {
       let reference = try value.lend { try Value($0) }
-      guard let key = StoredKey.key(naming: reference), try exists(target.appending(key))
+      guard let key = StoredKey.key(naming: reference),
+        try transaction.exists(target.appending(key))
       else { return "refers to \(reference.text), which is not in \(target)" }
     }
     return nil
-  }
-
-  func exists(_ path: Path) throws -> Bool { try record(at: path) != nil }
-
-  /// The greatest integer key that a collection ever had; of one that is not declared, that it has.
-  func greatestKey(_ path: Path) throws -> Int64? {
-    try use()
-    return try translating {
-      guard let plan = projector.catalog.collections[path] else {
-        return try projector.reader.greatestKey(below: path)
-      }
-      return try projector.folds.memory.keys.greatest(plan, projector.reader)
-    }
-  }
-
-  /// True if there is a node at a path that is to be written next: found by the writer's own
-  /// cursor, which then stands where it will be written.
-  func hasNode(at path: Path) throws -> Bool {
-    try use()
-    return try translating { try projector.hasNode(at: path) }
   }
 }
 
@@ -143,29 +118,29 @@ extension Collections {
 }
 
 extension CollectionPlan {
-  fileprivate func treated(_ content: Content, _ writing: Writing) throws -> Content {
+  fileprivate func treated(_ content: Content, _ rules: DeclaredRules) throws -> Content {
     var record = try content.bytes.lend { try RecordBuilder($0) }
     for property in properties {
       guard let value = record[property.name] else { continue }
-      record[property.name] = try property.treated(value, path, writing)
+      record[property.name] = try property.treated(value, path, rules)
     }
     return Content(kind: .record, bytes: record.stored())
   }
 
   fileprivate func treated(
-    _ update: Operation.PropertyUpdate, _ writing: Writing
+    _ update: Operation.PropertyUpdate, _ rules: DeclaredRules
   ) throws -> Operation.PropertyUpdate {
     guard let value = update.value, let property = property(update.name) else { return update }
-    return .init(name: update.name, value: try property.treated(value, path, writing))
+    return .init(name: update.name, value: try property.treated(value, path, rules))
   }
 }
 
 extension PropertyPlan {
   /// The stored form that the rules make of a value; nil for nothing.
   fileprivate func treated(
-    _ value: [UInt8], _ collection: Path, _ writing: Writing
+    _ value: [UInt8], _ collection: Path, _ rules: DeclaredRules
   ) throws -> [UInt8]? {
-    if let reason = try writing.checkTarget(value, definition) {
+    if let reason = try rules.checkTarget(value, definition) {
       throw DatabaseError.invalid([Violation(collection, definition.name, reason)])
     }
     guard value.first != ValueTag.null else { return value }

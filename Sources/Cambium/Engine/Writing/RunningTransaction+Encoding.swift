@@ -1,11 +1,11 @@
 // From an app's values to stored ones: names get their numbers, which are defined in the log first.
 
-extension Writing {
+extension RunningTransaction {
   /// The number of a name, which is defined where it is new.
   func define(_ name: String) throws -> Catalog.NameID {
-    if let id = projector.catalog.id(of: name) { return id }
+    if let id = catalog.id(of: name) { return id }
     _ = try Key.checked(name)
-    let id = Catalog.NameID(projector.catalog.count)
+    let id = Catalog.NameID(catalog.count)
     try issue(.define(id, name))
     return id
   }
@@ -30,7 +30,7 @@ extension Writing {
       return Content(kind: .scalar, bytes: try stored(value, path))
     }
     do {
-      let bytes = try encoder.encode(record) { try define($0) }
+      let bytes = try group.encoder.encode(record) { try define($0) }
       try Limits.check(bytes.count, path)
       return Content(kind: .record, bytes: bytes)
     } catch DatabaseError.badValue(_, let reason) {
@@ -40,16 +40,16 @@ extension Writing {
 
   /// The record and the property that a path names, if its parent is a record with such a property.
   func propertyPlace(_ path: Path) throws -> (Path, String)? {
-    if projector.tree.memory.parent?.path.count == path.parentCount,
-      path.bytes.starts(with: projector.tree.memory.parent?.path ?? [])
+    if group.stateWriter.tree.memory.parent?.path.count == path.parentCount,
+      path.bytes.starts(with: group.stateWriter.tree.memory.parent?.path ?? [])
     {
       return nil
     }
     guard let key = path.last, let parent = path.parent, !parent.isRoot else { return nil }
     let name = key.description
-    guard projector.catalog.id(of: name) != nil else { return nil }
+    guard catalog.id(of: name) != nil else { return nil }
     try use()
-    let snapshot = Snapshot(self, state, directory, sequence: sequence)
+    let snapshot = Snapshot(self)
     return try snapshot[parent][name] == nil ? nil : (parent, name)
   }
 }

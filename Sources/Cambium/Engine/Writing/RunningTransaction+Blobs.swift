@@ -2,7 +2,7 @@
 
 import LMDB
 
-extension Writing {
+extension RunningTransaction {
   /// Refuses an operation whose value refers to a blob that is not stored.
   ///
   /// - Throws: ``DatabaseError/badValue(_:reason:)``; nothing is changed.
@@ -10,7 +10,7 @@ extension Writing {
   func checkBlobs(_ operation: Operation) throws {
     if !BlobReferences.mayBe(in: operation) || directory.options.refersLoosely { return }
     try BlobReferences.forEach(in: operation) { blob in
-      if chunks.holds(blob) { return }
+      if draft.additions.chunks.holds(blob) { return }
       if try directory.log.read({ try $0.hasBlob(blob) }) { return }
       throw DatabaseError.badValue(
         operation.path ?? .root,

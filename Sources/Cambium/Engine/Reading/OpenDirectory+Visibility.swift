@@ -1,0 +1,62 @@
+// The definition of *visible*, for readers, observers and other processes alike.
+//
+//     log committed ──▶ stored ──▶ state committed ──▶ visible
+//
+// A transaction is *visible* once the state in use has folded it in and committed: once its number
+// is at most the position in the state's head. The log's head never decides, since a transaction
+// that is stored may not be readable yet. Everybody goes by that one number:
+//
+//     snapshots                       read the state, and so its position
+//     observers in this process       are woken by ``ChangeFeed``, which this file alone tells
+//     observers in other processes    are woken by the `wake` file, and then look at the position
+//     writers                         take the catalog of the newest visible commit
+//
+// Invariants:
+// 1. What is visible is in the log: the position never passes the log's head. Asserted here.
+// 2. It never goes back. ``ChangeFeed`` ignores what is older than it knows.
+
+import LMDB
+
+extension OpenDirectory {
+  /// The newest transaction that a state has folded in.
+  func applied(of state: State) throws -> SequenceNumber {
+    let transaction = try ReadTransaction(state.environment, tables: [])
+    return try StateReader(access: transaction.access, tables: state.tables).head().applied
+  }
+
+  /// Tells everybody that a group is visible, which the state has just committed.
+  func publish(_ group: WriteGroup) {
+    remember(group.stateWriter.catalog)
+    publish(group.head.sequence)
+  }
+
+  /// Tells everybody that a commit of this process has made a transaction visible, and all before
+  /// it.
+  func publish(_ sequence: SequenceNumber) {
+    assert(
+      (try? log.read { try $0.head().sequence >= sequence }) ?? true, "visible, but not stored")
+    feed.publish(sequence)
+  }
+
+  /// Looks how far the state in use has come, and tells everybody.
+  func publishVisible() throws { publish(try snapshot(at: .now).sequence) }
+
+  /// Takes over what has become visible, by whichever process, without telling other processes.
+  ///
+  /// - Returns: The newest visible transaction.
+  @discardableResult
+  func adoptVisible() throws -> SequenceNumber {
+    let visible = try snapshot(at: .now).sequence
+    feed.advance(to: visible)
+    return visible
+  }
+
+  /// Sees to it that what this process has acknowledged is visible at a moment.
+  ///
+  /// - Throws: ``DatabaseError/stateBehind(applied:head:reason:)``.
+  func checkLag(for moment: Moment) throws {
+    guard feed.lag != nil else { return }
+    if case .sequence(let sequence) = moment, sequence <= feed.applied { return }
+    try feed.remedy()
+  }
+}

@@ -1,0 +1,151 @@
+// Asking an app's hooks and rules about changes of records.
+
+/// The app's code that has a say in changes of records, and which of it runs.
+struct RecordHooks {
+  /// Which changes it is asked about.
+  enum Scope: Equatable {
+    case all
+    case none
+    /// Of a property that lies there in its model.
+    case part(Range<Int>)
+  }
+
+  var guards: RecordGuards
+  var scope = Scope.all
+  /// The records whose hooks are running: what these write to them is not asked about again.
+  var paths: Set<Path> = []
+  var depth = 0
+
+  /// Hooks that write records whose hooks write may come so deep.
+  static let depthMax = 32
+
+  /// True if the app's code is asked about changes.
+  var areAsked: Bool { !guards.isEmpty && scope != .none }
+
+  /// True if it is asked about records that go.
+  var areAskedOfDeletions: Bool { areAsked && guards.haveDeletions }
+}
+
+extension RunningTransaction {
+  /// Runs what changes only a part of a model, or what nobody is asked about.
+  func asking<R>(_ scope: RecordHooks.Scope, _ body: () throws -> R) throws -> R {
+    let outer = hooks.scope
+    hooks.scope = scope
+    defer { hooks.scope = outer }
+    return try body()
+  }
+
+  /// Runs the hooks that are asked about a record.
+  func asking<R>(about path: Path?, _ body: () throws -> R) throws -> R {
+    let (scope, paths, depth) = (hooks.scope, hooks.paths, hooks.depth)
+    guard depth < RecordHooks.depthMax else {
+      throw DatabaseError.misuse(
+        reason: "hooks that write have called each other \(RecordHooks.depthMax) deep")
+    }
+    hooks.depth += 1
+    hooks.scope = .all
+    if let path { hooks.paths.insert(path) }
+    // Guards that hooks have added stay.
+    defer { (hooks.scope, hooks.paths, hooks.depth) = (scope, paths, depth) }
+    return try body()
+  }
+}
+
+/// Asks hooks and rules in code about the changes of a transaction, and logs these with what the
+/// code makes of them.
+struct HookCalls {
+  private let transaction: RunningTransaction
+
+  init(_ transaction: RunningTransaction) { self.transaction = transaction }
+
+  private var hooks: RecordHooks { transaction.hooks }
+
+  /// Asks about a change of a record's properties, and logs it with what the code makes of it.
+  ///
+  /// Where `isObeyed`, declared rules have nothing to say about it.
+  func change(_ operation: Operation, isObeyed: Bool = false) throws {
+    func log(_ operation: Operation) throws {
+      try transaction.log(isObeyed ? operation : try DeclaredRules(transaction).obeying(operation))
+    }
+    guard hooks.areAsked, let path = operation.changedPath, let guardian = hooks.guards[of: path],
+      !hooks.paths.contains(path),
+      let change = try guardedChange(
+        by: isObeyed ? operation : DeclaredRules(transaction).obeying(operation), at: path),
+      change.new != nil || guardian.isAskedOfDeletions
+    else { return try log(operation) }
+    let updates: [Operation.PropertyUpdate]
+    do { updates = try ask(guardian, change) } catch let error as UnreadableRecord {
+      // Declared rules may have more to say.
+      try log(operation)
+      throw error.cause
+    }
+    try log(operation)
+    if !updates.isEmpty {
+      try transaction.log(try DeclaredRules(transaction).obeying(.update(path, updates)))
+    }
+  }
+
+  /// The change that an operation makes to a record; nil where there is none before and after, or
+  /// it stays as it was.
+  private func guardedChange(by operation: Operation, at path: Path) throws -> GuardedChange? {
+    let old = try transaction.record(at: path)
+    if old == nil, !operation.createsNodes { return nil }
+    let new = try Content.applying(operation, to: old)
+    if old == new { return nil }
+    var change = GuardedChange(path: path)
+    change.old = old?.kind == .record ? old?.bytes : nil
+    change.new = new?.kind == .record ? new?.bytes : nil
+    if case .part(let place) = hooks.scope { change.place = place }
+    return change.old == nil && change.new == nil ? nil : change
+  }
+
+  private func ask(
+    _ guardian: RecordGuard, _ change: GuardedChange
+  ) throws -> [Operation.PropertyUpdate] {
+    try transaction.asking(about: change.path) {
+      try guardian.ask(change, Transaction(transaction))
+    }
+  }
+
+  /// Asks about a record that goes.
+  func askAboutDeletion(of path: Path) throws {
+    guard let guardian = hooks.guards[of: path], guardian.isAskedOfDeletions,
+      !hooks.paths.contains(path), let record = try transaction.record(at: path),
+      record.kind == .record
+    else { return }
+    _ = try ask(guardian, GuardedChange(path: path, old: record.bytes))
+  }
+
+  /// Asks about the records that have come to a place with all below it.
+  func askAboutRestored(_ path: Path, from source: Path?) throws {
+    if !hooks.areAsked { return }
+    try askAboutRestored(one: path, from: source.flatMap { $0.parent == path.parent ? $0 : nil })
+    for (collection, _) in hooks.guards.collections(within: path) {
+      var last: Key?
+      while let key = try transaction.nextKey(below: collection, after: last) {
+        try askAboutRestored(one: collection.appending(key), from: nil)
+        last = key
+      }
+    }
+  }
+
+  /// Asks about one of them; `former` is where it was, if it has only got another key.
+  private func askAboutRestored(one path: Path, from former: Path?) throws {
+    guard let guardian = hooks.guards[of: path], let record = try transaction.record(at: path),
+      record.kind == .record
+    else { return }
+    var change = GuardedChange(path: path, new: record.bytes)
+    if let former { (change.oldKey, change.old) = (former.last?.stored, record.bytes) }
+    do {
+      let updates = try ask(guardian, change)
+      if !updates.isEmpty {
+        try transaction.log(try DeclaredRules(transaction).obeying(.update(path, updates)))
+      }
+    } catch let error as UnreadableRecord { throw error.cause }
+  }
+}
+
+extension Operation {
+  /// True if it makes the node where there is none.
+  fileprivate var createsNodes: Bool { if case .set = self { true } else { false } }
+}

@@ -1,0 +1,64 @@
+// The steps by which an operation of a body comes into the log, with what it entails:
+//
+//     operation ──▶ hooks and rules in code ──▶ delete rules ──▶ declared rules ──▶ log
+//
+// Every call that changes records issues operations, and delete rules, undo and references that
+// follow a key make some of their own, so this is the one place where an app's code is asked. Its
+// hooks may write: that is done at once, before the operation that they were asked about.
+
+extension RunningTransaction {
+  /// Applies one operation and logs it.
+  ///
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - isAsked: True if the app's code has been asked about it already.
+  /// - Throws: ``DatabaseError``, and what hooks throw; where the storage failed the transaction
+  ///   can only be given up.
+  func issue(_ operation: Operation, isAsked: Bool = false) throws {
+    try use()
+    // A write may move the pages that a query's records are lent from.
+    if openRuns > 0 {
+      throw DatabaseError.misuse(
+        reason: "a query's records are being read; take their keys first, then write")
+    }
+    try operation.checkPaths()
+    let isGuarded = !isAsked && hooks.areAsked && hooks.guards.concern(operation)
+    if !isGuarded && !group.stateWriter.isCompound(operation) {
+      try log(try DeclaredRules(self).obeying(operation))
+      if case .restore(let path, _) = operation { draft.restored.note(path) }
+      return
+    }
+    try translating { try begin() }
+    do {
+      try perform(operation, isGuarded)
+      try translating { try keep() }
+    } catch {
+      rollBack()
+      throw error
+    }
+  }
+
+  private func perform(_ operation: Operation, _ isGuarded: Bool) throws {
+    switch operation {
+    case .remove(let path):
+      let wasThere = try exists(path)
+      try Cascade(self).remove(path)
+      // A hook may have removed it.
+      if isGuarded, wasThere, try !exists(path) { return }
+      try log(operation)
+    case .move(let source, let destination):
+      try Cascade(self).move(source, to: destination)
+      try log(operation)
+      if source.parent != destination.parent { draft.restored.note(destination) }
+      try HookCalls(self).askAboutRestored(destination, from: source)
+    case .restore(let path, _):
+      try log(operation)
+      draft.restored.note(path)
+      try HookCalls(self).askAboutRestored(path, from: nil)
+    case .define, .event, .declare: try log(operation)
+    default:
+      try isGuarded
+        ? HookCalls(self).change(operation) : log(DeclaredRules(self).obeying(operation))
+    }
+  }
+}

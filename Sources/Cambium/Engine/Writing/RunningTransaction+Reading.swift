@@ -1,0 +1,45 @@
+// Reading what a transaction has written, for rules, hooks and keys.
+
+extension RunningTransaction {
+  /// The content that a node holds, or nil where there is none.
+  func record(at path: Path) throws -> Content? {
+    guard let parent = path.parent, let key = path.last else { return nil }
+    let reader = try self.reader
+    guard let node = try reader.node(at: parent) else { return nil }
+    return try key.lendTreeKey(parent: node) {
+      try reader.version($0, asOf: nil) { header, version in
+        Content(
+          kind: header.kind, bytes: version.extracting(droppingFirst: header.contentOffset).array())
+      }
+    }
+  }
+
+  func nextKey(below path: Path, after last: Key?) throws -> Key? {
+    guard let node = try reader.node(at: path) else { return nil }
+    var walk = try ChildWalk(try reader, node: node, moment: nil, from: last)
+    while let key = try walk.next({ key, _, _ in try Key(key.extracting(droppingFirst: 8)) }) {
+      if key != last { return key }
+    }
+    return nil
+  }
+
+  func exists(_ path: Path) throws -> Bool { try record(at: path) != nil }
+
+  /// The greatest integer key that a collection ever had; of one that is not declared, that it has.
+  func greatestKey(_ path: Path) throws -> Int64? {
+    try use()
+    return try translating {
+      guard let plan = catalog.collections[path] else {
+        return try reader.greatestKey(below: path)
+      }
+      return try group.stateWriter.folds.memory.keys.greatest(plan, reader)
+    }
+  }
+
+  /// True if there is a node at a path that is to be written next: found by the writer's own
+  /// cursor, which then stands where it will be written.
+  func hasNode(at path: Path) throws -> Bool {
+    try use()
+    return try translating { try group.stateWriter.hasNode(at: path) }
+  }
+}

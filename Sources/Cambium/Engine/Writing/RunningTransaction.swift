@@ -1,0 +1,199 @@
+import FoundationEssentials
+import LMDB
+import Synchronization
+
+/// A transaction while its body runs: the operations that it has applied, and its savepoints.
+///
+/// It belongs to one body of a ``WriteGroup``; what still holds it afterwards is refused.
+///
+/// Invariants:
+/// 1. Each operation of `operations` has been applied to the group's state, in order. Only
+///    ``log(_:)`` does both.
+/// 2. Savepoints nest: each has as many operations as the one before it, or more. Asserted when one
+///    begins.
+/// 3. It is used on the thread that began it, while its body runs; checked by ``use()``.
+final class RunningTransaction: @unchecked Sendable {
+  // It is Sendable because of invariant 3.
+
+  private enum Phase {
+    case running
+    /// The storage has failed, or the transaction has grown too large.
+    case failed(DatabaseError)
+    case ended
+  }
+
+  /// The part of the transaction that goes back when a savepoint is undone.
+  struct Draft {
+    var metadata: [String: String]
+    var additions: LogAdditions
+    /// The closures that run once the transaction is durable.
+    var afterCommit: [@Sendable () -> Void] = []
+    /// The nodes that came back, whose references are looked at in the end.
+    var restored = RestoredReferences()
+  }
+
+  private struct Savepoint {
+    let operations: OperationWriter.Mark
+    let draft: Draft
+  }
+
+  let group: WriteGroup
+  /// The number that the record gets.
+  let sequence: SequenceNumber
+  private(set) var operations: OperationWriter
+  var draft: Draft
+  private var savepoints: [Savepoint] = []
+  private var phase = Phase.running
+  private let thread = Platform.threadIdentity()
+  /// The app's hooks and rules about changes of records, and which of them run.
+  var hooks: RecordHooks
+  /// True if the transaction gets a record even if it has no operation.
+  var isAlwaysRecorded = false
+  /// How many queries are lending records of the transaction.
+  var openRuns = 0
+
+  init(_ group: WriteGroup, _ metadata: [String: String]) {
+    self.group = group
+    sequence = group.head.sequence.next
+    operations = OperationWriter(
+      expecting: group.directory.log.newestBytes.load(ordering: .relaxed))
+    draft = Draft(metadata: metadata, additions: group.additions)
+    hooks = RecordHooks(guards: group.directory.guards.withLock { $0 })
+  }
+
+  var directory: OpenDirectory { group.directory }
+
+  var isRecorded: Bool { operations.count > 0 || isAlwaysRecorded }
+
+  // MARK: Reading
+
+  /// Checks that the transaction is running, on this thread.
+  @inline(__always)
+  func use() throws {
+    if case .running = phase, thread == Platform.threadIdentity() { return }
+    try refuse()
+  }
+
+  private func refuse() throws {
+    if case .failed(let error) = phase, thread == Platform.threadIdentity() { throw error }
+    throw DatabaseError.misuse(reason: "the transaction has ended; read from a snapshot instead")
+  }
+
+  /// The view that sees what the transaction has written.
+  var reader: StateReader { get throws { try group.stateWriter.reader } }
+
+  /// The names and collections, with what the transaction has defined.
+  var catalog: Catalog {
+    @inline(__always) _read { yield group.stateWriter.catalog }
+  }
+
+  /// The changes that the transaction has made so far, in path order.
+  func changes() throws -> [Change] {
+    try use()
+    let old = try directory.snapshot(at: .now)
+    return try Touched.changes(of: operations.bytes, from: old, to: Snapshot(self))
+  }
+
+  // MARK: Writing
+
+  /// Applies one operation and logs it, without what rules make of it.
+  func log(_ operation: Operation) throws {
+    try checkBlobs(operation)
+    do {
+      try group.stateWriter.apply(operation, enforcing: true)
+    } catch let error as StorageError where error.kind == .mapFull {
+      try failing { try group.grow(with: self) }
+      try failing { try group.stateWriter.apply(operation, enforcing: true) }
+    } catch let error as StorageError {
+      throw fail(DatabaseError(error))
+    }
+    operations.write(operation)
+    if operations.bytes.count > Limits.transactionBytesMax {
+      let error = DatabaseError.transactionTooLarge(
+        bytes: operations.bytes.count, limit: Limits.transactionBytesMax)
+      phase = .failed(error)
+      throw error
+    }
+  }
+
+  private func failing(_ body: () throws -> Void) throws {
+    do { try translating(body) } catch let error as DatabaseError { throw fail(error) }
+  }
+
+  private func fail(_ error: DatabaseError) -> DatabaseError {
+    group.stateWriter.isUsable = false
+    phase = .failed(error)
+    return error
+  }
+
+  func setNumber(_ name: String, to number: UInt64) throws {
+    try use()
+    draft.additions.numbers[name] = number
+  }
+
+  func store(_ data: Data) throws -> Blob {
+    try use()
+    return try directory.log.read { try draft.additions.chunks.add(data, $0) }
+  }
+
+  /// Keeps a closure that is to run once the transaction is durable.
+  func keep(afterCommit body: @escaping @Sendable () -> Void) throws {
+    try use()
+    draft.afterCommit.append(body)
+  }
+
+  // MARK: Savepoints
+
+  /// Begins a savepoint.
+  func begin() throws {
+    assert(savepoints.last.map { $0.operations.count <= operations.count } ?? true)
+    try group.stateWriter.savepoint()
+    savepoints.append(Savepoint(operations: operations.mark, draft: draft))
+  }
+
+  /// Keeps what was done since the last savepoint.
+  func keep() throws {
+    savepoints.removeLast()
+    try group.stateWriter.release()
+  }
+
+  /// Undoes what was done since the last savepoint, unless the storage has failed: then the whole
+  /// transaction is given up.
+  func rollBack() {
+    guard group.stateWriter.isUsable else { return }
+    group.encoder.forget()
+    let savepoint = savepoints.removeLast()
+    operations.rewind(to: savepoint.operations)
+    draft = savepoint.draft
+    group.stateWriter.rollBack()
+  }
+
+  func rollBackAll() { for _ in savepoints { rollBack() } }
+
+  // MARK: The end
+
+  /// Ends the transaction.
+  ///
+  /// - Throws: The failure that it met, if any.
+  func end() throws {
+    if case .failed(let error) = phase { throw error }
+    phase = .ended
+  }
+
+  /// Ends the transaction, whose changes are to be undone.
+  func cancel() { phase = .ended }
+
+  /// Applies the operations again to a state's writer that has begun anew.
+  func applyAgain(to stateWriter: inout StateWriter) throws {
+    var reader = OperationReader(operations.bytes)
+    var applied: UInt32 = 0
+    for savepoint in savepoints {
+      while applied < savepoint.operations.count, let operation = try reader.next() {
+        try stateWriter.apply(operation)
+        applied += 1
+      }
+      try stateWriter.savepoint()
+    }
+    while let operation = try reader.next() { try stateWriter.apply(operation) }
+  }
+}

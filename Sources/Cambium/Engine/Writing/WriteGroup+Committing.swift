@@ -1,0 +1,103 @@
+// The group's commit: the log durably, then the state.
+
+import LMDB
+
+/// Positions, cursors and chunks of blobs, which the log gets beside a group's records.
+struct LogAdditions {
+  /// Positions of consumers and cursors, by the names of their entries.
+  var numbers: [String: UInt64] = [:]
+  var chunks = BlobChunks()
+
+  var isEmpty: Bool { numbers.isEmpty && chunks.isEmpty }
+}
+
+extension WriteGroup {
+  /// Commits the group. Nothing is stored when the log's commit throws, except for
+  /// `outcomeUnknown`. A failure of the state after it is no error, since the group is stored.
+  func commit() throws -> Outcome {
+    if let failure { throw failure }
+    let kept = directory.positions.take()
+    do { return try commit(with: kept) } catch {
+      directory.positions.putBack()
+      throw error
+    }
+  }
+
+  private func commit(with kept: [String: UInt64]) throws -> Outcome {
+    let numbers = additions.numbers.merging(kept) { own, _ in own }
+    if records.isEmpty && numbers.isEmpty && additions.chunks.isEmpty {
+      let hasCaughtUp = stateWriter.hasCaughtUp
+      hasCaughtUp ? try stateWriter.commit() : stateWriter.abort()
+      return hasCaughtUp ? .visible : .nothing
+    }
+    try commitLog(numbers)
+    directory.positions.dropTaken()
+    directory.feed.observers.add(stateWriter.observed)
+    directory.options.background.pass(.logged)
+    if directory.options.plantedBugs.contains(.toldEarly) {
+      directory.feed.publish(head.sequence)
+      usleep(1000)
+    }
+    return commitState()
+  }
+
+  private func commitState() -> Outcome {
+    var isVisible = true
+    do {
+      try stateWriter.commit()
+      isVisible = stateWriter.hasCaughtUp || !records.isEmpty
+    } catch {
+      stateWriter.abort()
+      if OpenDirectory.isFull(error) { state.releaseReserve() }
+      do { try heal() } catch { return .behind(error) }
+    }
+    return isVisible ? .visible : .nothing
+  }
+
+  private func commitLog(_ numbers: [String: UInt64]) throws {
+    for _ in 0..<4 {
+      do {
+        if directory.options.plantedBugs.contains(.consumerApart) { try commitNumbers(numbers) }
+        let writer = try LogWriter(directory.log)
+        try additions.chunks.write(to: writer)
+        for record in records { try writer.append(record) }
+        for (name, number) in numbers { try writer.setNumber(name, to: number) }
+        return try commit(writer)
+      } catch let error as StorageError where error.kind == .mapFull {
+        let bytes = records.reduce(additions.chunks.byteCount) { $0 + $1.operations.count }
+        try directory.log.grow(for: bytes)
+      }
+    }
+    throw DatabaseError.full(reason: "the log's map could not grow enough")
+  }
+
+  private func commit(_ writer: consuming LogWriter) throws {
+    do {
+      try writer.commit(head: head)
+    } catch let error as StorageError where error.kind == .uncertain {
+      throw DatabaseError.outcomeUnknown(head.sequence)
+    }
+  }
+
+  /// Commits positions ahead of their transactions, as a bug would that the harness must find.
+  private func commitNumbers(_ numbers: [String: UInt64]) throws {
+    try directory.log.amend { log in
+      for (name, number) in numbers { try log.setNumber(name, to: number) }
+    }
+  }
+
+  /// Folds in what is committed after the state's own commit failed: with more room in its map, or
+  /// into a new generation where this one can no longer be written.
+  private func heal() throws {
+    let state = try directory.prepareState().state
+    if state === self.state { try state.environment.growMap(headroom: 1 << 28) }
+    stateWriter = try StateWriter(state, catalog: directory.catalog)
+    do {
+      try directory.catchUp(&stateWriter, to: head.sequence)
+      try stateWriter.commit()
+    } catch {
+      stateWriter.abort()
+      throw error
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import FoundationEssentials
+import LMDB
+import Synchronization
+
+/// A group of one or more transactions that are committed together.
+///
+///     body ──▶ RunningTransaction ──▶ sealed record ┐
+///     body ──▶ RunningTransaction ──▶ sealed record ┴──▶ log, one flush ──▶ state
+///
+/// Each body of the group becomes a transaction record of its own. Bodies run one after the other
+/// on the state's one open transaction. Where one throws, its changes are undone by starting over:
+/// the state's transaction is dropped and the recorded *operations* of the earlier bodies are
+/// applied again, never their closures. The same happens when the map must grow. From the first
+/// throw on, the rest of the group runs in savepoints, so that a group with many failures stays
+/// linear.
+///
+/// Invariants:
+/// 1. Every operation of `records` and of the running transaction has been applied to the state, in
+///    order. One function applies and logs them.
+/// 2. The sealed records end with `head`, and follow each other without a gap. Asserted after each
+///    body.
+/// 3. It is used on one thread, between its start and its commit. The running transaction checks
+///    that on each call of an app.
+final class WriteGroup: @unchecked Sendable {
+  // It is Sendable because of invariant 3. It is not shared; the snapshots of a running transaction
+  // hold that, which refuses any other thread and any other time.
+
+  /// The result of a commit.
+  enum Outcome {
+    /// There was nothing to commit.
+    case nothing
+    /// Readers see the group, or what the group has caught up with.
+    case visible
+    /// The group is stored, and the state could not be committed after it.
+    case behind(any Error)
+  }
+
+  let directory: OpenDirectory
+  let state: State
+  var stateWriter: StateWriter
+  private(set) var head: LogHead
+  /// Nothing that was removed up to here can be restored.
+  let horizon: SequenceNumber
+  /// The sealed records.
+  private(set) var records: [TransactionRecord] = []
+  /// Entries that the log gets beside the records.
+  private(set) var additions = LogAdditions()
+  /// Why the whole group can only be given up, if it must be.
+  private(set) var failure: (any Error)?
+  private var usesSavepoints = false
+  /// True if changes of records are kept for observers of this process.
+  private let isObserved: Bool
+  /// Encodes records; it remembers the names of the last.
+  var encoder = RecordEncoder()
+  /// The objects of the layers above that serve the whole group.
+  let slots = Slots()
+
+  init(
+    _ directory: OpenDirectory, _ state: State, head: LogHead, horizon: SequenceNumber,
+    catalog: Catalog
+  ) throws {
+    self.directory = directory
+    self.state = state
+    self.head = head
+    self.horizon = horizon
+    isObserved = directory.feed.observers.isObserved
+    stateWriter = try StateWriter(state, catalog: catalog)
+    configure(defersBuilds: directory.options.buildsIndexesLater)
+  }
+
+  /// The newest record that was committed before this group.
+  var committed: SequenceNumber { SequenceNumber(head.sequence.rawValue - UInt64(records.count)) }
+
+  // MARK: Transactions
+
+  /// Runs a body as the next transaction.
+  ///
+  /// - Throws: Any error that the body throws; nothing of the transaction is left then.
+  func run(_ metadata: [String: String], _ body: (RunningTransaction) throws -> Void) throws {
+    let transaction = RunningTransaction(self, metadata)
+    stateWriter.begin(transaction.sequence, isObserved: isObserved)
+    if usesSavepoints { try transaction.begin() }
+    do {
+      try body(transaction)
+      try RestoredReferences.settle(in: transaction)
+      try transaction.end()
+      if usesSavepoints { try transaction.keep() }
+    } catch {
+      transaction.cancel()
+      undo(transaction)
+      throw error
+    }
+    additions = transaction.draft.additions
+    if transaction.isRecorded { seal(transaction) }
+    checkInvariants()
+  }
+
+  private func seal(_ transaction: RunningTransaction) {
+    stateWriter.finish()
+    let time = directory.recordTime(after: head.time)
+    let options = directory.options
+    let record = TransactionRecord(
+      sequence: transaction.sequence, clock: head.clock.next(microseconds: time), time: time,
+      origin: directory.format.origin, metadata: transaction.draft.metadata,
+      operations: transaction.operations, previous: head.link,
+      salt: options.random.map { _ in options.randomBytes(16) })
+    directory.log.newestBytes.store(
+      min(transaction.operations.bytes.count, 1 << 20), ordering: .relaxed)
+    head.advance(to: record)
+    records.append(record)
+  }
+
+  /// Takes back what a transaction did that failed.
+  private func undo(_ transaction: RunningTransaction) {
+    encoder.forget()
+    if usesSavepoints && stateWriter.isUsable { return transaction.rollBackAll() }
+    let isUntouched = transaction.operations.count == 0 && stateWriter.isUsable
+    if isUntouched { return }
+    usesSavepoints = true
+    do { try translating { try startOver(with: nil) } } catch { failure = failure ?? error }
+  }
+
+  /// Checks what holds between two transactions, in debug builds.
+  func checkInvariants() {
+    assert(records.last.map { $0.sequence == head.sequence } ?? true, "the head is another's")
+    assert(
+      records.suffix(2).first.map { $0.sequence.next >= head.sequence } ?? true,
+      "the group's records have a gap")
+    assert(failure != nil || stateWriter.applied == head.sequence, "a record was not applied")
+  }
+
+  // MARK: Starting over
+
+  /// Drops the state's transaction, gives the map room, and applies again what was recorded.
+  func grow(with transaction: RunningTransaction) throws {
+    stateWriter.abort()
+    let (mapBytes, _, _) = try state.environment.usage()
+    try state.environment.growMap(headroom: mapBytes)
+    try startOver(with: transaction)
+  }
+
+  /// Applies again what was recorded: the finished bodies, and the running one with its savepoints.
+  private func startOver(with transaction: RunningTransaction?) throws {
+    let isDeferred = stateWriter.folds.fillsLater
+    stateWriter.abort()
+    stateWriter = try StateWriter(state, catalog: directory.catalog)
+    configure(defersBuilds: isDeferred)
+    try directory.catchUp(&stateWriter, to: committed)
+    for record in records { try stateWriter.apply(record, isObserved: isObserved) }
+    if let transaction {
+      stateWriter.begin(transaction.sequence, isObserved: isObserved)
+      try transaction.applyAgain(to: &stateWriter)
+    }
+  }
+
+  /// Configures which index work is deferred, so that others need not wait for it.
+  private func configure(defersBuilds: Bool) {
+    stateWriter.folds.fillsLater = defersBuilds
+    stateWriter.folds.emptiedAtOnce = directory.options.buildsIndexesLater ? 0 : 2000
+  }
+}

@@ -1,0 +1,144 @@
+import LMDB
+
+/// The log's open write transaction.
+struct LogWriter: ~Copyable {
+  private var transaction: WriteTransaction
+  private let tables: LogTables
+  private let damage: LogDamage
+  private let bugs: PlantedBugs
+
+  init(_ log: Log) throws {
+    transaction = try WriteTransaction(log.environment)
+    damage = log.damage
+    bugs = log.environment.plantedBugs
+    tables = log.tables
+  }
+
+  var reader: LogReader {
+    LogReader(access: transaction.access, tables: tables, damage: damage)
+  }
+
+  /// Appends a record, which must be the one after the newest.
+  func append(_ record: TransactionRecord) throws {
+    let bytes = record.stored()
+    var part: UInt32 = 0
+    var offset = 0
+    while offset < bytes.count {
+      let end = min(offset + LogTables.partBytesMax, bytes.count)
+      try LogTables.recordKey(record.sequence, part: part).lend { key in
+        try bytes.lend {
+          try transaction.put(tables.records, key, $0.extracting(offset..<end), .append)
+        }
+      }
+      offset = end
+      part += 1
+    }
+  }
+
+  private func put(_ name: String, _ value: [UInt8]) throws {
+    let key = Array(name.utf8)
+    try key.lend { keySpan in
+      try MetaEntry.seal(value, name: key).lend { try transaction.put(tables.meta, keySpan, $0) }
+    }
+  }
+
+  func setFormat(_ format: FormatEntry) throws { try put("format", format.stored()) }
+
+  /// Says which state belongs to the log. From then on the log is of today's format: an earlier
+  /// version of the program would not look at the fold's number, and trust the state.
+  func setStateMark(_ mark: StateMark) throws {
+    var format = try reader.format()
+    if format.version < FormatEntry.version {
+      format.version = FormatEntry.version
+      try setFormat(format)
+    }
+    try put("state", mark.stored())
+  }
+
+  /// Names the checkpoint; nil takes the name out.
+  func setCheckpoint(_ mark: CheckpointMark?) throws {
+    if let mark { return try put("checkpoint", mark.stored()) }
+    try removeEntry("checkpoint")
+  }
+
+  func setNumber(_ name: String, to number: UInt64) throws {
+    var bytes: [UInt8] = []
+    bytes.append(littleEndian: number)
+    try put(name, bytes)
+  }
+
+  /// Says what stands in the place of the records up to a number.
+  func setBaseline(_ mark: BaselineMark) throws { try put(BaselineMark.name, mark.stored()) }
+
+  /// Makes this the log that goes on after a baseline.
+  func begin(after baseline: BaselineMark) throws {
+    if baseline.sequence == .zero { return }
+    try setBaseline(baseline)
+    try setHorizon(baseline.sequence, archives: false)
+  }
+
+  /// Says from which baseline the first segment goes on.
+  func setArchiveStart(_ mark: BaselineMark) throws {
+    try put(BaselineMark.archiveName, mark.stored())
+  }
+
+  /// Says up to where the past is being dropped.
+  func setHorizon(_ horizon: SequenceNumber, archives: Bool) throws {
+    var bytes: [UInt8] = []
+    bytes.append(littleEndian: horizon.rawValue)
+    bytes.append(archives ? 1 : 0)
+    try put("horizon", bytes)
+  }
+
+  /// Stores how much of the past is kept.
+  func setRetention(_ retention: Retention) throws { try put(Retention.name, retention.stored()) }
+
+  /// Stores an entry as another log had it.
+  func setEntry(_ name: String, _ value: [UInt8]) throws { try put(name, value) }
+
+  /// Removes an entry.
+  func removeEntry(_ name: String) throws {
+    try Array(name.utf8).lend { _ = try transaction.delete(tables.meta, $0) }
+  }
+
+  /// Removes a record's parts.
+  func removeRecord(_ sequence: SequenceNumber) throws {
+    var part: UInt32 = 0
+    while try LogTables.recordKey(sequence, part: part).lend({
+      try transaction.delete(tables.records, $0)
+    }) {
+      part += 1
+    }
+  }
+
+  /// Stores a sealed stretch of records.
+  func putSegment(_ segment: Segment) throws {
+    try putSegment(segment, stored: try segment.stored())
+  }
+
+  /// Stores a sealed stretch of records that was compressed before.
+  func putSegment(_ segment: Segment, stored: [UInt8]) throws {
+    try segment.key.lend { key in
+      try stored.lend { try transaction.put(tables.segments, key, $0) }
+    }
+  }
+
+  /// Removes a chunk of a blob.
+  func removeChunk(_ key: [UInt8]) throws {
+    try key.lend { _ = try transaction.delete(tables.blobs, $0) }
+  }
+
+  /// Stores a chunk of a blob.
+  func putChunk(_ key: [UInt8], _ chunk: [UInt8]) throws {
+    try key.lend { key in try chunk.lend { try transaction.put(tables.blobs, key, $0) } }
+  }
+
+  /// Writes the head and commits durably.
+  consuming func commit(head: LogHead) throws {
+    var head = head
+    head.transaction = transaction.access.number
+    let isForgotten = bugs.contains(.headNotUpdated) && head.sequence.rawValue % 5 == 0
+    if !isForgotten { try put("head", head.stored()) }
+    try transaction.commit()
+  }
+}
