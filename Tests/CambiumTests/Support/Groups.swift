@@ -65,7 +65,8 @@ extension Database {
     try writer.exclusively {
       let head = try directory.log.read { try $0.head() }
       let group = try WriteGroup(
-        directory, directory.currentState(), head: head, horizon: .zero, catalog: directory.catalog)
+        directory, directory.currentState(), head: head, horizon: .zero,
+        catalog: directory.stateInUse.catalog)
       let outcomes = (0..<count).map { _ in
         Result { try group.run([:]) { try body(Transaction($0)) } }
       }

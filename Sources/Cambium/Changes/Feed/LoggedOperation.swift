@@ -41,7 +41,7 @@ extension Commit {
   public func operations() throws -> [LoggedOperation] {
     try translating {
       let stored = try archived ?? directory.log.read { try $0.record(sequence) }.operations
-      var names = directory.catalog
+      var names = directory.stateInUse.catalog
       var operations: [LoggedOperation] = []
       var reader = OperationReader(stored)
       while let operation = try reader.next() {

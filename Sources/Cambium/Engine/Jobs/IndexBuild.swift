@@ -99,7 +99,7 @@ struct IndexBuild {
       try progress.check()
       let state = try directory.stateForStep().state
       if let generation, generation != state.generation { return nil }
-      var projector = try StateWriter(state, catalog: directory.catalog)
+      var projector = try StateWriter(state, catalog: directory.stateInUse.catalog)
       let isDone = try body(&projector, end)
       try projector.commit()
       return isDone

@@ -90,7 +90,7 @@ extension Database {
       }
       try rebuild(because: reason, progress)
     }
-    if directory.isPartial { return }
+    if directory.stateInUse.isPartial { return }
     sweepLeftovers()
     try bringUpToDate(progress)
   }
@@ -219,10 +219,10 @@ extension Database {
       let made = try directory.makeGeneration(
         after: mark, head, isRecovery: reason != nil, progress)
       if case .partial(let partial, let generation, _) = made {
-        directory.use(try PartialState(directory, from: partial, generation))
+        directory.stateInUse.use(try PartialState(directory, from: partial, generation))
       }
     }
-    if directory.isPartial {
+    if directory.stateInUse.isPartial {
       return reportDamage(readable: try directory.adoptVisible())
     }
     if let reason, try head > .zero { directory.report(.stateRebuilt(reason: reason)) }

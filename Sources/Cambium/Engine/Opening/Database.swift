@@ -122,7 +122,7 @@ public final class Database: Sendable {
     for job in Database.jobsAbove(self) { jobs.register(job) }
     directory.feed.setLook { [weak directory] in try? directory?.snapshot(at: .now).sequence }
     try translating { try prepareState(progress) }
-    if directory.isReadOnly || directory.isPartial { return }
+    if directory.isReadOnly || directory.stateInUse.isPartial { return }
     jobs.start()
   }
 
@@ -161,14 +161,14 @@ public final class Database: Sendable {
     jobs.close()
     defer {
       writer.close()
-      directory.releaseState(forGood: true)
+      directory.stateInUse.release(forGood: true)
       directory.log.close()
       if let container = directory.options.container { try? Files.removeDirectory(container.path) }
     }
     if directory.isReadOnly || directory.options.isTemporary { return }
     // Where the log is damaged nothing can be stored; consumers get some transactions again.
     if directory.log.damage.found == nil { try writer.flush() }
-    guard directory.hasWritten else { return }
+    guard directory.stateInUse.hasWritten else { return }
     do {
       try writer.exclusively { try translating { try directory.markClean() } }
     } catch DatabaseError

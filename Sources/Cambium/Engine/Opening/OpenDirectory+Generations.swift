@@ -48,7 +48,7 @@ extension OpenDirectory {
       try log.setStateMark(mark)
       if !isRecovery { try log.setCheckpoint(nil) }
     }
-    releaseState()
+    stateInUse.release()
     sweepUnused()
     return .published(mark)
   }

@@ -30,20 +30,8 @@ final class OpenDirectory: Sendable {
   /// Makes ids and records' times.
   let generators: Generators
 
-  private struct Current {
-    var state: State?
-    /// The log's LMDB transaction at which the state's generation was last compared.
-    var comparedAt: UInt64 = 0
-    var catalog = Catalog()
-    var hasWritten = false
-    /// The part of a state that is read where the log is too damaged to make a whole one.
-    var part: PartialState?
-    /// True if no state is to be opened again. Closing sets it last, since it may have to store
-    /// something in a generation that another process has made.
-    var isClosed = false
-  }
-
-  private let current = Mutex(Current())
+  /// The state in use, and its newest catalog.
+  let stateInUse = StateInUse()
   /// Positions of consumers that are stored with the next commit.
   let positions = KeptPositions()
 
@@ -74,25 +62,10 @@ final class OpenDirectory: Sendable {
 
   // MARK: The state
 
-  /// The newest catalog that this process has seen.
-  var catalog: Catalog { current.withLock { $0.catalog } }
-
-  /// Keeps a newer catalog.
-  func remember(_ catalog: Catalog) {
-    current.withLock { current in
-      guard catalog.isNewer(than: current.catalog) else { return }
-      current.catalog = catalog
-      current.catalog.collections.unfinished = [:]
-    }
-  }
-
   /// The state in use; another process may have published a new generation since.
   func currentState() throws -> State {
     let newest = try log.newestCommit
-    let known = current.withLock { current in
-      current.part?.state ?? (current.comparedAt == newest ? current.state : nil)
-    }
-    if let known { return known }
+    if let known = stateInUse.state(comparedAt: newest) { return known }
     guard let mark = try log.read({ try $0.stateMark() }) else {
       throw DatabaseError.corrupt(reason: "the log does not say which state belongs to it")
     }
@@ -101,31 +74,13 @@ final class OpenDirectory: Sendable {
 
   /// The state of a mark, opened where it is not the one in use.
   func state(of mark: StateMark, comparedAt transaction: UInt64 = 0) throws -> State {
-    let known = current.withLock { current in
-      guard let state = current.state, state.generation == mark.generation else {
-        return nil as State?
-      }
-      if transaction > 0 { current.comparedAt = transaction }
-      return state
-    }
-    if let known { return known }
+    if let known = stateInUse.state(mark.generation, comparedAt: transaction) { return known }
     try mark.checkKnown(path)
     guard trust.covers(mark), mark.fold == StateMark.foldNumber else {
       throw DatabaseError.closed(reason: "the state must be rebuilt; close and open the database")
     }
-    return try adopt(mark.generation)
-  }
-
-  /// Opens a generation and makes it the one in use.
-  private func adopt(_ generation: UInt64) throws -> State {
-    try current.withLock { current in
-      if current.isClosed { throw DatabaseError.closed(reason: "the database is closed") }
-      if let state = current.state, state.generation == generation { return state }
-      let state = try openState(State.directory(generation), generation, isInUse: true)
-      current.state = state
-      current.catalog = Catalog()
-      current.comparedAt = 0
-      return state
+    return try stateInUse.adopt(mark.generation) {
+      try openState(State.directory(mark.generation), mark.generation, isInUse: true)
     }
   }
 
@@ -135,26 +90,6 @@ final class OpenDirectory: Sendable {
       at: "\(path)/\(name)", generation: generation,
       options.environment(readOnly: isReadOnly, isInUse: isInUse))
   }
-
-  /// Releases the state; snapshots that are held keep it open until they end.
-  ///
-  /// - Parameter forGood: True if no state is to be opened again.
-  func releaseState(forGood: Bool = false) {
-    current.withLock { current in
-      current.isClosed = current.isClosed || forGood
-      current.state?.environment.close()
-      current.state = nil
-      current.comparedAt = 0
-      current.part?.remove()
-      current.part = nil
-    }
-  }
-
-  /// Reads what a damaged log gives from now on, instead of a state.
-  func use(_ part: PartialState) { current.withLock { $0.part = part } }
-
-  /// True if reading ends where the log is damaged.
-  var isPartial: Bool { current.withLock { $0.part != nil } }
 
   // MARK: Reading
 
@@ -185,10 +120,10 @@ final class OpenDirectory: Sendable {
     let transaction = try ReadTransaction(state.environment, tables: state.tables.read)
     let reader = StateReader(access: transaction.access, tables: state.tables)
     let head = try reader.head()
-    var catalog = catalog
+    var catalog = stateInUse.catalog
     if !catalog.isUpToDate(head) {
       try reader.complete(&catalog, to: head)
-      remember(catalog)
+      stateInUse.remember(catalog)
     }
     let sequence = try resolve(moment, applied: head.applied)
     let access = transaction.access
@@ -242,7 +177,7 @@ final class OpenDirectory: Sendable {
       mark.mount = trust.mount
       try publish(mark)
     }
-    current.withLock { $0.hasWritten = true }
+    stateInUse.noteWriting()
     return (state, head, horizon)
   }
 
@@ -258,9 +193,6 @@ final class OpenDirectory: Sendable {
       stateWriter.hasCaughtUp = true
     }
   }
-
-  /// True if this process has written to the state since opening it.
-  var hasWritten: Bool { current.withLock { $0.hasWritten } }
 }
 
 extension Database.Options {

@@ -26,7 +26,7 @@ extension OpenDirectory {
 
   /// Tells everybody that a group is visible, which the state has just committed.
   func publish(_ group: WriteGroup) {
-    remember(group.stateWriter.catalog)
+    stateInUse.remember(group.stateWriter.catalog)
     publish(group.head.sequence)
   }
 

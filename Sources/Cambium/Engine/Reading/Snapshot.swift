@@ -79,7 +79,7 @@ public final class Snapshot: Sendable {
   }
 
   /// True if it reads an open transaction.
-  var isLive: Bool { transaction != nil }
+  var isLive: Bool { if case .transaction = source { true } else { false } }
 
   var reader: StateReader {
     @inline(__always)

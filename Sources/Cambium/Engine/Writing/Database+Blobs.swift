@@ -31,7 +31,7 @@ extension Database {
       var spool = try BlobWriter(directory: path)
       try body(&spool)
       let blob = try spool.finish()
-      if try writer.exclusively({ try directory.keep(blob) }) { return blob }
+      if try writer.exclusively({ try directory.log.keep(blob) }) { return blob }
       var number: UInt32 = 0
       while number < blob.chunkCount {
         var chunks = BlobChunks()
@@ -40,20 +40,20 @@ extension Database {
           chunk.lend { chunks.add(blob.key(number), $0) }
           number += 1
         }
-        try writer.exclusively { try directory.commit(chunks) }
+        try writer.exclusively { try directory.log.commit(chunks) }
       }
       return blob
     }
   }
 }
 
-extension OpenDirectory {
+extension Log {
   /// Keeps a blob from being given up, if it is there; the writer's turn is held.
   ///
   /// - Returns: True if it is there.
   fileprivate func keep(_ blob: Blob) throws -> Bool {
     // One of which the last chunk is gone is being given up, and then stored anew, off the list.
-    let (isThere, isListed) = try log.readNewest {
+    let (isThere, isListed) = try readNewest {
       (try $0.hasBlob(blob), try $0.blobsGivenUp().contains(blob.hash))
     }
     if !isThere && !isListed { return false }
@@ -65,8 +65,8 @@ extension OpenDirectory {
 
   /// Stores chunks without a transaction of their own.
   fileprivate func commit(_ chunks: BlobChunks) throws {
-    try log.makeRoom(for: chunks.byteCount)
-    try log.amend { try chunks.write(to: $0) }
+    try makeRoom(for: chunks.byteCount)
+    try amend { try chunks.write(to: $0) }
   }
 }
 

@@ -39,7 +39,7 @@ extension Database {
           throw DatabaseError.exists(
             Path(keys: [.text(name)]), reason: "the tag is of transaction \(other)")
         }
-        try directory.setTag(name, to: tag.sequence)
+        try directory.log.setTag(name, to: tag.sequence)
         return tag
       }
     }
@@ -56,17 +56,17 @@ extension Database {
     try writer.exclusively {
       try translating {
         guard try directory.log.readNewest({ try $0.tag(name) }) != nil else { return false }
-        try directory.setTag(name, to: nil)
+        try directory.log.setTag(name, to: nil)
         return true
       }
     }
   }
 }
 
-extension OpenDirectory {
+extension Log {
   /// Stores or removes a tag; the writer's turn and lock must be held.
   fileprivate func setTag(_ name: String, to sequence: SequenceNumber?) throws {
-    try log.damage.checkNone()
-    try log.amend { try $0.setTag(name, to: sequence) }
+    try damage.checkNone()
+    try amend { try $0.setTag(name, to: sequence) }
   }
 }

@@ -263,18 +263,21 @@ extension RunningTransaction {
     _ path: Path, _ definition: CollectionDefinition?, checkedAt moment: SequenceNumber
   ) throws {
     group.stateWriter.folds.fillsLater = true
-    group.stateWriter.folds.unchecked = try keysChanged(in: path, after: moment)
+    group.stateWriter.folds.unchecked = try group.keysChanged(in: path, after: moment)
     defer {
       group.stateWriter.folds.fillsLater = directory.options.buildsIndexesLater
       group.stateWriter.folds.unchecked = nil
     }
     try declare(path, definition)
   }
+}
 
+extension WriteGroup {
   private static let keysMax = 10_000
 
   /// The keys of the records of a collection that were touched after a moment; nil for any of them.
-  private func keysChanged(in path: Path, after moment: SequenceNumber) throws -> Set<[UInt8]>? {
+  fileprivate func keysChanged(in path: Path, after moment: SequenceNumber) throws -> Set<[UInt8]>?
+  {
     var keys: Set<[UInt8]>? = []
     func add(_ operations: [UInt8]) throws {
       var reader = OperationReader(operations)
@@ -287,15 +290,15 @@ extension RunningTransaction {
           }
         }
       }
-      if keys?.count ?? 0 > RunningTransaction.keysMax { keys = nil }
+      if keys?.count ?? 0 > WriteGroup.keysMax { keys = nil }
     }
     var sequence = moment
-    while sequence < group.committed, keys != nil {
+    while sequence < committed, keys != nil {
       sequence = sequence.next
       guard let record = try recordIfKept(sequence) else { return nil }
       try add(record.operations)
     }
-    for record in group.records { try add(record.operations) }
+    for record in records { try add(record.operations) }
     return keys
   }
 

@@ -38,7 +38,7 @@ extension RunningTransaction {
     case .unchanged(let path, let sequence):
       try path.checkKeys()
       try use()
-      try forEachRecord(after: sequence) { record in
+      try group.forEachRecord(after: sequence) { record in
         if try record.touches(path, catalog) {
           try hold(path, sequence, record.sequence)
         }
@@ -166,23 +166,23 @@ struct Backoff {
   }
 }
 
-extension RunningTransaction {
+extension WriteGroup {
   /// Visits the transactions after a moment, up to the one that is running.
   fileprivate func forEachRecord(
     after sequence: SequenceNumber, _ body: (TransactionRecord) throws -> Void
   ) throws {
-    guard sequence <= group.head.sequence else {
+    guard sequence <= head.sequence else {
       throw DatabaseError.noSuchMoment(
-        reason: "transaction \(sequence) is not there; the newest is \(group.head.sequence)")
+        reason: "transaction \(sequence) is not there; the newest is \(head.sequence)")
     }
-    if sequence == group.head.sequence { return }
+    if sequence == head.sequence { return }
     try directory.log.read { try $0.checkReachable(sequence) }
     var next = sequence.next
-    while next <= group.committed {
+    while next <= committed {
       try body(try directory.log.read { try $0.record(next) })
       next = next.next
     }
-    for record in group.records where record.sequence > sequence { try body(record) }
+    for record in records where record.sequence > sequence { try body(record) }
   }
 }
 

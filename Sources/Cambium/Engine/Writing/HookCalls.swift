@@ -58,7 +58,9 @@ struct HookCalls {
 
   init(_ transaction: RunningTransaction) { self.transaction = transaction }
 
-  private var hooks: RecordHooks { transaction.hooks }
+  private var hooks: RecordHooks {
+    @inline(__always) _read { yield transaction.hooks }
+  }
 
   /// Asks about a change of a record's properties, and logs it with what the code makes of it.
   ///

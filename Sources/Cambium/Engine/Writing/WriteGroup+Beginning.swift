@@ -35,7 +35,7 @@ extension WriteGroup {
       try state.environment.growMap(headroom: 128 << 20)
     }
     let group = try WriteGroup(
-      directory, state, head: head, horizon: horizon, catalog: directory.catalog)
+      directory, state, head: head, horizon: horizon, catalog: directory.stateInUse.catalog)
     try directory.catchUp(&group.stateWriter, to: last ?? head.sequence)
     return group
   }

@@ -91,7 +91,7 @@ extension WriteGroup {
   private func heal() throws {
     let state = try directory.prepareState().state
     if state === self.state { try state.environment.growMap(headroom: 1 << 28) }
-    stateWriter = try StateWriter(state, catalog: directory.catalog)
+    stateWriter = try StateWriter(state, catalog: directory.stateInUse.catalog)
     do {
       try directory.catchUp(&stateWriter, to: head.sequence)
       try stateWriter.commit()

@@ -143,7 +143,7 @@ final class WriteGroup: @unchecked Sendable {
   private func startOver(with transaction: RunningTransaction?) throws {
     let isDeferred = stateWriter.folds.fillsLater
     stateWriter.abort()
-    stateWriter = try StateWriter(state, catalog: directory.catalog)
+    stateWriter = try StateWriter(state, catalog: directory.stateInUse.catalog)
     configure(defersBuilds: isDeferred)
     try directory.catchUp(&stateWriter, to: committed)
     for record in records { try stateWriter.apply(record, isObserved: isObserved) }

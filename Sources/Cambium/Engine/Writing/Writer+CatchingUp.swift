@@ -48,7 +48,7 @@ extension Writer {
   func settledLag() throws -> (applied: SequenceNumber, head: SequenceNumber, reason: String?)? {
     let head = try directory.log.read { try $0.head().sequence }
     let applied = try directory.applied(of: try directory.currentState())
-    guard applied < head, !directory.isPartial, directory.log.damage.found == nil else {
+    guard applied < head, !directory.stateInUse.isPartial, directory.log.damage.found == nil else {
       return nil
     }
     if directory.isReadOnly { return (applied, head, nil) }

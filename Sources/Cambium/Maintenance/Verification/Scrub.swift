@@ -83,7 +83,7 @@ struct Scrub {
   private func mend(_ state: State, _ reason: String, _ place: inout ScrubPlace) throws {
     if place.damage.state.count < ScrubDamage.countMax { place.damage.state.append(reason) }
     (place.table, place.key) = (0, [])
-    if directory.isReadOnly || directory.isPartial {
+    if directory.isReadOnly || directory.stateInUse.isPartial {
       // Nobody may write here; the log is read, and the next who may will find the damage.
       return place.skipState()
     }

@@ -1,0 +1,90 @@
+import LMDB
+import Synchronization
+
+/// The generation of the state that this process reads and writes, and its newest catalog.
+final class StateInUse: Sendable {
+  private struct Current {
+    var state: State?
+    /// The log's LMDB transaction at which the state's generation was last compared.
+    var comparedAt: UInt64 = 0
+    var catalog = Catalog()
+    var hasWritten = false
+    /// The part of a state that is read where the log is too damaged to make a whole one.
+    var part: PartialState?
+    /// True if no state is to be opened again. Closing sets it last, since it may have to store
+    /// something in a generation that another process has made.
+    var isClosed = false
+  }
+
+  private let current = Mutex(Current())
+
+  // MARK: The state
+
+  /// The state, if the log has not moved on since its generation was compared.
+  func state(comparedAt newest: UInt64) -> State? {
+    current.withLock { current in
+      current.part?.state ?? (current.comparedAt == newest ? current.state : nil)
+    }
+  }
+
+  /// The state, if it is of a generation, which the log has named at one of its transactions.
+  func state(_ generation: UInt64, comparedAt transaction: UInt64) -> State? {
+    current.withLock { current in
+      guard let state = current.state, state.generation == generation else { return nil as State? }
+      if transaction > 0 { current.comparedAt = transaction }
+      return state
+    }
+  }
+
+  /// Opens a generation and makes it the one in use.
+  func adopt(_ generation: UInt64, _ open: () throws -> State) throws -> State {
+    try current.withLock { current in
+      if current.isClosed { throw DatabaseError.closed(reason: "the database is closed") }
+      if let state = current.state, state.generation == generation { return state }
+      let state = try open()
+      current.state = state
+      current.catalog = Catalog()
+      current.comparedAt = 0
+      return state
+    }
+  }
+
+  /// Releases the state; snapshots that are held keep it open until they end.
+  ///
+  /// - Parameter forGood: True if no state is to be opened again.
+  func release(forGood: Bool = false) {
+    current.withLock { current in
+      current.isClosed = current.isClosed || forGood
+      current.state?.environment.close()
+      current.state = nil
+      current.comparedAt = 0
+      current.part?.remove()
+      current.part = nil
+    }
+  }
+
+  /// Reads what a damaged log gives from now on, instead of a state.
+  func use(_ part: PartialState) { current.withLock { $0.part = part } }
+
+  /// True if reading ends where the log is damaged.
+  var isPartial: Bool { current.withLock { $0.part != nil } }
+
+  /// True if this process has written to the state since opening it.
+  var hasWritten: Bool { current.withLock { $0.hasWritten } }
+
+  func noteWriting() { current.withLock { $0.hasWritten = true } }
+
+  // MARK: The catalog
+
+  /// The newest catalog that this process has seen.
+  var catalog: Catalog { current.withLock { $0.catalog } }
+
+  /// Keeps a newer catalog.
+  func remember(_ catalog: Catalog) {
+    current.withLock { current in
+      guard catalog.isNewer(than: current.catalog) else { return }
+      current.catalog = catalog
+      current.catalog.collections.unfinished = [:]
+    }
+  }
+}
