@@ -200,7 +200,10 @@ struct BackoffTests {
     try await withDatabase { database in
       let conflict = DatabaseError.conflict("n", expected: 1, found: 2)
       let task = Task {
-        try await database.retrying(attempts: .max) { _ in throw conflict }
+        try await database.retrying(attempts: .max) { _ in
+          await Task.yield()
+          throw conflict
+        }
       }
       task.cancel()
       await #expect(throws: CancellationError.self) { try await task.value }
