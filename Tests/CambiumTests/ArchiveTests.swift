@@ -86,7 +86,7 @@ struct ArchiveTests {
       #expect(try database.archiveHorizon == 0)
       let commit = try database.commit(7, readsArchive: true)
       #expect(commit.isArchived)
-      #expect(throws: DatabaseError.compacted(oldest: 30)) { _ = try commit.changes.all() }
+      #expect(throws: DatabaseError.compacted(oldest: 30)) { _ = try commit.changes.fetch() }
       #expect(throws: DatabaseError.compacted(oldest: 30)) { _ = try database.commit(7) }
       #expect(throws: DatabaseError.compacted(oldest: 30)) {
         var commits = try database.commits(after: 3)

@@ -118,7 +118,7 @@ struct ConsumerTests {
       for try await commit in try consumer.commits() {
         let isLast = step == steps
         step += 1
-        let added = try commit.changes.all().first { $0.path == "in" }?.new
+        let added = try commit.changes.fetch().first { $0.path == "in" }?.new
         try await database.write { tx in
           if let added {
             try tx.increment("sum", by: added)

@@ -25,7 +25,7 @@ import Testing
       while let place = try places.next() { paths.append(place.path) }
       #expect(paths == ["n/3", "n/7", "n/new"])
       #expect(
-        try database.diff(from: .sequence(before)).all() == [
+        try database.diff(from: .sequence(before)).fetch() == [
           Change(path: "n/3", old: 0, new: 2), Change(path: "n/new", old: nil, new: 0),
         ])
     }
@@ -42,10 +42,10 @@ import Testing
       try database.write { tx in try tx.move("a", to: "c") }
       try database.write { tx in try tx.set("c/2", to: 3) }
       let diff = try database.diff(from: .sequence(before), to: .now)
-      #expect(try diff.all().map(\.path) == ["a/1", "a/2", "c/1", "c/2"])
-      #expect(try diff.all().map(\.new) == [nil, nil, 2, 3])
+      #expect(try diff.fetch().map(\.path) == ["a/1", "a/2", "c/1", "c/2"])
+      #expect(try diff.fetch().map(\.new) == [nil, nil, 2, 3])
       let back = try database.diff(from: .now, to: .sequence(before), under: "c")
-      #expect(try back.all().map(\.old) == [2, 3])
+      #expect(try back.fetch().map(\.old) == [2, 3])
     }
   }
 
@@ -55,7 +55,7 @@ import Testing
       try database.write { tx in try tx.set("a", to: 1) }
       let diff = try database.diff(from: .sequence(.zero))
       try database.write { tx in try tx.set("b", to: 1) }
-      #expect(try diff.all() == [Change(path: "a", old: nil, new: 1)])
+      #expect(try diff.fetch() == [Change(path: "a", old: nil, new: 1)])
       #expect(throws: DatabaseError.self) { try database.diff(from: .sequence(9)) }
     }
   }

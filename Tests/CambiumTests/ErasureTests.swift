@@ -77,7 +77,7 @@ struct ErasureTests {
       #expect(try database.read(at: .sequence(100)) { try $0["users"].childCount } == 1)
       let commit = try database.commit(5)
       #expect(commit.isErased)
-      #expect(try commit.changes.all().map(\.path) == ["users/bob"])
+      #expect(try commit.changes.fetch().map(\.path) == ["users/bob"])
       let record = try database.commit(303)
       #expect(!record.isErased && record.metadata["reason"] == "asked for")
       #expect(record.events.map(\.name) == [Erasure.eventName])

@@ -136,7 +136,7 @@ struct EtcdTests {
             for try await commit in database.changes(after: 0) {
               let announced = database.directory.feed.applied
               #expect(try commit.sequence <= announced && announced <= database.head)
-              #expect(try commit.changes.all().count == 2)
+              #expect(try commit.changes.fetch().count == 2)
               if commit.sequence.rawValue == UInt64(count) { break }
             }
           }
@@ -195,7 +195,7 @@ struct EtcdTests {
       for sequence in numbers(1, 16) {
         let commit = try #require(try await commits.next())
         #expect(commit.sequence == sequence)
-        let changes = try commit.changes.all().filter { $0.path == "n/1" }
+        let changes = try commit.changes.fetch().filter { $0.path == "n/1" }
         #expect(changes.map(\.new) == [.integer(Int64(sequence.rawValue))])
       }
       #expect(try database.head == 16)
@@ -219,7 +219,7 @@ struct EtcdTests {
     for try await commit in commits {
       let isPause = commit.sequence.rawValue.isMultiple(of: 40)
       if isPause { try await Task.sleep(for: .milliseconds(20)) }
-      #expect(try commit.changes.all().count == 2)
+      #expect(try commit.changes.fetch().count == 2)
       found.append(commit.sequence)
       if found.count == count { break }
     }

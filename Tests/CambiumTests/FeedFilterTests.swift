@@ -15,7 +15,7 @@ struct FeedFilterTests {
       try database.write { tx in try before(tx) }
       try database.write { tx in try body(tx) }
       var commits = try database.commits(after: database.head.previous, under: path)
-      return try commits.next()?.changes.all()
+      return try commits.next()?.changes.fetch()
     }
   }
 
@@ -83,7 +83,7 @@ struct FeedFilterTests {
       try database.write { tx in try tx.restore("users", removedAt: 2) }
       var commits = try database.commits(after: 2, under: "users/ada")
       #expect(
-        try commits.next()?.changes.all() == [
+        try commits.next()?.changes.fetch() == [
           Change(path: "users/ada", old: nil, new: ["name": "Ada"]),
           Change(path: "users/ada/pets/rex", old: nil, new: 5),
         ])

@@ -176,7 +176,7 @@ struct FeedTests {
           == [Event(name: "begun", payload: ["step": 1]), Event(name: "ended", payload: .null)])
       let second = try #require(try await iterator.next())
       #expect(second.events == [Event(name: "alone", payload: 5)])
-      #expect(try second.changes.all() == [])
+      #expect(try second.changes.fetch() == [])
       #expect(second.origin == first.origin)
       #expect(second.time >= first.time)
     }
@@ -199,7 +199,7 @@ struct FeedTests {
       try await database.write { tx in try tx.set("a", to: 2) }
       try await database.write { tx in try tx.remove("b") }
       for _ in 0..<3 { try await database.write { tx in try tx.set("a", to: "later") } }
-      let told = try numbers(1, 4).map { try database.commit($0).changes.all() }
+      let told = try numbers(1, 4).map { try database.commit($0).changes.fetch() }
       let bob: Value = ["name": "Bob", "born": 1900]
       #expect(
         told == [

@@ -29,7 +29,7 @@ struct ReadOnlyTests {
       #expect(try database.head == 3)
       #expect(try database.read { try $0["n/3"].value } == 3)
       #expect(try database.read(at: .sequence(2)) { try !$0["n/3"].exists })
-      #expect(try database.commit(2).changes.all() == [Change(path: "n/2", old: nil, new: 2)])
+      #expect(try database.commit(2).changes.fetch() == [Change(path: "n/2", old: nil, new: 2)])
       #expect(try database.consumer("c").position() == 0)
       #expect(try database.information().nodes == 4)
       try expectSound(database)

@@ -211,7 +211,7 @@ struct SubtreeTests {
         try tx.move("new", to: "newer")
         try tx.remove("newer")
       }
-      #expect(try database.commit(2).changes.all() == [])
+      #expect(try database.commit(2).changes.fetch() == [])
       expectRefused(.notFound, database, .restore("newer", removedAt: 2))
     }
   }
@@ -285,14 +285,14 @@ struct SubtreeTests {
         try tx.remove("b/y")
       }
       #expect(
-        try database.commit(2).changes.all() == [
+        try database.commit(2).changes.fetch() == [
           Change(path: "a/x", old: 1, new: nil), Change(path: "a/y/z", old: 2, new: nil),
           Change(path: "b/x", old: nil, new: 5),
         ])
       var under = try database.commits(under: "b/x")
       let commit = try under.next()
       #expect(commit?.sequence == 2)
-      #expect(try commit?.changes.all() == [Change(path: "b/x", old: nil, new: 5)])
+      #expect(try commit?.changes.fetch() == [Change(path: "b/x", old: nil, new: 5)])
       #expect(try under.next()?.sequence == nil)
     }
   }
@@ -306,7 +306,7 @@ struct SubtreeTests {
         try tx.set("a/b", to: 1)
       }
       #expect(
-        try database.commit(2).changes.all() == [
+        try database.commit(2).changes.fetch() == [
           Change(path: "a", old: ["b": 1], new: [:]), Change(path: "a/b", old: nil, new: 1),
         ])
     }

@@ -257,7 +257,7 @@ struct SavepointTests {
         let second = try tx.attempt { try children.next()?.key }
         #expect(second == 1)
       }
-      let values = try database.read { try $0["a"].children.all().map { try $0.value } }
+      let values = try database.read { try $0["a"].children.fetch().map { try $0.value } }
       #expect(values == [1, 1, 1, 0, 1, 1, 1, 1, 1, 1])
     }
   }
@@ -285,7 +285,7 @@ struct EscapeTests {
         expectMisuse { _ = try node.value }
         expectMisuse { _ = try node.childCount }
         expectMisuse { _ = try node["name"] }
-        expectMisuse { _ = try node.children.all() }
+        expectMisuse { _ = try node.children.fetch() }
         expectMisuse { _ = try node.descendants() }
       }
       expectEnded()

@@ -203,7 +203,7 @@ struct LargeTreeTests {
       #expect(try moved[Path(keys: ["moved", "here"] + levels.dropFirst(2))].value == "bottom")
       #expect(try !moved[path].exists)
       try database.write { tx in try tx.remove("moved") }
-      #expect(try database.commit(3).changes.all().map(\.old) == ["bottom"])
+      #expect(try database.commit(3).changes.fetch().map(\.old) == ["bottom"])
       try LargeTreeTests.expectChain(
         try database.snapshot(at: .sequence(1)).root, LargeTreeTests.depth)
       try database.write { tx in try tx.restore("moved", removedAt: 3) }

@@ -190,7 +190,7 @@ struct WriteQueueTests {
       #expect(try database.head == 500)
       try database.read { snapshot in
         #expect(try snapshot["total"].value == 500)
-        for list in try snapshot["lists"].children.all() {
+        for list in try snapshot["lists"].children.fetch() {
           #expect(try list.value == .array((0..<25).map { .integer($0) }))
         }
       }

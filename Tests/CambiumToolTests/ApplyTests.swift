@@ -37,7 +37,7 @@ struct ApplyTests {
     var all: [String] = []
     var commits = try database.commits()
     while let commit = try commits.next() {
-      let changes = try commit.changes.all()
+      let changes = try commit.changes.fetch()
       if changes.isEmpty && commit.events.isEmpty { continue }
       all.append("\(commit.metadata.sorted { $0.key < $1.key }) \(commit.events) \(changes)")
     }

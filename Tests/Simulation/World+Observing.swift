@@ -40,7 +40,7 @@ extension World {
       return violation("\(commit.sequence) has no number")
     }
     let place = World.place(number)
-    let change = try commit.changes.all().first { $0.path == place }
+    let change = try commit.changes.fetch().first { $0.path == place }
     require(
       change?.old == nil && change?.new == .integer(Int64(number)),
       "\(commit.sequence) is told to have changed \(change as Any)")

@@ -122,7 +122,7 @@ extension DamagedDatabase {
     var commits = try database.commits()
     while let commit = try commits.next() {
       text += "\(commit.sequence) \(commit.time.microseconds) \(commit.origin) "
-      text += "\(commit.metadata) \(commit.events) \(try commit.changes.all())\n"
+      text += "\(commit.metadata) \(commit.events) \(try commit.changes.fetch())\n"
     }
     try database.read { snapshot in try snapshot.read(blob) { text += "\(Array($0).hex)\n" } }
     text += "\(try database.consumer("mailer").position()) \(try database.cursor("import") ?? 0)"

@@ -43,7 +43,7 @@ struct FixtureDump {
         ("operations", "\(commit.operationCount)"),
         ("events", array(commit.events.map { array([text($0.name), json(of: $0.payload)]) })),
       ])
-      for change in try commit.changes.all() {
+      for change in try commit.changes.fetch() {
         add([
           ("change", "\(commit.sequence)"), ("path", text(change.path.description)),
           ("old", change.old.map { json(of: $0) } ?? "[]"),

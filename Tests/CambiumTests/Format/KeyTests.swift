@@ -237,6 +237,6 @@ extension KeyTests {
     let node = try database.snapshot()[path]
     #expect(try node.exists == false)
     #expect(try node.value == nil)
-    #expect(try node.children.all().isEmpty)
+    #expect(try node.children.fetch().isEmpty)
   }
 }

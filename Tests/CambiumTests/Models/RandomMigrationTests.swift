@@ -345,7 +345,7 @@ private final class SchemaHistory {
     while try !migrateOnce() {}
     try compare()
     let found = try database.read { snapshot in
-      try snapshot["morphs"].children.all().map { ($0.key, try $0.value) }
+      try snapshot["morphs"].children.fetch().map { ($0.key, try $0.value) }
     }
     for (key, value) in found {
       guard case .integer(let key)? = key else { throw Failing() }

@@ -53,17 +53,17 @@ extension RandomHistory {
     told.moves += moved.count { $0.origin != nil }
     let subtree = model.subtreeHistory(of: path, after: after, upTo: upTo)
     let history = try database.history(of: path, .subtree, after: after, upTo: upTo)
-    try requireSame(history.all().map { ModelStep($0) }, subtree, "subtree \(what)")
+    try requireSame(history.fetch().map { ModelStep($0) }, subtree, "subtree \(what)")
     // The newest transaction comes first, and the changes of each in path order.
-    let newestFirst = try history.reversed().all().map { ModelStep($0) }
+    let newestFirst = try history.reversed().fetch().map { ModelStep($0) }
     try requireSame(
       newestFirst.map(\.sequence), subtree.map(\.sequence).reversed(), "reversed \(what)")
   }
 
   private func compare(_ history: History, _ expected: [ModelStep], _ what: String) throws {
-    try requireSame(history.all().map { ModelStep($0) }, expected, what)
+    try requireSame(history.fetch().map { ModelStep($0) }, expected, what)
     try requireSame(
-      history.reversed().all().map { ModelStep($0) }, expected.reversed(), "reversed \(what)")
+      history.reversed().fetch().map { ModelStep($0) }, expected.reversed(), "reversed \(what)")
   }
 
   private func compareBlame(
@@ -81,7 +81,7 @@ extension RandomHistory {
   ) throws {
     let diff = try database.diff(from: .sequence(from), to: .sequence(to), under: under)
     let expected = model.diff(from: from, to: to, under: under)
-    try requireSame(diff.all(), expected, "diff from \(from) to \(to) under \(under)")
+    try requireSame(diff.fetch(), expected, "diff from \(from) to \(to) under \(under)")
     told.differences += expected.count
   }
 }

@@ -203,7 +203,8 @@ final class RandomHistory: @unchecked Sendable {
       last = last.next
       try requireSame([commit.sequence, observed.sequence], [last, last], "the order")
       try compare(commit)
-      try requireSame(observed.changes.all(), commit.changes.all(), "what is observed of \(last)")
+      try requireSame(
+        observed.changes.fetch(), commit.changes.fetch(), "what is observed of \(last)")
       if last == model.head { break }
     }
   }
@@ -214,11 +215,11 @@ final class RandomHistory: @unchecked Sendable {
     try requireSame(
       [commit.operationCount], [expected.operationCount], "operations of \(sequence)")
     try requireSame(commit.events, expected.events, "events of \(sequence)")
-    try requireSame(commit.changes.all(), model.changes(of: sequence), "changes of \(sequence)")
+    try requireSame(commit.changes.fetch(), model.changes(of: sequence), "changes of \(sequence)")
   }
 }
 
 extension Children {
   /// The keys of the children that a walk visits.
-  func keys() throws -> [Key] { try all().compactMap(\.key) }
+  func keys() throws -> [Key] { try fetch().compactMap(\.key) }
 }

@@ -69,7 +69,7 @@ package struct Library {
     ("look-ups", { try lookUps($0) }), ("walks", { try walks($0) }),
     ("properties", { database in try database.read { "\(try $0.propertyNames)" } }),
     ("history", { try history($0) }), ("the past", { try past($0) }),
-    ("differences", { try "\($0.diff(from: .sequence(70)).all())" }),
+    ("differences", { try "\($0.diff(from: .sequence(70)).fetch())" }),
     ("counts", { try counts($0) }), ("queries", { try queries($0) }),
     ("groups", { try ask($0, ["books | group by author select count, sum(pages), max(pages)"]) }),
     ("words", { try words($0) }), ("declarations", { try declarations($0) }),
@@ -98,7 +98,7 @@ package struct Library {
 
   private static func history(_ database: Database) throws -> String {
     try (0..<20).map { number in
-      try database.history(of: Path(path(number * 9))).all()
+      try database.history(of: Path(path(number * 9))).fetch()
         .map { "\($0.kind) \($0.new.map { "\($0)" } ?? "none")" }.joined(separator: "\n")
     }.joined(separator: "\n")
   }
@@ -106,7 +106,7 @@ package struct Library {
   private static func past(_ database: Database) throws -> String {
     try [5, 60, 110].map { moment in
       try database.read(at: .sequence(moment)) { snapshot in
-        try snapshot["books"].children.all().map {
+        try snapshot["books"].children.fetch().map {
           "\($0.path) \(try $0.value.map { "\($0)" } ?? "")"
         }
         .joined(separator: "\n")

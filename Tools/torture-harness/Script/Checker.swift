@@ -248,7 +248,7 @@ extension Checker {
     let changed = Set(old.keys).union(new.keys).filter {
       old[$0]?.value != new[$0]?.value || old[$0]?.blob != new[$0]?.blob
     }
-    let told = try database.commit(SequenceNumber(number)).changes.all().map(\.path)
+    let told = try database.commit(SequenceNumber(number)).changes.fetch().map(\.path)
     try demand(told == changed.sorted(), "P5: \(number) is said to have changed \(told)")
   }
 }

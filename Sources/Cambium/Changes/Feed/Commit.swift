@@ -188,7 +188,7 @@ struct Touched: Sendable {
 ///
 /// Nothing is stored for it: the values before and after are read from the tree and its history, as
 /// of the transaction before and of this one.
-public struct Changes: Sendable {
+public struct Changes: Walk {
   let directory: OpenDirectory
   let sequence: SequenceNumber
   let touched: [Touched]
@@ -199,30 +199,18 @@ public struct Changes: Sendable {
   /// - Complexity: O(log n) for each change; memory in proportion to the depth.
   public func makeCursor() -> ChangeCursor { ChangeCursor(self) }
 
-  /// Visits each change.
-  ///
-  /// - Parameter body: Takes the change; throwing ends the walk.
-  /// - Throws: The error of `body`; as ``ChangeCursor/next()``.
-  public func forEach(_ body: (Change) throws -> Void) throws {
-    var cursor = makeCursor()
-    while let change = try cursor.next() { try body(change) }
-  }
+  /// Visits each element until `body` returns false.
+  public func walk(_ body: (Change) throws -> Bool) throws { try makeCursor().walk(body) }
 
-  /// All changes in an array. Use ``forEach(_:)`` or a cursor for transactions that may be large.
-  ///
-  /// - Returns: The changes, with both values of each.
-  /// - Throws: As ``ChangeCursor/next()``.
-  /// - Complexity: O(n) memory for n changes.
-  public func all() throws -> [Change] {
-    var changes: [Change] = []
-    try forEach { changes.append($0) }
-    return changes
+  /// Starts a walk that goes on batch by batch.
+  public func makeBatches() throws -> WalkBatches<Change> {
+    WalkBatches(directory, of: makeCursor)
   }
 }
 
 /// A walk over changes. It renews its snapshot as it goes, so that a slow one does not keep pages
 /// alive, except inside one moved or removed subtree.
-public struct ChangeCursor: ~Copyable {
+public struct ChangeCursor: ~Copyable, WalkCursor {
   private let touched: [Touched]
   private var index = 0
   private var differences: Differences

@@ -54,7 +54,7 @@ public struct Commits: AsyncSequence, Sendable {
 
 /// A walk over transactions of the past, in either direction. It holds no snapshot, so it may be
 /// slow.
-public struct CommitCursor: ~Copyable {
+public struct CommitCursor: ~Copyable, WalkCursor {
   private let directory: OpenDirectory
   private let under: Path
   private let isReversed: Bool

@@ -6,7 +6,7 @@
 ///
 /// Only nodes that the log says were touched between the moments are looked at, on both sides; a
 /// node that holds the same at both is left out, whatever happened to it in between.
-public struct Diff: Sendable {
+public struct Diff: Walk {
   /// The moment that ``Change/old`` is of.
   public let from: SequenceNumber
   /// The moment that ``Change/new`` is of; it may be the earlier one.
@@ -34,29 +34,17 @@ public struct Diff: Sendable {
   ///   in an unnamed file in `TMPDIR`.
   public func makeCursor() throws -> DiffCursor { try translating { try DiffCursor(self) } }
 
-  /// Visits each change.
-  ///
-  /// - Parameter body: Takes the change; throwing ends the walk.
-  /// - Throws: The error of `body`; as ``makeCursor()`` and ``DiffCursor/next()``.
-  public func forEach(_ body: (Change) throws -> Void) throws {
-    var cursor = try makeCursor()
-    while let change = try cursor.next() { try body(change) }
-  }
+  /// Visits each element until `body` returns false.
+  public func walk(_ body: (Change) throws -> Bool) throws { try makeCursor().walk(body) }
 
-  /// All changes in an array. Use ``forEach(_:)`` or a cursor where there may be many.
-  ///
-  /// - Returns: The changes, with both values of each.
-  /// - Throws: As ``forEach(_:)``.
-  /// - Complexity: O(n) memory for n changes.
-  public func all() throws -> [Change] {
-    var changes: [Change] = []
-    try forEach { changes.append($0) }
-    return changes
+  /// Starts a walk that goes on batch by batch.
+  public func makeBatches() throws -> WalkBatches<Change> {
+    WalkBatches(directory, of: makeCursor)
   }
 }
 
 /// A walk over what differs between two moments, in path order, on one thread.
-public struct DiffCursor: ~Copyable {
+public struct DiffCursor: ~Copyable, WalkCursor {
   private let touched: TouchedPaths
   private var differences: Differences
 

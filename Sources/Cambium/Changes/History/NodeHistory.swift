@@ -4,7 +4,7 @@
 ///     while let step = try history.next() {
 ///       print(step.transaction.sequence, step.transaction.metadata, step.old, step.new)
 ///     }
-public struct History: Sendable {
+public struct History: Walk {
   /// The part of the tree that a history follows.
   public enum Scope: Sendable {
     /// The path, whichever node is there: through removals, and all that came in their place.
@@ -48,24 +48,12 @@ public struct History: Sendable {
   ///   looked for here.
   public func makeCursor() throws -> HistoryCursor { try translating { try HistoryCursor(self) } }
 
-  /// Visits each step.
-  ///
-  /// - Parameter body: Takes the step; throwing ends the walk.
-  /// - Throws: The error of `body`; as ``HistoryCursor/next()``.
-  public func forEach(_ body: (HistoryStep) throws -> Void) throws {
-    var cursor = try makeCursor()
-    while let step = try cursor.next() { try body(step) }
-  }
+  /// Visits each element until `body` returns false.
+  public func walk(_ body: (HistoryStep) throws -> Bool) throws { try makeCursor().walk(body) }
 
-  /// All steps in an array. Use ``forEach(_:)`` or a cursor for histories that may be long.
-  ///
-  /// - Returns: The steps, with both values of each.
-  /// - Throws: As ``HistoryCursor/next()``.
-  /// - Complexity: O(n) memory for n steps.
-  public func all() throws -> [HistoryStep] {
-    var steps: [HistoryStep] = []
-    try forEach { steps.append($0) }
-    return steps
+  /// Starts a walk that goes on batch by batch.
+  public func makeBatches() throws -> WalkBatches<HistoryStep> {
+    WalkBatches(directory, of: makeCursor)
   }
 }
 
@@ -101,7 +89,7 @@ public struct HistoryStep: Hashable, Sendable {
 }
 
 /// A walk over a history, on one thread. Its memory does not depend on how long the history is.
-public struct HistoryCursor: ~Copyable {
+public struct HistoryCursor: ~Copyable, WalkCursor {
   private var node: NodeSteps?
   private var subtree: SubtreeSteps?
 

@@ -2,7 +2,7 @@
 ///
 ///     var newest = snapshot["flights"].children.reversed().limit(10).makeCursor()
 ///     while let flight = try newest.next() { print(flight.path) }
-public struct Children: Sendable {
+public struct Children: Walk {
   let node: Node
   private var first: Key?
   private var most = Int.max
@@ -42,13 +42,12 @@ public struct Children: Sendable {
     try ChildCursor(node, from: first, most: most, isReversed: isReversed)
   }
 
-  /// Visits each child.
-  ///
-  /// - Parameter body: Takes the child; throwing ends the walk.
-  /// - Throws: Any error that `body` throws; ``DatabaseError/corrupt(reason:)``.
-  public func forEach(_ body: (Node) throws -> Void) throws {
-    var cursor = try makeCursor()
-    while let child = try cursor.next() { try body(child) }
+  /// Visits each element until `body` returns false.
+  public func walk(_ body: (Node) throws -> Bool) throws { try makeCursor().walk(body) }
+
+  /// Starts a walk that goes on batch by batch.
+  public func makeBatches() throws -> WalkBatches<Node> {
+    WalkBatches(node.snapshot.readingDirectory, of: makeCursor)
   }
 
   /// Visits each child's key and one property, without making nodes: the quickest scan.
@@ -62,21 +61,10 @@ public struct Children: Sendable {
     var cursor = try makeCursor()
     while let value = try cursor.next(property: id) { try body(value) }
   }
-
-  /// All children in an array. Use ``forEach(_:)`` or a cursor where there may be many.
-  ///
-  /// - Returns: The children, each holding the snapshot.
-  /// - Throws: ``DatabaseError/corrupt(reason:)``.
-  /// - Complexity: O(n) time and memory.
-  public func all() throws -> [Node] {
-    var nodes: [Node] = []
-    try forEach { nodes.append($0) }
-    return nodes
-  }
 }
 
 /// A walk over children, on one thread. It holds its snapshot.
-public struct ChildCursor: ~Copyable {
+public struct ChildCursor: ~Copyable, WalkCursor {
   private let parent: Node
   private let snapshot: Snapshot
   private let base: Path

@@ -18,7 +18,7 @@ extension Node {
 ///
 /// The memory that it takes per level does not grow with the depth: the path is kept once, for the
 /// lowest, and changed in place unless a node that was visited before is still held.
-public struct DescendantCursor: ~Copyable {
+public struct DescendantCursor: ~Copyable, WalkCursor {
   /// One level of the way down: steps in a box, since an array cannot hold what cannot be copied.
   private final class Level {
     var children: ChildSteps

@@ -77,6 +77,35 @@ extension Walk {
   }
 }
 
+/// A walk under way, on one thread: the next element, and the next.
+///
+///     var commits = try database.commits(reversed: true)
+///     while let commit = try commits.next() { print(commit.time) }
+public protocol WalkCursor<Element>: ~Copyable {
+  /// The type of what is visited.
+  associatedtype Element
+
+  /// The next element, or nil after the last.
+  ///
+  /// - Throws: ``DatabaseError``, ``PropertyError``.
+  mutating func next() throws -> Element?
+}
+
+extension WalkCursor where Self: ~Copyable {
+  /// Visits the elements that are left, until `body` returns false.
+  consuming func walk(_ body: (Element) throws -> Bool) throws {
+    while let element = try next() { if try !body(element) { return } }
+  }
+
+  /// Visits the elements that are left.
+  ///
+  /// - Parameter body: Takes the element; throwing ends the walk.
+  /// - Throws: Any error that `body` throws; as ``next()``.
+  public consuming func forEach(_ body: (Element) throws -> Void) throws {
+    while let element = try next() { try body(element) }
+  }
+}
+
 /// A walk under way that gives its elements batch by batch. It is used by one thread at a time.
 public final class WalkBatches<Element> {
   /// Adds the next elements, a batch at most, to an array; nothing at the end.
@@ -95,6 +124,21 @@ public final class WalkBatches<Element> {
   {
     self.directory = directory
     self.start = start
+  }
+
+  /// - Parameters:
+  ///   - directory: As above.
+  ///   - makeCursor: Begins the walk when the first batch is asked for.
+  convenience init<C: WalkCursor & ~Copyable>(
+    _ directory: OpenDirectory?, of makeCursor: @escaping () throws -> C
+  ) where C.Element == Element {
+    self.init(directory) { check in
+      var cursor = try makeCursor()
+      return { elements in
+        try check()
+        while elements.count < 256, let element = try cursor.next() { elements.append(element) }
+      }
+    }
   }
 
   /// The next elements; none at the end.
@@ -204,4 +248,9 @@ private final class Reading<Element: Sendable>: @unchecked Sendable {
       return try batches.next()
     }
   }
+}
+
+extension Snapshot {
+  /// The open directory, where the snapshot may be read on any thread.
+  var readingDirectory: OpenDirectory? { isLive ? nil : directory }
 }

@@ -4,7 +4,7 @@
 ///     try database.all(Flight.self).reversed().limit(10).forEach { print($0.number) }
 ///
 /// It holds its snapshot, so let it go soon.
-public struct Models<M: Model>: Sendable {
+public struct Models<M: Model>: Walk {
   private var children: Children
   /// Where other models lie between them, how many of these models are wanted.
   private var left = Int.max
@@ -51,27 +51,17 @@ public struct Models<M: Model>: Sendable {
     ModelCursor(try snapshot.binding(M.schema.core), try children.makeCursor(), left)
   }
 
-  /// Visits each model.
-  ///
-  /// - Parameter body: Takes the model; throwing ends the walk.
-  /// - Throws: Any error that `body` throws; ``PropertyError``, ``DatabaseError/corrupt(reason:)``.
-  public func forEach(_ body: (M) throws -> Void) throws {
-    var cursor = try makeCursor()
-    while let model = try cursor.next() { try body(model) }
-  }
+  /// Visits each element until `body` returns false.
+  public func walk(_ body: (M) throws -> Bool) throws { try makeCursor().walk(body) }
 
-  /// All models in an array. Use ``forEach(_:)`` or a cursor where there may be many.
-  ///
-  /// - Throws: ``PropertyError``, ``DatabaseError/corrupt(reason:)``.
-  public func fetch() throws -> [M] {
-    var models: [M] = []
-    try forEach { models.append($0) }
-    return models
+  /// Starts a walk that goes on batch by batch.
+  public func makeBatches() throws -> WalkBatches<M> {
+    WalkBatches(snapshot.readingDirectory, of: makeCursor)
   }
 }
 
 /// A walk over models, on one thread. It holds its snapshot.
-public struct ModelCursor<M: Model>: ~Copyable {
+public struct ModelCursor<M: Model>: ~Copyable, WalkCursor {
   private let binding: Binding
   private var children: ChildCursor
   private var left: Int

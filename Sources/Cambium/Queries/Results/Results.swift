@@ -215,7 +215,7 @@ extension Results {
     let snapshot = try request.snapshot()
     let pinned = pinned(to: snapshot)
     let guarding = snapshot.transaction.map { OpenRun($0) }
-    return WalkBatches(snapshot.isLive ? nil : snapshot.directory) { check in
+    return WalkBatches(snapshot.readingDirectory) { check in
       let run = try pinned.request.run()
       let own = run.check
       run.check = {

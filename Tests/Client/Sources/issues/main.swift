@@ -110,7 +110,7 @@ func audit(_ database: Database) async throws -> [String] {
   let head = try database.head
   var lines: [String] = []
   for try await commit in database.changes(after: .zero, under: "issues") {
-    lines.append("\(commit.metadata["who"] ?? "?") \(try commit.changes.all().count)")
+    lines.append("\(commit.metadata["who"] ?? "?") \(try commit.changes.fetch().count)")
     if commit.sequence == head { break }
   }
   return lines

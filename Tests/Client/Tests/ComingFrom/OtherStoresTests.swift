@@ -78,7 +78,7 @@ struct OtherStoresTests {
       try Self.writePaths(database)
       let task = Task {
         for try await commit in database.changes(after: head, under: "users") {
-          show(try commit.changes.all().map(\.path))
+          show(try commit.changes.fetch().map(\.path))
         }
       }
       try await show.waits(for: 1)

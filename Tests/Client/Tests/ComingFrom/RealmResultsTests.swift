@@ -87,7 +87,7 @@ struct RealmResultsTests {
     _ database: Database, _ head: SequenceNumber, _ show: Shown
   ) async throws {
     for try await commit in database.changes(after: head, under: "tasks") {
-      let changes = try commit.changes.all()
+      let changes = try commit.changes.fetch()
       let inserted = changes.filter { $0.old == nil }
       let deleted = changes.filter { $0.new == nil }
       show(inserted, deleted, changes.count - inserted.count - deleted.count)
