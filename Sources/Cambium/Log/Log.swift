@@ -94,6 +94,9 @@ final class Log: Sendable {
   /// The number of the newest commit, by whichever process.
   var newestCommit: UInt64 { get throws { try environment.usage().transaction } }
 
+  /// The directory that holds it.
+  var path: String { environment.path }
+
   /// The bytes of the pages in use.
   var usedBytes: Int { get throws { try environment.usage().usedBytes } }
 
@@ -109,6 +112,12 @@ final class Log: Sendable {
   func grow(for bytes: Int) throws { try environment.growMap(headroom: 2 * bytes + (64 << 20)) }
 
   func close() { environment.close() }
+
+  /// The bytes of the pages that its tables take, with those of the records or without.
+  func pageBytes(withRecords: Bool = true) throws -> UInt64 {
+    let names = LogTables.names.filter { withRecords || $0 != "records" }
+    return try read { try environment.pageBytes(names, $0.access) }
+  }
 
   /// Checks format and head.
   ///

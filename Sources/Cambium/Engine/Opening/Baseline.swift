@@ -39,7 +39,7 @@ struct Baseline {
   /// Copies the one of a database to beside the log of another, which is being made, durably.
   static func copy(_ mark: BaselineMark, of database: String, beside log: Log) throws {
     if mark.sequence == .zero { return }
-    let directory = "\(Files.parent(of: log.environment.path))/\(directory(mark))"
+    let directory = "\(Files.parent(of: log.path))/\(directory(mark))"
     try Files.createDirectory(directory)
     try copy(mark, of: database, into: directory)
     try Files.sync("\(directory)/data.mdb")

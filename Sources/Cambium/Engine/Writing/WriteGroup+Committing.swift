@@ -58,25 +58,19 @@ extension WriteGroup {
     for _ in 0..<4 {
       do {
         if directory.options.plantedBugs.contains(.consumerApart) { try commitNumbers(numbers) }
-        let writer = try LogWriter(directory.log)
-        try additions.chunks.write(to: writer)
-        for record in records { try writer.append(record) }
-        for (name, number) in numbers { try writer.setNumber(name, to: number) }
-        return try commit(writer)
+        return try directory.log.write(0, head: head) { writer in
+          try additions.chunks.write(to: writer)
+          for record in records { try writer.append(record) }
+          for (name, number) in numbers { try writer.setNumber(name, to: number) }
+        }
+      } catch let error as StorageError where error.kind == .uncertain {
+        throw DatabaseError.outcomeUnknown(head.sequence)
       } catch let error as StorageError where error.kind == .mapFull {
         let bytes = records.reduce(additions.chunks.byteCount) { $0 + $1.operations.count }
         try directory.log.grow(for: bytes)
       }
     }
     throw DatabaseError.full(reason: "the log's map could not grow enough")
-  }
-
-  private func commit(_ writer: consuming LogWriter) throws {
-    do {
-      try writer.commit(head: head)
-    } catch let error as StorageError where error.kind == .uncertain {
-      throw DatabaseError.outcomeUnknown(head.sequence)
-    }
   }
 
   /// Commits positions ahead of their transactions, as a bug would that the harness must find.

@@ -167,7 +167,7 @@ private final class Restoration {
   private func take(_ mark: BaselineMark) throws {
     isInside = mark.sequence == start
     guard isInside else { return }
-    let database = Files.parent(of: log.environment.path)
+    let database = Files.parent(of: log.path)
     baselineDirectory = "\(database)/\(Baseline.directory(mark))"
     try Files.createDirectory(baselineDirectory)
     baselineFile = try FileWriter(creating: "\(baselineDirectory)/data.mdb")

@@ -33,7 +33,7 @@ struct BlobSweep {
   }
 
   private var hasBlobs: Bool {
-    get throws { try directory.log.read { try $0.access.count($0.tables.blobs) > 0 } }
+    get throws { try directory.log.read { try $0.hasBlobs() } }
   }
 
   /// Lists blobs with the commit that publishes a baseline, and forgets what was kept long ago.

@@ -77,10 +77,7 @@ final class CompactionRun {
   func isWorthIt() throws -> Bool {
     let (horizon, _) = try target(of: nil)
     let (baseline, head, bytes) = try directory.log.read { log in
-      (
-        try log.baseline().sequence, try log.head().sequence,
-        try log.access.size(log.tables.records)
-      )
+      (try log.baseline().sequence, try log.head().sequence, try log.recordsBytes())
     }
     guard horizon > baseline, head > baseline else { return false }
     let share = Double(horizon.rawValue - baseline.rawValue)
@@ -203,7 +200,7 @@ final class CompactionRun {
     let segment = try archives ? seal(from: oldest, upTo: horizon) : nil
     // Compressing takes longer than storing, and nobody need wait for it.
     let sealed = try segment?.stored()
-    if let segment { try directory.log.environment.growMap(headroom: 4 * segment.records.count) }
+    if let segment { try directory.log.makeRoom(for: segment.records.count) }
     try writer.step(segment == nil ? "drop" : "seal", &pace) { end in
       try directory.log.amend { log in
         if let segment, let sealed { try log.putSegment(segment, stored: sealed) }
@@ -260,9 +257,7 @@ final class CompactionRun {
     let state = try directory.currentState()
     let transaction = try ReadTransaction(state.environment, tables: [])
     var bytes = try state.environment.pageBytes(StateTables.names, transaction.access)
-    bytes += try directory.log.read {
-      try directory.log.environment.pageBytes(LogTables.names, $0.access)
-    }
+    bytes += try directory.log.pageBytes()
     return bytes + (try Baseline.current(directory)?.bytes ?? 0)
   }
 }

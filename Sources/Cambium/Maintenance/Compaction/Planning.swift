@@ -76,22 +76,14 @@ private struct CompactionPlanner {
 
   /// The log's pages in use without the records up to the horizon, and with their segments.
   private func logBytes(_ plan: Compaction) throws -> UInt64 {
-    let environment = directory.log.environment
-    let others = try directory.log.read { log in
-      try environment.pageBytes(LogTables.names.filter { $0 != "records" }, log.access)
-    }
+    let others = try directory.log.pageBytes(withRecords: false)
     return try others + recordBytes(after: plan.horizon) + (plan.archives ? segmentBytes(plan) : 0)
   }
 
   private func recordBytes(after horizon: SequenceNumber) throws -> UInt64 {
     try directory.log.read { log in
       var pages = AppendedPages()
-      var cursor = try Cursor(log.access, log.tables.records)
-      var isThere = try LogTables.recordKey(horizon.next, part: 0).lend { try cursor.seek($0) }
-      while isThere {
-        cursor.withEntry { pages.add(key: $0.byteCount, value: $1.byteCount) }
-        isThere = try cursor.next()
-      }
+      try log.forEachRecordEntry(after: horizon) { pages.add(key: $0, value: $1) }
       return pages.bytes
     }
   }

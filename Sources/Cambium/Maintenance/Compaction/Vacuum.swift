@@ -50,16 +50,15 @@ private struct VacuumRun {
     let log = try Log(at: "\(path)/log", options.environment(readOnly: false))
     let mark: StateMark?
     do {
-      defer { log.environment.close() }
+      defer { log.close() }
       try log.check()
       let head: LogHead
       (mark, head) = try log.read { (try $0.stateMark(), try $0.head()) }
       try replace("log", log.environment, &result) { copy in
         // LMDB numbers the transactions of a copy anew, and the head holds that number.
         let fresh = try Log(at: copy, options.environment(readOnly: false))
-        defer { fresh.environment.close() }
-        let writer = try LogWriter(fresh)
-        try writer.commit(head: head)
+        defer { fresh.close() }
+        try fresh.write(0, head: head) { _ in }
       }
     }
     if let mark, mark.isTrusted(boot: boot, mount: mount), mark.fold == StateMark.foldNumber {

@@ -45,7 +45,7 @@ struct ErasureRun {
     _ places: inout ErasedPlaces, _ path: String, _ options: Database.Options
   ) throws {
     let log = try Log(at: "\(path)/log", options.environment(readOnly: false))
-    defer { log.environment.close() }
+    defer { log.close() }
     try log.check()
     // Not how many: one that takes the place of another below it leaves as many.
     var known: [Path] = []
@@ -77,8 +77,8 @@ struct ErasureRun {
   }
 
   private func cleanUp() {
-    old.environment.close()
-    new.environment.close()
+    old.close()
+    new.close()
     try? Files.removeDirectory(claim.path)
   }
 
@@ -294,8 +294,8 @@ struct ErasureRun {
     let (generation, marks) = try new.read { log in
       (try log.stateMark()?.generation ?? 1, [try log.baseline(), try log.archiveStart()])
     }
-    old.environment.close()
-    new.environment.close()
+    old.close()
+    new.close()
     let file = "\(path)/log/data.mdb"
     try check("\(claim.path)/log/data.mdb")
     guard Files.isUnused(file) else {

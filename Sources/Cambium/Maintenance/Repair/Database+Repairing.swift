@@ -115,7 +115,7 @@ private struct LogRescue {
     last = method == .cut ? examiner.result.sound : examiner.result.head
     lostNames = method == .cut ? [:] : examiner.lostNames()
     // Inside the log's directory, so that what a crash leaves looks like any half-made database.
-    scratch = "\(target.environment.path)/scratch"
+    scratch = "\(target.path)/scratch"
     try Files.createDirectory(scratch)
     try Baseline.copy(examiner.baseline, of: examiner.path, beside: target)
     head = LogHead(examiner.baseline)

@@ -48,12 +48,9 @@ struct LogSizes {
   mutating func run() throws {
     try addSegments()
     try addRecords()
-    for (table, use, place) in [
-      (log.tables.blobs, Sizes.Use.blobs, places.blobs),
-      (log.tables.meta, .entries, places.meta),
-    ] {
-      tally.add(try log.access.contentBytes(of: table), SizeLabel(use), at: place)
-    }
+    let bytes = try log.contentBytes()
+    tally.add(bytes.blobs, SizeLabel(.blobs), at: places.blobs)
+    tally.add(bytes.entries, SizeLabel(.entries), at: places.meta)
   }
 
   private mutating func addRecords() throws {
@@ -71,18 +68,12 @@ struct LogSizes {
 
   /// Each segment's bytes are shared out as its records have theirs.
   private mutating func addSegments() throws {
-    var cursor = try Cursor(log.access, log.tables.segments)
-    var isThere = try cursor.first()
-    while isThere {
-      let (segment, bytes) = try cursor.withEntry {
-        (try Segment(key: $0, $1), $0.byteCount + $1.byteCount)
-      }
+    try log.forEachSegment { segment, bytes in
       var records = SizeTally(by: tally.criteria, groupsMax: .max / 8)
       let place = records.place("log", "log/segments", .archive)
       try segment.forEach { try add($0, bytes: $0.storedCount, to: &records, place) }
       tally.share(bytes, as: records, at: places.segments)
       try report(segment.last, nil)
-      isThere = try cursor.next()
     }
   }
 
@@ -148,19 +139,5 @@ extension Path {
     var end = 0
     for _ in 0..<count where end < bytes.count { end = Key.end(terminatedIn: bytes, at: end) }
     return end == bytes.count ? self : Path(bytes: Array(bytes[..<end]))
-  }
-}
-
-extension Access {
-  /// The bytes of all keys and values of a table, with their seals.
-  func contentBytes(of table: Table) throws -> Int {
-    var bytes = 0
-    var cursor = try Cursor(self, table)
-    var isThere = try cursor.first()
-    while isThere {
-      cursor.withEntry { bytes += $0.byteCount + $1.byteCount + table.sealBytes }
-      isThere = try cursor.next()
-    }
-    return bytes
   }
 }
