@@ -12,8 +12,10 @@ struct RecordChange {
   let collection: CollectionPlan?
   /// The tree's key: the parent's node id, then the node's own key in its stored form.
   let treeKey: [UInt8]
-  /// The version that was there, with its header; nil where there was no node.
-  let old: (header: NodeHeader, version: [UInt8])?
+  /// The version that was there, and where its content begins; nil where there was no node.
+  ///
+  /// Not its whole header: a struct of more than fifteen words is copied wherever it is handed on.
+  let old: (kind: ContentKind, offset: Int, version: [UInt8])?
   /// The content from now on; nil where there is no node.
   let content: Content?
   /// True if all that is below the node comes or goes with it.
@@ -21,7 +23,7 @@ struct RecordChange {
 
   /// True if there was or is a record, or all that is below the node comes or goes.
   var concernsRecords: Bool {
-    isSubtree || old?.header.kind == .record || content?.kind == .record
+    isSubtree || old?.kind == .record || content?.kind == .record
   }
 
   /// Lends the record's key, the record that was there, and the one that is there from now on; nil
@@ -30,9 +32,9 @@ struct RecordChange {
   func lend<R>(
     _ body: (_ key: RawSpan, _ old: RawSpan?, _ new: RawSpan?) throws -> R
   ) rethrows -> R {
-    let isRecord = (old: old?.header.kind == .record, new: content?.kind == .record)
+    let isRecord = (old: old?.kind == .record, new: content?.kind == .record)
     let (version, bytes) = (old?.version ?? [], content?.bytes ?? [])
-    let offset = old?.header.contentOffset ?? 0
+    let offset = old?.offset ?? 0
     return try treeKey.lend { treeKey in
       try version.lend { version in
         try bytes.lend { new in

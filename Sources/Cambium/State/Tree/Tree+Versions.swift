@@ -37,8 +37,9 @@ extension Tree where Host: ~Copyable {
     let collection = host.collection(of: path)
     if collection == nil && !host.takesAll { return nil }
     return RecordChange(
-      path: path, collection: collection, treeKey: treeKey, old: header.map { ($0, old) },
-      content: content, isSubtree: isSubtree)
+      path: path, collection: collection, treeKey: treeKey,
+      old: header.map { ($0.kind, $0.contentOffset, old) }, content: content,
+      isSubtree: isSubtree)
   }
 
   /// Writes a version at `treeKey`.
