@@ -116,7 +116,7 @@ struct TypedChangeTests {
         kinds.insert(change.old == nil ? "created" : change.new == nil ? "deleted" : "updated")
       }
       #expect(try commit.change(of: Airport.ID("never")) == nil)
-      let ids = try commit.changes.all().compactMap { $0.id(of: Airport.self) }
+      let ids = try commit.changes.fetch().compactMap { $0.id(of: Airport.self) }
       #expect(ids == right.map(\.id))
     }
     #expect(kinds.count == 3)
@@ -136,10 +136,10 @@ struct TypedChangeTests {
   ) throws {
     for (id, steps) in past.steps {
       let history = try database.history(of: id)
-      let revisions = try history.all()
+      let revisions = try history.fetch()
       #expect(revisions.map(\.sequence) == steps, "seed \(seed), \(id)")
       #expect(revisions.map(\.change) == steps.compactMap { past.change(id, $0) })
-      #expect(try history.reversed().all() == revisions.reversed())
+      #expect(try history.reversed().fetch() == revisions.reversed())
       for revision in revisions {
         let commit = try database.commit(revision.sequence)
         #expect(revision.time == commit.time && revision.metadata == commit.metadata)
@@ -186,7 +186,7 @@ struct TypedChangeTests {
       #expect(try database.commit(old).changes(of: New.self) == [.updated(second, from: first)])
       #expect(try database.commit(old).changes(of: New.self)[0].properties == ["departureDelay"])
       #expect(
-        try database.history(of: New.ID(1)).all().map(\.change)
+        try database.history(of: New.ID(1)).fetch().map(\.change)
           == [.created(first), .updated(second, from: first), .updated(third, from: second)])
     }
   }

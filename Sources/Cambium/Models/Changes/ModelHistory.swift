@@ -2,10 +2,10 @@ import FoundationEssentials
 
 /// The history of a model: a description that reads nothing until it is walked.
 ///
-///     for revision in try database.history(of: id).reversed().all() {
+///     for revision in try database.history(of: id).reversed().fetch() {
 ///       print(revision.time, revision.metadata["actor"] ?? "?", revision.change.properties)
 ///     }
-public struct ModelHistory<M: Model>: Sendable {
+public struct ModelHistory<M: Model>: Walk {
   let id: ModelID<M>
   var history: History
 
@@ -16,27 +16,39 @@ public struct ModelHistory<M: Model>: Sendable {
     return copy
   }
 
-  /// Visits each revision. No snapshot is held between two of them, so it may be slow.
+  /// Visits each revision until `body` returns false. No snapshot is held between two of them, so
+  /// `body` may be slow.
   ///
-  /// - Parameter body: Takes the revision; throwing ends the walk.
-  /// - Throws: The error of `body`; as ``HistoryCursor/next()``, and as `find(_:)` at the moments
-  ///   before and after each transaction.
+  /// - Throws: Any error that `body` throws; as ``HistoryCursor/next()``, and as `find(_:)` at the
+  ///   moments before and after each transaction.
   /// - Complexity: as ``HistoryCursor/next()``, and two reads of the model for each revision.
-  public func forEach(_ body: (ModelRevision<M>) throws -> Void) throws {
-    try history.forEach { step in
-      let states = try ModelStates<M>(history.directory, step.transaction.sequence)
-      guard let change = try states.change(of: id) else { return }
-      try body(ModelRevision(transaction: step.transaction, change: change))
-    }
+  public func walk(_ body: (ModelRevision<M>) throws -> Bool) throws {
+    try makeCursor().walk(body)
   }
 
-  /// All revisions in an array. Use ``forEach(_:)`` for histories that may be long.
-  ///
-  /// - Throws: As ``forEach(_:)``.
-  public func all() throws -> [ModelRevision<M>] {
-    var revisions: [ModelRevision<M>] = []
-    try forEach { revisions.append($0) }
-    return revisions
+  /// Starts a walk that goes on batch by batch.
+  public func makeBatches() throws -> WalkBatches<ModelRevision<M>> {
+    WalkBatches(history.directory, of: makeCursor)
+  }
+
+  private func makeCursor() throws -> RevisionCursor<M> {
+    RevisionCursor(id: id, directory: history.directory, steps: try history.makeCursor())
+  }
+}
+
+/// A walk over the revisions of a model.
+private struct RevisionCursor<M: Model>: ~Copyable, WalkCursor {
+  let id: ModelID<M>
+  let directory: OpenDirectory
+  var steps: HistoryCursor
+
+  mutating func next() throws -> ModelRevision<M>? {
+    while let step = try steps.next() {
+      let states = try ModelStates<M>(directory, step.transaction.sequence)
+      guard let change = try states.change(of: id) else { continue }
+      return ModelRevision(transaction: step.transaction, change: change)
+    }
+    return nil
   }
 }
 

@@ -48,7 +48,7 @@ struct TodoList {
 
   /// Each change of a task, with its time and who made it, the newest first.
   func history(of id: Todo.ID) throws -> [String] {
-    try database.history(of: id).reversed().all().map { revision in
+    try database.history(of: id).reversed().fetch().map { revision in
       let user = revision.metadata["actor"] ?? "?"
       return "\(revision.time) \(user) \(TodoList.words(for: revision.change))"
     }
