@@ -10,7 +10,8 @@ extension Folds {
     #if DEBUG
       guard let plan = change.collection else { return }
       try change.lend { key, old, new in
-        for fold in plan.folds where !isAhead(fold, of: key) {
+        for fold in plan.folds
+        where fold.isIndex || !memory.catalog.collections.isAhead(fold.number, of: key) {
           var present: Set<[UInt8]> = []
           if let new {
             try fold.contribute(key, new, reader) { entry, _ in
@@ -31,12 +32,6 @@ extension Folds {
   }
 
   #if DEBUG
-    /// True if a view need not have the record's entries yet.
-    private func isAhead(_ fold: Fold, of key: RawSpan) -> Bool {
-      if fold.isIndex { return false }
-      return memory.catalog.collections.unfinished[fold.number]?.isAhead(of: key) ?? false
-    }
-
     private func has(_ key: [UInt8], _ fold: Fold) throws -> Bool {
       let table = fold.isIndex ? tables.index : tables.views
       return try key.lend { key in

@@ -115,9 +115,7 @@ extension Folds: ChangeTaker {
 
   /// Empties the folds of the collections that go with a subtree.
   mutating func willLeave(_ path: Path) throws {
-    for plan in memory.catalog.collections.all(within: path) {
-      for fold in plan.folds { try clear(fold) }
-    }
+    for fold in memory.catalog.collections.all(within: path).flatMap(\.folds) { try clear(fold) }
   }
 
   mutating func didLeave(_ path: Path) throws { try renewPreviews(within: path) }
@@ -161,8 +159,7 @@ extension Folds {
     case .index(let index): try keep(index, key: key, old: old, new: new)
     case .groups(_, let view), .top(_, let view), .text(_, let view):
       // While it is being filled, the records behind the fence come to it in time.
-      let unfinished = memory.catalog.collections.unfinished
-      if !unfinished.isEmpty, unfinished[view.number]?.isAhead(of: key) ?? false { return }
+      if memory.catalog.collections.isAhead(view.number, of: key) { return }
       try take(fold, view, key: key, old: old, new: new)
     case .preview(let previewer): try keep(previewer, key: key, old: old, new: new)
     }

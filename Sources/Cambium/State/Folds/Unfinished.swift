@@ -92,6 +92,12 @@ extension Collections {
   /// queried.
   func isFilling(_ number: UInt32) -> Bool { !unfinished.isEmpty && unfinished[number] != nil }
 
+  /// True if the entry or the record with a key is behind the fence of an index or a view.
+  @inline(__always)
+  func isAhead(_ number: UInt32, of key: RawSpan) -> Bool {
+    !unfinished.isEmpty && unfinished[number]?.isAhead(of: key) ?? false
+  }
+
   /// The indexes that can be asked.
   func indexes(of plan: CollectionPlan) -> [IndexPlan] {
     unfinished.isEmpty ? plan.indexes : plan.indexes.filter { !isFilling($0.number) }

@@ -60,8 +60,7 @@ extension Folds {
 
   /// Removes an entry; where it may still be filled in, a tombstone sees to it that it is not.
   private borrowing func removeIndexEntry(_ index: IndexPlan, _ key: RawSpan) throws {
-    let unfinished = memory.catalog.collections.unfinished
-    if !unfinished.isEmpty, unfinished[index.number]?.isAhead(of: key) ?? false {
+    if memory.catalog.collections.isAhead(index.number, of: key) {
       return try IndexEntry.tombstone.lend { try storage.put(tables.index, key, $0) }
     }
     try storage.delete(tables.index, key)
