@@ -2,6 +2,7 @@
 // takes harm. Method: jobs that do what a test says, on queues that run when it says so; then
 // random histories of waking, pausing, running, failing and closing; and a job of a real database.
 
+import Dispatch
 import Foundation
 import Simulation
 import Synchronization
@@ -105,6 +106,7 @@ struct JobsTests {
     running.add(.success(.atOnce), .success(.atOnce))
     jobs.wake(running)
     jobs.wake(waiting)
+    jobs.wake(waiting, after: .seconds(1))
     work.runAll()
     #expect(running.steps == 1 && waiting.steps == 0)
     #expect(running.failures == 1 && waiting.failures == 1)
@@ -161,7 +163,6 @@ struct JobsTests {
     job.add(.success(.atOnce), .success(.atOnce))
     jobs.wake(job)
     jobs.pausing(job) { _ in
-      jobs.wake(job)
       work.runAll()
       #expect(job.steps == 0)
     }
@@ -172,6 +173,33 @@ struct JobsTests {
       return progress.isStopped
     }
     #expect(isStopped)
+  }
+
+  @Test("stop after a step when another thread pauses them, and go on when it is done")
+  func pausedByOther() {
+    let (isPaused, isOver, hasEnded) = (
+      DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+    )
+    let isFirst = Atomic(true)
+    let job = job("long") { [jobs] in
+      if !isFirst.exchange(false, ordering: .relaxed) { return }
+      Thread {
+        jobs.pausing(jobs[TestJob.self]) { _ in
+          isPaused.signal()
+          isOver.wait()
+        }
+        hasEnded.signal()
+      }.start()
+      isPaused.wait()
+    }
+    job.add(.success(.atOnce), .success(.atOnce))
+    jobs.wake(job)
+    work.runAll()
+    #expect(job.steps == 1)
+    isOver.signal()
+    hasEnded.wait()
+    work.runAll()
+    #expect(job.steps == 3)
   }
 
   @Test("take the place of one of the same name, after its last step")

@@ -98,8 +98,7 @@ final class CheckpointJob: Job {
     let options = writer.directory.options.environment(readOnly: false)
     let state = try State(at: directory, generation: 0, options)
     defer { state.environment.close() }
-    let transaction = try ReadTransaction(state.environment, tables: [])
-    return try StateReader(access: transaction.access, tables: state.tables).head().applied
+    return try state.applied()
   }
 
   func interrupt() { copy.withLock { $0?.cancel() } }

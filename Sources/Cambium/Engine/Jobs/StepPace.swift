@@ -29,27 +29,14 @@ extension Writer {
   func step<R>(
     _ name: String, _ pace: inout StepPace, _ body: (_ end: ContinuousClock.Instant) throws -> R
   ) throws -> R {
-    let duration = pace.duration
-    let (result, taken) = try timedStep(name) { try body($0 + duration) }
-    pace.note(taken)
-    return result
-  }
-
-  /// Takes it for a step that comes once.
-  func step<R>(_ name: String, _ body: () throws -> R) throws -> R {
-    try timedStep(name) { _ in try body() }.result
-  }
-
-  private func timedStep<R>(
-    _ name: String, _ body: (_ start: ContinuousClock.Instant) throws -> R
-  ) throws -> (result: R, taken: Duration) {
     stepBack()
     return try exclusively {
       let start = ContinuousClock.now
-      let result = try body(start)
+      let result = try body(start + pace.duration)
       let taken = ContinuousClock.now - start
+      pace.note(taken)
       directory.options.stepTook?(name, taken)
-      return (result, taken)
+      return result
     }
   }
 }

@@ -153,9 +153,7 @@ struct BaselineBuilder {
   /// them will be, since the log has named the horizon.
   private func removalsToKeep() throws -> Set<HistoryLink> {
     let state = try directory.currentState()
-    let transaction = try ReadTransaction(state.environment, tables: [])
-    let reader = StateReader(access: transaction.access, tables: state.tables)
-    return try HistoryCut.removalsToKeep(reader, upTo: horizon)
+    return try state.read { try HistoryCut.removalsToKeep($0, upTo: horizon) }
   }
 }
 

@@ -18,12 +18,6 @@
 import LMDB
 
 extension OpenDirectory {
-  /// The newest transaction that a state has folded in.
-  func applied(of state: State) throws -> SequenceNumber {
-    let transaction = try ReadTransaction(state.environment, tables: [])
-    return try StateReader(access: transaction.access, tables: state.tables).head().applied
-  }
-
   /// Tells everybody that a group is visible, which the state has just committed.
   func publish(_ group: WriteGroup) {
     stateInUse.remember(group.stateWriter.catalog)

@@ -33,7 +33,7 @@ extension Writer {
   func catchUpLate() throws {
     guard let lag = directory.feed.lag else { return }
     let state = try directory.currentState()
-    let applied = try directory.applied(of: state)
+    let applied = try state.applied()
     if applied >= lag.head { return directory.publish(applied) }
     if state.environment.failure == nil {
       try? exclusively(timeout: .milliseconds(100)) { try translating { try catchUp() } }
@@ -47,7 +47,7 @@ extension Writer {
   /// - Returns: Nil where it is not.
   func settledLag() throws -> (applied: SequenceNumber, head: SequenceNumber, reason: String?)? {
     let head = try directory.log.read { try $0.head().sequence }
-    let applied = try directory.applied(of: try directory.currentState())
+    let applied = try directory.currentState().applied()
     guard applied < head, !directory.stateInUse.isPartial, directory.log.damage.found == nil else {
       return nil
     }

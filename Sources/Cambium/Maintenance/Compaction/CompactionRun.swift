@@ -129,7 +129,7 @@ final class CompactionRun {
     if horizon == .zero { return nil }
     if horizon > baseline { return (.publish, horizon) }
     if oldest <= horizon { return (.drop, horizon) }
-    if try reached() < horizon { return (.cut, horizon) }
+    if try directory.currentState().read({ try $0.cut() }) < horizon { return (.cut, horizon) }
     return hasBlobs ? (.giveUp, horizon) : nil
   }
 
@@ -151,7 +151,7 @@ final class CompactionRun {
   // MARK: The steps
 
   private func announce(_ horizon: SequenceNumber, archives: Bool) throws {
-    try writer.step("announce") {
+    try writer.step("announce", &pace) { _ in
       // A state that has come as far knows which removed subtrees are restored.
       try writer.catchUp()
       try directory.log.amend { try $0.setHorizon(horizon, archives: archives) }
@@ -165,7 +165,7 @@ final class CompactionRun {
       if Files.exists(claim.path) { try? Files.removeDirectory(claim.path) }
     }
     let (mark, blobs) = try BaselineBuilder(directory, upTo: horizon, progress).make(in: claim.path)
-    let unused = try writer.step("publish") {
+    let unused = try writer.step("publish", &pace) { _ in
       try publish(Baseline(directory: directory, mark: mark), from: claim.path, givingUp: blobs)
     }
     for path in unused { try? Files.removeDirectory(path) }
@@ -236,13 +236,6 @@ final class CompactionRun {
     try progress.tell("cut", removed)
   }
 
-  /// How far the history of the state in use is cut.
-  private func reached() throws -> SequenceNumber {
-    let state = try directory.currentState()
-    let transaction = try ReadTransaction(state.environment, tables: [])
-    return try StateReader(access: transaction.access, tables: state.tables).cut()
-  }
-
   /// Gives some of the listed blobs up, unless something that is left refers to them.
   private func giveUpBlobs() throws {
     let sweep = BlobSweep(directory: directory)
@@ -255,8 +248,7 @@ final class CompactionRun {
   /// The pages in use of log, state and baseline.
   func bytesInUse() throws -> UInt64 {
     let state = try directory.currentState()
-    let transaction = try ReadTransaction(state.environment, tables: [])
-    var bytes = try state.environment.pageBytes(StateTables.names, transaction.access)
+    var bytes = try state.read { try state.environment.pageBytes(StateTables.names, $0.access) }
     bytes += try directory.log.pageBytes()
     return bytes + (try Baseline.current(directory)?.bytes ?? 0)
   }

@@ -69,8 +69,7 @@ private struct CompactionPlanner {
       while try !cut.step(until: .now + .milliseconds(200)) {
         try run.progress.tell("cut", cut.removed)
       }
-      let transaction = try ReadTransaction(state.environment, tables: [])
-      return try state.environment.pageBytes(StateTables.names, transaction.access)
+      return try state.read { try state.environment.pageBytes(StateTables.names, $0.access) }
     }
   }
 

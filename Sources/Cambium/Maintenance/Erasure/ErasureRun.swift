@@ -253,17 +253,7 @@ struct ErasureRun {
   private mutating func copyBlobs() throws {
     try keepReferredBlobs()
     result.blobs = blobs.count
-    var last: [UInt8] = []
-    while true {
-      let chunks = try old.read { try $0.chunks(after: last, bytes: Replay.stepBytes) }
-      guard let newest = chunks.last else { return }
-      try new.write(chunks.reduce(0) { $0 + $1.value.count }, head: head) { writer in
-        for chunk in chunks where !blobs.contains(Array(chunk.key.prefix(Digest.bytesCount))) {
-          try writer.putChunk(chunk.key, chunk.value)
-        }
-      }
-      last = newest.key
-    }
+    try new.copyBlobs(of: old, without: blobs, head: head)
   }
 
   /// Strikes out the blobs that what is left refers to.

@@ -70,7 +70,7 @@ private struct LogCopy {
 
   func run() throws {
     try Baseline.copy(start, of: path, beside: target)
-    try copyBlobs()
+    try target.copyBlobs(of: source, head: LogHead())
     var head = LogHead(start)
     try begin(head)
     try copyArchive(head)
@@ -142,13 +142,18 @@ private struct LogCopy {
       try writer.setTag(tag.name, to: tag.sequence)
     }
   }
+}
 
-  private func copyBlobs() throws {
+extension Log {
+  /// Copies the blobs of another log to one that is being made, without some of them.
+  func copyBlobs(of source: Log, without known: Set<[UInt8]> = [], head: LogHead) throws {
     var last: [UInt8] = []
     while true {
-      let chunks = try source.read { try $0.chunks(after: last, bytes: Replay.stepBytes) }
+      let chunks = try source.read {
+        try $0.chunks(after: last, bytes: Replay.stepBytes, without: known)
+      }
       guard let newest = chunks.last else { return }
-      try target.write(Replay.stepBytes * 2, head: LogHead()) { writer in
+      try write(chunks.reduce(0) { $0 + $1.value.count }, head: head) { writer in
         for chunk in chunks { try writer.putChunk(chunk.key, chunk.value) }
       }
       last = newest.key

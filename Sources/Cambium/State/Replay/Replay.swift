@@ -86,8 +86,7 @@ struct Replay {
 
   /// The position of the state, from which the log must still go on.
   private func start(_ log: Log, _ head: SequenceNumber) throws -> SequenceNumber {
-    let transaction = try ReadTransaction(state.environment, tables: [])
-    let applied = try StateReader(access: transaction.access, tables: state.tables).head().applied
+    let applied = try state.applied()
     guard applied <= head else {
       throw DatabaseError.corrupt(
         reason: "a checkpoint of transaction \(applied) is ahead of the log")

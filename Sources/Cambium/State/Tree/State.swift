@@ -20,11 +20,17 @@ final class State: Sendable {
     self.generation = generation
   }
 
-  /// The names that it knows.
-  func catalog() throws -> Catalog {
+  /// Lends a short-lived view.
+  func read<R>(_ body: (StateReader) throws -> R) throws -> R {
     let transaction = try ReadTransaction(environment, tables: [])
-    return try StateReader(access: transaction.access, tables: tables).catalog()
+    return try body(StateReader(access: transaction.access, tables: tables))
   }
+
+  /// The names that it knows.
+  func catalog() throws -> Catalog { try read { try $0.catalog() } }
+
+  /// The newest record that is folded in.
+  func applied() throws -> SequenceNumber { try read { try $0.head().applied } }
 
   /// The name of a generation's directory.
   static func directory(_ generation: UInt64) -> String { "state-\(generation)" }
