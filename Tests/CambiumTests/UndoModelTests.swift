@@ -192,18 +192,18 @@ private struct CellOracle {
   }
 
   private func isConflict(_ name: String, _ edit: Edit) -> Bool {
-    if edit.before == edit.after || cells[name] == edit.before { return false }
-    if edit.step != nil && cells[name] != nil { return false }
+    if edit.step != nil || edit.before == edit.after || cells[name] == edit.before { return false }
     return cells[name] != edit.after
   }
 
   private mutating func undo(_ name: String, _ edit: Edit) {
-    if edit.before == edit.after || cells[name] == edit.before { return }
-    if let step = edit.step, let value = cells[name], value != edit.after {
-      cells[name] = value - step
-    } else {
-      cells[name] = edit.before
+    guard let step = edit.step else {
+      if edit.before != edit.after { cells[name] = edit.before }
+      return
     }
+    // All steps are greater than zero: at zero, none is left.
+    let sum = (cells[name] ?? 0) - step
+    cells[name] = sum == 0 ? nil : sum
   }
 
   func compare(_ database: Database) throws {

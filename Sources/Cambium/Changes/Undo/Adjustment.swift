@@ -171,7 +171,45 @@ extension [Adjustment] {
   }
 }
 
+extension Adjustment {
+  /// The entry that it has added to.
+  var count: String? { if case .incrementedEntry(let key, _, _) = self { key } else { nil } }
+}
+
+extension [Adjustment] {
+  /// The empty set or dictionary that they change; nil for a number or an array.
+  var emptyContainer: [UInt8]? {
+    switch first {
+    case .included, .excluded: [ValueTag.array]
+    case .entry, .incrementedEntry: [ValueTag.map]
+    case .increment, .inserted, .removed, nil: nil
+    }
+  }
+
+  /// True if elements of an array were put in or taken out.
+  var areOfArray: Bool {
+    contains { if case .inserted = $0 { true } else if case .removed = $0 { true } else { false } }
+  }
+
+  /// True if only the history can tell what is left without them, beside changes of others: where
+  /// an element is now, whether anybody still counts what has come to nothing, and the sum of
+  /// doubles that were not rounded. `left` is the value that their inverse leaves, if there is one.
+  func needHistory(_ left: [UInt8]?, _ path: Path) throws -> Bool {
+    guard let left, left.count > 1 else { return true }
+    if left.first == ValueTag.array { return areOfArray }
+    if left.first != ValueTag.map { return try Arithmetic.isSlight(left) }
+    return try compactMap(\.count).contains { key in
+      try MapCoding.value(of: key, in: left, path).map { try Arithmetic.isSlight($0) } ?? true
+    }
+  }
+}
+
 extension Arithmetic {
+  /// True if a stored number is zero, or one that may have been rounded.
+  fileprivate static func isSlight(_ stored: [UInt8]) throws -> Bool {
+    if case .integer(let number) = try stored.lend({ try Value($0) }) { number == 0 } else { true }
+  }
+
   /// True if a stored number is zero, which is what an absent number counts as.
   fileprivate static func isZero(_ stored: [UInt8]) throws -> Bool {
     let value = try stored.lend { try Value($0) }

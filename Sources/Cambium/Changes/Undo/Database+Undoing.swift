@@ -11,9 +11,12 @@ extension Database {
   ///
   /// It is done property by property, so that a later change of another property stays, and is no
   /// conflict. A number that was incremented is decremented, an element that was added to an array
-  /// is taken out again if it is still there, a subtree that was removed is restored with all below
+  /// is taken out again, wherever it is now, a subtree that was removed is restored with all below
   /// it, a node that was moved is moved back, and one that was made is removed. Names that were
   /// defined stay, and so do events. Anything that is already as it was before is passed over.
+  ///
+  /// Transactions that have added to one value can be undone in any order: it holds what those that
+  /// are left have made of it, and once none is left, what was there before the first.
   ///
   /// An undo can be undone as well, which makes the change again.
   ///
@@ -31,6 +34,8 @@ extension Database {
   ///   `write`. Nothing is stored then.
   /// - Complexity: O(*k* log *n*) time and O(*k*) memory for *k* operations to undo, and one
   ///   durable flush. Restoring takes one entry; undoing a restoration compares the whole subtree.
+  ///   Where others have added to a value since, an array, a sum of doubles, and one that comes to
+  ///   zero take a read of each transaction that has changed the node since, up to 10,000.
   @discardableResult
   public func undo(
     _ sequence: SequenceNumber, wholeGroup: Bool = true, onConflict: ConflictResolution = .refuse,

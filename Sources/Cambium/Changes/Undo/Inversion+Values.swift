@@ -15,12 +15,17 @@ extension Inversion {
   /// Removes what was made, unless somebody has changed it or put something below it.
   private mutating func removeCreated(_ values: ValueStep) throws {
     let created = values.paths.filter { values.nodes[$0]?.isCreation ?? false }
-    var goners: Set<Path> = []
+    var (goners, keepers): (Set<Path>, Set<Path>) = ([], [])
     var children: [Path: Int] = [:]
     for path in created.sorted().reversed() {
-      guard let step = values.nodes[path], !isLeft(path),
-        try isToGo(path, step, children[path] ?? 0)
-      else { continue }
+      guard let step = values.nodes[path], !isLeft(path) else { continue }
+      let outcome = try undoAmongOthers(path, step)
+      if outcome == .done || keepers.contains(path) {
+        // Additions of others stay, and so do the nodes above them.
+        keepers.insert(path.parent ?? .root)
+        continue
+      }
+      guard try isToGo(path, step, children[path] ?? 0, isSame: outcome == .goes) else { continue }
       goners.insert(path)
       children[path.parent ?? .root, default: 0] += 1
     }
@@ -30,28 +35,17 @@ extension Inversion {
   }
 
   /// True if a node that was made is to be removed, with so many of its children.
-  private mutating func isToGo(_ path: Path, _ step: NodeStep, _ children: Int) throws -> Bool {
+  private mutating func isToGo(
+    _ path: Path, _ step: NodeStep, _ children: Int, isSame: Bool
+  ) throws -> Bool {
     guard let present = try present(path) else { return false }
-    if present.content != step.new {
-      if try undoAdjustments(path, step, present) { return false }
+    if present.content != step.new, !isSame {
       guard try meetChanges(path, step.new, present.content) else { return false }
     }
     let found = present.node == 0 ? 0 : try node(path).childCount
     if found == children { return true }
     let reason = "nodes were put below it since"
     return try meets(path, left: try value(step.new), found: try value(present.content), reason)
-  }
-
-  /// Takes back what was added to a node that it made; what others have added stays.
-  private mutating func undoAdjustments(
-    _ path: Path, _ step: NodeStep, _ present: Present
-  ) throws -> Bool {
-    guard let adjustments = step.adjustments(of: nil), !adjustments.isEmpty,
-      let value = try present.content?.value(of: nil),
-      let (operations, _) = try adjustments.inverse(path, nil, of: value)
-    else { return false }
-    for operation in operations { try issue(operation) }
-    return true
   }
 
   /// Notes what has changed of a node's own value, property by property where both are records.
@@ -89,73 +83,168 @@ extension Inversion {
   // MARK: Nodes that were there
 
   private mutating func undo(_ path: Path, _ step: NodeStep, to old: Content?) throws {
-    if old == step.new || isLeft(path) { return }
+    let isOnRecord = isRedo || step.changesArrays
+    if old == step.new && !isOnRecord || isLeft(path) { return }
     guard let present = try present(path) else {
       let left = try value(step.new)
       guard try meets(path, left: left, found: nil, "it is gone") else { return }
       try issue(.set(path, old ?? .nothing), left: left)
       return
     }
-    if present.content == old { return }
+    if present.content == old, !isOnRecord, try !isTouched(path, present) { return }
     let isWhole = [old?.kind, step.new?.kind, present.content?.kind].contains(.scalar)
     if isWhole {
-      try undoWhole(path, step, to: old, present.content)
-    } else if present.content == step.new, old == nil {
+      try undoWhole(path, step, to: old, present)
+    } else if present.content == step.new, old == nil, try !isTouched(path, present) {
       try issue(.set(path, .nothing))
     } else {
-      try undoProperties(path, step, to: old, present.content)
+      try undoProperties(path, step, to: old, present)
     }
   }
 
   /// Takes back a single value, or one that took the place of a record or made way for it.
   private mutating func undoWhole(
-    _ path: Path, _ step: NodeStep, to old: Content?, _ present: Content?
+    _ path: Path, _ step: NodeStep, to old: Content?, _ present: Present
   ) throws {
-    let wanted = old?.kind == .record ? nil : old?.bytes
-    if present?.kind == .scalar, let value = present?.bytes,
-      let adjustments = step.adjustments(of: nil),
-      !adjustments.isEmpty,
-      try undo(path, nil, adjustments, of: value, present == step.new ? .some(wanted) : nil)
+    let content = present.content
+    if content?.kind == .scalar,
+      try undoAdjustments(
+        path, nil, step, of: content?.bytes, left: try step.new?.value(of: nil),
+        to: try old?.value(of: nil), isTouched: isTouched(path, present)) == .done
     {
       return
     }
-    if present != step.new {
-      let (left, found) = (try value(step.new), try value(present))
+    if content == old { return }
+    if content != step.new {
+      let (left, found) = (try value(step.new), try value(content))
       guard try meets(path, left: left, found: found, "it has changed since") else { return }
     }
     try issue(.set(path, old ?? .nothing))
   }
 
-  /// Takes adjustments back, which must lead to the value that is wanted, where one is: where
-  /// others have changed it since, none is. Returns whether that was possible.
-  private mutating func undo(
-    _ path: Path, _ target: Target, _ adjustments: [Adjustment], of value: [UInt8],
-    _ wanted: [UInt8]??
-  ) throws -> Bool {
-    guard let (operations, result) = try adjustments.inverse(path, target, of: value) else {
-      return false
+  /// The outcome of taking back additions: done, or done once its node goes, or not possible.
+  private enum Outcome { case done, goes, unknown }
+
+  /// Takes back what was added to a node that a step has made, if others have changed it as well.
+  private mutating func undoAmongOthers(_ path: Path, _ step: NodeStep) throws -> Outcome {
+    guard let present = try present(path), try isTouched(path, present),
+      let content = present.content
+    else { return .unknown }
+    return try undoAdjustments(
+      path, nil, step, of: try content.value(of: nil), left: try step.new?.value(of: nil),
+      to: nil, isTouched: true, isCreated: true)
+  }
+
+  /// Takes back what a step has added to a value and taken from it. Nobody else has changed it
+  /// unless the node is touched; then it must lead to the value that is wanted.
+  private mutating func undoAdjustments(
+    _ path: Path, _ target: Target, _ step: NodeStep, of value: [UInt8]?, left: [UInt8]?,
+    to wanted: [UInt8]?, isTouched: Bool, isCreated: Bool = false
+  ) throws -> Outcome {
+    let adjustments = step.adjustments(of: target) ?? []
+    // An undo may have set a value to what others were to leave, so its own history tells.
+    let isTouched = isTouched || isRedo && step.isAssigned(target)
+    if adjustments.isEmpty && !(isRedo && isTouched) { return .unknown }
+    if settled.contains(ValuePlace(path: path, target: target)) { return .done }
+    let start = value ?? (isRedo ? adjustments.emptyContainer : nil)
+    let inverse =
+      adjustments.isEmpty
+      ? nil : try start.flatMap { try adjustments.inverse(path, target, of: $0) }
+    if isTouched, try value == wanted || isRedo || adjustments.needHistory(inverse?.value, path) {
+      let outcome = try undoByHistory(path, target, inverse?.operations, of: value, isCreated)
+      if outcome != .unknown { return outcome }
     }
-    if let wanted, wanted != result { return false }
+    // Of an array, elements that came and went are on record, even if it is the same again.
+    guard value != wanted || value == left && adjustments.areOfArray,
+      let (operations, result) = inverse
+    else { return .unknown }
+    if value == left, wanted != result { return .unknown }
     for operation in operations { try issue(operation) }
-    return true
+    return .done
+  }
+
+  /// Takes changes back as the history of the value says.
+  private mutating func undoByHistory(
+    _ path: Path, _ target: Target, _ operations: [Operation]?, of value: [UInt8]?,
+    _ isCreated: Bool
+  ) throws -> Outcome {
+    guard let first = run.last,
+      let history = try ValueHistory(running, path, target, since: first),
+      let inverse = try history.inverse(of: run, after: undone, found: value)
+    else { return .unknown }
+    switch (inverse, target) {
+    case (.changes([]), _):
+      // It is written again, so that the log has it that this was undone.
+      try assign(value, to: target, of: path)
+    case (.changes(let changes), _):
+      for change in changes { try issue(.change(path, target, change)) }
+    case (.entries(let changes, let keys, let areAll), _):
+      if !areAll {
+        guard let operations else { return .unknown }
+        for operation in operations where operation.key.map({ !keys.contains($0) }) ?? true {
+          try issue(operation)
+        }
+      }
+      for change in changes { try issue(.change(path, target, change)) }
+    case (.value(let set?), _) where operations != nil && set.first == ValueTag.array:
+      // Of a set, the elements are taken back one by one.
+      return .unknown
+    case (.value(let value), _) where value != nil || target != nil:
+      try assign(value, to: target, of: path)
+    case (.value, _):
+      if isCreated { return .goes }
+      try remove(path, asBefore: history.start)
+    }
+    settled.insert(ValuePlace(path: path, target: target))
+    return .done
+  }
+
+  private mutating func assign(_ value: [UInt8]?, to target: Target, of path: Path) throws {
+    if let target {
+      try issue(.update(path, [.init(name: target, value: value)]))
+    } else {
+      try issue(.set(path, value.map { Content(kind: .scalar, bytes: $0) } ?? .nothing))
+    }
+  }
+
+  /// Takes a node's own value away, and the node and those above it that were made for it.
+  private mutating func remove(_ path: Path, asBefore tree: PastTree) throws {
+    func wasThere(_ path: Path) throws -> Bool {
+      try tree.place(of: path).flatMap { try tree.entry($0) } != nil
+    }
+    if try wasThere(path) || node(path).childCount > 0 {
+      try issue(.set(path, .nothing))
+      return
+    }
+    var top = path
+    while let parent = top.parent, !parent.isRoot, try !wasThere(parent),
+      try present(parent)?.content == nil, try node(parent).childCount == 1
+    {
+      top = parent
+    }
+    try issue(.remove(top))
   }
 
   /// Takes back the properties that changed.
   private mutating func undoProperties(
-    _ path: Path, _ step: NodeStep, to old: Content?, _ present: Content?
+    _ path: Path, _ step: NodeStep, to old: Content?, _ present: Present
   ) throws {
     var updates: [Operation.PropertyUpdate] = []
     for name in try Inversion.names(old, step.new) {
       let wanted = try old?.value(of: name)
       let left = try step.new?.value(of: name)
-      let found = try present?.value(of: name)
-      if wanted == left || wanted == found { continue }
-      if isLeft(path, try text(name)) { continue }
-      if let found, let adjustments = step.adjustments(of: name), !adjustments.isEmpty,
-        try undo(path, name, adjustments, of: found, found == left ? .some(wanted) : nil)
+      let found = try present.content?.value(of: name)
+      let isOnRecord =
+        step.adjustments(of: name)?.areOfArray ?? false || isRedo && step.isAssigned(name)
+      let isSame = wanted == left && !isOnRecord
+      if try isSame || isLeft(path, text(name)) { continue }
+      if try undoAdjustments(
+        path, name, step, of: found, left: left, to: wanted, isTouched: isTouched(path, present))
+        == .done
       {
         continue
       }
+      if wanted == found { continue }
       if found != left {
         guard try meet(path, name, left: left, found: found) else { continue }
       }
@@ -177,5 +266,12 @@ extension Inversion {
       try issue(.set(path, .nothing))
     }
     if let old, content == nil, try old.properties().count == 0 { try issue(.set(path, old)) }
+  }
+}
+
+extension Operation {
+  /// The key of the dictionary's entry that it changes.
+  fileprivate var key: String? {
+    if case .change(_, _, let change) = self { change.key } else { nil }
   }
 }

@@ -10,6 +10,13 @@ struct Inversion {
   /// The places that have changed since.
   private(set) var conflicts: [UndoConflict] = []
   private var places: Set<ConflictPlace> = []
+  /// The transactions that are taken back, the newest first, and those that were before.
+  private(set) var run: [SequenceNumber] = []
+  private(set) var undone: [SequenceNumber] = []
+  /// The values from which all that they did was taken back at once.
+  var settled: Set<ValuePlace> = []
+  /// True if they are undos themselves, whose changes come back.
+  private(set) var isRedo = false
 
   /// True if the undo must not be stored.
   var isRefused: Bool {
@@ -26,6 +33,12 @@ struct Inversion {
     let property: String?
   }
 
+  /// A property, or a node's own value.
+  struct ValuePlace: Hashable {
+    let path: Path
+    let target: Target
+  }
+
   /// No more conflicts than these are reported.
   private static let conflictsMax = 100
 
@@ -38,9 +51,14 @@ struct Inversion {
   ///
   /// - Parameters:
   ///   - steps: In the order in which they were made.
+  ///   - run: The transactions that made them, the newest first.
   ///   - tree: On which they were tried out.
   /// - Throws: ``DatabaseError`` of the storage; what is in the way becomes a conflict.
-  mutating func undo(_ steps: [Step], _ tree: PastTree) throws {
+  mutating func undo(_ steps: [Step], of run: [TransactionRecord], _ tree: PastTree) throws {
+    undone += self.run
+    self.run = run.map(\.sequence)
+    settled = []
+    isRedo = run.allSatisfy { !$0.undoes.isEmpty }
     for step in steps.reversed() {
       switch step {
       case .values(let values): try undo(values)
@@ -74,6 +92,22 @@ struct Inversion {
         content: Content(header, version), node: header.node,
         modified: SequenceNumber(header.modified))
     }
+  }
+
+  /// True if others have changed a node's own value or record since.
+  func isTouched(_ path: Path, _ present: Present) throws -> Bool {
+    let newest = run.first ?? .zero
+    if present.modified < running.sequence { return present.modified > newest }
+    // This transaction has changed it as well; the version before tells whether others have.
+    let reader = try running.reader
+    guard let key = path.last, let parent = path.parent, let node = try reader.node(at: parent)
+    else { return false }
+    let modified = try key.lendTreeKey(parent: node) { place in
+      try reader.version(place, asOf: running.sequence.previous.rawValue) { header, _ in
+        header.modified
+      }
+    }
+    return modified ?? 0 > newest.rawValue
   }
 
   func node(_ path: Path) -> Node {

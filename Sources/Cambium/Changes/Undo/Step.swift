@@ -70,10 +70,16 @@ struct NodeStep {
   /// True if the node was made.
   var isCreation: Bool { if case .missing = old { true } else { false } }
 
+  /// True if elements of arrays were put in or taken out.
+  var changesArrays: Bool { adjustments.values.contains(where: \.areOfArray) }
+
   /// How a target came to its value; nil where it was set.
   func adjustments(of target: Target) -> [Adjustment]? {
-    isReplaced || assigned.contains(target) ? nil : adjustments[target]
+    isAssigned(target) ? nil : adjustments[target]
   }
+
+  /// True if a target was set to a value.
+  func isAssigned(_ target: Target) -> Bool { isReplaced || assigned.contains(target) }
 
   mutating func note(
     _ operation: Operation, from before: Content?, to after: Content?

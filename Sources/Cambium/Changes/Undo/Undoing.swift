@@ -96,7 +96,7 @@ struct Undoing {
     var retracing = Retracing(tree)
     for record in run.reversed() { try retracing.apply(record) }
     let steps = retracing.finish()
-    try inversion.undo(steps, retracing.tree)
+    try inversion.undo(steps, of: run, retracing.tree)
   }
 
   /// Says in the metadata what is undone; the transaction is kept even if nothing was left to do.
