@@ -11,7 +11,7 @@ enum DeclarationTarget {
   private static let catalog: Catalog = {
     var catalog = Catalog()
     let names = ["a", "b", "c", "d", "e", "place.x"]
-    for (id, name) in names.enumerated() { try? catalog.define(name, as: Catalog.NameID(id)) }
+    for (id, name) in names.enumerated() { try? catalog.define(name, as: NameID(id)) }
     return catalog
   }()
 

@@ -5,7 +5,7 @@ enum StoredContent {
   /// More names than the records of the fixtures have.
   private static let catalog: Catalog = {
     var catalog = Catalog()
-    for id in 0..<300 as Range<Catalog.NameID> { try? catalog.define("name \(id)", as: id) }
+    for id in 0..<300 as Range<NameID> { try? catalog.define("name \(id)", as: id) }
     return catalog
   }()
 
@@ -44,7 +44,7 @@ enum StoredContent {
   private static func properties(_ bytes: [UInt8]) throws {
     try bytes.lend { record in
       let table = try RecordTable(record)
-      for name in 0..<300 as Range<Catalog.NameID> {
+      for name in 0..<300 as Range<NameID> {
         if let range = try table.find(record, name) { _ = try Value(record.extracting(range)) }
       }
     }

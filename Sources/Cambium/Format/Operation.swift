@@ -34,7 +34,7 @@ struct Content: Equatable, Sendable {
 }
 
 /// The target of an operation on a value: a property, or the node's own value.
-typealias Target = Catalog.NameID?
+typealias Target = NameID?
 
 /// One change inside a transaction.
 ///
@@ -47,7 +47,7 @@ indirect enum Operation: Equatable, Sendable {
   case remove(Path)
   case restore(Path, removedAt: UInt64)
   case move(Path, to: Path)
-  case define(Catalog.NameID, String)
+  case define(NameID, String)
   case event(String, [UInt8])
   case declare(Path, [UInt8]?)
 
@@ -77,7 +77,7 @@ indirect enum Operation: Equatable, Sendable {
 
   /// A property's new stored value, or nil to take it out.
   struct PropertyUpdate: Equatable, Sendable {
-    var name: Catalog.NameID
+    var name: NameID
     var value: [UInt8]?
   }
 }
@@ -280,8 +280,8 @@ struct OperationReader {
     return try utf8.lend { try $0.string(0, $0.byteCount) }
   }
 
-  private mutating func nameID(_ value: UInt64) throws -> Catalog.NameID {
-    guard let name = Catalog.NameID(exactly: value) else { throw damaged() }
+  private mutating func nameID(_ value: UInt64) throws -> NameID {
+    guard let name = NameID(exactly: value) else { throw damaged() }
     return name
   }
 

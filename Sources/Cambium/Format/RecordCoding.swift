@@ -6,6 +6,9 @@
 //
 // Numbers are little-endian; `end` counts from where the values start; names ascend.
 
+/// The number of a property's name, which is its place in the order of definition.
+typealias NameID = UInt32
+
 /// The table of one stored record, found and checked against the record's length.
 struct RecordTable {
   let count: Int
@@ -33,7 +36,7 @@ struct RecordTable {
 
   /// The name at a place in the table.
   @inline(__always)
-  func name(_ record: RawSpan, _ index: Int) throws -> Catalog.NameID {
+  func name(_ record: RawSpan, _ index: Int) throws -> NameID {
     isLarge
       ? try record.load(UInt32.self, at: tableStart + index * 8)
       : UInt32(try record.load(UInt16.self, at: tableStart + index * 4))
@@ -59,7 +62,7 @@ struct RecordTable {
 
   /// The place of a name in the table, or nil.
   @inline(__always)
-  func index(_ record: RawSpan, of wanted: Catalog.NameID) throws -> Int? {
+  func index(_ record: RawSpan, of wanted: NameID) throws -> Int? {
     var low = 0
     var high = count
     while low < high {
@@ -71,21 +74,21 @@ struct RecordTable {
 
   /// Where the value of a name stands, or nil.
   @inline(__always)
-  func find(_ record: RawSpan, _ name: Catalog.NameID) throws -> Range<Int>? {
+  func find(_ record: RawSpan, _ name: NameID) throws -> Range<Int>? {
     try index(record, of: name).map { try value(record, $0) }
   }
 }
 
 /// A record being put together: stored values by the number of their name, ascending.
 struct RecordBuilder {
-  private var entries: [(name: Catalog.NameID, value: [UInt8])] = []
+  private var entries: [(name: NameID, value: [UInt8])] = []
 
   init() {}
 
   /// Takes a stored record apart.
   init(_ record: RawSpan) throws {
     let table = try RecordTable(record)
-    var last: Catalog.NameID?
+    var last: NameID?
     for index in 0..<table.count {
       let range = try table.value(record, index)
       let name = try table.name(record, index)
@@ -101,7 +104,7 @@ struct RecordBuilder {
   var count: Int { entries.count }
 
   /// The stored value of a name; assigning nil takes it out.
-  subscript(name: Catalog.NameID) -> [UInt8]? {
+  subscript(name: NameID) -> [UInt8]? {
     get { entries.first { $0.name == name }?.value }
     set {
       let index = entries.firstIndex { $0.name >= name } ?? entries.count
@@ -116,7 +119,7 @@ struct RecordBuilder {
   }
 
   /// The numbers of the names.
-  var names: [Catalog.NameID] { entries.map(\.name) }
+  var names: [NameID] { entries.map(\.name) }
 
   /// The stored form.
   func stored() -> [UInt8] {
@@ -147,26 +150,6 @@ struct RecordBuilder {
   }
 }
 
-extension Record {
-  /// Reads a stored record.
-  init(stored record: RawSpan, _ catalog: Catalog) throws {
-    let table = try RecordTable(record)
-    var pairs: [(String, Value)] = []
-    pairs.reserveCapacity(table.count)
-    // Stored in the order in which the names were defined, which need not be that of their bytes.
-    var (ascends, last) = (true, Catalog.NameID(0))
-    for index in 0..<table.count {
-      let range = try table.value(record, index)
-      let id = try table.name(record, index)
-      let name = try catalog.name(of: id)
-      ascends = ascends && (index == 0 || catalog.areInOrder(last, id))
-      last = id
-      pairs.append((name, try Value(record.extracting(range))))
-    }
-    if ascends { self.init(sorted: pairs) } else { self.init(pairs: pairs) }
-  }
-}
-
 /// Writes whole records, without a buffer per property.
 ///
 /// Records of one collection have the same names in the same order. So the encoder remembers the
@@ -175,11 +158,11 @@ struct RecordEncoder: ~Copyable {
   private var bytes = ByteBuffer()
   private var names: [String] = []
   /// The members' places, by ascending number of their names.
-  private var order: [(id: Catalog.NameID, index: Int)] = []
+  private var order: [(id: NameID, index: Int)] = []
 
   /// The stored form; `define` gives the number of a name.
   mutating func encode(
-    _ record: Record, _ define: (String) throws -> Catalog.NameID
+    _ record: Record, _ define: (String) throws -> NameID
   ) throws -> [UInt8] {
     if !record.pairs.lend({ $0.have(names) }) { try learn(record, define) }
     guard order.count <= 255, order.last.map({ $0.id <= 0xFFFF }) ?? true else {
@@ -211,7 +194,7 @@ struct RecordEncoder: ~Copyable {
   }
 
   private mutating func learn(
-    _ record: Record, _ define: (String) throws -> Catalog.NameID
+    _ record: Record, _ define: (String) throws -> NameID
   ) throws {
     forget()
     let numbered = try record.pairs.enumerated().map { (id: try define($1.0), index: $0) }

@@ -197,7 +197,7 @@ struct GoldenRecordTests {
       """)
 
   /// Stores a record whose names have these numbers.
-  static func stored(_ record: Record, _ names: [String: Catalog.NameID]) throws -> [UInt8] {
+  static func stored(_ record: Record, _ names: [String: NameID]) throws -> [UInt8] {
     var encoder = RecordEncoder()
     return try encoder.encode(record) { try #require(names[$0]) }
   }
@@ -205,7 +205,7 @@ struct GoldenRecordTests {
   @Test("is what the file format says")
   func records() throws {
     let ada: Record = ["name": "Ada", "born": 1815, "note": .null]
-    let names: [String: Catalog.NameID] = ["name": 3, "born": 7, "note": 258, "wide": 65_536]
+    let names: [String: NameID] = ["name": 3, "born": 7, "note": 258, "wide": 65_536]
     #expect(try Self.stored(ada, names).hex == Self.small.hex)
     #expect(try Self.stored(["name": true, "wide": 5], names).hex == Self.large.hex)
     #expect(try Self.stored([:], names).hex == "0000")

@@ -13,7 +13,7 @@ struct RecordCodingTests {
   /// Names in an order of definition that is not the order of their bytes.
   private static func catalog(_ count: Int, _ random: inout FormatRandom) throws -> Catalog {
     var catalog = Catalog()
-    var id: Catalog.NameID = 0
+    var id: NameID = 0
     while catalog.count < count {
       let name = random.keyText()
       if catalog.id(of: name) == nil {
@@ -42,7 +42,7 @@ struct RecordCodingTests {
         let table = try RecordTable(bytes)
         #expect(table.count == record.count)
         for (id, name) in catalog.names.enumerated() {
-          let range = try table.find(bytes, Catalog.NameID(id))
+          let range = try table.find(bytes, NameID(id))
           let value = try range.map { try Value(bytes.extracting($0)) }
           #expect(value == record[name], "\(name), seed \(seed)")
         }
@@ -68,7 +68,7 @@ struct RecordCodingTests {
 
   @Test("is small up to 255 properties, 65,535 bytes and name 65,535")
   func forms() throws {
-    let numbers = Dictionary(uniqueKeysWithValues: (0..<256).map { ("n\($0)", Catalog.NameID($0)) })
+    let numbers = Dictionary(uniqueKeysWithValues: (0..<256).map { ("n\($0)", NameID($0)) })
     let many = Record(numbers.keys.map { (name: $0, value: .integer(1)) })
     try expectForm(many, numbers, isLarge: true)
     var fewer = many
@@ -86,7 +86,7 @@ struct RecordCodingTests {
   }
 
   private func expectForm(
-    _ record: Record, _ names: [String: Catalog.NameID], isLarge: Bool,
+    _ record: Record, _ names: [String: NameID], isLarge: Bool,
     location: SourceLocation = #_sourceLocation
   ) throws {
     let stored = try GoldenRecordTests.stored(record, names)
@@ -106,7 +106,7 @@ struct RecordCodingTests {
   @Test("does not depend on the records that were stored before it")
   func encoder() throws {
     struct Refused: Error {}
-    let names: [String: Catalog.NameID] = ["a": 5, "b": 3, "c": 9]
+    let names: [String: NameID] = ["a": 5, "b": 3, "c": 9]
     let records: [Record] = [
       ["a": 1, "b": 2], ["b": 3, "a": 4], [:], ["a": 1], ["c": 1], ["a": 5, "b": 6],
     ]

@@ -16,7 +16,7 @@ struct ModelCodecTests {
     var catalog = Catalog()
     let names = M.schema.core.properties.map(\.name)
     for name in reversed ? names.reversed() : names {
-      try catalog.define(name, as: Catalog.NameID(catalog.count))
+      try catalog.define(name, as: NameID(catalog.count))
     }
     return catalog
   }

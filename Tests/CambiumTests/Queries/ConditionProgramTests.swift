@@ -24,7 +24,7 @@ struct ConditionProgramTests {
     }
 
     func forEach(
-      in collection: Path, _ property: Catalog.NameID, refersTo key: RawSpan,
+      in collection: Path, _ property: NameID, refersTo key: RawSpan,
       _ body: (RawSpan, RawSpan) throws -> Bool
     ) throws {
       for (path, record) in stored where path.parent == collection {

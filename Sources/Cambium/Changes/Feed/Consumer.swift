@@ -120,3 +120,17 @@ extension Consumer {
   /// - Throws: As the synchronous `drop`.
   public func drop() async throws { try await database.inBackground { try self.drop() } }
 }
+
+extension Transaction {
+  /// Stores a consumer's position with this transaction, so that it moves exactly when the changes
+  /// do.
+  ///
+  /// - Parameters:
+  ///   - consumer: The consumer's name.
+  ///   - sequence: The last transaction that was taken care of.
+  /// - Throws: ``DatabaseError/misuse(reason:)`` after the transaction has ended.
+  public func advance(_ consumer: String, to sequence: SequenceNumber) throws {
+    try Consumer.check(consumer)
+    try running.setNumber("consumer/\(consumer)", to: sequence.rawValue)
+  }
+}

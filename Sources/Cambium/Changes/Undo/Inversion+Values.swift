@@ -66,7 +66,7 @@ extension Inversion {
 
   /// Notes that a property has changed.
   private mutating func meet(
-    _ path: Path, _ name: Catalog.NameID, left: [UInt8]?, found: [UInt8]?
+    _ path: Path, _ name: NameID, left: [UInt8]?, found: [UInt8]?
   ) throws -> Bool {
     let text = try running.catalog.name(of: name)
     return try meets(
@@ -75,7 +75,7 @@ extension Inversion {
   }
 
   /// The names of both records' properties, in order.
-  private static func names(_ a: Content?, _ b: Content?) throws -> [Catalog.NameID] {
+  private static func names(_ a: Content?, _ b: Content?) throws -> [NameID] {
     let names = try (a?.properties().names ?? []) + (b?.properties().names ?? [])
     return Set(names).sorted()
   }
@@ -254,7 +254,7 @@ extension Inversion {
     try settleKind(path, step, old)
   }
 
-  private func text(_ name: Catalog.NameID) throws -> String {
+  private func text(_ name: NameID) throws -> String {
     try running.catalog.name(of: name)
   }
 

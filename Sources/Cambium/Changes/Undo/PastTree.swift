@@ -177,27 +177,6 @@ extension Key {
   }
 }
 
-extension Content {
-  /// Takes the content out of a version; nil for nothing of its own.
-  init?(_ header: NodeHeader, _ version: RawSpan) {
-    self.init(header.kind, version.extracting(droppingFirst: header.contentOffset).array())
-  }
-
-  /// Makes the content of a node of a kind; nil for nothing of its own.
-  init?(_ kind: ContentKind, _ bytes: [UInt8]) {
-    if kind == .none { return nil }
-    self.init(kind: kind, bytes: bytes)
-  }
-
-  /// The content of a node that has nothing of its own.
-  static let nothing = Content(kind: .none, bytes: [])
-
-  /// The properties; none for anything but a record.
-  func properties() throws -> RecordBuilder {
-    kind == .record ? try bytes.lend { try RecordBuilder($0) } : RecordBuilder()
-  }
-}
-
 extension StateReader {
   /// The version that a transaction removed from a place and had not put there itself, if any.
   func restorable(

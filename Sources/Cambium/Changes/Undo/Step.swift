@@ -95,29 +95,3 @@ struct NodeStep {
     }
   }
 }
-
-extension Content {
-  /// The stored value of a property, or the node's own.
-  func value(of target: Target) throws -> [UInt8]? {
-    guard let target else { return kind == .scalar ? bytes : nil }
-    return try properties()[target]
-  }
-
-  /// The content after an operation on a value.
-  static func applying(_ operation: Operation, to old: Content?) throws -> Content? {
-    switch operation {
-    case .set(_, let content): return content.kind == .none ? nil : content
-    case .update(_, let updates):
-      var record = try old?.properties() ?? RecordBuilder()
-      for update in updates { record[update.name] = update.value }
-      return Content(kind: .record, bytes: record.stored())
-    case .change(let path, let target, let change):
-      let value = try change.applied(to: try old?.value(of: target), path)
-      guard let target else { return value.map { Content(kind: .scalar, bytes: $0) } }
-      var record = try old?.properties() ?? RecordBuilder()
-      record[target] = value
-      return Content(kind: .record, bytes: record.stored())
-    case .remove, .restore, .move, .define, .event, .declare: return old
-    }
-  }
-}

@@ -105,58 +105,6 @@ struct Baseline {
   }
 }
 
-/// Makes a baseline.
-struct BaselineBuilder {
-  private let directory: OpenDirectory
-  private let horizon: SequenceNumber
-  private let progress: ProgressReporter
-
-  init(_ directory: OpenDirectory, upTo horizon: SequenceNumber, _ progress: ProgressReporter) {
-    self.directory = directory
-    self.horizon = horizon
-    self.progress = progress
-  }
-
-  /// Folds, cuts, copies compactly, and syncs.
-  ///
-  /// - Parameter place: A directory of its own; `data.mdb` is there afterwards, and alone.
-  /// - Returns: The baseline's mark for the log, and the blobs that only dropped records and the
-  ///   old baseline refer to.
-  /// - Throws: ``DatabaseError``, `CancellationError`.
-  func make(in place: String) throws -> (mark: BaselineMark, blobs: Set<[UInt8]>) {
-    let kept = try removalsToKeep()
-    let scratch = "\(place)/scratch"
-    try Files.createDirectory(scratch)
-    try Baseline.current(directory)?.makeState(in: scratch)
-    let state = try State(
-      at: scratch, generation: 0, directory.options.environment(readOnly: false))
-    // Archived records go on referring to their blobs.
-    let isArchiving = try directory.log.read { try $0.isArchiving() }
-    var blobs =
-      isArchiving ? [] : try BlobSweep(directory: directory).referred(by: state, upTo: horizon)
-    var replay = try Replay(into: state)
-    try replay.run(directory.log, upTo: horizon, progress)
-    var cut = HistoryCut(state, upTo: horizon, keeping: kept)
-    while try !cut.step(until: .now + .milliseconds(200)) {
-      try progress.tell("cut", cut.removed)
-    }
-    if !blobs.isEmpty { try BlobReferences.forEach(in: state) { blobs.remove($0.hash) } }
-    try EnvironmentCopy(of: state.environment, to: "\(place)/data.mdb").run()
-    state.environment.close()
-    try Files.removeDirectory(scratch)
-    try Files.sync(place)
-    let record = try directory.log.read { try $0.record(horizon) }
-    return (BaselineMark(record, digest: try Files.digest("\(place)/data.mdb")), blobs)
-  }
-
-  /// The removals up to the horizon that the state in use knows to be restored after it. No more of
-  /// them will be, since the log has named the horizon.
-  private func removalsToKeep() throws -> Set<HistoryLink> {
-    let state = try directory.currentState()
-    return try state.read { try HistoryCut.removalsToKeep($0, upTo: horizon) }
-  }
-}
-
 extension State {
   /// Makes the entries that are derived from the tree anew.
   func deriveAnew() throws {

@@ -108,7 +108,7 @@ public struct ChildCursor: ~Copyable, WalkCursor {
   }
 
   /// The next child's property, nil inside where it has none.
-  mutating func next(property id: Catalog.NameID?) throws -> Value?? {
+  mutating func next(property id: NameID?) throws -> Value?? {
     guard left > 0 else { return nil }
     left -= 1
     return try steps.next { _, header, version -> Value? in

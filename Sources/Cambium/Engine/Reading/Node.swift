@@ -127,7 +127,7 @@ extension Node {
   }
 
   @inline(__always)
-  func property(_ id: Catalog.NameID) throws -> Value? {
+  func property(_ id: NameID) throws -> Value? {
     try lookUp { header, version in
       guard header.kind == .record else { return nil }
       let record = version.extracting(droppingFirst: header.contentOffset)
@@ -137,7 +137,7 @@ extension Node {
 
   /// The value that a record has for a property that is absent or null in it.
   @inline(never)
-  private func standIn(for property: String, _ id: Catalog.NameID) throws -> Value? {
+  private func standIn(for property: String, _ id: NameID) throws -> Value? {
     let stored = try self.property(id)
     guard let defaults = try declaredDefaults,
       try lookUp({ header, _ in header.kind == .record }) ?? false

@@ -110,7 +110,7 @@ public final class Snapshot: Sendable {
 
   /// The number of a property's name, or nil where no record has ever had it.
   @inline(__always)
-  func nameID(_ name: String) throws -> Catalog.NameID? {
+  func nameID(_ name: String) throws -> NameID? {
     isLive ? try names.id(of: name) : catalog.id(of: name)
   }
 

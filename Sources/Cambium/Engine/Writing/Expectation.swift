@@ -205,7 +205,7 @@ extension TransactionRecord {
 
 extension Operation {
   /// True if it may change a property of the record that it names.
-  fileprivate func mayChange(_ property: Catalog.NameID) -> Bool {
+  fileprivate func mayChange(_ property: NameID) -> Bool {
     switch self {
     case .update(_, let updates): updates.contains { $0.name == property }
     case .change(_, let target, _): target == property

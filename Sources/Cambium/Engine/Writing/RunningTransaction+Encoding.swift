@@ -2,10 +2,10 @@
 
 extension RunningTransaction {
   /// The number of a name, which is defined where it is new.
-  func define(_ name: String) throws -> Catalog.NameID {
+  func define(_ name: String) throws -> NameID {
     if let id = catalog.id(of: name) { return id }
     _ = try Key.checked(name)
-    let id = Catalog.NameID(catalog.count)
+    let id = NameID(catalog.count)
     try issue(.define(id, name))
     return id
   }

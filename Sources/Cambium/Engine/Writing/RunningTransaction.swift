@@ -87,13 +87,6 @@ final class RunningTransaction: @unchecked Sendable {
     @inline(__always) _read { yield group.stateWriter.catalog }
   }
 
-  /// The changes that the transaction has made so far, in path order.
-  func changes() throws -> [Change] {
-    try use()
-    let old = try directory.snapshot(at: .now)
-    return try Touched.changes(of: operations.bytes, from: old, to: Snapshot(self))
-  }
-
   // MARK: Writing
 
   /// Applies one operation and logs it, without what rules make of it.

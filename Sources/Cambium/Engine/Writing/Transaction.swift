@@ -265,18 +265,6 @@ public struct Transaction: ~Copyable {
   ///   `Database.store` before the transaction.
   public func store(_ data: Data) throws -> Blob { try translating { try running.store(data) } }
 
-  /// Stores a consumer's position with this transaction, so that it moves exactly when the changes
-  /// do.
-  ///
-  /// - Parameters:
-  ///   - consumer: The consumer's name.
-  ///   - sequence: The last transaction that was taken care of.
-  /// - Throws: ``DatabaseError/misuse(reason:)`` after the transaction has ended.
-  public func advance(_ consumer: String, to sequence: SequenceNumber) throws {
-    try Consumer.check(consumer)
-    try running.setNumber("consumer/\(consumer)", to: sequence.rawValue)
-  }
-
   /// Stores a number under a name beside the tree, with this transaction.
   package func saveCursor(_ name: String, _ number: UInt64) throws {
     try running.setNumber("cursor/\(name)", to: number)

@@ -20,7 +20,7 @@ struct ErasedPlaces {
   func place(of path: Path) -> Path? { paths.first { path.isWithin($0) } }
 
   /// The properties of a node that are places.
-  private func properties(of path: Path, _ catalog: Catalog) -> Set<Catalog.NameID> {
+  private func properties(of path: Path, _ catalog: Catalog) -> Set<NameID> {
     Set(
       paths.lazy.filter { $0.parent == path }.compactMap(\.last)
         .compactMap { catalog.id(of: $0.description) })
@@ -89,7 +89,7 @@ extension Operation {
 
 extension Content {
   /// A record without some of its properties; the same where it has none of them.
-  func without(_ names: Set<Catalog.NameID>) throws -> Content {
+  func without(_ names: Set<NameID>) throws -> Content {
     var record = try bytes.lend { try RecordBuilder($0) }
     guard record.names.contains(where: names.contains) else { return self }
     for name in names { record[name] = nil }

@@ -144,7 +144,7 @@ struct Excision: ~Copyable {
   // MARK: Properties
 
   private mutating func takeOut(
-    _ property: Catalog.NameID, ofVersionsAt treeKey: [UInt8]
+    _ property: NameID, ofVersionsAt treeKey: [UInt8]
   ) throws {
     let tree = tables.tree
     let version = try treeKey.lend { try transaction.access.get(tree, $0) { $0.array() } } ?? nil
@@ -163,7 +163,7 @@ struct Excision: ~Copyable {
 
   /// A version without a property; nil where it has none of that name.
   private func without(
-    _ property: Catalog.NameID, _ version: [UInt8], _ treeKey: [UInt8]
+    _ property: NameID, _ version: [UInt8], _ treeKey: [UInt8]
   ) throws -> [UInt8]? {
     try version.lend { version in
       try treeKey.lend { key in

@@ -96,7 +96,7 @@ private struct LogRescue {
   private let last: SequenceNumber
   /// The time that no record may be later than.
   private let latest: Int64?
-  private let lostNames: [Catalog.NameID: String]
+  private let lostNames: [NameID: String]
   private var examiner: LogExaminer
   private var head = LogHead()
   private var result = RepairedLog()
@@ -257,7 +257,7 @@ private struct LogRescue {
   /// The names that were lost from a number on, up to the next that is known.
   private func names(from count: Int) -> [Operation] {
     var names: [Operation] = []
-    var id = Catalog.NameID(count)
+    var id = NameID(count)
     while let name = lostNames[id] {
       names.append(.define(id, name))
       id += 1

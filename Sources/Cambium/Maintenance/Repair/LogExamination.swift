@@ -104,8 +104,8 @@ struct LogExaminer {
   /// The blobs that are not whole.
   private(set) var damagedBlobs: Set<[UInt8]> = []
   /// The names that sound records define, and the largest number that they use.
-  private var defined: [Catalog.NameID: String] = [:]
-  private var largestName: Catalog.NameID?
+  private var defined: [NameID: String] = [:]
+  private var largestName: NameID?
 
   init(_ path: String, _ progress: ProgressHandler?) {
     self.path = path
@@ -194,8 +194,8 @@ struct LogExaminer {
 
   /// The names that lost records defined, as the state or a checkpoint still has them; otherwise
   /// one that says so. The log does not say which names are lost, but numbers are given in order.
-  func lostNames() -> [Catalog.NameID: String] {
-    var stored: [Catalog.NameID: String] = [:]
+  func lostNames() -> [NameID: String] {
+    var stored: [NameID: String] = [:]
     for prefix in ["state-", "checkpoint-"] {
       for name in Files.names(in: path, startingWith: prefix) {
         stored.merge(storedNames("\(path)/\(name)/data.mdb")) { own, _ in own }
@@ -203,20 +203,20 @@ struct LogExaminer {
     }
     let largest = [largestName, stored.keys.max()].compactMap(\.self).max()
     guard let largest else { return [:] }
-    var lost: [Catalog.NameID: String] = [:]
+    var lost: [NameID: String] = [:]
     for id in 0...largest where defined[id] == nil { lost[id] = stored[id] ?? "lost-name-\(id)" }
     return lost
   }
 
   /// The names that a state holds, whether or not the rest of it can be trusted.
-  private func storedNames(_ file: String) -> [Catalog.NameID: String] {
+  private func storedNames(_ file: String) -> [NameID: String] {
     guard var entries = try? TableScan(file, table: "meta") else { return [:] }
-    var names: [Catalog.NameID: String] = [:]
+    var names: [NameID: String] = [:]
     let prefix = Array("name/".utf8)
     while let step = entries.next() {
       guard case .entry(let key, let value) = step, key.starts(with: prefix), key.count == 9
       else { continue }
-      let id = key.suffix(4).reduce(0 as Catalog.NameID) { $0 << 8 | Catalog.NameID($1) }
+      let id = key.suffix(4).reduce(0 as NameID) { $0 << 8 | NameID($1) }
       names[id] = try? value.lend {
         try MetaEntry.open($0, name: key) { try $0.string(0, $0.byteCount) }
       }
@@ -256,7 +256,7 @@ struct LogExaminer {
 
 extension Operation {
   /// The numbers of the names that it uses.
-  var names: [Catalog.NameID] {
+  var names: [NameID] {
     get throws {
       switch self {
       case .set(_, let content) where content.kind == .record:

@@ -17,7 +17,7 @@ struct SizePlace {
 struct SizeLabel: Hashable {
   var use: Sizes.Use
   var collection: Path?
-  var property: Catalog.NameID?
+  var property: NameID?
   /// A place on the ``AgeScale``.
   var age: Int?
   fileprivate var table: String?
@@ -37,7 +37,7 @@ struct SizeLabel: Hashable {
   }
 
   /// The same for a property.
-  func of(_ property: Catalog.NameID) -> SizeLabel {
+  func of(_ property: NameID) -> SizeLabel {
     var label = self
     label.property = property
     return label

@@ -283,7 +283,7 @@ extension StateSizes {
         guard name.starts(with: prefix), name.count == prefix.count + 4 else {
           return tally.add(bytes, SizeLabel(.entries), at: places.meta)
         }
-        let id = name.suffix(4).reduce(0 as Catalog.NameID) { $0 << 8 | Catalog.NameID($1) }
+        let id = name.suffix(4).reduce(0 as NameID) { $0 << 8 | NameID($1) }
         tally.add(bytes, SizeLabel(.names).of(id), at: places.meta)
       }
       isThere = try cursor.next()

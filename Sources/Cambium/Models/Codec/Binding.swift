@@ -14,7 +14,7 @@ import Synchronization
 final class Binding: Sendable {
   /// One property for the codec's loop: trivial, so that nothing is retained in it.
   struct Step: BitwiseCopyable, Sendable {
-    var name: Catalog.NameID
+    var name: NameID
     var offset: Int32
     var property: UInt16
     var form: Form
@@ -34,19 +34,19 @@ final class Binding: Sendable {
 
   /// A name that a property had before.
   struct Former: Sendable {
-    let name: Catalog.NameID
+    let name: NameID
     let property: Int
     /// Its place in the property's list of former names.
     let index: Int
   }
 
   /// The placeholder for a name that the database does not know.
-  static let unknown = Catalog.NameID.max
+  static let unknown = NameID.max
 
   let core: SchemaCore
   let steps: [Step]
   /// Name by property, `unknown` where the database has none.
-  let names: [Catalog.NameID]
+  let names: [NameID]
   /// The stored forms that are not stored, by property.
   let elided: [[UInt8]?]
   /// The values that are read where there are none, by property.
@@ -56,7 +56,7 @@ final class Binding: Sendable {
   let cases: [Binding]
   let caseNames: [[UInt8]]
   /// The name of the property that says which case a record is.
-  let discriminator: Catalog.NameID
+  let discriminator: NameID
   /// The names of older records; nil where no property is computed of them.
   let catalog: Catalog?
   /// Before this transaction records had a form that the model does not know.
@@ -161,7 +161,7 @@ struct Fill: Sendable {
 
 extension Binding {
   /// The property that has a name in the database.
-  func property(named name: Catalog.NameID) -> String? {
+  func property(named name: NameID) -> String? {
     if let index = names.firstIndex(of: name) { return core.properties[index].name }
     for binding in cases {
       if let found = binding.property(named: name) { return found }

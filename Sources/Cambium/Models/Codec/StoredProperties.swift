@@ -54,7 +54,7 @@ import FoundationEssentials
   ///
   /// - Returns: True if the record has a property of that name.
   @inline(__always)
-  mutating func advance(to wanted: Catalog.NameID) -> Bool {
+  mutating func advance(to wanted: NameID) -> Bool {
     while index < count {
       let name = name(index)
       if name >= wanted { return name == wanted }

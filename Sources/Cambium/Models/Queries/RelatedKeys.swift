@@ -108,7 +108,7 @@ final class RelatedModels<Other: Model> {
   private let collection = Other.schema.core.path
   private let binding: Binding
   /// The property that refers, and its name in the database; nil where the models have the keys.
-  private let inverse: (values: QueryPaths, name: Catalog.NameID)?
+  private let inverse: (values: QueryPaths, name: NameID)?
   private var known: [[UInt8]: [Other]] = [:]
 
   init(_ keys: RelatedKeys, by property: String? = nil) throws {
@@ -150,7 +150,7 @@ final class RelatedModels<Other: Model> {
     return found.flatMap(\.self).map { [$0] } ?? []
   }
 
-  private func referrers(to key: [UInt8], _ name: Catalog.NameID) throws -> [Other] {
+  private func referrers(to key: [UInt8], _ name: NameID) throws -> [Other] {
     keys.counts.indexReads += 1
     var found: [(key: [UInt8], model: Other)] = []
     try key.lend { key in

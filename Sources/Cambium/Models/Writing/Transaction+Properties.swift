@@ -134,7 +134,7 @@ extension Transaction {
   /// Where the model is stored, and the property's name there.
   func target<M: Model>(
     _ id: ModelID<M>, _ offset: Int
-  ) throws -> (Path, Catalog.NameID) {
+  ) throws -> (Path, NameID) {
     let core = M.schema.core
     guard let index = core.index(at: offset) else {
       throw DatabaseError.misuse(reason: "the id of a \(M.self) cannot be changed")

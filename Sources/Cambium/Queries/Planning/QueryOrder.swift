@@ -11,7 +11,7 @@ struct QueryOrder: Sendable {
   private let comparesKeysAsTexts: Bool
 
   /// The record's own properties that it reads.
-  var names: [Catalog.NameID] { paths.names }
+  var names: [NameID] { paths.names }
 
   init(
     _ orderings: [Ordering], in scope: ConditionScope, comparingKeysAsTexts: Bool = false

@@ -3,7 +3,7 @@ struct QueryPaths: Sendable {
   /// The operands of the paths, in order, and what they need.
   private let program: ConditionProgram
   /// The record's own properties that they read, ascending; nil where they read its key alone.
-  let names: [Catalog.NameID]
+  let names: [NameID]
 
   var count: Int { program.operands.count }
 

@@ -121,8 +121,3 @@ extension QueryPlan {
       : "the index \(scan.name) where \(scan.words.joined(separator: " and "))"
   }
 }
-
-extension ConditionText {
-  /// A collection's path in a query.
-  static func collection(_ path: Path) -> String { path.isRoot ? "/" : path.description }
-}

@@ -36,10 +36,8 @@ public struct DynamicQuery: Results {
     request = QueryRequest(source, query)
   }
 
-  fileprivate init(
-    _ text: String, _ values: [any PropertyValue], _ source: QueryRequest.Source
-  ) throws {
-    self.init(try QueryDescription(parsing: text, values.map(\.storedValue)), source)
+  init(_ text: String, _ values: [Value], _ source: QueryRequest.Source) throws {
+    self.init(try QueryDescription(parsing: text, values), source)
   }
 
   /// The collection that is asked.
@@ -78,40 +76,4 @@ public struct DynamicQuery: Results {
 extension DynamicQuery: CustomStringConvertible {
   /// The query in the query language, with the values that were given beside it.
   public var description: String { request.description.description }
-}
-
-extension Database {
-  /// Asks in the query language, at the newest moment there is when a result is asked for.
-  ///
-  ///     try database.query("flights where origin = $1 and delay > $2", airport.id, 60).fetch()
-  ///
-  /// - Parameters:
-  ///   - text: The query.
-  ///   - values: The values that `$1`, `$2` and so on stand for in it. Pass input from elsewhere
-  ///     this way: text that is put together can be made to ask something else.
-  /// - Returns: The query; nothing is read for it yet.
-  /// - Throws: ``QueryError`` at the word that is wrong.
-  public func query(_ text: String, _ values: any PropertyValue...) throws -> DynamicQuery {
-    try DynamicQuery(text, values, .database(self))
-  }
-}
-
-extension Snapshot {
-  /// Asks in the query language at this moment; see ``Database/query(_:_:)``.
-  ///
-  /// - Throws: ``QueryError`` at the word that is wrong.
-  public func query(_ text: String, _ values: any PropertyValue...) throws -> DynamicQuery {
-    try DynamicQuery(text, values, .snapshot(self))
-  }
-}
-
-extension Transaction {
-  /// Asks in the query language, about what the transaction has left when a result is asked for;
-  /// see ``Database/query(_:_:)``.
-  ///
-  /// - Throws: ``QueryError`` at the word that is wrong; ``DatabaseError/misuse(reason:)`` after
-  ///   the transaction has ended.
-  public func query(_ text: String, _ values: any PropertyValue...) throws -> DynamicQuery {
-    try DynamicQuery(text, values, .snapshot(try readingSnapshot()))
-  }
 }

@@ -58,7 +58,7 @@ extension QueryRun {
     let declared = records.catalog.collections[query.collection]?.definition.properties ?? []
     var properties = [DynamicQuery.Property(name: "id", type: .reference(query.collection))]
     properties += declared.map { .init(name: $0.name, type: $0.type) }
-    var found: Set<Catalog.NameID> = []
+    var found: Set<NameID> = []
     try forEach { _, record in
       let table = try RecordTable(record)
       for index in 0..<table.count { found.insert(try table.name(record, index)) }

@@ -83,7 +83,7 @@ final class QueryRecords: RelatedRecords {
   }
 
   func forEach(
-    in collection: Path, _ property: Catalog.NameID, refersTo key: RawSpan,
+    in collection: Path, _ property: NameID, refersTo key: RawSpan,
     _ body: (RawSpan, RawSpan) throws -> Bool
   ) throws {
     guard let node = try node(collection) else { return }
@@ -99,7 +99,7 @@ final class QueryRecords: RelatedRecords {
   }
 
   /// The index that says which records of a collection refer to a key by a property.
-  func edge(_ collection: Path, _ property: Catalog.NameID) -> IndexPlan? {
+  func edge(_ collection: Path, _ property: NameID) -> IndexPlan? {
     guard snapshot.moment == nil, let index = catalog.collections.edge(collection, property),
       index.plural == nil || index.plural == 0, case .reference = index.terms[0].type
     else { return nil }
@@ -130,7 +130,7 @@ final class QueryRecords: RelatedRecords {
   }
 
   private func forEach(
-    _ index: IndexPlan, _ node: UInt64, _ property: Catalog.NameID, _ key: RawSpan,
+    _ index: IndexPlan, _ node: UInt64, _ property: NameID, _ key: RawSpan,
     _ body: (RawSpan, RawSpan) throws -> Bool
   ) throws {
     let value = try StoredKey.value(of: key)
@@ -165,7 +165,7 @@ final class QueryRecords: RelatedRecords {
 
   /// True if a record refers to a key by a property: by its value, by an element, or by a name.
   static func refers(
-    _ record: RawSpan, _ property: Catalog.NameID, _ standIn: StandIn, to key: RawSpan
+    _ record: RawSpan, _ property: NameID, _ standIn: StandIn, to key: RawSpan
   ) throws -> Bool {
     try RecordTable(record).lend(record, property, or: standIn) { value in
       if value.byteCount == 0 { return false }
@@ -180,7 +180,7 @@ final class QueryRecords: RelatedRecords {
   }
 
   /// The stand-in for a property's value that a record of a collection does not have.
-  private func standIn(_ collection: Path, _ property: Catalog.NameID) throws -> StandIn {
+  private func standIn(_ collection: Path, _ property: NameID) throws -> StandIn {
     guard Int(property) < catalog.count else { return .null }
     return try StandIn(definition(of: collection)?[try catalog.name(of: property)])
   }

@@ -117,14 +117,14 @@ extension QueryRun {
 /// A group as a record of its own, whose properties are its values and figures; so conditions and
 /// orderings on groups are the same as on records.
 private struct GroupShape {
-  private let names: [Catalog.NameID]
+  private let names: [NameID]
   private let program: ConditionProgram?
   private let order: QueryOrder
 
   init(_ columns: [String], _ condition: Condition?, _ orderings: [Ordering]) throws {
     var catalog = Catalog()
     for name in columns where catalog.id(of: name) == nil {
-      try catalog.define(name, as: Catalog.NameID(catalog.count))
+      try catalog.define(name, as: NameID(catalog.count))
     }
     names = columns.map { catalog.id(of: $0) ?? .max }
     let scope = ConditionScope(catalog)

@@ -208,7 +208,7 @@ struct ConditionCompiler {
   ) throws -> Int32 {
     var step = Step(operation: .related)
     step.number = Int64(program.relations.count)
-    var (property, collection): (Catalog.NameID?, Path?)
+    var (property, collection): (NameID?, Path?)
     switch relation {
     case .inverse(let path, property: let name):
       property = scope.catalog.id(of: name) ?? .max

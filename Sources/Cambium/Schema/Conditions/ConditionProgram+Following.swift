@@ -18,7 +18,7 @@ protocol RelatedRecords {
   /// Visits the records of a collection that refer to a key by a property, until `body` says that
   /// it is enough.
   func forEach(
-    in collection: Path, _ property: Catalog.NameID, refersTo key: RawSpan,
+    in collection: Path, _ property: NameID, refersTo key: RawSpan,
     _ body: (_ key: RawSpan, _ record: RawSpan) throws -> Bool
   ) throws
 
@@ -47,7 +47,7 @@ struct NoRelated: RelatedRecords {
   }
 
   func forEach(
-    in collection: Path, _ property: Catalog.NameID, refersTo key: RawSpan,
+    in collection: Path, _ property: NameID, refersTo key: RawSpan,
     _ body: (RawSpan, RawSpan) throws -> Bool
   ) throws {
     throw refusal

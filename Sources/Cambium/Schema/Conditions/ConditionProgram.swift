@@ -16,7 +16,7 @@ struct ConditionProgram: Sendable {
   static let accept: Int32 = -1
   static let reject: Int32 = -2
   /// The name number that stands for the record's key behind references.
-  static let keyName = Catalog.NameID.max - 1
+  static let keyName = NameID.max - 1
 
   /// The kind of test that a step makes.
   enum Operation: UInt8, BitwiseCopyable {
@@ -68,7 +68,7 @@ struct ConditionProgram: Sendable {
     var firstHop: UInt16 = 0
     /// Where in a record's table the property is likely to be.
     var slot: UInt16 = 0
-    var name = Catalog.NameID.max
+    var name = NameID.max
     /// The stand-ins for an absent value, and for null, among the constants.
     var absence = Stretch()
     var null = Stretch()
@@ -104,7 +104,7 @@ struct ConditionProgram: Sendable {
 
   /// A reference to follow.
   struct Hop: BitwiseCopyable {
-    var name: Catalog.NameID
+    var name: NameID
     var slot: UInt16
     /// The collection that it leads to; -1 where the value itself says, less than that for a record
     /// that a query has joined.
@@ -120,7 +120,7 @@ struct ConditionProgram: Sendable {
   struct Relation: Sendable {
     /// The property by which records of a collection refer to this one; nil for the records that
     /// the step's operand refers to.
-    var property: Catalog.NameID?
+    var property: NameID?
     /// Nil where the references say it themselves.
     var collection: Path?
     var quantifier: Condition.Quantifier
@@ -146,8 +146,8 @@ struct ConditionProgram: Sendable {
   var usesRelated: Bool { !hops.isEmpty || !relations.isEmpty }
 
   /// The record's own properties that it reads, ascending.
-  var names: [Catalog.NameID] {
-    var names: Set<Catalog.NameID> = []
+  var names: [NameID] {
+    var names: Set<NameID> = []
     func add(_ operand: Operand) {
       switch operand.place {
       case .property: names.insert(operand.name)
@@ -233,7 +233,7 @@ extension RecordTable {
   /// Where the value of a name stands, or nil; looks first where it is likely to be.
   @inline(__always)
   func find(
-    _ record: RawSpan, _ name: Catalog.NameID, near slot: UInt16
+    _ record: RawSpan, _ name: NameID, near slot: UInt16
   ) throws -> Range<Int>? {
     if Int(slot) < count, try self.name(record, Int(slot)) == name {
       return try value(record, Int(slot))

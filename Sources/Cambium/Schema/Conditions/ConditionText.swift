@@ -206,3 +206,8 @@ extension Value {
     return value.isNaN ? "nan(\(value.bitPattern))" : value.description
   }
 }
+
+extension ConditionText {
+  /// A collection's path in a query.
+  static func collection(_ path: Path) -> String { path.isRoot ? "/" : path.description }
+}

@@ -46,7 +46,7 @@ struct Members {
     let dialect = try integer("dialect")
     return try text(name).map { text in
       do {
-        let condition = try Condition(parsing: text)
+        let condition = try Condition(parsing: text, values: [])
         return dialect == nil ? condition.ofFormerDialect : condition
       } catch let error as QueryError {
         throw Members.unknown(name, "\(text): \(error.reason)")

@@ -93,10 +93,10 @@ final class CollectionPlan: Sendable {
   func view(like other: ViewPlan) -> ViewPlan? { views.first { $0.hasSameContent(as: other) } }
 
   /// The plan of a property; nil where it is not declared.
-  func property(_ name: Catalog.NameID) -> PropertyPlan? { properties.first { $0.name == name } }
+  func property(_ name: NameID) -> PropertyPlan? { properties.first { $0.name == name } }
 
   /// The index by which records are found that refer to others by a property.
-  func edge(_ property: Catalog.NameID) -> IndexPlan? {
+  func edge(_ property: NameID) -> IndexPlan? {
     indexes.first {
       $0.condition == nil && $0.terms.first?.name == property && ($0.plural ?? 0) == 0
     }
@@ -105,7 +105,7 @@ final class CollectionPlan: Sendable {
 
 /// A declared property, resolved: its name is a number, and its defaults are in their stored form.
 final class PropertyPlan: Sendable {
-  let name: Catalog.NameID
+  let name: NameID
   let definition: PropertyDefinition
   let domain: DomainPlan?
   let standIn: StandIn
@@ -114,7 +114,7 @@ final class PropertyPlan: Sendable {
   /// True if changing it in place where a record has no value needs no look at the default.
   let addsToNothing: Bool
 
-  init(_ definition: PropertyDefinition, name: Catalog.NameID) throws {
+  init(_ definition: PropertyDefinition, name: NameID) throws {
     self.name = name
     self.definition = definition
     standIn = try StandIn(definition)
@@ -129,7 +129,7 @@ struct Resolver {
   let definition: CollectionDefinition
   let catalog: Catalog
 
-  func name(_ name: String) throws -> Catalog.NameID { try catalog.defined(name) }
+  func name(_ name: String) throws -> NameID { try catalog.defined(name) }
 
   func type(_ name: String) -> PropertyType { definition[name]?.type ?? .any }
 

@@ -3,7 +3,7 @@
 final class IndexPlan: Sendable {
   /// One property of it.
   final class Term: Sendable {
-    let name: Catalog.NameID
+    let name: NameID
     /// The type of the values in the entries: of one element, where there are several.
     let type: PropertyType
     let isDescending: Bool
@@ -28,7 +28,7 @@ final class IndexPlan: Sendable {
   let plural: Int?
   /// Names of the record's own properties that entries hold copies of, ascending: those of the
   /// terms among them, which cannot be told from the ordered bytes.
-  let covered: [Catalog.NameID]
+  let covered: [NameID]
   /// The properties of what the record refers to that entries hold copies of.
   let previews: [PreviewPlan]
   let condition: ConditionProgram?

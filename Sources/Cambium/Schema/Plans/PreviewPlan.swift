@@ -35,12 +35,12 @@ extension CollectionDefinition {
 /// A preview as writers and readers use it.
 final class PreviewPlan: Sendable {
   let preview: Preview
-  let reference: Catalog.NameID
+  let reference: NameID
   /// The stand-in for the reference where a record has none.
   let standIn: StandIn
-  let property: Catalog.NameID
+  let property: NameID
   /// The number of its name in the copy.
-  let name: Catalog.NameID
+  let name: NameID
 
   init(_ preview: Preview, _ resolver: Resolver) throws {
     self.preview = preview

@@ -42,7 +42,7 @@ extension RecordTable {
   /// Lends the value of a property, or what stands for it; empty where that is null.
   @inline(__always)
   func lend<R>(
-    _ record: RawSpan, _ name: Catalog.NameID, or standIn: StandIn,
+    _ record: RawSpan, _ name: NameID, or standIn: StandIn,
     _ body: (RawSpan) throws -> R
   ) throws -> R {
     guard let range = try find(record, name) else { return try standIn.ofAbsence.lend(body) }

@@ -59,7 +59,7 @@ final class ViewPlan: Sendable {
 
 /// A property as a view sees it.
 struct ViewProperty: Hashable, Sendable {
-  let name: Catalog.NameID
+  let name: NameID
   let type: PropertyType
   let collation: Collation
   let isDescending: Bool

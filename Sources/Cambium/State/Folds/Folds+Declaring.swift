@@ -35,7 +35,7 @@ extension Folds {
   }
 
   /// Takes a name's number.
-  mutating func define(_ id: Catalog.NameID, _ name: String) throws {
+  mutating func define(_ id: NameID, _ name: String) throws {
     try memory.catalog.define(name, as: id)
     let key = StateReader.nameKey(id)
     try storage.put(tables.meta, key, MetaEntry.seal(Array(name.utf8), name: key))

@@ -275,7 +275,7 @@ extension Folds: TreeStorage {
     try storage.put(tables.counts, key, count > 0 ? bytes : nil)
   }
 
-  func name(of id: Catalog.NameID) throws -> String { try memory.catalog.name(of: id) }
+  func name(of id: NameID) throws -> String { try memory.catalog.name(of: id) }
 
-  func nameID(of name: String) -> Catalog.NameID? { memory.catalog.id(of: name) }
+  func nameID(of name: String) -> NameID? { memory.catalog.id(of: name) }
 }

@@ -168,7 +168,7 @@ struct StateReader {
 
   private func completeNames(_ catalog: inout Catalog, count: UInt32) throws {
     while catalog.count < Int(count) {
-      let id = Catalog.NameID(catalog.count)
+      let id = NameID(catalog.count)
       let key = StateReader.nameKey(id)
       let name = try key.lend { span in
         try access.get(tables.meta, span) {
@@ -181,7 +181,7 @@ struct StateReader {
   }
 
   /// The key of a name in the state's `meta` table.
-  static func nameKey(_ id: Catalog.NameID) -> [UInt8] {
+  static func nameKey(_ id: NameID) -> [UInt8] {
     var key = Array("name/".utf8)
     key.append(bigEndian: id)
     return key

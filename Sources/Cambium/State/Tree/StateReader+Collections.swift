@@ -30,3 +30,11 @@ extension StateReader {
     return try MetaEntry.open(value, name: name) { try CollectionPlan(path, stored: $0, catalog) }
   }
 }
+
+extension Catalog {
+  /// True if it has all that a state of this head has. Unfinished indexes and views change from one
+  /// snapshot of the state to the next, so a catalog that is kept knows nothing of them.
+  func isUpToDate(_ head: StateHead) -> Bool {
+    count >= Int(head.names) && collections.version == head.declarations && head.unfinished == 0
+  }
+}

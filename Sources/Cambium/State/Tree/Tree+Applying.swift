@@ -94,7 +94,7 @@ extension Tree where Host: ~Copyable {
 
   /// Refuses a record one of whose properties is named like a child of the node.
   private func checkNoChild(
-    _ path: Path, _ node: UInt64, _ names: some Sequence<Catalog.NameID>, _ host: borrowing Host
+    _ path: Path, _ node: UInt64, _ names: some Sequence<NameID>, _ host: borrowing Host
   ) throws {
     if node == 0 { return }
     for id in names {

@@ -25,8 +25,8 @@ protocol TreeStorage: ~Copyable {
   func putChildCount(_ count: Int64, of node: UInt64) throws
 
   /// The name that the log has defined as a number.
-  func name(of id: Catalog.NameID) throws -> String
-  func nameID(of name: String) -> Catalog.NameID?
+  func name(of id: NameID) throws -> String
+  func nameID(of name: String) -> NameID?
 }
 
 /// Takes what becomes of a tree's nodes: checks it against rules, keeps folds up to date.

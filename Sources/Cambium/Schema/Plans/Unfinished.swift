@@ -38,7 +38,7 @@ enum Unfinished: Equatable, Sendable {
     return key
   }
 
-  fileprivate init(_ bytes: RawSpan) throws {
+  init(_ bytes: RawSpan) throws {
     switch try bytes.load(UInt8.self, at: 0) {
     case 1: self = .filling(upTo: bytes.extracting(droppingFirst: 1).array())
     case 2: self = .emptying
@@ -47,7 +47,7 @@ enum Unfinished: Equatable, Sendable {
     }
   }
 
-  fileprivate func stored() -> [UInt8] {
+  func stored() -> [UInt8] {
     switch self {
     case .filling(upTo: let fence): [1] + fence
     case .emptying: [2]
@@ -60,30 +60,6 @@ enum Unfinished: Equatable, Sendable {
     case .filling(upTo: let fence): fence.lend { $0.precedes(key) }
     case .emptying: true
     }
-  }
-}
-
-extension IndexEntry {
-  /// Stands behind the fence for an entry that was removed. An entry's value is longer.
-  static let tombstone: [UInt8] = [0]
-
-  static func isTombstone(_ value: RawSpan) -> Bool { value.byteCount < 2 }
-}
-
-extension StateReader {
-  /// The indexes and views that are not finished, by number.
-  func unfinished() throws -> [UInt32: Unfinished] {
-    var found: [UInt32: Unfinished] = [:]
-    var cursor = try Cursor(access, tables.meta)
-    var isThere = try cursor.seek(prefix: Unfinished.prefix)
-    while isThere {
-      try cursor.withEntry { key, value in
-        let number = try key.load(UInt32.self, at: Unfinished.prefix.count).byteSwapped
-        found[number] = try MetaEntry.open(value, name: key.array()) { try Unfinished($0) }
-      }
-      isThere = try cursor.next() && cursor.isAt(prefix: Unfinished.prefix)
-    }
-    return found
   }
 }
 
@@ -104,20 +80,7 @@ extension Collections {
   }
 
   /// The index by which records are found that refer to others by a property, if it can be asked.
-  func edge(_ collection: Path, _ property: Catalog.NameID) -> IndexPlan? {
+  func edge(_ collection: Path, _ property: NameID) -> IndexPlan? {
     self[collection]?.edge(property).flatMap { isFilling($0.number) ? nil : $0 }
-  }
-}
-
-extension Folds {
-  /// Says what is to be done about an index or a view, or that nothing is.
-  mutating func set(_ number: UInt32, _ unfinished: Unfinished?) throws {
-    let key = Unfinished.key(number)
-    if let unfinished {
-      try storage.put(tables.meta, key, MetaEntry.seal(unfinished.stored(), name: key))
-    } else if memory.catalog.collections.unfinished[number] != nil {
-      try storage.delete(tables.meta, key)
-    }
-    memory.catalog.collections.unfinished[number] = unfinished
   }
 }

@@ -5,9 +5,6 @@
 /// records. Names are equal when their bytes are. Looking one up is the first step of reading a
 /// property, so it is a hash table of its own: 20 ns, no allocation.
 struct Catalog: Sendable {
-  /// The number of a name, which is its place in order of definition.
-  typealias NameID = UInt32
-
   /// The declared collections.
   var collections = Collections()
   private(set) var names: [String] = []
@@ -29,12 +26,6 @@ struct Catalog: Sendable {
 
   /// How many names there are.
   var count: Int { names.count }
-
-  /// True if it has all that a state of this head has. Unfinished indexes and views change from one
-  /// snapshot of the state to the next, so a catalog that is kept knows nothing of them.
-  func isUpToDate(_ head: StateHead) -> Bool {
-    count >= Int(head.names) && collections.version == head.declarations && head.unfinished == 0
-  }
 
   /// True if it has more names or later declarations than another one of the same state.
   func isNewer(than other: Catalog) -> Bool {
@@ -100,4 +91,24 @@ struct Catalog: Sendable {
   }
 
   private static func hash(_ name: String) -> UInt64 { Checksum.of(text: name) }
+}
+
+extension Record {
+  /// Reads a stored record.
+  init(stored record: RawSpan, _ catalog: Catalog) throws {
+    let table = try RecordTable(record)
+    var pairs: [(String, Value)] = []
+    pairs.reserveCapacity(table.count)
+    // Stored in the order in which the names were defined, which need not be that of their bytes.
+    var (ascends, last) = (true, NameID(0))
+    for index in 0..<table.count {
+      let range = try table.value(record, index)
+      let id = try table.name(record, index)
+      let name = try catalog.name(of: id)
+      ascends = ascends && (index == 0 || catalog.areInOrder(last, id))
+      last = id
+      pairs.append((name, try Value(record.extracting(range))))
+    }
+    if ascends { self.init(sorted: pairs) } else { self.init(pairs: pairs) }
+  }
 }

@@ -1,0 +1,30 @@
+/// Where models are read: a ``Snapshot`` of the present or the past, a ``Transaction`` that sees
+/// what it has done so far, or a ``Database``, which asks its newest snapshot each time.
+///
+///     let flight = try database.find(id)
+///     let before = try database.snapshot(at: .time(yesterday)).find(id)
+public protocol ModelReader: ~Copyable {
+  /// The moment that is read.
+  ///
+  /// - Throws: ``DatabaseError/closed(reason:)``, ``DatabaseError/misuse(reason:)`` after a
+  ///   transaction has ended.
+  func readingSnapshot() throws -> Snapshot
+}
+
+extension Snapshot: ModelReader {
+  /// Itself.
+  public func readingSnapshot() -> Snapshot { self }
+}
+
+extension Transaction: ModelReader {
+  /// The present moment with everything that the transaction has done so far.
+  public func readingSnapshot() throws -> Snapshot {
+    try running.use()
+    return Snapshot(running)
+  }
+}
+
+extension Database: ModelReader {
+  /// The newest moment.
+  public func readingSnapshot() throws -> Snapshot { try snapshot() }
+}

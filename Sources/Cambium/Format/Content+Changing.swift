@@ -1,0 +1,46 @@
+// The parts of a content, and the content after an operation.
+
+extension Content {
+  /// Takes the content out of a version; nil for nothing of its own.
+  init?(_ header: NodeHeader, _ version: RawSpan) {
+    self.init(header.kind, version.extracting(droppingFirst: header.contentOffset).array())
+  }
+
+  /// Makes the content of a node of a kind; nil for nothing of its own.
+  init?(_ kind: ContentKind, _ bytes: [UInt8]) {
+    if kind == .none { return nil }
+    self.init(kind: kind, bytes: bytes)
+  }
+
+  /// The content of a node that has nothing of its own.
+  static let nothing = Content(kind: .none, bytes: [])
+
+  /// The properties; none for anything but a record.
+  func properties() throws -> RecordBuilder {
+    kind == .record ? try bytes.lend { try RecordBuilder($0) } : RecordBuilder()
+  }
+
+  /// The stored value of a property, or the node's own.
+  func value(of target: Target) throws -> [UInt8]? {
+    guard let target else { return kind == .scalar ? bytes : nil }
+    return try properties()[target]
+  }
+
+  /// The content after an operation on a value.
+  static func applying(_ operation: Operation, to old: Content?) throws -> Content? {
+    switch operation {
+    case .set(_, let content): return content.kind == .none ? nil : content
+    case .update(_, let updates):
+      var record = try old?.properties() ?? RecordBuilder()
+      for update in updates { record[update.name] = update.value }
+      return Content(kind: .record, bytes: record.stored())
+    case .change(let path, let target, let change):
+      let value = try change.applied(to: try old?.value(of: target), path)
+      guard let target else { return value.map { Content(kind: .scalar, bytes: $0) } }
+      var record = try old?.properties() ?? RecordBuilder()
+      record[target] = value
+      return Content(kind: .record, bytes: record.stored())
+    case .remove, .restore, .move, .define, .event, .declare: return old
+    }
+  }
+}
