@@ -44,8 +44,7 @@ extension QueryDescription {
   /// The results that are wanted; of computed ones all records.
   func window(ofRecords: Bool = false) -> QueryWindow {
     if isComputed && ofRecords { return QueryWindow(skipped: 0, left: .max) }
-    let (skipped, overflow) = offset.addingReportingOverflow(isComputed ? after?.computed ?? 0 : 0)
-    return QueryWindow(skipped: overflow ? .max : skipped, left: limit ?? .max)
+    return QueryWindow(skipped: offset, left: limit ?? .max)
   }
 
   /// How many first results are needed; nil for all, or more than a heap is to hold.

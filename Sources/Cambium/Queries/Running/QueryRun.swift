@@ -60,6 +60,11 @@ public final class QueryRun {
     }
     var description = description
     if description.outcome == .exists { description.limit = min(1, description.limit ?? 1) }
+    if description.isComputed, let after = description.after {
+      // Computed results are counted; the records that they are made of are read from the start.
+      let (skipped, overflow) = description.offset.addingReportingOverflow(after.computed ?? 0)
+      (description.offset, description.after) = (overflow ? .max : skipped, nil)
+    }
     let countsAll = description.outcome != .list && description.outcome != .ids
     if countsAll && description.limit == nil { description.orderings = [] }
     plan = try QueryPlanner(description, records).plan()
