@@ -121,7 +121,8 @@ extension Database {
       throw DatabaseError.readOnly(reason: "\(path) is open for reading only")
     }
     let job = jobs[CompactionJob.self]
-    defer { jobs.wake(job) }
+    // Looked at here: a look in the background would pin pages that the next commit could use.
+    defer { if (try? compaction().isUnfinished()) == true { jobs.wake(job) } }
     return try translating {
       let result = try jobs.pausing(job, progress) { try compaction($0).whileAlone(body) }
       guard let result else {
