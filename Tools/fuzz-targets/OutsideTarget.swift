@@ -80,7 +80,7 @@ enum OutsideTarget {
   private static func checkRecord(_ text: String, _ profile: InterchangeProfile) {
     guard let (key, record) = read(text, profile) else { return }
     let written = mustSucceed("writing \(record)") {
-      var writer = OutwardWriter(profile)
+      var writer = InterchangeEncoder(profile)
       return try collection.write(record, key ?? ownKey, &writer)
     }
     var bytes: [UInt8] = []

@@ -52,7 +52,7 @@ package struct CollectionInterchange: Sendable {
     guard case .map(let outside) = value else {
       throw ValidationError(causes: [ValidationError("must be an object, not \(value.kindText)")])
     }
-    var reader = InwardReader(profile)
+    var reader = InterchangeDecoder(profile)
     let found = try reader.record(outside, table)
     if !reader.problems.isEmpty { throw ValidationError(causes: reader.problems) }
     var record = Record()
@@ -68,7 +68,7 @@ package struct CollectionInterchange: Sendable {
   ///
   /// - Throws: ``DatabaseError/misuse(reason:)`` where two names would be one.
   package func write(
-    _ record: Record, _ key: Key, _ writer: inout OutwardWriter
+    _ record: Record, _ key: Key, _ writer: inout InterchangeEncoder
   ) throws -> Record {
     var written = try writer.record(table, at: nil) { index in
       guard let index else {

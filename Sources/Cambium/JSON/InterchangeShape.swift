@@ -34,7 +34,8 @@ package struct InterchangeReference: Sendable {
   /// The value that stands for no key, where the property is not optional.
   var unassigned: Value?
   /// Writes the record that a key refers to; nil where there is none.
-  var embed: (@Sendable (inout OutwardWriter, _ key: Value, _ place: [String]) throws -> Record?)?
+  var embed:
+    (@Sendable (inout InterchangeEncoder, _ key: Value, _ place: [String]) throws -> Record?)?
 }
 
 extension InterchangeShape {

@@ -1,4 +1,4 @@
-// Values as JSON without types: what an `OutwardWriter` has made of them. Every digit is written.
+// Values as JSON without types, as an `InterchangeEncoder` has made them. Every digit is written.
 
 import FoundationEssentials
 
@@ -30,7 +30,7 @@ extension JSONWriter {
         append(plain: member.value, to: &output)
       }
       output.append(UInt8(ascii: "}"))
-    default: append(plain: OutwardWriter(.standard).plain(value), to: &output)
+    default: append(plain: InterchangeEncoder(.standard).plain(value), to: &output)
     }
   }
 

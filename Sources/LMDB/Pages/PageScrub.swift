@@ -6,7 +6,7 @@
 /// here, and no signal.
 package struct PageScrub {
   /// The stretch of a table that it has read.
-  package struct Stretch: Sendable {
+  package struct ScrubbedPages: Sendable {
     /// The last key that was read; nil at the end of the table.
     package let last: [UInt8]?
     /// The bytes that were read.
@@ -33,7 +33,7 @@ package struct PageScrub {
   package static func run(
     _ environment: Environment, _ name: String, _ table: Table, behind key: [UInt8]?, budget: Int,
     _ visit: (_ key: [UInt8], _ value: [UInt8]) throws -> Void
-  ) throws -> Stretch {
+  ) throws -> ScrubbedPages {
     var attempts = 0
     while true {
       let pin = try ReadTransaction(pinning: environment)
@@ -59,15 +59,15 @@ package struct PageScrub {
   private mutating func run(
     _ meta: MetaPage, _ name: [UInt8], _ key: [UInt8]?,
     _ visit: ([UInt8], [UInt8]) throws -> Void
-  ) throws -> Stretch {
+  ) throws -> ScrubbedPages {
     do {
       guard let tree = try PageLookup.summary(file, meta, name) else {
         throw FileDamage.damaged(page: nil, reason: "a table is missing")
       }
-      if tree.isEmpty { return Stretch(last: nil, bytes: bytes) }
+      if tree.isEmpty { return ScrubbedPages(last: nil, bytes: bytes) }
       let bounds = KeyBounds(lower: nil, upper: nil)
       let isOver = try read(tree.root, tree.depth, bounds, key, visit)
-      return Stretch(last: isOver ? nil : last, bytes: bytes)
+      return ScrubbedPages(last: isOver ? nil : last, bytes: bytes)
     } catch let fault as PageFault {
       throw FileDamage(fault)
     }

@@ -195,7 +195,7 @@ struct InterchangeReadingTests {
     definition.keys = .string
     definition.properties = [PropertyDefinition("departureDelay", .integer)]
     func text(_ record: Record, _ profile: InterchangeProfile) throws -> String {
-      var writer = OutwardWriter(profile)
+      var writer = InterchangeEncoder(profile)
       return try CollectionInterchange("flights", definition).write(record, "a", &writer)
         .json(profile)
     }

@@ -109,7 +109,7 @@ enum ExportCommand {
   ) throws {
     let collection = try ImportCommand.collection(node.path, snapshot, invocation.database)
     let profile = ImportCommand.profile(invocation)
-    var writer = OutwardWriter(profile)
+    var writer = InterchangeEncoder(profile)
     var line: [UInt8] = []
     var count: UInt64 = 0
     try node.children.forEach { child in
@@ -125,7 +125,8 @@ enum ExportCommand {
   }
 
   private static func written(
-    _ record: Record, _ key: Key, _ collection: CollectionInterchange, _ writer: inout OutwardWriter
+    _ record: Record, _ key: Key, _ collection: CollectionInterchange,
+    _ writer: inout InterchangeEncoder
   ) throws -> Record {
     do { return try collection.write(record, key, &writer) } catch DatabaseError.misuse(let reason)
     {

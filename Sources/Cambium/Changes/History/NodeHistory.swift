@@ -126,10 +126,10 @@ private struct NodeSteps {
   private let isReversed: Bool
   private var infos: TransactionInfos
   /// The stretches still to come, found as they are needed.
-  private var older: Stretches
+  private var older: PathPeriods
   /// All stretches still to come, the oldest last, where the steps go forward.
-  private var newer: [Stretch] = []
-  private var stretch: Stretch?
+  private var newer: [PathPeriod] = []
+  private var stretch: PathPeriod?
   /// The next step is before this transaction; or after it, forward.
   private var place: UInt64 = 0
 
@@ -137,7 +137,7 @@ private struct NodeSteps {
     directory = history.directory
     isReversed = history.isReversed
     infos = TransactionInfos(history.directory)
-    older = Stretches(
+    older = PathPeriods(
       history.directory, history.path, from: history.after.rawValue + 1, to: history.upTo.rawValue,
       followsMoves: history.scope == .nodeThroughMoves)
     if !isReversed { while let next = try older.next() { newer.append(next) } }
@@ -162,7 +162,7 @@ private struct NodeSteps {
   }
 
   /// The next transaction of a stretch that can have changed the node.
-  private func candidate(in stretch: Stretch) throws -> UInt64? {
+  private func candidate(in stretch: PathPeriod) throws -> UInt64? {
     if isReversed {
       guard place > stretch.first else { return nil }
       let last = try trace(stretch.path, place - 1).last
@@ -179,7 +179,7 @@ private struct NodeSteps {
 
   /// The step of a transaction, or nil where it left the node alone.
   private mutating func step(
-    _ sequence: SequenceNumber, _ stretch: Stretch
+    _ sequence: SequenceNumber, _ stretch: PathPeriod
   ) throws -> HistoryStep? {
     let origin = sequence.rawValue == stretch.first ? stretch.origin : nil
     let old = try directory.snapshot(at: .sequence(sequence.previous))[origin ?? stretch.path]

@@ -25,7 +25,7 @@ struct PathTrace {
       return try log.horizon().rawValue
     }
     self.horizon = horizon
-    var (node, parent) = (StateHead.root, nil as Stay?)
+    var (node, parent) = (StateHead.root, nil as Lifetime?)
     var offset = 0
     while offset < path.bytes.count {
       let key = Key(terminatedIn: path.bytes, at: &offset)

@@ -14,7 +14,7 @@ extension Model {
   ///   a type of the app's throws.
   /// - Complexity: O(properties): each is written and read again as a ``Value``.
   public func dictionary(_ profile: InterchangeProfile = .standard) throws -> [String: Value] {
-    var writer = OutwardWriter(profile)
+    var writer = InterchangeEncoder(profile)
     return try writer.record(self).dictionary
   }
 
@@ -24,7 +24,7 @@ extension Model {
   /// - Returns: The text, in one line.
   /// - Throws: As ``dictionary(_:)``.
   public func json(_ profile: InterchangeProfile = .standard) throws -> String {
-    var writer = OutwardWriter(profile)
+    var writer = InterchangeEncoder(profile)
     return try writer.record(self).json(profile)
   }
 
@@ -98,7 +98,7 @@ extension Model {
       self = try union.merged(with: record, profile) as? Self ?? self
       return
     }
-    var reader = InwardReader(profile)
+    var reader = InterchangeDecoder(profile)
     let found = try reader.record(record, core.table)
     var copy = self
     if let id = found.id { copy.take(id: id, &reader) }
@@ -114,7 +114,7 @@ extension Model {
     self = copy
   }
 
-  private mutating func take(id value: Value, _ reader: inout InwardReader) {
+  private mutating func take(id value: Value, _ reader: inout InterchangeDecoder) {
     if value == .null { return }
     do {
       let found = try ID(storedValue: value)
@@ -146,7 +146,7 @@ extension DiscoveredProperty {
   }
 }
 
-extension InwardReader {
+extension InterchangeDecoder {
   /// Notes what a type has against a value.
   fileprivate mutating func note(_ property: String, _ error: any Error) {
     switch error {
@@ -159,7 +159,7 @@ extension InwardReader {
   }
 }
 
-extension OutwardWriter {
+extension InterchangeEncoder {
   /// Writes a model that is asked for.
   mutating func record<M: Model>(_ model: M) throws -> Record {
     let core = M.schema.core

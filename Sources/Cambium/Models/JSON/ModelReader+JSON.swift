@@ -19,7 +19,7 @@ extension ModelReader where Self: ~Copyable {
   public func dictionary<M: Model>(
     of model: M, _ profile: InterchangeProfile = .standard
   ) throws -> [String: Value] {
-    var writer = OutwardWriter(profile, try readingSnapshot())
+    var writer = InterchangeEncoder(profile, try readingSnapshot())
     return try writer.record(model).dictionary
   }
 
@@ -33,7 +33,7 @@ extension ModelReader where Self: ~Copyable {
   public func json<M: Model>(
     of model: M, _ profile: InterchangeProfile = .standard
   ) throws -> String {
-    var writer = OutwardWriter(profile, try readingSnapshot())
+    var writer = InterchangeEncoder(profile, try readingSnapshot())
     return try writer.record(model).json(profile)
   }
 }
@@ -71,7 +71,7 @@ extension Query {
     to body: ([UInt8]) throws -> Void
   ) throws {
     let snapshot = try request.snapshot()
-    var writer = OutwardWriter(profile, snapshot)
+    var writer = InterchangeEncoder(profile, snapshot)
     var bytes: [UInt8] = form == .array ? [UInt8(ascii: "[")] : []
     var isFirst = true
     try pinned(to: snapshot).forEach { model in

@@ -4,7 +4,7 @@
 /// Writes and reads one case.
 struct CaseInterchange<Union: ModelUnion>: Sendable {
   /// Writes the model of the case, in the place of a reference where one is given.
-  typealias Write = (inout OutwardWriter, [String]?) throws -> Record
+  typealias Write = (inout InterchangeEncoder, [String]?) throws -> Record
 
   /// Nil where the value is another case.
   let write: @Sendable (Union) -> Write?

@@ -55,7 +55,7 @@ struct QueryPlanner {
       // How a page goes on is decided once the far side is known, as for the page before it.
       let first = try cheapest(test, goesOn: false)
       if first?.scan?.previews.isEmpty == false { previewing = try cheapest(test) }
-      test = try FarSide(self).replacing(test, count: first?.estimate ?? 0, &preparations)
+      test = try Semijoin(self).replacing(test, count: first?.estimate ?? 0, &preparations)
     }
     var asking = try cheapest(test)
     asking?.preparations = preparations

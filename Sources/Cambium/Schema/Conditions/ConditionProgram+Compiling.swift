@@ -231,7 +231,7 @@ struct ConditionCompiler {
     for path in paths { program.operands.append(try operand(path).operand) }
   }
 
-  private mutating func constant(_ bytes: [UInt8]) -> ConditionProgram.Stretch {
+  private mutating func constant(_ bytes: [UInt8]) -> ConditionProgram.ConstantRange {
     let start = program.bytes.count
     program.bytes += bytes
     return .init(start: Int32(start), count: Int32(bytes.count))

@@ -136,7 +136,7 @@ extension ConditionProgram {
 
   /// Lends the value in a part of a record, or what stands for it.
   private func lend<R>(
-    _ range: Range<Int>?, _ record: RawSpan, _ absence: Stretch, _ null: Stretch,
+    _ range: Range<Int>?, _ record: RawSpan, _ absence: ConstantRange, _ null: ConstantRange,
     _ body: (RawSpan) throws -> R
   ) throws -> R {
     guard let range else { return try bytes.lend { try body($0.extracting(absence.range)) } }

@@ -70,17 +70,17 @@ struct ConditionProgram: Sendable {
     var slot: UInt16 = 0
     var name = NameID.max
     /// The stand-ins for an absent value, and for null, among the constants.
-    var absence = Stretch()
-    var null = Stretch()
+    var absence = ConstantRange()
+    var null = ConstantRange()
     /// The property's name as a stored text, for dictionaries of which nothing is declared.
-    var text = Stretch()
+    var text = ConstantRange()
   }
 
   /// A property's function; `none` where the value itself counts.
   enum Function: UInt8, BitwiseCopyable { case none, count, lowercased, year, month, day, hour }
 
   /// A part of the constants' bytes.
-  struct Stretch: BitwiseCopyable {
+  struct ConstantRange: BitwiseCopyable {
     var start: Int32 = 0
     var count: Int32 = 0
     var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
@@ -99,7 +99,7 @@ struct ConditionProgram: Sendable {
     var onFalse: Int32 = 0
     /// The constant, or the place of what is needed in its array.
     var number: Int64 = 0
-    var constant = Stretch()
+    var constant = ConstantRange()
   }
 
   /// A reference to follow.
@@ -110,10 +110,10 @@ struct ConditionProgram: Sendable {
     /// that a query has joined.
     var collection: Int16
     /// The property's name, for values that are dictionaries.
-    var text = Stretch()
+    var text = ConstantRange()
     /// The stand-ins for an absent reference, and for null, among the constants.
-    var absence = Stretch()
-    var null = Stretch()
+    var absence = ConstantRange()
+    var null = ConstantRange()
   }
 
   /// A test of related records.

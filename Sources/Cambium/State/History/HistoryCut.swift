@@ -38,19 +38,19 @@ struct HistoryCut {
   ///
   /// - Returns: True if all is cut.
   mutating func step(until end: ContinuousClock.Instant) throws -> Bool {
-    var scissors = Scissors(try WriteTransaction(state.environment), state.tables)
+    var trimmer = HistoryTrimmer(try WriteTransaction(state.environment), state.tables)
     var isDone = false
     repeat {
-      guard let entry = try next(scissors.access) else {
+      guard let entry = try next(trimmer.access) else {
         isDone = true
         break
       }
-      guard try cut(entry, &scissors, until: end) else { break }
+      guard try cut(entry, &trimmer, until: end) else { break }
       place = HistoryLink(sequence: entry.link.sequence, index: entry.link.index + 1)
     } while ContinuousClock.now < end
-    if isDone { try scissors.setCut(horizon) }
-    removed += scissors.removed
-    try (consume scissors).finish()
+    if isDone { try trimmer.setCut(horizon) }
+    removed += trimmer.removed
+    try (consume trimmer).finish()
     return isDone
   }
 
@@ -78,18 +78,17 @@ struct HistoryCut {
   ///
   /// - Returns: True if it is done; false if the time was over.
   private func cut(
-    _ entry: Entry, _ scissors: inout Scissors, until end: ContinuousClock.Instant
+    _ entry: Entry, _ trimmer: inout HistoryTrimmer, until end: ContinuousClock.Instant
   ) throws -> Bool {
     let removal = HistoryEntry.removalKey(entry.treeKey, entry.link)
-    if let fate = try scissors.fate(removal) {
+    if let fate = try trimmer.fate(removal) {
       if keeps(entry.link, fate) { return true }
-      if fate.holdsSubtree, entry.node != 0, try !scissors.removeAll(below: entry.node, until: end)
-      {
+      if fate.holdsSubtree, entry.node != 0, try !trimmer.removeAll(below: entry.node, until: end) {
         return false
       }
-      try scissors.delete(state.tables.removals, removal)
+      try trimmer.delete(state.tables.removals, removal)
     }
-    try scissors.delete(state.tables.history, HistoryEntry.key(entry.link))
+    try trimmer.delete(state.tables.history, HistoryEntry.key(entry.link))
     return true
   }
 
@@ -124,7 +123,7 @@ extension HistoryCut {
 }
 
 /// Takes entries out of a state's tables.
-private struct Scissors: ~Copyable {
+private struct HistoryTrimmer: ~Copyable {
   private let transaction: WriteTransaction
   private let tables: StateTables
   private(set) var removed: UInt64 = 0

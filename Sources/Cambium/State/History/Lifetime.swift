@@ -1,9 +1,9 @@
 // Finds how long a place in the tree has held what it holds, and when that changes next.
 //
-// A node's *stay* at a place goes from the transaction that put it there to the one that took it
-// away. All versions of one stay hang on its last one, the present version or the removed one,
+// A node's *lifetime* at a place goes from the transaction that put it there to the one that took
+// it away. All versions of one lifetime hang on its last one, the present version or the removed one,
 // since a node that comes back or is moved starts without links. So the newest removal before a
-// moment, the first one after it, and the oldest links tell when stays begin and end, in
+// moment, the first one after it, and the oldest links tell when lifetimes begin and end, in
 // O(log versions) entries, without the log.
 //
 // Versions that were replaced up to the horizon are cut off. So no link to them is followed, and a
@@ -14,13 +14,13 @@ import LMDB
 
 /// The state of a place at a moment: held by a node, or empty.
 enum Occupancy {
-  case held(Stay)
+  case held(Lifetime)
   /// Nothing is there: since the last removal, or zero, until something comes again.
   case empty(since: UInt64, until: UInt64?)
 }
 
-/// A node's stay at a place, and which of its versions a moment sees.
-struct Stay {
+/// A node's lifetime at a place, and which of its versions a moment sees.
+struct Lifetime {
   /// The transaction that put the node there.
   let placed: UInt64
   /// The transaction that made the version.
@@ -55,33 +55,33 @@ extension StateReader {
     var until: UInt64?
     if let present = try access.get(tables.tree, key, { try LinkedVersion($0, key, entry: nil) }) {
       let placed = try placed(present, key, horizon)
-      if placed <= moment { return .held(try stay(present, placed, key, moment)) }
+      if placed <= moment { return .held(try lifetime(present, placed, key, moment)) }
       until = placed
     }
     if let removal = try removal(key, from: HistoryLink(sequence: moment + 1, index: 0))?.link {
       let removed = try superseded(removal, key)
       let placed = try placed(removed, key, horizon)
-      if placed <= moment { return .held(try stay(removed, placed, key, moment)) }
+      if placed <= moment { return .held(try lifetime(removed, placed, key, moment)) }
       until = placed
     }
     return .empty(since: try lastRemoval(key, upTo: moment), until: until)
   }
 
-  /// The stay that ends with a version.
-  private func stay(
+  /// The lifetime that ends with a version.
+  private func lifetime(
     _ last: LinkedVersion, _ placed: UInt64, _ key: RawSpan, _ moment: UInt64
-  ) throws -> Stay {
+  ) throws -> Lifetime {
     var version = last
     while version.header.modified > moment {
       guard let older = try older(version, after: moment, key) else { throw HistoryDamage.loop }
       version = older
     }
-    return Stay(
+    return Lifetime(
       placed: placed, modified: version.header.modified, replaced: version.entry?.sequence,
       end: last.entry?.sequence, node: last.header.node)
   }
 
-  /// The transaction that made the first version of a stay.
+  /// The transaction that made the first version of a lifetime.
   private func placed(
     _ last: LinkedVersion, _ key: RawSpan, _ horizon: UInt64
   ) throws -> UInt64 {

@@ -8,7 +8,7 @@ import FoundationEssentials
 /// Invariants:
 /// 1. A record is written once at most below each record that is asked for; `visited` has their
 ///    paths. ``embed(_:_:)`` keeps it.
-package struct OutwardWriter {
+package struct InterchangeEncoder {
   let profile: InterchangeProfile
   /// Where references lead; nil where they stay ids.
   let snapshot: Snapshot?
@@ -41,7 +41,7 @@ package struct OutwardWriter {
   /// Writes a record in the place of a reference to it, unless that would go too deep, or it has
   /// been written.
   mutating func embed(
-    _ path: Path, _ body: (inout OutwardWriter) throws -> Record?
+    _ path: Path, _ body: (inout InterchangeEncoder) throws -> Record?
   ) throws -> Record? {
     guard case .embedded(let most) = profile.references, depth < most, !visited.contains(path)
     else { return nil }
@@ -156,7 +156,8 @@ package struct OutwardWriter {
     case .integer(let number):
       let isSafe = number.magnitude <= JSONTypes.integerMax.magnitude
       return isSafe || profile.largeNumbers == .number ? value : .string(number.description)
-    case .double(let number): return number.isFinite ? value : .string(OutwardWriter.text(number))
+    case .double(let number):
+      return number.isFinite ? value : .string(InterchangeEncoder.text(number))
     case .decimal(let number):
       let isNumber = profile.largeNumbers == .number && !number.isNaN
       return isNumber ? value : .string(DecimalText.text(number))

@@ -3,7 +3,7 @@
 
 import FoundationEssentials
 
-extension InwardReader {
+extension InterchangeDecoder {
   /// The value of a simple type; nil where it is a problem.
   mutating func scalar(_ value: Value, _ type: PropertyType, _ place: Place) -> Value? {
     if let exact = exactly(value, as: type) { return exact }

@@ -1,5 +1,5 @@
 /// A stretch of the log during which a node's history is told of one path.
-struct Stretch {
+struct PathPeriod {
   let path: Path
   let first: UInt64
   let last: UInt64
@@ -10,7 +10,7 @@ struct Stretch {
 /// The stretches of a node's history, the newest first: one for each path that the node was at, or
 /// one alone where moves are not followed. Only the transactions that put the node, or one above
 /// it, in its place are looked at.
-struct Stretches {
+struct PathPeriods {
   private let directory: OpenDirectory
   private let first: UInt64
   private let followsMoves: Bool
@@ -30,7 +30,7 @@ struct Stretches {
   }
 
   /// The next older stretch, or nil after the oldest.
-  mutating func next() throws -> Stretch? {
+  mutating func next() throws -> PathPeriod? {
     guard let last, last >= first else { return nil }
     let path = path
     var moment = followsMoves ? last : 0
@@ -41,11 +41,11 @@ struct Stretches {
       let origin = try Arrivals(directory, SequenceNumber(placed)).origin(of: path)
       if origin != path {
         (self.path, self.last) = (origin, moment)
-        return Stretch(path: path, first: placed, last: last, origin: origin)
+        return PathPeriod(path: path, first: placed, last: last, origin: origin)
       }
     }
     self.last = nil
-    return Stretch(path: path, first: first, last: last, origin: nil)
+    return PathPeriod(path: path, first: first, last: last, origin: nil)
   }
 }
 

@@ -4,7 +4,7 @@
 import FoundationEssentials
 
 /// Reads records that were written as dictionaries.
-package struct InwardReader {
+package struct InterchangeDecoder {
   let profile: InterchangeProfile
   /// The problems found so far, in the order in which they were met.
   package private(set) var problems: [ValidationError] = []
@@ -155,7 +155,7 @@ package struct InwardReader {
   /// The members of an object; nil where one of them is a problem.
   private mutating func members(
     _ record: Record,
-    _ read: (inout InwardReader, String, Value) -> (String, Value?)?
+    _ read: (inout InterchangeDecoder, String, Value) -> (String, Value?)?
   ) -> Value? {
     let count = problems.count
     var pairs: [(String, Value)] = []

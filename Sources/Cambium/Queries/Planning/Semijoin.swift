@@ -5,7 +5,7 @@
 ///
 /// The other collection is asked once, instead of a lookup for each record; and an index on the
 /// reference can be used.
-struct FarSide {
+struct Semijoin {
   /// More keys are not remembered; the test stays where it is then.
   private static let keysMax = 100_000
 
@@ -81,9 +81,9 @@ struct FarSide {
     var keys: [Value] = []
     try run.forEach { key, _ in
       keys.append(StoredKey.value(of: try Key(key)))
-      return keys.count <= FarSide.keysMax
+      return keys.count <= Semijoin.keysMax
     }
-    return keys.count <= FarSide.keysMax ? keys : nil
+    return keys.count <= Semijoin.keysMax ? keys : nil
   }
 
   // MARK: To-many
@@ -133,9 +133,9 @@ struct FarSide {
         default: try add(value)
         }
       }
-      return keys.count <= FarSide.keysMax
+      return keys.count <= Semijoin.keysMax
     }
-    if keys.count > FarSide.keysMax { return nil }
+    if keys.count > Semijoin.keysMax { return nil }
     return try keys.sorted { $0.lexicographicallyPrecedes($1) }
       .map { StoredKey.value(of: try $0.lend { try Key($0) }) }
   }
