@@ -1,9 +1,9 @@
 // Finds how long a place in the tree has held what it holds, and when that changes next.
 //
 // A node's *lifetime* at a place goes from the transaction that put it there to the one that took
-// it away. All versions of one lifetime hang on its last one, the present version or the removed one,
+// it away. All versions of one lifetime hang on its last one, the present or the removed one,
 // since a node that comes back or is moved starts without links. So the newest removal before a
-// moment, the first one after it, and the oldest links tell when lifetimes begin and end, in
+// moment, the first one after it, and the oldest links give the bounds of a lifetime in
 // O(log versions) entries, without the log.
 //
 // Versions that were replaced up to the horizon are cut off. So no link to them is followed, and a
