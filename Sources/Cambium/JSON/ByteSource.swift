@@ -13,7 +13,7 @@
 ///    `position` forward only, up to `end`.
 /// 2. `origin` is the place of `buffer[0]`. Only ``more()`` and ``rewind()`` drop bytes.
 package struct ByteSource: ~Copyable {
-  /// How much is read at once.
+  /// The number of bytes that are read at once.
   package static let bufferBytes = 256 << 10
 
   /// The name of the input in messages.
@@ -70,10 +70,10 @@ package struct ByteSource: ~Copyable {
 }
 
 extension ByteSource {
-  /// How many bytes of the input have been consumed.
+  /// The number of bytes of the input that have been consumed.
   package var offset: UInt64 { origin.offset + UInt64(position) }
 
-  /// Drops what is consumed and reads on; at the input's end it sets `isAtEnd`.
+  /// Drops the consumed bytes and reads more; at the end of the input, sets `isAtEnd`.
   package mutating func more() throws(InputError) {
     if isAtEnd { return }
     dropConsumed()

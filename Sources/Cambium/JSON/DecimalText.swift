@@ -5,7 +5,8 @@ import FoundationEssentials
 ///     digits without an exponent where the point stands within or near them: 12.5, 0.05, 7
 ///     digits and an exponent otherwise: 1e-40, 15e20; and NaN
 package enum DecimalText {
-  /// How many zeros are put in front of the digits rather than an exponent after them.
+  /// The largest number of zeros that are put before the digits, rather than an exponent after
+  /// them.
   private static let zerosMax = 6
 
   /// A decimal number's text.

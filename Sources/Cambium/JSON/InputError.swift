@@ -9,7 +9,7 @@ public struct InputError: Error, Equatable, Sendable {
     public var line = 1
     /// The character within the line (a Unicode scalar), from 1.
     public var column = 1
-    /// How many bytes of the input come before it.
+    /// The number of bytes of the input before it.
     public var offset: UInt64 = 0
 
     package init(line: Int = 1, column: Int = 1, offset: UInt64 = 0) {

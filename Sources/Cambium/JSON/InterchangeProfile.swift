@@ -1,5 +1,5 @@
-/// How records look outside the database, as dictionaries and JSON: the names, the nulls, what of
-/// them is shown, and what becomes of values that JSON does not have.
+/// The form of records outside the database, as dictionaries and JSON: the names, the nulls, the
+/// properties that are shown, and the treatment of values that JSON does not have.
 ///
 ///     let mobile = InterchangeProfile.standard.keys(.snake).except("crew")
 ///     let text = try flight.json(mobile)             // {"departure_delay":12,"id":"0190…",…}
@@ -38,7 +38,7 @@ public struct InterchangeProfile: Sendable {
     case milliseconds
   }
 
-  /// How a number is written that many readers would round: a whole one beyond 2⁵³, a decimal.
+  /// The form of numbers that many readers would round: whole numbers beyond 2⁵³, and decimals.
   public enum LargeNumbers: String, Hashable, Sendable {
     /// As a text with its digits.
     case text
@@ -54,7 +54,7 @@ public struct InterchangeProfile: Sendable {
     case ignored
   }
 
-  /// How the members of a nested value are named.
+  /// The naming of the members of a nested value.
   public enum Nesting: String, Hashable, Sendable {
     /// As members of an object of their own: `"place": {"latitude": 40.6}`.
     case objects
@@ -70,17 +70,17 @@ public struct InterchangeProfile: Sendable {
     case kept
   }
 
-  /// How names are written.
+  /// The case of names; as declared by default.
   public var keyCase = KeyCase.asDeclared
   /// The treatment of nil; it is left out by default.
   public var nulls = Nulls.omitted
   /// The form of references; ids by default.
   public var references = References.ids
-  /// How nested values are written.
+  /// The form of nested values; objects by default.
   public var nesting = Nesting.objects
-  /// How moments are written.
+  /// The form of moments; ISO 8601 by default.
   public var dates = Dates.iso8601
-  /// How large numbers are written; both forms are read.
+  /// The form in which large numbers are written, text by default; both forms are read.
   public var largeNumbers = LargeNumbers.text
   /// The form of values that JSON does not have; texts and numbers by default.
   public var kinds = Kinds.plain

@@ -32,7 +32,7 @@ package enum JSONEvent: Equatable {
 /// 1. The containers up to `depth` are open; those above are kept for reuse. Only `open` and
 ///    `close` change it.
 package struct JSONReader: ~Copyable {
-  /// How deep arrays and objects may be nested.
+  /// The deepest nesting of arrays and objects that is read.
   package static let nestingMax = 512
 
   /// The treatment of digits that a number of 64 bits would lose.
@@ -55,9 +55,9 @@ package struct JSONReader: ~Copyable {
 
   package let isTyped: Bool
   let digits: Digits
-  /// How many bytes of the input come before the last event.
+  /// The number of bytes of the input before the last event.
   package private(set) var eventOffset: UInt64 = 0
-  /// In lines: which of them the last event is in, from 1.
+  /// The line of the last event, from 1, where the input is lines of JSON.
   package private(set) var line = 1
   private var tokens: JSONTokens
   private var expectation = Expectation.start

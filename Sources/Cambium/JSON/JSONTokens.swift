@@ -5,10 +5,10 @@
 /// 1. The token that ``peek()`` gave stays where it is in the source's buffer until it is consumed:
 ///    nothing is read on meanwhile.
 package struct JSONTokens: ~Copyable {
-  /// How long a text, a number or a line may be, unless something else is said.
+  /// The default limit on the bytes of a text, a number or a line.
   package static let bytesMax = 16 << 20
 
-  /// How values stand in the input.
+  /// The layout of values in the input: one document, or one value a line.
   package enum Form { case document, lines }
 
   package let form: Form
@@ -60,7 +60,7 @@ package struct JSONTokens: ~Copyable {
     self.peeked = nil
   }
 
-  /// How many bytes of the input come before the next token.
+  /// The number of bytes of the input before the next token.
   package mutating func nextOffset() throws(InputError) -> UInt64 {
     _ = try peek()
     return source.offset

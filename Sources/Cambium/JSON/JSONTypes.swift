@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// How values are written that JSON lacks: as objects whose first name starts with one `$`.
+/// The form of values that JSON lacks: objects whose first name starts with one `$`.
 ///
 /// | Value | JSON |
 /// |---|---|

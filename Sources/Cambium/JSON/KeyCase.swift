@@ -6,7 +6,7 @@
 //
 // The way back is no second rule: names are looked up among those that the type writes.
 
-/// How the names of properties are written.
+/// The case in which the names of properties are written.
 public enum KeyCase: String, CaseIterable, Hashable, Sendable {
   /// As they are declared.
   case asDeclared

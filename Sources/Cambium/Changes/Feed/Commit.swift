@@ -27,13 +27,13 @@ public struct Commit: Sendable {
   public let time: Date
   /// The database that wrote it.
   public let origin: UUID
-  /// Who and why, as given to `write`.
+  /// The metadata given to `write`, such as who wrote and why.
   public let metadata: [String: String]
-  /// How many operations it has, definitions of names included.
+  /// The number of its operations, definitions of names included.
   public let operationCount: Int
   /// True if an erasure has since taken operations out of it.
   public let isErased: Bool
-  /// The application's own facts, in order; none where only a part of the tree was asked for.
+  /// The application's own events, in order; empty where only a part of the tree was requested.
   public let events: [Event]
 
   /// True if it was read from the archive: then ``operations()`` says what it did, but the values

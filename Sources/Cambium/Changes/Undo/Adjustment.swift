@@ -228,7 +228,7 @@ extension Arithmetic {
 }
 
 extension ArrayCoding {
-  /// How many elements a stored array has; absent counts as empty.
+  /// The number of elements in a stored array; zero where there is none.
   static func count(_ stored: [UInt8]?) throws -> Int {
     try stored.map { try elements($0, .root).count } ?? 0
   }

@@ -58,7 +58,7 @@ struct NodeStep {
   let old: Old
   /// The node's content after the step.
   private(set) var new: Content?
-  /// How each target came to its value, where it was only added to and taken from.
+  /// The adjustments behind each target's value, for targets that were only added to or taken from.
   private var adjustments: [Target: [Adjustment]] = [:]
   /// Targets that were set to a value.
   private var assigned: Set<Target> = []
@@ -73,7 +73,7 @@ struct NodeStep {
   /// True if elements of arrays were put in or taken out.
   var changesArrays: Bool { adjustments.values.contains(where: \.areOfArray) }
 
-  /// How a target came to its value; nil where it was set.
+  /// The adjustments behind a target's value; nil where it was set.
   func adjustments(of target: Target) -> [Adjustment]? {
     isAssigned(target) ? nil : adjustments[target]
   }

@@ -7,7 +7,7 @@ public struct Backup: Sendable {
   public var origin: UUID { format.origin }
   /// When that was created.
   public var created: Date { Date(microseconds: format.created) }
-  /// How many files it consists of, without its manifest.
+  /// The number of files in it, without its manifest.
   public internal(set) var parts = 0
   /// The bytes of those files.
   public internal(set) var bytes: UInt64 = 0

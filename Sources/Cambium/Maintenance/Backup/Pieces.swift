@@ -68,7 +68,7 @@ final class PieceWriter {
   private let write: ([UInt8]) throws -> Void
   private let digest: StreamDigest?
   private var number: UInt64 = 0
-  /// How many bytes were written.
+  /// The number of bytes written.
   private(set) var size: UInt64 = 0
   /// Where the newest piece begins, and its number.
   private(set) var newest = PiecePlace()
@@ -123,7 +123,7 @@ final class PieceReader {
   private let file: FileReader
   private let content = Digest()
   private var number: UInt64
-  /// How many bytes were read.
+  /// The number of bytes read.
   private(set) var size: UInt64 = 0
 
   /// Begins with the first piece.

@@ -85,8 +85,8 @@ extension Database {
     return try compacting(progress) { try $0.compact(upTo: horizon, archives: archives) }
   }
 
-  /// How much of the past is kept, by compaction in the background and where
-  /// `compact` is given nothing else.
+  /// The part of the past that is kept by compaction in the background, and by `compact` where it
+  /// is given no other policy.
   ///
   /// - Returns: The policy.
   /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``.

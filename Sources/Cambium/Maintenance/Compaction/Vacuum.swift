@@ -26,7 +26,7 @@ extension Database {
   ///
   /// - Parameters:
   ///   - path: The directory of a database that is not open, in this or any other process.
-  ///   - options: How to open it, and how long to wait for who writes.
+  ///   - options: The options to open it with, among them the time to wait for a writer.
   /// - Returns: The sizes before and after.
   /// - Throws: ``DatabaseError/alreadyOpen(path:)`` and ``DatabaseError/busy(reason:)`` where it is
   ///   open, ``DatabaseError/noDatabase(path:)``, ``DatabaseError/corrupt(reason:)``,

@@ -19,11 +19,11 @@ public struct Erasure: Hashable, Sendable {
   /// The places whose data is gone: the one asked for, and those where that stood before or after
   /// it was moved. In path order.
   public internal(set) var places: [Path] = []
-  /// How many transactions have lost operations.
+  /// The number of transactions that have lost operations.
   public internal(set) var transactions: UInt64 = 0
-  /// How many operations are gone, or have lost a property.
+  /// The number of operations that were removed, or that have lost a property.
   public internal(set) var operations: UInt64 = 0
-  /// How many blobs are gone, because nothing else refers to them.
+  /// The number of blobs that were removed because nothing else refers to them.
   public internal(set) var blobs = 0
   /// The transaction that records the erasure; zero where it was only planned.
   public internal(set) var sequence = SequenceNumber.zero
@@ -54,8 +54,9 @@ extension Database {
   ///   - includingMoved: True to erase also where the data was moved from or to. Where it was
   ///     moved, and this is false, nothing is erased. Everything that was ever at such a place
   ///     goes; ``planErasure(of:at:options:progress:)`` names them.
-  ///   - metadata: Who and why, for the record of the erasure.
-  ///   - options: How to open the database.
+  ///   - metadata: The metadata of the transaction that records the erasure, such as who erased and
+  ///     why.
+  ///   - options: The options to open the database with.
   ///   - progress: Called about ten times a second, on this thread; false cancels.
   /// - Returns: The erasure: its places, the counts of what it took out, and its transaction.
   /// - Throws: ``DatabaseError/notFound(_:reason:)`` where nothing was ever there,
@@ -91,7 +92,7 @@ extension Database {
   /// - Parameters:
   ///   - place: The place; not the root.
   ///   - path: The directory of a database that is not open.
-  ///   - options: How to open the database.
+  ///   - options: The options to open the database with.
   ///   - progress: Called about ten times a second, on this thread; false cancels.
   /// - Returns: The erasure that would be done, with the places where data was moved from or to.
   /// - Throws: As the erasure itself. Nothing has changed.

@@ -71,6 +71,6 @@ struct ErasureCheck {
     left.filter { noted[$0.key] ?? $0.value != $0.value }.keys.min()
   }
 
-  /// How many records the log does not say that an erasure has changed.
+  /// The number of records that were changed by an erasure which the log does not record.
   var unvouched: UInt64 { UInt64(left.keys.count { noted[$0] == nil }) }
 }

@@ -1,15 +1,15 @@
-// Making a new database of what is sound in a damaged log.
+// Makes a new database of what is sound in a damaged log.
 
 import FoundationEssentials
 import LMDB
 
-/// How to make a sound log of a damaged one.
+/// The method by which a sound log is made of a damaged one.
 public enum LogRepair: String, Sendable, CaseIterable {
   /// Keeps the records before the first that is damaged, as they are, and nothing after it.
   case cut
-  /// Keeps every sound record under its number. In the place of one that is lost stands a record
-  /// without operations, whose metadata says so under `cambium.repair`; what comes after it gets
-  /// new links, so that the chain is whole again.
+  /// Keeps every sound record under its number. A lost record is replaced by one without
+  /// operations, whose metadata says so under `cambium.repair`; the records after it get new links,
+  /// so that the chain is whole again.
   ///
   /// A transaction that cannot be applied without one that is lost is lost, too: a property of a
   /// node that was never made cannot change. One that can be applied may still differ from what it
@@ -21,13 +21,13 @@ public enum LogRepair: String, Sendable, CaseIterable {
 public struct RepairedLog: Sendable {
   /// The newest transaction of the new database.
   public internal(set) var head = SequenceNumber.zero
-  /// How many transactions it has with all their operations.
+  /// The number of transactions that it has with all their operations.
   public internal(set) var kept: UInt64 = 0
   /// The transactions that it has without their operations; at most a hundred.
   public internal(set) var lost: [LogExamination.Lost] = []
-  /// How many of them there are, also those that are not listed.
+  /// The number of such transactions, including those that are not listed.
   public internal(set) var lostCount: UInt64 = 0
-  /// How many blobs were left out, because they are damaged or incomplete.
+  /// The number of blobs that were left out because they are damaged or incomplete.
   public internal(set) var blobsLost = 0
 }
 

@@ -15,15 +15,15 @@ public struct LogExamination: Sendable {
 
   /// The newest transaction, as the log says, or the newest that was found.
   public internal(set) var head = SequenceNumber.zero
-  /// How many records are sound.
+  /// The number of sound records.
   public internal(set) var records: UInt64 = 0
   /// The last record before the first that is lost. ``LogRepair/cut`` keeps up to here.
   public internal(set) var sound = SequenceNumber.zero
   /// The transactions that are lost, in order; at most a hundred.
   public internal(set) var lost: [Lost] = []
-  /// How many are lost, also those that are not listed.
+  /// The number of lost transactions, including those that are not listed.
   public internal(set) var lostCount: UInt64 = 0
-  /// How many blobs are damaged or incomplete.
+  /// The number of damaged or incomplete blobs.
   public internal(set) var blobsLost = 0
   /// Other damage: of pages, the head, and other entries beside the records; at most a hundred.
   public internal(set) var findings: [String] = []

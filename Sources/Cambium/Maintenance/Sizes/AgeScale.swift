@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// How old transactions are, in steps that grow: a few groups, however long a history is.
+/// The age of transactions, in steps that grow: a few groups, however long a history is.
 ///
 /// A transaction that compaction has dropped counts as old as the horizon: its own time is not
 /// known any more.

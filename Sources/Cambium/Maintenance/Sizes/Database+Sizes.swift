@@ -15,7 +15,7 @@ extension Database {
   ///
   /// - Parameters:
   ///   - criteria: The criteria by which bytes are grouped; with several, by all of them together.
-  ///   - depth: How many keys of a path name a collection.
+  ///   - depth: The number of keys of a path that name a collection.
   ///   - groupsMax: The number of groups named by a collection or a property that are reported;
   ///     smaller ones beyond that are put together. Where there are more than 16,384, one that
   ///     grows late can be reported as smaller than it is.
@@ -167,7 +167,7 @@ private struct Measuring {
     return true
   }
 
-  /// How a file at rest uses its pages; nil where another one has just taken its place.
+  /// The page usage of a file at rest; nil where another file has just taken its place.
   private static func usage(of file: String) throws -> PageUsage? {
     do {
       return try PageUsage(of: file)

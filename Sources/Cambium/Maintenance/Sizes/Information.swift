@@ -9,11 +9,11 @@ public struct Information: Sendable {
     public let environment: String
     /// The table's name.
     public let name: String
-    /// How many entries it has.
+    /// The number of its entries.
     public let entries: Int
     /// The bytes of its pages.
     public let bytes: UInt64
-    /// How many pages lie on the way to an entry; zero where there is none.
+    /// The number of pages on the way to an entry; zero where there is none.
     public let depth: Int
     /// The pages that lead to others.
     public let branchPages: UInt64
@@ -36,14 +36,14 @@ public struct Information: Sendable {
   public let applied: SequenceNumber
   /// When the first and the newest transaction were committed.
   public let times: (first: Date, last: Date)?
-  /// Which state this is: 1 for the first, one more each time that it was made anew.
+  /// The number of this state: 1 for the first, and one more each time that it was rebuilt.
   public let generation: UInt64
-  /// How many entries the tree has: the present nodes, and those below removed ones, which history
-  /// still holds.
+  /// The number of entries in the tree: the present nodes, and those below removed nodes, which
+  /// history still holds.
   public let nodes: Int
-  /// How many superseded versions history holds.
+  /// The number of superseded versions in history.
   public let versions: Int
-  /// How many names of properties are defined.
+  /// The number of names of properties that are defined.
   public let names: Int
   /// The disk space of the log's file, in bytes.
   public let logBytes: UInt64
@@ -58,13 +58,13 @@ public struct Information: Sendable {
   public let baselineBytes: UInt64
   /// The transactions that are archived in segments.
   public let archived: ClosedRange<SequenceNumber>?
-  /// How much of the past is kept.
+  /// The part of the past that is kept.
   public let retention: Retention
   /// The tables.
   public let tables: [Table]
   /// The named consumers and their stored positions.
   public let consumers: [(name: String, position: SequenceNumber)]
-  /// How long the oldest snapshot of this process has been held.
+  /// The time for which the oldest snapshot of this process has been held.
   public let oldestSnapshot: Duration?
   /// The findings of the last whole round of the scrub; nil while there was none.
   public let lastScrub: ScrubReport?

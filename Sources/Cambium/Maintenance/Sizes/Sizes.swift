@@ -11,7 +11,7 @@ public struct Sizes: Sendable {
     case collection
     /// The name of a property.
     case property
-    /// How old the transaction is that wrote it.
+    /// The age of the transaction that wrote it.
     case age
     /// The table, after its environment: `log/records`.
     case table

@@ -1,6 +1,7 @@
-// Telling a state's bytes apart: a walk from the root down, so that each entry's path is known, and
-// with it the collection. What was removed hangs on `removals`, what was replaced on the links of
-// the versions that replaced it; so each entry of `history` is met once, too.
+// Divides a state's bytes by a walk from the root down, which knows the path of each entry, and
+// with it the collection. Removed nodes are reached through `removals`, and replaced versions
+// through the links of the versions that replaced them, so that each entry of `history` is read
+// once, too.
 
 import LMDB
 

@@ -6,11 +6,11 @@ import LMDB
 public struct PageExamination: Sendable {
   /// The data file.
   public let path: String
-  /// How many pages the file has.
+  /// The number of pages in the file.
   public internal(set) var pages: UInt64 = 0
-  /// How many of them are in use.
+  /// The number of pages in use.
   public internal(set) var used: UInt64 = 0
-  /// How many are free.
+  /// The number of free pages.
   public internal(set) var free: UInt64 = 0
   /// The tables, each with its number of entries.
   public internal(set) var tables: [(name: String, entries: UInt64)] = []

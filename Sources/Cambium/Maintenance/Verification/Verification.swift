@@ -16,27 +16,27 @@ public struct Verification: Sendable {
 
   /// The faults that were found; empty for a sound database. At most a hundred.
   public internal(set) var findings: [Finding] = []
-  /// How many records of the log were read.
+  /// The number of records of the log that were read.
   public internal(set) var records: UInt64 = 0
-  /// How many operations they hold.
+  /// The number of operations in those records.
   public internal(set) var operations: UInt64 = 0
-  /// How many records an erasure has changed that this log does not record: it may have been cut
-  /// off before. Nothing but their checksums vouches for what is left of them.
+  /// The number of records that were changed by an erasure which this log does not record, as it
+  /// may have been cut off before. Only their checksums vouch for what is left of them.
   public internal(set) var unvouched: UInt64 = 0
   /// The number of the newest transactions that the state has not folded in, and so cannot be read.
   /// That is harmless where the database was opened for reading only: the next opening for writing
   /// folds them in. Otherwise it could not be done, and a finding says why.
   public internal(set) var behind: UInt64 = 0
-  /// How many nodes the present tree has.
+  /// The number of nodes in the present tree.
   public internal(set) var nodes: UInt64 = 0
-  /// How many pages of both environments were walked.
+  /// The number of pages that were walked in both environments.
   public internal(set) var pages: UInt64 = 0
   /// The digest of the canonical dump: BLAKE2b-256 over path, value and modifying transaction of
   /// each node in path order; a path of more than 4 KiB by its length and last key. Empty where
   /// damage was found before. Equal histories have equal digests.
   public internal(set) var digest: [UInt8] = []
 
-  /// How often the log was folded anew to see that it always gives that digest.
+  /// The number of times that the log was folded again to check that it always gives that digest.
   public internal(set) var replays = 0
 
   /// True if nothing was found.

@@ -1,10 +1,10 @@
-// How values of one type lie in memory, and how they are read and written there. The kinds that
-// most properties are of have a number, which the codec's loop switches over; for the others there
-// are closures, made once per type.
+// The layout of values of one type in memory, and how they are read and written there. The
+// commonest kinds of properties have a number, over which the codec's loop switches; the others
+// have closures, made once per type.
 
 import FoundationEssentials
 
-/// How the table handles a property.
+/// The codec's way of reading and writing a property.
 enum Form: UInt8, BitwiseCopyable, Sendable {
   case bool, int, double, string, date, uuid, custom
   case boolOrNil, intOrNil, doubleOrNil, stringOrNil, dateOrNil, uuidOrNil, customOrNil
@@ -36,9 +36,9 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
   let typeID: ObjectIdentifier
   /// Why such a property cannot be stored, if it cannot.
   let problem: String?
-  /// The type in the declaration. Asked for late: it may lead to another schema.
+  /// The type in the declaration. It is evaluated late, since it may lead to another schema.
   let propertyType: @Sendable () -> PropertyType
-  /// How its values look outside the database. Asked for late, for the same reason.
+  /// The form of its values outside the database, evaluated late for the same reason.
   let interchange: @Sendable () -> InterchangeShape
   /// The place's value from stored bytes; the place holds a value already.
   private(set) var read: @Sendable (UnsafeMutableRawPointer, RawSpan, Int) throws -> Void

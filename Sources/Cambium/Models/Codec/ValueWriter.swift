@@ -14,7 +14,7 @@ public struct ValueWriter: ~Copyable {
     try value.append(to: &buffer, depth: depth)
   }
 
-  /// How many bytes were written.
+  /// The number of bytes written.
   @inline(__always)
   var count: Int { buffer.count }
 

@@ -1,7 +1,7 @@
-// How values of a type look outside the database. A declaration says it of simple values and of
-// what is made of them; nested values, unions and references say more.
+// The form of values of a type outside the database. A declaration gives it for simple values and
+// for types composed of them; nested values, unions and references add to that.
 
-/// A type that is made of others, or that refers.
+/// A type that is composed of others, or that is a reference.
 private protocol ComposedProperty { static var interchangeShape: InterchangeShape { get } }
 
 extension InterchangeShape {

@@ -7,8 +7,8 @@ extension Model {
   ///
   ///     let dictionary = try flight.dictionary()   // ["id": "0190…", "number": 1545, …]
   ///
-  /// - Parameter profile: How it is to look. References are ids, whatever it says: see
-  ///   ``ModelReader/dictionary(of:_:)``.
+  /// - Parameter profile: The form of the dictionary. References are ids, whatever the profile
+  ///   says: see ``ModelReader/dictionary(of:_:)``.
   /// - Returns: The names and the values.
   /// - Throws: ``DatabaseError/misuse(reason:)`` where two properties would have one name, and what
   ///   a type of the app's throws.

@@ -1,6 +1,6 @@
 // Many models as JSON, streamed; and models with what they refer to.
 
-/// How several values stand in a text of JSON.
+/// The layout of several values in a text of JSON.
 public enum JSONForm: String, Hashable, Sendable {
   /// As the elements of one array.
   case array
@@ -12,8 +12,8 @@ extension ModelReader where Self: ~Copyable {
   /// A model as a dictionary, with what it refers to where the profile says so.
   ///
   /// - Parameters:
-  ///   - model: The model; what it refers to is read here.
-  ///   - profile: How it is to look.
+  ///   - model: The model; the records that it refers to are read here.
+  ///   - profile: The form of the names and values.
   /// - Returns: As ``Model/dictionary(_:)``.
   /// - Throws: As ``Model/dictionary(_:)`` and `find(_:)`.
   public func dictionary<M: Model>(
@@ -26,8 +26,8 @@ extension ModelReader where Self: ~Copyable {
   /// A model as JSON, with what it refers to where the profile says so.
   ///
   /// - Parameters:
-  ///   - model: The model; what it refers to is read here.
-  ///   - profile: How it is to look.
+  ///   - model: The model; the records that it refers to are read here.
+  ///   - profile: The form of the names and values.
   /// - Returns: As ``Model/json(_:)``.
   /// - Throws: As ``dictionary(of:_:)``.
   public func json<M: Model>(
@@ -43,7 +43,7 @@ extension Query {
   ///
   /// - Parameters:
   ///   - form: An array, or lines.
-  ///   - profile: How each is to look.
+  ///   - profile: The form of each model.
   /// - Returns: The text.
   /// - Throws: As ``fetch()`` and ``Model/json(_:)``.
   public func json(
@@ -60,8 +60,8 @@ extension Query {
   ///
   /// - Parameters:
   ///   - form: An array, or lines.
-  ///   - profile: How each is to look.
-  ///   - body: Takes the next bytes, 64 KiB and more at once except for the last.
+  ///   - profile: The form of each model.
+  ///   - body: Called with the next bytes, 64 KiB or more at once except for the last.
   /// - Throws: Any error that `body` throws; otherwise as ``Walk/fetch()`` and
   ///   ``Model/json(_:)``.
   /// - Complexity: as ``Walk/forEach(_:)``, with a lookup for each reference that is embedded.
@@ -88,7 +88,7 @@ extension Query {
   }
 }
 
-/// How much JSON is handed on at once.
+/// The number of bytes of JSON that are passed on at once.
 private enum JSONPieces { static let bytes = 64 << 10 }
 
 extension Model {
@@ -102,11 +102,11 @@ extension Model {
   /// - Parameters:
   ///   - path: The file.
   ///   - form: An array, or lines.
-  ///   - profile: How each looks.
-  ///   - body: Takes a model.
+  ///   - profile: The form of each model.
+  ///   - body: Called with each model.
   /// - Throws: Any error that `body` throws; ``InputError`` with line and column for text that is
-  ///   no JSON, and for a model of which something is wrong. `body` has then had those before it.
-  /// - Complexity: O(bytes). Memory does not depend on how many models there are.
+  ///   not JSON, and for an invalid model. `body` has then been called with the models before it.
+  /// - Complexity: O(bytes). Memory does not depend on the number of models.
   public static func forEach(
     inJSON path: String, _ form: JSONForm, _ profile: InterchangeProfile = .standard,
     _ body: (Self) throws -> Void

@@ -9,9 +9,9 @@ public struct MigrationPlan: Hashable, Sendable {
   public let steps: [String]
   /// The steps of the plan that must be done before the model can be used.
   public let blocking: [String]
-  /// How many records there are.
+  /// The number of records.
   public let records: Int
-  /// How many of them an unfinished migration has behind it.
+  /// The number of records that an unfinished migration has done.
   public let done: Int
   /// The declared properties that the model does not have. Values under these names stay in the
   /// records, unless the schema says ``Removed``.
@@ -58,12 +58,12 @@ extension Database {
   ///
   /// - Parameters:
   ///   - type: The model.
-  ///   - batch: How many records a transaction has at most.
+  ///   - batch: The largest number of records in a transaction.
   ///   - metadata: Stored with each transaction.
   ///   - actor: Who migrates; stored in the metadata as `actor`.
   ///   - progress: Called after each batch with the number of records that are done; false stops.
-  /// - Returns: How many records were looked at; zero where there was nothing to do, or where
-  ///   another process has finished it meanwhile.
+  /// - Returns: The number of records that were read; zero where there was nothing to do, or where
+  ///   another process has finished the migration meanwhile.
   /// - Throws: ``MigrationError``, which names the record, the step and the cause; what the
   ///   finished records break of the new declaration, as ``DatabaseError/invalid(_:)`` or
   ///   ``DatabaseError/notUnique(_:index:takenBy:)``; `CancellationError`; otherwise as
@@ -105,7 +105,7 @@ extension Database {
   ///
   /// - Parameters:
   ///   - type: The model.
-  ///   - batch: How many records a transaction has at most.
+  ///   - batch: The largest number of records in a transaction.
   ///   - metadata: Stored with each transaction.
   ///   - actor: Who migrates; stored in the metadata as `actor`.
   ///   - progress: As in the synchronous `migrate`, on another thread.

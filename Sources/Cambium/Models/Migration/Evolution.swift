@@ -1,7 +1,7 @@
-/// How records of older forms become those of a model: what its schema says about the past.
+/// The part of a schema about the past: how records of older forms become those of the model.
 ///
-/// Everything here has a name, under which the collection's declaration notes it as a step once all
-/// records have it behind them.
+/// Everything here has a name. The collection's declaration lists that name as a step once the step
+/// is done for all records.
 struct Evolution: Sendable {
   /// A ``Migration`` without its code.
   struct Step: Sendable {

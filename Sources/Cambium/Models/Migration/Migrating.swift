@@ -43,11 +43,12 @@ extension Database {
   ///
   /// - Parameters:
   ///   - migration: The steps, and the declaration that they lead to.
-  ///   - batch: How many records a transaction has at most.
-  ///   - metadata: Kept with each transaction.
-  ///   - progress: Told after each batch; false stops, with a `CancellationError`.
-  /// - Returns: How many records were looked at, those of earlier runs among them; zero where
-  ///   another process has finished it.
+  ///   - batch: The largest number of records in a transaction.
+  ///   - metadata: Stored with each transaction.
+  ///   - progress: Called after each batch; if it returns false, the migration stops with a
+  ///     `CancellationError`.
+  /// - Returns: The number of records that were read, those of earlier runs included; zero where
+  ///   another process has finished the migration.
   /// - Throws: Any error that rewriting a record throws; ``DatabaseError``. The batches before are
   ///   stored.
   package func migrate(
@@ -75,7 +76,7 @@ extension Database {
 }
 
 extension CollectionMigration {
-  /// How far it is.
+  /// The progress of the migration.
   fileprivate struct State {
     var done = 0
     var total = 0

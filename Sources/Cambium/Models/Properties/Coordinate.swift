@@ -30,8 +30,9 @@ public struct Coordinate: Nested, Hashable {
     (self.latitude, self.longitude) = (latitude, longitude)
   }
 
-  /// How far it is along a great circle, in metres: on a ball, so up to 0.6 % off. (The haversine
-  /// formula; Sinnott, "Virtues of the haversine", 1984.)
+  /// The distance to another coordinate along a great circle, in metres. The Earth is taken for a
+  /// sphere, so it is up to 0.6 % off. (The haversine formula; Sinnott, "Virtues of the haversine",
+  /// 1984.)
   public func distance(to other: Coordinate) -> Double {
     let (south, north) = (radians(latitude), radians(other.latitude))
     let (up, across) = (sin((north - south) / 2), sin(radians(other.longitude - longitude) / 2))

@@ -23,7 +23,7 @@ public struct Case<Union: UnionProperty>: Sendable {
   let payload: @Sendable (Union) -> Value?
   let write: @Sendable (Union, inout ValueWriter) throws -> Bool
   let read: @Sendable (RawSpan, Int) throws -> Union
-  /// How the payload looks outside the database.
+  /// The form of the payload outside the database.
   let interchange: @Sendable () -> InterchangeShape
 
   /// A case without a payload.

@@ -139,7 +139,7 @@ extension Operand {
 }
 
 extension Operand where V.Base == String {
-  /// How many characters the text has.
+  /// The number of characters in the text.
   public var count: Operand<Int> { applying(.count) }
   /// The text in lower case.
   public var lowercased: Operand<String> { applying(.lowercased) }
@@ -157,7 +157,7 @@ extension Operand where V.Base == Date {
 }
 
 extension Operand where V.Base: Sequence, V.Base.Element: PropertyValue {
-  /// How many elements there are.
+  /// The number of elements.
   public var count: Operand<Int> { applying(.count) }
 }
 

@@ -56,7 +56,7 @@ extension Aggregate: OrderTerm {
     _ kind: QueryMeasure.Kind, _ path: PropertyPath? = nil
   ) -> Aggregate<V> { Aggregate(named.adding(QueryMeasure(kind, path))) }
 
-  /// How many models there are.
+  /// The number of models.
   public var count: Aggregate<Int> { figure(.count) }
 
   /// The sum of a property; nil where none has a value.
@@ -225,7 +225,7 @@ public struct Groups<M: Model, K: Sendable, each S: JoinedSide>: Sendable {
 /// Makes a tuple of a group's key and its aggregates; see ``SelectedValues`` for why.
 private struct GroupValues<K: Sendable, each V: Sendable>: Sendable {
   let measures: [QueryMeasure]
-  /// How many values make a group; the aggregates follow them.
+  /// The number of values in a group's key; the aggregates follow them.
   private let count: Int
   private let key: @Sendable ([Value]) throws -> K
   private let aggregates: (repeat Aggregate<each V>)

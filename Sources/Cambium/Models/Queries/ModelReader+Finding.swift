@@ -71,9 +71,9 @@ extension ModelReader where Self: ~Copyable {
     return Models(try readingSnapshot())
   }
 
-  /// How many models of a type there are.
+  /// The number of models of a type.
   ///
-  /// - Complexity: O(1) at present, 1 µs; in the past they are walked.
+  /// - Complexity: O(1) at present, 1 µs; O(n) in the past, where the models are walked.
   public func count<M: Model>(_ type: M.Type) throws -> Int {
     let core = M.schema.core
     try core.check()

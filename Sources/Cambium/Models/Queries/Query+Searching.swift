@@ -4,7 +4,7 @@
 public struct TextResult<M: Model>: Sendable {
   /// The model.
   public let model: M
-  /// How well its texts fit, by BM25; the more the better.
+  /// The relevance of its texts by BM25; a higher score is a better match.
   public let score: Double
   fileprivate let search: TextSearch
 
@@ -12,7 +12,7 @@ public struct TextResult<M: Model>: Sendable {
   ///
   /// - Parameters:
   ///   - property: The text; nil counts as empty.
-  ///   - words: How many words the piece has at most.
+  ///   - words: The largest number of words in the piece.
   /// - Returns: The piece, with the places of the words.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   public func snippet<V: PropertyValue>(

@@ -171,7 +171,7 @@ extension Transaction {
   ///
   ///     try tx.delete(tx.query(Flight.self).where { $0.status == .cancelled })
   ///
-  /// - Returns: How many there were.
+  /// - Returns: The number of models that were deleted.
   /// - Throws: As ``delete(_:)-(ModelID<M>)``, and as the query.
   @discardableResult
   public func delete<M: Model>(_ query: Query<M>) throws -> Int {

@@ -57,12 +57,12 @@ extension Database {
   ///
   /// - Parameters:
   ///   - path: The directory.
-  ///   - options: How.
-  ///   - model: The first of the types that it is for; see
+  ///   - options: The options to open it with.
+  ///   - model: The first of the types that it is opened for; see
   ///     ``init(at:options:for:migrating:progress:)``.
-  ///   - models: The others.
-  ///   - migrating: As there, on another thread.
-  ///   - progress: As there, on another thread.
+  ///   - models: The other types.
+  ///   - migrating: As for that initializer, on another thread.
+  ///   - progress: As for that initializer, on another thread.
   /// - Returns: The database.
   /// - Throws: As ``init(at:options:for:migrating:progress:)``.
   public static func open(

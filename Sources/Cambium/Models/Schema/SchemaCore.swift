@@ -17,9 +17,9 @@ final class SchemaCore: Sendable {
   let idForm: Form
   let idOffset: Int
   let properties: [PropertyInfo]
-  /// Why the model cannot be used, if it cannot.
+  /// The reason why the model cannot be used; nil if it can.
   let problem: String?
-  /// How records of older forms become those of this one.
+  /// The steps by which records of older forms become those of this one.
   let evolution: Evolution
   /// The places of the properties that are looked at before each write.
   let guarded: [Int]
@@ -105,7 +105,7 @@ final class SchemaCore: Sendable {
   /// The properties of the collection's records, as far as this schema knows.
   var storedProperties: [PropertyInfo] { properties + cases.flatMap { $0().storedProperties } }
 
-  /// How the models look outside the database.
+  /// The form of the models outside the database.
   ///
   /// - Complexity: made once, in 10 to 100 µs.
   var table: InterchangeTable {

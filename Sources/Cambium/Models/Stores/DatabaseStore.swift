@@ -82,7 +82,7 @@ extension Database {
   }
 }
 
-/// How far an observer has come.
+/// The position that an observer has reached.
 private final class Position: Sendable {
   private let stored: Mutex<SequenceNumber>
 

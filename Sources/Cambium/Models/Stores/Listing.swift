@@ -8,9 +8,9 @@ public struct Listing<M: Model>: Hashable, Sendable {
   public private(set) var condition: Condition?
   /// The properties by which they are ordered; ties are broken by the key.
   public private(set) var orderings: [Ordering] = []
-  /// How many there are at most.
+  /// The largest number of results.
   public private(set) var limit: Int?
-  /// How many are left out at the start.
+  /// The number of results that are skipped at the start.
   public private(set) var offset = 0
 
   /// Asks for all models, in the order of their keys.

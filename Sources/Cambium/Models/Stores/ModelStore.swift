@@ -10,8 +10,8 @@
 /// 1. **Whole**: a call does all or nothing. There are no transactions over several calls; what
 ///    needs them is written for a ``Database``.
 /// 2. **Checked**: what the schema says holds: its rules and domains, what is required, unique
-///    properties, references that must lead somewhere, and delete rules. What is refused is refused
-///    with the same error by every store.
+///    properties, references that must lead somewhere, and delete rules. Every store refuses with
+///    the same error.
 /// 3. **As stored**: what comes back is what another reader would get: with its id, moments to the
 ///    microsecond, values put into their domains.
 /// 4. **In order**: a list is in the order that it asks for, then in that of the keys.

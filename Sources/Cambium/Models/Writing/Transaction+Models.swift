@@ -121,8 +121,8 @@ extension Transaction {
 
   /// Deletes several models.
   ///
-  /// - Returns: How many of them there were.
-  /// - Throws: As `delete(_:)`; use ``attempt(_:)`` to take back those before.
+  /// - Returns: The number of them that existed.
+  /// - Throws: As `delete(_:)`; use ``attempt(_:)`` to undo the deletions before the error.
   @discardableResult
   public func delete<M: Model>(contentsOf ids: some Sequence<ModelID<M>>) throws -> Int {
     try ids.reduce(0) { try $0 + (delete($1) ? 1 : 0) }
@@ -130,7 +130,7 @@ extension Transaction {
 
   /// Deletes all models of a type.
   ///
-  /// - Returns: How many there were.
+  /// - Returns: The number of models that were deleted.
   /// - Throws: As `delete(_:)`.
   /// - Complexity: one operation, besides what delete rules and indexes take along; the hooks of a
   ///   model that has some are asked about each.

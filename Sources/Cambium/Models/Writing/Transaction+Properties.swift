@@ -89,9 +89,9 @@ extension Transaction {
   ///
   /// - Parameters:
   ///   - element: Which ones.
-  ///   - id: Which model.
+  ///   - id: The id of the model.
   ///   - property: The property, which is read to find their positions.
-  /// - Returns: How many there were.
+  /// - Returns: The number of elements that were removed.
   /// - Throws: As ``set(_:_:to:)``.
   @discardableResult
   public func removeAll<M: Model, V: PropertyValue, Element: PropertyValue>(

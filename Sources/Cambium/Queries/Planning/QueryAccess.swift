@@ -1,4 +1,4 @@
-/// How a query comes by the records that may be results.
+/// The access path of a query: where it finds the records that may be results.
 indirect enum QueryAccess {
   /// All of the collection, in the order of keys.
   case scan(isReversed: Bool)
@@ -70,11 +70,11 @@ struct IndexScan {
   /// The tests of the condition that the ranges stand for; entries that are not cut need not be
   /// tested for them.
   var consumed: [Condition.Test] = []
-  /// How many entries the ranges have, as far as they were counted.
+  /// The number of entries in the ranges, as far as they were counted.
   var estimate = 0
-  /// True if ``estimate`` is no more than a guess, since counting was broken off.
+  /// True if ``estimate`` is only a guess, since counting stopped early.
   var isGuess = false
-  /// How many of the index's terms have one value.
+  /// The number of the index's terms that are fixed to one value.
   var fixedCount = 0
   /// The tests that the scan makes use of, in words: `origin = "JFK"`.
   var words: [String] = []

@@ -3,7 +3,7 @@ import LMDB
 /// Puts records of another collection beside each: by their key, by an index on the property, or by
 /// a table made in memory.
 struct QueryJoin {
-  /// How the others are found.
+  /// The access path to the joined records.
   private enum Way {
     case key
     case index(IndexPlan)

@@ -1,4 +1,4 @@
-/// How a query is answered, as the planner has decided.
+/// The planner's decision on how a query is answered.
 struct QueryPlan {
   var description: QueryDescription
   /// The scope in which names are resolved for the records that are visited.
@@ -26,10 +26,10 @@ struct QueryPlan {
   /// The joins, and what holds for the joined records.
   var joins: [QueryJoin] = []
   var joinedProgram: ConditionProgram?
-  /// How many records it is likely to look at, and to accept.
+  /// The estimated numbers of records that it reads, and that it accepts.
   var cost = 0.0
   var estimate = 0
-  /// The steps that were done before planning: the far sides that were asked first.
+  /// The steps that were done before planning: semijoins whose other collection was queried first.
   var preparations: [String] = []
 }
 
@@ -93,7 +93,7 @@ extension QueryPlan {
     topCount.map { ", keeping the first \($0)" } ?? ""
   }
 
-  /// How many results must be kept for sorting; nil for all.
+  /// The number of results that must be kept for sorting; nil for all.
   var topCount: Int? { description.isComputed ? nil : description.heapCount }
 
   private var accessWords: String {

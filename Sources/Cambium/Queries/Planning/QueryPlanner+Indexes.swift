@@ -272,8 +272,8 @@ extension QueryPlanner {
 
   // MARK: Counting
 
-  /// How many entries a scan has. They are counted: up to where reading all records would be as
-  /// good, or where the first few are known to be enough. From there on it is a guess.
+  /// The number of entries in a scan, and true if that is a guess. Entries are counted until
+  /// reading all records would be as cheap, or until the first few are known to be enough.
   private func estimate(_ scan: IndexScan) throws -> (Int, Bool) {
     if scan.words.isEmpty { return (childCount, false) }
     let needed = wanted(childCount)

@@ -69,7 +69,7 @@ extension QueryPlanner {
     }
   }
 
-  /// How a figure is read from a view that has what it takes.
+  /// The measure of a view from which an aggregate is read; nil if the view does not hold it.
   private func measure(for wanted: QueryMeasure, in plan: GroupsPlan) -> GroupsPlan.Measure? {
     guard let path = wanted.path else { return wanted.kind == .count ? .count : nil }
     guard path.hops.isEmpty, path.function == nil, let property = path.property,

@@ -20,10 +20,10 @@ struct QueryPlanner {
   let records: QueryRecords
   let collection: CollectionPlan?
   let scope: ConditionScope
-  /// How many children the collection's node has at present.
+  /// The number of children that the collection's node has at present.
   let childCount: Int
-  /// True if keys compare as texts, and all of them are stored as such: so their order is the
-  /// tree's. Keys that read as integers or UUIDs are not.
+  /// True if keys compare as texts and all of them are stored as texts, so that their order is the
+  /// tree's. Keys that read as integers or UUIDs are stored otherwise.
   let hasPlainTextKeys: Bool
   /// True if keys compare as texts, and not all of them are stored as such, so that no stretch of
   /// the tree or of an index has them in their order.
@@ -52,7 +52,8 @@ struct QueryPlanner {
     var preparations: [String] = []
     var previewing: QueryPlan?
     if test.hasFarSide {
-      // How a page goes on is decided once the far side is known, as for the page before it.
+      // The continuation of a page is decided once the semijoin is resolved, as for the page before
+      // it.
       let first = try cheapest(test, goesOn: false)
       if first?.scan?.previews.isEmpty == false { previewing = try cheapest(test) }
       test = try Semijoin(self).replacing(test, count: first?.estimate ?? 0, &preparations)
@@ -199,7 +200,7 @@ struct QueryPlanner {
     ]
   }
 
-  /// How many of some records are needed.
+  /// The number of records that are needed out of a number of candidates.
   func wanted(_ count: Int) -> Int {
     guard description.grouping == nil, !description.isDistinct, let limit = description.limit else {
       return count

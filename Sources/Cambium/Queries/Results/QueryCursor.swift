@@ -26,7 +26,7 @@ public struct QueryCursor: Hashable, Sendable {
   /// The keys of the records that were joined to the result's; an empty one for none.
   var joined: [[UInt8]] = []
 
-  /// How many computed results came before; nil for a cursor among records.
+  /// The number of computed results before the cursor; nil for a cursor among records.
   var computed: Int? {
     key.isEmpty ? order.lend { try? Int(clamping: $0.load(UInt64.self, at: 0)) } : nil
   }

@@ -127,7 +127,7 @@ extension Results {
     }
   }
 
-  /// How many results there are; they are not decoded, unless a filter in Swift must see them.
+  /// Counts the results, without decoding them unless a filter in Swift must see them.
   ///
   /// - Throws: As ``Walk/fetch()``.
   public func count() throws -> Int {
@@ -167,8 +167,8 @@ extension Results {
   /// between them, so that a long walk pins no pages.
   ///
   /// - Parameters:
-  ///   - count: How many results a batch has.
-  ///   - body: Takes a batch; it may write.
+  ///   - count: The number of results in a batch.
+  ///   - body: Called with each batch; it may write.
   /// - Throws: Any error that `body` throws; otherwise as ``page()``.
   public func batches(of count: Int, _ body: ([Element]) throws -> Void) throws {
     var left = request.description.limit ?? .max
@@ -182,7 +182,7 @@ extension Results {
     }
   }
 
-  /// How the query is answered, in words, with what was estimated and what running it did.
+  /// Explains in words how the query is answered, with the estimates and what running it did.
   ///
   /// - Throws: As ``Walk/fetch()``, since the query is run.
   public func explain() throws -> String {

@@ -25,7 +25,7 @@ struct GroupsReader {
     }
   }
 
-  /// How many records are in a group.
+  /// The number of records in a group.
   ///
   /// - Complexity: O(log n).
   func count(at place: GroupPlace) throws -> Int {

@@ -27,7 +27,7 @@ final class QueryGroups {
   private var key = ByteBuffer()
   private var scratch = ByteBuffer(capacity: 64)
 
-  /// How many groups there are.
+  /// The number of groups.
   var count: Int { ends.count }
 
   init(

@@ -47,7 +47,7 @@ extension QueryDescription {
     return QueryWindow(skipped: offset, left: limit ?? .max)
   }
 
-  /// How many first results are needed; nil for all, or more than a heap is to hold.
+  /// The number of first results that are needed; nil for all, or for more than a heap may hold.
   var heapCount: Int? {
     let window = window()
     let (count, overflow) = window.left.addingReportingOverflow(window.skipped)

@@ -3,18 +3,18 @@
 import LMDB
 
 extension QueryRecords {
-  /// How many children a collection's node has at present.
+  /// The number of children that a collection's node has at present.
   func presentCount(_ collection: Path) throws -> Int {
     guard let node = try node(collection) else { return 0 }
     return try snapshot.childCount(node)
   }
 
-  /// How many entries of indexes lie in a stretch, up to a limit.
+  /// The number of index entries in a range, up to a limit.
   func countEntries(_ range: ClosedOpenBytes, max: Int) throws -> Int {
     try count(reader.tables.index, range, max)
   }
 
-  /// How many present keys of a collection lie in a stretch, and whether that is a guess.
+  /// The number of a collection's present keys in a range, and true if that is a guess.
   func count(_ range: ClosedOpenBytes, in collection: Path) throws -> (Int, Bool) {
     guard let node = try node(collection) else { return (0, false) }
     let limit = 1000

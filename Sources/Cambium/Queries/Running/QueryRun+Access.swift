@@ -1,4 +1,4 @@
-// How a run comes by the records that may be results.
+// Reads the records that may be results, along the plan's access path.
 
 import LMDB
 

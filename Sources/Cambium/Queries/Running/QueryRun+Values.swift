@@ -49,7 +49,7 @@ extension QueryRun {
     if goesOn { try distinct.forEachLater(body) }
   }
 
-  /// How many results there are.
+  /// The number of results.
   func count() throws -> Int {
     if let counted = plan.counted { return try counted.count(records.reader) }
     var count = 0

@@ -116,6 +116,6 @@ struct TextSearch: Sendable {
 public struct TextMatch: Hashable, Sendable {
   /// The record's key.
   public let key: Key
-  /// How well it fits, by BM25; the more the better.
+  /// The relevance of the record by BM25; a higher score is a better match.
   public let score: Double
 }

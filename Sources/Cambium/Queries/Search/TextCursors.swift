@@ -17,11 +17,11 @@ extension TextCursor {
   func next() throws { if let place { try seek(place + [0]) } }
 }
 
-/// Where a term stands in each record.
+/// A cursor over the records with a term, with the term's places in each.
 protocol PlacesCursor: TextCursor {
-  /// Where the term stands in the record that the cursor stands on.
+  /// The places of the term in the record at the cursor.
   func places() throws -> TermPlaces
-  /// How many records have it.
+  /// The number of records that have the term.
   var records: UInt64 { get }
 }
 
@@ -111,7 +111,7 @@ final class LeafCursor: TextCursor {
   private let leaf: TextLeaf
   private let parts: [any PlacesCursor]
   private(set) var place: [UInt8]?
-  /// How often the terms stand in a row in the record.
+  /// The number of times that the terms occur in a row in the record.
   private(set) var count = 0
 
   init(_ leaf: TextLeaf, _ number: UInt32, _ reader: StateReader) throws {
@@ -124,7 +124,7 @@ final class LeafCursor: TextCursor {
     try settle()
   }
 
-  /// How many records have the rarest of the terms.
+  /// The number of records that have the rarest of the terms.
   var records: UInt64 { parts.map(\.records).min() ?? 0 }
 
   func seek(_ wanted: [UInt8]) throws {

@@ -104,7 +104,7 @@ struct TextLeaf: Hashable, Sendable {
   /// The property's place in the view, or nil for any.
   let property: Int?
 
-  /// How often the terms stand in a row, given where each of them stands.
+  /// The number of times that the terms occur in a row, given the places of each.
   func count(_ places: [TermPlaces]) -> Int {
     guard let first = places.first else { return 0 }
     var count = 0
@@ -160,7 +160,7 @@ extension RecordTerms {
     }
   }
 
-  /// How often terms stand in a row.
+  /// The number of times that a leaf's terms occur in a row.
   func count(of leaf: TextLeaf) -> Int {
     var places: [TermPlaces] = []
     for (index, term) in leaf.terms.enumerated() {

@@ -1,9 +1,9 @@
 // Searching a text view: the records that a query finds, in the order of their keys as they are
 // found, or the best first.
 //
-// How well a record fits is BM25 with k1 = 1.2 and b = 0.75 (Robertson and Zaragoza, 2009), the
-// words of all properties counted together; as in SQLite's FTS5, a term that most records have
-// counts next to nothing, rather than against them.
+// The score of a record is BM25 with k1 = 1.2 and b = 0.75 (Robertson and Zaragoza, 2009), the
+// words of all properties counted together. As in SQLite's FTS5, a term that most records have adds
+// next to nothing to the score, rather than lowering it.
 
 import LMDB
 
@@ -11,7 +11,7 @@ import LMDB
 struct TextHit: Equatable, Sendable {
   /// The record's key, in its stored form.
   var key: [UInt8]
-  /// How well it fits; the more the better.
+  /// The relevance of the record; a higher score is a better match.
   var score: Double
 }
 
@@ -60,7 +60,7 @@ struct TextReader {
     return best.sorted()
   }
 
-  /// How many records have words, and how many words.
+  /// The number of records that have words, and the number of those words.
   func totals() throws -> TextTotals? {
     try TextEntry.totalsKey(number).lend { key in
       try reader.access.get(reader.tables.views, key) { try TextTotals(plan, $0) }
@@ -120,7 +120,7 @@ struct TextReader {
   }
 }
 
-/// How well records fit.
+/// Scores records by BM25.
 struct TextRanking {
   private static let saturation = 1.2
   private static let lengthWeight = 0.75
@@ -129,8 +129,8 @@ struct TextRanking {
   private let averageLength: Double
 
   /// - Parameters:
-  ///   - totals: All records.
-  ///   - records: How many of them each leaf of the query finds.
+  ///   - totals: The number of all records, and of their words.
+  ///   - records: The number of records that each leaf of the query finds.
   init(_ totals: TextTotals, _ records: [UInt64]) {
     let all = Double(totals.records)
     weights = records.map { count in
@@ -143,9 +143,9 @@ struct TextRanking {
   /// The score of a record.
   ///
   /// - Parameters:
-  ///   - counts: How often it has what each leaf asks for.
-  ///   - length: How many words it has.
-  /// - Returns: The score, 0 for a record that has nothing of it.
+  ///   - counts: The number of times that the record matches each leaf of the query.
+  ///   - length: The number of words in the record.
+  /// - Returns: The score; 0 for a record that matches no leaf.
   func score(_ counts: [Int], length: UInt64) -> Double {
     let relative = averageLength > 0 ? Double(length) / averageLength : 0
     let damping =

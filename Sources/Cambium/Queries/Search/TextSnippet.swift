@@ -18,9 +18,9 @@ extension TextPlan {
   ///
   /// - Parameters:
   ///   - text: A text of the record.
-  ///   - query: The query; words that are to be left out do not count.
-  ///   - words: How many words the piece has at most.
-  /// - Returns: The piece; the beginning where no word is found.
+  ///   - query: The query; words that it excludes do not count.
+  ///   - words: The largest number of words in the piece.
+  /// - Returns: The piece; the beginning of the text where no word is found.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   func snippet(of text: String, for query: TextQueryPlan, words: Int) throws -> TextSnippet {
     let bytes = Array(text.utf8)

@@ -8,13 +8,13 @@ package struct QueryDescription: Hashable, Sendable {
   /// The orderings of the results; ties come in the order of the keys, or against it where an index
   /// is walked backwards.
   package var orderings: [Ordering] = []
-  /// How many results there are at most.
+  /// The largest number of results.
   package var limit: Int?
-  /// How many are left out at the start.
+  /// The number of results that are skipped at the start.
   package var offset = 0
-  /// Where an earlier run of the same query ended; this one goes on behind it.
+  /// The place where an earlier run of the same query ended; this run continues after it.
   package var after: QueryCursor?
-  /// Other records that are put beside each.
+  /// Other records that are joined to each.
   package var joins: [Join] = []
   /// The properties that are wanted; nil for whole records.
   package var selection: [PropertyPath]?
