@@ -2,8 +2,8 @@ import Cambium
 
 /// Reads the lines of `cambium apply`, each a ``ScriptedTransaction``.
 ///
-/// A member that is not known is an error, so that no misspelt condition is passed over. What
-/// `cambium log` tells beyond what can be done again (number, time, origin) is passed over.
+/// An unknown member is an error, so that no misspelt condition is ignored. Members that `cambium
+/// log` prints but that cannot be applied again (number, time, origin) are ignored.
 struct ScriptReader: ~Copyable {
   private var reader: JSONReader
   /// Where the value starts that was read last.
@@ -155,7 +155,7 @@ struct ScriptObject {
     throw Problem(reason: "\(InputError.excerpt(name.utf8)) has no meaning here")
   }
 
-  // MARK: What it can be
+  // MARK: Operations
 
   /// An operation: its `op`, and what belongs to it.
   /// One that is logged may take a node's value away: a `set` without a value.

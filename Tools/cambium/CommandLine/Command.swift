@@ -123,7 +123,7 @@ enum Kind: Equatable, Sendable {
   case span
   case number(ClosedRange<Int>)
   case choice([String])
-  /// A ``Match``, or the `+` between groups of them. What can be one is one, wherever it stands.
+  /// A ``Match``, or the `+` between groups of them. A word that can be one is one, wherever it is.
   case match
   /// A regular expression.
   case pattern
@@ -149,7 +149,7 @@ extension Command {
   /// The options, and the two ways to ask for help that every command has.
   var allOptions: [Option] { options + [.help] }
 
-  /// How it is called, in one line.
+  /// The synopsis, in one line.
   var usage: String {
     var words = ["cambium", name, "[OPTIONS]"]
     for option in options where option.isRequired { words.append(option.synopsis) }

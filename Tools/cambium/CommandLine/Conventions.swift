@@ -90,7 +90,7 @@ extension Option {
   }
 }
 
-/// How results are rendered; never what they are.
+/// The form in which results are rendered; it never changes the results.
 enum OutputFormat: String, Sendable {
   /// For people.
   case short

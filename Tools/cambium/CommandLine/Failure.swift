@@ -81,7 +81,7 @@ extension Failure {
   }
 }
 
-/// How a word is written so that a shell reads it as one.
+/// The quoting of words, so that a shell reads each as one.
 enum Shell {
   /// The word itself where it is plain, else in single quotes.
   static func quoted(_ word: String) -> String {

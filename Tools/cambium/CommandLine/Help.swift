@@ -5,7 +5,7 @@ struct Help {
   let commands: [Command]
   var topics = Topic.all
   let style: Style
-  /// How wide the text may be.
+  /// The largest width of the text.
   let columns: Int
 
   /// The overview that `cambium` alone prints: the commands by group, and where to go on.

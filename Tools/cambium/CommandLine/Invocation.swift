@@ -60,7 +60,7 @@ extension Invocation {
   var color: String { word(Option.color.name, else: "auto") }
   var progress: String { isQuiet ? "never" : word(Option.progress.name, else: "auto") }
   var isQuiet: Bool { arguments["--" + Option.quiet.name] != nil }
-  /// How long to wait for another writer.
+  /// The time to wait for another writer.
   var patience: Duration { arguments["--" + Option.wait.name]?.last?.duration ?? .seconds(5) }
   var isPaged: Bool {
     command.options.contains { $0.name == Option.noPager.name }

@@ -13,7 +13,7 @@ struct MomentRange: Hashable, Sendable {
   /// Nil for the newest transaction.
   let to: PointInTime?
 
-  /// Reads a range. What is relative counts from `now`; days and times of day are those of `zone`.
+  /// Reads a range. Relative times count from `now`; days and times of day are those of `zone`.
   init(_ text: String, now: Date, zone: Zone) throws(GrammarError) {
     guard let dots = text.firstRange(of: "..") else {
       throw GrammarError(

@@ -4,9 +4,9 @@ import Synchronization
 
 /// Opens the database that a command names, as every command does it.
 ///
-/// - A command that only reads never creates one. What a crash kept from the state is folded in,
-///   where the directory can be written; where it cannot, standard error says how old what is shown
-///   is.
+/// - A command that only reads never creates one. Transactions that a crash kept out of the state
+///   are folded in where the directory can be written; where it cannot, standard error says how old
+///   the shown state is.
 /// - Where the state must be rebuilt first, a bar shows how far that is, and Ctrl-C ends it.
 /// - Whoever must wait for another writer waits as long as `--wait` says.
 ///

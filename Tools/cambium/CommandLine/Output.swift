@@ -6,7 +6,7 @@ final class Output {
   /// True if a person reads it, directly or through a pager.
   let isTerminal: Bool
   let style: Style
-  /// How many columns it has.
+  /// The number of its columns.
   let columns: Int
 
   private let descriptor: Int32

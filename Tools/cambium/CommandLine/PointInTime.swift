@@ -19,7 +19,7 @@ enum PointInTime: Hashable, Sendable {
   case tag(String)
   case date(Date)
 
-  /// Reads a moment. What is relative counts from `now`; days and times of day are those of `zone`.
+  /// Reads a moment. Relative times count from `now`; days and times of day are those of `zone`.
   init(_ text: String, now: Date, zone: Zone) throws(GrammarError) {
     var parser = MomentParser(reader: TextReader(text), now: now, zone: zone)
     self = try parser.moment()

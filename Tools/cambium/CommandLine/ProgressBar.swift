@@ -12,7 +12,7 @@ import Synchronization
 ///     defer { progress.finish() }
 ///     try database.rebuild { progress.update($0.phase, $0.done, of: $0.total) }
 final class ProgressBar: Sendable {
-  /// How it is told.
+  /// The form in which progress is shown.
   enum Mode: Sendable { case none, bar, json }
 
   private struct State {

@@ -21,7 +21,7 @@ enum Quantity {
     number < 10_000 ? String(Int(max(0, number))) : scaled(number)
   }
 
-  /// How many there were in each second since a moment.
+  /// The number per second since a moment.
   static func rate(_ count: Int, since start: ContinuousClock.Instant) -> String {
     let (seconds, attoseconds) = (ContinuousClock.now - start).components
     return short(Double(count) / max(Double(seconds) + Double(attoseconds) / 1e18, 1e-6))

@@ -11,7 +11,7 @@ enum Suggestion {
     return distances.filter { $0.distance <= max(1, limit) }.min { $0.distance < $1.distance }?.word
   }
 
-  /// How many letters must be put in, taken out, replaced or swapped with their neighbour.
+  /// The number of letters to insert, delete, replace or swap with their neighbour.
   static func distance(_ a: String, _ b: String) -> Int {
     let (a, b) = (Array(a.utf8), Array(b.utf8))
     var beforeLast: [Int] = []

@@ -95,7 +95,7 @@ enum System {
     }
   }
 
-  /// How far the system's clocks are ahead of UTC, in seconds, as `TZ` or the setting says.
+  /// The offset of the system's local time from UTC, in seconds, by `TZ` or the system's setting.
   static func localOffset(at secondsSince1970: Int) -> Int {
     var seconds = time_t(secondsSince1970)
     var parts = unsafe tm()

@@ -1,6 +1,6 @@
-/// How text is made fit for a terminal: what could control it is escaped, and columns are counted.
+/// Makes text fit for a terminal: escapes what could control it, and counts its columns.
 enum Terminal {
-  /// How wide text may be: the terminal's columns, else `COLUMNS`, else 80.
+  /// The largest width of text: the terminal's columns, else `COLUMNS`, else 80.
   static func columns(_ descriptor: Int32, environment: [String: String]) -> Int {
     let columns = System.columns(descriptor) ?? environment["COLUMNS"].flatMap { Int($0) } ?? 80
     return min(max(columns, 20), 10_000)
@@ -35,8 +35,8 @@ enum Terminal {
 
 /// Columns.
 extension Terminal {
-  /// How many columns a terminal gives the text: two for East Asian wide characters and emoji, none
-  /// for combining marks.
+  /// The number of columns that a terminal gives the text: two for East Asian wide characters and
+  /// emoji, none for combining marks.
   static func displayWidth(_ text: String) -> Int {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
     return text.reduce(0) { $0 + width($1) }

@@ -226,7 +226,7 @@ enum ImportCommand {
     }
   }
 
-  /// How records look outside, as the options say.
+  /// The form of records outside the database, as the options say.
   static func profile(
     _ invocation: Invocation, _ change: (inout InterchangeProfile) -> Void = { _ in }
   ) -> InterchangeProfile {

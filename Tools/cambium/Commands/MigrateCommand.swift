@@ -73,7 +73,7 @@ enum MigrateCommand {
     try tell(plan, "", invocation, output)
   }
 
-  // MARK: What is asked for
+  // MARK: Options
 
   private static func changes(_ invocation: Invocation) throws -> RecordChanges {
     var changes = RecordChanges()
@@ -109,7 +109,7 @@ enum MigrateCommand {
     throw Failure(.usage, "usage", "“\(text)” is no pair", hint: "say it as in \(example)")
   }
 
-  // MARK: What was done
+  // MARK: Output
 
   private static func status(
     _ path: Path, _ invocation: Invocation, _ output: Output
@@ -144,7 +144,7 @@ enum MigrateCommand {
     }
   }
 
-  // MARK: What is done
+  // MARK: Migrating
 
   private static func ask(_ plan: MigrationSurvey, _ invocation: Invocation) throws {
     let lost = plan.changes.removed + (plan.lost > 0 ? plan.changes.converted.map(\.name) : [])
@@ -202,9 +202,9 @@ private struct MigrationSurvey {
   let path: Path
   let steps: [AppliedStep]
   private(set) var records = 0
-  /// How many records differ afterwards.
+  /// The number of records that differ afterwards.
   private(set) var touched = 0
-  /// How many values cannot be converted.
+  /// The number of values that cannot be converted.
   private(set) var lost = 0
   /// The first obstacles that were found.
   private(set) var obstacles: [String] = []

@@ -58,7 +58,7 @@ enum ReplayCommand {
         operations: count, time: time), invocation, output)
   }
 
-  /// How many operations the log has.
+  /// The number of operations in the log.
   private static func operationCount(of database: Database, _ bar: ProgressBar) throws -> Int {
     var count = 0
     let head = try database.head

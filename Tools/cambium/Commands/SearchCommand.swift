@@ -86,7 +86,7 @@ enum SearchCommand {
     }
   }
 
-  // MARK: What is printed
+  // MARK: Output
 
   private static func line(
     _ match: TextMatch, _ found: CollectionSearch.Found?, _ widths: [Int], hasName: Bool

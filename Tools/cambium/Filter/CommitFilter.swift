@@ -4,8 +4,8 @@ import FoundationEssentials
 /// Which transactions are told.
 ///
 /// Conditions on the same field are alternatives, those on different fields must all hold, and `+`
-/// starts another group, of which one must hold: journalctl's rules. What is asked of changes, by
-/// conditions and by a pattern, must hold for one and the same change.
+/// starts another group, of which one must hold: journalctl's rules. The conditions and the pattern
+/// on changes must hold for one and the same change.
 struct CommitFilter {
   /// The conditions between two `+`, by field.
   private struct Group {

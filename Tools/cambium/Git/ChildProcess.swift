@@ -21,7 +21,7 @@
 /// 1. The program is waited for once: by ``finish()``, or else by `deinit`, which ends it first.
 /// 2. `sentCount` ≤ `unsent.count`. ``send(_:)`` and ``sendSome()`` alone change them.
 final class ChildProcess {
-  /// How messages call the program, such as `git log`.
+  /// The name of the program in messages, such as `git log`.
   let name: String
   private let id: pid_t
   private var input: Descriptor
@@ -33,7 +33,7 @@ final class ChildProcess {
   private(set) var errorBytes: [UInt8] = []
   private var isFinished = false
 
-  /// How much of the standard error is kept.
+  /// The number of bytes of the standard error that are kept.
   private static let errorBytesMax = 64 << 10
 
   /// Starts a program, which is searched in PATH unless its name holds a slash. Where it
@@ -80,7 +80,7 @@ final class ChildProcess {
 
   /// Waits for output and puts what there is into `buffer`, from `offset` to its end.
   ///
-  /// - Returns: How many bytes; 0 at the end of the output.
+  /// - Returns: The number of bytes; 0 at the end of the output.
   func read(into buffer: inout [UInt8], at offset: Int) throws(ChildProcessError) -> Int {
     guard output.isOpen else { return 0 }
     while try !wait(forOutput: true) {}

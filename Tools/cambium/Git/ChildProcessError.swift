@@ -12,7 +12,7 @@ enum ChildProcessError: Error, Equatable {
   /// The system failed while passing bytes. Recovery: try again.
   case ioFailure(name: String, reason: String)
 
-  /// How a program ended.
+  /// The way in which a program ended.
   enum Ending: Equatable {
     case exited(Int32)
     case killed(signal: Int32)

@@ -1,5 +1,5 @@
-// The descriptors that connect this process with a child. What Linux and macOS do differently about
-// sockets and spawning is at this file's end, and nowhere else in this folder.
+// The descriptors that connect this process with a child. The differences between Linux and macOS
+// in sockets and spawning are at this file's end, and nowhere else in this folder.
 
 #if canImport(Darwin)
   import Darwin

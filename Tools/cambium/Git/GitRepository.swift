@@ -60,7 +60,7 @@ struct GitRepository: Sendable {
     }
   }
 
-  /// How many commits ``history(of:after:)`` gives, for a progress bar.
+  /// The number of commits that ``history(of:after:)`` gives, for a progress bar.
   ///
   /// - Complexity: O(commits), about 5 µs each.
   func commitCount(of revision: String = "HEAD", after: String? = nil) throws -> Int {

@@ -1,7 +1,7 @@
 import Cambium
 
 /// A file becomes records of a declared collection: its declaration says what each value is, and
-/// which value is the key. What cannot be that ends the import with its place.
+/// which value is the key. A value that does not fit ends the import with its place.
 final class ModelImport {
   private let collection: CollectionInterchange
   private let key: RowKey

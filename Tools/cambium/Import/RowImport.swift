@@ -21,9 +21,9 @@ final class RowImport {
   private let cursor: String
   private var waiting: [Node] = []
   private var waitingRows: UInt64 = 0
-  /// How many rows are committed, those of earlier runs included.
+  /// The number of committed rows, those of earlier runs included.
   private(set) var committed: UInt64
-  /// How many rows an interrupted run had committed.
+  /// The number of rows that an interrupted run had committed.
   let resumed: UInt64
   private(set) var transactions = 0
 

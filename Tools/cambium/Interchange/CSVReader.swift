@@ -13,9 +13,9 @@ import Cambium
 /// - An empty line is passed over, unless the header names a single column: there it is an absent
 ///   field.
 struct CSVReader: ~Copyable {
-  /// How long a record may be: a missing quote makes the rest of a file one record.
+  /// The largest size of a record: a missing quote makes the rest of a file one record.
   static let recordBytesMax = 16 << 20
-  /// How many columns there may be.
+  /// The largest number of columns.
   static let columnsMax = 16_384
 
   /// The columns' names: not empty, each once.
@@ -25,15 +25,15 @@ struct CSVReader: ~Copyable {
   private let absent: AbsentMark
   private let recordBytesMax: Int
   private var recordStart = 0
-  /// How many bytes of the input come before the record.
+  /// The number of bytes of the input before the record.
   private(set) var recordOffset: UInt64 = 0
 
   /// Reads the header.
   ///
   /// - Parameters:
   ///   - source: The input.
-  ///   - absent: The text that stands for an absent field, besides nothing.
-  ///   - recordBytesMax: How long a record may be.
+  ///   - absent: The text that marks an absent field, besides the empty one.
+  ///   - recordBytesMax: The largest size of a record.
   /// - Throws: ``InputError`` when there is no header, or it has empty or equal names.
   init(
     _ source: consuming ByteSource, absent: AbsentMark = .none, recordBytesMax: Int = recordBytesMax

@@ -101,11 +101,11 @@ struct CSVScanner {
 
   /// The fields, up to `fieldsMax`.
   private(set) var fields: [CSVExtent] = []
-  /// How many fields the record has.
+  /// The number of fields in the record.
   private(set) var count = 0
-  /// Where the first field too many starts.
+  /// The place where the first surplus field starts.
   private(set) var surplus: Int?
-  /// How many fields are kept.
+  /// The number of fields that are kept.
   var fieldsMax: Int
 
   /// All bytes of the record, or-ed: below 0x80 if it is ASCII.

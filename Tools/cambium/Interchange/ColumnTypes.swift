@@ -138,7 +138,7 @@ extension ColumnTypes {
   }
 }
 
-/// How a column's fields become values.
+/// The conversion of a column's fields into values.
 private enum Conversion {
   case integer, number, boolean, day, moment, anyDate, text
 

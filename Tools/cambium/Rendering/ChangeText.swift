@@ -7,7 +7,7 @@ import Cambium
 ///     - users/eve  name Eve
 struct ChangeText {
   let output: Output
-  /// How far the lines are indented.
+  /// The indentation of the lines.
   var indent = 0
 
   /// Writes a change for people.

@@ -5,11 +5,11 @@ struct CommitTeller {
   enum Detail: Equatable {
     /// The number, and why or what.
     case oneLine
-    /// Who, when, why, and how many operations.
+    /// The author, the time, the reason, and the number of operations.
     case line
-    /// How many nodes below each were changed.
+    /// The number of changed nodes below each.
     case stat
-    /// The changes; for people only so many.
+    /// The changes; for people, only the first few.
     case patch(first: Int)
   }
 
@@ -83,7 +83,7 @@ struct CommitTeller {
     }
   }
 
-  /// How many nodes an archived transaction changed, the archive does not say.
+  /// Fails for an archived transaction: the archive does not know how many nodes it changed.
   private func checkStat(_ commit: Commit) throws {
     if !commit.isArchived { return }
     throw Failure(
@@ -161,7 +161,7 @@ extension CommitTeller.Detail {
 /// Counts changes by the node below a path. Changes come in path order, so only one node's counts
 /// are kept.
 struct ChangeCounts {
-  /// How many changes of each kind.
+  /// The number of changes of each kind.
   struct Counts {
     var inserted = 0
     var updated = 0

@@ -10,7 +10,7 @@ struct CommitText {
   private static let who = ["actor", "author", "who", "user"]
   private static let why = ["reason", "subject", "why", "message"]
 
-  /// How many columns the sequence numbers take.
+  /// The number of columns that the sequence numbers take.
   private let digits: Int
 
   /// - Parameter newest: The largest sequence number to come, so that the lines are aligned.

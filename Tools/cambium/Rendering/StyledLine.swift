@@ -3,7 +3,7 @@
 /// The parts must be fit for a terminal: see ``Terminal/escaped(_:)``.
 struct StyledLine {
   private var parts: [(text: String, role: Role?)] = []
-  /// How many columns it takes.
+  /// The number of columns that it takes.
   private(set) var width = 0
 
   init() {}

@@ -28,9 +28,9 @@ struct TreeWalk {
   }
 
   let marks: Marks
-  /// How many levels below the first node are visited.
+  /// The number of levels below the first node that are visited.
   let depthMax: Int
-  /// How many children of each node are visited.
+  /// The largest number of children that are visited of each node.
   let childrenMax: Int
 
   /// One level on the way down: a class, since an array cannot hold what cannot be copied.
@@ -88,8 +88,7 @@ struct TreeWalk {
   }
 }
 
-/// How many children a node has. In the past they must be walked, so many are not counted to the
-/// end.
+/// The number of children of a node. In the past they must be walked, so counting stops at a limit.
 struct ChildTally {
   private static let walkedMax = 10_000
 
@@ -110,7 +109,7 @@ struct ChildTally {
   /// `16 children`
   var text: String { "\(left(after: 0)) \(number == 1 ? "child" : "children")" }
 
-  /// How many are left after some.
+  /// The number of children that are left after some, as text.
   func left(after count: Int) -> String {
     Quantity.count(max(0, number - count)) + (isAtLeast ? "+" : "")
   }

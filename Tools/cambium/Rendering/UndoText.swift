@@ -4,10 +4,10 @@ import Cambium
 ///
 ///     conflict: users/ada born is 1817 and was left as 1816 (changed by 12)
 enum UndoText {
-  /// How many conflicts an error names.
+  /// The largest number of conflicts that an error names.
   private static let namedMax = 3
 
-  /// Why nothing was undone, in one line.
+  /// The reason why nothing was undone, in one line.
   static func message(_ conflicts: [UndoConflict]) -> String {
     let named = conflicts.prefix(namedMax).map(text).joined(separator: "; ")
     let more = conflicts.count - namedMax

@@ -9,7 +9,7 @@ struct CollectionSurvey {
   struct Property {
     /// Its name; nil for values that are no records.
     let name: String?
-    /// How often it has each type.
+    /// The number of its values of each type.
     var types: [String: Int] = [:]
 
     var present: Int { types.values.reduce(0, +) }
@@ -18,9 +18,9 @@ struct CollectionSurvey {
   let path: Path
   /// The value of the node itself.
   private(set) var own: Value?
-  /// How many children it has.
+  /// The number of its children.
   private(set) var count = 0
-  /// How many of them were looked at.
+  /// The number of children that were read.
   private(set) var seen = 0
   private(set) var records = 0
   private var found: [String?: Property] = [:]

@@ -2,8 +2,8 @@ import Cambium
 
 /// Writes structs that could hold the records that were seen, as a start for declarations by hand.
 ///
-/// Properties keep their names, between backquotes where Swift needs them. What is missing or null
-/// in some record is optional; what has several types is a `Value`.
+/// Properties keep their names, between backquotes where Swift needs them. A property that is
+/// missing or null in some record is optional; one of several types is a `Value`.
 enum SwiftDeclarations {
   /// A declaration for each collection that has records, and a model for each that is declared.
   static func text(

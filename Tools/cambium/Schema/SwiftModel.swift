@@ -10,11 +10,11 @@ struct SwiftModel {
   private var types: [Path: String] = [:]
   /// The structs that it may refer to.
   private var others: [Path: SwiftModel] = [:]
-  /// How each property is called in the struct.
+  /// The name of each property in the struct.
   private var places: [String: Place] = [:]
   private var properties: [PropertyDefinition]
 
-  /// Where a property is: one word, or that of a nested value and one in it.
+  /// The place of a property: one word, or that of a nested value and one in it.
   private struct Place {
     var words: [String]
     /// True if it is stored under another name than that.

@@ -16,8 +16,8 @@ final class UncheckedRules {
 
   init(_ invocation: Invocation) { isQuiet = invocation.isQuiet }
 
-  /// Looks which collections a transaction has put records into, or changed records of. What it
-  /// took out no rule would have refused.
+  /// Finds the collections into which a transaction has put records, or whose records it has
+  /// changed. Records that it removed are left out, since no rule would have refused that.
   ///
   /// - Parameters:
   ///   - sequence: The transaction, which is committed: so nothing that goes wrong here is told.

@@ -76,7 +76,7 @@ struct CollectionSearch {
     }
   }
 
-  // MARK: What is wrong
+  // MARK: Errors
 
   private static func withoutIndex(
     _ path: Path, _ definition: CollectionDefinition?, _ snapshot: Snapshot,

@@ -9,8 +9,7 @@ struct LineCompletion {
   var builtins: [String] = []
   let here: Surroundings
 
-  /// A word that the last one can become. Whether another word follows is not yet known where it
-  /// ends with a slash.
+  /// A word that the last one can become. One that ends with a slash may still be continued.
   typealias Candidate = String
 
   /// The words that may stand in the place of `last`, after these words.

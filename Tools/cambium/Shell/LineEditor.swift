@@ -11,10 +11,10 @@ import CEdit
 /// While a line is edited, Ctrl-C is a character like others to the terminal, which abandons the
 /// line; no signal has to be caught for it. `~/.editrc` is read, as by other programs.
 ///
-/// It is used by one thread. What libedit calls back finds its editor by the pointer that it keeps;
-/// it only calls during ``line(prompt:)``, which keeps the editor alive.
+/// It is used by one thread. The callbacks of libedit find their editor by a pointer; libedit calls
+/// them only during ``line(prompt:)``, which keeps the editor alive.
 @safe final class LineEditor {
-  /// How the reading of a line ended.
+  /// The way in which the reading of a line ended.
   enum Reading: Equatable {
     /// A line, without its line feed.
     case line(String)

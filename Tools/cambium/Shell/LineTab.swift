@@ -1,11 +1,11 @@
 /// The completion of a line by a Tab: it completes the last word as far as all candidates agree, or
 /// shows them.
 struct LineTab {
-  /// How many candidates are shown.
+  /// The largest number of candidates that are shown.
   static let shownMax = 100
 
   let completion: LineCompletion
-  /// How wide the terminal is.
+  /// The width of the terminal.
   let columns: Int
 
   /// Completes the last word of the text before the cursor.

@@ -16,7 +16,7 @@ struct LineWords: Equatable {
 
   /// A word at the end of a line.
   struct Last: Equatable {
-    /// How many characters of the line come before it.
+    /// The number of characters of the line before it.
     var start: Int
     /// The word without its quotes and escapes.
     var text: String

@@ -10,7 +10,7 @@ import FoundationEssentials
 ///
 /// It never fails, waits or writes: where a database cannot be read as it is, it offers nothing.
 struct PathOffers {
-  /// How many children of one stretch are offered.
+  /// The largest number of children that are offered of one range.
   static let most = 200
 
   let database: String

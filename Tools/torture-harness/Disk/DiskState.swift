@@ -10,11 +10,11 @@ struct DiskState: Hashable {
     var hasNewSize = false
   }
 
-  /// How it came about, for people.
+  /// A description of how it came about, for people.
   var reason: String
-  /// Which pending names have reached the disk.
+  /// True for each pending name that has reached the disk.
   var names: [Bool]
-  /// By the file's number; a file without pending fragments is left out.
+  /// The state of each file, by its number; a file without pending fragments is left out.
   var choices: [Int: Choice]
 
   /// Two states are the same if they look the same.

@@ -5,7 +5,7 @@ struct Arguments {
   var command = "run"
   var setting = Setting()
   var share = Cases.Share()
-  /// How long to go on; nil: one round.
+  /// The time to run; nil for one round.
   var minutes: Double?
   /// Only this trial.
   var trial: Trial?

@@ -2,7 +2,7 @@ import Glibc
 
 /// Another process of this program, which may be killed at any time.
 struct ChildProcess {
-  /// How a process ended.
+  /// The way in which a process ended.
   enum End: Equatable, CustomStringConvertible {
     case exited(Int32)
     case killed(Int32)

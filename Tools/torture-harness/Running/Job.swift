@@ -55,7 +55,7 @@ extension Trial {
     return number == 0 ? [.single, .large] : [workloads[(number + 3) % workloads.count]]
   }
 
-  /// How much of it one round takes; see each trial for what it means. Twenty rounds are an hour.
+  /// The quota of one round; each trial says what its quota counts. Twenty rounds are an hour.
   func quota(_ workload: Workload) -> Int {
     switch self {
     // With backups and erasures more is opened in each case than one database.

@@ -6,7 +6,7 @@ import LMDB
 struct Setting: Sendable {
   var workload = Workload.single
   var seed: UInt64 = 1
-  /// How much of the trial is wanted; what it means is for the trial to say.
+  /// The amount of the trial that is wanted; each trial says what it counts.
   var quota = 1
   var order = Disk.NameOrder.strict
   var bug = ""

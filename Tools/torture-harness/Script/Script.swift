@@ -86,7 +86,7 @@ struct Script: Sendable {
     return number
   }
 
-  /// How many transactions there are.
+  /// The number of transactions.
   var count: Int { transactions.count }
 
   /// The script as a database shows it whose newest transaction is a given one: without what was

@@ -29,7 +29,7 @@ enum Workload: String, CaseIterable, Sendable {
   /// Two processes write to one database.
   case pair
 
-  /// How many processes it takes.
+  /// The number of processes that it takes.
   var processes: Int { self == .pair ? 2 : 1 }
 
   /// The script of its writes, with one transaction more for the checker.

@@ -2,7 +2,7 @@ import Cambium
 import FoundationEssentials
 import Synchronization
 
-/// How long a large database takes to open after a loss of power, starting from its checkpoint.
+/// Measures the opening of a large database after a loss of power, starting from its checkpoint.
 ///
 /// One process fills it and ends without closing, as a crash does; the next opens it as after
 /// another system start, so that its state is not trusted.

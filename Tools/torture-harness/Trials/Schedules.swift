@@ -1,7 +1,7 @@
 import Simulation
 
 /// Runs writers, readers, observers and consumers of one database on one thread, in orders that
-/// seeds decide. What must hold stands at ``Simulation``. `quota` is the number of orders.
+/// seeds decide. ``Simulation`` lists what must hold. `quota` is the number of orders.
 struct Schedules {
   let setting: Setting
 

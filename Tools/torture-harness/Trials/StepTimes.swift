@@ -1,8 +1,8 @@
 import Cambium
 import Synchronization
 
-/// How long the steps of some work in the background have the writer's turn, their commit included,
-/// and how long the writes of an application take meanwhile, compared with those just before.
+/// The time for which the steps of some background work hold the writer's turn, their commit
+/// included, and the time of an application's writes meanwhile, compared with those just before.
 final class StepTimes: Sendable {
   /// Between two writes of the application.
   private static let pauseMilliseconds = 2
