@@ -190,7 +190,7 @@ extension GitHistoryTests {
   }
 }
 
-// MARK: What commits hold
+// MARK: Content of commits
 
 extension GitHistoryTests {
   @Test("decodes what is not UTF-8 leniently, and what names its encoding exactly")

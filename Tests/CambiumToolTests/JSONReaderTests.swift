@@ -276,7 +276,7 @@ struct JSONReaderTests {
     return values
   }
 
-  /// How many steps an input has.
+  /// The number of steps in an input.
   private func drain(_ bytes: [UInt8], form: JSONTokens.Form = .document) throws -> Int {
     var reader = try reader(bytes, form: form)
     var count = 0

@@ -227,7 +227,7 @@ struct FileLengthTests {
       #expect(try Self.locks(of: environment.directory + "/lock.mdb") == before && before > 0)
     }
 
-    /// How many POSIX locks there are on a file, by the kernel's list.
+    /// The number of POSIX locks on a file, by the kernel's list.
     static func locks(of path: String) throws -> Int {
       var status = stat()
       guard unsafe stat(path, &status) == 0 else { return -1 }

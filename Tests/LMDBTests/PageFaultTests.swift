@@ -73,7 +73,7 @@ struct PageFaultTests {
     return page + min(node + random.below(8), 4095)
   }
 
-  /// How a file with one fault was received.
+  /// The outcome of reading a file with one fault.
   enum Verdict { case refused, reported, passed }
 
   static func judge(_ image: [UInt8]) throws -> Verdict {

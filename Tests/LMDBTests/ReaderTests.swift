@@ -18,7 +18,7 @@ struct ReaderTests {
     table = try environment.table("words")
   }
 
-  /// How many slots LMDB has ever given out.
+  /// The number of slots that LMDB has ever given out.
   private var slots: Int {
     var info = unsafe MDB_envinfo()
     unsafe mdb_env_info(environment.handle, &info)

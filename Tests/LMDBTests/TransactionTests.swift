@@ -16,7 +16,7 @@ struct TransactionTests {
     table = try environment.table("words")
   }
 
-  // MARK: What is seen
+  // MARK: Visibility
 
   @Test("is seen as a whole after its commit, and not before")
   func commits() throws {

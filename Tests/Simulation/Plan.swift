@@ -5,27 +5,27 @@ struct Plan: Sendable {
     /// The numbers of its writes; each is of one write only.
     let writes: [Int]
     let isSynchronous: Bool
-    /// How often it lets others go first, between two writes.
+    /// The number of times that it lets others run between two writes.
     let pause: Int
   }
 
   let seed: UInt64
   let writers: [Writer]
-  /// Async writes that are cancelled after so many steps.
+  /// Async writes that are cancelled, each after a number of steps.
   let cancelled: [(number: Int, after: Int)]
-  /// How many readers there are.
+  /// The number of readers.
   let readerCount: Int
-  /// How slow each observer is.
+  /// The slowness of each observer, in steps.
   let observers: [Int]
-  /// After how many steps an observer is cancelled, each time, before it goes on.
+  /// The number of steps after which an observer is cancelled, each time, before it resumes.
   let restarts: [Int]
-  /// After how many steps the state is rebuilt.
+  /// The number of steps after which the state is rebuilt.
   let rebuild: Int?
-  /// After how many steps the database is closed, under everyone's hands.
+  /// The number of steps after which the database is closed while others use it.
   let close: Int?
-  /// After how many bytes of the log a checkpoint is made.
+  /// The number of bytes of the log after which a checkpoint is made.
   let checkpointGrowth: Int?
-  /// Which writes throw.
+  /// The writes that throw.
   private let failing: Set<Int>
 
   init(seed: UInt64) {

@@ -30,9 +30,9 @@ package final class Scheduler: TaskExecutor {
     var queueCount = 0
     var watches: [Int: @Sendable () -> Void] = [:]
     var watchCount = 0
-    /// How many pieces run inside each other.
+    /// The depth of the pieces that run inside each other.
     var depth = 0
-    /// How many of the writes that run hold the writer's turn.
+    /// The number of running writes that hold the writer's turn.
     var held = 0
     var time = ContinuousClock.now
     var trace = Trace()

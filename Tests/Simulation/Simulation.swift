@@ -11,7 +11,7 @@ import LMDB
 /// every snapshot is whole, and no reader goes back; every observer is told of each transaction
 /// once and in order, when it can be read; positions never go back; everyone comes to an end.
 package struct Simulation {
-  /// How a simulation went.
+  /// The outcome of a simulation.
   package struct Outcome: Sendable {
     package let trace: Trace
     /// Descriptions of the promises that did not hold.

@@ -359,7 +359,7 @@ func blockingResult(_ database: Database) async throws -> Tally {
   try database.write { _ in Tally() }
 }
 
-// MARK: What takes more than one error to tell
+// MARK: Mistakes that take more than one error
 
 func misspeltCall(_ flights: Query<Flight>) -> Query<Flight> {
   // error: 'hasPrefx' | cannot call value

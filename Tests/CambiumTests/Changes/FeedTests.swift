@@ -156,7 +156,7 @@ struct FeedTests {
     try place.expectSound()
   }
 
-  // MARK: What is told
+  // MARK: Content of commits
 
   @Test("tells metadata, time, origin, operations and events with each commit")
   func contents() async throws {

@@ -148,7 +148,7 @@ private enum GoldenPath {
       """)
 }
 
-// MARK: What has a checksum
+// MARK: Checksums
 
 extension StoredThing {
   private static let versions = [

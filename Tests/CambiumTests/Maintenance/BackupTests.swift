@@ -296,6 +296,6 @@ struct BackupTests {
 private final class CallCount: Sendable {
   private let count = Atomic<Int>(0)
 
-  /// How many calls there were before.
+  /// Counts a call, and returns the number of calls before it.
   func next() -> Int { count.add(1, ordering: .relaxed).oldValue }
 }

@@ -361,7 +361,7 @@ func caught(_ body: () throws -> Void) -> (any Error)? {
 final class Counter: Sendable {
   private let count = Atomic<Int>(0)
 
-  /// How many calls there were before.
+  /// Counts a call, and returns the number of calls before it.
   func next() -> Int { count.add(1, ordering: .relaxed).oldValue }
 }
 

@@ -145,7 +145,7 @@ extension DamagedDatabase {
     case mended
   }
 
-  /// How a table's content differs.
+  /// A difference in a table's content.
   private struct Difference {
     let table: String
     /// True if only values differ, and all code that reads them checks them.

@@ -128,7 +128,7 @@ struct GoldenBackupTests {
     try body(PieceReader("\(directory.path)/part-1"))
   }
 
-  // MARK: What the pieces hold
+  // MARK: Content of the pieces
 
   static let start = [UInt8](hex: "03000000 ; part 3 \n \(formatHex) \n \(headHex)")
 

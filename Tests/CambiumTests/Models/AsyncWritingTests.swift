@@ -22,7 +22,7 @@ struct AsyncWritingTests {
 
   /// Runs calls at the same time, all of which wait for the writer before the first has its turn.
   ///
-  /// - Returns: How they ended.
+  /// - Returns: The result of each call.
   private func together(
     _ database: Database, _ calls: [@Sendable () async throws -> Void]
   ) async throws -> [Result<Void, any Error>] {

@@ -181,7 +181,7 @@ struct LazyMigrationTests {
     }
   }
 
-  // MARK: What is refused
+  // MARK: Refusals
 
   private func reason(_ type: any Cambium.Model.Type) throws -> String {
     try withDatabase { database in

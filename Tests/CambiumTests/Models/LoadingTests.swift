@@ -172,7 +172,7 @@ struct LoadingTests {
     #expect(try paged == query.fetch(), comment)
   }
 
-  // MARK: What it takes
+  // MARK: Cost
 
   private static func fill(_ database: Database, _ count: Int) throws {
     try database.register(Country.self, Club.self, Person.self)

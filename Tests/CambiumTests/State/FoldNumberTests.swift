@@ -96,7 +96,7 @@ struct FoldNumberTests {
     #expect(try place.use({ $0.readOnly = true }) { try $0.information().format } == 2)
   }
 
-  // MARK: What stands in the place of records
+  // MARK: Checkpoints and baselines
 
   @Test("ignores a checkpoint of an earlier fold")
   func checkpoint() throws {

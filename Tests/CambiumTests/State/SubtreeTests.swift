@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A subtree")
 struct SubtreeTests {
-  /// How many entries the tables have that a removal could touch.
+  /// The number of entries in each table that a removal could touch.
   private static func entries(_ database: Database) throws -> [String: Int] {
     var entries: [String: Int] = [:]
     for table in try database.information().tables where table.environment == "state" {

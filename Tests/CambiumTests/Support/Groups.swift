@@ -31,7 +31,7 @@ extension Database {
 
   /// Runs a body several times, all in one group.
   ///
-  /// - Returns: How each ended.
+  /// - Returns: The result of each run.
   func writeTogether(
     _ count: Int, _ body: @escaping @Sendable (borrowing Transaction) throws -> Void
   ) async throws -> [Result<Void, any Error>] {
@@ -58,7 +58,7 @@ extension Database {
   /// Runs a body several times in one group, as the writer does, but without giving the state's map
   /// room before.
   ///
-  /// - Returns: How each ended.
+  /// - Returns: The result of each run.
   func writeInSmallMap(
     _ count: Int, _ body: (borrowing Transaction) throws -> Void
   ) throws -> [Result<Void, any Error>] {

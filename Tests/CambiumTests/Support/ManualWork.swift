@@ -30,7 +30,7 @@ final class ManualWork: BackgroundWork {
 
   fileprivate func add(_ piece: Piece) { state.withLock { $0.pieces.append(piece) } }
 
-  /// How many pieces of work wait, without those that wait for a time to pass.
+  /// The number of pieces of work that wait, without those that wait for a time to pass.
   var count: Int { state.withLock { $0.pieces.count { $0.delay == .zero } } }
 
   /// The times that pieces wait for.

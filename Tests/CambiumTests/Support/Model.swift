@@ -7,7 +7,7 @@ struct Model: Sendable {
   struct Moment: Sendable {
     /// The nodes right after it.
     var nodes: [Path: Tree.Node]
-    /// How many operations it logged.
+    /// The number of operations that it logged.
     var operationCount: Int
     /// The events it logged.
     var events: [Event]

@@ -5,7 +5,7 @@ import Simulation
 @testable import Cambium
 
 extension RandomHistory {
-  /// How much was told and compared, so that a test can see that it was not nothing.
+  /// Counts of what was compared, so that a test can check that there was something.
   struct Told {
     var steps = 0
     var moves = 0

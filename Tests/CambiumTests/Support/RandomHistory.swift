@@ -13,9 +13,9 @@ final class RandomHistory: @unchecked Sendable {
   let database: Database
   private(set) var model = Model()
   var calls: RandomCalls
-  /// How many calls were made.
+  /// The number of calls that were made.
   private(set) var callCount = 0
-  /// How many of them were refused.
+  /// The number of calls that were refused.
   private(set) var refusalCount = 0
   private let callsMax: Int
 

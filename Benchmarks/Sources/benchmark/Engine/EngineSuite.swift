@@ -13,7 +13,7 @@ struct EngineSuite {
   private let options: Options
   private let workspace: Workspace
 
-  /// How much of everything.
+  /// The sizes of the workloads.
   struct Sizes {
     let items: Int
     let singles: Int

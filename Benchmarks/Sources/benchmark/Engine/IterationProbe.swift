@@ -1,7 +1,7 @@
 import Cambium
 import FoundationEssentials
 
-/// How much a fresh process grows while it reads one property of every child of `items`.
+/// The memory that a fresh process adds while it reads one property of every child of `items`.
 ///
 /// A process of its own opens the database, reads a node, iterates, and leaves three numbers in a
 /// file: bytes of its own added at most, bytes of mapped files added at most, the sum of `score`.

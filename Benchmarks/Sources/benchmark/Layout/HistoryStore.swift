@@ -18,7 +18,7 @@ enum HistoryLayout: String, CaseIterable {
   var isAppended: Bool { self != .byKey }
   var linksFromTheStart: Bool { self == .appended || self == .jump }
 
-  /// How many links a level of the directory has at most; zero without one.
+  /// The largest number of links in a level of the directory; zero without one.
   var fanOut: Int {
     switch self {
     case .directory8: 8
@@ -44,7 +44,7 @@ enum HistoryLayout: String, CaseIterable {
   private let treeTable: MDB_dbi
   private let historyTable: MDB_dbi
   private(set) var sequence: UInt64 = 0
-  /// How many entries of `history` were read, for links and for moments.
+  /// The number of entries of `history` that were read, for links and for moments.
   private(set) var historyReads = 0
   var historyCount: UInt32 = 0
   /// The open transaction and its cursors.

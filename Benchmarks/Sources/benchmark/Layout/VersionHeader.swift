@@ -12,7 +12,7 @@ struct VersionHeader {
 
   /// The transaction that wrote the version.
   var modified: UInt64
-  /// How many versions came before; zero where there are no links.
+  /// The number of versions before it; zero where there are no links.
   var version: UInt32 = 0
   var previous = Link(supersededAt: 0, index: 0)
   var skip = Link(supersededAt: 0, index: 0)
@@ -35,7 +35,7 @@ struct VersionHeader {
     unsafe skip = VersionHeader.link(bytes, at: 30)
   }
 
-  /// How many bytes of a stored version are header.
+  /// The number of header bytes in a stored version.
   @inline(__always)
   static func size(in bytes: UnsafeRawBufferPointer) -> Int {
     unsafe bytes[1] == 0 ? plainBytes : linkedBytes

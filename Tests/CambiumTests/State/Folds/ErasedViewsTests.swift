@@ -41,7 +41,7 @@ import Testing
     try database.close()
   }
 
-  /// How many entries of views name the secret.
+  /// The number of entries of views that name the secret.
   private func count(_ snapshot: Snapshot) throws -> Int {
     try ViewTests.entries(snapshot).count { $0.firstRange(of: Array(word.utf8)) != nil }
   }

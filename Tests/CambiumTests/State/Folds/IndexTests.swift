@@ -38,7 +38,7 @@ struct IndexTests {
   struct History {
     var random: SeededGenerator
     let database: Database
-    /// How many records there are at most.
+    /// The largest number of records.
     var keysCount = 12
     var removals: [(Path, SequenceNumber)] = []
 
