@@ -174,9 +174,10 @@ extension Path {
 }
 
 extension Key {
-  /// The stored form.
-  var storedBytes: [UInt8] {
+  /// The stored form as the end of a table's key.
+  var stored: [UInt8] {
     var bytes: [UInt8] = []
+    bytes.reserveCapacity(bytesMax)
     append(to: &bytes)
     return bytes
   }

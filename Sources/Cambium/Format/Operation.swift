@@ -329,3 +329,14 @@ struct OperationReader {
     .corrupt(reason: "an operation in the log is damaged at byte \(offset)")
   }
 }
+
+extension Operation {
+  /// The nodes that it names.
+  var paths: [Path] {
+    switch self {
+    case .move(let source, let destination): [source, destination]
+    case .declare: []
+    default: path.map { [$0] } ?? []
+    }
+  }
+}

@@ -107,7 +107,7 @@ enum StoredKey {
       return try bytes(naming: value)
     }
     guard case .reference(let path) = try Value(value) else { return nil }
-    return path.last?.storedBytes
+    return path.last?.stored
   }
 
   /// True if a text's length and beginning show that the key of that text is the text itself.

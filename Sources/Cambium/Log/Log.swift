@@ -288,3 +288,10 @@ struct LogReader {
     return bytes
   }
 }
+
+extension Environment {
+  /// The bytes of the pages that some tables take.
+  func pageBytes(_ names: [String], _ access: Access) throws -> UInt64 {
+    try names.reduce(0) { try $0 + access.size(table($1)) }
+  }
+}

@@ -38,7 +38,7 @@ struct QueryJoinTests {
   private typealias Pair = [[UInt8]]
 
   private static func keys(_ names: [String]) -> [[UInt8]] {
-    names.map { Key.text($0).storedBytes }
+    names.map { Key.text($0).stored }
   }
 
   private static func fill(_ database: Database) throws {

@@ -11,14 +11,6 @@ public struct Change: Hashable, Sendable {
   public let new: Value?
 }
 
-/// A fact that an application logged with ``Transaction/event(_:_:)``.
-public struct Event: Hashable, Sendable {
-  /// Its name.
-  public let name: String
-  /// The value that the application logged with it.
-  public let payload: Value
-}
-
 /// One committed transaction, as observers see it.
 public struct Commit: Sendable {
   /// Its place in the log.

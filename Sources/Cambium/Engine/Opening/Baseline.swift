@@ -118,13 +118,6 @@ extension State {
   }
 }
 
-extension Environment {
-  /// The bytes of the pages that some tables take.
-  func pageBytes(_ names: [String], _ access: Access) throws -> UInt64 {
-    try names.reduce(0) { try $0 + access.size(table($1)) }
-  }
-}
-
 extension Files {
   /// BLAKE2b-256 of a file's content.
   static func digest(_ path: String) throws -> [UInt8] {

@@ -136,3 +136,24 @@ extension Snapshot {
     try names.collections[path]?.definition
   }
 }
+
+extension Transaction {
+  /// The declaration of a collection, with what this transaction has done so far.
+  func definition(of path: Path) throws -> CollectionDefinition? {
+    try readingSnapshot().definition(of: path)
+  }
+}
+
+extension RunningTransaction {
+  /// Why what was at a place at a moment cannot come back: records there were migrated since.
+  func olderForm(of path: Path, at moment: SequenceNumber) -> String? {
+    let collections = catalog.collections
+    let touched = collections.all(within: path) + [collections[of: path]].compactMap(\.self)
+    for collection in touched {
+      let last = collection.definition.steps.map(\.sequence).max() ?? .zero
+      guard last > moment || collection.definition.migration != nil else { continue }
+      return "the records of \(collection.path) were migrated since, and had an older form then"
+    }
+    return nil
+  }
+}

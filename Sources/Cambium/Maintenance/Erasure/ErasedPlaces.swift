@@ -76,17 +76,6 @@ struct ErasedPlaces {
   }
 }
 
-extension Operation {
-  /// The nodes that it names.
-  var paths: [Path] {
-    switch self {
-    case .move(let source, let destination): [source, destination]
-    case .declare: []
-    default: path.map { [$0] } ?? []
-    }
-  }
-}
-
 extension Content {
   /// A record without some of its properties; the same where it has none of them.
   func without(_ names: Set<NameID>) throws -> Content {

@@ -119,13 +119,3 @@ extension Schema {
     try key.stored.lend { try decode(header, version, key: $0, binding) }
   }
 }
-
-extension Key {
-  /// The stored form as the end of a table's key.
-  var stored: [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(bytesMax)
-    append(to: &bytes)
-    return bytes
-  }
-}

@@ -268,7 +268,7 @@ extension Condition.Test {
     case .oneOf(PropertyPath(nil), let some): values = some
     default: return nil
     }
-    let keys = values.compactMap { ConditionScope.ResolvedPath.key($0, target: nil)?.storedBytes }
+    let keys = values.compactMap { ConditionScope.ResolvedPath.key($0, target: nil)?.stored }
     var unique: [[UInt8]] = []
     for key in keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) where unique.last != key {
       unique.append(key)
@@ -292,7 +292,7 @@ extension Condition.Test {
     case .text(PropertyPath(nil), .prefix, let text, .binary) where !text.isEmpty:
       return ClosedOpenBytes(prefix: [KeyTag.text] + Array(text.utf8))
     case .compare(PropertyPath(nil), let comparison, let value):
-      guard let key = ConditionScope.ResolvedPath.key(value, target: nil)?.storedBytes else {
+      guard let key = ConditionScope.ResolvedPath.key(value, target: nil)?.stored else {
         return nil
       }
       return keyRange(comparison, key, within: ClosedOpenBytes(prefix: Array(key.prefix(1))))
