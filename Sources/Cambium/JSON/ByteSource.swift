@@ -1,7 +1,7 @@
 /// An input's bytes, a buffer at a time, in constant memory, as often as needed.
 ///
 ///     buffer   │ consumed │ position … end: still wanted │ free │
-///              └ origin: where this byte stands in the input
+///              └ origin: the place of this byte in the input
 ///
 /// A reader looks at `buffer[position..<end]`. Where that ends too early, it calls ``more()``,
 /// which drops what was consumed, moves the rest to the front, and reads on; a rest that fills the
@@ -46,8 +46,8 @@ package struct ByteSource: ~Copyable {
     self.init(try InputFile(path: path), name: path, bufferBytes: bufferBytes)
   }
 
-  /// Takes standard input, from where it stands. Unless it is a file, it is copied to a temporary
-  /// file.
+  /// Takes standard input, from its current position. Unless it is a file, it is copied to a
+  /// temporary file.
   package static func standardInput() throws(InputError) -> ByteSource {
     let name = "standard input"
     return ByteSource(try InputFile(sharing: 0, name: name), name: name, bufferBytes: bufferBytes)
@@ -93,7 +93,7 @@ extension ByteSource {
     origin = InputError.Place()
   }
 
-  /// Where `buffer[index]` stands.
+  /// The place of `buffer[index]` in the input.
   ///
   /// - Complexity: O(`index`); for messages, not for every record.
   package func place(at index: Int) -> InputError.Place {

@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// Decimal numbers as text, with all their digits.
 ///
-///     digits without an exponent where the point stands within or near them: 12.5, 0.05, 7
+///     digits without an exponent where the point is within or near them: 12.5, 0.05, 7
 ///     digits and an exponent otherwise: 1e-40, 15e20; and NaN
 package enum DecimalText {
   /// The largest number of zeros that are put before the digits, rather than an exponent after

@@ -1,9 +1,11 @@
-/// Why an input could not be read, and where: what was expected there, and what was found.
+/// The reason why an input could not be read, and the place: what was expected there, and what was
+/// found.
 ///
-/// Recovery: mend the input at the place that it names. Where models are read one after the other,
-/// those before that place have been handed on.
+/// Recovery: correct the input at the place that it names. Where models are read one after the
+/// other, those before that place have been passed on.
 public struct InputError: Error, Equatable, Sendable {
-  /// Where something stands in an input: as an editor shows it, and as a byte for other tools.
+  /// A place in an input: line and column as an editor shows them, and a byte offset for other
+  /// tools.
   public struct Place: Equatable, Sendable {
     /// The line, from 1.
     public var line = 1

@@ -22,9 +22,9 @@ public struct InterchangeProfile: Sendable {
     /// The other's id is written.
     case ids
     /// The other is written in its place, and what that refers to, so many references deep. Behind
-    /// them, and where a record comes a second time, its id is written, so that cycles end. Only
-    /// who reads from somewhere can embed: a model by itself writes ids. When it is read again,
-    /// only the other's id counts.
+    /// them, and where a record comes a second time, its id is written, so that cycles end. Only a
+    /// reader of models can embed: a model by itself writes ids. When it is read again, only the
+    /// other's id counts.
     case embedded(depth: Int)
   }
 

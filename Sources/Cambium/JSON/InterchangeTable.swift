@@ -19,7 +19,7 @@ package final class InterchangeTable: Sendable {
     self.properties = properties
   }
 
-  /// The content that stands under a name.
+  /// The content under a name.
   indirect enum Content: Sendable {
     case id
     case property(Int)

@@ -124,7 +124,7 @@ extension JSONScanner {
     case bad(at: Int, expected: String)
   }
 
-  /// Resolves the escapes of what stands between the quotes.
+  /// Resolves the escapes of the text between the quotes.
   package static func unescape(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Unescaped {
     var output: [UInt8] = []
     output.reserveCapacity(range.count)

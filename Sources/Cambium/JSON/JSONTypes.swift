@@ -53,7 +53,7 @@ package enum JSONTypes {
     return value
   }
 
-  /// Why a name with one `$` is refused.
+  /// The reason why a name with one `$` is refused.
   package static func unknown(_ name: String) -> String {
     "expected the name of a type, such as $date, found \(InputError.excerpt(name.utf8))"
   }
@@ -61,7 +61,7 @@ package enum JSONTypes {
   /// The hint that goes with that error.
   package static let hint = "a name that starts with $ is written with $$"
 
-  /// The names, and what stands there.
+  /// The names, and descriptions of their values.
   private static let forms: [String: String] = [
     "$integer": "an integer of 64 bits",
     "$double": "nan, inf, -inf or the bits of a NaN",

@@ -37,8 +37,8 @@ public enum KeyCase: String, CaseIterable, Hashable, Sendable {
     word.prefix(1).uppercased() + word.dropFirst()
   }
 
-  /// Divides a name. A capital begins a word unless one stands before it and none but another or
-  /// nothing behind.
+  /// Divides a name. A capital begins a word, unless another comes before it and no small letter
+  /// after it.
   private static func words(of name: String) -> [Substring] {
     var words: [Substring] = []
     for part in name.split(whereSeparator: { $0 == "_" || $0 == "-" }) {

@@ -94,7 +94,7 @@ public struct Changes: Walk {
   /// Visits each element until `body` returns false.
   public func walk(_ body: (Change) throws -> Bool) throws { try makeCursor().walk(body) }
 
-  /// Starts a walk that goes on batch by batch.
+  /// Starts a walk that continues batch by batch.
   public func makeBatches() throws -> WalkBatches<Change> {
     WalkBatches(directory, of: makeCursor)
   }

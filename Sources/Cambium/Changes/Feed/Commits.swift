@@ -21,7 +21,7 @@ public struct Commits: AsyncSequence, Sendable {
   /// Starts observing; several iterators of one value go their own ways.
   public func makeAsyncIterator() -> Iterator { Iterator(commits: self, position: after) }
 
-  /// Where an observer stands.
+  /// The position of an observer.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let commits: Commits
     fileprivate var position: SequenceNumber
@@ -34,7 +34,7 @@ public struct Commits: AsyncSequence, Sendable {
     /// - Throws: ``DatabaseError/corrupt(reason:)``; the position stays before that record.
     ///   ``DatabaseError/stateBehind(applied:head:reason:)`` as long as the next transaction is
     ///   stored and cannot be read; it comes as soon as it can, to the next call or to a new
-    ///   iterator that goes on after the last transaction seen.
+    ///   iterator that continues after the last transaction seen.
     public mutating func next() async throws -> Commit? {
       let directory = commits.directory
       while !Task.isCancelled && !directory.feed.isClosed {
@@ -153,7 +153,7 @@ extension Database {
     return try directory.commit(sequence, under: .root, &archive)
   }
 
-  /// The moment from which on transactions can be told: the ``horizon``, or where the archive has
+  /// The moment after which transactions can be read: the ``horizon``, or where the archive has
   /// transactions before that, the moment before the oldest of them.
   ///
   /// - Throws: As ``horizon``.

@@ -1,7 +1,7 @@
-/// One change inside a transaction, as it was logged: what was done, not what it met.
+/// One change inside a transaction as it was logged, without the values before it.
 ///
-/// ``Commit/changes`` says what became of it, with old and new values; that needs the history,
-/// which compaction cuts. The operations of archived transactions stay.
+/// ``Commit/changes`` has the old and new values; it needs the history, which compaction cuts. The
+/// operations of archived transactions stay.
 public enum LoggedOperation: Hashable, Sendable {
   /// A node got a value or a record; nil leaves it without one of its own.
   case set(Path, Value?)

@@ -1,6 +1,6 @@
-/// Which transaction gave a property, or a node's single value, what it holds.
+/// The transaction that last set a property, or a node's single value.
 public struct Blame: Hashable, Sendable {
-  /// When a value was last set.
+  /// The transaction that last set a value, as far as it is known.
   public enum Setting: Hashable, Sendable {
     /// By this transaction.
     case by(TransactionInfo)
@@ -17,7 +17,7 @@ public struct Blame: Hashable, Sendable {
 }
 
 extension Database {
-  /// Tells for each property of a record, or for a single value, which transaction set it.
+  /// Finds the transaction that set each property of a record, or a single value.
   ///
   ///     for line in try database.blame("users/ada") {
   ///       if case .by(let transaction) = line.set {
@@ -92,7 +92,7 @@ private struct Blaming {
     }
   }
 
-  /// Says of what is left that it was set before what can be told.
+  /// Marks the remaining values as set at or before the horizon.
   private mutating func endAtHorizon(_ horizon: SequenceNumber) throws {
     guard horizon > .zero else {
       throw DatabaseError.corrupt(reason: "no transaction has set what is at \(path)")

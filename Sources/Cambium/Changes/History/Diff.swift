@@ -37,7 +37,7 @@ public struct Diff: Walk {
   /// Visits each element until `body` returns false.
   public func walk(_ body: (Change) throws -> Bool) throws { try makeCursor().walk(body) }
 
-  /// Starts a walk that goes on batch by batch.
+  /// Starts a walk that continues batch by batch.
   public func makeBatches() throws -> WalkBatches<Change> {
     WalkBatches(directory, of: makeCursor)
   }
@@ -77,8 +77,8 @@ extension Database {
   ///   - from: The moment that is compared.
   ///   - to: The moment to which it is compared; now by default.
   ///   - under: Only this node and what is below it, or this property.
-  /// - Returns: The differences, not read yet; any thread may walk them. What is written later does
-  ///   not change them.
+  /// - Returns: The differences, not read yet; any thread may walk them. Later writes do not change
+  ///   them.
   /// - Throws: As ``snapshot(at:)``.
   /// - Complexity: O(1), and what finding a time of day costs; walking costs what
   ///   ``Diff/makeCursor()`` says.

@@ -51,7 +51,7 @@ public struct History: Walk {
   /// Visits each element until `body` returns false.
   public func walk(_ body: (HistoryStep) throws -> Bool) throws { try makeCursor().walk(body) }
 
-  /// Starts a walk that goes on batch by batch.
+  /// Starts a walk that continues batch by batch.
   public func makeBatches() throws -> WalkBatches<HistoryStep> {
     WalkBatches(directory, of: makeCursor)
   }

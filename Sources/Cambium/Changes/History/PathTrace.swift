@@ -11,8 +11,8 @@ struct PathTrace {
   private(set) var next: UInt64?
   /// The newest transaction up to the moment that put or took away the node, or one above it.
   private(set) var placed: UInt64 = 0
-  /// The oldest moment that can be read. What happened up to it is told as of some transaction up
-  /// to it.
+  /// The oldest moment that can be read. A change up to it is reported as of some transaction up to
+  /// it.
   let horizon: UInt64
 
   /// Looks at a path as of a moment.

@@ -7,7 +7,7 @@ final class TouchedPaths {
 
   private let under: Path
   private var entries: SortedEntries
-  /// The entry that was read last, and is not told yet.
+  /// The entry that was read last, and is not returned yet.
   private var ahead: SortedEntries.Entry?
   /// The subtree in which paths are left out.
   private var covering: [UInt8]?

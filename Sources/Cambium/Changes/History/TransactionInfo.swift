@@ -8,7 +8,7 @@ public struct TransactionInfo: Hashable, Sendable {
   public let time: Date
   /// The database that wrote it.
   public let origin: UUID
-  /// Who and why, as given to `write`.
+  /// The metadata given to `write`, such as who wrote and why.
   public let metadata: [String: String]
 
   init(_ record: TransactionRecord) {

@@ -16,7 +16,7 @@
 ///
 /// It runs behind the commits, in the background, so that it costs writers nothing but short steps
 /// of their turn; its position, the last transaction that it has folded, is stored in the same
-/// transaction as what it wrote. Its table is a part of the state: where that is made anew, or the
+/// transaction as what it wrote. Its table is a part of the state: where that is rebuilt, or the
 /// version changes, it is folded again. So `fold` must give the same for the same changes, and have
 /// no effect but on its table.
 ///
@@ -26,7 +26,7 @@ public protocol Projection: Sendable {
   /// The table's name, 1 to 400 bytes.
   var name: String { get }
 
-  /// Which way of folding this is; a higher one is folded anew.
+  /// The version of `fold`; where it is raised, the projection is folded again.
   var version: Int { get }
 
   /// Folds in what became of a node.

@@ -31,7 +31,7 @@ final class ProjectionJob: Job {
     let done = Progress(
       phase: "projection '\(projection.name)'", done: position.rawValue,
       total: writer.directory.feed.applied.rawValue)
-    // Before those that wait, who may look at what was told.
+    // Progress comes before waiters resume, since they may read what it reported.
     if self.progress?(done) == false { throw CancellationError() }
     guard isDone else { return .atOnce }
     waiters.resume(upTo: position)

@@ -66,7 +66,7 @@ final class ProjectionRun: @unchecked Sendable {
 
   // MARK: Tables
 
-  /// The entry, with a table for this version that can be gone on with.
+  /// The entry, with a table for this version that can be continued.
   private func current(
     _ horizon: SequenceNumber, _ tables: StateTables, _ transaction: inout WriteTransaction
   ) throws -> ProjectionEntry {
@@ -88,7 +88,7 @@ final class ProjectionRun: @unchecked Sendable {
   }
 
   private func canGoOn(_ part: ProjectionEntry.Part, _ horizon: SequenceNumber) -> Bool {
-    // Where the process ended while a table was taking in what was there, it begins anew.
+    // A table that was still taking in the existing nodes when the process ended starts over.
     if part.isStarting { return start != nil && startNumber == part.number }
     return part.position >= horizon.rawValue
   }

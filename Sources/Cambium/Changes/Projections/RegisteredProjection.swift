@@ -74,7 +74,7 @@ public struct ProjectionSnapshot: Sendable {
   ///
   /// - Parameters:
   ///   - path: The path.
-  ///   - visit: Takes a path and its value, and says whether to go on.
+  ///   - visit: Called with each path and its value; returns true to continue.
   /// - Throws: Any error that `visit` throws; ``DatabaseError``.
   public func forEach(
     under path: Path = .root, _ visit: (_ path: Path, _ value: Value) throws -> Bool

@@ -12,7 +12,7 @@ enum Adjustment {
   case entry(String, from: [UInt8]?, to: [UInt8]?)
   case incrementedEntry(String, by: [UInt8], from: [UInt8]?)
 
-  /// The adjustment that a change made to the value that it met; nil where it changed nothing.
+  /// The adjustment that a change made to the value before it; nil where it changed nothing.
   init?(_ change: ValueChange<[UInt8]>, met value: [UInt8]?, _ path: Path) throws {
     switch change {
     case .increment(let step): self = .increment(step)
@@ -92,8 +92,8 @@ enum Adjustment {
   }
 }
 
-// Several changes of one part are taken back as one. Step by step would not do: what another has
-// set since can be equal to what one of the steps met or left, and would go with it.
+// Several changes of one part are taken back as one. Step by step would not do: a value that
+// another has set since can equal one before or after a step, and would be taken back with it.
 extension Adjustment {
   /// The part of a value that an adjustment changes.
   fileprivate enum Part: Hashable {
@@ -131,8 +131,8 @@ extension Adjustment {
 }
 
 extension [Adjustment] {
-  /// One for each part, with what the first met and the last left; none for a part that is as it
-  /// was. Changes of numbers and arrays stay as they are.
+  /// One adjustment for each part, from the value before the first to the value after the last;
+  /// none for a part that is as it was. Changes of numbers and arrays stay as they are.
   private func netted(_ path: Path) throws -> [Adjustment] {
     var net: [Adjustment?] = []
     var places: [Adjustment.Part: Int] = [:]
@@ -191,9 +191,9 @@ extension [Adjustment] {
     contains { if case .inserted = $0 { true } else if case .removed = $0 { true } else { false } }
   }
 
-  /// True if only the history can tell what is left without them, beside changes of others: where
-  /// an element is now, whether anybody still counts what has come to nothing, and the sum of
-  /// doubles that were not rounded. `left` is the value that their inverse leaves, if there is one.
+  /// True if only the history shows the value without them, beside changes of others: where an
+  /// element is now, whether anybody still counts what has come to nothing, and the sum of doubles
+  /// that were not rounded. `left` is the value that their inverse leaves, if there is one.
   func needHistory(_ left: [UInt8]?, _ path: Path) throws -> Bool {
     guard let left, left.count > 1 else { return true }
     if left.first == ValueTag.array { return areOfArray }

@@ -22,7 +22,7 @@ extension Inversion {
   /// Restores a removed subtree.
   ///
   /// - Returns: True if it is there now as it was before, or cannot be and was noted as a conflict;
-  ///   false if it is to be made anew.
+  ///   false if it is to be rebuilt.
   private mutating func restore(
     _ path: Path, _ removal: SequenceNumber, _ past: PastSubtree
   ) throws -> Bool {
@@ -57,7 +57,7 @@ extension Inversion {
     }
   }
 
-  /// Makes a subtree anew, with ids of its own, that cannot be restored.
+  /// Rebuilds a subtree that cannot be restored, with new ids.
   mutating func rebuild(_ path: Path, _ past: PastSubtree) throws {
     try past.visit(as: path) { path, entry in
       try issue(.set(path, entry.content ?? .nothing))

@@ -142,7 +142,7 @@ extension Inversion {
     to wanted: [UInt8]?, isTouched: Bool, isCreated: Bool = false
   ) throws -> Outcome {
     let adjustments = step.adjustments(of: target) ?? []
-    // An undo may have set a value to what others were to leave, so its own history tells.
+    // An undo may have set a value to what others were to leave, so its own history decides.
     let isTouched = isTouched || isRedo && step.isAssigned(target)
     if adjustments.isEmpty && !(isRedo && isTouched) { return .unknown }
     if settled.contains(ValuePlace(path: path, target: target)) { return .done }

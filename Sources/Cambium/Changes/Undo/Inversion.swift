@@ -98,7 +98,7 @@ struct Inversion {
   func isTouched(_ path: Path, _ present: Present) throws -> Bool {
     let newest = run.first ?? .zero
     if present.modified < running.sequence { return present.modified > newest }
-    // This transaction has changed it as well; the version before tells whether others have.
+    // This transaction has changed it as well; the version before shows whether others have.
     let reader = try running.reader
     guard let key = path.last, let parent = path.parent, let node = try reader.node(at: parent)
     else { return false }
@@ -127,7 +127,7 @@ struct Inversion {
 
   /// Notes a conflict.
   ///
-  /// - Returns: True to go on as if there were no conflict.
+  /// - Returns: True to continue as if there were no conflict.
   mutating func meets(
     _ path: Path, _ property: String? = nil, left: Value?, found: Value?, _ reason: String
   ) throws -> Bool {

@@ -1,7 +1,7 @@
 import LMDB
 
 /// The tree as it was at a moment, on which the transactions after it are tried out again, in
-/// memory: so one learns what every operation met, of which history keeps only what each
+/// memory. That shows the value before every operation, whereas history keeps only what each
 /// transaction left.
 ///
 /// It keeps what it changes under the tree's keys, as the tree does, every version under the number

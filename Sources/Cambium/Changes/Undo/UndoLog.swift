@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// Which transactions are undone, read from the log alone: a transaction that undoes others says so
-/// in its metadata, under `undoes`.
+/// The transactions that are undone, read from the log alone: a transaction that undoes others says
+/// so in its metadata, under `undoes`.
 ///
 ///     7  who=ada             8  undoes=7            9  undoes=8 redoes=7
 ///     a change of Ada's      takes it back          takes that back: it is there again

@@ -10,7 +10,7 @@ public enum ConflictResolution: Sendable {
   case overwrite
 }
 
-/// Which transactions are somebody's own.
+/// The transactions that count as somebody's own.
 ///
 ///     try database.undoLast(of: .init(actor: "ada"))
 public struct Authorship: Hashable, Sendable {
@@ -27,7 +27,7 @@ public struct Authorship: Hashable, Sendable {
   /// - Parameters:
   ///   - origin: The database that wrote the transactions; nil for any.
   ///   - metadata: Texts that their metadata must have.
-  ///   - actor: Who made them, as `write(actor:)` was told; nil for anybody.
+  ///   - actor: Their author, as given to `write(actor:)`; nil for anybody.
   public init(origin: UUID? = nil, metadata: [String: String] = [:], actor: String? = nil) {
     self.origin = origin
     self.metadata = metadata.signed(by: actor)

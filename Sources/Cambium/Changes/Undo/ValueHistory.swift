@@ -42,7 +42,7 @@ struct ValueHistory {
   /// Reads the history of a node's value, or of a property, back to before a transaction, and on to
   /// before those that were undone since.
   ///
-  /// - Returns: Nil where that cannot be told: the value was set since, the node was not there all
+  /// - Returns: Nil where that is not known: the value was set since, the node was not there all
   ///   the time, or the log does not reach back so far.
   init?(
     _ running: RunningTransaction, _ path: Path, _ target: Target, since first: SequenceNumber
@@ -250,7 +250,7 @@ extension ValueHistory.Entry {
     }
     if !isNamed { return nil }
     sequence = record.sequence
-    // An undo that has left the value as it was has met a conflict there.
+    // An undo that has left the value as it was found a conflict there.
     undoes = isTouched || !changes.isEmpty ? record.undoes : []
   }
 }

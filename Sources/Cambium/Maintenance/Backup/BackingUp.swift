@@ -1,4 +1,4 @@
-// Copying a database that goes on meanwhile: to a directory, again and again, or to one file.
+// Copies a database that is in use: to a directory, again and again, or to one file.
 
 import LMDB
 
@@ -21,8 +21,8 @@ extension Database {
   ///
   ///     try database.backUp(to: "/mnt/backups/shop.backup")
   ///
-  /// Readers and writers go on meanwhile. The backup holds all transactions up to one that was the
-  /// newest after this was called, their blobs, the tags and the policy; not the positions of
+  /// Readers and writers continue meanwhile. The backup holds all transactions up to one that was
+  /// the newest after this was called, their blobs, the tags and the policy; not the positions of
   /// consumers. It keeps everything that it once held, also where the database is compacted. A
   /// crash leaves it as it was before, or complete.
   ///
@@ -31,8 +31,7 @@ extension Database {
   ///   - progress: Called for each piece of 1 MiB, on this thread; false cancels.
   /// - Returns: A summary of the transactions and bytes that were added.
   /// - Throws: ``DatabaseError/misuse(reason:)`` where something else is at the path, or a backup
-  ///   of another database, or of one that was restored to an earlier moment and went on from
-  ///   there;
+  ///   of another database, or of one that was restored to an earlier moment and written to since;
   ///   ``DatabaseError/corrupt(reason:)`` where the log or the backup is damaged,
   ///   ``DatabaseError/busy(reason:)`` while another run adds to it,
   ///   ``DatabaseError/full(reason:)``, `CancellationError`. The backup is as it was then.
@@ -199,7 +198,7 @@ extension Database {
     }
   }
 
-  /// Checks that this log goes on from what a backup has.
+  /// Checks that this log continues what a backup has.
   private func checkIsSame(
     _ manifest: BackupManifest?, _ last: PartEnd?, _ backup: BackupDirectory
   ) throws {

@@ -3,9 +3,9 @@ import LMDB
 
 /// The contents of a backup, after all of it was read and checked.
 public struct Backup: Sendable {
-  /// The database that it is of; stands in every record.
+  /// The id of the database, stored in every record that it writes.
   public var origin: UUID { format.origin }
-  /// When that was created.
+  /// The time when that database was created.
   public var created: Date { Date(microseconds: format.created) }
   /// The number of files in it, without its manifest.
   public internal(set) var parts = 0

@@ -10,10 +10,10 @@
 //
 //     head             as in the log: sequence u64 | clock u64 | time i64 | 0 u64 | link 32 bytes
 //
-// The head of a start is what the parts before it end with: records go on after it, or a baseline
-// begins a new stretch of them. That of an end is the newest record so far. Chunks stand before the
-// records that need them. The blobs of an end are those that are whole since this part; its tags
-// are all that there are.
+// The head of a start is the one that the parts before it end with: records continue after it, or a
+// baseline begins a new range of them. The head of an end is the newest record so far. Chunks come
+// before the records that need them. The blobs of an end are those that are whole since this part;
+// its tags are all that there are.
 
 import FoundationEssentials
 import LMDB

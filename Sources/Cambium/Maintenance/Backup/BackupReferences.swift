@@ -2,7 +2,7 @@ import LMDB
 
 /// The blobs that a backup's records and baselines refer to, and those that it holds whole.
 ///
-/// Chunks stand before the records that refer to them, so almost nothing waits here.
+/// Chunks come before the records that refer to them, so almost nothing waits here.
 struct BackupReferences {
   private static let namedMax = 10
 

@@ -2,8 +2,8 @@ import LMDB
 
 /// Writes one file of a backup: what the log got since the one before, or all of it.
 ///
-/// Records go on after those of the parts before. Where compaction has dropped them meanwhile, a
-/// baseline begins a new stretch, and what the backup has of the old one stays.
+/// Records continue after those of the parts before. Where compaction has dropped them meanwhile, a
+/// baseline begins a new range, and the backup keeps what it has of the old one.
 struct BackupRun {
   private let directory: OpenDirectory
   private let pieces: PieceWriter
@@ -94,7 +94,7 @@ struct BackupRun {
 
   // MARK: Baselines
 
-  /// Begins a stretch with a baseline where the records do not go on after those that were written.
+  /// Begins a range with a baseline where the records do not continue those that were written.
   private mutating func addBaselineIfNeeded() throws {
     for attempt in 0..<100 {
       guard let mark = try neededBaseline() else { break }
@@ -118,7 +118,7 @@ struct BackupRun {
     isBegun = true
   }
 
-  /// The baseline that must stand before the next records, if any.
+  /// The baseline that must come before the next records, if any.
   private func neededBaseline() throws -> BaselineMark? {
     let (after, isFirst) = (end.head.sequence, previous == nil && !isBegun)
     return try directory.log.read { log in
@@ -142,7 +142,7 @@ struct BackupRun {
     }
   }
 
-  /// The error thrown when a backup cannot go on with this database.
+  /// The error thrown when a backup cannot be continued with this database.
   static let otherHistory = DatabaseError.misuse(
     reason: "the backup is of another history of this database")
 

@@ -1,7 +1,7 @@
 // Reading a backup from its start to its end, checking all of it without LMDB.
 //
 //     part: start, then chunks and records in any order, end
-//     a baseline, with its file in pieces, may stand before records
+//     a baseline, with its file in pieces, may come before records
 //
 // Each piece has its checksum, each record and chunk its own; records are a chain from the first
 // one or a baseline on; a baseline's file has the digest that its mark says, and a blob that of its
@@ -249,7 +249,7 @@ final class BackupScan {
     return records
   }
 
-  /// Where no baseline stands first, the first moment is the empty database.
+  /// Where no baseline comes first, the first moment is the empty database.
   private func beginAtZero() {
     if contents.moments.isEmpty { contents.moments = [SequenceNumber.zero ... .zero] }
   }
@@ -301,7 +301,7 @@ final class BackupScan {
     }
     contents.tags = end.tags
     contents.retention = end.retention
-    // The next part goes on after what this one says.
+    // The next part continues after the head of this one.
     head = end.head
   }
 }

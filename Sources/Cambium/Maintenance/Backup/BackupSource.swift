@@ -1,6 +1,6 @@
-// The reads that a backup makes of a log that goes on meanwhile. Each call reads at one moment of
-// its own, so nothing keeps pages alive or the map from growing; the caller finds out what
-// compaction has dropped in between.
+// The reads that a backup makes of a log that grows meanwhile. Each call reads at one moment of its
+// own, so nothing keeps pages alive or the map from growing; the caller finds out what compaction
+// has dropped in between.
 
 import LMDB
 

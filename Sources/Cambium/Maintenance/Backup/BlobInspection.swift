@@ -17,7 +17,7 @@ struct BlobInspection {
   /// True if a chunk is one of this blob's.
   func isOf(_ key: [UInt8]) -> Bool { !hash.isEmpty && key.starts(with: hash) }
 
-  /// Takes the next chunk; that of another blob begins anew.
+  /// Takes the next chunk; a chunk of another blob starts over.
   mutating func add(_ key: [UInt8], _ value: RawSpan) throws {
     if !isOf(key) {
       self = BlobInspection()

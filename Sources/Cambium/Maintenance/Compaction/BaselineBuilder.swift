@@ -25,7 +25,7 @@ struct BaselineBuilder {
     try Baseline.current(directory)?.makeState(in: scratch)
     let state = try State(
       at: scratch, generation: 0, directory.options.environment(readOnly: false))
-    // Archived records go on referring to their blobs.
+    // Archived records still refer to their blobs.
     let isArchiving = try directory.log.read { try $0.isArchiving() }
     var blobs =
       isArchiving ? [] : try BlobSweep(directory: directory).referred(by: state, upTo: horizon)

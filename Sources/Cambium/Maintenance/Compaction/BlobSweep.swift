@@ -5,9 +5,9 @@
 //     checked   against the records that are left, up to the newest, in the writer's turn
 //     given up  chunk by chunk, the last one first, so that a blob is there whole or not at all
 //
-// Who stores a content that is there already refers to it later. So storing takes a blob off the
-// list, and for a while keeps it from being listed. Where transactions are archived nothing is
-// given up, since any of their moments can be restored.
+// A content that is stored again is referred to later. So storing takes a blob off the list, and
+// for a while keeps it from being listed. Where transactions are archived nothing is given up,
+// since any of their moments can be restored.
 
 import LMDB
 

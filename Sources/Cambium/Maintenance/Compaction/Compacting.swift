@@ -3,15 +3,15 @@
 //     1  horizon     the log says up to where, S: from now on nothing before it can be read,
 //                    undone or restored
 //     2  baseline    the state as of S is made beside the database, and synced
-//     3  publish     the log names the baseline: it stands in the place of the records up to S
+//     3  publish     the log names the baseline, which replaces the records up to S
 //     4  drop        those records go, or are sealed into segments
 //     5  cut         the history that serves only moments before S goes, out of the state in use
 //     6  give up     the blobs that only what was dropped referred to; see BlobSweep.swift
 //
-// 2 takes as long as folding those records anew, and happens beside readers and writers. 1 and 3
-// are a commit each. 4 to 6 take the writer's turn for a few milliseconds at a time. A crash
-// leaves each step done or not done, and whoever compacts next, or opens the database for writing,
-// goes on where it ended: after step 1 the horizon is ahead of the baseline, after 3 there are
+// 2 takes as long as folding those records again, and runs beside readers and writers. 1 and 3 are
+// a commit each. 4 to 6 take the writer's turn for a few milliseconds at a time. A crash leaves
+// each step done or not done, and whoever compacts next, or opens the database for writing,
+// continues where it ended: after step 1 the horizon is ahead of the baseline, after 3 there are
 // records or history before it.
 
 /// A summary of what a compaction has done, or would do.
@@ -41,8 +41,8 @@ extension Database {
   ///
   /// The records up to the new horizon are replaced by a baseline: the state as of that moment.
   /// Newer records stay as they are, with their sequence numbers; reading older ones throws
-  /// ``DatabaseError/compacted(oldest:)``. Readers and writers go on meanwhile, and a crash at any
-  /// moment leaves a sound database in which compaction goes on later.
+  /// ``DatabaseError/compacted(oldest:)``. Readers and writers continue meanwhile, and a crash at
+  /// any moment leaves a sound database in which compaction continues later.
   ///
   /// - Parameters:
   ///   - retention: The policy to apply; nil for the stored one, which ``retention()`` returns.
@@ -113,8 +113,8 @@ extension Database {
     CompactionRun(writer, progress)
   }
 
-  /// Runs a compaction that was asked for, in the place of one in the background, which would keep
-  /// it waiting; that goes on afterwards, if anything of it is left.
+  /// Runs a requested compaction in place of one in the background, which would keep it waiting;
+  /// that one continues afterwards, if any of it is left.
   func compacting<R>(_ progress: ProgressHandler?, _ body: (CompactionRun) throws -> R) throws -> R
   {
     if directory.isReadOnly {

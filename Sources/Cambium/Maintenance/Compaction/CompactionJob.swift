@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Applies the retention policy in the background after commits, and goes on with a compaction that
-/// was broken off.
+/// Applies the retention policy in the background after commits, and continues a compaction that
+/// was interrupted.
 final class CompactionJob: Job {
   let name = "compaction"
   private unowned let writer: Writer

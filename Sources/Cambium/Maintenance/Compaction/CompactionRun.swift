@@ -2,7 +2,7 @@ import LMDB
 
 /// Takes the steps of a compaction, which Compacting.swift lists.
 ///
-/// It holds nothing that is needed to go on: log and state say which step is next.
+/// It holds nothing that is needed to continue: log and state say which step is next.
 final class CompactionRun {
   let writer: Writer
   let progress: ProgressReporter
@@ -118,7 +118,7 @@ final class CompactionRun {
   }
 
   /// The next step to take; nil where none is left. The log and the state say which, so that any
-  /// process can go on.
+  /// process can continue.
   private func next() throws -> (step: Step, horizon: SequenceNumber)? {
     let (horizon, baseline, oldest, hasBlobs) = try directory.log.read { log in
       (

@@ -55,7 +55,7 @@ private struct VacuumRun {
       let head: LogHead
       (mark, head) = try log.read { (try $0.stateMark(), try $0.head()) }
       try replace("log", log.environment, &result) { copy in
-        // LMDB numbers the transactions of a copy anew, and the head holds that number.
+        // LMDB renumbers the transactions of a copy, and the head holds that number.
         let fresh = try Log(at: copy, options.environment(readOnly: false))
         defer { fresh.close() }
         try fresh.write(0, head: head) { _ in }

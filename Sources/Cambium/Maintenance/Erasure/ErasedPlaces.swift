@@ -5,7 +5,7 @@ struct ErasedPlaces {
   /// In path order.
   private(set) var paths: [Path]
 
-  /// Who moves things to and fro has many places. More would be a circle that never ends.
+  /// The largest number of places. Data that was moved to and fro has many; more would be a cycle.
   private static let countMax = 1000
 
   init(_ place: Path) throws {

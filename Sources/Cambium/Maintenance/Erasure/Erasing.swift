@@ -1,7 +1,7 @@
 // Taking a subject's data out of everything, for good.
 //
-// The log remembers all that was ever written, so removing a node leaves its past. An erasure makes
-// the log anew, as if nothing had ever been written at the places that it names:
+// The log remembers all that was ever written, so removing a node leaves its past. An erasure
+// rewrites the log as if nothing had ever been written at the places that it names:
 //
 //     log ──each record without what touched the places──▶ new log, one record more: the erasure
 //     baselines ──without what is at the places──────────▶ baselines, next edition

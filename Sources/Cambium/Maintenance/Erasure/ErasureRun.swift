@@ -1,7 +1,7 @@
 import FoundationEssentials
 import LMDB
 
-/// Makes log, baselines and state anew without what was at some places, in a directory of its own,
+/// Rewrites log, baselines and state without what was at some places, in a directory of its own,
 /// and puts them in place.
 struct ErasureRun {
   private let path: String
@@ -153,7 +153,7 @@ struct ErasureRun {
     }
   }
 
-  /// Redacts the segments. They go on from a baseline of their own.
+  /// Redacts the segments, which continue a baseline of their own.
   private mutating func redactArchive() throws {
     let (archived, start) = try old.read { (try $0.archived(), try $0.archiveStart()) }
     guard let archived else { return }
@@ -227,7 +227,7 @@ struct ErasureRun {
     try new.append([record], head: head)
   }
 
-  /// Copies tags, positions, policy and what else is not about what was made anew.
+  /// Copies tags, positions, the policy and all else that is not about the rewritten files.
   private func copyEntries() throws {
     let (names, mark) = try old.read { (try $0.entryNames(), try $0.stateMark()) }
     try new.write(Replay.stepBytes, head: head) { writer in

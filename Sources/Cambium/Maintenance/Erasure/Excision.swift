@@ -1,4 +1,4 @@
-// Taking places out of a baseline. It has no log to fold anew, so its entries are taken out one by
+// Takes places out of a baseline. It has no log to fold again, so its entries are taken out one by
 // one, and what is left goes into a fresh file:
 //
 //     tree       the places' nodes and all below them
@@ -49,7 +49,7 @@ struct Excision: ~Copyable {
 
   // MARK: Finding
 
-  /// The ids of all nodes that stand at a path, or were removed from it.
+  /// The ids of all nodes that are at a path, or were removed from it.
   private func nodes(at path: Path) throws -> Set<UInt64> {
     var nodes: Set<UInt64> = [StateHead.root]
     for key in path.keys {

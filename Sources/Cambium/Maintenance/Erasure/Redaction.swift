@@ -16,7 +16,7 @@ final class Redaction {
   /// The blobs that were referred to at the places.
   private(set) var blobs: Set<[UInt8]> = []
 
-  /// Goes on from a state, in which nothing is at the places.
+  /// Continues from a state in which nothing is at the places.
   init(_ places: ErasedPlaces, into state: State) throws {
     self.places = places
     replay = try Replay(into: state)
@@ -77,7 +77,7 @@ final class Redaction {
   private func applyParents(
     madeBy operation: Operation, _ left: inout OperationWriter, _ projector: inout StateWriter
   ) throws {
-    // Who removes or moves away makes nothing; but the node is there then, and so is its parent.
+    // A removal or a move away makes no parent; but the node is there then, and so is its parent.
     for parent in places.parents(madeBy: operation) {
       if try projector.hasNode(at: parent) { continue }
       try apply(.set(parent, Content(kind: .none, bytes: [])), &left, &projector)

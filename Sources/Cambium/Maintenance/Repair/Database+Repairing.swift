@@ -35,10 +35,10 @@ extension Database {
   /// Makes a new database of what is sound in the log of another, which is only read.
   ///
   /// Numbers, origins and metadata stay as they were, and times do unless `latest` is given, by
-  /// which a database recovers from a clock that was wrong: records that say to be of later get
-  /// that time, and those after them go on from there. Consumers' positions are not taken over.
-  /// LMDB is not given the old file, so it may be damaged in any way in which its tables can still
-  /// be found.
+  /// which a database recovers from a clock that was wrong: records with a later time get that
+  /// time, and those after them continue from there. Consumers' positions are not taken over. LMDB
+  /// is not given the old file, so it may be damaged in any way in which its tables can still be
+  /// found.
   ///
   ///     try Database.repair("shop.cambium", by: .salvage, to: "rescued.cambium")
   ///
@@ -87,7 +87,7 @@ extension Database {
 
 /// Writes the records and blobs that are sound to a new log.
 ///
-/// It folds what it writes into a scratch state, which tells what can still be applied.
+/// It folds what it writes into a scratch state, which shows what can still be applied.
 private struct LogRescue {
   private let target: Log
   private let state: State

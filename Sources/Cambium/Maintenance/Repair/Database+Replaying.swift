@@ -45,7 +45,7 @@ private struct LogCopy {
   private let target: Log
   private let last: SequenceNumber
   private let progress: ProgressReporter
-  /// The baseline that the copy goes on from.
+  /// The baseline from which the copy continues.
   private let start: BaselineMark
 
   init(

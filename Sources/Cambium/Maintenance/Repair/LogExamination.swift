@@ -95,9 +95,9 @@ struct LogExaminer {
   private(set) var format: FormatEntry?
   /// Nil where it is damaged.
   private(set) var head: LogHead?
-  /// The baseline that the records go on from.
+  /// The baseline that the records continue.
   private(set) var baseline = BaselineMark()
-  /// The baseline that the segments go on from.
+  /// The baseline that the segments continue.
   private(set) var archiveStart = BaselineMark()
   /// Tags and policy, which a repaired log keeps.
   private(set) var kept: [(name: String, value: [UInt8])] = []

@@ -9,9 +9,10 @@ extension Database {
   ///
   ///     let sizes = try database.sizes(by: [.collection, .property])
   ///
-  /// Nodes are walked from the root down, the log's records and segments are read, and what their
-  /// pages have besides is told as room; so each file is explained to its last byte. Log and state
-  /// are each read at one moment, whose pages are kept meanwhile: the files grow under writers.
+  /// Nodes are walked from the root down, the log's records and segments are read, and the rest of
+  /// their pages is reported as room, so that each file is accounted for to its last byte. Log and
+  /// state are each read at one moment, whose pages are kept meanwhile: the files grow under
+  /// writers.
   ///
   /// - Parameters:
   ///   - criteria: The criteria by which bytes are grouped; with several, by all of them together.

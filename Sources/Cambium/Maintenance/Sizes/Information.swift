@@ -25,7 +25,7 @@ public struct Information: Sendable {
 
   /// The format's version.
   public let format: Int
-  /// The database that writes here; stands in every record.
+  /// The id of the database, stored in every record that it writes.
   public let origin: UUID
   /// When the database was created.
   public let created: Date
@@ -54,7 +54,7 @@ public struct Information: Sendable {
   public let checkpoint: (sequence: SequenceNumber, bytes: UInt64)?
   /// The oldest moment that can be read; zero while nothing was compacted.
   public let horizon: SequenceNumber
-  /// The bytes of what stands in the place of the transactions before it.
+  /// The bytes of the baseline that replaces the transactions before it.
   public let baselineBytes: UInt64
   /// The transactions that are archived in segments.
   public let archived: ClosedRange<SequenceNumber>?

@@ -1,5 +1,5 @@
-// Adding bytes up by what they are about. Only what is asked for tells groups apart, so the memory
-// is that of the groups, whatever is read.
+// Adds bytes up by what they are about. Groups are divided only by the requested criteria, so the
+// memory is that of the groups, whatever is read.
 
 /// Where bytes lie that are being added up: a table of an environment.
 struct SizePlace {

@@ -52,7 +52,7 @@ public struct Sizes: Sendable {
     case copies
     /// Locks, and what is being made.
     case files
-    /// Groups that are not told by themselves, because there are too many.
+    /// Groups that are not reported separately, because there are too many.
     case others
     /// Known by each criterion.
     case content

@@ -43,7 +43,7 @@ struct StateSizes {
     let depth: Int
     /// True once the walk has come to the removed children, which follow those that are there.
     var isAmongRemoved = false
-    /// The key from which to go on.
+    /// The key from which to continue.
     var bound: [UInt8]
 
     init(_ node: UInt64, _ path: Path, depth: Int) {
@@ -99,7 +99,7 @@ struct StateSizes {
     try addEntries()
   }
 
-  /// Adds the entries that the walk has not met.
+  /// Adds the entries that the walk has not reached.
   private mutating func addLeftovers() throws {
     let tables = reader.tables
     for (table, place) in [
@@ -137,7 +137,7 @@ struct StateSizes {
     }
   }
 
-  /// Goes on among the children of a node, up to the next that has children.
+  /// Advances among the children of a node to the next that has children.
   private mutating func advance(_ level: inout Level) throws -> Level? {
     let table = level.isAmongRemoved ? reader.tables.removals : reader.tables.tree
     var cursor = try Cursor(reader.access, table)

@@ -28,10 +28,10 @@ struct Scrub {
   /// Reads on, and ends the round after the last table.
   ///
   /// - Parameters:
-  ///   - place: Where to go on; where it ends.
-  ///   - budget: About how many bytes.
+  ///   - place: The place to continue from; afterwards, the place where the step ended.
+  ///   - budget: The approximate number of bytes to read.
   /// - Returns: True if the round is over.
-  /// - Throws: ``DatabaseError``, where the scrub itself could not go on.
+  /// - Throws: ``DatabaseError``, where the scrub itself could not continue.
   func step(_ place: inout ScrubPlace, budget: Int) throws -> Bool {
     let index = place.table
     if index < StateTables.names.count {
@@ -132,7 +132,7 @@ struct Scrub {
 extension ScrubPlace {
   fileprivate var behind: [UInt8]? { key.isEmpty ? nil : key }
 
-  /// Goes on behind a key, or with the next table where there is none.
+  /// Advances past a key, or to the next table where there is none.
   fileprivate mutating func advance(_ key: [UInt8]?, bytes: Int) {
     self.bytes += UInt64(bytes)
     if let key { return self.key = key }
@@ -150,8 +150,8 @@ extension Database {
   /// Others read and write meanwhile. A damaged state is rebuilt from the log; damage of the log is
   /// reported by ``Diagnostic/scrubFoundDamage(_:reason:)`` and in the result.
   ///
-  /// - Parameter progress: Called after each mebibyte, on this thread; false breaks off, and
-  ///   nothing is kept of the round; the scrub in the background goes on from its own place.
+  /// - Parameter progress: Called after each mebibyte, on this thread; false cancels, and nothing
+  ///   is kept of the round; the scrub in the background continues from its own place.
   /// - Returns: A report on the round, with the damage that was found.
   /// - Throws: ``DatabaseError``, `CancellationError`. The state may have been rebuilt.
   /// - Complexity: reads each page in use once: 469 MB, mostly of large blobs, in 0.2 s from memory

@@ -6,7 +6,7 @@ public struct ScrubReport: Hashable, Sendable {
   public let ended: Date
   /// The bytes that were read.
   public let bytes: UInt64
-  /// The damage in the state, which was made anew from the log, so that none of it is left.
+  /// The damage in the state, which was rebuilt from the log, so that none of it is left.
   public let stateDamage: [String]
   /// The damage in the log.
   ///

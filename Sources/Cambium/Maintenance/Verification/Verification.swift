@@ -51,7 +51,7 @@ extension Database {
   /// Checks pages, records, the chain of the log, its entries and blobs, and that the state is what
   /// the log says.
   ///
-  /// It works on one moment; readers and writers go on meanwhile. The rebuild for comparison
+  /// It works on one moment; readers and writers continue meanwhile. The rebuild for comparison
   /// happens in a temporary directory inside the database's, or beside a read-only one's in
   /// `TMPDIR`.
   ///

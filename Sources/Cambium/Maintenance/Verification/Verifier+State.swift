@@ -117,7 +117,7 @@ extension Verifier {
 
   // MARK: Entries that the log does not determine
 
-  /// Goes on to the next entry that must be as the log says.
+  /// Advances to the next entry that must be as the log says.
   ///
   /// - Returns: True if there is one.
   private func settle(
@@ -169,9 +169,9 @@ extension Verifier {
     return key.map { "the node '\($0)'" } ?? "it"
   }
 
-  /// The path of a node, as the digest has it. A longer one than this stands for itself by its
-  /// length and its last key, since the nodes above it came before: so the digest takes time in
-  /// proportion to the nodes, however deep they are.
+  /// The path of a node, as the digest has it. A longer one than this is represented by its length
+  /// and its last key, since the nodes above it came before; so the digest takes time in proportion
+  /// to the nodes, however deep they are.
   private static func place(_ node: Node) -> [UInt8] {
     let (last, count) = node.place
     if count <= 4096 { return node.path.bytes }

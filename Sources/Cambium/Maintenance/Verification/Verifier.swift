@@ -29,7 +29,7 @@ struct Verifier {
     let transaction = try ReadTransaction(state.environment, tables: state.tables.read)
     let reader = StateReader(access: transaction.access, tables: state.tables)
     let applied = try reader.head().applied
-    // Reading may end where damage was met, but the log does not.
+    // Reading may end where damage was found, but the log does not.
     let head = try directory.log.read { try $0.head().sequence }
     let last = max(applied, head, directory.log.damage.found?.sequence ?? applied)
     try noting("log") { try $0.checkLog(upTo: last) }
@@ -145,7 +145,7 @@ struct Verifier {
     }
   }
 
-  /// Checks what is archived: each record, and the chain from what the archive goes on from to the
+  /// Checks what is archived: each record, and the chain from the start of the archive to the
   /// baseline, or to the first record that is still to be sealed.
   private mutating func checkSegments(
     upTo baseline: BaselineMark, _ erasures: inout ErasureCheck

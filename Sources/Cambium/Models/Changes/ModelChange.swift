@@ -14,7 +14,7 @@ public enum ModelChange<M: Model>: Sendable {
     }
   }
 
-  /// Which model.
+  /// The id of the model.
   public var id: ModelID<M> { model.id }
 
   /// The model as it was; nil if it was created.

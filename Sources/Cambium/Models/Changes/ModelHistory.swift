@@ -26,7 +26,7 @@ public struct ModelHistory<M: Model>: Walk {
     try makeCursor().walk(body)
   }
 
-  /// Starts a walk that goes on batch by batch.
+  /// Starts a walk that continues batch by batch.
   public func makeBatches() throws -> WalkBatches<ModelRevision<M>> {
     WalkBatches(history.directory, of: makeCursor)
   }
@@ -63,7 +63,7 @@ public struct ModelRevision<M: Model>: Sendable {
   public var sequence: SequenceNumber { transaction.sequence }
   /// When the transaction was committed.
   public var time: Date { transaction.time }
-  /// Who and why, as given to `write`.
+  /// The metadata given to `write`, such as who wrote and why.
   public var metadata: [String: String] { transaction.metadata }
   /// The model as it became; nil where it was deleted.
   public var model: M? { change.new }

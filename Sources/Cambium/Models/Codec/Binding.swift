@@ -1,6 +1,6 @@
-// A schema bound to one database: which number stands for which property's name. The codec is a
-// table of steps, one per property, in the order of those numbers, so that one pass over a stored
-// record's own sorted table finds all of them.
+// A schema bound to one database, with the number of each property's name. The codec is a table of
+// steps, one per property, in the order of those numbers, so that one pass over a stored record's
+// own sorted table finds all of them.
 
 import Synchronization
 
@@ -63,7 +63,7 @@ final class Binding: Sendable {
   let oldest: SequenceNumber
   /// At moments before this transaction some default was another one.
   let lastDefaults: UInt64
-  /// Why records cannot be read by it.
+  /// The reason why records cannot be read by it; nil if they can.
   let refusal: DatabaseError?
   /// True if the declaration is known to have all that the model says, and the catalog every name.
   let isClaimed = Atomic(false)

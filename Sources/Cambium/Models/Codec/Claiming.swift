@@ -6,7 +6,7 @@ extension SchemaCore {
   /// The schema that declares the collection.
   var declaring: SchemaCore { owner?() ?? self }
 
-  /// Why records cannot be read as the model by a declaration; nil where they can.
+  /// The reason why records of a declaration cannot be read as the model; nil if they can.
   func refusal(of declared: CollectionDefinition?) -> DatabaseError? {
     let root = declaring
     let remedy = """

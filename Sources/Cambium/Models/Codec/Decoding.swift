@@ -232,7 +232,7 @@ extension Binding {
     return try own != Binding.unknown && RecordTable(record).find(record, own) != nil
   }
 
-  /// Where a property's value stands under a former name, unless it has one under its own.
+  /// The place of a property's value under a former name, unless it has one under its own.
   func former(of property: Int, in record: RawSpan) throws -> (Former, Range<Int>)? {
     let own = names[property]
     let table = try RecordTable(record)

@@ -235,7 +235,7 @@ struct ModelEncoder: ~Copyable {
     return true
   }
 
-  /// Takes back what was written if it is what absence stands for.
+  /// Removes the value that was written if absence stands for it.
   private mutating func isElided(
     _ step: Binding.Step, _ start: Int, _ binding: Binding
   ) -> Bool {

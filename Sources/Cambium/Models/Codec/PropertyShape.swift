@@ -34,7 +34,7 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
   let isReference: Bool
   let typeName: String
   let typeID: ObjectIdentifier
-  /// Why such a property cannot be stored, if it cannot.
+  /// The reason why such a property cannot be stored; nil if it can.
   let problem: String?
   /// The type in the declaration. It is evaluated late, since it may lead to another schema.
   let propertyType: @Sendable () -> PropertyType
@@ -80,7 +80,7 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
     unsafe isEqual = PropertyShape.equality(type)
   }
 
-  /// The name of a case: it stands in the record, and nowhere in the model.
+  /// The name of a case, which is stored in the record, and is nowhere in the model.
   init(caseName name: String) {
     (form, isReference) = (.custom, false)
     (typeName, typeID) = ("\(String.self)", ObjectIdentifier(SchemaCore.self))

@@ -50,7 +50,7 @@ import FoundationEssentials
           littleEndian: table.loadUnaligned(fromByteOffset: index * 4 + 2, as: UInt16.self)))
   }
 
-  /// Goes on to a name, which must be greater than those before.
+  /// Advances to a name, which must be greater than those before.
   ///
   /// - Returns: True if the record has a property of that name.
   @inline(__always)
@@ -63,7 +63,7 @@ import FoundationEssentials
     return false
   }
 
-  /// The value that the walk stands at, as a place and a length.
+  /// The value at the walk's position, as a place and a length.
   @inline(__always)
   func value() throws -> (place: UnsafeRawPointer, count: Int) {
     let start = index == 0 ? 0 : end(index - 1)

@@ -49,7 +49,7 @@ struct CaseCodec<Union: ModelUnion>: Sendable {
 }
 
 extension Binding {
-  /// Which case a record is.
+  /// The index of a record's case.
   fileprivate func caseIndex(_ record: RawSpan, _ key: RawSpan) throws -> Int {
     var found = "none"
     if discriminator != Binding.unknown,

@@ -10,7 +10,7 @@
 
 import LMDB
 
-/// The defaults of a model that records stand in the way of.
+/// The changed defaults of a model that existing records do not allow.
 struct ChangedDefaults {
   /// A property whose records need a migration.
   struct Change {
@@ -65,7 +65,7 @@ struct ChangedDefaults {
     changes = candidates.compactMap { change in
       let isNull = missing.null.contains(change.property) && change.includesNull
       guard isNull || missing.absent.contains(change.property) else { return nil }
-      // A null of before cannot be told from the nil that the model stores.
+      // An older null cannot be distinguished from the nil that the model stores.
       let isMixed = isNull && wanted[change.property]?.isNullable != false && change.value != nil
       return Change(
         property: change.property, value: change.value, includesNull: change.includesNull,
@@ -115,7 +115,7 @@ struct ChangedDefaults {
 }
 
 extension Snapshot {
-  /// Which of some properties a record of a collection is without, and which one has as null.
+  /// The names of the properties that some record lacks, and of those that some record has as null.
   fileprivate func missing(
     _ names: [String], in path: Path
   ) throws -> (absent: Set<String>, null: Set<String>) {

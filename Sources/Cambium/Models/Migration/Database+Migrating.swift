@@ -50,9 +50,9 @@ extension Database {
   ///     try database.migrate(Flight.self) { print($0.done, "of", $0.total ?? 0); return true }
   ///
   /// It works in batches, each a transaction of its own that also stores how far it is: a migration
-  /// that an error, `progress` or a crash has interrupted goes on there with the next call. Others
-  /// read and write meanwhile; this model can be used again in the end. A migration that an older
-  /// app has left unfinished is completed first, and then the new steps are run.
+  /// that an error, `progress` or a crash has interrupted continues there with the next call.
+  /// Others read and write meanwhile; this model can be used again at the end. A migration that an
+  /// older app has left unfinished is completed first, and then the new steps are run.
   ///
   /// The app's rules are checked for each record that changes; ``LifecycleModel`` is not called.
   ///

@@ -37,7 +37,7 @@ struct Evolution: Sendable {
       + removed.map { Evolution.removal(of: $0) }
   }
 
-  /// Why it cannot be, if it cannot.
+  /// The reason why the steps are not valid; nil if they are.
   func problem(_ properties: [PropertyInfo]) -> String? {
     var seen: Set<String> = []
     if let twice = names.first(where: { !seen.insert($0).inserted }) {

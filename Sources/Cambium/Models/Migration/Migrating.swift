@@ -3,16 +3,16 @@
 //     declaration ──▶ blend of old and new ──▶ batch, position ──▶ … ──▶ new declaration
 //     as it was       under `migration`        one transaction each      checks every record
 //
-// The position is stored in the declaration, with the records of its batch: whoever comes next goes
-// on behind it, after a crash, an error or a stop. Between batches others write. While records of
-// both forms stand side by side, the declaration demands only what both have.
+// The position is stored in the declaration, with the records of its batch: the next run continues
+// after it, be it after a crash, an error or a stop. Between batches others write. While there are
+// records of both forms, the declaration demands only what both have.
 
 import LMDB
 
 /// The rewriting of every record of a collection, in named steps.
 package struct CollectionMigration {
   let path: Path
-  /// The names of the steps; a migration that is under way goes on only with the same ones.
+  /// The names of the steps; a migration that is under way continues only with the same ones.
   let steps: [String]
   /// The steps as they are noted in the end, with the last transaction.
   let applied: [AppliedStep]
@@ -39,7 +39,7 @@ package struct CollectionMigration {
 }
 
 extension Database {
-  /// Migrates a collection, or goes on with what was broken off.
+  /// Migrates a collection, or continues a migration that was interrupted.
   ///
   /// - Parameters:
   ///   - migration: The steps, and the declaration that they lead to.

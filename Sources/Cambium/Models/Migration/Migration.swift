@@ -13,8 +13,8 @@
 /// is what the collection remembers the step by, so it must stay. Properties that a step does not
 /// mention stay, the old ones as well, unless they are ``Removed``.
 ///
-/// Once every database is known to have it behind it, the line can go: then raise the schema's
-/// version, which tells this app from an older one that never had it.
+/// Once every database is known to have run it, the line can be removed. Then raise the schema's
+/// version, which distinguishes this app from an older one that never had it.
 public struct Migration<M: Model>: SchemaPart, Sendable {
   private let step: MigrationStep<M>
 
@@ -97,10 +97,10 @@ struct MigrationStep<M: Model>: Sendable {
   private static func size<V: PropertyValue>(of type: V.Type) -> Int { MemoryLayout<V>.size }
 }
 
-/// Why a migration has stopped: what one record could not be made into.
+/// The reason why a migration has stopped: the record that could not be converted.
 ///
-/// The batches before it are stored, nothing of the record's own batch is, and the migration goes
-/// on there when it is called again.
+/// The batches before it are stored, nothing of the record's own batch is, and the migration
+/// continues there when it is called again.
 ///
 /// Recovery: change the record by its path, or the step, and migrate again.
 public struct MigrationError: Error, CustomStringConvertible {

@@ -208,7 +208,7 @@ struct Redeclaring {
     }
   }
 
-  /// Refuses a former type whose values cannot be told from those of the present one.
+  /// Refuses a former type whose values cannot be distinguished from those of the present one.
   private func checkFormerTypes() throws {
     for info in core.properties {
       guard let own = core.definition[info.name]?.type else { continue }

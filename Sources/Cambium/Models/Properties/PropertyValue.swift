@@ -3,7 +3,7 @@
 /// The standard types conform: numbers, text, dates, UUIDs, bytes, blobs, optionals, arrays, sets,
 /// dictionaries, ``Value`` for anything. Types of your own conform through ``RawProperty`` (enums
 /// and wrappers), ``Nested`` (structs of properties), ``UnionProperty`` (enums with payloads) or
-/// ``CodableProperty`` (anything else, as JSON). Whatever the type, what is stored is a ``Value``,
+/// ``CodableProperty`` (anything else, as JSON). Whatever the type, it is stored as a ``Value``,
 /// which tools can read without the app's code.
 ///
 ///     extension Celsius: PropertyValue {

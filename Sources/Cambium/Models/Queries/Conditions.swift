@@ -73,8 +73,8 @@ extension Operand where V.Base: Comparable {
   }
 }
 
-// The constraints on a property stand on each call, not on an extension, so that the compiler
-// reports a property of the wrong type, and not an unknown call.
+// The constraints on a property are on each call, not on an extension, so that the compiler reports
+// a property of the wrong type, and not an unknown call.
 extension Operand {
   private func text(_ test: Condition.TextTest, _ text: String, _ collation: Collation)
     -> Condition
@@ -98,7 +98,7 @@ extension Operand {
   public func contains(_ part: String, _ collation: Collation = .binary) -> Condition
   where V.Base == String { text(.contains, part, collation) }
 
-  /// Tests whether the whole text matches a pattern, in which `%` stands for any text, also none,
+  /// Tests whether the whole text matches a pattern, in which `%` stands for any text, even none,
   /// and `_` for one character: `like` of the query language.
   ///
   ///     query.where { $0.name.like("John%") }
@@ -185,7 +185,7 @@ extension ManyOperand {
     return Condition(.related(many, quantifier, test.test))
   }
 
-  /// Why conditions cannot ask about the models, if they cannot.
+  /// The reason why conditions cannot test the models; nil if they can.
   private var problem: String? {
     if let problem = owner.problem { return problem }
     if owner.hops.isEmpty { return nil }

@@ -2,7 +2,7 @@
 // `Operand`, through dynamic member lookup. A key path becomes an offset, the offset a property's
 // name, and the name a `PropertyPath`, which is plain data.
 
-/// Stands for a model in conditions and orderings; its members are the model's properties.
+/// Represents a model in conditions and orderings; its members are the model's properties.
 @dynamicMemberLookup public struct Fields<M: Model>: Sendable {
   /// The references and joins that lead from the queried record to the model.
   let hops: [String]
@@ -129,7 +129,7 @@ extension SchemaCore {
     guard let offset else {
       return PropertyPath(
         hops: hops,
-        // A key path does not tell the name of what is computed.
+        // A key path does not have the name of a computed property.
         problem: """
           \(typeName): a computed property (\(type(of: keyPath).valueType)) cannot be named; name \
           what is stored, or use filter(_:)

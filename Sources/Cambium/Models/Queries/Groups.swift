@@ -42,7 +42,7 @@ extension Aggregate: OrderTerm {
   public var descending: Ordering { ordering.descending }
 }
 
-/// Stands for a group: the figures that can be made of its models.
+/// Represents a group: the aggregates that can be computed of its models.
 @dynamicMemberLookup public struct GroupFields<M: Model>: Sendable {
   fileprivate let own: Fields<M>
   fileprivate let named: NamedFigures

@@ -54,7 +54,7 @@ public struct Models<M: Model>: Walk {
   /// Visits each element until `body` returns false.
   public func walk(_ body: (M) throws -> Bool) throws { try makeCursor().walk(body) }
 
-  /// Starts a walk that goes on batch by batch.
+  /// Starts a walk that continues batch by batch.
   public func makeBatches() throws -> WalkBatches<M> {
     WalkBatches(snapshot.readingDirectory, of: makeCursor)
   }

@@ -33,8 +33,8 @@ extension Query {
   ///     }
   ///
   /// The schema says which words are kept: ``TextIndex(_:language:)``. A word is found in any case
-  /// and, with a language, in every form; `*` ends the beginning of one, `-` leaves out, `OR`
-  /// stands between what either may be, and `title:` before what must be in one property.
+  /// and, with a language, in every form; `*` ends the beginning of one, `-` leaves out, `OR` goes
+  /// between alternatives, and `title:` before what must be in one property.
   ///
   /// - Parameters:
   ///   - text: The search, as ``TextQuery/init(parsing:)`` reads it.
@@ -74,7 +74,7 @@ extension Query {
   ///   - properties: As for ``search(_:in:)``.
   /// - Returns: The results.
   /// - Throws: ``DatabaseError/notFound(_:reason:)`` where no such index is declared,
-  ///   ``DatabaseError/misuse(reason:)`` for a query that is ordered, or goes on from a cursor;
+  ///   ``DatabaseError/misuse(reason:)`` for a query that is ordered, or continues from a cursor;
   ///   otherwise as ``Walk/fetch()``.
   /// - Complexity: about 1 µs for each record that has one of the words, and one lookup for each
   ///   until there are enough results; at a past moment, one look at each record of the collection.

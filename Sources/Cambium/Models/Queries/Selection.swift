@@ -47,7 +47,7 @@ extension Selection {
 /// The compiler of Swift 6.3 crashes where a closure makes such a tuple, so these are methods.
 struct SelectedValues<each V: PropertyValue>: Sendable {
   let paths: [PropertyPath]
-  /// Where they stand among the values.
+  /// The index of the first of them among the values.
   private let start: Int
 
   init(at start: Int, _ operands: (repeat Operand<each V>)) {

@@ -172,7 +172,7 @@ extension Database {
     }
     try write(metadata: metadata) { tx in
       for core in missing {
-        // Anew: others may have written in between.
+        // Each is compared again, since others may have written in between.
         let snapshot = try tx.readingSnapshot()
         let wanted = try Redeclaring(core, in: snapshot, at: path).declaration(by: tx.sequence)
         try advising(core) { try tx.declare(core.path, wanted) }

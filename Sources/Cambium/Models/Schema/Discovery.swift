@@ -14,7 +14,7 @@ struct Discovery {
   private(set) var properties: [DiscoveredProperty] = []
   /// Where the model's id lies.
   private(set) var idOffset: Int?
-  /// Why the type cannot be stored, if it cannot.
+  /// The reason why the type cannot be stored; nil if it can.
   private(set) var problem: String?
   private let flattens: Bool
 

@@ -1,12 +1,12 @@
 // The initial value of a property in a model that `M()` makes, and whether it is always the same.
 //
-// A constant is declared as what absence stands for. A computed value, such as `Date()` or
-// `UUID()`, means something at the moment at which a model is made, and nothing for a record that
-// was written before; so it is stored in such records once, by a migration. An initial value counts
-// as computed where two models differ in it, or where it is a date within a day and a half of now:
-// the start of today is the same in two models, too. A computed value that is taken for a constant,
-// since it changes rarely, does no harm: what is declared first counts for all records, until a
-// migration.
+// A constant is declared as the value that absence stands for. A computed value, such as `Date()`
+// or `UUID()`, means something at the moment at which a model is made, and nothing for a record
+// that was written before; so it is stored in such records once, by a migration. An initial value
+// counts as computed where two models differ in it, or where it is a date within a day and a half
+// of now: the start of today is the same in two models, too. A computed value that is taken for a
+// constant, since it changes rarely, does no harm: what is declared first counts for all records,
+// until a migration.
 
 import FoundationEssentials
 

@@ -1,6 +1,6 @@
 // Models of several kinds in one collection: an enum of structs. Each record holds its struct's
-// properties, flat, and the name of its case, so that one can tell what a record is without
-// decoding it, index it and ask for it.
+// properties, flat, and the name of its case, so that a record's case can be read without decoding
+// the record, indexed and queried.
 //
 //     vehicles/<key>    type "car"    wheels 4    doors 2
 //     vehicles/<key>    type "truck"  wheels 6    load 7.5

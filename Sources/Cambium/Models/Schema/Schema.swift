@@ -19,7 +19,7 @@ public final class Schema<M: Model>: Sendable {
   /// The model that a record without any property reads as.
   @usableFromInline let template: M
   let rules: [ModelRule<M>]
-  /// Which properties are stored under a condition.
+  /// The conditions under which some properties are stored.
   let conditions: [ModelCondition<M>]
   let hooks: ModelHooks<M>?
   /// Finds what is wrong with an enum of models, by the schema of its case.
@@ -190,7 +190,7 @@ public struct SchemaItem<M: Model>: Sendable {
   var define: (@Sendable (inout CollectionDefinition) throws -> Void)?
   /// The rules that are checked by code.
   var rules: [ModelRule<M>] = []
-  /// Which properties are stored under a condition.
+  /// The conditions under which some properties are stored.
   var conditions: [ModelCondition<M>] = []
   /// The step that leads here from an older form.
   var step: MigrationStep<M>?

@@ -145,7 +145,7 @@ final class SchemaCore: Sendable {
 /// The declaration that the lines of a schema make for its collection.
 struct SchemaDeclaration: Sendable {
   var definition: CollectionDefinition
-  /// Why a line, which is left out then, declares nothing.
+  /// The reason why a line declares nothing, and is left out; nil if it does.
   var problem: String?
 }
 

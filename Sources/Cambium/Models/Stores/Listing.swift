@@ -1,5 +1,5 @@
-/// Which models of a type are wanted, and in which order: plain data, which any ``ModelStore`` can
-/// answer.
+/// A description of the wanted models of a type, and of their order: plain data, which any
+/// ``ModelStore`` can answer.
 ///
 ///     let late = try await store.list(
 ///       Listing<Flight>().where { $0.departureDelay > 60 }.order(by: \.scheduled).limit(50))

@@ -20,7 +20,7 @@ public struct ModelChanges<M: Model>: AsyncSequence, Sendable {
   /// Starts the walk.
   public func makeAsyncIterator() -> Iterator { Iterator(next: next) }
 
-  /// Where an observer stands.
+  /// The position of an observer.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let next: @Sendable () async throws -> [ModelChange<M>]?
     private var waiting: ArraySlice<ModelChange<M>> = []

@@ -37,7 +37,7 @@ public protocol ModelStore: Sendable {
   /// Changes a model.
   ///
   /// - Parameters:
-  ///   - id: Which one.
+  ///   - id: The id of the model.
   ///   - body: Changes it, and nothing else: where somebody else changed the model meanwhile, it
   ///     may be run again. The id must stay.
   /// - Returns: The model as it is kept.
@@ -48,9 +48,9 @@ public protocol ModelStore: Sendable {
     _ id: ModelID<M>, _ body: @escaping @Sendable (inout M) throws -> Void
   ) async throws -> M
 
-  /// Deletes a model, and does with those that refer to it what their delete rules say.
+  /// Deletes a model, and applies their delete rules to the models that refer to it.
   ///
-  /// - Parameter id: Which one.
+  /// - Parameter id: The id of the model.
   /// - Returns: True if there was one.
   /// - Throws: ``DatabaseError/stillReferred(_:by:property:)``. Nothing is deleted then.
   @discardableResult

@@ -88,7 +88,7 @@ extension Transaction {
     return Update(before: old, after: new, properties: properties)
   }
 
-  /// Takes out what is stored under the former names of properties that are stored anew.
+  /// Removes the values under former names of properties that are now stored under their own.
   func leavingFormerNames(
     _ updates: [Operation.PropertyUpdate], _ path: Path, _ binding: Binding
   ) throws -> [Operation.PropertyUpdate] {
@@ -165,7 +165,7 @@ extension Transaction {
 
   // MARK: Expecting
 
-  /// Goes on only if nobody has written a model since the caller read it; see
+  /// Continues only if nobody has written a model since the caller read it; see
   /// `expect(unchanged:since:)` for paths.
   ///
   /// - Throws: As that, or ``DatabaseError/misuse(reason:)`` for an id that is not assigned.
@@ -175,8 +175,8 @@ extension Transaction {
     try expect(unchanged: try id.path, since: sequence)
   }
 
-  /// Goes on only if no model of a type was inserted, changed or deleted since the caller asked for
-  /// them: so the answers to its queries still hold.
+  /// Continues only if no model of a type was inserted, changed or deleted since the caller queried
+  /// them, so that the results of its queries still hold.
   ///
   /// - Throws: As `expect(unchanged:since:)` for paths.
   public func expect<M: Model>(unchanged type: M.Type, since sequence: SequenceNumber) throws {

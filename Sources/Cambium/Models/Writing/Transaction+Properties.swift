@@ -108,7 +108,7 @@ extension Transaction {
 
   // MARK: Helpers
 
-  /// Changes a property in place, whose path `change` is told.
+  /// Changes a property in place; `change` is given its path.
   func change<M: Model, V: PropertyValue>(
     _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable,
     _ change: (Path) throws -> ValueChange<[UInt8]>

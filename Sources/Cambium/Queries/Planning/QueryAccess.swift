@@ -67,8 +67,8 @@ struct IndexScan {
   /// In ascending order, none overlapping another.
   var ranges: [ClosedOpenBytes]
   var isReversed = false
-  /// The tests of the condition that the ranges stand for; entries that are not cut need not be
-  /// tested for them.
+  /// The tests of the condition that the ranges imply; entries that are not cut need not be tested
+  /// again.
   var consumed: [Condition.Test] = []
   /// The number of entries in the ranges, as far as they were counted.
   var estimate = 0

@@ -1,7 +1,7 @@
 // The ways of answering a query that indexes offer.
 
 extension QueryPlanner {
-  /// As many stretches of an index are walked at most, one for each value of an `in`.
+  /// The largest number of index ranges that are walked, one for each value of an `in`.
   private static let rangesMax = 1000
 
   /// The stretch of an index that a condition asks for; nil where the index has not all that is

@@ -91,7 +91,7 @@ extension QueryPlanner {
 
 extension QueryPlanner {
   /// The ways by views that keep records in order: where a few of them are wanted, of one group, in
-  /// just that order. A page that goes on behind another is sorted.
+  /// just that order. A page that continues another is sorted.
   func topWays(_ own: [Condition.Test]) throws -> [Way] {
     guard let collection, description.grouping == nil, description.after == nil,
       description.limit != nil, !hasMixedKeys

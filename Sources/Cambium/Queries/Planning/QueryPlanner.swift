@@ -81,12 +81,12 @@ struct QueryPlanner {
     var cost: Double
   }
 
-  /// The likely cost of an answer, without asking any far side.
+  /// The likely cost of an answer, without resolving any semijoin.
   func estimatedCost() throws -> Double {
     try cheapest(description.condition?.test ?? .all([]))?.cost ?? .infinity
   }
 
-  /// - Returns: nil where no way goes on where the cursor ends.
+  /// - Returns: The cheapest plan; nil where no plan can continue at the cursor.
   private func cheapest(_ test: Condition.Test, goesOn: Bool = true) throws -> QueryPlan? {
     let conjuncts = test.conjuncts
     let own = conjuncts.filter { !$0.names(anyOf: description.joins.map(\.name)) }

@@ -10,7 +10,7 @@ struct TermConstraint {
   var ranges: [ClosedOpenBytes]
   /// True if each range is one value.
   var isPoints: Bool
-  /// The tests that the ranges stand for.
+  /// The tests that the ranges imply.
   var tests: [Condition.Test]
   /// True if everything inside the ranges passes the tests, so that they need not be run.
   var isExact: Bool
@@ -212,7 +212,7 @@ struct TermBounds {
   func text(_ test: Condition.TextTest, _ text: String) throws -> ClosedOpenBytes? {
     guard !isReference, test == .equals || test == .prefix else { return nil }
     var bytes = try OrderedBytes.of(.string(text), as: term.type, term.collation)
-    // Without the NUL that ends it, the text may go on.
+    // Without the NUL that ends it, the text may continue.
     if test == .prefix { bytes.removeLast() }
     return ClosedOpenBytes(prefix: bytes)
   }

@@ -26,7 +26,7 @@ extension QueryRun {
     }
   }
 
-  /// Hands out the single answer, behind which nothing goes on.
+  /// Returns the single answer, which no page follows.
   private func answer(_ name: String, _ body: (DynamicRecord) throws -> Bool) throws {
     parts = nil
     let count = try count()

@@ -86,7 +86,7 @@ extension Results {
     }
   }
 
-  /// Goes on where an earlier page of the same results ended.
+  /// Continues where an earlier page of the same results ended.
   public func after(_ cursor: QueryCursor?) -> Self {
     changed { $0.request.description.after = cursor }
   }
@@ -96,7 +96,7 @@ extension Results {
 
 extension Results {
   /// Visits the results in order, until `body` returns false, with memory that does not depend on
-  /// how many there are, unless they must be sorted, grouped or told apart.
+  /// their number, unless they must be sorted, grouped or made distinct.
   ///
   /// - Parameter body: Takes the result. It must not write to the transaction that is read.
   /// - Throws: Any error that `body` throws; ``QueryError`` for what cannot be answered;
@@ -151,7 +151,7 @@ extension Results {
   /// - Returns: As many results as ``limit(_:offset:)`` says; `next` is nil behind the last.
   /// - Throws: As ``Walk/fetch()``.
   /// - Complexity: O(page) where results come in the order of an index or of their keys, as
-  ///   ``explain()`` says; otherwise they are sorted, grouped or told apart for each page.
+  ///   ``explain()`` says; otherwise they are sorted, grouped or made distinct for each page.
   @inlinable
   public func page() throws -> (results: [Element], next: QueryCursor?) {
     let run = try request.run()

@@ -9,7 +9,7 @@ final class QueryGroups {
   private let measures: [QueryMeasure]
   private let values: QueryPaths
   private let valueTypes: [PropertyType]
-  /// Which of `values` a measure reads; nil for none.
+  /// The index in `values` of what each measure reads; nil for none.
   private let places: [Int?]
 
   private let bytesMax: Int

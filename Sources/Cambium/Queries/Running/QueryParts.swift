@@ -1,7 +1,7 @@
 // Reading the results of one run part by part: each part begins where the one before ended, without
 // planning again, and nothing is lent in between.
 //
-//     in the order of an index or of the keys ──▶ a cursor goes on behind the last result
+//     in the order of an index or of the keys ──▶ a cursor continues after the last result
 //     sorted ──▶ the sorted results are kept, in memory or in a file
 //     groups, distinct values ──▶ these are made once and kept in the same way
 
@@ -15,7 +15,7 @@ struct QueryParts {
   var sorted: SortedResults?
 }
 
-/// Which results are handed on.
+/// The range of results that are returned.
 ///
 /// A run copies it while it visits results: access to a class's variable is checked at run time.
 struct QueryWindow {

@@ -131,7 +131,8 @@ extension QueryRun {
     let (hasRecord, isCovering) = (scan.index.isCovering, scan.isCovering)
     let mayBeCut = plan.cutOrder != nil
     var held = HeldEntries()
-    // A cursor among such entries stands at all of them, whatever has become of those that are cut.
+    // A cursor among such entries counts as being at all of them, whatever has become of those that
+    // are cut.
     if mayBeCut, let after = plan.description.after, !after.order.isEmpty {
       held = HeldEntries(after.entry)
     }
@@ -243,8 +244,8 @@ extension QueryRun {
     _ range: ClosedOpenBytes, _ scan: IndexScan,
     _ body: (RawSpan, RawSpan, RawSpan, Bool) throws -> Bool
   ) throws -> Bool {
-    // Cut entries are found by what is there of every entry; others are held against the bounds. A
-    // cursor stands at an entry as it is, cut or not.
+    // Cut entries are found by what is there of every entry; others are compared with the bounds. A
+    // cursor is at an entry as stored, cut or not.
     let wide = range.widened.behind(plan.description.after, scan)
     if wide.isEmpty { return true }
     let (isWider, isReversed) = (range.widened != range, scan.isReversed)
@@ -326,8 +327,8 @@ extension ClosedOpenBytes {
     return wide
   }
 
-  /// The part behind the entry at which a cursor stands; with the entries that are sorted, where it
-  /// stands among such.
+  /// The part of the range after the entry at a cursor. Where that is one of the entries that are
+  /// sorted together, all of them are included.
   fileprivate func behind(_ cursor: QueryCursor?, _ scan: IndexScan) -> ClosedOpenBytes {
     guard let cursor, cursor.index == scan.index.number else { return self }
     let (entry, next) = (cursor.entry, cursor.entry + [0])

@@ -29,7 +29,7 @@ extension QueryRun {
     let isJoined = !plan.joins.isEmpty
     try forEachAccepted { key, record in
       try order.write(record, key: key, records, to: &place)
-      // A record's place is that of all that are joined to it: their keys tell them apart.
+      // All records that are joined to a record have its place; their keys distinguish them.
       if isJoined { records.joinedKeys.joinedPlace.lend { place.append($0) } }
       try place.lend { place in
         if let after, after.lend({ !$0.precedes(place) }) { return }
@@ -49,7 +49,7 @@ extension QueryRun {
 extension [[UInt8]] {
   /// The keys of joined records as bytes that come in their order, behind the record's own key.
   ///
-  /// Each stands behind a zero. It ends a text, which holds none, before any that goes on; keys of
+  /// Each follows a zero byte. That puts a text, which holds none, before any longer one; keys of
   /// other kinds with one beginning are of one length; and where there is no record it comes first.
   var joinedPlace: [UInt8] {
     reduce(into: []) { bytes, key in

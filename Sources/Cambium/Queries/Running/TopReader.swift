@@ -1,7 +1,7 @@
 // Reading a top view: a walk over a group's entries.
 //
-// Entries whose order or record's key was cut stand in order by what is left of them, so those that
-// agree in that are put in order here.
+// Entries whose order or record's key was cut are ordered by what is left of them, so those that
+// agree in that are sorted here.
 
 import LMDB
 

@@ -1,12 +1,12 @@
-// Running a text query on a view's entries, one record after the other, in the order of their
-// keys. Each part of a query is a cursor over the records that it finds; a part of several moves
-// the others to where one of them stands.
+// Running a text query on a view's entries, one record after the other, in the order of their keys.
+// Each part of a query is a cursor over the records that it finds; a part with several cursors
+// moves the others to the record of one.
 
 import LMDB
 
 /// A walk over the records that a part of a query finds.
 protocol TextCursor: AnyObject {
-  /// Where it stands: a record's key as it is in entries' keys; nil after the last.
+  /// The record at the cursor: its key as it is in entries' keys; nil after the last.
   var place: [UInt8]? { get }
   /// Goes to the first record at or after a place.
   func seek(_ wanted: [UInt8]) throws
@@ -65,8 +65,8 @@ final class TermCursor: PlacesCursor {
   func places() throws -> TermPlaces { try cursor.withEntry { _, value in try TermPlaces(value) } }
 }
 
-/// The records with terms that begin alike: read at once, since their entries stand together, and
-/// put in the order of the records.
+/// The records with terms that begin alike: read at once, since their entries are adjacent, and put
+/// in the order of the records.
 final class PrefixCursor: PlacesCursor {
   private let found: [(place: [UInt8], places: TermPlaces)]
   private var index = 0
@@ -106,7 +106,7 @@ final class PrefixCursor: PlacesCursor {
   }
 }
 
-/// The records in which terms stand in a row.
+/// The records in which terms occur in a row.
 final class LeafCursor: TextCursor {
   private let leaf: TextLeaf
   private let parts: [any PlacesCursor]
@@ -146,7 +146,7 @@ final class LeafCursor: TextCursor {
   }
 }
 
-/// Moves cursors to the first record that all of them stand on.
+/// Moves cursors to the first record that all of them have.
 private func align(_ cursors: [any TextCursor]) throws -> [UInt8]? {
   guard var wanted = cursors.first?.place else { return nil }
   var agreed = 0

@@ -54,7 +54,7 @@ indirect enum TextQueryPlan: Sendable {
     return rows.count == 1 ? rows[0] : .any(rows)
   }
 
-  /// The terms of words in a row, in each way in which they may stand in a text. Behind the third
+  /// The terms of words in a row, in each combination that may occur in a text. After the third
   /// word with two terms, all take the same one.
   private static func rows(of words: [TextAnalyzer.Terms]) -> [[[UInt8]]] {
     var (rows, double) = ([[[UInt8]]()], 0)
@@ -136,7 +136,7 @@ struct TextLeaf: Hashable, Sendable {
 }
 
 extension TermPlaces {
-  /// Where one of several terms stands.
+  /// The places of any of several terms.
   init(merging places: [TermPlaces]) {
     var merged: [Int: [Int]] = [:]
     for (place, positions) in places.flatMap(\.properties) {

@@ -9,7 +9,7 @@ public struct TextSnippet: Hashable, Sendable {
   public let highlights: [Range<String.Index>]
   /// True if the text begins earlier.
   public let isCutAtStart: Bool
-  /// True if the text goes on after the piece.
+  /// True if the text continues after the piece.
   public let isCutAtEnd: Bool
 }
 
@@ -57,7 +57,7 @@ extension TextPlan {
       let start = max(index - length + 1, 0)
       if (counts.count, all) > (best.different, best.all) { best = (start, counts.count, all) }
     }
-    // Where all stands near the start, the piece begins there.
+    // Where all matches are near the start, the piece begins there.
     return best.start..<(best.start + length)
   }
 
