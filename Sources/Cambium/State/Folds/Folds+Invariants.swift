@@ -9,13 +9,15 @@ extension Folds {
   func checkInvariants(_ change: RecordChange) throws {
     #if DEBUG
       guard let plan = change.collection else { return }
+      let collections = memory.catalog.collections
       try change.lend { key, old, new in
         for fold in plan.folds
-        where fold.isIndex || !memory.catalog.collections.isAhead(fold.number, of: key) {
+        where fold.isIndex || !collections.isAhead(fold.number, of: key) {
           var present: Set<[UInt8]> = []
           if let new {
             try fold.contribute(key, new, reader) { entry, _ in
               present.insert(entry)
+              if fold.isIndex, entry.lend({ collections.isAhead(fold.number, of: $0) }) { return }
               let isThere = try has(entry, fold)
               precondition(isThere, "\(change.path) lacks an entry of \(fold.number)")
             }
