@@ -1,6 +1,6 @@
 # The rules of Tools/tidy about lines, for Swift, C headers, scripts and Markdown.
 #
-# Swift is not parsed. `swift format` has laid it out, so that indentation tells where a function
+# Swift is not parsed. `swift format` has laid it out, so that indentation shows where a function
 # ends; text in quotes and comments is taken out before words are looked for.
 #
 # Set by the caller: unsafe_allowed, path prefixes separated by spaces.
@@ -113,7 +113,7 @@ swift && !may_be_unsafe && code ~ /(^|[^A-Za-z_.`])unsafe($|[^A-Za-z_:`])/ {
   may_be_unsafe = 1  # Once per file is enough.
 }
 
-# The reason for `@unchecked Sendable` stands at most six lines above it or three below.
+# The reason for `@unchecked Sendable` is at most six lines above it or three below.
 
 swift && /\/\// && tolower($0) ~ /sendable|thread|lock|mutex|atomic|immutable|never change|owner/ {
   reason_given = FNR
@@ -179,7 +179,7 @@ function indentation(line) {
   return RLENGTH
 }
 
-# Takes away comments and what stands in quotes. Lines within a text of several lines become empty.
+# Removes comments and the content of quotes. Lines within a text of several lines become empty.
 function code_of(line) {
   gsub(/\\\\/, "", line)
   gsub(/\\"/, "", line)

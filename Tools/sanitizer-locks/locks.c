@@ -2,8 +2,8 @@
 //
 // On Linux a Mutex that nobody waits for is taken and released by the program's own code, which the
 // sanitizer sees. Waiting and waking is left to the library Synchronization, which it does not: so
-// it would take what one thread did before another waited for it as concurrent. This stands in
-// front of those functions, and says what they do. It is preloaded by `Tools/test --sanitize=thread`.
+// it would take what one thread did before another waited for it as concurrent. This wraps those
+// functions, and reports what they do. It is preloaded by `Tools/test --sanitize=thread`.
 //
 //     unlock, somebody waits ──release──▶ │ mutex │ ──acquire──▶ lock, after waiting
 #define _GNU_SOURCE

@@ -83,7 +83,7 @@ import Glibc
       work: work, marks: arguments.marks, count: arguments.count, end: arguments.end)
   }
 
-  /// Opens a database, its recovery being done when that returns; a backup goes on.
+  /// Opens a database, whose recovery is done when that returns; a backup continues.
   private static func recover(_ arguments: Arguments) throws {
     guard System.exists(arguments.path) else { return }
     var options = Database.Options()

@@ -1,7 +1,7 @@
-// Stands between a program and the kernel, preloaded (LD_PRELOAD, Linux only): writes down every
-// call that changes what a disk holds below one directory, in order and with its bytes, so that
-// what a loss of power could leave can be put together afterwards. On demand it kills the process
-// at the nth such call, or makes that call fail.
+// Sits between a program and the kernel, preloaded (LD_PRELOAD, Linux only): records every call
+// that changes what a disk holds below one directory, in order and with its bytes, so that what a
+// loss of power could leave can be put together afterwards. On demand it kills the process at the
+// nth such call, or makes that call fail.
 //
 //   TORTURE_ROOT       the directory; without it nothing happens
 //   TORTURE_RECORDING  the file that the calls are appended to; may be absent
@@ -10,7 +10,7 @@
 //   TORTURE_FAULT      N:EIO, ENOSPC, SHORT or EINTR:once or on (from then on)
 //
 // A counted call creates, writes, truncates, syncs, renames, links or removes. `lock.mdb` is left
-// out: LMDB writes it through a memory map, and makes it anew after a start of the system.
+// out: LMDB writes it through a memory map, and recreates it after a start of the system.
 //
 // A record is a struct record, the two paths, and the bytes of a write or mark; little-endian.
 // Calls of several processes are kept in order by a lock on the recording.

@@ -68,7 +68,7 @@ struct ScriptedTransaction {
   }
 
   /// Removes a node, and those above it that are left with neither a value nor children. Changes do
-  /// not tell of such; left over, they could take the place of what is to come.
+  /// not include such nodes; left over, they could take the place of later ones.
   private static func remove(_ path: Path, _ tx: borrowing Transaction) throws {
     try tx.remove(path)
     var parent = path.parent

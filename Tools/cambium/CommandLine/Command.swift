@@ -62,7 +62,7 @@ struct Operand: Sendable {
 struct Option: Sendable {
   let name: String
   let letter: Character?
-  /// The name of its value in the help, and what may stand there; nil for a flag.
+  /// The name of its value in the help, and the kind of the value; nil for a flag.
   let value: (name: String, kind: Kind)?
   let help: String
   /// The value where the option is not given.
@@ -138,7 +138,7 @@ extension Command {
   /// The operands without the database.
   var otherOperands: ArraySlice<Operand> { operands.dropFirst(takesDatabase ? 1 : 0) }
 
-  /// The operand for conditions, which are known by their form and may stand anywhere.
+  /// The operand for conditions, which are known by their form and may be anywhere.
   var filter: Operand? { operands.last.flatMap { $0.kind == .match ? $0 : nil } }
 
   /// The operands that are known by their place, without the database.

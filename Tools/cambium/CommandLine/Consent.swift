@@ -1,6 +1,6 @@
 /// Asks before something is lost.
 enum Consent {
-  /// Goes on only where `--yes` was given, or a person at a terminal says so.
+  /// Continues only if `--yes` was given, or a person at a terminal agrees.
   ///
   /// - Parameters:
   ///   - action: The action to be confirmed, as in “drop 5 transactions for good”.

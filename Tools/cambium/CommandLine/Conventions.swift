@@ -6,7 +6,7 @@ extension Operand {
   static let path = Operand("PATH", .path, "the node, as in users/ada")
   static let moment = Operand("REV", .moment, "the moment; see cambium help moments")
 
-  /// Which transactions are told; see ``CommitFilter``.
+  /// The transactions to print; see ``CommitFilter``.
   static let matches = Operand(
     "FIELD=VALUE", .match, "only transactions of which this holds; see cambium help filters",
     isOptional: true, repeats: true)
@@ -52,7 +52,7 @@ extension Option {
     "with --grep, tell capitals apart; a REGEX with a capital does so anyway")
   static let reverse = Option(flag: "reverse", letter: "r", "newest first")
 
-  /// Who made a change and why, and on what condition: every command that changes has them.
+  /// The author, the reason and the condition of a change: every command that changes has them.
   static let change: [Option] = [.actor, .reason, .ifSequence, .wait]
   static let actor = Option("actor", "NAME", .text, "who makes the change, kept with it")
   static let reason = Option("reason", "TEXT", .text, "why, kept with the change")

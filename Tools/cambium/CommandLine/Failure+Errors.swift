@@ -1,4 +1,4 @@
-// From errors of the engine and of inputs to what the user is told.
+// Converts errors of the engine and of inputs to messages for the user.
 
 import Cambium
 

@@ -1,7 +1,8 @@
 import Cambium
 import FoundationEssentials
 
-/// Why a command did not do what was asked, as the user is told: what is wrong, and what to do.
+/// The reason why a command did not do what was asked, as it is printed: what is wrong, and what to
+/// do.
 ///
 ///     cambium: error: log has no option --snce
 ///       usage: cambium log [OPTIONS] [DB] [PATH]

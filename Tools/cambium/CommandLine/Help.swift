@@ -8,7 +8,7 @@ struct Help {
   /// The largest width of the text.
   let columns: Int
 
-  /// The overview that `cambium` alone prints: the commands by group, and where to go on.
+  /// The overview that `cambium` alone prints: the commands by group, and where to find more.
   func overview() -> String {
     var lines = ["cambium keeps data and every change that was ever made to it.", ""]
     lines += ["usage: \(Help.usage)", ""]
@@ -126,7 +126,7 @@ extension Option {
   /// The letter and the name, in columns: `-n, --limit N`.
   fileprivate var label: String { (letter.map { "-\($0), " } ?? "    ") + synopsis }
 
-  /// The help, what may stand there, and what does where nothing is given.
+  /// The help, the allowed values, and the default.
   var explanation: String {
     var text = help
     if case .choice(let names) = value?.kind { text += "; one of \(names.joined(separator: ", "))" }

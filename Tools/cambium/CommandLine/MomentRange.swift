@@ -1,7 +1,7 @@
 import Cambium
 import FoundationEssentials
 
-/// Two moments as users write them, for what is told of the time between.
+/// Two moments as users write them, for output about the time between.
 ///
 ///     range   = [moment] ".." [moment]      see ``PointInTime``
 ///

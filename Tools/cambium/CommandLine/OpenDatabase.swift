@@ -31,7 +31,7 @@ enum OpenDatabase {
     try open(invocation, creating: creating, Reports())
   }
 
-  /// Opens a database, and tells whether its state was rebuilt on the way.
+  /// Opens a database, and returns true as well if its state was rebuilt on the way.
   static func forReplaying(
     _ invocation: Invocation
   ) throws -> (database: Database, isRebuilt: Bool) {

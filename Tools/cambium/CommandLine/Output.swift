@@ -61,7 +61,7 @@ final class Output {
   /// Text from the database as it may be shown here: escaped where a terminal would obey it.
   func shown(_ text: String) -> String { isTerminal ? Terminal.escaped(text) : text }
 
-  /// Tells whether nobody reads standard output any more, without writing to it.
+  /// True if nobody reads standard output any more; this writes nothing to it.
   var isAbandoned: @Sendable () -> Bool {
     let descriptor = descriptor
     return { System.isReaderGone(descriptor) }

@@ -59,7 +59,7 @@ final class ProgressBar: Sendable {
 
   /// Reports how far the work is.
   ///
-  /// - Returns: True to go on; false after Ctrl-C.
+  /// - Returns: True to continue; false after Ctrl-C.
   @discardableResult
   func update(_ phase: String, _ done: UInt64, of total: UInt64? = nil) -> Bool {
     let isAsked = Signals.takeProgressRequest()

@@ -54,7 +54,7 @@ enum System {
     }
   }
 
-  /// Writes a message to standard error; there is nobody to tell where that fails.
+  /// Writes a message to standard error; there is nowhere to report that this fails.
   static func complain(_ text: String) {
     if !text.isEmpty { _ = write(Array(text.utf8), to: standardError) }
   }
@@ -69,8 +69,8 @@ enum System {
     }
   }
 
-  /// Adds bytes to the end of a file that only its owner may read; there is nobody to tell where
-  /// that fails.
+  /// Adds bytes to the end of a file that only its owner may read; there is nowhere to report that
+  /// this fails.
   static func append(_ bytes: [UInt8], to path: String) {
     let descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
     if descriptor < 0 { return }

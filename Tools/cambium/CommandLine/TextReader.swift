@@ -1,6 +1,6 @@
 import Cambium
 
-/// Why a point in time or a duration could not be read, and at which byte.
+/// The reason why a point in time or a duration could not be read, and the byte.
 struct GrammarError: Error, Equatable {
   let text: String
   let offset: Int

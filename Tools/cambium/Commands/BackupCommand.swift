@@ -1,6 +1,6 @@
 import Cambium
 
-/// `cambium backup`: copies a database that goes on meanwhile, or adds what is new to a backup.
+/// `cambium backup`: copies a database that is in use, or adds what is new to a backup.
 enum BackupCommand {
   static let target = Operand("OUT", .file, "the backup; with --file, - is standard output")
   static let file = Option(flag: "file", "make one file, of all there is")

@@ -52,7 +52,7 @@ enum Changing {
     }
   }
 
-  /// Who and why.
+  /// The metadata that says who made the change, and why.
   static func metadata(_ invocation: Invocation) -> [String: String] {
     var metadata: [String: String] = [:]
     metadata["actor"] = invocation[.actor]?.text

@@ -1,6 +1,7 @@
 import Cambium
 
-/// `cambium consumers`: who follows the log by name, how far they are, and how to let go of one.
+/// `cambium consumers`: lists those who follow the log by name, with their positions, and removes
+/// one.
 enum ConsumersCommand {
   static let action = Operand(
     "ACTION", .choice(["ls", "drop", "reset"]), "ls lists, drop forgets one, reset moves one",

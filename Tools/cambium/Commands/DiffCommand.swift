@@ -142,7 +142,7 @@ private struct DiffStat {
     }
   }
 
-  /// Tells the last node, and the sum of several.
+  /// Prints the last node, and the sum of several.
   mutating func finish() throws {
     try tell()
     if isShort && lineCount > 1 { try tell(total, "in all", .metadata) }

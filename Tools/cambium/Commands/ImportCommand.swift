@@ -259,7 +259,7 @@ enum ImportCommand {
         + "is needed")
   }
 
-  /// An option that would be ignored is a mistake, which is told before anything is done.
+  /// Refuses an option that would be ignored, before anything is done.
   private static func checkOptions(_ invocation: Invocation, isGit: Bool) throws {
     if isGit {
       try refuse(

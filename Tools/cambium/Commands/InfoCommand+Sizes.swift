@@ -32,7 +32,7 @@ extension InfoCommand {
     return criteria
   }
 
-  /// Tells the groups.
+  /// Prints the groups.
   static func tell(
     _ criteria: [Sizes.Criterion], of database: Database, _ invocation: Invocation,
     _ output: Output

@@ -115,7 +115,7 @@ enum InfoCommand {
 
   // MARK: For programs
 
-  /// One object of JSON, or rows of what the overview tells.
+  /// One object of JSON, or rows, with the content of the overview.
   private static func list(
     _ information: Information, _ path: String, _ invocation: Invocation, _ output: Output
   ) throws {

@@ -77,7 +77,7 @@ enum LogCommand {
     throw Failure.silent(.negative)
   }
 
-  /// Says that there was more, so that nobody takes what is told for all.
+  /// Says that there was more, so that nobody takes the output for the whole log.
   private static func tellOfHorizon(_ database: Database) throws {
     let horizon = try database.horizon
     let isArchived = try database.archiveHorizon < horizon

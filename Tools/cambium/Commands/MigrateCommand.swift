@@ -276,7 +276,7 @@ private struct MigrationSurvey {
     return StepText.words(step.name, to: conversion?.type)
   }
 
-  /// Why it cannot be done, if it cannot.
+  /// The reason why the migration cannot be run; nil if it can.
   var failure: Failure? {
     if obstacles.isEmpty { return nil }
     return Failure(

@@ -57,7 +57,7 @@ enum SchemaCommand {
         node.path, below: snapshot.root, invocation.database,
         at: invocation.has(.at) ? snapshot.sequence : nil)
     }
-    // Forms for programs tell what was seen.
+    // Forms for programs list what was seen.
     let isForPeople = invocation.format == .short
     let declared = try snapshot.collections.filter { isForPeople && $0.path.isWithin(node.path) }
     let isDeclared = declared.contains { $0.path == node.path }

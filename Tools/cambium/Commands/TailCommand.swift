@@ -56,7 +56,7 @@ enum TailCommand {
     try await follow(database.changes(after: head, under: under), of: database, filter, teller)
   }
 
-  /// Tells each transaction as it comes, until the user or the reader of the output has enough.
+  /// Prints each transaction as it comes, until the user or the reader of the output has enough.
   private static func follow(
     _ commits: Commits, of database: Database, _ filter: CommitFilter, _ teller: CommitTeller
   ) async throws {

@@ -1,7 +1,7 @@
 import Cambium
 import FoundationEssentials
 
-/// Which transactions are told.
+/// The transactions to print.
 ///
 /// Conditions on the same field are alternatives, those on different fields must all hold, and `+`
 /// starts another group, of which one must hold: journalctl's rules. The conditions and the pattern

@@ -7,9 +7,9 @@ import Cambium
 struct Match: Hashable, Sendable {
   /// The part of a transaction or change that is compared.
   enum Field: Hashable, Sendable {
-    /// Who made it, as `cambium log` shows it.
+    /// The author, as `cambium log` shows it.
     case actor
-    /// Why, as `cambium log` shows it.
+    /// The reason, as `cambium log` shows it.
     case reason
     case origin
     case sequence

@@ -135,7 +135,7 @@ extension ChildProcess {
     return streams[0].revents != 0
   }
 
-  /// A program that reads no more has ended, or will: its output and status tell why.
+  /// A program that reads no more has ended, or will: its output and status say why.
   private func sendSome() {
     if let count = input.sendSome(unsent[sentCount...]) {
       sentCount += count

@@ -1,4 +1,4 @@
-/// Why a program could not be run to its end, sorted by what the user can do about it.
+/// The reason why a program could not be run to its end, sorted by what the user can do about it.
 enum ChildProcessError: Error, Equatable {
   /// No such program in PATH. Recovery: install it.
   case notFound(program: String)

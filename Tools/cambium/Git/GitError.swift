@@ -1,4 +1,4 @@
-/// Why a git repository could not be read, sorted by what the user can do about it.
+/// The reason why a git repository could not be read, sorted by what the user can do about it.
 ///
 /// A missing or failing `git` is a ``ChildProcessError``.
 enum GitError: Error, Equatable {
@@ -8,8 +8,8 @@ enum GitError: Error, Equatable {
   /// The repository has no such commit. Recovery: check the name; an empty repository has none.
   case noCommit(revision: String, path: String, reason: String)
 
-  /// The commit after which to go on is not in the first-parent history. Recovery: the history was
-  /// rewritten, or another branch is asked for; import into another path.
+  /// The commit after which to continue is not in the first-parent history. Recovery: the history
+  /// was rewritten, or another branch is asked for; import into another path.
   case notInHistory(commit: String, head: String)
 
   /// A path cannot be one of ours. Recovery: skip such paths.

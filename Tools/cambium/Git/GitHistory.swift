@@ -8,10 +8,10 @@
 ///     :100644 100755 <old id> <new id> M 00 path 00
 ///     :000000 120000 000…000  <new id> A 00 path 00
 ///
-/// An id starts with a hexadecimal digit, so the next byte always tells what follows.
+/// An id starts with a hexadecimal digit, so the next byte always shows what follows.
 ///
 /// Invariant: each commit's first parent is the commit before it, and that of the first is the
-/// commit after which to go on. ``next()`` compares them.
+/// commit after which to continue. ``next()`` compares them.
 final class GitHistory {
   /// The id of the newest commit of this history.
   let head: String
@@ -30,7 +30,7 @@ final class GitHistory {
   /// The next commit, or nil after the head.
   ///
   /// - Throws: ``GitError/notInHistory(commit:head:)`` before any commit is given, when the one to
-  ///   go on after is not there; ``ChildProcessError`` when git fails.
+  ///   continue after is not there; ``ChildProcessError`` when git fails.
   /// - Complexity: O(changes of the commit), in memory too.
   func next() throws -> GitCommit? {
     if isAtEnd { return nil }

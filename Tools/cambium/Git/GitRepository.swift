@@ -9,7 +9,7 @@ import FoundationEssentials
 /// Settings of configuration and environment for output, replaced objects, grafts or another
 /// repository are overruled, so that a commit reads the same everywhere.
 struct GitRepository: Sendable {
-  /// The folder that git is told to work in: the top of a worktree, or what holds the objects.
+  /// The folder that git works in: the top of a worktree, or what holds the objects.
   let path: String
   private let program: String
   private let environment: [String: String]

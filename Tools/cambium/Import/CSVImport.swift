@@ -35,8 +35,7 @@ struct CSVImport {
     return absent == .none ? Self.notes(types) : []
   }
 
-  /// Names the columns that one text alone keeps from a type; it probably stands for what is
-  /// absent.
+  /// Names the columns in which only one text does not fit a type; it probably marks absent values.
   private static func notes(_ types: ColumnTypes) -> [String] {
     Dictionary(grouping: types.columns.filter { $0.obstacle != nil }) { $0.obstacle ?? "" }
       .filter { AbsentMark($0.key) != nil }

@@ -7,8 +7,8 @@ final class ModelImport {
   private let key: RowKey
   private let profile: InterchangeProfile
   private let absent: AbsentMark
-  /// Where the records that wait for their batch stand in the input: what the database refuses is
-  /// found when the batch is committed.
+  /// The places in the input of records that wait for their batch, since the database refuses a
+  /// record only when the batch is committed.
   private var places: [Path: UInt64] = [:]
   private var batch = 0
 
@@ -42,7 +42,7 @@ final class ModelImport {
     return collection.path.appending(Key.unique())
   }
 
-  /// Where what the database refused stands in the input, and why it did.
+  /// The place in the input of the record that the database refused, and the reason.
   private func refused(_ error: any Error) -> (offset: UInt64, reason: String)? {
     switch error {
     case DatabaseError.invalid(let violations):
@@ -79,7 +79,7 @@ final class ModelImport {
     }
   }
 
-  /// The names that the columns stand for; nil for those that are passed over.
+  /// The names that the columns stand for; nil for ignored columns.
   private func columns(
     _ reader: borrowing CSVReader
   ) throws -> [CollectionInterchange.Name?] {

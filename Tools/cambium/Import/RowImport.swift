@@ -1,7 +1,7 @@
 import Cambium
 
-/// Rows of an input become transactions, a batch at a time, so that an interrupted import can go on
-/// where it was: the number of rows done is committed with each batch.
+/// Rows of an input become transactions, a batch at a time, so that an interrupted import can
+/// continue where it was: the number of rows done is committed with each batch.
 ///
 /// A row is what the input counts: a CSV record, a JSON line, or one value of a JSON document. It
 /// may set several nodes.
@@ -27,8 +27,8 @@ final class RowImport {
   let resumed: UInt64
   private(set) var transactions = 0
 
-  /// Starts, or goes on: two imports of one identity are the same. `open` gives the database; it is
-  /// called at once unless that is new.
+  /// Starts or resumes an import: two imports of one identity are the same. `open` gives the
+  /// database; it is called at once unless that is new.
   init(
     _ open: @escaping @autoclosure () throws -> Database, isNew: Bool = false, into: Path,
     batch: Int, identity: [String], metadata: [String: String], _ rules: UncheckedRules? = nil
@@ -61,7 +61,7 @@ final class RowImport {
     }
   }
 
-  /// Commits what is left, and forgets the position: run again, the import starts anew.
+  /// Commits what is left, and forgets the position: run again, the import starts over.
   func finish() throws {
     if waitingRows > 0 || committed > 0 { try commit(isLast: true) }
     _ = try openDatabase()

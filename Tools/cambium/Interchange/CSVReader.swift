@@ -70,10 +70,11 @@ struct CSVReader: ~Copyable {
 }
 
 extension CSVReader {
-  /// The fields of the record. Let go of it before the next: otherwise that one copies the buffer.
+  /// The fields of the record. Release it before reading the next record, which copies the buffer
+  /// otherwise.
   var row: CSVRow { CSVRow(bytes: source.buffer, fields: scanner.fields, absent: absent) }
 
-  /// Where a field of this record stands.
+  /// The place of a field of this record in the input.
   ///
   /// - Complexity: as `ByteSource.place(at:)`; for messages only.
   func place(_ column: Int) -> InputError.Place { source.place(at: scanner.fields[column].start) }

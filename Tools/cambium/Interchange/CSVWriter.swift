@@ -66,7 +66,7 @@ struct CSVWriter: Sendable {
     output.append(ASCII.lineFeed)
   }
 
-  /// Which member each column shows. Both are walked in the order of names, once.
+  /// The index of the member that each column shows. Both are walked in the order of names, once.
   private func values(of record: Record) -> [Int?] {
     var values = [Int?](repeating: nil, count: columns.count)
     var member = 0

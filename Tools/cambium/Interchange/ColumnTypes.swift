@@ -51,7 +51,7 @@ struct ColumnTypes: Sendable {
   /// Looks at all records of an input, from the first to the last.
   ///
   /// - Parameters:
-  ///   - reader: Stands before the first record, and afterwards at the end.
+  ///   - reader: The reader, which is before the first record, and afterwards at the end.
   ///   - declared: Types that are given, by column.
   ///   - observe: Is called every few thousand records, for a progress bar.
   /// - Throws: ``InputError`` for bad CSV, a field that has not its declared type, or a declared

@@ -77,10 +77,10 @@ extension ManPage {
 
   private static func bold(_ text: String) -> String { "\\fB\(inner(text))\\fR" }
 
-  /// Running text: what stands between backquotes becomes bold.
+  /// Running text, in which the words between backquotes become bold.
   private static func running(_ text: String) -> String {
     let parts = text.split(separator: "`", omittingEmptySubsequences: false).map(String.init)
-    // A quotation that goes on in the next line is left as it is written.
+    // A quotation that continues in the next line is left as it is written.
     guard parts.count % 2 == 1 else { return escaped(text) }
     let marked = parts.enumerated().map { index, part in index % 2 == 1 ? bold(part) : inner(part) }
     return guarded(marked.joined())

@@ -9,7 +9,7 @@ enum Offer: Equatable, Sendable {
 }
 
 extension Kind {
-  /// The words that may stand here, as far as the table knows.
+  /// The words that are allowed here, as far as the table knows.
   var offer: Offer {
     switch self {
     case .text, .range, .span, .number, .match, .pattern: .nothing
@@ -24,8 +24,8 @@ extension Kind {
 }
 
 extension Command {
-  /// The offers for its operands, each once. Which operand a word is cannot be told before all are
-  /// there, since the database may be left out: so all are offered.
+  /// The offers for its operands, each once. All are offered, since the database may be left out,
+  /// so that the operand of a word is not known before all words are there.
   var offers: [Offer] {
     operands.map(\.kind.offer).reduce(into: []) { offers, offer in
       if offer != .nothing && !offers.contains(offer) { offers.append(offer) }

@@ -1,6 +1,6 @@
 import Cambium
 
-/// Changes as the commands tell them.
+/// Changes as the commands print them.
 ///
 ///     + users/bob  name Bob  born 1980
 ///     ~ users/ada  born 1815 → 1816  +email "ada@example.org"  -draft

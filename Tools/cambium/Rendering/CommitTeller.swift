@@ -53,7 +53,7 @@ struct CommitTeller {
     }
   }
 
-  /// Writes what stands after the last one.
+  /// Writes the end of the list.
   func finish() throws { try list?.finish() }
 
   /// A transaction in one object, with its changes.

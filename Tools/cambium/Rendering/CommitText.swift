@@ -1,12 +1,12 @@
 import Cambium
 import FoundationEssentials
 
-/// Transactions as the commands tell them: a line or a heading for people, JSON, CSV.
+/// Transactions as the commands print them: a line or a heading for people, JSON, CSV.
 ///
 ///     tx 12  2026-11-21 10:00:00  3 operations  anna  "refund #8812"  ticket=77
 struct CommitText {
-  /// The metadata that says who, and that says why; the first of each that is there stands in
-  /// front.
+  /// The metadata that says who, and that says why; the first of each that is present is printed
+  /// first.
   private static let who = ["actor", "author", "who", "user"]
   private static let why = ["reason", "subject", "why", "message"]
 
@@ -54,12 +54,12 @@ struct CommitText {
     return line
   }
 
-  /// Who made a transaction.
+  /// The author of a transaction.
   static func actor(_ metadata: [String: String]) -> String? {
     who.lazy.compactMap { metadata[$0] }.first
   }
 
-  /// Why it was made.
+  /// The reason for it.
   static func reason(_ metadata: [String: String]) -> String? {
     why.lazy.compactMap { metadata[$0] }.first
   }

@@ -1,7 +1,7 @@
 import Cambium
 import FoundationEssentials
 
-/// One line of JSON output: an object whose members stand in the order in which they are added.
+/// One line of JSON output: an object whose members are in the order in which they are added.
 struct JSONLine {
   private var members: [(name: String, value: [UInt8])] = []
 
@@ -19,7 +19,7 @@ struct JSONLine {
     add(name) { JSONWriter.append(value, to: &$0) }
   }
 
-  /// Adds a member only where there is something to tell.
+  /// Adds a member only where there is a value.
   mutating func add(_ name: String, ifPresent value: Value?) {
     if let value { add(name, value) }
   }

@@ -89,7 +89,7 @@ final class ListWriter {
     }
   }
 
-  /// Writes what stands after the last entry, and the header where there is none.
+  /// Writes the end of the list, and the header where there is no entry.
   func finish() throws {
     switch format {
     case .jsonArray: try output.write(isFirst ? "[]\n" : "\n]\n")

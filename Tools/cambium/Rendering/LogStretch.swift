@@ -1,14 +1,14 @@
 import Cambium
 
-/// The transactions that a command tells about: a stretch of the log, or those of it that touch a
-/// part of the tree.
+/// The transactions that a command prints: a range of the log, or those of it that touch a part of
+/// the tree.
 struct LogStretch {
   let database: Database
   let under: Path
   /// The stretch starts with the transaction after this one.
   private(set) var after: SequenceNumber
   let upTo: SequenceNumber
-  /// Which of them are told.
+  /// The filter for those that are printed.
   var filter: CommitFilter?
 
   /// Takes the transactions after `since`, up to and including `until`; without `since` it begins

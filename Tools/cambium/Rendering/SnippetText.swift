@@ -1,7 +1,6 @@
 import Cambium
 
-/// A piece of a text on one line: what was found stands between `**`, and `…` where the text goes
-/// on.
+/// A piece of a text on one line, with matches between `**`, and `…` where the text continues.
 ///
 ///     … the **white** **whale** swam before him …
 struct SnippetText {

@@ -46,7 +46,7 @@ struct StyledLine {
 }
 
 extension StyledLine {
-  /// Puts items after a head, two spaces apart, on as many lines as they need. Further lines stand
+  /// Puts items after a head, two spaces apart, on as many lines as they need. Further lines begin
   /// under the first item, or are indented a little where that leaves too little room.
   static func filled(_ head: StyledLine, _ items: [StyledLine], columns: Int) -> [StyledLine] {
     let widest = items.map(\.width).max() ?? 0
@@ -71,7 +71,7 @@ extension Output {
     try self.line(line.text(style, columns: isTerminal ? columns : .max))
   }
 
-  /// Writes names and what stands for them, in two columns.
+  /// Writes names and their texts, in two columns.
   func table(_ entries: [(name: String, text: String)], indent: Int = 0) throws {
     let width = entries.map { Terminal.displayWidth($0.name) }.max() ?? 0
     for entry in entries {

@@ -1,6 +1,6 @@
 import Cambium
 
-/// Undos as the commands tell them: what they met, and what they would do.
+/// Undos as the commands print them: their conflicts, and what they would do.
 ///
 ///     conflict: users/ada born is 1817 and was left as 1816 (changed by 12)
 enum UndoText {

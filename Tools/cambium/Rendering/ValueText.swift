@@ -30,7 +30,7 @@ enum ValueText {
   /// A value, uncut; text without quotes.
   static func whole(_ value: Value) -> String { whole(value, bytesMax: .max) }
 
-  /// Of data, only the first `bytesMax` bytes are told.
+  /// The whole value, but of data only the first `bytesMax` bytes.
   private static func whole(_ value: Value, bytesMax: Int) -> String {
     switch value {
     case .null: "null"
@@ -56,7 +56,7 @@ enum ValueText {
     return "\"\(Terminal.truncated(String(inner), to: columns - 2))\""
   }
 
-  /// True if a text can stand without quotes.
+  /// True if a text needs no quotes.
   private static func isPlain(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     if bytes.isEmpty || text == "null" || bytes.contains(where: { $0 <= ASCII.space }) {

@@ -46,7 +46,7 @@ struct SwiftModel {
     }
   }
 
-  /// Tells it of all structs, and of their names.
+  /// Sets all structs, and their names.
   mutating func know(_ others: [Path: SwiftModel], _ types: [Path: String]) {
     (self.others, self.types) = (others, types)
   }

@@ -4,9 +4,8 @@ import Cambium
 /// the same again.
 ///
 /// A declaration does not say everything that the app's code said: what is not required is
-/// optional, cases of enums are their raw values, and what is code is named in a comment. What a
-/// schema cannot say stands in a comment, too: keys of any kind, and initial values that have no
-/// literal.
+/// optional, cases of enums are their raw values, and what is code is named in a comment. So is
+/// what a schema cannot say: keys of any kind, and initial values that have no literal.
 struct SwiftModels {
   typealias Declared = (path: Path, definition: CollectionDefinition)
 

@@ -3,7 +3,7 @@ import Cambium
 /// The rules of an app that are code, which no command runs on what it writes: it says so on
 /// standard error, once for each collection.
 ///
-/// A command that writes records notes its transactions here, and tells at its end, also where that
+/// A command that writes records notes its transactions here, and reports at its end, even if that
 /// is an error.
 final class UncheckedRules {
   private let isQuiet: Bool
@@ -11,7 +11,7 @@ final class UncheckedRules {
   /// were.
   private var found: [(path: Path, rules: [String])] = []
 
-  /// Of more rules than these, the number is told.
+  /// The largest number of rules that are listed; of more, only the number is printed.
   private static let shownMax = 3
 
   init(_ invocation: Invocation) { isQuiet = invocation.isQuiet }
@@ -20,7 +20,7 @@ final class UncheckedRules {
   /// changed. Records that it removed are left out, since no rule would have refused that.
   ///
   /// - Parameters:
-  ///   - sequence: The transaction, which is committed: so nothing that goes wrong here is told.
+  ///   - sequence: The transaction. It is committed, so errors here are not reported.
   ///   - database: Where it was committed.
   ///   - place: A node below which all lies that it wrote.
   /// - Complexity: nothing is read where no collection within `place` has such rules; else the

@@ -12,7 +12,7 @@ struct LineCompletion {
   /// A word that the last one can become. One that ends with a slash may still be continued.
   typealias Candidate = String
 
-  /// The words that may stand in the place of `last`, after these words.
+  /// The words that may replace `last`, after these words.
   func candidates(after words: [String], _ last: String) -> [Candidate] {
     guard let name = words.first else {
       return (commands.map(\.name) + builtins).filter { $0.hasPrefix(last) }
@@ -26,8 +26,8 @@ struct LineCompletion {
     }
   }
 
-  /// The paths alone that may stand there: what the scripts of other shells ask for. Of a word such
-  /// as `--into=users/a`, only what stands after the `=`.
+  /// Only the paths among the candidates, which the scripts of other shells ask for. Of a word such
+  /// as `--into=users/a`, only the part after the `=`.
   func paths(after words: [String], _ last: String) -> [Candidate] {
     guard let name = words.first, let command = commands.first(where: { $0.name == name })
     else { return [] }

@@ -39,8 +39,8 @@ import CEdit
   private var prompt: UnsafeMutablePointer<CChar>?
   private var isAbandoned = false
 
-  /// Starts an editor of the terminal that is standard input and output; `complete` is given what
-  /// stands before the cursor.
+  /// Starts an editor of the terminal that is standard input and output; `complete` is given the
+  /// text before the cursor.
   ///
   /// - Returns: nil where libedit cannot work with it.
   init?(historyMax: Int, complete: @escaping (String) -> Completion) {

@@ -40,7 +40,7 @@ struct LineWords: Equatable {
     last == nil ? (words, nil) : (Array(words.dropLast()), last)
   }
 
-  /// A word as it is written so that it is read as one: with backslashes, as it may go on.
+  /// The form in which a word is read as one: with backslashes, so that more can follow.
   static func escaped(_ word: String) -> String {
     var result = ""
     for scalar in word.unicodeScalars {

@@ -1,4 +1,5 @@
-/// The content that a disk holds for sure, and what it may or may not hold yet, as calls go on.
+/// The content that a disk holds for sure, and the content that it may or may not hold yet, call
+/// after call.
 ///
 /// A written block may reach the disk at any time, in any order, until its file is synced; a name
 /// until its directory is, or, with a journal, until anything is synced. The model: blocks of
@@ -43,7 +44,7 @@ struct Disk {
   struct NameChange {
     let directory: Int
     fileprivate let name: String
-    /// The entry that the name stands for from now on; nil: none.
+    /// The entry that the name stands for from now on; nil for none.
     fileprivate let entry: Entry?
     /// The name that `entry` had before, in the same directory.
     fileprivate let formerName: String?

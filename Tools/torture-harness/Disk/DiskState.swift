@@ -1,6 +1,6 @@
 /// One way in which a disk may look after a loss of power.
 struct DiskState: Hashable {
-  /// Which of a file's pending fragments have reached the disk.
+  /// The choice of a file's pending fragments that have reached the disk.
   struct Choice: Hashable {
     var fragments: [Bool]
     /// A fragment of which only some sectors have.

@@ -44,8 +44,8 @@ struct DiskStates {
 
   // MARK: Names
 
-  /// Which pending names may be there: none, all, and some. Within a directory, and with a journal
-  /// altogether, none is there without those before it.
+  /// The choices of pending names that may be there: none, all, and some. Within a directory, and
+  /// with a journal altogether, none is there without those before it.
   private mutating func nameChoices() -> [[Bool]] {
     let pending = disk.pendingNames
     if pending.isEmpty { return [[]] }

@@ -10,7 +10,7 @@ final class Cases {
   private(set) var run: UInt64 = 0
   private(set) var violations: UInt64 = 0
 
-  /// Which cases are to be run.
+  /// The share of the cases that is to be run.
   struct Share: Sendable {
     /// Every `stride`th case from `first` on.
     var stride: UInt64 = 1
@@ -55,7 +55,7 @@ final class Cases {
     System.limit(seconds: 0)
   }
 
-  /// Tells what was counted.
+  /// Prints the counts.
   func report() { tell("cases \(run) of \(number)") }
 
   /// Writes a line at once, since the next case may end this process.

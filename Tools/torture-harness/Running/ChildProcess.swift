@@ -18,7 +18,7 @@ struct ChildProcess {
 
   private let id: pid_t
 
-  /// Starts this program anew, or another one under the name that its arguments begin with; its
+  /// Starts this program again, or another one under the name that its arguments begin with; its
   /// output goes to a file.
   init(
     _ arguments: [String], _ variables: [String: String], output: String,

@@ -84,7 +84,7 @@ private struct Worker {
       ] + only, [:], output: "\(setting.directory)/output-\(number)")
   }
 
-  /// Waits for all cases; starts anew after each that ended the process.
+  /// Waits for all cases; starts the process again after each that ended it.
   mutating func finish() throws -> JobRun.Outcome {
     while true {
       let end = child.wait()

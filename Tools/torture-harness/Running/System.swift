@@ -124,7 +124,7 @@ enum System {
   }
 }
 
-/// Why the harness cannot do its work; not a violation.
+/// The reason why the harness cannot do its work; not a violation.
 struct Failure: Error, CustomStringConvertible {
   let description: String
 

@@ -17,7 +17,8 @@ struct BackupPlaces: Sendable {
 }
 
 /// Checks the backups that a crash has left beside a database: what is there is whole, what was
-/// acknowledged is there, each moment restores to what the script says, and the next run goes on.
+/// acknowledged is there, each moment restores to what the script says, and the next run continues
+/// it.
 struct BackupChecker {
   private let checker: Checker
   private let places: BackupPlaces

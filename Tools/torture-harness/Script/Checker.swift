@@ -22,12 +22,12 @@ struct Checker: Sendable {
   init(script: Script, bugs: PlantedBugs = []) { (self.script, self.bugs) = (script, bugs) }
 
   /// Checks the database at a path: all that was acknowledged is there (P1), it is what exactly the
-  /// transactions up to its head make (P2), the log folds to the same state (P4), feeds tell every
-  /// transaction once and in order (P5), and writing goes on.
+  /// transactions up to its head make (P2), the log folds to the same state (P4), feeds give every
+  /// transaction once and in order (P5), and writing continues.
   func check(_ path: String, _ marks: Marks) throws {
     let head = try checkOpening(path, marks)
     guard script.erasures.contains(head + 1) else { return }
-    // It goes on with an erasure, and then as before.
+    // It continues with an erasure, and then as before.
     var options = Database.Options()
     options.mapSize = 1 << 30
     options.systemStart = systemStart
@@ -196,7 +196,7 @@ extension Checker {
 // MARK: Feeds
 
 extension Checker {
-  /// Checks that walking and observing from the horizon tell each transaction once, in order.
+  /// Checks that walking and observing from the horizon give each transaction once, in order.
   private func checkFeed(_ database: Database, _ head: UInt64) throws {
     var walked: [UInt64] = []
     let horizon = try database.horizon

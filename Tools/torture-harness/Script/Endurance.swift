@@ -1,9 +1,9 @@
 import Cambium
 
-/// Does what a workload does while the disk fails, as an application that goes on after errors, and
-/// checks what the database promises to a process that stays: clear errors, reading that goes on,
-/// and a handle that refuses to write after an I/O error of the log. After one of the state it
-/// makes a new one.
+/// Does what a workload does while the disk fails, as an application that continues after errors,
+/// and checks what the database promises to a process that stays: clear errors, reading that
+/// continues, and a handle that refuses to write after an I/O error of the log. After one of the
+/// state it makes a new one.
 struct Endurance {
   private let run: WorkloadRun
   /// The recorder's order: the call, the error, and whether it lasts.
@@ -70,7 +70,7 @@ struct Endurance {
     }
   }
 
-  /// Closes and opens again, after which writing goes on.
+  /// Closes and opens again, after which writing continues.
   private mutating func reopened(_ database: Database) throws -> Database? {
     do { try database.close() } catch is DatabaseError {}
     if run.workload == .compaction {
@@ -83,7 +83,7 @@ struct Endurance {
 
   /// Erases, where that is the next transaction of the script.
   ///
-  /// - Returns: True if it is done; otherwise there is nothing to go on with.
+  /// - Returns: True if it is done; otherwise the run cannot continue.
   private func erased() throws -> Bool {
     guard run.script.erasures.contains(head + 1) else { return false }
     do { try run.erase() } catch let error as DatabaseError {

@@ -2,13 +2,14 @@ import Cambium
 import FoundationEssentials
 import Simulation
 
-/// An observer or a consumer in a process of its own, which notes what it is told.
+/// An observer or a consumer in a process of its own, which notes the transactions that it is
+/// given.
 struct FeedProcess {
-  /// Who follows.
+  /// The kind of the follower.
   enum Kind: String, CaseIterable {
-    /// Goes on after what it has noted.
+    /// Continues after the last transaction that it has noted.
     case observer
-    /// Goes on after its stored position, and writes now and then, which stores it.
+    /// Continues after its stored position, and writes now and then, which stores it.
     case consumer
 
     var command: String { self == .observer ? "observe" : "consume" }
@@ -83,7 +84,7 @@ struct FeedProcess {
 /// The notes of a follower in all its lives: lines of a file that outlives it.
 ///
 ///     B n     it begins after transaction n
-///     T n     it was told of transaction n
+///     T n     it was given transaction n
 ///     K n     that it had taken care of n is stored
 struct FeedNotes {
   private(set) var told: UInt64 = 0
@@ -94,8 +95,8 @@ struct FeedNotes {
   /// Where a follower makes its notes: beside the marks, where it is not killed for writing them.
   static func file(_ kind: FeedProcess.Kind, _ marks: String) -> String { "\(marks)-\(kind)" }
 
-  /// Reads a file of notes, and checks that they tell of no gap, of no step back, and of nothing
-  /// twice but what was not stored.
+  /// Reads a file of notes, and checks that they have no gap, no step back, and nothing twice but
+  /// what was not stored.
   init(_ file: String) throws {
     for line in String(decoding: System.read(file), as: UTF8.self).split(separator: "\n") {
       guard let number = UInt64(line.dropFirst(2)) else { continue }

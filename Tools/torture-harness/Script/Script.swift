@@ -12,7 +12,7 @@ struct Script: Sendable {
     case small
     /// Each third transaction fills some pages.
     case large
-    /// A collection is declared anew and migrated; see ``Members``.
+    /// A collection is redeclared and migrated; see ``Members``.
     case migrating
   }
 
@@ -164,7 +164,7 @@ private struct Author {
     self.shape = shape
   }
 
-  /// Starts anew: what was removed is not to be restored.
+  /// Forgets the removal, which is not to be restored.
   mutating func forget() { removed = nil }
 
   mutating func write(_ number: UInt64, _ world: World) -> [Step] {

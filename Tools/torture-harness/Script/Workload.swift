@@ -13,7 +13,7 @@ enum Workload: String, CaseIterable, Sendable {
   case group
   /// Transactions of many pages between small ones.
   case large
-  /// The state is folded anew between writes.
+  /// The state is rebuilt between writes.
   case rebuild
   /// A checkpoint is made after almost every write.
   case checkpoint

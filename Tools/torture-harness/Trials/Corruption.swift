@@ -118,7 +118,7 @@ extension DatabaseError {
   fileprivate var isAboutDamage: Bool {
     switch self {
     case .corrupt, .unsupported: true
-    // LMDB's own word for a read transaction that has met damage.
+    // LMDB's own error for a read transaction that has found damage.
     case .ioFailure(let reason): reason.contains("MDB_BAD_TXN")
     default: false
     }

@@ -1,7 +1,8 @@
 import Simulation
 
 /// Makes each durable call of a workload fail, once and from then on, and checks that errors are
-/// told, reading goes on, and nothing acknowledged is lost. `quota` is the most cases.
+/// reported, reading continues, and nothing acknowledged is lost. `quota` is the largest number of
+/// cases.
 struct Faults {
   private let setting: Setting
   private let checker: Checker

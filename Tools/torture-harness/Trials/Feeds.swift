@@ -5,7 +5,7 @@ import Synchronization
 
 /// Follows feeds while writers run and are killed, and the state is rebuilt: an observer that is
 /// slow, one that is cancelled again and again, and an observer and a consumer in processes of
-/// their own, which are killed and started anew. `quota` is the number of courses.
+/// their own, which are killed and restarted. `quota` is the number of courses.
 struct Feeds {
   let setting: Setting
 

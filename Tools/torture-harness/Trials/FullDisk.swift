@@ -2,8 +2,8 @@ import Cambium
 import FoundationEssentials
 import Simulation
 
-/// Fills a small disk: the write fails with a clear error, reading goes on, and after space was
-/// freed writing goes on. Needs the right to mount. `quota` is the number of disks.
+/// Fills a small disk: the write fails with a clear error, reading continues, and after space was
+/// freed writing does as well. Needs the right to mount. `quota` is the number of disks.
 struct FullDisk {
   private let setting: Setting
   private let script: Script

@@ -34,7 +34,7 @@ struct Recovery {
     ]
   }
 
-  /// Opens it, and tells how long that took.
+  /// Opens it, and prints the time that this took.
   func measure() throws {
     let rebuilds = Mutex<[String]>([])
     var options = Database.Options()

@@ -15,7 +15,7 @@ enum Trial: String, CaseIterable, Sendable {
   /// Everyone at once, in orders that seeds decide.
   case schedule
 
-  /// Why it cannot be run here, if it cannot.
+  /// The reason why it cannot be run here; nil if it can.
   func obstacle(in directory: String) -> String? {
     guard self == .space else { return nil }
     let place = "\(directory)/probe"
