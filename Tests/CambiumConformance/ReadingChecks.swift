@@ -62,7 +62,7 @@ extension StoreCheck {
     let rex = try await store.create(Pet(id: 1, owner: "ada"))
     let max = try await store.create(Pet(id: 2, owner: "ada", mother: 1))
     let older = try await store.update(rex.id) { $0.age = 2 }
-    // Neither what changes nothing nor what is refused is told.
+    // Observers are told neither of calls that change nothing nor of refused calls.
     try await store.update(rex.id) { $0.age = 2 }
     _ = try? await store.create(rex)
     _ = try? await store.update(rex.id) { $0.owner = nil }

@@ -91,7 +91,7 @@ func expect<T: Equatable>(_ found: T, is right: T, _ subject: String) throws {
   if found != right { throw Wrong("\(subject) is \(found), not \(right)") }
 }
 
-/// Holds an error against the right one, in the words of ``told(_:)``.
+/// Compares an error with the right one, in the words of ``told(_:)``.
 func expect(error right: String, of subject: String, _ body: () async throws -> Void) async throws {
   let found: String
   do {

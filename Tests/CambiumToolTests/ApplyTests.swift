@@ -1,7 +1,7 @@
-// Goal: what `cambium log --patch -o json` tells of a history makes the same tree when it is
+// Goal: the output of `cambium log --patch -o json` on a history makes the same tree when it is
 // applied, transaction by transaction. Method: random histories of every operation, in a small tree
-// so that places are taken and left often. Nodes that only have a place are not told, and so are
-// not compared.
+// so that places are taken and left often. Nodes without content are not printed, and so are not
+// compared.
 
 import Cambium
 import Foundation

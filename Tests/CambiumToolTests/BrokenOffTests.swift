@@ -16,7 +16,7 @@ import Testing
       #expect(throws: CancellationError.self) { try database.compact(upTo: 15) { _ in false } }
       #expect(try database.verify().isSound)
       try database.close()
-      // Opening goes on with it in the background, and may be done before.
+      // Opening continues it in the background, and may finish it before.
       let said = try compact(path)
       #expect(["finished what was broken off\n", "nothing to drop\n"].contains(said))
       var options = Database.Options()

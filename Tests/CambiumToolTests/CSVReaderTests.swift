@@ -1,6 +1,5 @@
-// Goal: CSV is read as RFC 4180 says, and everything else is an error that tells the place;
-// however the
-// input is cut into buffers. Method: examples; the same input through every buffer size; every
+// Goal: CSV is read as RFC 4180 says, and everything else is an error that names the place; however
+// the input is cut into buffers. Method: examples; the same input through every buffer size; every
 // truncation and every change of one byte of a small file.
 
 import Cambium

@@ -117,7 +117,7 @@ struct ColumnTypesTests {
     }
   }
 
-  /// CSV does not tell one NaN from another.
+  /// CSV does not distinguish one NaN from another.
   private func plain(_ value: Double) -> Double { value.isNaN ? .nan : value }
 
   private func check(

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The commands", .timeLimit(.minutes(1)))
 struct CommandTranscriptTests {
-  /// Transcripts that not every system can run, and a command that tells whether this one can.
+  /// Transcripts that not every system can run, and a command that tests whether this one can.
   private static let demanding = [
     "read-only": "mkdir x && unshare -rm sh -c 'mount --bind x x && mount -o remount,ro,bind x'",
     "busy": "flock . true",

@@ -97,7 +97,7 @@ struct GitHistoryTests {
   }
 
   /// Everything in a repository that changes what `git log` prints. The program `gpg.program` only
-  /// has to complain, for its complaint to stand between the commits.
+  /// has to complain, for its complaint to come between the commits.
   private func mislead(_ fixture: GitFixture) throws {
     let settings = [
       "log.showSignature=true", "log.showRoot=false", "log.diffMerges=off", "log.mailmap=true",

@@ -1,8 +1,7 @@
-// Goal: JSON is read as RFC 8259 says, and everything else is an error that tells the place;
-// however the
-// input is cut into buffers, and however large or deep it is. Method: examples; the same input
-// through
-// every buffer size; every truncation and every change of one byte of a small document.
+// Goal: JSON is read as RFC 8259 says, and everything else is an error that names the place;
+// however the input is cut into buffers, and however large or deep it is. Method: examples; the
+// same input through every buffer size; every truncation and every change of one byte of a small
+// document.
 
 import Cambium
 import FoundationEssentials

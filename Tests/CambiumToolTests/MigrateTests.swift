@@ -1,6 +1,6 @@
-// Goal: the command line goes on with a migration that was broken off, and values are converted
-// only where nothing is lost. Method: a migration that stops after a batch, then the program; a
-// table of values.
+// Goal: the command line continues a migration that was interrupted, and values are converted only
+// where nothing is lost. Method: a migration that stops after a batch, then the program; a table of
+// values.
 
 import Cambium
 import Foundation

@@ -4,7 +4,7 @@ import Testing
 @testable import CambiumTool
 
 @Suite("The progress bar") struct ProgressBarTests {
-  /// Time that passes when told, and what was written.
+  /// A clock that the test moves, and the output.
   private final class Stage: Sendable {
     private let state = Mutex((now: ContinuousClock.now, written: [String]()))
 

@@ -1,4 +1,4 @@
-// Goal: a schema tells what was seen and how much that was, and the structs made of it are Swift.
+// Goal: a schema lists what was seen, with counts, and the structs made of it are valid Swift.
 // Method: small collections with all that is awkward; the compiler's parser reads the structs.
 
 import Cambium

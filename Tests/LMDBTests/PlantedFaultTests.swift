@@ -13,7 +13,7 @@ import Testing
 struct PlantedFaultTests {
   @Test("is reported by the child process that has it, and is then killed")
   func inChild() async {
-    // Thread sanitizer goes on to the end, address sanitizer ends the process at once.
+    // Thread sanitizer continues to the end, address sanitizer ends the process at once.
     await #expect(processExitsWith: .failure) {
       PlantedFault.run()
       kill(getpid(), SIGKILL)

@@ -131,7 +131,7 @@ struct ReaderTests {
   func damaged() throws {
     try write(round: 0)
     try damageMainTable()
-    // The first table meets the damage, and the second the transaction that has met it.
+    // The first table reaches the damage, and the second uses the transaction that has failed.
     #expect(try kind { _ = try ReadTransaction(environment, tables: [table, table]) } != nil)
     try environment.growMap(headroom: 1 << 25)
     #expect(try environment.usage().mapBytes > 1 << 25)

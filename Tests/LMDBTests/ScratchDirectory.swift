@@ -98,10 +98,10 @@ extension Cursor {
     try Array(key.utf8).lend { try seekBefore($0) } ? self.key : nil
   }
 
-  /// The key of the entry that it stands on.
+  /// The key of the entry at the cursor.
   var key: String { withEntry { key, _ in key.text } }
 
-  /// The value of the entry that it stands on.
+  /// The value of the entry at the cursor.
   var text: String { withEntry { _, value in value.text } }
 }
 

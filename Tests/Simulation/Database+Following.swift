@@ -1,9 +1,9 @@
-// Following a feed, with a check that the follower is told of every transaction once, in order,
-// when it is there to be read.
+// Follows a feed, with a check that the follower is given every transaction once, in order, when it
+// can be read.
 
 import Cambium
 
-/// Something that an observer was told, and should not have been.
+/// A transaction that an observer was given, and should not have been.
 package struct FeedViolation: Error, CustomStringConvertible {
   package let description: String
 }
@@ -13,9 +13,9 @@ extension Database {
   ///
   /// - Parameters:
   ///   - after: The last transaction seen.
-  ///   - told: Takes each transaction; false ends the following.
-  /// - Returns: The last transaction told, and whether `told` has ended it. Otherwise the task was
-  ///   cancelled, or the database closed.
+  ///   - told: Called with each transaction; false ends the following.
+  /// - Returns: The last transaction that was passed to `told`, and true if `told` has ended the
+  ///   following. Otherwise the task was cancelled, or the database closed.
   /// - Throws: ``FeedViolation`` for a gap, a duplicate, a step back, or one that is not there yet.
   package func follow(
     after: SequenceNumber, _ told: (Commit) async throws -> Bool
@@ -48,7 +48,7 @@ extension Database {
 
   /// Follows the feed from the first transaction, lingering over each.
   ///
-  /// - Returns: The last one told.
+  /// - Returns: The last transaction that was given.
   package func followSlowly(
     _ pause: Duration, until isEnd: (Commit) -> Bool
   ) async throws -> SequenceNumber {
@@ -58,10 +58,10 @@ extension Database {
     }.last
   }
 
-  /// Follows the feed from the first transaction, is cancelled every few milliseconds, and goes on
-  /// after the last one seen.
+  /// Follows the feed from the first transaction, is cancelled every few milliseconds, and
+  /// continues after the last one seen.
   ///
-  /// - Returns: The last one told.
+  /// - Returns: The last transaction that was given.
   package func followWithRestarts(
     seed: UInt64, until isEnd: @escaping @Sendable (Commit) -> Bool
   ) async throws -> SequenceNumber {

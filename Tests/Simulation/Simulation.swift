@@ -42,7 +42,7 @@ package struct Simulation {
     let scheduler = Scheduler(seed: plan.seed)
     var options = Database.Options()
     options.background = scheduler
-    // It would go on for ever.
+    // It would never end.
     options.scrubPause = nil
     options.plantedBugs = plantedBugs
     options.checkpointGrowth = plan.checkpointGrowth
@@ -66,7 +66,7 @@ package struct Simulation {
 }
 
 extension World {
-  /// Compares what is stored in the end with what everyone was told.
+  /// Compares the stored content at the end with what everyone was told.
   fileprivate func check(_ database: Database) throws {
     let seen = seen
     var stored: [Int: SequenceNumber] = [:]

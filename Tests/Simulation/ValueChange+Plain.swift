@@ -1,6 +1,6 @@
 import Cambium
 
-/// Why a change of a value must be refused.
+/// The reason why a change of a value must be refused.
 package enum ChangeRefusal: Error {
   case badValue
   case notFound

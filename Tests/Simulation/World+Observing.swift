@@ -57,7 +57,7 @@ extension World {
     }
   }
 
-  /// Follows everything, is cancelled again and again, and goes on after the last one seen.
+  /// Follows everything, is cancelled again and again, and continues after the last one seen.
   private func observeWithRestarts() async {
     await bearingClosing("the restarted observer") {
       var standing = (last: SequenceNumber.zero, isEnd: false)

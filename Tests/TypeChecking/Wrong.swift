@@ -1,6 +1,6 @@
-// Wrong programs: the commonest mistakes, each told by one error at the wrong word. The comment
+// Wrong programs: the commonest mistakes, each reported by one error at the wrong word. The comment
 // above a line says what the compiler's error for that line must contain; there must be no other
-// error. The last part holds what takes more than one to tell; between them stands a bar.
+// error. The last part has mistakes that take more than one error, which are separated by a bar.
 
 import Cambium
 import FoundationEssentials

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Cambium
 
-/// Observing a part of the tree: what is told there, whatever the operation was named after.
+/// Observing a part of the tree: the changes there, whatever path the operation named.
 @Suite("Observing a subtree", .timeLimit(.minutes(1)))
 struct FeedFilterTests {
   /// The changes at and below `path` that the feed reports for the transaction of `body`; nil if it

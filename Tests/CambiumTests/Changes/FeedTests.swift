@@ -71,7 +71,7 @@ struct FeedTests {
     try await withDatabase { database in
       try write(3, to: database)
       async let found = sequences(2, of: database.changes())
-      // Whatever the feed tells begins after `changes` was called, before this.
+      // The feed begins at the call of `changes`, which was before this.
       try await database.write { tx in try tx.set("a", to: 4) }
       try await database.write { tx in try tx.set("a", to: 5) }
       try await database.write { tx in try tx.set("a", to: 6) }

@@ -1,4 +1,4 @@
-// The goal: whatever happens to whom, feeds go on without a gap, a duplicate or a step back.
+// Goal: whatever fails, feeds continue without a gap, a duplicate or a step back.
 //
 // Each seed is a history of several rounds. In each a process writes and is killed at a step of a
 // write, another consumes and is killed after some transactions, and this one writes, rebuilds the
@@ -85,8 +85,8 @@ struct FeedTrialTests {
     }
   }
 
-  /// Consumes in a process that notes the first and the last that it was told of, and whether one
-  /// did not follow the other.
+  /// Consumes in a process that notes the first and the last transaction that it was given, and any
+  /// that did not follow the one before.
   private func consumeAndDie(_ round: Round, _ number: Int) async throws {
     await #expect(processExitsWith: .signal(SIGKILL)) {
       [
@@ -112,8 +112,8 @@ struct FeedTrialTests {
     }
   }
 
-  /// Checks what the consumer of a round was told: all in order, beginning with something that was
-  /// told before or comes right after.
+  /// Checks the transactions that the consumer of a round was given: all in order, beginning with
+  /// one that was given before or comes right after.
   private func expectConsumed(_ number: Int) throws {
     #expect(!Files.exists(place.beside("notes-\(number)-broken")))
     guard let first = try WakeFile(path: place.beside("notes-\(number)-first")).read() else {

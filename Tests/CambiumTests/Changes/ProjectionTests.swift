@@ -1,5 +1,5 @@
 // Goal: an app's projection says what folding every transaction in order says, whatever happens
-// meanwhile: other versions, errors, closing in the middle, compaction, a state that is made anew.
+// meanwhile: other versions, errors, closing in the middle, compaction, a state that is rebuilt.
 // Method: counters by color, compared with a plain look at the nodes.
 
 import FoundationEssentials

@@ -1,7 +1,7 @@
 // Goal: transactions that add to the same values can be undone and redone one by one, in any order,
 // and the database holds what those that are left have made. Method: single cases by hand, each
-// undo in a process of its own as far as the database can tell; and random histories against a
-// model that knows for each element and each step which transaction it came from.
+// undo in a process of its own as far as the database knows; and random histories against a model
+// that knows for each element and each step which transaction it came from.
 
 import FoundationEssentials
 import Simulation
@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Undone one after the other,")
 struct UndoOrderTests {
-  /// The values of a database, opened anew.
+  /// The values of a database that is opened again.
   private func values(_ place: Place) throws -> [Path: Value] {
     try place.use { database in
       var values: [Path: Value] = [:]

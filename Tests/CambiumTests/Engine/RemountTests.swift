@@ -102,7 +102,7 @@ struct LoopDisk {
 
   func mount() throws { try LoopDisk.run("mount", "-o", "loop", image, mountPoint) }
 
-  /// The system goes on closing the files of a process for a while after it was killed.
+  /// The system still closes the files of a process for a while after it was killed.
   func unmount() throws {
     for _ in 0..<100 {
       if (try? LoopDisk.status("umount", mountPoint)) == 0 { return }

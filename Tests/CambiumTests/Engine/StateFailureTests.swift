@@ -1,5 +1,5 @@
-// Goal: where the log's commit succeeds and the state's does not, the write is stored, everybody is
-// told, nobody reads the value before it, and the database goes on by itself.
+// Goal: where the log's commit succeeds and the state's does not, the write is stored, all
+// observers get it, nobody reads the value before it, and the database recovers by itself.
 // Method: the descriptor of the state's file is exchanged for one that answers ENOSPC or EIO, so
 // that all else is what an app runs.
 

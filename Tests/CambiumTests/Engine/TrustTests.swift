@@ -1,4 +1,4 @@
-// When a state is used as it is, and when it is made anew.
+// Tests when a state is used as it is, and when it is rebuilt.
 //
 // A state is written without waiting for the disk. It is sound if it was synced after its last
 // write (clean), or if neither the system was started nor the file system mounted since: the unique
@@ -31,7 +31,7 @@ struct TrustTests {
 
   /// Opens, and checks that everything is as it was.
   ///
-  /// - Returns: Why the state was rebuilt, if it was.
+  /// - Returns: The reason why the state was rebuilt; nil if it was not.
   private func reopen(
     mount: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> [String] {

@@ -1,6 +1,6 @@
-// Goal: a value comes back from a database exactly as it went in, wherever it stands, now, in the
-// past, after opening again and after a rebuild. Method: random values from a seed, as a node's
-// own value, as a property, as an element of an array, and in an event.
+// Goal: a value comes back from a database exactly as it went in, wherever it is, now, in the past,
+// after opening again and after a rebuild. Method: random values from a seed, as a node's own
+// value, as a property, as an element of an array, and in an event.
 
 import FoundationEssentials
 import Testing
@@ -21,7 +21,7 @@ struct DatabaseValueTests {
     }
   }
 
-  /// A value as it may stand in a node of its own: a map's names must be keys.
+  /// True if a value may be that of a node of its own: a map's names must be keys.
   private static func canStandAlone(_ value: Value) -> Bool {
     guard case .map(let record) = value else { return true }
     return record.members.allSatisfy { (try? Key.checked($0.name)) != nil }

@@ -5,7 +5,7 @@ import FoundationEssentials
 
 @testable import Cambium
 
-/// True if two values cannot be told apart, down to the bits of doubles and the bytes of text.
+/// True if two values are identical, down to the bits of doubles and the bytes of text.
 func areExactlyEqual(_ a: Value, _ b: Value) -> Bool {
   switch (a, b) {
   case (.null, .null): true

@@ -1,5 +1,5 @@
-// All that a database tells, as JSON lines in ASCII, so that no editor or tool changes a byte of
-// it. Each value is an array that begins with its kind.
+// The whole content of a database, as JSON lines in ASCII, so that no editor or tool changes a byte
+// of it. Each value is an array that begins with its kind.
 
 import FoundationEssentials
 

@@ -1,5 +1,5 @@
-// Goal: what compaction archives is told as it was told before. Method: random histories, told
-// whole before they are compacted at random moments, and again from archive and log after.
+// Goal: what compaction archives is read as it was before. Method: random histories, read whole
+// before they are compacted at random moments, and again from archive and log after.
 
 import FoundationEssentials
 import LMDB
@@ -14,7 +14,7 @@ struct ArchiveTests {
 
   init() throws { place = try Place() }
 
-  /// All that can be told of a transaction without its values.
+  /// All that is known of a transaction without its values.
   private struct Told: Equatable {
     let sequence: SequenceNumber
     let time: Date

@@ -1,5 +1,5 @@
 // Goal: no reading of the clock stops writing, times never go back in the log, a clock that was
-// wrong for once does no lasting harm, and the app is told.
+// wrong for once does no lasting harm, and the app is notified.
 // Method: clocks that tests set, far ahead, forward and back; the times of records, of moments and
 // of what retention drops are compared with what was set.
 

@@ -1,6 +1,6 @@
 // Goal: no record of the log can be changed, taken out, exchanged or repeated without `verify`
 // naming it. Method: the log of a closed database is edited through LMDB, as an attacker or a bad
-// disk would, with checksums and head made right again, so that only the chain can tell.
+// disk would, with checksums and head made right again, so that only the chain can show it.
 
 import FoundationEssentials
 import LMDB

@@ -289,7 +289,7 @@ struct CompactionTests {
     }
     #expect(try database.horizon >= 700)
     #expect(seen == seen.sorted() && Set(seen).count == seen.count && seen.last == 800)
-    // Whatever was not seen was told of.
+    // There are at most as many gaps as restarts, which were reported.
     #expect(zip(seen, seen.dropFirst()).count { $0.next != $1 } <= restarts)
     try expectSound(database)
     try await database.close()

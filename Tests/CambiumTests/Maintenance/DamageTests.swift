@@ -1,5 +1,5 @@
-// Goal: damaged bytes give an error or a value, never a trap, and always an error where a checksum
-// stands. Method: each byte of a set of stored things changed in two ways, each length cut, then
+// Goal: damaged bytes give an error or a value, never a trap, and always an error where there is a
+// checksum. Method: each byte of a set of stored things changed in two ways, each length cut, then
 // several bytes changed at random. A trap would end the test's process.
 
 import FoundationEssentials

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Cambium
 
-/// Which of the two data files.
+/// One of the two data files.
 enum DataFile: String, CaseIterable, Sendable {
   case log = "log"
   case state = "state-1"
@@ -107,7 +107,7 @@ extension DamagedDatabase {
     return content
   }
 
-  /// Everything that a database tells, at each moment.
+  /// The whole content of a database, at each moment.
   static func read(_ database: Database, _ blob: Blob) throws -> String {
     var text = ""
     for sequence in 0...(try database.head.rawValue) {
@@ -208,7 +208,7 @@ extension DamagedDatabase {
     let isMended = !heard.isEmpty
     if difference == nil || isMended {
       #expect(text == self.text, "\(what): a false alarm")
-      // An entry of the log whose name was damaged stays where it is, and verify goes on to say so.
+      // An entry of the log whose name was damaged stays where it is, and verify still says so.
       let isLeftover = isMended && difference?.table == "meta" && what.hasPrefix("log")
       #expect(findings == [] || isLeftover, "\(what): a false alarm")
       return isMended ? .mended : .harmless

@@ -1,7 +1,7 @@
 // Goal: a wrong byte in a database's files is refused, found by `verify`, or harmless; it never
-// ends the process, and no value that has a checksum is ever read wrong. Method: one byte at a
-// time of a small closed database is changed; what LMDB then lends is compared with what it
-// should, which tells what must be noticed.
+// ends the process, and no value that has a checksum is ever read wrong. Method: one byte at a time
+// of a small closed database is changed; what LMDB then lends is compared with what it should,
+// which shows what must be noticed.
 
 import Simulation
 import Testing
@@ -14,7 +14,7 @@ struct DatabaseDamageTests {
 
   private typealias Verdict = DamagedDatabase.Verdict
 
-  /// Where some bytes stand in an image, also where they stood before.
+  /// The places of some bytes in an image, earlier copies included.
   private static func places(of bytes: [UInt8], in image: [UInt8]) -> [Int] {
     guard let first = bytes.first, bytes.count <= image.count else { return [] }
     return (0...(image.count - bytes.count)).filter { start in

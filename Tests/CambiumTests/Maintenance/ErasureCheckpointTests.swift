@@ -18,7 +18,7 @@ struct ErasureCheckpointTests {
   enum Past: CaseIterable, Sendable {
     /// The whole log is there.
     case whole
-    /// The secret's first records stand in a baseline.
+    /// The secret's first records are in a baseline.
     case compacted
     /// Besides, the records are in the archive.
     case archived
@@ -78,7 +78,7 @@ struct ErasureCheckpointTests {
       try expectSound(database)
     }
     try expectErased()
-    // The state is made anew from the checkpoint and the baseline that are there now.
+    // The state is rebuilt from the checkpoint and the baseline that are there now.
     try place.distrust()
     try place.use { database in
       #expect(try database.read { try $0[Self.place].exists } == false)

@@ -2,7 +2,7 @@
 //
 // etcd keeps a list of the thirteen issues of consistency that its robustness tests look for. Each
 // that this engine could have is a test here, named by its number. Revisions are sequence numbers
-// here, watches are observers, and rebuilding the state stands where etcd defragments.
+// here, watches are observers, and rebuilding the state corresponds to etcd's defragmentation.
 //
 // The tests about compaction are in EtcdCompactionTests.swift. #14571 needs authorization, which
 // does not exist here.

@@ -1,4 +1,4 @@
-// The scrub finds what reading has not met yet, and mends what the log can mend.
+// The scrub finds damage that reading has not reached yet, and repairs what the log can repair.
 
 import Foundation
 import LMDB

@@ -1,7 +1,7 @@
 // Goal: every byte of a database is explained, once and rightly.
 // Method: random histories, with blobs, checkpoints, baselines and segments. The groups together
 // must have the bytes of the files; what is free and what each table has, as a walk over all pages
-// counts it; and what is told of collections, properties and ages is compared with a naive count,
+// counts it; and the report on collections, properties and ages is compared with a naive count,
 // which decodes every entry of every table and looks up who owns each node.
 
 import FoundationEssentials
@@ -127,7 +127,7 @@ struct SizesTests {
     }
   }
 
-  /// Compares what is told of collections, properties and ages with a naive count.
+  /// Compares the report on collections, properties and ages with a naive count.
   @discardableResult
   private func expectCounted(_ database: Database, now: Date) throws -> NaiveCount {
     let count = try NaiveCount(database, now: now)

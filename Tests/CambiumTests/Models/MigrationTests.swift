@@ -344,7 +344,7 @@ struct MigrationTests {
       }
       let old = reason { try database.register(Person1.self) }
       #expect(old.contains("version 2, not 1") && old.contains("the properties 'name'"))
-      // Reading and writing are refused as well, without registering anew.
+      // Reading and writing are refused as well, without registering again.
       let claimed = "declared for Person2, and Person1 claims it as well"
       #expect(reason { _ = try database.get(Person1.ID(1)) } == old)
       #expect(reason { try database.insert(Person1()) }.contains(claimed))

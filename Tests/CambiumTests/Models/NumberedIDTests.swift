@@ -1,6 +1,6 @@
 // Goal: an integer id is given once, whatever became of the record that had it. Method: each way in
 // which a record comes and goes, random histories against a model that remembers the greatest, and
-// `verify`, which folds the counters anew.
+// `verify`, which folds the counters again.
 
 import Simulation
 import Testing

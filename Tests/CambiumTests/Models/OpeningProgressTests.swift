@@ -1,6 +1,6 @@
-// Goal: opening a database for models says how far an index is that is new, and ends where it is
-// told to, with nothing lost. Method: as many records as are filled in steps, opened for a model
-// that has an index and a view more.
+// Goal: opening a database for models reports the progress of a new index, and stops when told to,
+// with nothing lost. Method: as many records as are filled in steps, opened for a model that has an
+// index and a view more.
 
 import Synchronization
 import Testing
@@ -51,7 +51,7 @@ struct OpeningProgressTests {
     #expect(throws: CancellationError.self) {
       try Database(at: other, for: Thing.self, progress: { _ in false }).close()
     }
-    // Building that was broken off goes on by itself; declaring the same again waits for it.
+    // An interrupted index build continues by itself; declaring the same again waits for it.
     let again = try Database(at: other, for: Thing.self)
     try again.declare("things", Thing.schema.definition)
     try check(again, count)

@@ -2,7 +2,7 @@
 // versions of a model, with random properties, defaults, rules, indexes and views, from a seed that
 // is printed; between them models and records of tools are written. Maps in memory, in which every
 // record has a value for everything, say what each question must give: now and then, typed and as
-// text, before and after the database is built anew.
+// text, before and after the database is rebuilt.
 
 import Foundation
 import Simulation

@@ -139,7 +139,7 @@ struct PlanComparisonTests {
       var (rows, count, plan) = (Set<[Value]>(), 0, "")
       let snapshot = try candidate.database.snapshot()
       let reads = try candidate.reads.during {
-        // The order in which a sum meets its terms may decide whether it fits.
+        // The order in which a sum adds its terms may decide whether it fits.
         do {
           let results = try QueryRun(query, on: snapshot)
           if query.outcome == .count {
@@ -167,7 +167,7 @@ struct PlanComparisonTests {
     }
   }
 
-  /// A view shows a group's value in one form, memory in the one that it met first.
+  /// A view shows a group's value in one form, memory in the form that came first.
   private static func plain(_ value: Value) -> Value {
     guard case .integer(let number) = value else { return value }
     return .decimal(Decimal(number))

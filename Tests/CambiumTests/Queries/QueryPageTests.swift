@@ -1,6 +1,6 @@
-// Goal: pages go on behind where they ended, whatever has become of the record there. Method: texts
-// that are longer than an index keeps, so that entries lie out of order and are sorted; after each
-// page the record at its end is removed, or moved to the front.
+// Goal: pages continue after the place where they ended, whatever has become of the record there.
+// Method: texts that are longer than an index keeps, so that entries lie out of order and are
+// sorted; after each page the record at its end is removed, or moved to the front.
 
 import Testing
 

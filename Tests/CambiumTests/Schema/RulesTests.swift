@@ -283,7 +283,7 @@ struct RulesTests {
         try tx.set("users/ada", to: ["name": "Ada"])
         do {
           try tx.attempt {
-            // A record that no write could make tells whether anybody looks.
+            // A record that no write could make shows whether the rules are checked.
             let id = try #require(tx.running.group.stateWriter.catalog.id(of: "name"))
             try tx.running.group.stateWriter.apply(
               .update("users/ada", [.init(name: id, value: nil)]))

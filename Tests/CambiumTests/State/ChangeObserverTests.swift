@@ -110,7 +110,7 @@ private final class Mirror: Sendable {
     var records: [Path: Value] = [:]
     var sequences: [SequenceNumber] = []
     var faults: [String] = []
-    /// Where subtrees have come in the transaction that is taken: their records are not told.
+    /// The places to which subtrees have come in the transaction: their records are not reported.
     var arrived: [Path] = []
 
     mutating func take(_ change: RecordChange, from old: Value?, to new: Value?) {

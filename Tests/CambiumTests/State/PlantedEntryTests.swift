@@ -1,9 +1,9 @@
 // Nothing in a database, a backup or a restore is followed, and nothing outside is touched.
 //
-// Goal: whatever stands under a name that the engine uses, be it a link to a file, to a directory
-// or to nothing, a pipe or a directory, no file outside changes or goes, no call waits for ever and
-// the database works again once the entry is gone. Method: plant each kind under each name, do all
-// that touches it, and compare a directory outside, which the links lead to, with what it was.
+// Goal: whatever is under a name that the engine uses, be it a link to a file, to a directory or to
+// nothing, a pipe or a directory, no file outside changes or goes, no call waits for ever and the
+// database works again once the entry is gone. Method: plant each kind under each name, do all that
+// touches it, and compare a directory outside, which the links lead to, with what it was.
 
 import Foundation
 import LMDB

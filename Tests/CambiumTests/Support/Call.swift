@@ -41,7 +41,7 @@ enum Call: Sendable {
   }
 }
 
-/// Why a call must be refused.
+/// The reason why a call must be refused.
 enum Refusal: Error, Equatable {
   case badValue
   case notFound

@@ -78,7 +78,7 @@ struct Tree: Sendable {
     var placed: SequenceNumber
     /// Whose children its children are: given with the first child, it stays when the node moves.
     var family: Int?
-    /// Which node it is, wherever it is moved; one that is restored is another.
+    /// The identity of the node, wherever it is moved; a restored node has another.
     var identity: Int
   }
 

@@ -194,7 +194,7 @@ final class Heard: Sendable {
 
   func add(_ diagnostic: Diagnostic) { all.withLock { $0.append(diagnostic) } }
 
-  /// Why the state was rebuilt, each time.
+  /// The reason for each rebuild of the state.
   var rebuilds: [String] {
     all.withLock { all in
       all.compactMap { if case .stateRebuilt(let reason) = $0 { reason } else { nil } }
@@ -215,7 +215,7 @@ final class Heard: Sendable {
     }
   }
 
-  /// Why no checkpoint could be made or used, each time.
+  /// The reason for each failure to make or use a checkpoint.
   var failures: [String] {
     all.withLock { all in
       all.compactMap { if case .checkpointFailed(let reason) = $0 { reason } else { nil } }

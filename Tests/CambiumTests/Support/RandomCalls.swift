@@ -4,7 +4,7 @@ import Simulation
 @testable import Cambium
 
 /// Makes up calls from few keys and names, which properties and children share, so that calls often
-/// meet: places are taken, removed, made anew, moved to, restored, and refused.
+/// collide: places are taken, removed, recreated, moved to, restored, and refused.
 struct RandomCalls {
   var random: SeededGenerator
   /// True to make long values common.
@@ -51,7 +51,7 @@ struct RandomCalls {
     }
   }
 
-  /// A change of a set or a dictionary; few elements and keys, so that they meet.
+  /// A change of a set or a dictionary; few elements and keys, so that they collide.
   private mutating func part(of path: Path, _ property: String?) -> Call {
     let element: Value = random.oneIn(8) ? value() : .integer(Int64(random.below(5)))
     let (name, key) = (property ?? "map", random.pick(RandomCalls.names))

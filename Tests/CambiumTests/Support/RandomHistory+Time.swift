@@ -1,4 +1,4 @@
-// Compares what the database tells of the past with what the model does.
+// Compares the past in the database with the past in the model.
 
 import Simulation
 

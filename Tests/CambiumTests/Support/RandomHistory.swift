@@ -194,7 +194,7 @@ final class RandomHistory: @unchecked Sendable {
     if !isSame { throw Divergence("\(path) reads as \(try node.row())") }
   }
 
-  /// Compares what the feed tells of every transaction, to one who walks and to one who observes.
+  /// Compares what the feed gives of every transaction, both to a walk and to an observer.
   func compareFeed() async throws {
     var commits = try database.commits()
     var last = model.horizon

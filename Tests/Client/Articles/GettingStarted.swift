@@ -1,5 +1,5 @@
 // The code of the article on getting started: its blocks belong together, in order. Blocks that
-// wait stand in functions that do. Erasing comes last, since the database must be closed for it.
+// await are in async functions. Erasing comes last, since the database must be closed for it.
 
 import Scratch
 import Testing

@@ -12,7 +12,7 @@ struct IterationProbe {
   let file: Int
   let sum: Int
 
-  /// Measures in a process of its own; nil where the system does not tell.
+  /// Measures in a process of its own; nil where the system does not report memory.
   static func measure(_ path: String, in directory: String) throws -> IterationProbe? {
     if Memory.current() == nil { return nil }
     let answer = directory + "/iterated"

@@ -3,9 +3,9 @@
 ///     kind u8 | flags u8 | modified u48 | checksum u64                      16 bytes
 ///     version u32 | previous: u48, u32 | skip: u48, u32                     24 bytes, if `linked`
 ///
-/// A link names the history entry of an older version: the sequence number of the transaction
-/// that superseded it, and its place among that transaction's. So a link tells by itself whether
-/// the version behind it was already superseded at a given moment.
+/// A link names the history entry of an older version: the sequence number of the transaction that
+/// superseded it, and its place among that transaction's. So a link alone shows whether the version
+/// behind it was already superseded at a given moment.
 struct VersionHeader {
   static let plainBytes = 16
   static let linkedBytes = 40
@@ -72,7 +72,7 @@ struct VersionHeader {
   }
 }
 
-/// Which older version a skip link names.
+/// The rule for the older version that a skip link names.
 enum SkipRule {
   /// Version `v` names `v & (v - 1)`: the lowest set bit cleared.
   case clearedBit

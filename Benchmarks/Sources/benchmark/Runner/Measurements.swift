@@ -45,7 +45,7 @@ struct Measurements {
     rows[index].digests.insert(digest.value)
   }
 
-  /// Lets a contender stand in one row with its latest sample of another.
+  /// Gives a contender its latest sample of one row in another.
   mutating func copyLast(of contender: String, from source: String, to name: String) {
     guard let sample = rows.first(where: { $0.name == source })?.samples[contender]?.last
     else { return }

@@ -8,7 +8,7 @@ import Testing
 /// Indexes are folded from the records. Goal: after every transaction of a random history each
 /// index has exactly the entries that its definition asks for. Method: writes of all kinds, with
 /// savepoints, failures, removed and restored collections and changing declarations; the entries
-/// are computed anew from the tree and compared; `verify` compares with a fold of the log.
+/// are computed again from the tree and compared; `verify` compares with a fold of the log.
 @Suite("An index", .timeLimit(.minutes(2)))
 struct IndexTests {
   /// The declarations that the collection may have, at different times.

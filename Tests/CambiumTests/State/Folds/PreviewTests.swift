@@ -1,7 +1,7 @@
 // Goal: what an index previews of other records is what these have, whatever happens to either; and
 // queries that need no more read nothing else. Method: random histories of airlines and flights,
 // whose previews are compared with what the tree says after each transaction; `verify` folds the
-// log anew and compares every entry.
+// log again and compares every entry.
 
 import FoundationEssentials
 import Simulation

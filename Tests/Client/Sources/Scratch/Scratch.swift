@@ -3,7 +3,7 @@
 import Cambium
 import FoundationEssentials
 
-/// A directory that goes when it is let go of.
+/// A directory that is removed when the last reference to it is released.
 public final class TemporaryDirectory: Sendable {
   /// Where it is.
   public let path: String
@@ -20,7 +20,7 @@ public final class TemporaryDirectory: Sendable {
 
 /// A promise that was not kept.
 public struct Broken: Error {
-  /// Which one.
+  /// The description of what is broken.
   public let what: String
 }
 

@@ -54,7 +54,7 @@ struct TodoList {
     }
   }
 
-  /// Tells of each change, of this process and of others, until the task is cancelled.
+  /// Reports each change, of this process and of others, until the task is cancelled.
   func watch(
     after start: SequenceNumber, upTo last: SequenceNumber? = nil, _ tell: (String) -> Void
   ) async throws {

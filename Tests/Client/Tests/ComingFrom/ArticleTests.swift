@@ -1,6 +1,6 @@
 // Goal: the article that shows Cambium beside other projects says what is true. Method: its pairs
-// of fragments are read; those for Cambium must stand in the tests of this folder, line by line,
-// and none may have more lines than the original beside it.
+// of fragments are read; those for Cambium must be in the tests of this folder, line by line, and
+// none may have more lines than the original beside it.
 
 import FoundationEssentials
 import Testing
@@ -51,7 +51,7 @@ struct ArticleTests {
     let pairs = try Self.pairs()
     #expect(pairs.count > 30 && sources.count == 7)
     for pair in pairs {
-      // An empty line parts what stands at different places.
+      // An empty line divides parts that are at different places.
       for part in pair.ours.split(separator: "") {
         let part = "\n" + part.joined(separator: "\n") + "\n"
         #expect(sources.contains { $0.contains(part) }, "not in the tests: \(part)")

@@ -1,7 +1,7 @@
 // Goal: every shape of a query works as the first call of a process that was built for release,
 // where the runtime makes the types that it needs for the first time. Method: each shape runs in a
 // process of its own, which opens a database, writes a few records, asks that one question, and
-// compares the answer with what stands beside it.
+// compares the answer with the one beside it.
 
 import Cambium
 import Testing
