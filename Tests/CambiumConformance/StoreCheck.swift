@@ -34,7 +34,7 @@ public struct StoreCheck: Sendable, CustomStringConvertible {
   /// The answers to a thousand random calls, and the changes that observers get, are those of a
   /// `MemoryStore`.
   ///
-  /// - Parameter seed: Chooses the calls.
+  /// - Parameter seed: The seed that chooses the calls.
   /// - Returns: The check.
   public static func random(seed: UInt64) -> StoreCheck {
     StoreCheck("answers random calls as a database does (seed \(seed))") { store in

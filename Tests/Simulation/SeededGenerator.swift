@@ -3,7 +3,7 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
   /// - Parameters:
-  ///   - seed: Decides the numbers.
+  ///   - seed: The seed, which decides all numbers.
   ///   - purpose: Different purposes get different numbers from one seed.
   package init(seed: UInt64, _ purpose: UInt64 = 0) {
     state = (seed &* 0xD134_2543_DE82_EF95) ^ (purpose &* 0xA076_1D64_78BD_642F)

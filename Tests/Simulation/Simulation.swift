@@ -23,7 +23,7 @@ package struct Simulation {
   private let plantedBugs: PlantedBugs
 
   /// - Parameters:
-  ///   - seed: Decides everything.
+  ///   - seed: The seed, which decides everything that happens.
   ///   - directory: Where the database may be made; nothing is there.
   ///   - plantedBugs: Bugs to be found.
   package init(seed: UInt64, in directory: String, plantedBugs: PlantedBugs = []) {

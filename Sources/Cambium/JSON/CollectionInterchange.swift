@@ -42,7 +42,7 @@ package struct CollectionInterchange: Sendable {
   /// Reads a record.
   ///
   /// - Parameters:
-  ///   - value: An object.
+  ///   - value: The record, as an object.
   ///   - profile: The form that it has outside.
   /// - Returns: Its key, where it has one, and its properties.
   /// - Throws: ``ValidationError`` with everything that is wrong.

@@ -165,7 +165,7 @@ package struct InterchangeDecoder {
     return problems.count == count ? .map(Record(pairs: pairs)) : nil
   }
 
-  /// The member of a nested value, by its declared name; nil where it is passed over.
+  /// The member of a nested value, by its declared name; nil where it is ignored.
   private mutating func nested(
     _ name: String, _ value: Value, _ properties: [InterchangeMember], _ place: Place
   ) -> (String, Value?)? {

@@ -22,12 +22,12 @@ package struct InterchangeEncoder {
     self.snapshot = snapshot
   }
 
-  /// Writes a record that is asked for.
+  /// Writes the record that a call names.
   ///
   /// - Parameters:
-  ///   - table: Its properties.
-  ///   - path: Where it is.
-  ///   - value: Gives a property's value, or the id's for nil.
+  ///   - table: The properties of its type.
+  ///   - path: The path of the record; nil where it has none.
+  ///   - value: Returns a property's value, or the id's for nil.
   /// - Returns: The record as the profile wants it.
   /// - Throws: ``DatabaseError/misuse(reason:)`` where two names would be one, what `value` throws.
   package mutating func record(

@@ -50,7 +50,7 @@ public struct InterchangeProfile: Sendable {
   public enum UnknownNames: String, Hashable, Sendable {
     /// They are an error.
     case refused
-    /// They are passed over.
+    /// They are ignored.
     case ignored
   }
 

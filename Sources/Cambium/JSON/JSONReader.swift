@@ -16,13 +16,13 @@ package enum JSONEvent: Equatable {
 ///     while let event = try reader.next() { … }        // or try reader.value() for whole values
 ///
 /// RFC 8259 leaves some choices open. They are made like this:
-/// - A document is one value. In lines (`.jsonl`), each line is one; empty lines are passed over.
+/// - A document is one value. In lines (`.jsonl`), each line is one; empty lines are skipped.
 /// - A number without point and exponent is an integer, within 64 bits, or else an error. `-0` and
 ///   all others are doubles; too large a number is an error, and so is one that is nearly but not
 ///   0.
 /// - A name twice in one object is an error. Names are compared by a hash of 64 bits: eight to
 ///   thirty bytes are kept for each member of the objects that are open.
-/// - A byte order mark is passed over. Nesting ends at 512, a text or line at 16 MiB.
+/// - A byte order mark is skipped. Nesting ends at 512, a text or line at 16 MiB.
 ///
 /// A typed reader also reads what ``JSONTypes`` adds, as ``JSONWriter`` writes it. One that keeps
 /// digits makes a decimal of each number that is not the shortest form of a double, and refuses

@@ -6,7 +6,7 @@ import Cambium
 ///     while try reader.next() { print(reader.row.text(0)) }
 ///
 /// The RFC leaves some points open, which are settled so:
-/// - Lines end with LF or CRLF; the last one may lack its end. A byte order mark is passed over.
+/// - Lines end with LF or CRLF; the last one may lack its end. A byte order mark is skipped.
 /// - A field without quotes and without bytes is absent, and so is one that reads as the `absent`
 ///   mark, such as `NA`. In quotes either is text: `""` is the empty text.
 /// - Otherwise quotes mean nothing: `"12"` may be an integer.
@@ -31,7 +31,7 @@ struct CSVReader: ~Copyable {
   /// Reads the header.
   ///
   /// - Parameters:
-  ///   - source: The input.
+  ///   - source: The input, at its start.
   ///   - absent: The text that marks an absent field, besides the empty one.
   ///   - recordBytesMax: The largest size of a record.
   /// - Throws: ``InputError`` when there is no header, or it has empty or equal names.

@@ -15,7 +15,7 @@ struct Mutation: CustomStringConvertible {
   /// Changes a file.
   ///
   /// - Parameters:
-  ///   - original: The file.
+  ///   - original: The content of the original file.
   ///   - older: The same file at an earlier moment, for stale pages.
   ///   - random: Decides what is changed.
   init(of original: [UInt8], older: [UInt8], _ random: inout SeededGenerator) {

@@ -115,7 +115,7 @@ public struct ChangeCursor: ~Copyable, WalkCursor {
 
   /// The next change, or nil after the last.
   ///
-  /// - Returns: The change; a node whose value is what it was is passed over.
+  /// - Returns: The change; a node whose value is unchanged is skipped.
   /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``.
   public mutating func next() throws -> Change? {
     let touched = touched

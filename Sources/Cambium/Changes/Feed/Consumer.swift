@@ -126,7 +126,7 @@ extension Transaction {
   /// do.
   ///
   /// - Parameters:
-  ///   - consumer: The consumer's name.
+  ///   - consumer: The name of the consumer whose position moves.
   ///   - sequence: The last transaction that was taken care of.
   /// - Throws: ``DatabaseError/misuse(reason:)`` after the transaction has ended.
   public func advance(_ consumer: String, to sequence: SequenceNumber) throws {

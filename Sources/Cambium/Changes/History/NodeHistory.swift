@@ -125,9 +125,9 @@ private struct NodeSteps {
   private let directory: OpenDirectory
   private let isReversed: Bool
   private var infos: TransactionInfos
-  /// The stretches still to come, found as they are needed.
+  /// The periods still to come, found as they are needed.
   private var older: PathPeriods
-  /// All stretches still to come, the oldest last, where the steps go forward.
+  /// All periods still to come, the oldest last, where the steps go forward.
   private var newer: [PathPeriod] = []
   private var stretch: PathPeriod?
   /// The next step is before this transaction; or after it, forward.
@@ -161,7 +161,7 @@ private struct NodeSteps {
     if let stretch { place = isReversed ? stretch.last + 1 : stretch.first - 1 }
   }
 
-  /// The next transaction of a stretch that can have changed the node.
+  /// The next transaction of a period that can have changed the node.
   private func candidate(in stretch: PathPeriod) throws -> UInt64? {
     if isReversed {
       guard place > stretch.first else { return nil }

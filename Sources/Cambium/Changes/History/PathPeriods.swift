@@ -1,13 +1,14 @@
-/// A stretch of the log during which a node's history is told of one path.
+/// A period of the log during which a node's history is that of one path.
 struct PathPeriod {
   let path: Path
   let first: UInt64
   let last: UInt64
-  /// Where the first transaction moved the node from; nil where the stretch begins otherwise.
+  /// The path from which the first transaction moved the node; nil where the period begins
+  /// otherwise.
   let origin: Path?
 }
 
-/// The stretches of a node's history, the newest first: one for each path that the node was at, or
+/// The periods of a node's history, the newest first: one for each path that the node was at, or
 /// one alone where moves are not followed. Only the transactions that put the node, or one above
 /// it, in its place are looked at.
 struct PathPeriods {
@@ -15,7 +16,7 @@ struct PathPeriods {
   private let first: UInt64
   private let followsMoves: Bool
   private var path: Path
-  /// The end of the next stretch; nil after the oldest.
+  /// The end of the next period; nil after the oldest.
   private var last: UInt64?
 
   init(
@@ -29,7 +30,7 @@ struct PathPeriods {
     self.followsMoves = followsMoves
   }
 
-  /// The next older stretch, or nil after the oldest.
+  /// The next older period, or nil after the oldest.
   mutating func next() throws -> PathPeriod? {
     guard let last, last >= first else { return nil }
     let path = path

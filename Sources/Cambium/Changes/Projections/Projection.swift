@@ -33,7 +33,7 @@ public protocol Projection: Sendable {
   ///
   /// - Parameters:
   ///   - change: The node's old and new value. The changes of a transaction come in path order.
-  ///   - sequence: The transaction.
+  ///   - sequence: The transaction that made the change.
   ///   - table: The table to write to, during this call only.
   /// - Throws: Anything; the transaction is then folded again later, and the error reported as
   ///   ``Diagnostic/projectionFailed(_:reason:)``.
@@ -44,8 +44,8 @@ public protocol Projection: Sendable {
   /// Folds in an event, after the changes of its transaction; by default nothing.
   ///
   /// - Parameters:
-  ///   - event: The event.
-  ///   - sequence: The transaction.
+  ///   - event: The event, with its name and value.
+  ///   - sequence: The transaction that made the change.
   ///   - table: The table to write to, during this call only.
   /// - Throws: As ``fold(_:at:into:)-(Change,_,_)``.
   func fold(_ event: Event, at sequence: SequenceNumber, into table: ProjectionTable) throws

@@ -31,7 +31,7 @@ public final class ProjectionTable {
 
   /// The value at a path, with all that was written so far; nil where there is none.
   ///
-  /// - Parameter path: The path.
+  /// - Parameter path: The path under which the value was stored.
   /// - Returns: The value.
   /// - Throws: ``DatabaseError``.
   public func value(at path: Path) throws -> Value? {
@@ -60,7 +60,7 @@ public final class ProjectionTable {
   /// must not write meanwhile.
   ///
   /// - Parameters:
-  ///   - path: The path.
+  ///   - path: The path at and below which values are visited.
   ///   - visit: Called with each path and its value; returns true to continue.
   /// - Throws: Any error that `visit` throws; ``DatabaseError``.
   public func forEach(

@@ -73,7 +73,7 @@ public struct ProjectionSnapshot: Sendable {
   /// Visits the values at a path and below it in path order, as long as the visitor wants more.
   ///
   /// - Parameters:
-  ///   - path: The path.
+  ///   - path: The path at and below which values are visited.
   ///   - visit: Called with each path and its value; returns true to continue.
   /// - Throws: Any error that `visit` throws; ``DatabaseError``.
   public func forEach(

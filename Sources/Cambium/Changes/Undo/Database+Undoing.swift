@@ -13,7 +13,7 @@ extension Database {
   /// conflict. A number that was incremented is decremented, an element that was added to an array
   /// is taken out again, wherever it is now, a subtree that was removed is restored with all below
   /// it, a node that was moved is moved back, and one that was made is removed. Names that were
-  /// defined stay, and so do events. Anything that is already as it was before is passed over.
+  /// defined stay, and so do events. Anything that is already as it was before is skipped.
   ///
   /// Transactions that have added to one value can be undone in any order: it holds what those that
   /// are left have made of it, and once none is left, what was there before the first.
@@ -21,7 +21,7 @@ extension Database {
   /// An undo can be undone as well, which makes the change again.
   ///
   /// - Parameters:
-  ///   - sequence: The transaction.
+  ///   - sequence: The transaction to undo.
   ///   - wholeGroup: True to undo the other transactions of a group along with its newest, in one
   ///     transaction. A group consists of the transactions of one origin whose metadata has the
   ///     same text under `group`, with at most 1,000 others between two of them.
@@ -49,7 +49,7 @@ extension Database {
   /// `undo`, and waiting as the async `write` does.
   ///
   /// - Parameters:
-  ///   - sequence: The transaction.
+  ///   - sequence: The transaction to undo.
   ///   - wholeGroup: True to undo the other transactions of a group along with its newest.
   ///   - onConflict: The resolution of conflicts with changes made since.
   ///   - metadata: Stored with the new transaction.
@@ -95,7 +95,7 @@ extension Database {
   /// Undoes the newest own change without blocking the caller's thread.
   ///
   /// - Parameters:
-  ///   - author: Whose.
+  ///   - author: The author whose newest change is undone.
   ///   - wholeGroup: True to undo the whole group.
   ///   - onConflict: The resolution of conflicts with changes made since.
   ///   - metadata: Stored with the new transaction.
@@ -149,8 +149,8 @@ extension Database {
     try await perform(.redo(author), onConflict, author.signing(metadata.signed(by: actor)))
   }
 
-  /// Takes back all that came after one transaction, up to another: the inverse of the whole
-  /// stretch in one new transaction, in which a value that was changed often is set once.
+  /// Takes back all that came after one transaction, up to another: the inverse of the whole range
+  /// in one new transaction, in which a value that was changed often is set once.
   ///
   ///     try database.revert(after: 41, upTo: 57)
   ///
@@ -160,9 +160,9 @@ extension Database {
   ///   - onConflict: The resolution of conflicts with changes made since.
   ///   - metadata: Stored with the new transaction.
   ///   - actor: The one who redoes it; stored in the metadata as `actor`.
-  /// - Returns: The new transaction, and what it undoes; nil for an empty stretch.
+  /// - Returns: The new transaction, and what it undoes; nil for an empty range.
   /// - Throws: As `undo`.
-  /// - Complexity: as `undo`, with *k* operations in the stretch.
+  /// - Complexity: as `undo`, with *k* operations in the range.
   @discardableResult
   public func revert(
     after: SequenceNumber, upTo: SequenceNumber, onConflict: ConflictResolution = .refuse,
@@ -171,7 +171,7 @@ extension Database {
     try perform(.stretch(after: after, upTo: upTo), onConflict, metadata.signed(by: actor))
   }
 
-  /// Takes back a stretch of transactions without blocking the caller's thread.
+  /// Takes back a range of transactions without blocking the caller's thread.
   ///
   /// - Parameters:
   ///   - after: The last transaction that stays.

@@ -74,8 +74,8 @@ struct PastTree {
   /// - Parameters:
   ///   - place: Where the node is.
   ///   - path: The path under which it is reported.
-  ///   - step: The step.
-  ///   - body: Takes each; false ends the walk.
+  ///   - step: The step after which the tree is read.
+  ///   - body: Called with each; false ends the walk.
   /// - Throws: Any error that `body` throws; ``DatabaseError/corrupt(reason:)``.
   func visit(
     _ place: Place, as path: Path, after step: Int, _ body: (Path, Entry) throws -> Bool
@@ -116,7 +116,7 @@ struct PastTree {
   /// - Parameters:
   ///   - path: The path.
   ///   - sequence: The transaction that is tried out.
-  ///   - created: Takes the path of each that is made.
+  ///   - created: Called with the path of each node that is made.
   /// - Returns: The place.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   mutating func makePlace(

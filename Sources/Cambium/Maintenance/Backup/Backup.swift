@@ -38,7 +38,7 @@ extension Database {
   /// Returns true if there is a backup at a path, sound or not: a directory with a manifest, or a
   /// file that begins like one.
   ///
-  /// - Parameter path: The path.
+  /// - Parameter path: The path of a directory or a file.
   /// - Returns: True if it looks like a backup.
   public static func isBackup(_ path: String) -> Bool {
     let path = located(path)

@@ -36,7 +36,7 @@ extension Database {
 
   /// Stores how much of the past is kept, without blocking the caller's thread.
   ///
-  /// - Parameter retention: The policy.
+  /// - Parameter retention: The policy to store.
   /// - Throws: As the synchronous `setRetention`.
   public func setRetention(_ retention: Retention) async throws {
     try await inBackground { try self.setRetention(retention) }

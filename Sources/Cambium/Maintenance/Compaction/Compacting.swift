@@ -94,7 +94,7 @@ extension Database {
     try translating { try directory.log.read { try $0.retention() } }
   }
 
-  /// Stores how much of the past is kept. From now on each process that writes drops the rest in
+  /// Stores the policy for keeping the past. From now on each process that writes drops the rest in
   /// the background, once it is worth it.
   ///
   /// - Parameter retention: The policy.

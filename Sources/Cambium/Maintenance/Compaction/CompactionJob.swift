@@ -52,7 +52,7 @@ final class CompactionJob: Job {
 }
 
 extension Database {
-  /// True if a compaction was broken off, and has steps left.
+  /// True if a compaction was interrupted, and has steps left.
   package var isCompactionUnfinished: Bool {
     get throws { try translating { try compaction().isUnfinished() } }
   }

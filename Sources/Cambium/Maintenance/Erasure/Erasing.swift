@@ -120,8 +120,8 @@ extension Database {
     }
   }
 
-  /// Opens the database once, so that a compaction which was broken off comes to its end, and a
-  /// damaged database shows.
+  /// Opens the database once, so that an interrupted compaction is completed, and a damaged
+  /// database shows.
   private static func finishCompaction(_ path: String, _ options: Options) throws {
     guard Files.isUnused("\(path)/log/data.mdb") else {
       throw DatabaseError.busy(reason: "another process has \(path) open; close it there first")

@@ -47,8 +47,8 @@ extension Database {
   /// LMDB is not given the file, and nothing is written. Writers of other processes wait meanwhile.
   ///
   /// - Parameters:
-  ///   - path: The directory.
-  ///   - options: Only ``Options/busyTimeout`` counts.
+  ///   - path: The directory of the database.
+  ///   - options: The options, of which only ``Options/busyTimeout`` counts.
   ///   - progress: Called about ten times a second, on this thread; false cancels.
   /// - Returns: The findings. Damage is a finding, not an error.
   /// - Throws: ``DatabaseError/corrupt(reason:)`` where not even the tables can be found,

@@ -29,7 +29,7 @@ extension Database {
   ///
   /// - Parameters:
   ///   - path: A database, of which all files are read; an environment of LMDB; or its data file.
-  ///   - options: Only ``Options/busyTimeout`` counts.
+  ///   - options: The options, of which only ``Options/busyTimeout`` counts.
   ///   - progress: Called now and then, on this thread; false cancels.
   /// - Returns: The findings in each file. Damage is a finding, not an error.
   /// - Throws: ``DatabaseError/noDatabase(path:)`` where no such file is there,

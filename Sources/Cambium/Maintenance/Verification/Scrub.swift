@@ -1,14 +1,14 @@
-// The scrub: all pages and entries of log and state are read again and again, a stretch at a time,
-// so that damage is found while the log can still mend it.
+// The scrub: all pages and entries of log and state are read again and again, a range at a time, so
+// that damage is found while the log can still repair it.
 //
-//     place ──▶ a stretch of one table, behind the key that was read last ──▶ place
+//     place ──▶ a range of one table, behind the key that was read last ──▶ place
 //                    │ damage of the state: a new generation from the log
 //                    └ damage of the log: noted, told by a diagnostic
 
 import FoundationEssentials
 import LMDB
 
-/// Reads stretches of a database, and mends the state.
+/// Reads ranges of a database, and repairs the state.
 struct Scrub {
   private let directory: OpenDirectory
   /// Makes a new generation in the place of one, for a reason.
@@ -145,7 +145,7 @@ extension ScrubPlace {
 
 extension Database {
   /// Reads all pages and entries of log and state, as the scrub in the background does little by
-  /// little, and mends the state where it is damaged.
+  /// little, and repairs the state where it is damaged.
   ///
   /// Others read and write meanwhile. A damaged state is rebuilt from the log; damage of the log is
   /// reported by ``Diagnostic/scrubFoundDamage(_:reason:)`` and in the result.

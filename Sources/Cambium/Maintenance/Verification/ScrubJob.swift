@@ -1,7 +1,7 @@
 import Dispatch
 import LMDB
 
-/// Runs the scrub in the background: a stretch a second, as large as the budget allows.
+/// Runs the scrub in the background: a range a second, as large as the budget allows.
 final class ScrubJob: Job {
   let name = "scrub"
   var quality: DispatchQoS { .background }
@@ -11,7 +11,7 @@ final class ScrubJob: Job {
 
   /// The budget for a second is at least so much that a round is over within a day.
   private static let secondsPerRound: UInt64 = 80_000
-  /// One stretch of a round that was asked for.
+  /// One range of a round that was asked for.
   private static let stretchBytes = 1 << 20
 
   init(_ database: Database) {
@@ -22,7 +22,7 @@ final class ScrubJob: Job {
 
   func delayAfterOpening() throws -> Duration? { pause?.first }
 
-  /// Reads a stretch; what cannot be read now is read another time.
+  /// Reads a range; what cannot be read now is read another time.
   func step(_ progress: ProgressReporter) throws -> JobStep {
     guard let database, let pause else { return .whenDue }
     let directory = database.directory

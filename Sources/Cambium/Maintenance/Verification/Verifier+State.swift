@@ -48,7 +48,7 @@ extension Verifier {
   private mutating func compare(_ reader: StateReader, _ scratch: State) throws {
     let transaction = try ReadTransaction(scratch.environment, tables: [])
     let rebuilt = StateReader(access: transaction.access, tables: scratch.tables)
-    // Where compaction is under way, or was broken off, the state still has older history.
+    // Where compaction is under way, or was interrupted, the state still has older history.
     let isCut = try reader.cut() == rebuilt.cut()
     unfinished = try reader.unfinished()
     if try reader.head().unfinished != UInt32(unfinished.count) {

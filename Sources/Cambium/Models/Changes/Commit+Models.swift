@@ -12,7 +12,7 @@ extension Commit {
   /// A model that got another key is deleted and created. Of models that share a collection, one
   /// that became another case is deleted for the one type and created for the other.
   ///
-  /// - Parameter type: The models.
+  /// - Parameter type: The type of the models.
   /// - Returns: The changes, with the model before and after.
   /// - Throws: As `find(_:)` at the moments before and after the transaction;
   ///   ``DatabaseError/compacted(oldest:)`` where they are before the horizon.
@@ -27,7 +27,7 @@ extension Commit {
   /// keys; see ``changes(of:)``. Two snapshots are held until it returns.
   ///
   /// - Parameters:
-  ///   - type: The models.
+  ///   - type: The type of the models.
   ///   - body: Takes the change; throwing ends the walk.
   /// - Throws: The error of `body`; as ``changes(of:)``.
   public func forEachChange<M: Model>(

@@ -43,7 +43,7 @@ public enum ModelChange<M: Model>: Sendable {
 
   /// True if a property differs, or any part of it: always for a model that came or went.
   ///
-  /// - Parameter property: A stored property.
+  /// - Parameter property: The key path of a stored property.
   /// - Returns: True if it is not as it was.
   /// - Complexity: O(properties).
   public func affects<V>(_ property: KeyPath<M, V>) -> Bool {

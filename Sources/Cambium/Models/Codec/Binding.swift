@@ -73,8 +73,8 @@ final class Binding: Sendable {
   /// Binds a schema.
   ///
   /// - Parameters:
-  ///   - core: The schema.
-  ///   - known: The names and declarations.
+  ///   - core: The schema to bind.
+  ///   - known: The names and declarations of the database.
   ///   - moment: The moment whose defaults count; nil for the present.
   /// - Throws: ``DatabaseError/misuse(reason:)`` where the schema cannot be used with them.
   init(_ core: SchemaCore, _ known: Catalog, asOf moment: UInt64? = nil) throws {

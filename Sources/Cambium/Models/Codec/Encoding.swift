@@ -102,8 +102,8 @@ struct ModelEncoder: ~Copyable {
   /// value.
   ///
   /// - Parameters:
-  ///   - value: The value.
-  ///   - offset: Where it lies in the model.
+  ///   - value: The value to store.
+  ///   - offset: The place of the property in the model.
   ///   - binding: The schema in the database.
   /// - Returns: The updates, by name.
   /// - Throws: As ``encode(_:_:)``.

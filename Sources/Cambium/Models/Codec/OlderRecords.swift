@@ -52,8 +52,8 @@ extension SchemaCore {
   /// Everything else in the record stays.
   ///
   /// - Parameters:
-  ///   - model: The model.
-  ///   - record: The record.
+  ///   - model: The model whose properties are written.
+  ///   - record: The record that they are written into.
   ///   - whole: Properties that are stored even where they are as they are by default.
   func write<M: Model>(_ model: M, into record: inout DynamicRecord, whole: Set<String> = []) {
     for name in evolution.removed { record[name] = nil }

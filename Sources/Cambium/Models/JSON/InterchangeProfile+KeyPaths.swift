@@ -1,5 +1,5 @@
 // Masks and forms of properties that the compiler knows. Swift 6.3 releases packs of closures twice
-// that may not escape and are handed on; so these may escape.
+// that may not escape and are passed on; so these may escape.
 
 extension InterchangeProfile {
   /// Only some properties of a model are shown, and the id.
@@ -7,7 +7,7 @@ extension InterchangeProfile {
   ///     let short = InterchangeProfile.standard.only(Flight.self, \.number, \.origin.name)
   ///
   /// - Parameters:
-  ///   - type: The model.
+  ///   - type: The type of the model.
   ///   - properties: Its properties, those in nested values, and those behind references.
   /// - Returns: As ``only(_:)``.
   public func only<M: Model, each V: PropertyValue>(
@@ -21,7 +21,7 @@ extension InterchangeProfile {
   /// Some properties of a model are not shown.
   ///
   /// - Parameters:
-  ///   - type: The model.
+  ///   - type: The type of the model.
   ///   - properties: As for ``only(_:_:)``.
   /// - Returns: As ``except(_:)``.
   public func except<M: Model, each V: PropertyValue>(
@@ -43,7 +43,7 @@ extension InterchangeProfile {
   ///     }
   ///
   /// - Parameters:
-  ///   - type: The model.
+  ///   - type: The type of the model.
   ///   - property: Its property; behind a reference it is written only.
   ///   - out: Makes what is written of a value; nil is written as null.
   ///   - back: Makes the value of what was written, or throws; the error is reported for the

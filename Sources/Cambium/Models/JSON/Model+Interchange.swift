@@ -46,7 +46,7 @@ extension Model {
   /// Makes a model of JSON. Properties that are not in it keep their initial values.
   ///
   /// - Parameters:
-  ///   - json: One object.
+  ///   - json: A text with one object.
   ///   - profile: The form of the JSON.
   /// - Throws: ``InputError`` where the text is no JSON; otherwise as
   ///   ``init(dictionary:_:)``.
@@ -73,7 +73,7 @@ extension Model {
   /// Takes over what JSON has, as ``merge(dictionary:_:)``.
   ///
   /// - Parameters:
-  ///   - json: One object.
+  ///   - json: A text with one object.
   ///   - profile: The form of the JSON.
   /// - Throws: ``InputError`` where the text is no JSON; otherwise as ``merge(dictionary:_:)``.
   public mutating func merge(json: String, _ profile: InterchangeProfile = .standard) throws {

@@ -100,7 +100,7 @@ extension Model {
   ///     }
   ///
   /// - Parameters:
-  ///   - path: The file.
+  ///   - path: The path of the file.
   ///   - form: An array, or lines.
   ///   - profile: The form of each model.
   ///   - body: Called with each model.

@@ -41,10 +41,10 @@ struct ChangedDefaults {
   /// Compares, and looks for records that rely on what would change.
   ///
   /// - Parameters:
-  ///   - core: The model.
+  ///   - core: The schema of the model.
   ///   - wanted: The declaration that the model would make.
   ///   - present: The declaration that the collection has; nil where it has none.
-  ///   - snapshot: Has the records.
+  ///   - snapshot: The snapshot that has the records.
   ///   - skipped: Properties that other steps make of something else.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   init(

@@ -21,7 +21,7 @@ public struct MigrationPlan: Hashable, Sendable {
 extension Database {
   /// Returns the plan of what `migrate` would do.
   ///
-  /// - Parameter type: The model.
+  /// - Parameter type: The model whose records are migrated.
   /// - Returns: The plan.
   /// - Throws: ``DatabaseError/unsupported(path:reason:)`` where a newer app has declared the model
   ///   or the schema does not say how a property is converted, ``DatabaseError/misuse(reason:)``
@@ -57,7 +57,7 @@ extension Database {
   /// The app's rules are checked for each record that changes; ``LifecycleModel`` is not called.
   ///
   /// - Parameters:
-  ///   - type: The model.
+  ///   - type: The model whose records are migrated.
   ///   - batch: The largest number of records in a transaction.
   ///   - metadata: Stored with each transaction.
   ///   - actor: Who migrates; stored in the metadata as `actor`.
@@ -104,7 +104,7 @@ extension Database {
   /// after the batch that is under way.
   ///
   /// - Parameters:
-  ///   - type: The model.
+  ///   - type: The model whose records are migrated.
   ///   - batch: The largest number of records in a transaction.
   ///   - metadata: Stored with each transaction.
   ///   - actor: Who migrates; stored in the metadata as `actor`.

@@ -99,7 +99,7 @@ extension CollectionMigration {
     var blend = (present ?? CollectionDefinition()).blended(with: target)
     let kept = keepsTarget ? try target?.value ?? .null : nil
     blend.migration = UnfinishedMigration(steps, target: kept)
-    // Every record is held against the target, whose names must have their numbers.
+    // Every record is checked against the target, whose names must have their numbers.
     try target.map { try tx.running.defineNames(of: $0) }
     try tx.declare(path, blend)
     return State(total: total)

@@ -183,8 +183,8 @@ struct Redeclaring {
     if let keys = core.definition.keys, let oldKeys = present.keys, keys != oldKeys {
       throw refuse("its keys are of the kind \(oldKeys.rawValue), not \(keys.rawValue)")
     }
-    // Half-way through a migration its declaration takes anything; the types were held against each
-    // other when it began, and each record is held against the new ones.
+    // Half-way through a migration its declaration takes anything; the types were checked against
+    // each other when it began, and each record is checked against the new ones.
     guard hasRecords, present.migration == nil else { return }
     let pending = pending
     for old in present.properties {

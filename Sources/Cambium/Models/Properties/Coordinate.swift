@@ -40,7 +40,7 @@ public struct Coordinate: Nested, Hashable {
     return 2 * Coordinate.radius * asin(min(1, share.squareRoot()))
   }
 
-  /// The stretches of latitude and longitude outside of which nothing is as near as this.
+  /// The ranges of latitude and longitude outside of which nothing is as near as this.
   func box(_ distance: Double) -> (latitude: ClosedRange<Double>, longitudes: [ClosedRange<Double>])
   {
     // A little more than the distance: what is just inside must not be lost to rounding.
@@ -63,18 +63,18 @@ public struct Coordinate: Nested, Hashable {
 private func radians(_ degrees: Double) -> Double { degrees * .pi / 180 }
 
 extension Query {
-  /// Narrows to models within a distance of a place. An index on the latitude is used for the
-  /// stretch around it; how far each really is, is the last stage, a ``filter(_:)``.
+  /// Narrows to models within a distance of a place. An index on the latitude is used for the range
+  /// around it; the real distance is checked last, by a ``filter(_:)``.
   ///
   ///     let near = try query.near(\.place, to: paris, within: 50_000).fetch()
   ///       .sorted { $0.place.distance(to: paris) < $1.place.distance(to: paris) }
   ///
   /// - Parameters:
-  ///   - property: Where a model is.
-  ///   - center: The place.
+  ///   - property: The property with a model's coordinate.
+  ///   - center: The coordinate from which distances are measured.
   ///   - distance: In metres; nothing is within less than zero, or near what is no number.
   /// - Returns: The narrower query.
-  /// - Complexity: O(what is in the stretch of latitude), 0.1 µs each.
+  /// - Complexity: O(models in the range of latitude), 0.1 µs each.
   public func near(
     _ property: KeyPath<M, Coordinate> & Sendable, to center: Coordinate, within distance: Double
   ) -> Query {

@@ -14,7 +14,7 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
   /// Names a property.
   ///
   /// - Parameters:
-  ///   - property: The property.
+  ///   - property: The key path of the property.
   ///   - name: The name that it is stored under; nil for its name in the type.
   public init(_ property: KeyPath<M, V> & Sendable, name: String? = nil) {
     keyPath = property
@@ -135,8 +135,8 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
   /// Stored under another name, or the same, as another type before.
   ///
   /// - Parameters:
-  ///   - name: The former name.
-  ///   - type: The former type.
+  ///   - name: The name under which it was stored before.
+  ///   - type: The type as which it was stored before.
   ///   - convert: Makes the new value; an error is that of reading the record.
   /// - Returns: The property with the former name.
   public func was<Old: PropertyValue>(

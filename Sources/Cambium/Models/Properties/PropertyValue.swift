@@ -29,7 +29,7 @@ public protocol PropertyValue: Equatable, Sendable {
 
   /// Reads a stored value.
   ///
-  /// - Parameter storedValue: The value.
+  /// - Parameter storedValue: The value as it was stored.
   /// - Throws: Any error, where it is none of this type; it is reported with the record's path and
   ///   the property.
   init(storedValue: Value) throws
@@ -41,14 +41,14 @@ public protocol PropertyValue: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - stored: The tag and the payload.
-  ///   - depth: In how many arrays and maps the value lies.
+  ///   - depth: The number of arrays and maps around the value.
   /// - Returns: The value.
   /// - Throws: As ``init(storedValue:)``.
   static func read(_ stored: RawSpan, depth: Int) throws -> Self
 
   /// Writes the stored bytes, to save making a ``Value``.
   ///
-  /// - Parameter writer: Takes them.
+  /// - Parameter writer: The writer that takes the bytes.
   /// - Throws: Any error, where the value cannot be stored.
   func write(to writer: inout ValueWriter) throws
 }

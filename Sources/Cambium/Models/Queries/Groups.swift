@@ -1,13 +1,13 @@
-// Groups of the models that answer, and the figures that can be made of each.
+// Groups of the models that answer, and the aggregates that can be computed of each.
 
 import Synchronization
 
-/// A figure over the models of a group.
+/// An aggregate over the models of a group.
 public struct Aggregate<V: Sendable>: Sendable {
   let measure: QueryMeasure
   fileprivate let read: @Sendable (Value) throws -> V
 
-  /// The figure as groups are tested and ordered by it.
+  /// The aggregate in the form in which groups are tested and ordered by it.
   fileprivate var path: PropertyPath { PropertyPath(measure.name) }
 }
 
@@ -38,7 +38,7 @@ extension Aggregate where V: PropertyValue {
 extension Aggregate: OrderTerm {
   /// Ascending.
   public var ordering: Ordering { Ordering(path) }
-  /// Large figures first.
+  /// Large aggregates first.
   public var descending: Ordering { ordering.descending }
 }
 
@@ -47,7 +47,7 @@ extension Aggregate: OrderTerm {
   fileprivate let own: Fields<M>
   fileprivate let named: NamedFigures
 
-  /// A property, to be made a figure of.
+  /// A property to aggregate.
   public subscript<V: PropertyValue>(dynamicMember keyPath: KeyPath<M, V>) -> Operand<V> {
     own[dynamicMember: keyPath]
   }
@@ -78,7 +78,7 @@ extension Aggregate: OrderTerm {
   }
 }
 
-/// The figures that a closure has named: conditions and orderings know only how they are called.
+/// The aggregates that a closure has named: conditions and orderings know only their names.
 private final class NamedFigures: Sendable {
   private let measures = Mutex<[QueryMeasure]>([])
 
@@ -96,14 +96,14 @@ private final class NamedFigures: Sendable {
 ///       .having { $0.count > 10 }
 ///       .select { ($0.count, $0.average($0.departureDelay)) }
 ///
-/// The figures of a join may be of any of its models: closures take one value for each.
+/// The aggregates of a join may be of any of its models: closures take one value for each.
 public struct Groups<M: Model, K: Sendable, each S: JoinedSide>: Sendable {
   private let request: QueryRequest
   private let paths: [PropertyPath]
   private let key: @Sendable ([Value]) throws -> K
   private var conditions: [Condition] = []
   private var orderings: [Ordering] = []
-  /// The figures that are tested or ordered by.
+  /// The aggregates that are tested or ordered by.
   private var needed: [QueryMeasure] = []
   private var limit: Int?
   private var offset = 0
@@ -145,8 +145,8 @@ public struct Groups<M: Model, K: Sendable, each S: JoinedSide>: Sendable {
     return copy
   }
 
-  /// Sorts the groups by figures, one or a tuple of several; without it they come in the order of
-  /// their values.
+  /// Sorts the groups by aggregates, one or a tuple of several; without it they come in the order
+  /// of their values.
   ///
   ///     query.group(by: \.carrier).order { ($0.count.descending, $0.sum($0.distance)) }
   public func order<each T: OrderTerm>(

@@ -86,7 +86,7 @@ public struct JoinedModels<M: Model, Element, each S: JoinedSide>: Results {
   /// - Parameters:
   ///   - other: Its type, which may be one that is there already.
   ///   - outer: The property of the first model; as a closure that takes all, of any.
-  ///   - inner: The property of the other, or its id.
+  ///   - inner: The property of the other model, or its id.
   /// - Returns: The wider results.
   public func join<Other: Model, V: PropertyValue, W: PropertyValue>(
     _ other: Other.Type, on outer: (Fields<M>) -> Operand<V>,
@@ -225,12 +225,12 @@ private struct JoinedSides<each S: JoinedSide> {
 }
 
 extension Query {
-  /// Puts models beside each other that have the same value.
+  /// Joins models of two types that have the same value.
   ///
   /// - Parameters:
-  ///   - other: The other type.
+  ///   - other: The type to join with.
   ///   - outer: The property of this model.
-  ///   - inner: The property of the other, or its id.
+  ///   - inner: The property of the other model, or its id.
   /// - Returns: The pairs.
   public func join<Other: Model, V: PropertyValue, W: PropertyValue>(
     _ other: Other.Type, on outer: (Fields<M>) -> Operand<V>,

@@ -98,7 +98,7 @@ extension Query {
     let search = try TextSearch(search, in: core.path, names, snapshot)
     try core.checkAsked(Set(search.plan.names), snapshot)
     let binding = try run.binding(core)
-    // Without conditions nothing that is found is passed over.
+    // Without conditions nothing that is found is skipped.
     let takesAll = run.plan.program == nil && run.filter == nil
     let (most, overflow) = window.skipped.addingReportingOverflow(window.left)
     var results: [TextResult<M>] = []

@@ -6,7 +6,7 @@ extension Database {
   ///     try database.query("flights where origin = $1 and delay > $2", airport.id, 60).fetch()
   ///
   /// - Parameters:
-  ///   - text: The query.
+  ///   - text: The query in the query language.
   ///   - values: The values that `$1`, `$2` and so on stand for in it. Pass input from elsewhere
   ///     this way: text that is put together can be made to ask something else.
   /// - Returns: The query; nothing is read for it yet.

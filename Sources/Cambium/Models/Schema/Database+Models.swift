@@ -10,10 +10,10 @@ extension Database {
   ///     let database = try Database(at: "flights.cambium", for: Airline.self, Flight.self)
   ///
   /// - Parameters:
-  ///   - path: The directory.
+  ///   - path: The database's directory.
   ///   - options: The options to open it with.
-  ///   - models: The types. A schema may add properties, indexes and views; what would change or
-  ///     drop what is stored is refused.
+  ///   - models: The types to declare. A schema may add properties, indexes and views; what would
+  ///     change or drop what is stored is refused.
   ///   - migrating: Runs the migrations that are not done yet, and is called with their progress;
   ///     without it they are left to `migrate`.
   ///   - progress: Called about ten times a second with the progress of opening, and of building
@@ -56,7 +56,7 @@ extension Database {
   ///     let database = try await Database.open(at: "flights.cambium", for: Flight.self)
   ///
   /// - Parameters:
-  ///   - path: The directory.
+  ///   - path: The database's directory.
   ///   - options: The options to open it with.
   ///   - model: The first of the types that it is opened for; see
   ///     ``init(at:options:for:migrating:progress:)``.
@@ -83,7 +83,7 @@ extension Database {
   /// Declares models in a database that is open.
   ///
   /// - Parameters:
-  ///   - models: The types.
+  ///   - models: The types to declare.
   ///   - metadata: Stored with the transactions that declare them.
   ///   - actor: Who declares them; stored in the metadata as `actor`.
   /// - Throws: As ``init(at:options:for:migrating:progress:)``.
@@ -94,10 +94,10 @@ extension Database {
   }
 
   /// Declares models in a database that is open, without blocking the caller's thread; cancelling
-  /// the task breaks off between two steps.
+  /// the task stops it between two steps.
   ///
   /// - Parameters:
-  ///   - models: The types.
+  ///   - models: The types to declare.
   ///   - metadata: Stored with the transactions that declare them.
   ///   - actor: Who declares them; stored in the metadata as `actor`.
   /// - Throws: As ``init(at:options:for:migrating:progress:)``; `CancellationError`.

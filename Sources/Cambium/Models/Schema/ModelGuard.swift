@@ -41,7 +41,7 @@ extension Schema {
   ) throws -> [Operation.PropertyUpdate] {
     let binding = try transaction.running.binding(core)
     let key = change.path.last?.stored ?? []
-    // A record that is no such model, as a tool may have left it, can be mended and deleted.
+    // A record that is no such model, as a tool may have left it, can be repaired and deleted.
     let old = change.old.flatMap { try? decode($0, change.oldKey ?? key, binding) }
     guard let new = change.new else {
       guard let hooks, let old else { return [] }

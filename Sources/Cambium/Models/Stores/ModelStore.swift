@@ -69,7 +69,7 @@ public protocol ModelStore: Sendable {
   /// Observes changes of models from now on.
   ///
   /// - Parameters:
-  ///   - type: The models.
+  ///   - type: The type of the models.
   ///   - id: Only this one; nil for all.
   /// - Returns: The changes, for one walk.
   /// - Throws: ``DatabaseError/misuse(reason:)`` for an id that is not assigned.

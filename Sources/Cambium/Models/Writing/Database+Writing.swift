@@ -40,7 +40,7 @@ extension Database {
   /// Inserts or changes a model in a transaction of its own; see `upsert(_:)` of ``Transaction``.
   ///
   /// - Parameters:
-  ///   - model: The model.
+  ///   - model: The model to store.
   ///   - metadata: Stored with the transaction.
   ///   - actor: Who makes the change; stored in the metadata as `actor`.
   /// - Returns: The outcome: inserted, updated or unchanged.
@@ -56,7 +56,7 @@ extension Database {
   /// Inserts or changes a model without blocking the caller's thread.
   ///
   /// - Parameters:
-  ///   - model: The model.
+  ///   - model: The model to store.
   ///   - metadata: Stored with the transaction.
   ///   - actor: Who makes the change; stored in the metadata as `actor`.
   /// - Returns: The outcome: inserted, updated or unchanged.

@@ -12,8 +12,8 @@ extension Transaction {
   ///
   /// - Parameters:
   ///   - element: The element to put in.
-  ///   - id: Which model.
-  ///   - property: The property; nil counts as empty.
+  ///   - id: The id of the model.
+  ///   - property: The key path of the property; nil counts as empty.
   /// - Throws: As ``set(_:_:to:)``; ``DatabaseError/badValue(_:reason:)`` for a set that would be
   ///   too large.
   public func insert<M: Model, V: PropertyValue, Element: PropertyValue>(
@@ -26,8 +26,8 @@ extension Transaction {
   ///
   /// - Parameters:
   ///   - element: The element to take out.
-  ///   - id: Which model.
-  ///   - property: The property.
+  ///   - id: The id of the model.
+  ///   - property: The key path of the property.
   /// - Throws: As ``set(_:_:to:)``.
   public func remove<M: Model, V: PropertyValue, Element: PropertyValue>(
     _ element: Element, from id: ModelID<M>, _ property: KeyPath<M, V> & Sendable
@@ -42,9 +42,9 @@ extension Transaction {
   ///     try tx.set(book, \.prices, "USD", to: 30)
   ///
   /// - Parameters:
-  ///   - id: Which model.
-  ///   - property: The property; nil counts as empty.
-  ///   - key: Which entry.
+  ///   - id: The id of the model.
+  ///   - property: The key path of the property; nil counts as empty.
+  ///   - key: The key of the entry.
   ///   - value: The entry's new value.
   /// - Throws: As ``set(_:_:to:)``; ``DatabaseError/badValue(_:reason:)`` for a dictionary that
   ///   would be too large.
@@ -59,9 +59,9 @@ extension Transaction {
   /// Takes an entry out of a dictionary, if there is one under the key, without reading the others.
   ///
   /// - Parameters:
-  ///   - key: Which entry.
-  ///   - id: Which model.
-  ///   - property: The property.
+  ///   - key: The key of the entry.
+  ///   - id: The id of the model.
+  ///   - property: The key path of the property.
   /// - Throws: As ``set(_:_:to:)``.
   public func removeValue<M: Model, V: PropertyValue, Key: DictionaryKey, Entry: PropertyValue>(
     forKey key: Key, from id: ModelID<M>, _ property: KeyPath<M, V> & Sendable
@@ -75,9 +75,9 @@ extension Transaction {
   ///     try tx.increment(post, \.reactions, "👍", by: 1)
   ///
   /// - Parameters:
-  ///   - id: Which model.
-  ///   - property: The property; nil counts as empty.
-  ///   - key: Which entry.
+  ///   - id: The id of the model.
+  ///   - property: The key path of the property; nil counts as empty.
+  ///   - key: The key of the entry.
   ///   - step: The number to add.
   /// - Throws: As ``set(_:_:to:)``; ``DatabaseError/badValue(_:reason:)`` for a sum that does not
   ///   fit 64 bits.

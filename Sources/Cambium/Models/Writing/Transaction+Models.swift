@@ -49,7 +49,7 @@ extension Transaction {
   ///     try tx.update(id) { $0.departureDelay = 12; $0.crew.append("Ada") }
   ///
   /// - Parameters:
-  ///   - id: Which one.
+  ///   - id: The id of the model.
   ///   - body: Changes it. Its id must stay.
   /// - Returns: The model before and after, and what differs.
   /// - Throws: ``DatabaseError/notFound(_:reason:)`` where there is none, what `body` throws;
@@ -146,11 +146,11 @@ extension Transaction {
     return count
   }
 
-  /// The model with an id; where there is none, the one that `make` makes is inserted.
+  /// The model with an id; where there is none, the one that `make` returns is inserted.
   ///
   /// - Parameters:
-  ///   - id: Which one; it becomes the new model's id.
-  ///   - make: Makes it.
+  ///   - id: The id to look up; it becomes the new model's id.
+  ///   - make: Makes the model where there is none.
   /// - Returns: The model that is there now.
   /// - Throws: As `insert(_:)`.
   @discardableResult

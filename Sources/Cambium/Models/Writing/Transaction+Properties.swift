@@ -6,7 +6,7 @@ extension Transaction {
   /// Sets a property without reading the model.
   ///
   /// - Parameters:
-  ///   - id: Which model.
+  ///   - id: The id of the model.
   ///   - property: The property, or a nested value with all of its properties.
   ///   - value: The property's new value.
   /// - Throws: ``DatabaseError/notFound(_:reason:)`` where there is no model, ``ValidationError``,
@@ -28,8 +28,8 @@ extension Transaction {
   /// Adds to a number without reading it. An absent one counts as its default, or else as zero.
   ///
   /// - Parameters:
-  ///   - id: Which model.
-  ///   - property: The property.
+  ///   - id: The id of the model.
+  ///   - property: The key path of the property.
   ///   - step: The number to add.
   /// - Throws: As ``set(_:_:to:)``; ``DatabaseError/badValue(_:reason:)`` for a sum that does not
   ///   fit 64 bits.
@@ -43,8 +43,8 @@ extension Transaction {
   ///
   /// - Parameters:
   ///   - element: The element to add.
-  ///   - id: Which model.
-  ///   - property: The property.
+  ///   - id: The id of the model.
+  ///   - property: The key path of the property.
   /// - Throws: As ``set(_:_:to:)``; ``DatabaseError/badValue(_:reason:)`` for an array that would
   ///   be too large.
   public func append<M: Model, V: PropertyValue, Element: PropertyValue>(
@@ -58,8 +58,8 @@ extension Transaction {
   /// - Parameters:
   ///   - element: The element to put in.
   ///   - position: From 0 up to the number of elements, which is the end.
-  ///   - id: Which model.
-  ///   - property: The property.
+  ///   - id: The id of the model.
+  ///   - property: The key path of the property.
   /// - Throws: As `append(_:to:_:)`;
   ///   ``DatabaseError/notFound(_:reason:)`` for a position outside the array.
   public func insert<M: Model, V: PropertyValue, Element: PropertyValue>(
@@ -74,9 +74,9 @@ extension Transaction {
   /// Takes an element out of an array without reading it; those behind it move up.
   ///
   /// - Parameters:
-  ///   - position: From 0.
-  ///   - id: Which model.
-  ///   - property: The property.
+  ///   - position: The index of the element, from 0.
+  ///   - id: The id of the model.
+  ///   - property: The key path of the property.
   /// - Throws: As ``set(_:_:to:)``; ``DatabaseError/notFound(_:reason:)`` for a position outside
   ///   the array or where there is none.
   public func removeElement<M: Model, V: PropertyValue, Element: PropertyValue>(
@@ -88,7 +88,7 @@ extension Transaction {
   /// Takes all elements that are equal to one out of an array.
   ///
   /// - Parameters:
-  ///   - element: Which ones.
+  ///   - element: The value of the elements to remove.
   ///   - id: The id of the model.
   ///   - property: The property, which is read to find their positions.
   /// - Returns: The number of elements that were removed.

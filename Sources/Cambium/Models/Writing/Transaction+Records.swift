@@ -48,7 +48,7 @@ extension Transaction {
   ///     try tx.update("flights/UA1545") { $0["delay"] = 12 }
   ///
   /// - Parameters:
-  ///   - path: Which one.
+  ///   - path: The path of the record.
   ///   - body: Changes it. Its path must stay.
   /// - Returns: True if anything differs.
   /// - Throws: ``DatabaseError/notFound(_:reason:)`` where there is no record, what `body` throws;

@@ -6,9 +6,9 @@ indirect enum QueryAccess {
   case keys([[UInt8]])
   /// The keys from a bound up to another, exclusive, in their stored form.
   case keyRange(ClosedOpenBytes, isReversed: Bool)
-  /// The records that have entries in a stretch of an index.
+  /// The records that have entries in a range of an index.
   case index(IndexScan)
-  /// The records that have entries in both stretches; the first has fewer.
+  /// The records that have entries in both ranges; the first has fewer.
   case both(IndexScan, IndexScan)
   /// In the past: the records that have entries in an index now, and those that changed since.
   case corrected(IndexScan, changed: [[UInt8]])

@@ -4,8 +4,8 @@ extension QueryPlanner {
   /// The largest number of index ranges that are walked, one for each value of an `in`.
   private static let rangesMax = 1000
 
-  /// The stretch of an index that a condition asks for; nil where the index has not all that is
-  /// asked for.
+  /// The range of an index that a condition asks for; nil where the index has not all that is asked
+  /// for.
   func scan(_ index: IndexPlan, _ own: [Condition.Test]) throws -> IndexScan? {
     var scan = IndexScan(
       index: index, ranges: [ClosedOpenBytes(prefix: IndexEntry.prefix(index.number))])
@@ -290,13 +290,13 @@ extension QueryPlanner {
 }
 
 extension ClosedOpenBytes {
-  /// The stretch of all values of its kind; itself where it has values of several.
+  /// The range of all values of its kind; itself where it has values of several.
   fileprivate var kind: ClosedOpenBytes {
     let kind = ClosedOpenBytes(prefix: Array(lower.prefix(1)))
     return kind.intersection(self) == self ? kind : self
   }
 
-  /// The stretch of what follows some bytes.
+  /// The same range with some bytes before its bounds.
   fileprivate func behind(_ prefix: [UInt8]) -> ClosedOpenBytes {
     ClosedOpenBytes(
       from: prefix + lower, upTo: upper.map { prefix + $0 } ?? ClosedOpenBytes.successor(prefix))

@@ -1,7 +1,8 @@
 // Views that keep the answer to a query with every write.
 
 extension QueryPlanner {
-  /// The view whose groups and figures are those that the query asks for; nil where there is none.
+  /// The view whose groups and aggregates are those that the query asks for; nil where there is
+  /// none.
   ///
   /// It must be about the same records: their condition is the query's, test by test; or what is
   /// left of the query's asks for one of its groups.
@@ -209,7 +210,7 @@ struct QueryViewAnswer {
   let showsValues: Bool
   let name: String
 
-  /// Visits the groups in order: each with its values, then its figures.
+  /// Visits the groups in order: each with its values, then its aggregates.
   func forEach(_ reader: StateReader, _ body: ([Value]) throws -> Bool) throws {
     var isEmpty = true
     func visit(_ group: ViewGroup) throws -> Bool {

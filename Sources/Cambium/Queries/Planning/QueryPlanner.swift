@@ -3,7 +3,7 @@
 //
 //     condition ──▶ conjuncts ──▶ each index: what do they say about its terms? ──▶ cheapest
 //                       │                                                             │
-//                       └── tests behind references: ask the far side first? ◀────────┘
+//                       └── tests behind references: use a semijoin instead? ◀────────┘
 
 /// Finds the cheapest way to answer a query.
 struct QueryPlanner {
@@ -25,8 +25,8 @@ struct QueryPlanner {
   /// True if keys compare as texts and all of them are stored as texts, so that their order is the
   /// tree's. Keys that read as integers or UUIDs are stored otherwise.
   let hasPlainTextKeys: Bool
-  /// True if keys compare as texts, and not all of them are stored as such, so that no stretch of
-  /// the tree or of an index has them in their order.
+  /// True if keys compare as texts, and not all of them are stored as such, so that no range of the
+  /// tree or of an index has them in their order.
   let hasMixedKeys: Bool
 
   init(_ description: QueryDescription, _ records: QueryRecords) throws {
@@ -286,7 +286,7 @@ extension Condition.Test {
     return keyRange(comparison, key, within: kind)
   }
 
-  /// The keys that it asks for, as a stretch of their stored forms.
+  /// The keys that it asks for, as a range of their stored forms.
   fileprivate var keyRange: ClosedOpenBytes? {
     switch self {
     case .text(PropertyPath(nil), .prefix, let text, .binary) where !text.isEmpty:

@@ -13,12 +13,12 @@ struct Semijoin {
 
   init(_ planner: QueryPlanner) { self.planner = planner }
 
-  /// Replaces what is cheaper that way.
+  /// Replaces the tests that are cheaper as semijoins.
   ///
   /// - Parameters:
-  ///   - test: The condition.
+  ///   - test: The condition of the query.
   ///   - count: The number of records that it is likely to be run on.
-  ///   - words: Takes what was done, for explaining.
+  ///   - words: The list to which descriptions of the replacements are appended, for explaining.
   /// - Returns: The condition to be run instead.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   func replacing(
@@ -68,7 +68,7 @@ struct Semijoin {
     return try QueryPlanner(description, planner.records).estimatedCost()
   }
 
-  /// The cost of reading a record of the far side, where all of them are read.
+  /// The cost of reading a record of the other collection, where all of them are read.
   private var recordCost: Double {
     planner.records.snapshot.moment == nil
       ? QueryPlanner.Cost.record : QueryPlanner.Cost.pastRecord
@@ -142,7 +142,7 @@ struct Semijoin {
 }
 
 extension Condition.Test {
-  /// True if a part of it could be answered from the far side.
+  /// True if a part of it could be answered by a semijoin.
   var hasFarSide: Bool {
     switch self {
     case .all(let tests), .any(let tests): tests.contains(where: \.hasFarSide)

@@ -19,7 +19,7 @@ struct TermConstraint {
   ///
   /// - Parameters:
   ///   - test: The test, whose path is the property of the term.
-  ///   - term: The term.
+  ///   - term: The term of the index that it constrains.
   ///   - isPlural: True if there is an entry for each element.
   /// - Returns: The constraint.
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a constant that cannot be stored.
@@ -68,7 +68,7 @@ struct TermConstraint {
 }
 
 extension ClosedOpenBytes {
-  /// The same stretch where every byte is turned.
+  /// The same range where every byte is turned.
   fileprivate var turned: ClosedOpenBytes {
     let lower = upper.map { ClosedOpenBytes.successor(turn($0)) ?? turn($0) } ?? []
     return ClosedOpenBytes(from: lower, upTo: ClosedOpenBytes.successor(turn(self.lower)))
@@ -79,7 +79,7 @@ extension ClosedOpenBytes {
 
   private func turn(_ bytes: [UInt8]) -> [UInt8] { bytes.map { ~$0 } }
 
-  /// True if it ends before another stretch does.
+  /// True if it ends before another range does.
   fileprivate func ends(before other: ClosedOpenBytes) -> Bool {
     guard let upper else { return false }
     return other.upper.map { upper.lexicographicallyPrecedes($0) } ?? true
@@ -116,7 +116,7 @@ struct TermBounds {
 
   // MARK: Equality
 
-  /// The stretches of some values, ascending, each once; nil where the index cannot find them.
+  /// The ranges of some values, ascending, each once; nil where the index cannot find them.
   func points(_ values: [Value]) throws -> Found? {
     var (all, isExact) = ([[UInt8]](), true)
     for value in values {
@@ -154,7 +154,7 @@ struct TermBounds {
 
   // MARK: Order
 
-  /// The stretches of a comparison, each within one kind of values; nil where the index cannot find
+  /// The ranges of a comparison, each within one kind of values; nil where the index cannot find
   /// them.
   func ranges(_ comparison: Condition.Comparison, _ value: Value) throws -> Found? {
     guard value != .null, let value = constant(value) else { return nil }
@@ -174,7 +174,7 @@ struct TermBounds {
     }
   }
 
-  /// A stretch that has all integers which compare so with a decimal, and a few others.
+  /// A range that has all integers which compare so with a decimal, and a few others.
   private func wholeNumbers(
     _ comparison: Condition.Comparison, _ number: Decimal
   ) throws -> [ClosedOpenBytes] {
@@ -192,7 +192,7 @@ struct TermBounds {
     return range.map { [$0] } ?? []
   }
 
-  /// The stretch of a comparison, within the kind of its constant.
+  /// The range of a comparison, within the kind of its constant.
   private static func range(
     _ comparison: Condition.Comparison, _ bytes: [UInt8]
   ) -> ClosedOpenBytes? {
@@ -208,7 +208,7 @@ struct TermBounds {
     }
   }
 
-  /// The stretch of a text, or of those that begin with one.
+  /// The range of a text, or of those that begin with one.
   func text(_ test: Condition.TextTest, _ text: String) throws -> ClosedOpenBytes? {
     guard !isReference, test == .equals || test == .prefix else { return nil }
     var bytes = try OrderedBytes.of(.string(text), as: term.type, term.collation)
@@ -219,7 +219,7 @@ struct TermBounds {
 }
 
 extension ClosedOpenBytes {
-  /// The stretch of all values that compare with one.
+  /// The range of all values that compare with one.
   fileprivate init?(kindOf bytes: [UInt8]) {
     guard let tag = bytes.first else { return nil }
     switch tag {

@@ -1,4 +1,4 @@
-/// Figures by group, on one thread.
+/// Aggregates by group, on one thread.
 ///
 /// The groups lie in a hash table, in which seeing a known one again allocates nothing. Where they
 /// need too much memory, what is known so far goes into a sorted file, and is put together in the
@@ -115,7 +115,7 @@ final class QueryGroups {
     slots[slot] = UInt32(group + 1)
   }
 
-  /// Visits the groups in the order of their values: each with its values, then its figures.
+  /// Visits the groups in the order of their values: each with its values, then its aggregates.
   func forEach(_ body: ([Value]) throws -> Bool) throws {
     if types.isEmpty && ends.isEmpty && parts == nil {
       _ = try body(try measures.map { try QueryAccumulator($0.kind).result() })

@@ -27,7 +27,7 @@ struct QueryWindow {
 
   var goesOn: Bool { left > 0 && handed < most }
 
-  /// Counts one, and says if it is passed over.
+  /// Counts a result, and returns true if it is skipped.
   @inline(__always)
   mutating func skips() -> Bool {
     if skipped > 0 {

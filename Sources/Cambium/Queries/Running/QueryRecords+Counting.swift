@@ -73,7 +73,7 @@ extension Path {
 }
 
 extension ClosedOpenBytes {
-  /// The stretch of the tree's keys for a stretch of the keys of a node's children.
+  /// The range of the tree's keys for a range of the keys of a node's children.
   func below(_ node: UInt64) -> ClosedOpenBytes {
     var prefix: [UInt8] = []
     prefix.append(bigEndian: node)

@@ -23,7 +23,7 @@ extension QueryRun {
     }
   }
 
-  /// The stretch of keys behind the cursor, where it names a key and results come in their order.
+  /// The range of keys behind the cursor, where it names a key and results come in their order.
   private func bounded(_ range: ClosedOpenBytes) -> ClosedOpenBytes {
     guard let after = plan.description.after, plan.order == nil else { return range }
     let isReversed = plan.description.orderings.first?.isDescending ?? false
@@ -230,7 +230,7 @@ extension QueryRun {
     return try visit(key, record, true)
   }
 
-  /// Visits the entries in the stretches of an index.
+  /// Visits the entries in the ranges of an index.
   private func forEachEntry(
     _ scan: IndexScan,
     _ body: (_ entry: RawSpan, _ value: RawSpan, _ own: RawSpan, _ isCut: Bool) throws -> Bool
@@ -316,7 +316,7 @@ extension QueryRun {
 }
 
 extension ClosedOpenBytes {
-  /// The stretch that surely holds what cut entries there are of it.
+  /// A range that certainly holds all cut entries of this one.
   var widened: ClosedOpenBytes {
     let most = IndexEntry.boundBytesMax
     var wide = self

@@ -1,4 +1,4 @@
-// Results as values: the properties that are selected, or the groups and their figures.
+// Results as values: the properties that are selected, or the groups and their aggregates.
 
 extension QueryRun {
   /// The names of what ``forEachValues(_:)`` hands out.
@@ -114,8 +114,8 @@ extension QueryRun {
   }
 }
 
-/// A group as a record of its own, whose properties are its values and figures; so conditions and
-/// orderings on groups are the same as on records.
+/// A group as a record of its own, whose properties are its values and aggregates; so conditions
+/// and orderings on groups are the same as on records.
 private struct GroupShape {
   private let names: [NameID]
   private let program: ConditionProgram?

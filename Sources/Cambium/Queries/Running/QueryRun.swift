@@ -230,7 +230,7 @@ public final class QueryRun {
 }
 
 extension QueryPlan {
-  /// The stretch of an index that results are found by.
+  /// The range of an index that results are found by.
   var scan: IndexScan? { if case .index(let scan) = access { scan } else { nil } }
 
   var indexNumber: UInt32? { scan?.index.number }

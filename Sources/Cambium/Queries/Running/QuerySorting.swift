@@ -18,7 +18,7 @@ struct QuerySorting: ~Copyable {
   ///
   /// - Parameters:
   ///   - place: The bytes that it is sorted by, which end in its key.
-  ///   - key: The record's key.
+  ///   - key: The record's key, in its stored form.
   ///   - record: The stored record.
   /// - Throws: ``StorageError`` where a temporary file cannot be written.
   mutating func add(_ place: RawSpan, _ key: RawSpan, _ record: RawSpan) throws {

@@ -10,7 +10,7 @@ extension Snapshot {
   ///
   /// - Parameters:
   ///   - collection: The collection, with a view of texts declared.
-  ///   - query: The query.
+  ///   - query: The words to search for.
   ///   - limit: The most records to find.
   ///   - properties: Which view is meant, by the properties that it was declared with; nil for the
   ///     first.

@@ -1,5 +1,5 @@
-// A short piece of a text around what was looked for: the stretch of words that has the most
-// different terms of the query, then the most of them, then the first.
+// A short piece of a text around what was looked for: the run of words that has the most different
+// terms of the query, then the most of them, then the first.
 
 /// A piece of a text, with the places of what was found.
 public struct TextSnippet: Hashable, Sendable {
@@ -38,7 +38,7 @@ extension TextPlan {
     return TextPlan.snippet(text, found.map { ($0.range, $0.term != nil) }, window)
   }
 
-  /// The stretch of words to show.
+  /// The run of words to show.
   private static func bestWindow(_ terms: [Int?], _ words: Int) -> Range<Int> {
     let length = min(words, terms.count)
     var best = (start: 0, different: 0, all: 0)

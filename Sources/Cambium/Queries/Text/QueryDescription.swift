@@ -20,7 +20,7 @@ package struct QueryDescription: Hashable, Sendable {
   package var selection: [PropertyPath]?
   /// True if results that are the same count once.
   package var isDistinct = false
-  /// Figures over groups, instead of records.
+  /// Aggregates over groups, instead of records.
   package var grouping: Grouping?
   /// The form of the answer.
   package var outcome = Outcome.list
@@ -65,7 +65,7 @@ package struct QueryDescription: Hashable, Sendable {
     }
   }
 
-  /// Figures over groups of records.
+  /// Aggregates over groups of records.
   package struct Grouping: Hashable, Sendable {
     /// The properties whose values make a group; none for all records together.
     package var paths: [PropertyPath]
