@@ -22,7 +22,7 @@ package struct ByteSource: ~Copyable {
   package let size: UInt64
   /// Bytes read and not yet dropped.
   package private(set) var buffer: [UInt8]
-  /// Where the read bytes end in `buffer`.
+  /// The end of the read bytes in `buffer`.
   package private(set) var end = 0
   /// The first byte that is not consumed.
   package var position = 0

@@ -10,7 +10,8 @@
 /// name, which vanishes when this is closed, whatever happens to the process.
 package struct InputFile: ~Copyable {
   private let descriptor: OpenDescriptor
-  /// Where the input starts: not 0 for a standard input of which somebody has read a part already.
+  /// The offset at which the input starts: not 0 for a standard input of which a part was read
+  /// before.
   private let base: off_t
   /// The input's length in bytes, as far as the system knows it.
   package let size: UInt64

@@ -1,5 +1,5 @@
-// Which value of a simple type something stands for. Only what is the same value is taken: 5.0 for
-// the whole number 5, but not 5.5; the text "5" only by a lenient profile.
+// Reads values of simple types from their form outside the database. Only the same value is
+// accepted: 5.0 for the whole number 5, but not 5.5; the text "5" only by a lenient profile.
 
 import FoundationEssentials
 

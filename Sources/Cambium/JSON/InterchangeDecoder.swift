@@ -1,12 +1,12 @@
-// From what stands for values outside back to values. Nothing is lost on the way without a word:
-// what cannot be what it must be is a problem, and all problems are reported together.
+// Converts values from their form outside the database. Nothing is lost silently: whatever does not
+// fit its type is a problem, and all problems are reported together.
 
 import FoundationEssentials
 
 /// Reads records that were written as dictionaries.
 package struct InterchangeDecoder {
   let profile: InterchangeProfile
-  /// The problems found so far, in the order in which they were met.
+  /// The problems found so far, in the order in which they were found.
   package private(set) var problems: [ValidationError] = []
 
   package init(_ profile: InterchangeProfile) { self.profile = profile }
@@ -109,7 +109,7 @@ package struct InterchangeDecoder {
     }
   }
 
-  /// The value that something stands for; nil where it is a problem.
+  /// The value of its form outside; nil where there is a problem.
   mutating func stored(
     _ value: Value, _ shape: InterchangeShape, _ place: Place
   ) -> Value? {

@@ -1,5 +1,5 @@
-// From values to what stands for them outside: the same code for models, whose types say more, and
-// for records, of which only the declaration is known.
+// Converts values to their form outside the database. Models, whose types say more, and records, of
+// which only the declaration is known, share this code.
 
 import FoundationEssentials
 
@@ -10,7 +10,7 @@ import FoundationEssentials
 ///    paths. ``embed(_:_:)`` keeps it.
 package struct InterchangeEncoder {
   let profile: InterchangeProfile
-  /// Where references lead; nil where they stay ids.
+  /// The snapshot that references are followed in; nil where they stay ids.
   let snapshot: Snapshot?
   private var visited: Set<Path> = []
   private var depth = 0
@@ -99,7 +99,7 @@ package struct InterchangeEncoder {
 
   // MARK: Values
 
-  /// The form outside that stands for a value.
+  /// The form of a value outside the database.
   mutating func outside(
     _ value: Value, _ shape: InterchangeShape, _ place: [String]
   ) throws -> Value {

@@ -4,8 +4,8 @@
 ///
 /// Spaces separate words. Within single quotes every character is itself; within double quotes a
 /// backslash takes the meaning from `"`, `\`, `$` and `` ` ``; outside of both, from anything. A
-/// `#` at the start of a word begins a comment. What a shell would do more with (pipes, files,
-/// several commands) is refused rather than taken as text.
+/// `#` at the start of a word begins a comment. Other syntax of a shell (pipes, files, several
+/// commands) is refused rather than taken as text.
 struct LineWords: Equatable {
   /// The words that are complete: a space follows, or the line's end.
   private(set) var words: [String] = []

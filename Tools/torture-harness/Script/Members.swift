@@ -9,8 +9,8 @@ import Simulation
 ///
 /// A member has a name, a score and a captain, another member, whose name an index previews. The
 /// migration gives it points, of those that it has: running the step twice shows, as leaving it out
-/// does. What is written meanwhile has points where the migration has been, and none where it has
-/// yet to come.
+/// does. Records that are written meanwhile have points where the migration has been, and none
+/// where it has yet to come.
 struct Members: Sendable {
   static let path: Path = "members"
   /// The metadata of each transaction of the migration.

@@ -15,7 +15,7 @@ public struct Change: Hashable, Sendable {
 public struct Commit: Sendable {
   /// Its place in the log.
   public let sequence: SequenceNumber
-  /// When it was committed; never before an earlier one.
+  /// The time of the commit; never before that of an earlier one.
   public let time: Date
   /// The database that wrote it.
   public let origin: UUID

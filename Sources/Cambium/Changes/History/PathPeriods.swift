@@ -50,7 +50,7 @@ struct PathPeriods {
   }
 }
 
-/// Where what a transaction leaves in its places came from.
+/// Finds the origin of the nodes that a transaction leaves in its places.
 private struct Arrivals {
   private let before: Snapshot
   /// Removals, restorations and moves, in order.

@@ -14,7 +14,7 @@ public struct Backup: Sendable {
   /// The moments that can be restored, the oldest first. There is more than one range where the
   /// database was compacted beyond what the backup had.
   public internal(set) var moments: [ClosedRange<SequenceNumber>] = []
-  /// When the newest of those transactions was committed; nil where there is none.
+  /// The time when the newest of those transactions was committed; nil where there is none.
   public internal(set) var time: Date?
   /// The named moments, as they were when the newest part was made.
   public internal(set) var tags: [Tag] = []

@@ -112,7 +112,7 @@ final class PieceWriter {
   }
 }
 
-/// Where a piece is in its file.
+/// The place of a piece in its file.
 struct PiecePlace: Equatable {
   var offset: UInt64 = 0
   var number: UInt64 = 0

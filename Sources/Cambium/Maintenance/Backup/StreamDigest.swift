@@ -11,7 +11,7 @@ final class StreamDigest: Sendable {
 
   /// Begins with no bytes.
   ///
-  /// - Parameter queue: Where it is computed; nobody else's.
+  /// - Parameter queue: The queue on which it is computed, and that nothing else uses.
   init(on queue: any WorkQueue) { self.queue = queue }
 
   /// Adds bytes at the end; from one thread.

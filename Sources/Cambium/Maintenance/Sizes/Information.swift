@@ -27,14 +27,14 @@ public struct Information: Sendable {
   public let format: Int
   /// The id of the database, stored in every record that it writes.
   public let origin: UUID
-  /// When the database was created.
+  /// The time when the database was created.
   public let created: Date
   /// The newest record of the log.
   public let head: SequenceNumber
   /// The newest record that the state has folded in; behind the head after a crash, until it is
   /// opened for writing.
   public let applied: SequenceNumber
-  /// When the first and the newest transaction were committed.
+  /// The times when the first and the newest transaction were committed.
   public let times: (first: Date, last: Date)?
   /// The number of this state: 1 for the first, and one more each time that it was rebuilt.
   public let generation: UInt64

@@ -5,7 +5,7 @@ import LMDB
 
 /// Measures the log.
 struct LogSizes {
-  /// Where its tables' bytes are added.
+  /// The places to which its tables' bytes are added.
   struct Places {
     fileprivate let records: Int
     fileprivate let segments: Int

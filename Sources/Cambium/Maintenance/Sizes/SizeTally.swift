@@ -1,7 +1,7 @@
 // Adds bytes up by what they are about. Groups are divided only by the requested criteria, so the
 // memory is that of the groups, whatever is read.
 
-/// Where bytes lie that are being added up: a table of an environment.
+/// The place of bytes that are being added up: a table of an environment.
 struct SizePlace {
   /// The column of the sum.
   enum Part { case log, archive, tree, history, other }
@@ -80,7 +80,7 @@ struct SizeTally {
 
   var tellsProperties: Bool { asked.contains(.property) }
 
-  /// Where bytes are added from now on.
+  /// Sets the place to which bytes are added from now on.
   mutating func place(_ environment: String?, _ table: String?, _ part: SizePlace.Part) -> Int {
     places.append(SizePlace(environment: environment, table: table, part: part))
     return places.count - 1

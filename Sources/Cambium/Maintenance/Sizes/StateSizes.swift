@@ -7,7 +7,7 @@ import LMDB
 
 /// Measures the nodes of a state and their history.
 struct StateSizes {
-  /// Where its tables' bytes are added.
+  /// The places to which its tables' bytes are added.
   struct Places {
     fileprivate let tree: Int
     fileprivate let counts: Int

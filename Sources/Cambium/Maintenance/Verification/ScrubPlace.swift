@@ -115,6 +115,6 @@ struct ScrubDamage: Equatable, Sendable {
   var state: [String] = []
   var log: [String] = []
 
-  /// So many are listed of each.
+  /// The largest number of findings that are listed of each.
   static let countMax = 100
 }

@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// The findings of a round of the scrub; see ``Database/scrub(progress:)``.
 public struct ScrubReport: Hashable, Sendable {
-  /// When the round was over.
+  /// The time when the round ended.
   public let ended: Date
   /// The bytes that were read.
   public let bytes: UInt64

@@ -6,7 +6,7 @@ import FoundationEssentials
 public struct Verification: Sendable {
   /// One thing that is not as it should be.
   public struct Finding: Sendable, Hashable, CustomStringConvertible {
-    /// Where: `log` or `state`.
+    /// The environment: `log` or `state`.
     public let part: String
     /// A description of the fault, with the record, page or path.
     public let description: String

@@ -60,7 +60,7 @@ extension Verifier {
     }
   }
 
-  /// Where something is kept for a while that must not lie in the directory.
+  /// The directory for temporary files that must not be in the database's.
   static var temporaryDirectory: String {
     Files.resolved(ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp")
   }

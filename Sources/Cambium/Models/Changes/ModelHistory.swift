@@ -61,7 +61,7 @@ public struct ModelRevision<M: Model>: Sendable {
 
   /// The transaction's place in the log.
   public var sequence: SequenceNumber { transaction.sequence }
-  /// When the transaction was committed.
+  /// The time when the transaction was committed.
   public var time: Date { transaction.time }
   /// The metadata given to `write`, such as who wrote and why.
   public var metadata: [String: String] { transaction.metadata }

@@ -6,7 +6,7 @@ struct Evolution: Sendable {
   /// A ``Migration`` without its code.
   struct Step: Sendable {
     let name: String
-    /// Where the properties lie that it makes of something else.
+    /// The ranges of offsets of the properties that it computes.
     let changes: [Range<Int>]
   }
 

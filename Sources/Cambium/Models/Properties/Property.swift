@@ -354,7 +354,7 @@ extension Property where V.Base: ReferenceProperty {
 }
 
 extension SchemaDraft {
-  /// Where a stored `var` lies in the model; what is none is a problem.
+  /// The offset of a stored `var` in the model; anything else is a problem.
   fileprivate mutating func offset<M: Model, V>(ofVariable keyPath: KeyPath<M, V>) -> Int? {
     if keyPath is WritableKeyPath<M, V>, let offset = MemoryLayout<M>.offset(of: keyPath) {
       return offset

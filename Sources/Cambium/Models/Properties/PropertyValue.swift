@@ -68,7 +68,7 @@ extension PropertyValue {
 
 /// A type whose members a query can name: the properties of a model or of a nested value.
 public protocol MemberSource: Sendable {
-  /// Where those properties are found.
+  /// The list of those properties.
   static var members: MemberList { get }
 }
 

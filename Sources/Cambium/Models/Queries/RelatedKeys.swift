@@ -101,7 +101,7 @@ final class RelatedKeys {
 
 /// The models that some keys are of, or that refer to them.
 final class RelatedModels<Other: Model> {
-  /// As many are remembered from one batch to the next.
+  /// The largest number of models that are remembered from one batch to the next.
   private static var rememberedMax: Int { 4096 }
 
   private let keys: RelatedKeys

@@ -12,7 +12,7 @@ struct DiscoveredProperty: Sendable {
 /// The stored properties of a type, or the reason why it cannot be stored.
 struct Discovery {
   private(set) var properties: [DiscoveredProperty] = []
-  /// Where the model's id lies.
+  /// The offset of the model's id.
   private(set) var idOffset: Int?
   /// The reason why the type cannot be stored; nil if it can.
   private(set) var problem: String?

@@ -85,7 +85,7 @@ public struct ModelID<M: Model>: Hashable, Sendable {
   @inlinable
   public var isAssigned: Bool { key != .unassigned }
 
-  /// Where the model is stored.
+  /// The path under which the model is stored.
   ///
   /// - Throws: ``DatabaseError/badKey(_:reason:)`` for what no key can be,
   ///   ``DatabaseError/misuse(reason:)`` for an id without a key.

@@ -129,7 +129,7 @@ final class SchemaCore: Sendable {
     properties.indices.filter { range.contains(properties[$0].offset) }
   }
 
-  /// Where a model is stored.
+  /// The path under which a model is stored.
   func path<M: Model>(of id: ModelID<M>) throws -> Path { path.appending(try treeKey(of: id)) }
 
   /// A model's key in the tree.

@@ -121,7 +121,7 @@ extension Transaction {
     }
   }
 
-  /// Where a property lies in the model.
+  /// The offset of a property in the model.
   func place<M: Model, V>(of property: KeyPath<M, V>) throws -> Int {
     try M.schema.core.check()
     guard let offset = MemoryLayout<M>.offset(of: property), property is WritableKeyPath<M, V>

@@ -78,7 +78,7 @@ extension QueryRecords {
 
   /// Joins the others again.
   ///
-  /// - Returns: Where the record itself is.
+  /// - Returns: The range of the record itself.
   fileprivate func join(from bytes: RawSpan) throws -> Range<Int> {
     let count = Int(try bytes.load(UInt32.self, at: 0))
     try bytes.check(4, count)

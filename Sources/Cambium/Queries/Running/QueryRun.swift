@@ -160,7 +160,7 @@ public final class QueryRun {
     return Array(place.array().dropLast(key.byteCount))
   }
 
-  /// Where the last run stopped because it was enough; nil where it came to the end.
+  /// The cursor where the last run stopped at its limit; nil if it came to the end.
   @usableFromInline
   var cursor: QueryCursor? {
     let hash = plan.description.cursorHash

@@ -1,8 +1,8 @@
 /// Sorts results: the first few in a heap, all of them with a file for what memory does not hold.
 ///
-/// Each is kept with its record, so that it is handed out without another lookup.
+/// Each is kept with its record, so that it is returned without another lookup.
 struct QuerySorting: ~Copyable {
-  /// As many are kept in a heap at most.
+  /// The largest number of results that are kept in a heap.
   static let heapMax = 20_000
 
   private var heap: TopHeap?
