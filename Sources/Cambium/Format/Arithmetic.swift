@@ -1,6 +1,6 @@
 /// Adds stored numbers.
 enum Arithmetic {
-  /// The stored sum; something absent counts as zero, and a double makes the sum a double.
+  /// The stored sum; an absent value counts as zero, and a double makes the sum a double.
   static func sum(_ stored: [UInt8]?, _ step: [UInt8], _ path: Path) throws -> [UInt8] {
     let step = try step.lend { try Value($0) }
     let start = try stored.map { try $0.lend { try Value($0) } } ?? .integer(0)

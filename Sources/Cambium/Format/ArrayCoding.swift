@@ -1,6 +1,6 @@
 /// Changes stored arrays.
 enum ArrayCoding {
-  /// The array with an element put in, at the end where `position` is nil; absent counts as empty.
+  /// The array with an element inserted, at the end if `position` is nil; absent counts as empty.
   static func inserting(
     _ element: [UInt8], at position: UInt64?, into stored: [UInt8]?, _ path: Path
   ) throws -> [UInt8] {
@@ -14,7 +14,7 @@ enum ArrayCoding {
     return joined(elements)
   }
 
-  /// The array with an element taken out.
+  /// The array with an element removed.
   static func removing(
     at position: UInt64, from stored: [UInt8]?, _ path: Path
   ) throws -> [UInt8] {

@@ -1,7 +1,7 @@
-// Bytes being put together on the hot path: memory that is used again, written without an array's
-// checks for sharing. The one place where Format writes raw memory.
+// Bytes being assembled on the hot path: memory that is reused, written without an array's checks
+// for sharing. The one place where Format writes raw memory.
 
-/// Takes bytes one after the other: an array, or a buffer.
+/// Takes bytes one after the other; an array or a buffer.
 protocol ByteSink: ~Copyable {
   var count: Int { get }
   mutating func append(_ byte: UInt8)
@@ -39,7 +39,7 @@ extension ByteSink where Self: ~Copyable {
   }
 }
 
-/// A growing stretch of memory with one owner.
+/// A growing region of memory with one owner.
 @safe struct ByteBuffer: ~Copyable, ByteSink {
   private var base: UnsafeMutableRawPointer
   private var capacity: Int
@@ -52,7 +52,7 @@ extension ByteSink where Self: ~Copyable {
 
   deinit { unsafe base.deallocate() }
 
-  /// Forgets the content, and keeps the memory.
+  /// Discards the content, and keeps the memory.
   @inline(__always)
   mutating func clear() { count = 0 }
 
@@ -110,14 +110,14 @@ extension ByteSink where Self: ~Copyable {
     count += bytes.byteCount
   }
 
-  /// Puts a little-endian number over bytes that were added before.
+  /// Overwrites bytes that were added before with a little-endian number.
   @inline(__always)
   mutating func store<T: FixedWidthInteger & BitwiseCopyable>(_ value: T, at offset: Int) {
     precondition(offset >= 0 && offset + MemoryLayout<T>.size <= count, "store outside the buffer")
     unsafe base.storeBytes(of: value.littleEndian, toByteOffset: offset, as: T.self)
   }
 
-  /// Turns every bit from a place on.
+  /// Inverts every bit from a place on.
   mutating func invert(from start: Int) {
     for index in start..<count {
       let byte = unsafe base.load(fromByteOffset: index, as: UInt8.self)
@@ -125,14 +125,14 @@ extension ByteSink where Self: ~Copyable {
     }
   }
 
-  /// Forgets what comes after a place.
+  /// Discards everything after a place.
   @inline(__always)
   mutating func cut(to length: Int) {
     precondition(length <= count, "cut behind the end")
     count = length
   }
 
-  /// Puts the number of bytes behind a place in front of them, as a varint.
+  /// Inserts, as a varint, the number of bytes after a place in front of them.
   mutating func insertLength(at start: Int) {
     let length = count - start
     precondition(start >= 0 && length >= 0, "insert behind the end of the buffer")
@@ -154,7 +154,7 @@ extension ByteSink where Self: ~Copyable {
     return try unsafe body(bytes.bytes)
   }
 
-  /// A copy of another buffer's bytes and, behind them, of these.
+  /// A copy of another buffer's bytes, followed by these.
   func appended(to first: borrowing ByteBuffer) -> [UInt8] {
     let (firstCount, total) = (first.count, first.count + count)
     return unsafe [UInt8](unsafeUninitializedCapacity: total) { buffer, initializedCount in

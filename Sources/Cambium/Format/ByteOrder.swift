@@ -1,10 +1,10 @@
 /// Compares text by its UTF-8 bytes, which is how Cambium orders and equates it. Swift's own `==`
 /// and `<` on strings follow Unicode's canonical equivalence instead.
 enum ByteOrder {
-  /// Less than, equal to or greater than zero, as `a` comes before, with or after `b`.
+  /// Less than, equal to or greater than zero if `a` sorts before, with or after `b`.
   @inline(__always)
   static func compare(_ a: String, _ b: String) -> Int {
-    // Most names differ in their first byte, which is at hand.
+    // Most names differ in their first byte, which is cheap to read.
     if let first = a.utf8.first, let second = b.utf8.first, first != second {
       return Int(first) - Int(second)
     }
@@ -30,7 +30,7 @@ enum ByteOrder {
   }
 
   /// True if two strings are one and the same: short ones with the same bytes, or longer ones in
-  /// the same memory. Most names that are compared are.
+  /// the same memory. Most names that are compared are identical.
   @inline(__always)
   static func haveSameStorage(_ a: String, _ b: String) -> Bool {
     let a = unsafe unsafeBitCast(a, to: (UInt64, UInt64).self)

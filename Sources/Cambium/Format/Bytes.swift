@@ -1,5 +1,5 @@
-// Bounds-checked access to stored bytes: the one place where Format reads raw memory.
-// Whatever the bytes say, the answer is a value or an error.
+// Bounds-checked access to stored bytes: the one place where Format reads raw memory. The result is
+// a value or an error, whatever the bytes are.
 
 import LMDB
 
@@ -24,7 +24,7 @@ extension RawSpan {
     UInt64(try load(UInt32.self, at: offset)) | UInt64(try load(UInt16.self, at: offset + 4)) << 32
   }
 
-  /// Checks that a stretch lies inside; the caller may then `extracting` it.
+  /// Checks that a range is within bounds; the caller may then `extracting` it.
   @inline(__always)
   func check(_ offset: Int, _ count: Int) throws {
     guard offset >= 0, count >= 0, offset <= byteCount, count <= byteCount - offset else {
@@ -48,7 +48,7 @@ extension RawSpan {
     }
   }
 
-  /// A count or length that must fit the bytes that are left.
+  /// A count or length that must fit into the bytes that are left.
   @inline(__always)
   func length(at offset: inout Int) throws -> Int {
     let value = try varint(at: &offset)
@@ -56,7 +56,7 @@ extension RawSpan {
     return Int(value)
   }
 
-  /// A copy of a stretch.
+  /// A copy of a range.
   func array(_ offset: Int, _ count: Int) throws -> [UInt8] {
     try check(offset, count)
     return unsafe extracting(offset..<(offset + count)).withUnsafeBytes { unsafe Array($0) }
@@ -70,7 +70,7 @@ extension RawSpan {
   func string(_ offset: Int, _ count: Int) throws -> String {
     try check(offset, count)
     let text = unsafe extracting(offset..<(offset + count)).withUnsafeBytes { bytes in
-      // `String(validating:)` takes four times as long, so it is left what is not plain ASCII.
+      // `String(validating:)` takes four times as long, so it is used only for non-ASCII text.
       unsafe bytes.isASCII
         ? unsafe String(decoding: bytes.assumingMemoryBound(to: UInt8.self), as: UTF8.self)
         : unsafe String(validating: bytes, as: UTF8.self)
@@ -115,7 +115,7 @@ extension RawSpan {
     byteCount >= prefix.byteCount && extracting(0..<prefix.byteCount).equals(prefix)
   }
 
-  /// True if it comes before another in the order of bytes.
+  /// True if it sorts before another in byte order.
   func precedes(_ other: RawSpan) -> Bool {
     let limit = min(byteCount, other.byteCount)
     return unsafe withUnsafeBytes { a in
@@ -129,7 +129,7 @@ extension RawSpan {
     }
   }
 
-  /// How many bytes it begins with that the other begins with, too.
+  /// The number of leading bytes that it has in common with another.
   func sharedPrefix(with other: RawSpan) -> Int {
     let limit = min(byteCount, other.byteCount)
     return unsafe withUnsafeBytes { a in
@@ -195,7 +195,7 @@ extension [UInt8] {
     unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
   }
 
-  /// Puts a little-endian number over what is there.
+  /// Overwrites bytes with a little-endian number.
   mutating func store<T: FixedWidthInteger>(_ value: T, at offset: Int) {
     for index in 0..<MemoryLayout<T>.size {
       self[offset + index] = UInt8(truncatingIfNeeded: value >> T(index * 8))

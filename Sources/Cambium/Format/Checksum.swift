@@ -20,7 +20,7 @@ enum Checksum {
   }
 }
 
-/// BLAKE2b-256, fed piece by piece.
+/// BLAKE2b-256, computed piece by piece.
 @safe struct Digest: ~Copyable {
   /// The length of a digest in bytes.
   static let bytesCount = 32
@@ -28,7 +28,7 @@ enum Checksum {
   /// libsodium's state, which must be aligned to 64 bytes.
   private let state: UnsafeMutableRawPointer
 
-  /// Lets libsodium choose the fastest code for this processor; without it, it takes the slowest.
+  /// Lets libsodium choose the fastest code for this processor; otherwise it uses the slowest.
   private static let isReady = sodium_init()
 
   init() {
@@ -52,14 +52,14 @@ enum Checksum {
   /// Adds bytes.
   func update(_ bytes: [UInt8]) { bytes.lend { update($0) } }
 
-  /// The digest of all that was added; nothing can be added after it.
+  /// The digest of everything added; nothing can be added after it.
   func current() -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: Digest.bytesCount)
     unsafe crypto_generichash_final(OpaquePointer(state), &digest, digest.count)
     return digest
   }
 
-  /// The digest of all that was added.
+  /// The digest of everything added.
   consuming func finish() -> [UInt8] { current() }
 
   /// The digest of some bytes.
@@ -70,7 +70,7 @@ enum Checksum {
   }
 }
 
-/// Random bytes that nobody can predict.
+/// Unpredictable random bytes.
 enum Randomness {
   static func bytes(_ count: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)

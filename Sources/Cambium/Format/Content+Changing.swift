@@ -1,21 +1,21 @@
 // The parts of a content, and the content after an operation.
 
 extension Content {
-  /// Takes the content out of a version; nil for nothing of its own.
+  /// Takes the content out of a version; nil if the node has none of its own.
   init?(_ header: NodeHeader, _ version: RawSpan) {
     self.init(header.kind, version.extracting(droppingFirst: header.contentOffset).array())
   }
 
-  /// Makes the content of a node of a kind; nil for nothing of its own.
+  /// Makes the content of a node of a kind; nil if the node has none of its own.
   init?(_ kind: ContentKind, _ bytes: [UInt8]) {
     if kind == .none { return nil }
     self.init(kind: kind, bytes: bytes)
   }
 
-  /// The content of a node that has nothing of its own.
+  /// The content of a node that has none of its own.
   static let nothing = Content(kind: .none, bytes: [])
 
-  /// The properties; none for anything but a record.
+  /// The properties; none unless it is a record.
   func properties() throws -> RecordBuilder {
     kind == .record ? try bytes.lend { try RecordBuilder($0) } : RecordBuilder()
   }

@@ -1,10 +1,10 @@
-/// Why the database could not do what was asked, sorted by what you can do about it.
+/// The reason why the database could not do as asked, sorted by the caller's remedy.
 ///
 /// A write that throws has stored nothing, except in the case ``outcomeUnknown(_:)``.
 public enum DatabaseError: Error, Equatable, Sendable {
   // MARK: Errors in the request
 
-  /// The key cannot be one. Recovery: choose another key, or escape `/` and `~` in a path.
+  /// The text cannot be a key. Recovery: choose another key, or escape `/` and `~` in a path.
   case badKey(String, reason: String)
 
   /// The value cannot be stored there. Recovery: change the value; `reason` says what is allowed.
@@ -13,22 +13,22 @@ public enum DatabaseError: Error, Equatable, Sendable {
   /// There is no node (or no array, or nothing to restore) at the path. Recovery: create it first.
   case notFound(Path, reason: String)
 
-  /// Something else already has the place. Recovery: choose another path, or remove what is there.
+  /// Another node already has the place. Recovery: choose another path, or remove that node.
   case exists(Path, reason: String)
 
-  /// Records break rules that are declared for their collection; all that is wrong with what was
-  /// written. Recovery: correct the values.
+  /// Records break rules that are declared for their collection; all violations are listed.
+  /// Recovery: correct the values.
   case invalid([Violation])
 
   /// Another record has the same values in a unique index. Recovery: choose other values, or change
   /// the record that has them.
   case notUnique(Path, index: [String], takenBy: Path)
 
-  /// A record cannot go, or be moved, as long as others refer to it. Recovery: delete or change
-  /// `by` first, and others like it.
+  /// A record cannot be deleted or moved while others refer to it. Recovery: delete or change `by`
+  /// first, and others like it.
   case stillReferred(Path, by: Path, property: String)
 
-  /// A precondition did not hold: somebody wrote in between. Recovery: read again and retry.
+  /// A precondition did not hold, because another write came first. Recovery: read again and retry.
   case conflict(Path, expected: SequenceNumber, found: SequenceNumber)
 
   /// The data that an undo would restore has been changed since, in these places. Recovery: undo
@@ -38,7 +38,7 @@ public enum DatabaseError: Error, Equatable, Sendable {
   /// The call is not allowed here, such as `write` inside `write`. Recovery: see `reason`.
   case misuse(reason: String)
 
-  /// The transaction has more operations than one may. Recovery: split it.
+  /// The transaction's operations exceed the size limit. Recovery: split it.
   case transactionTooLarge(bytes: Int, limit: Int)
 
   // MARK: Not now
@@ -50,13 +50,13 @@ public enum DatabaseError: Error, Equatable, Sendable {
   /// `applied`, because the state could not be written: the disk is full, or has failed.
   ///
   /// Recovery: free space or check the disk, then read again. The next write, the next read, and
-  /// the engine by itself try again; nothing needs to be written a second time.
+  /// the engine by itself retry; no write needs to be repeated.
   case stateBehind(applied: SequenceNumber, head: SequenceNumber, reason: String)
 
   /// The directory is open in this process already. Recovery: share that ``Database``.
   case alreadyOpen(path: String)
 
-  /// The moment lies in the future, or before the first record. Recovery: ask for one in range.
+  /// The moment is in the future, or before the first record. Recovery: choose one in range.
   case noSuchMoment(reason: String)
 
   /// Compaction has removed the records you asked for; `oldest` is the first one left.
@@ -69,11 +69,12 @@ public enum DatabaseError: Error, Equatable, Sendable {
   /// There is no database at the path. Recovery: check the path, or allow creation.
   case noDatabase(path: String)
 
-  /// The directory holds something else, or a format this version does not know, or is in use where
-  /// it cannot be shared. Recovery: open it with the version that wrote it; otherwise see `reason`.
+  /// The directory is not a database, or has a format that this version does not know, or is in use
+  /// and cannot be shared. Recovery: open it with the version that wrote it; otherwise see
+  /// `reason`.
   case unsupported(path: String, reason: String)
 
-  /// The collection's records are of an older form than the model's: what is still to be done.
+  /// The collection's records are of an older form than the model's; `steps` are the pending steps.
   ///
   /// Recovery: call `Database.migrate`, or open with `migrating`.
   case needsMigration(Path, steps: [String])
@@ -81,22 +82,22 @@ public enum DatabaseError: Error, Equatable, Sendable {
   /// The database is open for reading only. Recovery: open it for writing.
   case readOnly(reason: String)
 
-  /// The disk, or the configured maximum, is full. A write has stored nothing then, and what was
+  /// The disk, or the configured maximum, is full. A write has stored nothing then, and everything
   /// stored before is unharmed. Recovery: free space, retry.
   case full(reason: String)
 
   // MARK: Close and open again
 
-  /// Stored bytes are not what was written. Recovery: `cambium verify` says where; restore a
-  /// backup, or rebuild if only the state is damaged.
+  /// Stored bytes differ from those that were written. Recovery: `cambium verify` finds the place;
+  /// restore a backup, or rebuild if only the state is damaged.
   case corrupt(reason: String)
 
-  /// The operating system failed to read or write. Recovery: check the disk and try again. Where it
-  /// was the log that failed, every further write throws until the database is opened again.
+  /// The operating system failed to read or write. Recovery: check the disk and try again. If the
+  /// log failed, every further write throws until the database is opened again.
   case ioFailure(reason: String)
 
   /// The page that makes a commit valid could not be written: the transaction may or may not be
-  /// stored. Recovery: close and open again; the head's sequence number tells.
+  /// stored. Recovery: close and open again; the head's sequence number shows which.
   case outcomeUnknown(SequenceNumber)
 
   /// The handle can no longer be used: it was closed, its process forked, or its files were

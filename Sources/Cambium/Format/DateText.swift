@@ -1,4 +1,4 @@
-// Dates as text: ISO 8601 in the calendar that everybody uses, carried on into the past and future.
+// Dates as text: ISO 8601 in the Gregorian calendar, extended into the past and future.
 //
 //     2013-01-01                          a day: its first moment, UTC
 //     2013-01-01T10:00:00Z                a moment, in UTC
@@ -7,12 +7,12 @@
 //     2013-01-01 10:00:00                 a time without an offset, taken as UTC
 //     +12013-01-01T…, -0001-01-01T…       years outside 0000 to 9999 have a sign
 //
-// A value keeps the moment and nothing else, so only the first three are read back from what is
-// written. The last fraction digits beyond the microsecond would be lost too: seven digits are no
-// date.
+// A value keeps only the moment, so only the first three forms are reproduced exactly when written.
+// Digits beyond the microsecond would be lost as well: a text with seven fraction digits is not
+// accepted as a date.
 
 package enum DateText {
-  /// How a date is written.
+  /// The form in which a date is written.
   package enum Form: Equatable {
     /// `2013-01-01`
     case day
@@ -22,7 +22,7 @@ package enum DateText {
     case other
   }
 
-  /// Reads a date in any of the forms above, or gives nil.
+  /// Reads a date in any of the forms above; nil if it is not one.
   package static func parse(_ bytes: Span<UInt8>) -> (microseconds: Int64, form: Form)? {
     var scanner = DateScanner()
     guard let days = scanner.days(bytes) else { return nil }
@@ -125,9 +125,9 @@ package enum DateText {
   }
 }
 
-/// Takes a date's parts from a text, one after the other.
+/// Reads a date's parts from a text, one after the other.
 private struct DateScanner {
-  /// Where the next part starts.
+  /// The offset at which the next part starts.
   var index = 0
 
   private mutating func skip(_ bytes: Span<UInt8>, _ byte: UInt8) -> Bool {
@@ -136,7 +136,7 @@ private struct DateScanner {
     return true
   }
 
-  /// How many digits follow.
+  /// The number of digits that follow.
   private func digitCount(_ bytes: Span<UInt8>) -> Int {
     var end = index
     while end < bytes.count, ASCII.isDigit(bytes[end]) { end += 1 }

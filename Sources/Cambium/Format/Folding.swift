@@ -4,7 +4,7 @@ import CUTF8Proc
 ///
 /// Unicode's case folding and decomposition, by utf8proc; plain ASCII is done here.
 enum Folding {
-  /// Adds a text's bytes as they are compared under a collation.
+  /// Adds a text's bytes in the form compared under a collation.
   @inline(__always)
   static func append<Sink: ByteSink & ~Copyable>(
     _ text: RawSpan, _ collation: Collation, to bytes: inout Sink
@@ -14,7 +14,7 @@ enum Folding {
     bytes.append(array: folded(text, collation))
   }
 
-  /// A text as it is compared under a collation.
+  /// A text in the form compared under a collation.
   static func folded(_ text: String, _ collation: Collation) -> String {
     if collation == .binary { return text }
     var bytes: [UInt8] = []
@@ -31,7 +31,7 @@ enum Folding {
     }
   }
 
-  /// The folded bytes; those of the text itself where it is not UTF-8, which nothing stores.
+  /// The folded bytes; the unchanged bytes if they are not UTF-8, which is never stored.
   private static func folded(_ text: RawSpan, _ collation: Collation) -> [UInt8] {
     var options = UTF8PROC_STABLE.rawValue | UTF8PROC_CASEFOLD.rawValue
     options |=
@@ -46,7 +46,7 @@ enum Folding {
     return mapped(text, UTF8PROC_STABLE.rawValue | UTF8PROC_COMPOSE.rawValue) ?? text.array()
   }
 
-  /// A text as utf8proc maps it; nil where it is not UTF-8.
+  /// A text as mapped by utf8proc; nil if it is not UTF-8.
   static func mapped(_ text: RawSpan, _ options: UInt32) -> [UInt8]? {
     var result: UnsafeMutablePointer<UInt8>?
     let count = unsafe text.withUnsafeBytes { bytes in

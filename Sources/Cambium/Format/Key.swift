@@ -7,8 +7,8 @@ import FoundationEssentials
 /// are ordered integers first, then UUIDs, then text by its UTF-8 bytes.
 ///
 /// Two keys of a path are equal when their bytes are: nothing is normalized, so that a tree can
-/// hold the names of files as they are. The ids of models are composed (Unicode's NFC), so that
-/// texts which Swift takes for equal are one id; see ``ModelID``.
+/// hold file names unchanged. The ids of models are composed (Unicode's NFC), so that texts that
+/// Swift considers equal are one id; see ``ModelID``.
 ///
 /// Stored form, in key order (see <doc:FileFormat>):
 ///
@@ -26,7 +26,7 @@ public enum Key: Sendable {
   /// The largest number of UTF-8 bytes in a text key.
   public static let textBytesMax = 480
 
-  /// Reads a key as it is written, without escapes.
+  /// Reads a key from its text form, without escapes.
   ///
   /// - Parameter text: `42` becomes an integer, a lower-case UUID becomes that UUID, anything else
   ///   is text.
@@ -45,13 +45,13 @@ public enum Key: Sendable {
 
   /// A text in Unicode's composed form (NFC), in which texts that are equal have the same bytes.
   ///
-  /// - Complexity: a look at each byte where all of them are ASCII; otherwise about 1 µs.
+  /// - Complexity: one pass over the bytes if all of them are ASCII; otherwise about 1 µs.
   static func composed(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
     return Array(text.utf8).lend { String(decoding: Folding.composed($0), as: UTF8.self) }
   }
 
-  /// Text that may stand in a `.text` key, or the reason why it may not.
+  /// The text, if it can be a `.text` key; throws the reason if it cannot.
   static func checked(_ text: String) throws(DatabaseError) -> String {
     let bytes = text.utf8
     if bytes.isEmpty { throw .badKey(text, reason: "it is empty") }
@@ -123,7 +123,7 @@ extension Key: Hashable, Comparable {
 }
 
 extension Key: CustomStringConvertible, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
-  /// The key as it is written, without escapes.
+  /// The key's text form, without escapes.
   public var description: String {
     switch self {
     case .integer(let value): String(value)
@@ -132,7 +132,8 @@ extension Key: CustomStringConvertible, ExpressibleByStringLiteral, ExpressibleB
     }
   }
 
-  /// Makes a key from a literal; a bad literal is a programmer's mistake and stops the program.
+  /// Makes a key from a literal; an invalid literal is a programmer's mistake and stops the
+  /// program.
   public init(stringLiteral text: String) {
     do { try self.init(text) } catch { preconditionFailure("\(error)") }
   }

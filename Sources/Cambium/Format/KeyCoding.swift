@@ -20,7 +20,7 @@ extension Key {
     }
   }
 
-  /// How many bytes the stored form takes at most, with the end that text has in a path.
+  /// The maximum length of the stored form in bytes, with the terminator that text has in a path.
   @inline(__always)
   var bytesMax: Int {
     switch self {
@@ -47,7 +47,7 @@ extension Key {
     }
   }
 
-  /// Reads a table key's end.
+  /// Reads the key at the end of a table's key.
   init(_ bytes: RawSpan) throws {
     switch (try bytes.load(UInt8.self, at: 0), bytes.byteCount) {
     case (KeyTag.integer, 9):
@@ -62,7 +62,7 @@ extension Key {
     }
   }
 
-  /// Reads a part of a path that is known to be sound.
+  /// Reads a part of a path that is known to be valid.
   init(terminatedIn bytes: [UInt8], at offset: inout Int) {
     let end = Key.end(terminatedIn: bytes, at: offset)
     let tag = bytes[offset]
@@ -77,7 +77,7 @@ extension Key {
     }
   }
 
-  /// Where a part of a path that is known to be sound ends.
+  /// The end of a part of a path that is known to be valid.
   @inline(__always)
   static func end(terminatedIn bytes: [UInt8], at offset: Int) -> Int {
     switch bytes[offset] {
@@ -104,8 +104,8 @@ extension ByteSink where Self: ~Copyable {
 }
 
 extension RawSpan {
-  /// True if a stored text key is valid: without NUL, and not to be read as an integer or a UUID,
-  /// which would make two stored forms of one key.
+  /// True if a stored text key is valid: it has no NUL, and does not read as an integer or a UUID,
+  /// since a key would then have two stored forms.
   fileprivate var isTextKey: Bool {
     get throws {
       if contains(0, from: 1) { return false }
@@ -135,7 +135,7 @@ extension Path {
     self.init(bytes: bytes)
   }
 
-  /// Checks the stored keys from one on; `visit` takes where each of them ends.
+  /// Checks the stored keys from one on; `visit` takes the end of each.
   static func check(_ bytes: [UInt8], from start: Int, _ visit: (Int) -> Void) throws {
     var offset = start
     while offset < bytes.count {

@@ -1,5 +1,5 @@
-// The names and values of a record where they stand in memory. Through an array of pairs each look
-// at a name copies the whole pair, with the reference counts of both halves: a third of what it
+// The names and values of a record, read in place. Through an array of pairs each access to a name
+// copies the whole pair, with the reference counts of both halves: a third of the time that it
 // takes to store a record.
 
 /// A record's pairs, lent while `lend` runs.
@@ -7,7 +7,7 @@
   private let start: UnsafeRawPointer?
   let count: Int
 
-  /// Where a pair's second half stands: after the first, aligned.
+  /// The offset of a pair's second half: after the first, aligned.
   @inline(__always)
   private static var valueOffset: Int {
     let alignment = MemoryLayout<Value>.alignment
@@ -60,9 +60,9 @@
     return true
   }
 
-  /// Where a name is among sorted ones, or where it would be inserted.
+  /// The index of a name among sorted ones, or the index at which it would be inserted.
   func position(of wanted: String) -> (index: Int, found: Bool) {
-    // In small records, as most are, finding the very same string is faster than halving.
+    // In small records, as most are, searching for the identical string is faster than bisection.
     if count <= 16 {
       for index in 0..<count where ByteOrder.haveSameStorage(name(index), wanted) {
         return (index, true)

@@ -1,5 +1,5 @@
-// The stored form of one version of a node, as the tree holds the present one and history the
-// earlier ones.
+// The stored form of one version of a node: of the present one in the tree, of earlier ones in
+// history.
 //
 //      0  checksum u64        XXH3 of all that follows, seeded with the XXH3 of the tree's key
 //      8  kind u8             0 nothing of its own, 1 scalar, 2 record
@@ -24,9 +24,9 @@ struct NodeHeader {
   var modified: UInt64
   /// The id that the children's keys begin with; 0 where the node never had children.
   var node: UInt64
-  /// Where the content starts.
+  /// The offset of the content.
   let contentOffset: Int
-  /// Where the links are.
+  /// The range of the links.
   private let linksRange: Range<Int>
 
   static let fixedCount = 16
@@ -73,7 +73,7 @@ struct NodeHeader {
     try VersionLinks(version.extracting(linksRange))
   }
 
-  /// The stored form with some content and links, in `bytes`, which is emptied first.
+  /// Writes the stored form with some content and links to `bytes`, which is emptied first.
   @inline(__always)
   func store(
     _ content: RawSpan, _ links: VersionLinks? = nil, key: RawSpan, into bytes: inout ByteBuffer

@@ -4,12 +4,12 @@
   import Glibc
 #endif
 
-// A decimal number as CSV and JSON write it, and what it can become without losing anything.
+// A decimal number as CSV and JSON write it, and its lossless conversions.
 //
 //     -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
 //
-// The text is taken apart once into sign, digits and exponent; the integer, the double, and whether
-// the double is exact follow from these.
+// The text is split once into sign, digits and exponent; the integer, the double, and the
+// exactness of the double follow from these.
 
 package struct NumberText: Equatable {
   /// True if there is a minus.
@@ -23,7 +23,7 @@ package struct NumberText: Equatable {
   /// True if there is neither a point nor an exponent.
   package private(set) var isWhole = true
 
-  /// Takes a text apart, or gives nil where it is no such number.
+  /// Splits a text into its parts; nil if it is not such a number.
   package init?(_ bytes: Span<UInt8>) {
     guard let end = parse(bytes), end == bytes.count else { return nil }
   }
@@ -80,7 +80,7 @@ package struct NumberText: Equatable {
     return index > start
   }
 
-  /// A number below this has room for one more digit in 64 bits.
+  /// A number below this can take one more digit in 64 bits.
   private static let digitsRoom: UInt64 = 1_000_000_000_000_000_000
   /// An exponent this large is too large or too small for a double, whatever the digits.
   private static let exponentMax = 1_000_000_000
@@ -111,10 +111,10 @@ extension NumberText {
   }
 
   /// The double that keeps every digit of this number: written with as many digits, it is the same
-  /// again. Nil where there is none.
+  /// again. Nil if there is none.
   ///
-  /// That holds for all numbers of up to 15 digits, and for those of more that are doubles written
-  /// out, whether in the shortest way or, as some tools do, always with 17 digits:
+  /// That holds for all numbers of up to 15 digits, and for longer ones that were doubles when they
+  /// were written, either in the shortest form or, as some tools do, always with 17 digits:
   /// `48.053808600000004` for 48.0538086.
   package func exactDouble(_ bytes: Span<UInt8>) -> Double? {
     if let value = shortestDouble(bytes) { return value }
@@ -123,8 +123,8 @@ extension NumberText {
     return isSame(as: NumberText.text(value, digits: digits.description.utf8.count)) ? value : nil
   }
 
-  /// The double whose shortest form is this number, so that nothing but the number is needed to
-  /// have it again. Nil where there is none.
+  /// The double whose shortest form is this number, so that the double alone reproduces it. Nil if
+  /// there is none.
   func shortestDouble(_ bytes: Span<UInt8>) -> Double? {
     let value = double(bytes)
     if !isCut, digits < 1_000_000_000_000_000, abs(exponent) < 250 { return value }

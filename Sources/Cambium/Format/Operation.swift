@@ -1,5 +1,5 @@
 // One change inside a transaction, as logged. All decisions (ids, times, checks) were made before;
-// applying an operation needs nothing but the tree it is applied to.
+// applying an operation depends on nothing but the tree.
 //
 // Stored: a code, then per code:
 //
@@ -21,13 +21,14 @@
 //     10 incrementEntry  path, property, length, key, length, value
 //
 // A transaction record with one of the last four is of format 2; so is one with a declaration that
-// says what format 1 does not know, see DefinitionCoding.swift.
+// uses anything that format 1 does not know, see DefinitionCoding.swift.
 //
 // Counts, lengths, names, positions and numbers are varints. A target is 0 for the node's own
-// value, or a name plus 1; a property is the latter. A path is (how many bytes it shares with the
-// path before it in this transaction, how many follow, those bytes).
+// value, or a name plus 1; a property is a name plus 1. A path is stored as the number of bytes
+// that it shares with the path before it in this transaction, the number of bytes that follow, and
+// those bytes.
 
-/// A stored value or record, and which of them it is; nothing for a node that only has a place.
+/// A stored value or record, with its kind; empty for a node that has no content of its own.
 struct Content: Equatable, Sendable {
   var kind: ContentKind
   var bytes: [UInt8]
@@ -38,8 +39,8 @@ typealias Target = NameID?
 
 /// One change inside a transaction.
 ///
-/// It is in a box, since it is handed on from step to step: a copy of it counts one reference, not
-/// one for each path and value.
+/// It is indirect, since it is passed from step to step: a copy counts one reference, not one for
+/// each path and value.
 indirect enum Operation: Equatable, Sendable {
   case set(Path, Content)
   case update(Path, [PropertyUpdate])
@@ -51,7 +52,7 @@ indirect enum Operation: Equatable, Sendable {
   case event(String, [UInt8])
   case declare(Path, [UInt8]?)
 
-  /// The node that it is about; the source of a move, and nil for what is about none.
+  /// The node that it concerns; the source of a move, and nil if it concerns none.
   var path: Path? {
     switch self {
     case .set(let path, _), .update(let path, _), .change(let path, _, _), .remove(let path),
@@ -61,7 +62,7 @@ indirect enum Operation: Equatable, Sendable {
     }
   }
 
-  /// The node whose value it changes; nil where it changes the tree's shape, or nothing in it.
+  /// The node whose value it changes; nil if it changes only the tree's shape, or nothing in it.
   var changedPath: Path? {
     switch self {
     case .set(let path, _), .update(let path, _), .change(let path, _, _): path
@@ -69,13 +70,13 @@ indirect enum Operation: Equatable, Sendable {
     }
   }
 
-  /// Refuses keys that cannot be ones.
+  /// Refuses invalid keys.
   func checkPaths() throws {
     try path?.checkKeys()
     if case .move(_, let destination) = self { try destination.checkKeys() }
   }
 
-  /// A property's new stored value, or nil to take it out.
+  /// A property's new stored value, or nil to remove it.
   struct PropertyUpdate: Equatable, Sendable {
     var name: NameID
     var value: [UInt8]?
@@ -86,14 +87,14 @@ indirect enum Operation: Equatable, Sendable {
 struct OperationWriter {
   private(set) var bytes: [UInt8] = []
   private(set) var count: UInt32 = 0
-  /// The lowest format of records that knows these operations.
+  /// The lowest record format that has these operations.
   private(set) var format = TransactionRecord.formats.lowerBound
   private var previous = Path.root
 
-  /// Makes room for as many bytes as are expected.
+  /// Reserves the number of bytes that are expected.
   init(expecting bytesCount: Int = 0) { bytes.reserveCapacity(bytesCount) }
 
-  /// A place to come back to.
+  /// A place to which the writer can return.
   struct Mark {
     fileprivate let length: Int
     let count: UInt32
@@ -103,7 +104,7 @@ struct OperationWriter {
 
   var mark: Mark { Mark(length: bytes.count, count: count, format: format, previous: previous) }
 
-  /// Forgets what was written after a mark.
+  /// Discards everything written after a mark.
   mutating func rewind(to mark: Mark) {
     bytes.removeLast(bytes.count - mark.length)
     count = mark.count
@@ -179,7 +180,7 @@ struct OperationWriter {
 }
 
 extension ValueChange {
-  /// The code of the operation that makes it.
+  /// The code of the operation that makes this change.
   fileprivate var code: UInt8 {
     switch self {
     case .increment: 3
@@ -196,15 +197,15 @@ extension ValueChange {
 
 /// Reads operations one after the other.
 ///
-/// A path may share all but its end with the one before, and take five bytes for thousands. So the
-/// one before is changed in place where nobody has kept it, and only what is new is checked:
-/// reading takes time in proportion to the bytes that are read.
+/// A path may share all but its end with the one before, so that five bytes represent thousands. So
+/// the previous path is changed in place unless it is still in use, and only the new part is
+/// checked: reading takes time in proportion to the bytes that are read.
 struct OperationReader {
   private let bytes: [UInt8]
-  /// How many bytes were read.
+  /// The number of bytes that were read.
   private(set) var offset = 0
   private var previous = Path.root
-  /// Where the keys of that path end.
+  /// The ends of that path's keys.
   private var keyEnds: [Int] = []
   /// The number of bytes of paths that were checked, for tests.
   private(set) var checkedPathBytes = 0
@@ -290,7 +291,7 @@ struct OperationReader {
     return value == 0 ? nil : try nameID(value - 1)
   }
 
-  /// A target that is not the node's own value, which is never a map.
+  /// A target that must be a property, since the node's own value is never a map.
   private mutating func property() throws -> Target {
     guard let name = try target() else { throw damaged() }
     return name
@@ -313,7 +314,7 @@ struct OperationReader {
     guard count <= UInt64(bytes.count - offset) else { throw damaged() }
     let rest = offset..<(offset + Int(count))
     offset = rest.upperBound
-    // It may be cut inside a key, which is then another one.
+    // The cut may be inside a key, whose rest is then a different key.
     while let end = keyEnds.last, end > Int(shared) { keyEnds.removeLast() }
     let sound = keyEnds.last ?? 0
     try previous.withBytes { path in

@@ -1,21 +1,21 @@
-// The order of values, as bytes: where one value comes before another, so do its bytes; where two
-// are equal, so are their bytes. Indexes, sorting, grouping and uniqueness all go by them.
+// The order of values, as bytes: if one value sorts before another, so do its bytes; if two are
+// equal, so are their bytes. Indexes, sorting, grouping and uniqueness all use them.
 //
-//     00                        null, and what is absent
+//     00                        null, and an absent value
 //     01, 02                    false, true
 //     03 | double | [distance]  number: the nearest double, its bits made ascending; from 2⁵³ on
-//                               how far the integer is from it, 2 bytes; NaN is the last
+//                               the integer's distance from it, 2 bytes; NaN is the last
 //     04 | decimal              class; then exponent and digits (drawn below)
 //     05 | microseconds         date, 8 bytes
 //     06 | 16 bytes             UUID
-//     07 | bytes | 00           text, folded where the collation says so; in it 00 becomes 01 01
+//     07 | bytes | 00           text, folded if the collation says so; in it 00 becomes 01 01
 //                               and 01 becomes 01 02, so that no text begins another with its end
 //     08 | bytes | 00           data, likewise
 //     09 | key                  the key of another record: 01 | 8 bytes, 02 | 16, 03 | text | 00
 //     0F | bytes | 00           anything else, by its stored form
 //
-// Numbers are big-endian, signed ones with the sign bit turned. In a descending term every byte is
-// turned.
+// Numbers are big-endian, signed ones with the sign bit inverted. In a descending term every byte
+// is inverted.
 
 import LMDB
 
@@ -31,14 +31,14 @@ enum OrderedBytes {
   static let reference: UInt8 = 0x09
   static let opaque: UInt8 = 0x0F
 
-  /// Adds a stored value, or null where there is none.
+  /// Adds a stored value, or null if there is none.
   ///
   /// - Parameters:
-  ///   - value: The stored form; empty stands for an absent value.
+  ///   - value: The stored form; empty for an absent value.
   ///   - type: The declared type, for the kinds whose order depends on it.
   ///   - collation: The collation for texts.
   ///   - isDescending: True if large values come first.
-  ///   - bytes: Where to.
+  ///   - bytes: The buffer to which the ordered form is added.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   @inline(__always)
   static func append(
@@ -121,18 +121,18 @@ enum OrderedBytes {
     }
   }
 
-  /// From here on not every integer is a double.
+  /// The first integer from which not every one is a double.
   private static let exactMax: Double = 9_007_199_254_740_992
 
-  /// How far an integer is from its nearest double: at most 512.
+  /// The distance of an integer from its nearest double: at most 512.
   private static func distance(_ value: Int64, _ double: Double) -> Int16 {
     if double.magnitude < exactMax { return 0 }
-    // The nearest double of the largest integers is 2⁶³, which is none.
+    // The nearest double of the largest integers is 2⁶³, which is not an `Int64`.
     guard let nearest = Int64(exactly: double) else { return Int16(value - .max - 1) }
     return Int16(value - nearest)
   }
 
-  /// A double's bits as a number that ascends with it; both zeros are one, NaN comes last.
+  /// A double's bits as a number that ascends with it; both zeros are equal, NaN comes last.
   @inline(__always)
   static func ascending(_ value: Double) -> UInt64 {
     if value.isNaN { return .max }
@@ -200,7 +200,7 @@ enum OrderedBytes {
 }
 
 extension OrderedBytes {
-  /// Adds a value as a constant is compared.
+  /// Adds a value in the form in which a constant is compared.
   static func append(
     _ value: Value?, as type: PropertyType = .any, _ collation: Collation = .binary,
     isDescending: Bool = false, to bytes: inout ByteBuffer

@@ -1,14 +1,14 @@
-// A decimal in the form whose bytes ascend with it:
+// A decimal in a form whose bytes ascend with it:
 //
 //     01 negative, 02 zero, 03 positive, 04 not a number
-//     exponent of the first digit, 2 bytes, with the sign bit turned      not for 02 and 04
+//     exponent of the first digit, 2 bytes, with the sign bit inverted    not for 02 and 04
 //     the digits + 1 without trailing zeros, a byte each, then 00         not for 02 and 04
 //
-// Of a negative one the bytes after the first are turned.
+// For a negative number all bytes after the first are inverted.
 
 import FoundationEssentials
 
-/// A decimal number taken apart for ordering.
+/// A decimal number split into its parts for ordering.
 struct OrderedDecimal {
   private enum Sign: UInt8 { case negative = 1, zero, positive, notANumber }
 
@@ -43,14 +43,14 @@ struct OrderedDecimal {
     (self.sign, self.digits, self.exponent) = (sign, digits, exponent)
   }
 
-  /// The integer that equals it; nil where none does, or none of 64 bits.
+  /// The integer that equals it; nil if there is none, or none of 64 bits.
   var wholeNumber: Int64? {
     if sign == .zero { return 0 }
     guard sign != .notANumber, exponent >= digits.count - 1 else { return nil }
     return truncated
   }
 
-  /// Integers between which it lies, as far as 64 bits reach; nil where it is not a number.
+  /// The integers on both sides of it, clamped to 64 bits; nil if it is not a number.
   var nearWholeNumbers: ClosedRange<Int64>? {
     switch sign {
     case .notANumber: return nil
@@ -64,7 +64,7 @@ struct OrderedDecimal {
     }
   }
 
-  /// Its whole part; nil where that does not fit.
+  /// Its whole part; nil if that does not fit.
   private var truncated: Int64? {
     guard exponent < 20 else { return nil }
     var value: Int64 = 0

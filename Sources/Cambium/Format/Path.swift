@@ -1,4 +1,4 @@
-/// Where a node is: the keys from the root down.
+/// The place of a node: the keys from the root down.
 ///
 /// The text form joins the keys with `/` and escapes as RFC 6901 does: `~1` is a `/` inside a key,
 /// `~0` a `~`. The empty text is the root. Paths of up to 128 KiB can be written to: 14,563 integer
@@ -13,7 +13,7 @@
 public struct Path: Hashable, Comparable, Sendable {
   /// The most bytes of a path that is written to. It bounds the time to find a place again for each
   /// operation of a log, in which a path that shares all but its end with the one before takes five
-  /// bytes. Logs with longer ones, of before there was a limit, are read as ever.
+  /// bytes. Older logs with longer paths are still readable.
   static let bytesMax = 1 << 17
 
   /// The keys' stored forms, one after the other.
@@ -27,7 +27,7 @@ public struct Path: Hashable, Comparable, Sendable {
   /// Reads the text form.
   ///
   /// - Parameter text: Keys joined by `/`; one leading `/` is allowed.
-  /// - Throws: ``DatabaseError/badKey(_:reason:)`` naming the first key that cannot be one.
+  /// - Throws: ``DatabaseError/badKey(_:reason:)`` with the first invalid key.
   public init(_ text: some StringProtocol) throws(DatabaseError) {
     self.init(keys: try Path.keys(inText: Substring(text)))
   }
@@ -83,7 +83,7 @@ extension Path {
   /// True if this is the root.
   public var isRoot: Bool { bytes.isEmpty }
 
-  /// How many keys it has; zero for the root.
+  /// The number of keys; zero for the root.
   public var depth: Int {
     var depth = 0
     var offset = 0
@@ -116,17 +116,17 @@ extension Path {
   /// The path of a descendant.
   public func appending(_ path: Path) -> Path { Path(bytes: bytes + path.bytes) }
 
-  /// True if this is `ancestor` or lies below it.
+  /// True if this is `ancestor` or is below it.
   public func isWithin(_ ancestor: Path) -> Bool { bytes.starts(with: ancestor.bytes) }
 
-  /// The rest of this path below `ancestor`, or nil where it does not lie within it.
+  /// The rest of this path below `ancestor`, or nil if it is not within it.
   public func relative(to ancestor: Path) -> Path? {
     isWithin(ancestor) ? Path(bytes: Array(bytes[ancestor.bytes.count...])) : nil
   }
 
-  /// Refuses a path with a key that cannot be one.
+  /// Refuses a path with an invalid key.
   ///
-  /// - Throws: ``DatabaseError/badKey(_:reason:)`` naming the key; also where the path is too long.
+  /// - Throws: ``DatabaseError/badKey(_:reason:)`` with the key; also if the path is too long.
   func checkKeys() throws {
     if bytes.count > Path.bytesMax {
       throw DatabaseError.badKey(
@@ -145,15 +145,15 @@ extension Path {
     }
   }
 
-  /// Changes the stored keys in place, without copying them where nobody else holds this path.
+  /// Changes the stored keys in place, without copying them unless the path is shared.
   mutating func withBytes<R>(_ body: (inout [UInt8]) throws -> R) rethrows -> R {
     try body(&bytes)
   }
 
-  /// How many bytes the parent's path has.
+  /// The number of bytes of the parent's path.
   var parentCount: Int { isRoot ? 0 : lastOffset }
 
-  /// Where the last key starts.
+  /// The offset of the last key.
   private var lastOffset: Int {
     var offset = 0
     var next = 0
@@ -164,7 +164,7 @@ extension Path {
     return offset
   }
 
-  /// Path order: a node, then what is below it.
+  /// Path order: a node, then everything below it.
   public static func < (a: Path, b: Path) -> Bool {
     a.bytes.lexicographicallyPrecedes(b.bytes)
   }
@@ -176,15 +176,16 @@ extension Path: CustomStringConvertible, ExpressibleByStringLiteral {
     keys.map { Path.escaped($0.description) }.joined(separator: "/")
   }
 
-  /// Makes a path from a literal; a bad literal is a programmer's mistake and stops the program.
+  /// Makes a path from a literal; an invalid literal is a programmer's mistake and stops the
+  /// program.
   public init(stringLiteral text: String) {
     do { try self.init(text) } catch { preconditionFailure("\(error)") }
   }
 
-  /// A key's text as it stands in a path, with `~0` for `~` and `~1` for `/`.
+  /// A key's text as written in a path, with `~0` for `~` and `~1` for `/`.
   ///
   /// - Parameter key: The text without escapes.
-  /// - Returns: The text with them.
+  /// - Returns: The text with escapes.
   public static func escaped(_ key: String) -> String {
     guard key.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else {
       return key

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// How far a long job has come.
+/// The progress of a long job.
 public struct Progress: Sendable {
   /// The work that is being done, such as `rebuild`, `copy` or `records`.
   public let phase: String
-  /// How much is done: records, pages or entries, by the phase.
+  /// The amount done so far: records, pages or entries, depending on the phase.
   public let done: UInt64
-  /// How much there is to do, where that is known.
+  /// The total amount, or nil if it is not known.
   public let total: UInt64?
 
-  /// Makes one.
+  /// Makes a report of progress.
   public init(phase: String, done: UInt64, total: UInt64?) {
     self.phase = phase
     self.done = done
@@ -17,11 +17,11 @@ public struct Progress: Sendable {
   }
 }
 
-/// Takes progress, and says whether to go on. It is called on the thread that works, and what it
-/// takes time for is added to the work.
+/// Takes progress, and returns false to cancel. It is called on the working thread, so the time
+/// that it takes adds to that of the job.
 public typealias ProgressHandler = @Sendable (Progress) -> Bool
 
-/// Takes the progress of something that takes long, and ends it where its caller wants that.
+/// Takes the progress of a long job, and ends it if its caller cancels.
 final class ProgressReporter: Sendable {
   private let handler: ProgressHandler?
   private let stop: @Sendable () -> (any Error)?
@@ -29,19 +29,19 @@ final class ProgressReporter: Sendable {
 
   /// - Parameters:
   ///   - handler: Takes the progress; false cancels.
-  ///   - stop: The error with which to end, once that is wanted.
+  ///   - stop: Returns the error with which to end once the job is to stop, otherwise nil.
   init(_ handler: ProgressHandler? = nil, stop: @escaping @Sendable () -> (any Error)? = { nil }) {
     self.handler = handler
     self.stop = stop
   }
 
-  /// True once the end is wanted.
+  /// True once the job is to stop.
   var isStopped: Bool { stop() != nil }
 
-  /// Throws where the end is wanted.
+  /// Throws if the job is to stop.
   func check() throws { if let error = stop() { throw error } }
 
-  /// Reports how far it is, and throws where the end is wanted.
+  /// Reports progress, and throws if the job is to stop.
   func tell(_ phase: String, _ done: UInt64, _ total: UInt64? = nil) throws {
     try check()
     if handler?(Progress(phase: phase, done: done, total: total)) == false {
@@ -49,12 +49,12 @@ final class ProgressReporter: Sendable {
     }
   }
 
-  /// A handler for what counts in one phase, and ends where it returns false.
+  /// A handler that counts in one phase; it returns false to cancel.
   func telling(_ phase: String) -> @Sendable (_ done: UInt64, _ total: UInt64) -> Bool {
     { done, total in (try? self.tell(phase, done, total)) != nil }
   }
 
-  /// Reports the same about ten times a second, however often it is called.
+  /// Reports at most about ten times a second, however often it is called.
   func tellSeldom(_ phase: String, _ done: UInt64, _ total: UInt64? = nil) throws {
     let isTime = nextReport.withLock { next in
       if ContinuousClock.now < next { return false }

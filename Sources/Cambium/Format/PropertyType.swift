@@ -6,7 +6,7 @@ public indirect enum PropertyType: Hashable, Sendable {
   case bool
   /// A whole number.
   case integer
-  /// A floating-point number; a whole one is taken as well.
+  /// A floating-point number; a whole one is accepted as well.
   case double
   /// Text.
   case string
@@ -16,7 +16,7 @@ public indirect enum PropertyType: Hashable, Sendable {
   case date
   /// A universally unique identifier.
   case uuid
-  /// A decimal number; a whole one is taken as well.
+  /// A decimal number; a whole one is accepted as well.
   case decimal
   /// A large value beside the tree.
   case blob
@@ -29,7 +29,7 @@ public indirect enum PropertyType: Hashable, Sendable {
   /// Values by the keys of records in another collection.
   case keyed(by: Path, PropertyType)
 
-  /// The collection that it refers to, by itself or in each of its elements or keys.
+  /// The collection that it refers to, itself or through its elements or keys.
   public var target: Path? {
     switch self {
     case .reference(let path), .keyed(by: let path, _): path
@@ -38,7 +38,7 @@ public indirect enum PropertyType: Hashable, Sendable {
     }
   }
 
-  /// True if it holds several values, each of which an index has an entry for.
+  /// True if it holds several values, each of which has an entry in an index.
   var isPlural: Bool {
     switch self {
     case .array, .keyed: true
@@ -46,7 +46,7 @@ public indirect enum PropertyType: Hashable, Sendable {
     }
   }
 
-  /// The type of one of its values, where it holds several; otherwise the type itself.
+  /// The type of one of its values, if it holds several; otherwise the type itself.
   var element: PropertyType {
     switch self {
     case .array(let element): element

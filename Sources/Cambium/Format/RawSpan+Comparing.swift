@@ -4,7 +4,7 @@
 import LMDB
 
 extension RawSpan {
-  /// Less than, equal to or greater than zero, as it comes before, with or after another.
+  /// Less than, equal to or greater than zero if it sorts before, with or after another.
   @inline(__always)
   func compare(_ other: RawSpan) -> Int {
     let limit = min(byteCount, other.byteCount)
@@ -41,7 +41,7 @@ extension RawSpan {
     }
   }
 
-  /// Visits the elements of a stored array, until `body` says that it is enough.
+  /// Visits the elements of a stored array, until `body` returns false.
   func forEachElement(_ body: (RawSpan) throws -> Bool) throws {
     var offset = 1
     while offset < byteCount {
@@ -51,7 +51,7 @@ extension RawSpan {
     }
   }
 
-  /// Where the member of a stored dictionary stands whose name is a stored text, or nil.
+  /// The range of a stored dictionary's member whose name is a stored text, or nil.
   func member(named name: RawSpan) throws -> Range<Int>? {
     guard name.byteCount > 0 else { return nil }
     let wanted = name.extracting(droppingFirst: 1)
@@ -67,7 +67,7 @@ extension RawSpan {
     return nil
   }
 
-  /// How many elements a stored array has, or members a dictionary.
+  /// The number of elements of a stored array, or of members of a dictionary.
   func elementCount(isMap: Bool) throws -> Int {
     var (offset, found) = (1, 0)
     while offset < byteCount {

@@ -1,10 +1,10 @@
-// The stored form of a record: a sorted table of (name, where its value ends), then the values.
-// Reading one property looks at the table and that value, and allocates nothing.
+// The stored form of a record: a sorted table of (name, end of its value), then the values.
+// Reading one property reads the table and that value, and allocates nothing.
 //
 //     00 | count u8  | count × (name u16, end u16) | values    small: to 255 properties, 64 KiB
 //     01 | count u32 | count × (name u32, end u32) | values    large
 //
-// Numbers are little-endian; `end` counts from where the values start; names ascend.
+// Numbers are little-endian; `end` counts from the start of the values; names ascend.
 
 /// The number of a property's name, which is its place in the order of definition.
 typealias NameID = UInt32
@@ -15,7 +15,7 @@ struct RecordTable {
   private let isLarge: Bool
   private var tableStart: Int { isLarge ? 5 : 2 }
   private var valuesStart: Int { tableStart + count * entryBytes }
-  /// The bytes that the table takes for a property, besides its value.
+  /// The number of bytes that a property takes in the table, besides its value.
   var entryBytes: Int { isLarge ? 8 : 4 }
 
   @inline(__always)
@@ -42,7 +42,7 @@ struct RecordTable {
       : UInt32(try record.load(UInt16.self, at: tableStart + index * 4))
   }
 
-  /// Where the value at a place in the table stands.
+  /// The range of the value at a place in the table.
   @inline(__always)
   func value(_ record: RawSpan, _ index: Int) throws -> Range<Int> {
     let start = index == 0 ? 0 : try end(record, index - 1)
@@ -72,20 +72,20 @@ struct RecordTable {
     return try low < count && name(record, low) == wanted ? low : nil
   }
 
-  /// Where the value of a name stands, or nil.
+  /// The range of a name's value, or nil.
   @inline(__always)
   func find(_ record: RawSpan, _ name: NameID) throws -> Range<Int>? {
     try index(record, of: name).map { try value(record, $0) }
   }
 }
 
-/// A record being put together: stored values by the number of their name, ascending.
+/// A record being assembled: stored values by the number of their name, ascending.
 struct RecordBuilder {
   private var entries: [(name: NameID, value: [UInt8])] = []
 
   init() {}
 
-  /// Takes a stored record apart.
+  /// Splits a stored record into its values.
   init(_ record: RawSpan) throws {
     let table = try RecordTable(record)
     var last: NameID?
@@ -100,10 +100,10 @@ struct RecordBuilder {
     }
   }
 
-  /// How many properties there are.
+  /// The number of properties.
   var count: Int { entries.count }
 
-  /// The stored value of a name; assigning nil takes it out.
+  /// The stored value of a name; assigning nil removes it.
   subscript(name: NameID) -> [UInt8]? {
     get { entries.first { $0.name == name }?.value }
     set {
@@ -153,7 +153,7 @@ struct RecordBuilder {
 /// Writes whole records, without a buffer per property.
 ///
 /// Records of one collection have the same names in the same order. So the encoder remembers the
-/// last record's names and the table that follows from them, and only compares.
+/// last record's names and the table that they lead to, and only compares.
 struct RecordEncoder: ~Copyable {
   private var bytes = ByteBuffer()
   private var names: [String] = []
@@ -187,7 +187,7 @@ struct RecordEncoder: ~Copyable {
     return fits ? bytes.array() : try encodeLarge(record)
   }
 
-  /// Forgets the names, whose numbers may have been taken back.
+  /// Discards the names, whose numbers may have been rolled back.
   mutating func forget() {
     names.removeAll()
     order.removeAll()

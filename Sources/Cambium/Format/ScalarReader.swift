@@ -1,7 +1,7 @@
 // Reading UTF-8 scalar by scalar without making a String of it.
 
 extension RawSpan {
-  /// The scalar at a place, and how many bytes it takes; what is not UTF-8 counts as U+FFFD.
+  /// The scalar at a place, and its length in bytes; invalid UTF-8 counts as U+FFFD.
   func scalar(at offset: Int) throws -> (scalar: Unicode.Scalar, count: Int) {
     let first = try load(UInt8.self, at: offset)
     if first < 0x80 { return (Unicode.Scalar(first), 1) }

@@ -1,6 +1,6 @@
 /// A transaction's place in the log: 1 for the first, and one more for each that follows.
 ///
-/// Zero stands for the empty database before the first transaction.
+/// Zero is the empty database before the first transaction.
 public struct SequenceNumber: RawRepresentable, Hashable, Comparable, Sendable,
   ExpressibleByIntegerLiteral, CustomStringConvertible
 {

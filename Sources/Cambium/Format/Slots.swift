@@ -1,10 +1,10 @@
 import Synchronization
 
-/// The objects that layers above keep with a thing of a layer below, which knows nothing of them:
-/// how models are bound to a catalog, the encoder that a write group uses again. They live as long
-/// as that thing, so nobody has to forget them.
+/// The objects that higher layers attach to an object of a lower layer, which knows nothing of
+/// them: the binding of models to a catalog, the encoder that a write group reuses. They live as
+/// long as that object, so no code has to remove them.
 ///
-/// Invariant: an object's type follows from its key, since the layer that chose the key keeps only
+/// Invariant: an object's type follows from its key, since the layer that chose the key stores only
 /// one type under it.
 final class Slots: Sendable {
   private struct Slot: Sendable {
@@ -13,18 +13,18 @@ final class Slots: Sendable {
   }
 
   private struct Kept: Sendable {
-    /// The one that was asked for last, which is mostly the one that is asked for next.
+    /// The slot that was used last, which is usually the one that is used next.
     var last: Slot?
     var all: [ObjectIdentifier: Slot] = [:]
   }
 
   private let kept = Mutex(Kept())
 
-  /// The slots of all catalogs in which nothing is defined, which are the same for whoever asks.
+  /// The slots shared by all catalogs in which nothing is defined.
   static let ofNothing = Slots()
 
-  /// The object under a key, which is made where there is none; of two threads that make one, the
-  /// first prevails.
+  /// The object under a key, created if there is none; if two threads create one, the first
+  /// prevails.
   func object<T: AnyObject & Sendable>(
     _ key: ObjectIdentifier, orMake make: () throws -> T
   ) rethrows -> T {
@@ -39,7 +39,8 @@ final class Slots: Sendable {
     return kept?.object as? T ?? made
   }
 
-  /// The object under a key, a type or an object that the kept one holds; nil where there is none.
+  /// The object under a key, which is a type or an object that the stored one retains; nil if there
+  /// is none.
   @inline(__always)
   func object<T: AnyObject & Sendable>(_ key: ObjectIdentifier) -> T? {
     let slot = kept.withLock { kept in

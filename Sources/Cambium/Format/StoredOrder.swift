@@ -2,8 +2,8 @@
 ///
 /// Numbers are integers and doubles; an integer compares with a decimal as well.
 enum StoredOrder {
-  /// Less than, equal to or greater than zero; nil where the values are of different kinds, or have
-  /// no order and differ.
+  /// Less than, equal to or greater than zero; nil if the values are of different kinds, or differ
+  /// without having an order.
   static func compare(_ a: RawSpan, _ b: RawSpan) throws -> Int? {
     guard a.byteCount > 0, b.byteCount > 0 else { return nil }
     let (first, second) = (try a.load(UInt8.self, at: 0), try b.load(UInt8.self, at: 0))
@@ -25,7 +25,7 @@ enum StoredOrder {
     }
   }
 
-  /// The kind of a stored value, which decides what it compares with.
+  /// The kind of a stored value, which determines the values it can be compared with.
   private enum Kind {
     case null, bool, integer, double, decimal, date, uuid, string, data, opaque
 
@@ -52,13 +52,13 @@ enum StoredOrder {
 
   private static func order<T: Comparable>(_ a: T, _ b: T) -> Int { a < b ? -1 : a == b ? 0 : 1 }
 
-  /// Both zeros are one; what is not a number comes last, and equals itself.
+  /// Compares two doubles: both zeros are equal; NaN comes last, and equals itself.
   private static func order(_ a: Double, _ b: Double) -> Int {
     if a.isNaN || b.isNaN { return (a.isNaN ? 1 : 0) - (b.isNaN ? 1 : 0) }
     return a < b ? -1 : a == b ? 0 : 1
   }
 
-  /// Exactly: an integer is not made a double, which would round it.
+  /// Compares exactly: the integer is not converted to a double, which would round it.
   private static func order(_ a: Int64, _ b: Double) -> Int {
     if b.isNaN || b >= 0x1p63 { return -1 }
     if b < -0x1p63 { return 1 }
@@ -77,7 +77,7 @@ enum StoredOrder {
 
 /// Keys and the plain values that name them: an integer, a UUID or text.
 enum StoredKey {
-  /// The key that a stored value names, in its stored form; nil where it can be none.
+  /// The key that a stored value names, in its stored form; nil if it cannot be a key.
   static func bytes(naming value: RawSpan) throws -> [UInt8]? {
     var bytes: [UInt8] = []
     switch try value.load(UInt8.self, at: 0) {
@@ -101,7 +101,7 @@ enum StoredKey {
     return bytes
   }
 
-  /// The key that a stored value names, or that a stored path ends in.
+  /// The key that a stored value names, or the last key of a stored path.
   static func bytes(endOf value: RawSpan) throws -> [UInt8]? {
     guard try value.load(UInt8.self, at: 0) == ValueTag.reference else {
       return try bytes(naming: value)
@@ -120,7 +120,7 @@ enum StoredKey {
     return !isDigit && first != UInt8(ascii: "-") && !text.contains(0, from: 0)
   }
 
-  /// Lends the text that a stored key is, as which it compares where keys are declared as texts.
+  /// Lends a stored key as text, the form in which it compares if keys are declared as texts.
   static func lendText<R>(of key: RawSpan, _ body: (RawSpan) -> R) -> R {
     if let tag = try? key.load(UInt8.self, at: 0), tag != KeyTag.text, let key = try? Key(key) {
       return Array(key.description.utf8).lend { body($0) }
@@ -128,7 +128,7 @@ enum StoredKey {
     return body(key.extracting(droppingFirst: min(1, key.byteCount)))
   }
 
-  /// The stored value that names a key; with `asText`, its text whatever that reads as.
+  /// The stored value that names a key; with `asText`, the key's text, whatever it reads as.
   static func value(of key: RawSpan, asText: Bool) throws -> [UInt8] {
     guard asText else { return try value(of: key) }
     var bytes = [ValueTag.string]
@@ -166,12 +166,12 @@ enum StoredKey {
     }
   }
 
-  /// The stored value in the only form that a key has: text that reads as an integer is one.
+  /// The stored value in the key's only form: text that reads as an integer becomes one.
   static func plain(_ value: RawSpan) throws -> [UInt8]? {
     try bytes(naming: value).map { try $0.lend { try StoredKey.value(of: $0) } }
   }
 
-  /// True if two keys compare: both are integers, UUIDs, or texts.
+  /// True if two keys can be compared: both are integers, UUIDs, or texts.
   static func areOfOneKind(_ a: RawSpan, _ b: RawSpan) -> Bool {
     a.byteCount > 0 && b.byteCount > 0
       && a.extracting(0..<1).equals(b.extracting(0..<1))

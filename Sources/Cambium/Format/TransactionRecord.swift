@@ -18,20 +18,20 @@
 //
 // All numbers little-endian. The links make the log a chain: changing, removing or reordering a
 // record shows in every later link. Because the link covers only a salted digest of the operations,
-// operations and salt can be erased while the chain still verifies. In a record of which something
-// was erased, count and length at 50 and 58 are those of the operations that are left, and in the
-// place of the salt stands what the link was made of:
+// operations and salt can be erased while the chain still verifies. In a record from which
+// something was erased, count and length at 50 and 58 are those of the remaining operations, and
+// the salt is replaced by the input of the link:
 //
 //         operation count u32, operations length u32   as they were
 //         digest 32 bytes                              BLAKE2b-256(salt ‖ operations), as they were
 //
-// The record of the erasure vouches for the operations that are left; see ErasureNote.swift.
+// The record of the erasure vouches for the remaining operations; see ErasureNote.swift.
 
 import FoundationEssentials
 
 /// One committed transaction.
 struct TransactionRecord: Equatable, Sendable {
-  /// The record format, which a program must know to read it.
+  /// The record format, which a program must support to read it.
   private(set) var format: UInt8
   var sequence: SequenceNumber
   var clock: HybridClock
@@ -41,7 +41,7 @@ struct TransactionRecord: Equatable, Sendable {
   var metadata: [String: String]
   var operationCount: UInt32
   var operations: [UInt8]
-  /// Empty where something was erased.
+  /// The salt; empty if something was erased.
   var salt: [UInt8]
   /// The original operations as the link covers them; nil unless something was erased since.
   private(set) var original: Original?
@@ -57,7 +57,7 @@ struct TransactionRecord: Equatable, Sendable {
     fileprivate static let storedCount = 8 + Digest.bytesCount
   }
 
-  /// The formats that this program knows.
+  /// The formats that this program supports.
   static let formats: ClosedRange<UInt8> = 1...2
   private static let fixedCount = 62
   private static let saltCount = 16
@@ -65,8 +65,8 @@ struct TransactionRecord: Equatable, Sendable {
   /// The link before the first record.
   static let firstLink = [UInt8](repeating: 0, count: Digest.bytesCount)
 
-  /// Seals a transaction: adds it to the chain after `previous`. The salt is one that nobody can
-  /// predict, unless it is given.
+  /// Seals a transaction: adds it to the chain after `previous`. The salt is unpredictable unless
+  /// it is given.
   init(
     sequence: SequenceNumber, clock: HybridClock, time: Int64, origin: UUID,
     metadata: [String: String], operations: OperationWriter, previous: [UInt8],
@@ -88,7 +88,7 @@ struct TransactionRecord: Equatable, Sendable {
   /// True if operations were erased.
   var isErased: Bool { original != nil }
 
-  /// Puts what is left in the place of the operations, for good.
+  /// Replaces the operations permanently with the remaining ones.
   mutating func erase(leaving operations: OperationWriter) {
     if original == nil { original = covered() }
     operationCount = operations.count
@@ -138,7 +138,7 @@ struct TransactionRecord: Equatable, Sendable {
     return bytes
   }
 
-  /// How long the stored form is.
+  /// The length of the stored form.
   var storedCount: Int {
     let salt = isErased ? Original.storedCount : TransactionRecord.saltCount
     let count = TransactionRecord.fixedCount + salt + Digest.bytesCount
@@ -166,7 +166,7 @@ struct TransactionRecord: Equatable, Sendable {
 }
 
 extension TransactionRecord {
-  /// How long the record is whose first bytes these are.
+  /// The length of the record that starts with these bytes.
   static func count(startingWith bytes: RawSpan) throws -> Int {
     let metadata = Int(try bytes.load(UInt32.self, at: 54))
     let operations = Int(try bytes.load(UInt32.self, at: 58))
@@ -174,7 +174,7 @@ extension TransactionRecord {
     return fixedCount + metadata + salt + operations + Digest.bytesCount
   }
 
-  /// Reads a stored record after checking its checksum; not its place in the chain.
+  /// Reads a stored record after checking its checksum, but not its place in the chain.
   init(_ bytes: RawSpan, isChecked: Bool = true) throws {
     let count = try TransactionRecord.count(startingWith: bytes)
     guard count == bytes.byteCount,
@@ -232,10 +232,10 @@ extension TransactionRecord {
 struct HybridClock: RawRepresentable, Equatable, Sendable {
   var rawValue: UInt64
 
-  /// The reading after this one at a given time of day. When the time of day has not passed this
-  /// reading's, only the counter goes on, so a clock that was set back does no harm.
+  /// The reading after this one at a given time of day. If the time of day has not passed this
+  /// reading's, only the counter advances, so a clock that was set back does no harm.
   func next(microseconds: Int64) -> HybridClock {
-    // Some hours before the last that the bits can hold, so that the counter has room to go on.
+    // Some hours less than the bits can hold, so that the counter can still advance.
     let milliseconds = min(UInt64(clamping: microseconds / 1000), 1 << 48 - 1 << 24)
     return HybridClock(rawValue: max(milliseconds << 16, rawValue &+ 1))
   }

@@ -22,7 +22,7 @@ final class UniqueIdentifiers: Sendable {
   private let clock: @Sendable () -> Int64
   private let random: (@Sendable () -> UInt64)?
 
-  /// Makes a source of its own, for tests that give time and chance.
+  /// Makes a separate source, for tests that supply time and randomness.
   init(
     clock: @escaping @Sendable () -> Int64 = { WallClock.microseconds() },
     random: (@Sendable () -> UInt64)? = nil
@@ -57,7 +57,7 @@ final class UniqueIdentifiers: Sendable {
   }
 }
 
-/// The time of day, as the operating system tells it.
+/// The time of day according to the operating system.
 enum WallClock {
   /// Microseconds since 1970.
   static func microseconds() -> Int64 {

@@ -1,7 +1,7 @@
 // The kinds of values in words, for messages.
 
 extension Value {
-  /// The value's kind, for messages, with the value where it is short.
+  /// The value's kind, for messages, with the value if it is short.
   var kindText: String {
     switch self {
     case .null: "null"
@@ -22,7 +22,7 @@ extension Value {
 }
 
 extension ValueTag {
-  /// The kind that a tag stands for, for messages.
+  /// The kind that a tag denotes, for messages.
   static func text(_ tag: UInt8) -> String {
     switch tag {
     case null: "null"

@@ -40,14 +40,15 @@ public enum Value: Sendable {
   /// The largest number of bytes that one stored value or record may take: 1 MiB.
   public static let bytesMax = 1 << 20
 
-  /// How deep arrays and maps may be nested in one value.
+  /// The maximum nesting depth of arrays and maps in one value.
   public static let nestingMax = 100
 }
 
-/// A large value, by its content: where the same bytes are stored twice, they take space once.
+/// A large value, by its content: the same bytes take space only once, however often they are
+/// stored.
 ///
-/// Store one with `Database.store` or
-/// ``Transaction/store(_:)``, read it with ``Snapshot/read(_:_:)``.
+/// Store one with `Database.store` or ``Transaction/store(_:)``, read it with
+/// ``Snapshot/read(_:_:)``.
 public struct Blob: Hashable, Sendable {
   /// BLAKE2b-256 of the content, 32 bytes.
   public let hash: [UInt8]
@@ -64,7 +65,7 @@ public struct Blob: Hashable, Sendable {
 ///
 ///     let ada: Record = ["name": "Ada", "born": 1815]
 public struct Record: Sendable {
-  /// A name and what it stands for.
+  /// A name and its value.
   public struct Member: Hashable, Sendable {
     /// The name.
     public let name: String
@@ -88,14 +89,15 @@ public struct Record: Sendable {
 
     /// The first place: 0.
     public var startIndex: Int { 0 }
-    /// The place behind the last.
+    /// The place after the last: the number of members.
     public var endIndex: Int { pairs.count }
 
     /// The member at a place.
     public subscript(index: Int) -> Member { Member(pairs[index].0, pairs[index].1) }
   }
 
-  /// In order of the names' bytes; as pairs, so that those of a literal are kept and not copied.
+  /// The pairs, in order of the names' bytes; as tuples, so that a literal's are kept and not
+  /// copied.
   private(set) var pairs: [(String, Value)]
 
   /// The names and values, in order of the names' bytes.
@@ -104,18 +106,18 @@ public struct Record: Sendable {
   /// A record without members.
   public init() { pairs = [] }
 
-  /// Takes members in any order; of two with one name the later wins.
+  /// Takes members in any order; if two have the same name the later one wins.
   public init(_ members: some Sequence<(name: String, value: Value)>) {
     self.init(pairs: members.map { ($0.name, $0.value) })
   }
 
-  /// Takes members that are in order.
+  /// Takes members that are already in order.
   package init(sorted members: [Member]) { pairs = members.map { ($0.name, $0.value) } }
 
-  /// Takes pairs that are in order.
+  /// Takes pairs that are already in order.
   init(sorted pairs: [(String, Value)]) { self.pairs = pairs }
 
-  /// Takes pairs in any order; of two with one name the later wins.
+  /// Takes pairs in any order; if two have the same name the later one wins.
   init(pairs: [(String, Value)]) {
     self.pairs = pairs
     if pairs.lend({ $0.areSorted }) { return }
@@ -124,7 +126,7 @@ public struct Record: Sendable {
     for (name, value) in pairs { self[name] = value }
   }
 
-  /// The value under a name, or nil where there is none. Assigning nil takes the member out.
+  /// The value under a name, or nil if there is none. Assigning nil removes the member.
   ///
   /// - Complexity: O(log n) to read, O(n) to change.
   public subscript(name: String) -> Value? {
@@ -143,7 +145,7 @@ public struct Record: Sendable {
     }
   }
 
-  /// How many members there are.
+  /// The number of members.
   public var count: Int { pairs.count }
 
   /// True if there are no members.
@@ -233,13 +235,13 @@ extension Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Expres
 }
 
 extension Date {
-  /// From 1970 to 2001, where `Date` counts from.
+  /// The time from 1970 to 2001, the reference date of `Date`.
   private static let referenceMicroseconds: Int64 = 978_307_200_000_000
 
   /// Microseconds since 1970, rounded to the nearest; moments beyond ±292,000 years are clamped.
   package var microseconds: Int64 {
-    // Whole seconds and the rest apart, on the basis that `Date` itself has: a product of all of it
-    // would round, and the moment would not come back.
+    // Whole seconds and the rest are converted separately, on the basis that `Date` itself has: a
+    // single product would round, and the moment would not come back.
     let time = timeIntervalSinceReferenceDate
     if time.isNaN { return 0 }
     let whole = time.rounded(.down)

@@ -1,11 +1,11 @@
 // The effect of a change on a stored value.
 
 extension ValueChange<[UInt8]> {
-  /// The value that comes out of a stored one.
+  /// The value that results from applying the change to a stored one.
   ///
-  /// - Returns: Nil where nothing was there, and nothing has come.
-  /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a value of another type, or a sum that
-  ///   cannot be; ``DatabaseError/notFound(_:reason:)`` for a position outside the array.
+  /// - Returns: Nil if there was no value, and there is still none.
+  /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a value of another type, or an impossible
+  ///   sum; ``DatabaseError/notFound(_:reason:)`` for a position outside the array.
   func applied(to stored: [UInt8]?, _ path: Path) throws -> [UInt8]? {
     switch self {
     case .increment(let step): return try Arithmetic.sum(stored, step, path)
@@ -20,7 +20,7 @@ extension ValueChange<[UInt8]> {
     }
   }
 
-  /// Changes a part of a set or of a dictionary, where null counts as empty as well.
+  /// Changes a part of a set or of a dictionary; null counts as empty as well.
   private func appliedToPart(of stored: [UInt8]?, _ path: Path) throws -> [UInt8]? {
     let present = stored == [ValueTag.null] ? nil : stored
     switch self {
@@ -38,7 +38,7 @@ extension ValueChange<[UInt8]> {
     }
   }
 
-  /// An array, a set or a dictionary of nothing but what it adds; nil where it adds nothing.
+  /// An array, a set or a dictionary of nothing but the added part; nil if it adds nothing.
   func added(_ path: Path) throws -> [UInt8]? {
     switch self {
     case .increment, .removeElement: nil

@@ -2,32 +2,32 @@
 ///
 ///     try tx.change("users/ada", "tags", .include("vip"))
 ///
-/// It says what is done to whatever is there, so that two writers who both add lose nothing. The
+/// It describes the change and not the result, so that two writers who both add lose nothing. The
 /// log, the transaction, scripts and undo use this one type; in the engine its payload is a stored
 /// value, in public a ``Value``.
 ///
 /// A set is stored as an array with each element once, in the order of their bytes; a dictionary as
-/// a map. A part of either is named by what it is and not by its place, so changes of different
-/// parts can be made and taken back in any order.
+/// a map. A part of either is identified by its content and not by its place, so changes of
+/// different parts can be made and undone in any order.
 public enum ValueChange<Payload> {
   /// Adds to a number; an absent one counts as zero.
   case increment(by: Payload)
   /// Adds an element at the end of an array; an absent one counts as empty.
   case append(Payload)
-  /// Puts an element into an array before the one at a position, counted from 0.
+  /// Inserts an element into an array before the one at a position, counted from 0.
   case insert(Payload, at: UInt64)
-  /// Takes the element at a position out of an array.
+  /// Removes the element at a position from an array.
   case removeElement(at: UInt64)
-  /// Puts an element into a set that does not have it.
+  /// Adds an element to a set that does not have it.
   case include(Payload)
-  /// Takes an element out of a set that has it.
+  /// Removes an element from a set that has it.
   case exclude(Payload)
-  /// Gives a key of a dictionary its value; nil takes the entry out.
+  /// Sets the value of a dictionary's key; nil removes the entry.
   case setEntry(key: String, Payload?)
   /// Adds to the number under a key of a dictionary; an absent one counts as zero.
   case incrementEntry(key: String, by: Payload)
 
-  /// The value that it carries.
+  /// The value that the change carries; nil if it has none.
   public var payload: Payload? {
     switch self {
     case .increment(let value), .append(let value), .insert(let value, _), .include(let value),
@@ -38,7 +38,7 @@ public enum ValueChange<Payload> {
     }
   }
 
-  /// The position in an array that it names.
+  /// The position in an array that the change applies to.
   public var position: UInt64? {
     switch self {
     case .insert(_, let position), .removeElement(let position): position
@@ -82,7 +82,7 @@ extension ValueChange: Sendable where Payload: Sendable {}
 
 // MARK: Names
 
-/// The names of changes in scripts and in what is exported; taking an entry out has one of its own.
+/// The names of changes in scripts and exports; removing an entry has one of its own.
 package enum ValueChangeName: String, CaseIterable, Sendable {
   case increment, append, insert, removeElement, include, exclude, setEntry, removeEntry
   case incrementEntry
@@ -93,7 +93,7 @@ package enum ValueChangeName: String, CaseIterable, Sendable {
   /// True if the payload is added to a number.
   package var isStep: Bool { self == .increment || self == .incrementEntry }
 
-  /// True if nothing of what is there goes, so that two such changes take nothing from each other.
+  /// True if it removes nothing that exists, so that two such changes do not interfere.
   var adds: Bool { isStep || self == .append || self == .include }
 }
 
@@ -111,7 +111,7 @@ extension ValueChange {
     }
   }
 
-  /// Makes the change that has a name out of its parts, each of which is asked for if it has it.
+  /// Makes the change with a name out of its parts; a closure is called for each part that it has.
   package init(
     _ name: ValueChangeName, key: @autoclosure () throws -> String,
     position: @autoclosure () throws -> UInt64, payload: @autoclosure () throws -> Payload
@@ -129,7 +129,7 @@ extension ValueChange {
     }
   }
 
-  /// The change in words, up to the name of what is changed.
+  /// The change in words, up to the name of the changed value.
   package var words: String {
     switch self {
     case .increment: "increment"

@@ -1,4 +1,4 @@
-// The stored form of values: a tag, then the payload. How long it is, the container says.
+// The stored form of values: a tag, then the payload. The container stores the length.
 //
 //     00 null   01 false   02 true
 //     03 integer, 1 byte   04 2 bytes   05 4 bytes   06 8 bytes    little-endian, the shortest
@@ -223,8 +223,8 @@ extension RawSpan {
     if flags == 2 { return .nan }
     var digits: UInt128 = 0
     for byte in try array(offset + 2, count - 2).reversed() { digits = digits << 8 | UInt128(byte) }
-    // Read as text, since a significand of its own would lose its zeros to an exponent without
-    // room.
+    // Read from text, since a separately built significand would lose its zeros if the exponent has
+    // no room.
     guard let value = Decimal(string: "\(flags == 1 ? "-" : "")\(digits)e\(exponent)") else {
       throw DatabaseError.corrupt(reason: "a stored decimal is not one")
     }

@@ -1,18 +1,18 @@
-// How a node's present version finds the earlier ones: a directory that spills.
+// The links from a node's present version to the earlier ones: a directory that spills.
 //
 // A link names an entry of history: the transaction that replaced the version, and the entry's
 // place among those that this transaction replaced. The present version holds links in levels, at
 // most eight in each. A version that is replaced goes into history, and a link to it into level 0.
-// Once level 0 is full, the next version that is replaced takes level 0's links along into its own
-// entry, and the link to it goes into level 1; when that is full, its links are taken along, too,
+// Once level 0 is full, the next version that is replaced takes level 0's links into its own
+// entry, and the link to it goes into level 1; when that is full, its links are moved as well,
 // and so on.
 //
 //     present   level 1: 9  18          level 0: 19 20 21
-//     history   … 9 (takes along 1…8) … 18 (takes along 10…17) 19 20 21
+//     history   … 9 (holds 1…8) … 18 (holds 10…17) 19 20 21
 //
-// A version that is removed takes all of its links along. So any of n versions is read through
-// O(log₉ n) entries, an update reads none, and an entry names only older ones: history can be cut
-// anywhere. Stored: per level, the lowest first, count u8, then per link, the oldest first,
+// A version that is removed takes all of its links into its entry. So any of n versions is read
+// through O(log₉ n) entries, an update reads none, and an entry names only older ones: history can
+// be cut anywhere. Stored: per level, the lowest first, count u8, then per link, the oldest first,
 // sequence u48 and index u32, little-endian.
 
 /// Names a superseded version: an entry of history.
@@ -29,7 +29,7 @@ struct VersionLinks: Equatable {
   private(set) var levels: [[HistoryLink]] = []
 
   private static let fanout = 8
-  /// More versions than there are sequence numbers take no more levels.
+  /// The maximum number of levels: enough for as many versions as there are sequence numbers.
   static let levelsMax = 32
   private static let linkBytes = 10
 
@@ -68,9 +68,9 @@ struct VersionLinks: Equatable {
     return bytes
   }
 
-  /// Takes in the link of a version that is replaced.
+  /// Adds the link of a version that is replaced.
   ///
-  /// - Returns: The links that the replaced version takes along.
+  /// - Returns: The links that move into the replaced version's entry.
   mutating func add(_ link: HistoryLink) -> VersionLinks {
     var taken = VersionLinks()
     var level = 0
@@ -84,8 +84,8 @@ struct VersionLinks: Equatable {
     return taken
   }
 
-  /// Traps in debug builds where links do not lead back in time: from the highest level to the
-  /// lowest, and in each, they ascend up to the transaction that made the version.
+  /// Traps in debug builds if links do not lead back in time: from the highest level to the lowest,
+  /// and within each, they ascend up to the transaction that made the version.
   func checkInvariants(upTo modified: UInt64) {
     #if DEBUG
       let links = levels.reversed().joined().map { ($0.sequence, $0.index) }
@@ -94,7 +94,7 @@ struct VersionLinks: Equatable {
     #endif
   }
 
-  /// The link to the oldest version that was still in place after a moment.
+  /// The link to the oldest version that was still present after a moment.
   func oldest(after moment: UInt64) -> HistoryLink? {
     for level in levels.reversed() {
       if let link = level.first(where: { $0.sequence > moment }) { return link }

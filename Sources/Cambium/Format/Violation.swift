@@ -2,12 +2,12 @@
 public struct Violation: Hashable, Sendable, CustomStringConvertible {
   /// The record.
   public let path: Path
-  /// The property; nil where the rule is about the record as a whole.
+  /// The property; nil if the rule concerns the record as a whole.
   public let property: String?
-  /// The reason, as the rest of a sentence that the property begins: `must be positive`.
+  /// The reason, as the end of a sentence whose subject is the property: `must be positive`.
   public let reason: String
 
-  /// Describes a broken rule, in a store of your own.
+  /// Describes a broken rule, for use in your own store.
   public init(_ path: Path, _ property: String?, _ reason: String) {
     self.path = path
     self.property = property

@@ -1,8 +1,8 @@
 import CZstd
 
-/// Compresses bytes that are stored for long.
+/// Compresses bytes that are kept for a long time.
 enum Zstandard {
-  /// How hard it tries: 3 makes about 300 MB/s.
+  /// The compression level: 3 makes about 300 MB/s.
   private static let level: Int32 = 3
 
   /// The compressed form.
@@ -18,23 +18,23 @@ enum Zstandard {
     return ZSTD_isError(count) == 0 ? compressed : nil
   }
 
-  /// The length of the content of compressed bytes, as they say themselves.
+  /// The length of the uncompressed content, as stored with the compressed bytes.
   ///
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   static func contentCount(_ bytes: RawSpan) throws -> Int {
     let count = unsafe bytes.withUnsafeBytes {
       unsafe ZSTD_getFrameContentSize($0.baseAddress, $0.count)
     }
-    // Two values at the end of the range stand for an error and for a size that was not stored.
+    // Two values at the end of the range mean an error and a missing size.
     guard count < UInt64(Int.max) else {
       throw DatabaseError.corrupt(reason: "compressed bytes do not say how many they are")
     }
     return Int(count)
   }
 
-  /// The content as it was before compression.
+  /// The uncompressed content.
   ///
-  /// - Throws: ``DatabaseError/corrupt(reason:)``, also where it is longer than `countMax`.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``, also if it is longer than `countMax`.
   static func decompressed(_ bytes: RawSpan, countMax: Int) throws -> [UInt8] {
     var count = 0
     let room = try contentCount(bytes)

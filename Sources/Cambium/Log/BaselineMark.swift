@@ -1,32 +1,32 @@
-// Where a compacted log begins: three entries of its `meta` table.
+// The start of a compacted log: three entries of its `meta` table.
 //
 //     baseline   sequence u64 | clock u64 | time i64 | link 32 bytes | digest 32 bytes
-//                | edition u32 | fold u32; before format 2 there was no fold, and 1 is meant, and
+//                | edition u32 | fold u32; before format 2 there was no fold, which means 1, and
 //                an edition of 0 was left out
 //     horizon    sequence u64 | archives u8
-//     archive    as `baseline`; absent where the archive begins with record 1, or there is none
+//     archive    as `baseline`; absent if the archive begins with record 1, or there is none
 //
-// `baseline` is of the newest record that the baseline has folded: the log goes on after it, and
-// the chain with its link. The digest is that of the baseline's data file, which an erasure makes
-// anew, in the next edition. `horizon` comes first when a log is compacted, and is ahead of the
-// baseline until that is there; it says whether the records go into segments. `archive` is the
-// baseline from which the first segment goes on.
+// `baseline` describes the newest record that the baseline has folded: the log continues after it,
+// and the chain with its link. The digest is that of the baseline's data file, which an erasure
+// replaces, in the next edition. `horizon` is written first when a log is compacted, and is ahead
+// of the baseline until that exists; it says if the records go into segments. `archive` is the
+// baseline that precedes the first segment.
 
 import LMDB
 
-/// The mark of the baseline that stands in the place of the records that compaction has dropped.
+/// The mark of the baseline that replaces the records that compaction has dropped.
 struct BaselineMark: Equatable, Sendable {
-  /// The newest record that it has folded; zero where nothing was dropped.
+  /// The newest record that it has folded; zero if nothing was dropped.
   var sequence = SequenceNumber.zero
   /// That record's clock.
   var clock: UInt64 = 0
   /// That record's time, in microseconds since 1970.
   var time: Int64 = 0
-  /// That record's link, from which the chain goes on.
+  /// That record's link, from which the chain continues.
   var link = TransactionRecord.firstLink
   /// BLAKE2b-256 of the data file.
   var digest = [UInt8](repeating: 0, count: Digest.bytesCount)
-  /// How often an erasure has made the file anew.
+  /// The number of times that an erasure has replaced the file.
   var edition: UInt32 = 0
   /// The number of the fold that made it; see ``StateMark/foldNumber``.
   var fold = StateMark.foldNumber
@@ -34,7 +34,7 @@ struct BaselineMark: Equatable, Sendable {
   static let name = "baseline"
   static let archiveName = "archive"
 
-  /// The log from its first record on.
+  /// The mark of a log that begins with its first record.
   init() {}
 
   /// A baseline of everything up to a record, in a file.
@@ -70,25 +70,25 @@ struct BaselineMark: Equatable, Sendable {
 }
 
 extension LogReader {
-  /// The mark of the baseline, with sequence number zero where nothing was dropped.
+  /// The mark of the baseline, with sequence number zero if nothing was dropped.
   func baseline() throws -> BaselineMark {
     try entry(BaselineMark.name) { try BaselineMark($0) } ?? BaselineMark()
   }
 
-  /// The oldest moment that can be read, and the last record that is not told any more.
+  /// The oldest moment that can be read, and the last record that is no longer delivered.
   func horizon() throws -> SequenceNumber { SequenceNumber(try number("horizon") ?? 0) }
 
-  /// True if dropped records go into segments, as the compaction that is under way wants it.
+  /// True if dropped records go into segments, as chosen by the compaction under way.
   func isArchiving() throws -> Bool {
     try entry("horizon") { try $0.load(UInt8.self, at: 8) == 1 } ?? false
   }
 
-  /// The baseline that the first segment goes on from.
+  /// The baseline that precedes the first segment.
   func archiveStart() throws -> BaselineMark {
     try entry(BaselineMark.archiveName) { try BaselineMark($0) } ?? BaselineMark()
   }
 
-  /// How much of the past is kept.
+  /// The part of the past that is kept.
   func retention() throws -> Retention {
     try entry(Retention.name) { try Retention($0) } ?? Retention()
   }

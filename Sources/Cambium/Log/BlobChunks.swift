@@ -1,15 +1,15 @@
 // Large values, beside the tree: cut into chunks of 256 KiB, addressed by their content.
 //
 //     key    BLAKE2b-256 of the whole content, 32 bytes | chunk number u32, big-endian
-//     value  checksum u64 (XXH3 of what follows, seeded with that of the key) | form u8 | bytes
-//            form 0: the chunk as it is; form 1: compressed with zstd
+//     value  checksum u64 (XXH3 of the rest, seeded with that of the key) | form u8 | bytes
+//            form 0: the uncompressed chunk; form 1: compressed with zstd
 //
 // The same content is stored once, however often it is referred to.
 
 import FoundationEssentials
 import LMDB
 
-/// Chunks that wait for the next commit.
+/// Chunks that are written by the next commit.
 struct BlobChunks {
   /// The content of one chunk before compression.
   static let chunkBytes = 256 << 10
@@ -17,9 +17,9 @@ struct BlobChunks {
   static let pendingBytesMax = 256 << 20
 
   private var pending: [(key: [UInt8], value: [UInt8])] = []
-  /// The blobs that they make.
+  /// The blobs whose chunks these are.
   private var blobs: Set<Blob> = []
-  /// Blobs that are there already, and must not be given up now.
+  /// Blobs that are stored already, and must not be removed now.
   private var kept: [Blob] = []
   private(set) var byteCount = 0
 
@@ -30,7 +30,8 @@ struct BlobChunks {
     let bytes = [UInt8](data)
     let blob = Blob(hash: bytes.lend { Digest.of($0) }, size: UInt64(bytes.count))
     let isThere = try reader.hasBlob(blob)
-    // One of which the last chunk is gone is listed, and would be taken for what is given up.
+    // A blob without its last chunk is in the list, and would be taken for one that is being
+    // removed.
     if try isThere || reader.blobsGivenUp().contains(blob.hash) { keep(blob) }
     if isThere { return blob }
     blobs.insert(blob)
@@ -48,10 +49,10 @@ struct BlobChunks {
     return blob
   }
 
-  /// True where all of a blob waits here.
+  /// True if all of a blob waits here.
   func holds(_ blob: Blob) -> Bool { blobs.contains(blob) }
 
-  /// Keeps a blob that is there.
+  /// Keeps a blob that is stored already.
   mutating func keep(_ blob: Blob) { kept.append(blob) }
 
   /// Adds one chunk.
@@ -69,7 +70,7 @@ struct BlobChunks {
 }
 
 extension Blob {
-  /// How many chunks the content has; an empty one has a single empty chunk.
+  /// The number of chunks of the content; empty content has a single empty chunk.
   var chunkCount: UInt32 {
     UInt32(
       clamping: max(1, (size + UInt64(BlobChunks.chunkBytes) - 1) / UInt64(BlobChunks.chunkBytes)))
@@ -89,8 +90,8 @@ extension Blob {
 }
 
 extension LogReader {
-  /// True where all of a blob is stored: its last chunk is written with the others, or after them,
-  /// and is given up first. It holds what the size leaves for it.
+  /// True if all of a blob is stored: its last chunk is written with the others, or after them, and
+  /// is removed first. Its length must be the one that follows from the size.
   func hasBlob(_ blob: Blob) throws -> Bool {
     let next = blob.key(blob.chunkCount)
     if try next.lend({ try access.get(tables.blobs, $0) { _ in true } }) ?? false { return false }
@@ -142,7 +143,7 @@ enum BlobChunk {
     }
   }
 
-  /// The length of a chunk's content, as its stored form says, without unpacking it.
+  /// The length of a chunk's content, read from its stored form without decompressing it.
   static func contentCount(_ value: RawSpan) throws -> Int {
     let bytes = value.extracting(droppingFirst: 9)
     if try value.load(UInt8.self, at: 8) == 0 { return bytes.byteCount }

@@ -1,12 +1,12 @@
-// The blobs to which only dropped transactions referred, and which are given up chunk by chunk. In
+// The blobs to which only dropped transactions referred, and which are removed chunk by chunk. In
 // the log's `meta` table:
 //
 //     given up        hashes of the listed blobs, 32 bytes each
-//     kept/<hash>     microseconds since 1970 u64: when somebody stored it again
+//     kept/<hash>     microseconds since 1970 u64: the time at which it was stored again
 
 import LMDB
 
-/// The names of the entries about blobs that are given up.
+/// The names of the entries about blobs that are being removed.
 enum GivenUpBlobs {
   static let entryName = "given up"
   static let keptPrefix = "kept/"
@@ -17,7 +17,7 @@ enum GivenUpBlobs {
 }
 
 extension LogReader {
-  /// The hashes of the blobs that are being given up.
+  /// The hashes of the blobs that are being removed.
   func blobsGivenUp() throws -> [[UInt8]] {
     try entry(GivenUpBlobs.entryName) { bytes in
       try stride(from: 0, to: bytes.byteCount, by: Digest.bytesCount).map {
@@ -28,13 +28,13 @@ extension LogReader {
 }
 
 extension LogWriter {
-  /// Says which blobs are being given up.
+  /// Stores the hashes of the blobs that are being removed.
   func setBlobsGivenUp(_ hashes: [[UInt8]]) throws {
     if hashes.isEmpty { return try removeEntry(GivenUpBlobs.entryName) }
     try setEntry(GivenUpBlobs.entryName, Array(hashes.joined()))
   }
 
-  /// Keeps a blob that is there, since somebody is about to refer to it.
+  /// Keeps a stored blob, since a transaction is about to refer to it.
   func keep(_ blob: Blob) throws {
     let listed = try reader.blobsGivenUp()
     if listed.contains(blob.hash) { try setBlobsGivenUp(listed.filter { $0 != blob.hash }) }

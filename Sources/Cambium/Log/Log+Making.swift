@@ -1,10 +1,10 @@
-// Commits to a log beside those of transactions: of entries, and of all there is where a log is
-// made that nobody else uses yet.
+// Commits to a log other than those of transactions: of entries, and of the whole content of a log
+// that is being created and has no other users yet.
 
 import LMDB
 
 extension Log {
-  /// Commits changes of entries under the head that there is; the writer's lock must be held.
+  /// Commits changes of entries under the present head; the writer's lock must be held.
   func amend<R>(_ body: (borrowing LogWriter) throws -> R) throws -> R {
     let writer = try LogWriter(self)
     let head = try writer.reader.head()
@@ -13,7 +13,7 @@ extension Log {
     return result
   }
 
-  /// Commits the entries that a body writes, about so many bytes of them, and a head.
+  /// Commits the entries that a body writes, about `bytes` bytes of them, and a head.
   func write(_ bytes: Int, head: LogHead, _ body: (borrowing LogWriter) throws -> Void) throws {
     try environment.growMap(headroom: 4 * bytes)
     let writer = try LogWriter(self)

@@ -2,7 +2,7 @@ import LMDB
 import Synchronization
 
 /// The log: every transaction record, in order, in an environment of its own. It is the database;
-/// all else can be folded from it.
+/// everything else can be derived from it.
 ///
 /// Invariants:
 /// 1. Every number after the baseline's, up to the head's, has exactly one record. Proved by
@@ -14,16 +14,16 @@ import Synchronization
 final class Log: Sendable {
   let environment: Environment
   let tables: LogTables
-  /// The damage that was met so far.
+  /// The damage found so far.
   let damage = LogDamage()
-  /// How many bytes of operations the newest transaction had: the next is often alike.
+  /// The size of the newest transaction's operations in bytes: the next is often similar.
   let newestBytes = Atomic<Int>(0)
 
-  /// Opens the log in a directory that exists. The options' tables and whether they are synced are
-  /// for the log to say.
+  /// Opens the log in a directory that exists. It sets the options' tables and synchronization
+  /// itself.
   ///
-  /// - Throws: ``DatabaseError/unsupported(path:reason:)`` where the file is another program's; it
-  ///   is not touched then.
+  /// - Throws: ``DatabaseError/unsupported(path:reason:)`` if the file is another program's; it is
+  ///   not touched then.
   init(at path: String, _ options: Environment.Options) throws {
     try Log.checkFormat(at: path)
     var options = options
@@ -44,7 +44,7 @@ final class Log: Sendable {
   }
 
   /// Checks the newest pages of a log that was in use when the system stopped, before LMDB has a
-  /// chance to follow them: the way to the last record. All pages are for `verify`.
+  /// chance to follow them: the way to the last record. `verify` checks all pages.
   ///
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   static func checkEnd(at path: String, boot: String, mount: String) throws {
@@ -60,7 +60,7 @@ final class Log: Sendable {
     }
   }
 
-  /// The mark of the state, read without LMDB; nil where there is none, or it is damaged.
+  /// The mark of the state, read without LMDB; nil if there is none, or it is damaged.
   private static func mark(in file: String) throws -> StateMark? {
     let name = Array("state".utf8)
     guard let sealed = try PageLookup.value(in: file, table: "meta", key: "state") else {
@@ -80,10 +80,12 @@ final class Log: Sendable {
     return try body(LogReader(access: transaction.access, tables: tables, damage: damage))
   }
 
-  /// Lends a view of what is committed to whoever is about to write; the writer's lock is held.
+  /// Lends a view of the committed log to a caller that is about to write; the writer's lock is
+  /// held.
   ///
-  /// A process that was killed right after it wrote LMDB's meta page has not told readers of it:
-  /// they stay one transaction behind until the next writer begins. A write transaction does not.
+  /// A process that was killed right after it wrote LMDB's meta page has not published it to
+  /// readers: they stay one transaction behind until the next writer begins. A write transaction
+  /// does not.
   func readNewest<R>(_ body: (LogReader) throws -> R) throws -> R {
     let writer = try LogWriter(self)
     return try body(writer.reader)
@@ -91,10 +93,10 @@ final class Log: Sendable {
 
   // MARK: The file
 
-  /// The number of the newest commit, by whichever process.
+  /// The number of the newest commit by any process.
   var newestCommit: UInt64 { get throws { try environment.usage().transaction } }
 
-  /// The directory that holds it.
+  /// The directory that holds the log.
   var path: String { environment.path }
 
   /// The bytes of the pages in use.
@@ -103,17 +105,17 @@ final class Log: Sendable {
   /// Checks that this process may still use the file: that it was not forked or replaced.
   func checkUsable() throws { try environment.checkUsable(forWriting: false) }
 
-  /// Gives the map room for a commit of so many bytes.
+  /// Ensures that the map has room for a commit of `bytes` bytes.
   func makeRoom(for bytes: Int) throws {
     try environment.growMap(headroom: 4 * bytes)
   }
 
-  /// Gives the map more room.
+  /// Enlarges the map.
   func grow(for bytes: Int) throws { try environment.growMap(headroom: 2 * bytes + (64 << 20)) }
 
   func close() { environment.close() }
 
-  /// The bytes of the pages that its tables take, with those of the records or without.
+  /// The bytes of the pages of its tables, with or without those of the records.
   func pageBytes(withRecords: Bool = true) throws -> UInt64 {
     let names = LogTables.names.filter { withRecords || $0 != "records" }
     return try read { try environment.pageBytes(names, $0.access) }
@@ -139,7 +141,7 @@ final class Log: Sendable {
 struct LogTables: Sendable {
   /// (sequence number u64, part u32), big-endian → a part of a transaction record.
   let records: Table
-  /// (first, last sequence number u64), big-endian → a sealed stretch of records.
+  /// (first, last sequence number u64), big-endian → a sealed segment of records.
   let segments: Table
   /// (content hash, chunk number u32 big-endian) → a chunk of a blob.
   let blobs: Table
@@ -168,7 +170,7 @@ struct LogTables: Sendable {
     }
   }
 
-  /// A record may be this long in one entry; a longer one goes on in further parts.
+  /// The maximum length of a record in one entry; a longer one continues in further parts.
   static let partBytesMax = 16 << 20
 
   static let recordKeyCount = 12
@@ -215,7 +217,7 @@ struct LogReader {
     try entry(name) { try $0.load(UInt64.self, at: 0) }
   }
 
-  /// The names of the entries in the meta table that start with some text.
+  /// The names of the entries in the meta table that start with a prefix.
   func entryNames(startingWith prefix: String = "") throws -> [String] {
     var names: [String] = []
     var cursor = try Cursor(access, tables.meta)
@@ -253,7 +255,7 @@ struct LogReader {
       if record.sequence == sequence { return record }
       throw DatabaseError.corrupt(reason: "it says that it is \(record.sequence)")
     } catch DatabaseError.corrupt(let reason) {
-      // A record that was dropped, or that this view cannot have yet, is not damaged.
+      // A record that was dropped, or that this view cannot contain yet, does not count as damaged.
       if try sequence <= baseline().sequence, try sequence < oldestRecord() {
         throw DatabaseError.compacted(oldest: try horizon())
       }
@@ -262,7 +264,7 @@ struct LogReader {
     }
   }
 
-  /// The last of some records before one that is damaged: `head` where all are sound.
+  /// The last record before the first damaged one: `head` if all are sound.
   func lastSound(after: SequenceNumber, upTo head: SequenceNumber) throws -> SequenceNumber {
     var sound = after
     while sound < head {

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The damage that a process has met in a log. From then on the process writes nothing to that log:
-/// what comes behind the damage can only be saved in part.
+/// The damage that a process has found in a log. From then on the process writes nothing to that
+/// log: records after the damage can only be saved in part.
 final class LogDamage: Sendable {
   /// A record that cannot be read.
   struct Found: Sendable {
@@ -11,10 +11,10 @@ final class LogDamage: Sendable {
 
   private let lowest = Mutex<Found?>(nil)
 
-  /// The damage with the lowest number, or nil where none was met.
+  /// The damage with the lowest number, or nil if none was found.
   var found: Found? { lowest.withLock { $0 } }
 
-  /// Keeps what was met.
+  /// Records damage.
   func note(_ sequence: SequenceNumber, _ reason: String) {
     lowest.withLock { lowest in
       if let known = lowest, known.sequence <= sequence { return }
@@ -22,7 +22,7 @@ final class LogDamage: Sendable {
     }
   }
 
-  /// Refuses writing where damage was met.
+  /// Refuses writing if damage was found.
   func checkNone() throws {
     guard let found else { return }
     throw DatabaseError.corrupt(

@@ -10,21 +10,21 @@
 //     tag/…       sequence u64
 //
 // Each value ends with its XXH3, seeded with that of its name. Numbers are little-endian. Format 1
-// had no fold number: 1 is meant there.
+// had no fold number, which means 1.
 
 import FoundationEssentials
 import LMDB
 
-/// The format, origin and creation time of a database, as its log notes them.
+/// The format, origin and creation time of a database, as stored in its log.
 struct FormatEntry: Equatable, Sendable {
-  /// The format of everything that is written now.
+  /// The format of everything written by this version.
   static let version: UInt32 = 2
   /// The formats that can be read.
   static let versions: ClosedRange<UInt32> = 1...2
   static let magic = Array("CAMBIUM\0".utf8)
 
   var version = FormatEntry.version
-  /// The database that writes here; stands in every record.
+  /// The id of the database that writes here; it is part of every record.
   var origin: UUID
   /// Microseconds since 1970.
   var created: Int64
@@ -34,7 +34,7 @@ struct FormatEntry: Equatable, Sendable {
     self.created = created
   }
 
-  /// True if both are of one database, whatever format it had at the time.
+  /// True if both belong to one database, even if its format has changed.
   func isOfSameDatabase(as other: FormatEntry) -> Bool {
     origin == other.origin && created == other.created
   }
@@ -88,7 +88,7 @@ struct LogHead: Equatable, Sendable {
     link = try bytes.array(32, Digest.bytesCount)
   }
 
-  /// The head of a log that goes on after a baseline.
+  /// The head of a log that continues after a baseline.
   init(_ baseline: BaselineMark) {
     sequence = baseline.sequence
     clock = HybridClock(rawValue: baseline.clock)
@@ -96,7 +96,7 @@ struct LogHead: Equatable, Sendable {
     link = baseline.link
   }
 
-  /// Makes a record that was appended the newest.
+  /// Advances to a record that was appended.
   mutating func advance(to record: TransactionRecord) {
     sequence = record.sequence
     clock = record.clock
@@ -114,12 +114,13 @@ struct LogHead: Equatable, Sendable {
   }
 }
 
-/// Which state belongs to the log, and whether it can be trusted (see <doc:ErrorsAndRecovery>).
+/// The state that belongs to the log, and the proof that it can be trusted (see
+/// <doc:ErrorsAndRecovery>).
 struct StateMark: Equatable, Sendable {
-  /// The number of the fold: it is raised whenever folding the same log gives other tables than
-  /// before. A state, a checkpoint or a baseline says which fold made it, so that none is read by
-  /// rules that it does not follow: a state is made anew, a checkpoint ignored, and a baseline
-  /// folded anew as far as it is derived (``Baseline/makeState(from:of:in:_:)``).
+  /// The number of the fold: it is raised whenever folding the same log gives different tables than
+  /// before. A state, a checkpoint and a baseline record the fold that made them, so that none is
+  /// read by rules that it does not follow: a state is rebuilt, a checkpoint ignored, and a
+  /// baseline's derived tables are folded again (``Baseline/makeState(from:of:in:_:)``).
   static let foldNumber: UInt32 = 2
 
   /// The number in the state directory's name.
@@ -133,11 +134,11 @@ struct StateMark: Equatable, Sendable {
   /// The number of the fold that made the state; see ``StateMark/foldNumber``.
   var fold = StateMark.foldNumber
 
-  /// The start of the system that is named where none is to trust the state.
+  /// The system start that never matches, so that the state is not trusted.
   static let untrustedBoot = ""
 
   /// True if the mark proves that the state's pages are all on disk, or still in this system's
-  /// memory. A mount of the same name proves nothing where the system gives names again.
+  /// memory. A mount of the same name proves nothing if the system reuses names.
   func isTrusted(boot: String, mount: String) -> Bool {
     isClean
       || self.boot == boot && self.mount == mount && mount.hasPrefix(Platform.uniqueMount)
@@ -190,13 +191,13 @@ struct StateMark: Equatable, Sendable {
   }
 }
 
-/// Which copy of the state a recovery can start from.
+/// The copy of the state from which a recovery can start.
 struct CheckpointMark: Equatable, Sendable {
-  /// The newest record that the copy has folded; it is in the directory's name.
+  /// The newest record that the copy has folded; it is part of the directory's name.
   var sequence: SequenceNumber
-  /// How large the log was then, in bytes.
+  /// The size of the log at that time, in bytes.
   var logBytes: UInt64
-  /// The number of the fold that made the state it is a copy of.
+  /// The number of the fold that made the copied state.
   var fold = StateMark.foldNumber
 
   init(sequence: SequenceNumber, logBytes: UInt64) {
@@ -220,7 +221,7 @@ struct CheckpointMark: Equatable, Sendable {
 }
 
 extension RawSpan {
-  /// The fold number that ends an entry; 1 where the entry was written before there were any.
+  /// The fold number that ends an entry; 1 if the entry was written before there were any.
   func foldNumber(at offset: Int) throws -> UInt32 {
     offset < byteCount ? try load(UInt32.self, at: offset) : 1
   }

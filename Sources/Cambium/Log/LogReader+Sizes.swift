@@ -1,4 +1,4 @@
-// Sizes of what the log holds, so that nobody else need know its tables.
+// Sizes of the log's content, so that no other code depends on its tables.
 
 import LMDB
 

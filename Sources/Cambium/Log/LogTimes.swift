@@ -1,4 +1,4 @@
-// Which record was the newest at some time of day.
+// Lookup of the record that was the newest at some time of day.
 
 import FoundationEssentials
 import LMDB
@@ -16,7 +16,7 @@ extension LogReader {
     return found
   }
 
-  /// The last record after one whose time is not after a given one; or that one.
+  /// The last record after a given one whose time is not after `time`; or the given one.
   func lastRecord(
     after: SequenceNumber, upToMicroseconds wanted: Int64
   ) throws -> SequenceNumber {
@@ -29,13 +29,13 @@ extension LogReader {
     return SequenceNumber(low)
   }
 
-  /// The time of the oldest moment there is: the baseline's, or the first record's.
+  /// The time of the oldest moment: that of the baseline, or of the first record.
   func oldestTime() throws -> Int64 {
     let baseline = try baseline()
     return baseline.sequence > .zero ? baseline.time : try time(of: .zero.next)
   }
 
-  /// A record's time, read alone.
+  /// A record's time, read without the rest of the record.
   func time(of sequence: SequenceNumber) throws -> Int64 {
     let time = try LogTables.recordKey(sequence, part: 0).lend { key in
       try access.get(tables.records, key) { try $0.load(Int64.self, at: 26) }

@@ -44,8 +44,8 @@ struct LogWriter: ~Copyable {
 
   func setFormat(_ format: FormatEntry) throws { try put("format", format.stored()) }
 
-  /// Says which state belongs to the log. From then on the log is of today's format: an earlier
-  /// version of the program would not look at the fold's number, and trust the state.
+  /// Stores the mark of the state that belongs to the log. From then on the log is of the present
+  /// format: an earlier version of the program would ignore the fold's number, and trust the state.
   func setStateMark(_ mark: StateMark) throws {
     var format = try reader.format()
     if format.version < FormatEntry.version {
@@ -55,7 +55,7 @@ struct LogWriter: ~Copyable {
     try put("state", mark.stored())
   }
 
-  /// Names the checkpoint; nil takes the name out.
+  /// Stores the mark of the checkpoint; nil removes it.
   func setCheckpoint(_ mark: CheckpointMark?) throws {
     if let mark { return try put("checkpoint", mark.stored()) }
     try removeEntry("checkpoint")
@@ -67,22 +67,22 @@ struct LogWriter: ~Copyable {
     try put(name, bytes)
   }
 
-  /// Says what stands in the place of the records up to a number.
+  /// Stores the mark of the baseline that replaces the records up to a number.
   func setBaseline(_ mark: BaselineMark) throws { try put(BaselineMark.name, mark.stored()) }
 
-  /// Makes this the log that goes on after a baseline.
+  /// Makes this log continue after a baseline.
   func begin(after baseline: BaselineMark) throws {
     if baseline.sequence == .zero { return }
     try setBaseline(baseline)
     try setHorizon(baseline.sequence, archives: false)
   }
 
-  /// Says from which baseline the first segment goes on.
+  /// Stores the baseline that precedes the first segment.
   func setArchiveStart(_ mark: BaselineMark) throws {
     try put(BaselineMark.archiveName, mark.stored())
   }
 
-  /// Says up to where the past is being dropped.
+  /// Stores the moment up to which the past is being dropped.
   func setHorizon(_ horizon: SequenceNumber, archives: Bool) throws {
     var bytes: [UInt8] = []
     bytes.append(littleEndian: horizon.rawValue)
@@ -90,10 +90,10 @@ struct LogWriter: ~Copyable {
     try put("horizon", bytes)
   }
 
-  /// Stores how much of the past is kept.
+  /// Stores the retention policy.
   func setRetention(_ retention: Retention) throws { try put(Retention.name, retention.stored()) }
 
-  /// Stores an entry as another log had it.
+  /// Stores an entry of another log unchanged.
   func setEntry(_ name: String, _ value: [UInt8]) throws { try put(name, value) }
 
   /// Removes an entry.
@@ -111,12 +111,12 @@ struct LogWriter: ~Copyable {
     }
   }
 
-  /// Stores a sealed stretch of records.
+  /// Stores a sealed segment of records.
   func putSegment(_ segment: Segment) throws {
     try putSegment(segment, stored: try segment.stored())
   }
 
-  /// Stores a sealed stretch of records that was compressed before.
+  /// Stores a sealed segment of records that is compressed already.
   func putSegment(_ segment: Segment, stored: [UInt8]) throws {
     try segment.key.lend { key in
       try stored.lend { try transaction.put(tables.segments, key, $0) }

@@ -1,19 +1,19 @@
 import LMDB
 
-/// Reads a log's records from its file, without LMDB, and goes on behind what is damaged.
+/// Reads a log's records from its file, without LMDB, and continues after damaged parts.
 ///
 /// Each number after the baseline's, up to the head's, comes once, in order, as a record or as
-/// lost. Only a record whose checksum, number, clock and place in the chain are right counts;
-/// behind one that is lost the chain starts anew, since the link that it had is lost with it.
+/// lost. Only a record whose checksum, number, clock and place in the chain are correct counts;
+/// after a lost record the chain starts again, since that record's link is lost as well.
 struct RecordScan {
   enum Found {
     case sound(TransactionRecord)
     case lost(SequenceNumber, reason: String)
   }
 
-  /// So many reasons are kept for numbers still to come.
+  /// The most reasons that are kept for numbers still to come.
   private static let reasonsMax = 10_000
-  /// No record is so long.
+  /// An upper bound of a record's length.
   private static let recordBytesMax = 256 << 20
 
   private var table: TableScan
@@ -22,13 +22,13 @@ struct RecordScan {
   private var number: SequenceNumber
   private var link: [UInt8]?
   private var clock: UInt64
-  /// The next record whose bytes are right; what is before it is lost.
+  /// The next record whose bytes are correct; all numbers before it are lost.
   private(set) var ahead: TransactionRecord?
   private var entry: (sequence: SequenceNumber, part: UInt32, value: [UInt8])?
   private var reasons: [SequenceNumber: String] = [:]
   private var damagedPage: String?
 
-  /// Opens the log's data file at a path; where the head is not known the scan ends with the last
+  /// Opens the log's data file at a path; if the head is not known the scan ends with the last
   /// record that is found.
   init(_ path: String, after baseline: BaselineMark, head: SequenceNumber?) throws {
     table = try TableScan(path, table: "records")
@@ -83,7 +83,7 @@ struct RecordScan {
     if reasons.count < RecordScan.reasonsMax { reasons[sequence] = reason }
   }
 
-  /// Joins the parts of a record. Where one is missing the checksum will say so.
+  /// Joins the parts of a record. A missing part is detected by the checksum.
   private mutating func join(_ sequence: SequenceNumber) -> [UInt8] {
     var bytes: [UInt8] = []
     var part: UInt32 = 0
@@ -95,7 +95,7 @@ struct RecordScan {
     return bytes
   }
 
-  /// Goes on to the next entry of the table that can be read.
+  /// Advances to the next entry of the table that can be read.
   private mutating func advance() -> Bool {
     entry = nil
     while let step = table.next() {

@@ -1,28 +1,28 @@
-// How much of the past a database keeps.
+// The policy that determines the part of the past that a database keeps.
 
 import LMDB
 
-/// The part of the past that compaction keeps: as much as its widest rule asks for.
+/// The part of the past that compaction keeps: the most that any of its rules requires.
 ///
 ///     try database.setRetention(Retention(duration: .seconds(90 * 86_400)))
 ///
-/// Where there is no rule everything is kept, as by default. The policy is stored in the database,
-/// and each process that writes applies it, in the background, after commits.
+/// Without a rule everything is kept, as by default. The policy is stored in the database, and each
+/// process that writes applies it, in the background, after commits.
 public struct Retention: Hashable, Sendable {
-  /// The newest so many transactions are kept.
+  /// The number of newest transactions that are kept; nil for no such rule.
   public var transactions: UInt64?
-  /// The transactions of so long a time before the newest one are kept.
+  /// The time before the newest transaction whose transactions are kept; nil for no such rule.
   public var duration: Duration?
-  /// True if the moments that tags name stay readable, and everything after the oldest of them.
+  /// True if tagged moments stay readable, and everything after the oldest of them.
   public var keepsTags = true
-  /// True if dropped records go into sealed, compressed segments instead of being removed. From
-  /// those the log can still be read, and any moment be restored.
+  /// True if dropped records go into sealed, compressed segments instead of being removed. The log
+  /// can still be read from these, and any moment can be restored.
   public var archives = false
-  /// A consumer that is no more than so many transactions behind holds compaction back; one that is
-  /// further behind gets ``DatabaseError/compacted(oldest:)`` when it comes back.
+  /// The most transactions that a consumer may be behind and still hold compaction back; one that
+  /// is further behind gets ``DatabaseError/compacted(oldest:)`` when it continues.
   public var consumerLagMax: UInt64 = 1_000_000
 
-  /// A policy.
+  /// Makes a policy.
   ///
   /// - Parameters:
   ///   - transactions: The number of newest transactions that are kept.
@@ -71,11 +71,11 @@ extension Retention {
         .partialValue
   }
 
-  /// The horizon that the policy asks for.
+  /// The horizon that results from the policy.
   ///
   /// - Parameters:
   ///   - log: The log.
-  ///   - limit: Up to where the state has come: nothing after it is dropped.
+  ///   - limit: The state's position: nothing after it is dropped.
   ///   - now: The time of day, in microseconds since 1970.
   /// - Returns: The last record to drop; not after `limit`, and not before the present horizon.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
@@ -103,8 +103,8 @@ extension Retention {
   private func moment(
     _ duration: Duration, before limit: SequenceNumber, _ now: Int64, _ log: LogReader
   ) throws -> UInt64 {
-    // A wrong clock may have given the newest a time that is still to come: what is older than that
-    // by the duration is not old for it.
+    // A wrong clock may have given the newest record a time in the future: records that are older
+    // than that by the duration do not count as old.
     let newest = min(try log.time(of: limit), now)
     let (bound, overflow) = newest.subtractingReportingOverflow(Retention.microseconds(duration))
     if overflow { return 0 }

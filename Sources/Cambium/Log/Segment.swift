@@ -1,33 +1,33 @@
-// A sealed stretch of records, as compaction archives it.
+// A sealed segment of records, as compaction archives it.
 //
 //     key    first sequence number u64, last u64, both big-endian
-//     value  checksum u64    XXH3 of what follows, seeded with that of the key
+//     value  checksum u64    XXH3 of the rest, seeded with that of the key
 //            size u64        of the records
-//            records         in order, as they were stored, one after the other; zstd
+//            records         in order, in their stored form, one after the other; zstd
 //
-// A stretch holds 256 KiB of records or more, or what there was.
+// A segment holds 256 KiB of records or more, or all that there were.
 
 import LMDB
 
-/// A sealed stretch of records.
+/// A sealed segment of records.
 struct Segment {
   let first: SequenceNumber
   private(set) var last: SequenceNumber
   /// The stored forms of the records.
   private(set) var records: [UInt8] = []
 
-  /// A stretch holds at least so many bytes before compression, if there are so many.
+  /// The least bytes of a segment before compression, if there are as many.
   static let bytesMin = 256 << 10
-  /// No stretch is longer: one record less than the least, and the longest that there can be.
+  /// The most bytes of a segment: just under the minimum, plus one record of maximum length.
   private static let bytesMax = 256 << 20
 
-  /// An empty one that goes on after a record.
+  /// Makes an empty segment that continues after a record.
   init(after last: SequenceNumber) {
     first = last.next
     self.last = last
   }
 
-  /// A stretch with its records' stored forms, as yet unchecked.
+  /// Makes a segment from its records' stored forms, without checking them.
   init(_ first: SequenceNumber, _ last: SequenceNumber, records: [UInt8]) {
     self.first = first
     self.last = last
@@ -107,7 +107,7 @@ extension LogReader {
     var bound: [UInt8] = []
     bound.append(bigEndian: sequence.next.rawValue)
     var cursor = try Cursor(access, tables.segments)
-    // Stretches are in order and do not overlap, so the one before may hold it.
+    // Segments are in order and do not overlap, so the one before may contain it.
     var isThere = try bound.lend { try cursor.seekBefore($0) }
     if isThere, try Segment.last(cursor) <= sequence { isThere = try cursor.next() }
     if !isThere { isThere = try bound.lend { try cursor.seek($0) } }
@@ -115,7 +115,7 @@ extension LogReader {
     return try cursor.withEntry { try Segment(key: $0, $1) }
   }
 
-  /// The first and the last record in segments, or nil where there is none.
+  /// The first and the last record in segments, or nil if there are none.
   func archived() throws -> ClosedRange<SequenceNumber>? {
     var cursor = try Cursor(access, tables.segments)
     guard try cursor.first() else { return nil }
@@ -126,7 +126,7 @@ extension LogReader {
 }
 
 extension Segment {
-  /// The last record of the stretch that a cursor stands on.
+  /// The last record of the segment at a cursor's position.
   fileprivate static func last(_ cursor: borrowing Cursor) throws -> SequenceNumber {
     SequenceNumber(try cursor.withEntry { key, _ in try key.bigEndian(at: 8) })
   }

@@ -1,5 +1,5 @@
 // Names for moments, in the log's `meta` table: `tag/<name>` holds a sequence number. They are as
-// durable as the log, stay when the state is made anew, and go along into a replayed copy.
+// durable as the log, survive a rebuild of the state, and are included in a replayed copy.
 
 import LMDB
 
@@ -26,7 +26,7 @@ public struct Tag: Hashable, Sendable {
     if let reason = problem(name) { throw .badKey(name, reason: reason) }
   }
 
-  /// Why a text cannot be a tag's name, or nil.
+  /// The reason why a text cannot be a tag's name, or nil.
   package static func problem(_ name: String) -> String? {
     let count = name.utf8.count
     if count == 0 { return "a tag needs a name" }
@@ -44,14 +44,14 @@ public struct Tag: Hashable, Sendable {
 }
 
 extension LogReader {
-  /// The moment of a tag, or nil where there is none of that name.
+  /// The moment of a tag, or nil if there is no such tag.
   func tag(_ name: String) throws -> SequenceNumber? {
     name.utf8.count > Tag.nameBytesMax ? nil : try number("tag/\(name)").map { SequenceNumber($0) }
   }
 
   /// All tags, by moment and then by name. Compaction keeps the moment of each.
   ///
-  /// - Throws: ``DatabaseError/corrupt(reason:)`` for a damaged entry, or one that cannot be.
+  /// - Throws: ``DatabaseError/corrupt(reason:)`` for a damaged entry, or an impossible one.
   func tags() throws -> [Tag] {
     let head = try head().sequence
     var tags: [Tag] = []
@@ -87,7 +87,7 @@ extension LogReader {
 }
 
 extension LogWriter {
-  /// Names a moment, or takes the name away.
+  /// Names a moment, or removes the name.
   func setTag(_ name: String, to sequence: SequenceNumber?) throws {
     let entry = "tag/\(name)"
     if let sequence { return try setNumber(entry, to: sequence.rawValue) }

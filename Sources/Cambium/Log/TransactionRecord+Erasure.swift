@@ -1,7 +1,8 @@
 // The mark of a record that describes an erasure.
 
 extension TransactionRecord {
-  /// The name of the event by which the record of an erasure vouches for what it has left.
+  /// The name of the event with which the record of an erasure vouches for the remaining
+  /// operations.
   static let erasureEventName = "cambium.erasure"
 
   /// True if it records an erasure.

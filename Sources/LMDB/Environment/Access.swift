@@ -1,19 +1,19 @@
 import CLMDB
 import Synchronization
 
-/// The part that both kinds of transactions share: looking up, and walking.
+/// The part that both kinds of transactions share: lookups and cursors.
 ///
-/// It is a borrowed view: valid only while the transaction that lent it lives. Whoever stores one
+/// It is a borrowed view, valid only while the transaction that lent it lives. Code that stores one
 /// must own that transaction.
 @safe package struct Access: @unchecked Sendable {
-  // It is Sendable because a reader's pages never change, and all tables that a reader touches are
-  // resolved when it begins (`ReadTransaction.init`), so that looking up only reads. A writer's
-  // view stays on the writer's thread; `Transaction` checks that.
+  // It is Sendable because a reader's pages never change, and all tables that a reader uses are
+  // resolved when it begins (`ReadTransaction.init`), so a lookup only reads. A writer's view stays
+  // on the writer's thread; `Transaction` checks that.
   @usableFromInline let handle: OpaquePointer
-  /// The pages that a reader reads; nil for a writer, which sees what is in no file yet.
+  /// The pages that a reader reads; nil for a writer, whose changes are not in the file yet.
   ///
-  /// It is no `unowned(unsafe) let`: Swift 6.3 takes a large structure in which such an optional is
-  /// nil for nil itself.
+  /// It is not an `unowned(unsafe) let`: Swift 6.3 treats a large structure in which such an
+  /// optional is nil as nil itself.
   private let unmanagedPages: Unmanaged<SnapshotPages>?
 
   init(handle: OpaquePointer, pages: SnapshotPages? = nil) {

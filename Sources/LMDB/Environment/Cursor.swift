@@ -1,4 +1,4 @@
-// Walking a table. The functions that are called for each entry are inlined into the callers'
+// Cursors over a table. The functions that are called for each entry are inlined into the callers'
 // module, since a generic function that is not inlined looks its types up in every call.
 
 import CLMDB
@@ -14,7 +14,7 @@ import CLMDB
   @usableFromInline var key = unsafe MDB_val()
   @usableFromInline var value = unsafe MDB_val()
 
-  /// Opens a cursor that stands nowhere.
+  /// Opens a cursor that has no position yet.
   package init(_ access: Access, _ table: Table) throws {
     self.table = table
     self.access = access
@@ -35,8 +35,8 @@ import CLMDB
   /// Goes to the first entry at or after a key.
   ///
   /// - Returns: True if there is one.
-  /// - Throws: ``StorageError`` of kind `.corrupt` where the entry, or the one before the key, is
-  ///   not what was stored, and where the pages on the way are damaged. So do the other moves.
+  /// - Throws: ``StorageError`` of kind `.corrupt` if the entry, or the one before the key, does
+  ///   not match its checksum, or a page on the way is damaged. The other moves throw the same.
   package mutating func seek(_ wanted: RawSpan) throws -> Bool {
     try unsafe wanted.withUnsafeBytes { wanted in
       if reading != nil {
@@ -84,7 +84,7 @@ import CLMDB
     return try move(MDB_NEXT)
   }
 
-  /// Goes to the entry before.
+  /// Goes to the previous entry.
   package mutating func previous() throws -> Bool {
     if reading != nil {
       do throws(StorageError) { return arrive(try reading?.previous()) } catch { throw told(error) }
@@ -92,7 +92,7 @@ import CLMDB
     return try move(MDB_PREV)
   }
 
-  /// Takes the entry that our own cursor has come to.
+  /// Takes over the entry that our own cursor has reached.
   @inline(__always)
   private mutating func arrive(_ isThere: Bool?) -> Bool {
     guard isThere == true, let entry = unsafe reading?.entry else { return false }
@@ -101,7 +101,7 @@ import CLMDB
     return true
   }
 
-  /// Turns damage into an error for whoever reads.
+  /// Converts damage into the error that the caller expects.
   private func told(_ error: StorageError) -> any Error {
     access.pages?.readingError(error) ?? error
   }
@@ -116,7 +116,7 @@ import CLMDB
     return true
   }
 
-  /// Lends key and value of the entry that the cursor stands on.
+  /// Lends the key and value of the cursor's current entry.
   @inlinable @inline(__always)
   package func withEntry<R>(_ body: (_ key: RawSpan, _ value: RawSpan) throws -> R) rethrows -> R {
     try unsafe key.lend { key in try unsafe value.lend { value in try body(key, value) } }

@@ -25,7 +25,7 @@ extension Environment {
     return diagnosed(error)
   }
 
-  /// Counts a commit; every thousandth looks for dead readers.
+  /// Counts a commit; every thousandth commit checks for dead readers.
   func committed() {
     if commits.wrappingAdd(1, ordering: .relaxed).newValue % 1000 == 0 { clearStaleReaders() }
   }

@@ -6,9 +6,9 @@ import Synchronization
 extension Environment {
   /// The pages of the moment that a reader pins. Called inside the gate.
   ///
-  /// - Parameter reader: LMDB's transaction; renewed where a writer has gone on meanwhile.
-  /// - Returns: nil where the address space has no room for a map of our own.
-  /// - Throws: ``StorageError``, of kind `.corrupt` where the way to the tables is damaged.
+  /// - Parameter reader: LMDB's transaction, renewed if a writer has committed in the meantime.
+  /// - Returns: nil if the address space has no room for a map of our own.
+  /// - Throws: ``StorageError``, of kind `.corrupt` if a page on the way to the tables is damaged.
   func pages(pinnedBy reader: OpaquePointer) throws(StorageError) -> SnapshotPages? {
     let number = UInt64(unsafe mdb_txn_id(reader))
     let newest = newestPages.withLock { $0 }
@@ -39,9 +39,8 @@ extension Environment {
     return pages
   }
 
-  /// The meta page of the moment that a reader pins. One that a writer may be about to write over
-  /// is read again, of a newer moment; but the writer may have died there, and then it stays as it
-  /// is.
+  /// The meta page of the moment that a reader pins. If a writer may be about to overwrite it, a
+  /// newer one is read instead; if that writer has died, the page stays as it is.
   private func settledMeta(
     _ reader: OpaquePointer, _ map: PageMap
   ) throws(StorageError) -> MetaFields {

@@ -4,12 +4,12 @@ import Synchronization
 /// One LMDB file with its tables: opens it safely, and lends transactions.
 ///
 /// Invariants, by hazard (H1 to H29, listed in the Architecture article):
-/// 1. Flags are `MDB_NOTLS`, and `MDB_NOSYNC` only for a file that can be derived anew (H1).
+/// 1. Flags are `MDB_NOTLS`, and `MDB_NOSYNC` only for a file that can be rebuilt (H1).
 ///    Checked with `mdb_env_get_flags` after opening.
 /// 2. A file is open once per process (H9). The registry below holds every open directory's
 ///    identity.
 /// 3. A damaged, truncated or foreign file never reaches LMDB (H3): ``FileCheck`` reads it first.
-/// 4. All tables are opened here, once, and keep their handles for ever (H25).
+/// 4. All tables are opened here, once, and keep their handles (H25).
 /// 5. After an I/O error, a panic, a fork or a replaced file no transaction begins (H10, H11, H22).
 /// 6. All processes that have the file open see each other's numbers (H19); ``NamespaceClaim``.
 /// 7. The map is resized, and the environment closed, only while no transaction lives in this
@@ -18,7 +18,7 @@ import Synchronization
   // It is Sendable because LMDB's environment handle may be used from any thread, and everything
   // mutable here is behind a Mutex or an Atomic.
 
-  /// How to open an environment.
+  /// The options for opening an environment.
   package struct Options: Sendable {
     /// The tables, created in a new file unless `readOnly`.
     package var tables: [String]
@@ -32,12 +32,12 @@ import Synchronization
     package var readOnly: Bool
     /// True to accept a file system on which memory maps and locks of several machines disagree.
     package var acceptsNetworkFileSystem = false
-    /// True if the files lose their names as soon as they are open, so that they go with the
+    /// True if the files are unlinked as soon as they are open, so that they disappear with the
     /// process, however it ends.
     package var isAnonymous = false
     /// Bugs that the torture harness must find.
     package var plantedBugs: PlantedBugs = []
-    /// Turns a reader's error into one for whoever uses the environment: thrown in its place.
+    /// Converts a reader's error into the one that is thrown to the environment's user.
     package var readingError: @Sendable (StorageError) -> any Error = { $0 }
 
     package init(
@@ -70,15 +70,15 @@ import Synchronization
   private let files: OpenFiles
   private let process = getpid()
   private let poison = Mutex<StorageError?>(nil)
-  /// Nil for a file that was not there: it is made where nobody else looks.
+  /// Nil for a new file: it is created where no other process looks.
   private let claim: Mutex<NamespaceClaim?>
   let tables: [String: Table]
-  /// The same, with the bytes of their names.
+  /// The tables, with the bytes of their names.
   let namedTables: [NamedTable]
   let commits = Atomic<Int>(0)
-  /// Nothing begins any more.
+  /// True once no transaction can begin any more.
   let isClosed = Atomic<Bool>(false)
-  /// LMDB's handle is gone.
+  /// True once LMDB's handle is released.
   private let isReleased = Atomic<Bool>(false)
   let idleReaders = Mutex<[ReaderHandle]>([])
   /// The pages that the newest reader reads, for the next one at the same moment.
@@ -120,7 +120,7 @@ import Synchronization
   deinit { release() }
 
   /// Closes now, unless a transaction of this process is still open: then it closes when the last
-  /// reference goes. Nothing can begin afterwards.
+  /// reference is released. Nothing can begin afterwards.
   package func close() {
     isClosed.store(true, ordering: .relaxed)
     _ = try? gate.exclusively(timeout: .milliseconds(100)) { () throws(StorageError) in release() }
@@ -176,7 +176,7 @@ extension Environment {
   }
 
   /// Opens with the largest map that the address space allows: a sanitizer, valgrind or a limit may
-  /// refuse the first wish (H15).
+  /// refuse the size asked for first (H15).
   private static func reserveMapAndOpen(
     _ path: String, _ options: Options
   ) throws(StorageError) -> OpaquePointer {
@@ -228,9 +228,9 @@ extension Environment {
     }
   }
 
-  /// Opens the tables: by a reader where they are all there, since a writer would wait for another
-  /// process's writer without a limit. They are made only in a new file: where one is missing in
-  /// another, its pages are damaged, and LMDB may not survive writing to them.
+  /// Opens the tables: through a reader if they all exist, since a writer could wait forever for
+  /// another process's writer. They are created only in a new file: if one is missing from an old
+  /// file, the file is damaged, and LMDB may crash when it writes to it.
   private static func openTables(
     _ options: Options, _ environment: OpaquePointer, isNew: Bool
   ) throws(StorageError) -> [String: Table] {
@@ -241,7 +241,7 @@ extension Environment {
     return try unsafe openTables(options.tables, environment, creating: true) ?? [:]
   }
 
-  /// - Returns: nil where a table is missing.
+  /// - Returns: nil if a table is missing.
   private static func openTables(
     _ names: [String], _ environment: OpaquePointer, creating: Bool
   ) throws(StorageError) -> [String: Table]? {
@@ -264,7 +264,7 @@ extension Environment {
     return tables
   }
 
-  /// Goes through the gate; every use of the handle is between this and `gate.leave`.
+  /// Enters the gate; every use of the handle is between this and `gate.leave`.
   func enter() throws(StorageError) {
     gate.enter()
     if isClosed.load(ordering: .relaxed) {
@@ -281,7 +281,7 @@ extension Environment {
     return try body()
   }
 
-  /// Says why no transaction can begin, if there is a reason.
+  /// Throws the reason why no transaction can begin, if there is one.
   package func checkUsable(forWriting: Bool) throws(StorageError) {
     guard getpid() == process else {
       throw StorageError(
@@ -300,24 +300,24 @@ extension Environment {
     }
   }
 
-  /// Refuses all further writing; reading goes on.
+  /// Refuses all further writing; reading continues.
   package func poison(_ error: StorageError) {
     if plantedBugs.contains(.retriedAfterError) { return }
     poison.withLock { if $0 == nil { $0 = error } }
   }
 
-  /// Why writing is refused until the environment is opened again, if it is.
+  /// The reason why writing is refused until the environment is opened again; nil if it is not.
   package var failure: StorageError? { poison.withLock { $0 } }
 
   /// True if writing is refused until the environment is opened again.
   package var isPoisoned: Bool { failure != nil }
 
-  /// Notes what a failed call means for the environment, and says disk full where LMDB says EIO
-  /// (H23).
+  /// Records the consequence of a failed call for the environment, and reports a full disk if LMDB
+  /// reports EIO for it (H23).
   func diagnosed(_ error: StorageError) -> StorageError {
     guard [.inputOutput, .uncertain, .corrupt].contains(error.kind) else { return error }
     let error = StorageError(error.kind, "\(path): \(error.description)")
-    // LMDB calls a write that was cut short EIO. Nothing of it is in the file's tree.
+    // LMDB reports a write that was cut short as EIO. Nothing of it is in the file's tree.
     if error.kind == .inputOutput, Files.isFull("\(path)/data.mdb") {
       return StorageError(.diskFull, error.description)
     }
@@ -337,7 +337,7 @@ package struct Table: Sendable, Hashable {
     self.seal = seal
   }
 
-  /// The table as one whose entries are protected, as they were from the first one on.
+  /// The same table, with entries that have been protected since the first one.
   package func sealed(_ seal: Seal) -> Table { Table(index: index, seal: seal) }
 
   /// The bytes that protection adds to each value.
@@ -353,7 +353,8 @@ package struct Table: Sendable, Hashable {
 
 /// The directories that this process has open. Opening one twice would drop its locks (H9).
 ///
-/// ``OpenFiles`` keeps each open, so that its identity does not go to a new one when it is removed.
+/// ``OpenFiles`` keeps each open, so that its identity is not given to a new directory when it is
+/// removed.
 private final class Registry: Sendable {
   static let shared = Registry()
   private let open = Mutex<Set<Files.Identity>>([])

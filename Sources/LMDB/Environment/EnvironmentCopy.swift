@@ -2,7 +2,7 @@ import CLMDB
 import Synchronization
 
 /// Copies an environment's newest moment into a file, compacted and synced, while others read and
-/// write; can be given up at any time.
+/// write; the copy can be canceled at any time.
 package final class EnvironmentCopy: Sendable {
   private let environment: Environment
   private let path: String
@@ -17,10 +17,10 @@ package final class EnvironmentCopy: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Copies, and makes the copy durable; its name becomes so with the directory's sync.
+  /// Copies, and makes the copy durable; its name becomes durable with the directory's sync.
   ///
-  /// LMDB reads through a transaction of its own, so no page that it needs is used again
-  /// meanwhile, and the file grows by what is written.
+  /// LMDB reads through a transaction of its own, so no page that it needs is reused in the
+  /// meantime, and the file grows by the amount written.
   ///
   /// - Throws: ``StorageError``; also after `cancel`. The file is of no use then.
   /// - Complexity: writes each page in use once.
@@ -33,7 +33,7 @@ package final class EnvironmentCopy: Sendable {
     if Platform.flush(descriptor) != 0 { throw Files.failure("syncing \(path)") }
   }
 
-  /// Makes `run` fail at its next write: LMDB knows no other way to stop.
+  /// Makes `run` fail at its next write, since LMDB offers no other way to stop.
   package func cancel() {
     let null = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
     if null < 0 { return }

@@ -1,16 +1,16 @@
 import CLMDB
 
-/// The two files of an environment, made ready before LMDB opens them and looked at afterwards.
+/// The two files of an environment, prepared before LMDB opens them and checked afterwards.
 ///
-/// LMDB opens by path and follows links, creates with the mode that it is told less the umask, and
-/// maps a lock file that is sparse: where the disk is full, the first use of one of its pages ends
-/// the process with SIGBUS (H24). So both files are created here, and the lock file gets its disk
-/// blocks before it is mapped.
+/// LMDB opens by path and follows links, creates files with the given mode less the umask, and maps
+/// a sparse lock file: if the disk is full, the first use of one of its pages ends the process with
+/// SIGBUS (H24). So both files are created here, and the lock file gets its disk blocks before it
+/// is mapped.
 ///
-/// One race is left. Whoever may write to the directory can put a link there after
-/// ``init(in:isReadOnly:)`` has looked and before LMDB opens, and LMDB then opens what it leads to;
-/// it writes to that only where it is empty or an LMDB file. ``check(_:)`` refuses the environment
-/// then, unless the link is gone again.
+/// One race is left. Anyone with write access to the directory can put a link there after
+/// ``init(in:isReadOnly:)`` has checked and before LMDB opens, and LMDB then opens the link's
+/// target; it writes to it only if it is empty or an LMDB file. ``check(_:)`` refuses the
+/// environment then, unless the link is gone again.
 struct EnvironmentFiles {
   let directory: Directory
   private let lockIdentity: Files.Identity?
@@ -18,10 +18,10 @@ struct EnvironmentFiles {
   static let data = "data.mdb"
   static let lock = "lock.mdb"
 
-  /// The most readers that there can be.
+  /// The maximum number of readers.
   static let readersMax = 1024
 
-  /// More than LMDB's lock file takes: a header of under 4 KiB, and 64 bytes for each reader.
+  /// More than the size of LMDB's lock file: a header of under 4 KiB, and 64 bytes for each reader.
   static let lockBytes = 4096 + 64 * readersMax
 
   /// Opens the directory, checks what stands there, creates what is missing.
@@ -55,7 +55,7 @@ struct EnvironmentFiles {
     if code != 0 { throw StorageError(code: code, while: "reserving room for \(lock.path)") }
   }
 
-  /// Checks that LMDB has opened the files that were made ready.
+  /// Checks that LMDB has opened the files that were prepared.
   ///
   /// - Throws: ``StorageError``: `.notRegular`.
   func check(_ handle: OpaquePointer) throws(StorageError) {

@@ -3,7 +3,7 @@ import Synchronization
 /// Keeps every transaction of this process out while the map is resized.
 ///
 /// LMDB moves the map under live readers without complaint (hazard H13). So each transaction
-/// is inside the gate for its whole life, and a resize waits until nobody is.
+/// is inside the gate for its whole life, and a resize waits until none is inside.
 final class Gate: Sendable {
   private struct State {
     var inside = 0
@@ -12,7 +12,7 @@ final class Gate: Sendable {
 
   private let state = Mutex(State())
 
-  /// Goes in; waits while a resize is under way.
+  /// Enters; waits while a resize is under way.
   func enter() {
     while !tryEnter() { usleep(100) }
   }
@@ -25,12 +25,12 @@ final class Gate: Sendable {
     }
   }
 
-  /// Comes out.
+  /// Leaves.
   func leave() { state.withLock { $0.inside -= 1 } }
 
-  /// Runs `body` while nobody is inside.
+  /// Runs `body` while no transaction is inside.
   ///
-  /// - Returns: nil when someone was still inside after `timeout`; `body` has not run then.
+  /// - Returns: nil if a transaction was still inside after `timeout`; `body` has not run then.
   func exclusively<R>(
     timeout: Duration, _ body: () throws(StorageError) -> R
   ) throws(StorageError) -> R? {

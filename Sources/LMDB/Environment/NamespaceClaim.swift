@@ -1,19 +1,19 @@
 /// Keeps processes that count processes differently from having one file open together (H19).
 ///
-/// LMDB tells its readers apart by the numbers of their processes. Each container has numbers of
-/// its own, and so has each machine: one would take the readers of the other for dead, and write
-/// over the pages that they read. So every process holds a shared lock on one byte of the data
-/// file, whose place follows from its namespace, and is refused while another byte is locked.
+/// LMDB identifies its readers by their process numbers. Each container has numbers of its own,
+/// and so has each machine: one would take the readers of the other for dead, and overwrite the
+/// pages that they read. So every process holds a shared lock on one byte of the data file, whose
+/// offset follows from its namespace, and is refused while another byte is locked.
 ///
-/// Nothing is written for it, so that a reader of a file that it may not write has it as well. The
-/// lock belongs to the open file: it ends with the process, and closing other descriptors does not
-/// drop it. LMDB's own locks are on `lock.mdb`.
+/// Nothing is written for it, so a reader of a read-only file takes part as well. The lock belongs
+/// to the open file: it ends with the process, and closing other descriptors does not drop it.
+/// LMDB's own locks are on `lock.mdb`.
 package final class NamespaceClaim: Sendable {
   private let descriptor: Int32
 
   /// Takes the lock on a file.
   ///
-  /// - Returns: nil where there is no file, or one that cannot be opened: LMDB says so then.
+  /// - Returns: nil if there is no file, or one that cannot be opened: LMDB reports that.
   /// - Throws: `.unsupported` while a process of another namespace has the file open.
   package init?(
     path: String, namespace: String = Platform.namespaceIdentity()
@@ -30,7 +30,7 @@ package final class NamespaceClaim: Sendable {
 
   deinit { close(descriptor) }
 
-  /// The byte that stands for a namespace: FNV-1a of its name, from 1 up to 2^62.
+  /// The byte that represents a namespace: FNV-1a of its name, from 1 up to 2^62.
   private static func place(of namespace: String) -> Int64 {
     let hash = namespace.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { hash, byte in
       (hash ^ UInt64(byte)) &* 0x100_0000_01B3

@@ -1,14 +1,14 @@
-// Looking up many keys, one after the other: where a key lies on the leaf of the last one, that
-// leaf is searched, and the way there is spared.
+// Lookup of many keys in sequence: if a key is on the same leaf as the last one, only that leaf is
+// searched, without a descent from the root.
 
 import CLMDB
 
-/// Looks keys up in a table that is only read meanwhile. It must end before its transaction does.
+/// Looks keys up in a table that does not change meanwhile. It must end before its transaction.
 @safe package struct NearLookup: ~Copyable {
   private let access: Access
   private let table: Table
   @usableFromInline var value = unsafe MDB_val()
-  /// Where the last key was.
+  /// The leaf that held the last key.
   private var leaf: MappedPage?
 
   package init(_ access: Access, _ table: Table) {
@@ -18,7 +18,7 @@ import CLMDB
 
   /// Looks a key up and lends its value.
   ///
-  /// - Returns: nil where there is none.
+  /// - Returns: nil if there is none.
   @inlinable
   package mutating func lend<R>(_ key: RawSpan, _ body: (RawSpan) throws -> R) throws -> R? {
     guard try find(key) else { return nil }

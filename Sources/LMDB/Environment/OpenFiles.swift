@@ -3,8 +3,8 @@ import Synchronization
 /// Notices that a file of an open environment was replaced or removed, before the next write (H10).
 ///
 /// Looking a file up by its path costs 3 µs, which every commit would pay several times. A
-/// directory's time changes whenever one of its entries does, and it is read in a tenth of that. So
-/// the paths are looked up only after the directory has changed.
+/// directory's modification time changes whenever one of its entries does, and reading it takes a
+/// tenth of that. So the paths are looked up only after the directory has changed.
 final class OpenFiles: Sendable {
   private let directory: Directory
   private let files: [(path: String, identity: Files.Identity)]
@@ -20,20 +20,20 @@ final class OpenFiles: Sendable {
     }
   }
 
-  /// The path of a file that is not in its place any more, or nil.
+  /// The path of a file that is no longer in place, or nil.
   func replaced() -> String? {
     let time = Platform.changeTime(of: directory.descriptor)
     if time != 0, time == seen.load(ordering: .relaxed) { return nil }
     for file in files where OpenFiles.identity(of: file.path) != file.identity { return file.path }
-    // Times are as coarse as a tick of the system, so a young one may hide a second change.
+    // Times have the resolution of the system's tick, so a recent one may hide a second change.
     if OpenFiles.isSettled(time, now: Platform.wallNanoseconds()) {
       seen.store(time, ordering: .relaxed)
     }
     return nil
   }
 
-  /// Which file is at a path, by one call of the system: nothing is opened by it, so a link on the
-  /// way does no harm, and one in the file's place is another file.
+  /// The identity of the file at a path, by one system call that opens nothing: a link on the way
+  /// does no harm, and a link in the file's place counts as another file.
   private static func identity(of path: String) -> Files.Identity? {
     var info = stat()
     return unsafe lstat(path, &info) == 0 ? Files.Identity(info) : nil

@@ -1,7 +1,7 @@
 /// Bugs that the torture harness plants on purpose, to see that it finds them.
 ///
-/// None is there unless a harness of this package asks for it when opening; an app cannot. Each is
-/// asked for where it does harm, once per commit or opening, never per node.
+/// None is active unless a harness of this package requests it when opening; an app cannot. Each is
+/// tested for at the point where it does harm, once per commit or opening, never per node.
 package struct PlantedBugs: OptionSet, Sendable {
   package let rawValue: UInt32
 
@@ -19,15 +19,15 @@ package struct PlantedBugs: OptionSet, Sendable {
   package static let headNotUpdated = PlantedBugs(rawValue: 1 << 4)
   /// The state's position is committed in a transaction of its own.
   package static let positionApart = PlantedBugs(rawValue: 1 << 5)
-  /// A child count is not brought up to date.
+  /// A child count is not updated.
   package static let countSkipped = PlantedBugs(rawValue: 1 << 6)
   /// A commit that fails with an I/O error counts as done.
   package static let errorIgnored = PlantedBugs(rawValue: 1 << 7)
-  /// After an I/O error writing goes on.
+  /// Writing continues after an I/O error.
   package static let retriedAfterError = PlantedBugs(rawValue: 1 << 8)
-  /// A state is trusted although the system was started since.
+  /// A state is trusted although the system was restarted since.
   package static let tornStateTrusted = PlantedBugs(rawValue: 1 << 9)
-  /// The mark that a state is in use is not written before it is.
+  /// The mark that a state is in use is not written before the state is used.
   package static let markNotWritten = PlantedBugs(rawValue: 1 << 10)
   /// A state is marked clean without being synced.
   package static let cleanUnsynced = PlantedBugs(rawValue: 1 << 11)
@@ -39,7 +39,7 @@ package struct PlantedBugs: OptionSet, Sendable {
   package static let staleReadersKept = PlantedBugs(rawValue: 1 << 14)
   /// An observer does not look once more before it waits.
   package static let wakeUpLost = PlantedBugs(rawValue: 1 << 15)
-  /// Observers are told of a transaction before the state's commit.
+  /// Observers are notified of a transaction before the state's commit.
   package static let toldEarly = PlantedBugs(rawValue: 1 << 16)
   /// A consumer's position is stored one transaction ahead.
   package static let consumerAhead = PlantedBugs(rawValue: 1 << 17)
@@ -47,9 +47,9 @@ package struct PlantedBugs: OptionSet, Sendable {
   package static let partUnsynced = PlantedBugs(rawValue: 1 << 20)
   /// A restored database gets its name before its baseline is synced.
   package static let baselineUnsynced = PlantedBugs(rawValue: 1 << 21)
-  /// Of a backup's file, what a write leaves over is not written.
+  /// The rest of a short write to a backup's file is not written.
   package static let shortWriteIgnored = PlantedBugs(rawValue: 1 << 22)
-  /// A migration does not note with a batch that it is done.
+  /// A migration does not record together with a batch that the batch is done.
   package static let batchNotNoted = PlantedBugs(rawValue: 1 << 24)
 
   /// All of them, by the names that the harness prints.

@@ -1,22 +1,22 @@
 import CLMDB
 import Synchronization
 
-/// A fixed view of the environment. It ends when it goes out of scope; its slot is used again.
+/// A fixed view of the environment. It ends when it goes out of scope; its slot is reused.
 @safe package struct ReadTransaction: ~Copyable, Sendable {
   private let environment: Environment
   private let reader: ReaderHandle
-  /// The pages that it reads; nil where the address space has no room for a map of our own.
+  /// The pages that it reads; nil if the address space has no room for a map of our own.
   private let pages: SnapshotPages?
 
-  /// The view for looking up.
+  /// The view for lookups.
   package var access: Access { unsafe Access(handle: reader.handle, pages: pages) }
 
   /// Begins one: under 0.2 µs when a slot is free.
   ///
   /// - Parameters:
-  ///   - environment: Where to read.
-  ///   - tables: The tables that will be read. They are resolved here where LMDB reads them, so
-  ///     that reading is free of side effects, and safe on several threads.
+  ///   - environment: The environment to read.
+  ///   - tables: The tables that will be read. If LMDB reads them, they are resolved here, so that
+  ///     reading has no side effects and is safe on several threads.
   /// - Throws: ``StorageError``: `.busy` when all 1,024 slots are taken, `.closed`, `.corrupt`.
   package init(_ environment: Environment, tables: [Table]) throws {
     try environment.checkUsable(forWriting: false)
@@ -24,8 +24,8 @@ import Synchronization
     self.environment = environment
   }
 
-  /// Pins the pages of the newest moment, for whoever reads them in a way of its own. Tables are
-  /// not looked for, since their pages may be damaged.
+  /// Pins the pages of the newest moment for a caller that reads them in its own way. Tables are
+  /// not resolved, since their pages may be damaged.
   ///
   /// - Throws: ``StorageError``: `.busy`, `.closed`.
   package init(pinning environment: Environment) throws {
@@ -53,7 +53,7 @@ import Synchronization
         guard let tables else { return (reader, nil) }
         return try resolve(tables, reader, environment)
       }
-      // Inside the gate, so that the environment is not closed meanwhile.
+      // Inside the gate, so that the environment is not closed in the meantime.
       if code == MDB_READERS_FULL { environment.clearStaleReaders() }
       environment.gate.leave()
       attempts += 1
@@ -64,7 +64,7 @@ import Synchronization
     }
   }
 
-  /// Finds the tables of the moment that a reader pins; ends it where that meets damage.
+  /// Resolves the tables of the moment that a reader pins; ends the reader if they are damaged.
   private static func resolve(
     _ tables: [Table], _ reader: ReaderHandle, _ environment: Environment
   ) throws -> (ReaderHandle, SnapshotPages?) {

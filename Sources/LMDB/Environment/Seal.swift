@@ -3,22 +3,22 @@
 //     value | checksum u32     the lower half of the XXH3 of the value, seeded with the XXH3 of the
 //                              key; little-endian
 //
-// It is added by the write and taken off by the read, so that whoever uses the table sees the value
-// alone. A table whose owner stores a checksum of its own in each value has a form here as well, so
-// that an entry can be checked by whoever only passes it: the neighbors of a key that is not there
-// say whether it could have been.
+// It is added on write and removed on read, so that the user of the table sees only the value. A
+// table whose owner stores its own checksum in each value has a case here as well, so that an
+// entry can be checked even if it is only passed: the neighbors of a key that was not found show
+// whether it could have been there.
 
 import CXXHash
 
 /// The protection of a table's entries against damage.
 package enum Seal: UInt8, Sendable {
-  /// Not at all, as far as this module knows.
+  /// No protection that this module knows of.
   case none
-  /// By a checksum of 4 bytes that this module adds and takes off.
+  /// A checksum of 4 bytes that this module adds and removes.
   case short
-  /// By the owner: the value begins with the XXH3 of its rest, seeded with that of the key.
+  /// The owner's checksum: the value begins with the XXH3 of its rest, seeded with that of the key.
   case ownLeading
-  /// By the owner: the value ends with the XXH3 of what is before, seeded with that of the key.
+  /// The owner's checksum: the value ends with the XXH3 of all before, seeded with that of the key.
   case ownTrailing
 
   /// The bytes that this module adds to a value.
@@ -39,7 +39,7 @@ package enum Seal: UInt8, Sendable {
     unsafe XXH3_64bits_withSeed(bytes.baseAddress, bytes.count, seed)
   }
 
-  /// True if an entry is one that was stored.
+  /// True if an entry matches its checksum.
   func holds(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
     switch self {
     case .none: return true
@@ -68,7 +68,7 @@ package enum Seal: UInt8, Sendable {
     return unsafe stored == Seal.sum(key, body).littleEndian
   }
 
-  /// Checks the seal that this module has added, and takes it off.
+  /// Checks the seal that this module has added, and removes it.
   ///
   /// - Throws: ``StorageError`` of kind `.corrupt`.
   @inline(__always)

@@ -6,21 +6,21 @@ package struct StorageError: Error, Equatable, CustomStringConvertible {
   package enum Kind: Sendable {
     /// No space on the disk. The transaction is rolled back, the environment stays usable.
     case diskFull
-    /// The map is full; the transaction must be aborted, the map grown, the work done again.
+    /// The map is full; the transaction must be aborted, the map grown, the work repeated.
     case mapFull
     /// The transaction became unusable through an earlier error.
     case badTransaction
     /// Reading or writing failed; the environment is poisoned until it is opened again.
     case inputOutput
-    /// Writing the page that makes a commit valid failed: whether it is, only opening again can
-    /// tell.
+    /// The page that makes a commit valid could not be written: only opening again can determine
+    /// whether the commit is stored.
     case uncertain
-    /// The file's structure is damaged, or an entry that is to be appended is there already; the
-    /// environment is poisoned.
+    /// The file's structure is damaged, or an entry to be appended already exists; the environment
+    /// is poisoned.
     case corrupt
-    /// No file, or not one of LMDB's.
+    /// There is no file, or it is not one of LMDB's.
     case missing
-    /// Another process or thread holds what is needed.
+    /// Another process or thread holds the lock or slot that is needed.
     case busy
     /// The directory is open in this process already.
     case alreadyOpen
@@ -28,19 +28,19 @@ package struct StorageError: Error, Equatable, CustomStringConvertible {
     case closed
     /// The directory or file does not allow writing.
     case readOnly
-    /// A link, a pipe, a directory or the like stands where a file belongs; it was not touched.
+    /// A link, a pipe, a directory or the like is in a file's place; it was not touched.
     case notRegular
     /// The library or the file is of a version that is not supported.
     case unsupported
     /// The address space has no room for the map; a smaller one may fit.
     case noAddressSpace
-    /// A key, value or call that LMDB does not take: a mistake in the program.
+    /// A key, value or call that LMDB does not accept: a mistake in the program.
     case invalid
   }
 
   /// The kind of error, by which a caller decides what to do.
   package let kind: Kind
-  /// The sentence for people: what was being done, and what went wrong.
+  /// The sentence for people: the action that failed, and the reason.
   package let description: String
   /// The number that LMDB or the operating system gave; 0 where neither did.
   package let code: Int32
@@ -76,7 +76,7 @@ package struct StorageError: Error, Equatable, CustomStringConvertible {
   }
 }
 
-/// Throws unless the code says success.
+/// Throws unless the code means success.
 @inline(__always)
 func check(_ code: Int32, _ doing: @autoclosure () -> String) throws(StorageError) {
   if code != MDB_SUCCESS { throw StorageError(code: code, while: doing()) }

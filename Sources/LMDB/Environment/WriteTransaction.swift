@@ -1,10 +1,10 @@
 import CLMDB
 
-/// A writer's cursors, one for each table, where it looked something up last: for reading and
-/// writing near that place. LMDB keeps them right through all writes, and frees them with the
+/// A writer's cursors, one for each table, at the place of the last lookup: for reading and
+/// writing near that place. LMDB keeps them valid through all writes, and frees them with the
 /// transaction.
 @safe private struct NearCursors: ~Copyable {
-  /// By the table's index; LMDB's own two tables come first.
+  /// The cursors, by the table's index; LMDB's own two tables come first.
   private let handles: UnsafeMutableBufferPointer<OpaquePointer?>
 
   init() {
@@ -37,11 +37,11 @@ import CLMDB
   }
 }
 
-/// How a put treats what is there.
+/// The treatment of an existing entry by a put.
 package enum PutMode: Sendable {
-  /// Replaces.
+  /// Replaces the entry if the key exists.
   case replace
-  /// The key is larger than all others in the table.
+  /// Appends; the key is larger than all others in the table.
   case append
 }
 
@@ -50,8 +50,8 @@ package enum PutMode: Sendable {
 /// The type is noncopyable, so the compiler proves that the transaction ends once: `commit`
 /// consumes it, and leaving scope any other way aborts. It must begin and end on one thread (H7).
 ///
-/// Savepoints are LMDB's nested transactions, kept as a stack: the last one is what reads and
-/// writes go to.
+/// Savepoints are LMDB's nested transactions, kept as a stack: reads and writes go to the last
+/// one.
 @safe package struct WriteTransaction: ~Copyable {
   private let environment: Environment
   private var stack: [OpaquePointer]
@@ -89,11 +89,13 @@ package enum PutMode: Sendable {
     throw StorageError(.busy, "the map keeps being resized")
   }
 
-  /// The view for looking up, which sees what was written; it changes with each savepoint.
+  /// The view for lookups, which includes this transaction's writes; it changes with each
+  /// savepoint.
   package var access: Access { unsafe Access(handle: stack[stack.count - 1]) }
 
-  /// Looks a key up that may be written next, or is near the last one: within the same page that
-  /// costs a search of the page, not a descent from the root, and so does `put` of that key.
+  /// Looks up a key that may be written next, or is near the last one. Within the same page the
+  /// cost is a search of the page instead of a descent from the root, and so is that of a `put` of
+  /// the key.
   ///
   /// - Complexity: 0.1 to 0.7 µs.
   @inline(__always)
@@ -116,7 +118,7 @@ package enum PutMode: Sendable {
     return try unsafe found.lend(body)
   }
 
-  /// The cursor on a table, made where needed; nil inside a savepoint.
+  /// The cursor on a table, opened when first needed; nil inside a savepoint.
   @inline(__always)
   private func cursor(on table: Table) throws -> OpaquePointer? {
     if let cursor = unsafe near.cursor(on: table) { return unsafe cursor }
@@ -162,7 +164,7 @@ package enum PutMode: Sendable {
       stack[stack.count - 1], table.index, &key, &value, UInt32(flags | append))
   }
 
-  /// Lets LMDB make room, and fills it with the value and its seal.
+  /// Lets LMDB reserve space, and fills it with the value and its seal.
   private func putSealed(
     _ table: Table, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ mode: PutMode
   ) -> Int32 {
@@ -241,7 +243,7 @@ package enum PutMode: Sendable {
     return access
   }
 
-  /// How many savepoints are open.
+  /// The number of open savepoints.
   package var savepoints: Int { unsafe stack.count - 1 }
 
   /// Makes the changes visible, and durable where the environment is synced.

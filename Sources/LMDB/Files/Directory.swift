@@ -1,10 +1,10 @@
 import CLMDB
 
-/// A directory that is open, so that what lies in it is looked up from there and nowhere else.
+/// An open directory; names in it are looked up from its descriptor and nowhere else.
 ///
 /// Everything that the engine opens, creates, renames or removes goes through here, and no symbolic
 /// link is followed: not as the last part of a path, and not on the way to it. A path that a user
-/// gives may lead over links; it is resolved once, by ``Files/resolved(_:)``.
+/// gives may contain links; it is resolved once, by ``Files/resolved(_:)``.
 final class Directory: Sendable {
   let descriptor: Int32
   let path: String
@@ -24,8 +24,8 @@ final class Directory: Sendable {
     return descriptor >= 0 ? Directory(descriptor, path) : try walk(to: path)
   }
 
-  /// Opens the directory at a path, one part after the other: where the system cannot do it at
-  /// once, and to tell which part is in the way.
+  /// Opens the directory at a path, one part after the other: used if the system cannot do it in
+  /// one call, and to find the part that is in the way.
   static func walk(to path: String) throws(StorageError) -> Directory {
     let start = path.utf8.first == Files.slash ? "/" : "."
     let descriptor = Platform.openFile(AT_FDCWD, start, searching)
@@ -37,13 +37,13 @@ final class Directory: Sendable {
     return directory
   }
 
-  /// The flags that open a directory to look names up in it, which takes no right to list it.
+  /// The flags that open a directory for lookups only, which requires no permission to list it.
   fileprivate static var searching: Int32 { Platform.searchOnly | O_DIRECTORY | O_CLOEXEC }
 
-  /// Which directory it is.
+  /// The directory's device and inode.
   var identity: Files.Identity? { Files.identity(of: descriptor) }
 
-  /// The names in it, without `.` and `..`, in no order.
+  /// The names in it, without `.` and `..`, unordered.
   func names() throws(StorageError) -> [String] {
     let listed = Platform.openFile(
       descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -70,12 +70,12 @@ final class Directory: Sendable {
   }
 }
 
-/// A name in a directory, whatever stands there.
+/// A name in a directory, whatever kind of file it denotes.
 struct DirectoryEntry {
   let directory: Directory
   let name: String
 
-  /// The kinds of things that can stand at a name.
+  /// The kinds of things that a name can denote.
   enum Kind { case file, directory, link, other }
 
   init(_ directory: Directory, _ name: String) {
@@ -102,7 +102,7 @@ struct DirectoryEntry {
 
   // MARK: Looking
 
-  /// The status that the system gives of it, of a link as such; nil where there is nothing.
+  /// The status that the system reports, of a link itself; nil if there is nothing.
   var status: stat? {
     var info = stat()
     return unsafe fstatat(directory.descriptor, name, &info, AT_SYMLINK_NOFOLLOW) == 0 ? info : nil
@@ -110,7 +110,7 @@ struct DirectoryEntry {
 
   var kind: Kind? { status.map(DirectoryEntry.kind) }
 
-  /// Which file it is, or nil where there is none.
+  /// The identity of the file, or nil if there is none.
   var identity: Files.Identity? { status.map { Files.Identity($0) } }
 
   fileprivate static func kind(_ status: stat) -> Kind {
@@ -124,10 +124,10 @@ struct DirectoryEntry {
 
   // MARK: Opening
 
-  /// Opens a file that is there. A FIFO or device is refused, and does not block.
+  /// Opens an existing file. A FIFO or device is refused, and does not block.
   ///
   /// - Returns: The descriptor, for the caller to close.
-  /// - Throws: ``StorageError``: `.missing`; `.notRegular` where it is no regular file.
+  /// - Throws: ``StorageError``: `.missing`; `.notRegular` if it is not a regular file.
   func open(_ flags: Int32, acceptsDirectory: Bool = false) throws(StorageError) -> Int32 {
     let descriptor = Platform.openFile(
       directory.descriptor, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -141,12 +141,12 @@ struct DirectoryEntry {
     return descriptor
   }
 
-  /// Creates a file, with the permissions that the directory has; nothing may be there.
+  /// Creates a file with the directory's permissions; the name must be free.
   func create(_ flags: Int32) throws(StorageError) -> Int32 {
     let descriptor = Platform.openFile(
       directory.descriptor, name, flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw refusal("creating") }
-    // A file system without permissions refuses, which is no harm.
+    // A file system without permissions refuses, which does no harm.
     _ = fchmod(descriptor, directory.mode & 0o666)
     return descriptor
   }
@@ -160,7 +160,7 @@ struct DirectoryEntry {
     throw StorageError(.busy, "\(path) comes and goes")
   }
 
-  /// Opens a directory that is there.
+  /// Opens an existing directory.
   func directory(_ flags: Int32 = Directory.searching) throws(StorageError) -> Directory {
     let descriptor = Platform.openFile(
       directory.descriptor, name, flags | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -179,12 +179,12 @@ struct DirectoryEntry {
     }
   }
 
-  /// Removes a file, a link, or whatever else is no directory.
+  /// Removes a file, a link, or anything else that is not a directory.
   func remove() throws(StorageError) {
     guard unsafe unlinkat(directory.descriptor, name, 0) == 0 else { throw refusal("removing") }
   }
 
-  /// Removes whatever stands there: of a directory also all in it, of a link only the link.
+  /// Removes the entry of any kind: a directory with everything in it, a link without its target.
   func removeAll() throws(StorageError) {
     guard kind == .directory else { return try remove() }
     let inside = try directory()
@@ -194,7 +194,7 @@ struct DirectoryEntry {
     }
   }
 
-  /// Renames it, over the file that may be at the target.
+  /// Renames it; an existing target file is replaced.
   func rename(to target: DirectoryEntry) throws(StorageError) {
     guard
       unsafe renameat(directory.descriptor, name, target.directory.descriptor, target.name) == 0
@@ -225,7 +225,7 @@ struct DirectoryEntry {
 }
 
 extension Platform {
-  /// `openat(2)`, which begins anew where a signal has broken it off.
+  /// `openat(2)`, repeated if a signal interrupts it.
   fileprivate static func openFile(
     _ directory: Int32, _ name: String, _ flags: Int32, _ mode: mode_t = 0
   ) -> Int32 {
@@ -235,7 +235,7 @@ extension Platform {
     }
   }
 
-  /// Opens a path of which no part is a symbolic link; less than zero where that fails, or the
+  /// Opens a path of which no part is a symbolic link; less than zero if that fails, or if the
   /// system cannot do it in one call.
   fileprivate static func openWithoutLinks(_ path: String, _ flags: Int32) -> Int32 {
     #if canImport(Glibc)
@@ -245,7 +245,7 @@ extension Platform {
     #endif
   }
 
-  /// Opens a directory only to look names up in it (O_PATH, which Glibc's module leaves out).
+  /// Opens a directory for lookups only (O_PATH, which Glibc's module leaves out).
   #if canImport(Glibc)
     fileprivate static let searchOnly: Int32 = 0o10_000_000
   #else

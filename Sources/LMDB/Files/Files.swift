@@ -1,4 +1,4 @@
-/// The few calls on files that durability needs, with errors that name the path.
+/// The few calls on files that durability needs, with errors that include the path.
 package enum Files {
   /// A file's place on its device, which stays the same while the file does.
   package struct Identity: Hashable, Sendable {
@@ -10,39 +10,39 @@ package enum Files {
     }
   }
 
-  /// Who may use what is created.
+  /// The users who may access a created file or directory.
   package enum Permissions: Sendable {
-    /// As the directory has it that it is created in.
+    /// The permissions of the parent directory.
     case asParent
-    /// As the process's umask says: the first directory of a database or a backup.
+    /// The process's umask: for the first directory of a database or a backup.
     case byUmask
-    /// Its owner alone.
+    /// The owner alone.
     case ownerOnly
   }
 
-  /// Where a path leads that a user gave, over whatever links: it is followed here, once. From then
-  /// on none is.
+  /// The target of a path that a user gave, with all links followed. They are followed here, once;
+  /// from then on none is.
   package static func resolved(_ path: String) -> String {
     if let entry = try? DirectoryEntry(path), entry.kind != .link { return path }
     if let real = Platform.realPath(path) { return real }
-    // Nothing is there yet, or a link that leads nowhere, which is not followed.
+    // There is nothing yet, or a link without a target, which is not followed.
     return Platform.realPath(parent(of: path)).map { "\($0 == "/" ? "" : $0)/\(name(of: path))" }
       ?? path
   }
 
-  /// The status that the system gives of a path, of a link as such; nil where there is nothing.
+  /// The status that the system reports for a path, of a link itself; nil if there is nothing.
   private static func status(of path: String) -> stat? { (try? DirectoryEntry(path))?.status }
 
-  /// Which file is at a path, or nil where there is none.
+  /// The identity of the file at a path, or nil if there is none.
   package static func identity(of path: String) -> Identity? { status(of: path).map(Identity.init) }
 
-  /// Which file a descriptor stands for.
+  /// The identity of the file that a descriptor refers to.
   static func identity(of descriptor: Int32) -> Identity? {
     var info = stat()
     return unsafe fstat(descriptor, &info) == 0 ? Identity(info) : nil
   }
 
-  /// True if there is anything at a path, be it a link that leads nowhere.
+  /// True if there is anything at a path, even a link without a target.
   package static func exists(_ path: String) -> Bool { status(of: path) != nil }
 
   /// True if there is a regular file at a path.
@@ -60,7 +60,7 @@ package enum Files {
     (try? DirectoryEntry(path))?.kind == .link
   }
 
-  /// True if a directory is for its owner alone.
+  /// True if only its owner can access a directory.
   package static func isPrivate(_ path: String) -> Bool {
     status(of: path).map { $0.st_mode & 0o077 == 0 } ?? false
   }
@@ -68,7 +68,7 @@ package enum Files {
   /// True if this process may create files in a directory.
   package static func isWritable(_ path: String) -> Bool { unsafe access(path, W_OK) == 0 }
 
-  /// A file's length in bytes, or 0 where there is none.
+  /// A file's length in bytes, or 0 if there is none.
   package static func size(of path: String) -> UInt64 {
     status(of: path).map { UInt64($0.st_size) } ?? 0
   }
@@ -104,24 +104,24 @@ package enum Files {
     try Directory.open(path).names().sorted()
   }
 
-  /// The names in a directory that start with some text; none where it cannot be listed.
+  /// The names in a directory that start with a prefix; none if it cannot be listed.
   package static func names(in path: String, startingWith prefix: String) -> [String] {
     ((try? Directory.open(path).names()) ?? []).filter { $0.utf8.starts(with: prefix.utf8) }
   }
 
-  /// Creates a directory; its parent must be there.
+  /// Creates a directory; its parent must exist.
   package static func createDirectory(
     _ path: String, _ permissions: Permissions = .asParent
   ) throws(StorageError) {
     try DirectoryEntry(path).createDirectory(permissions)
   }
 
-  /// Removes a directory and all in it. Of a link only the link goes.
+  /// Removes a directory and everything in it; a link is removed without its target.
   package static func removeDirectory(_ path: String) throws(StorageError) {
     try DirectoryEntry(path).removeAll()
   }
 
-  /// Renames within one file system; what was at `target` must not exist.
+  /// Renames within one file system; nothing may exist at `target`.
   package static func rename(_ source: String, to target: String) throws(StorageError) {
     if exists(target) { throw StorageError(code: EEXIST, while: "renaming \(source) to \(target)") }
     try DirectoryEntry(source).rename(to: DirectoryEntry(target))
@@ -141,7 +141,7 @@ package enum Files {
   }
 
   /// True if another process has an environment's data file open (see ``NamespaceClaim``); false
-  /// also where that cannot be told. This process must not.
+  /// also if that cannot be determined. This process must not have it open.
   package static func isInUse(_ path: String) -> Bool {
     guard let descriptor = try? DirectoryEntry(path).open(O_RDONLY) else { return false }
     defer { close(descriptor) }
@@ -166,7 +166,7 @@ package enum Files {
     }
   }
 
-  /// Writes all bytes to an open file; `path` is for the error. Only a planted bug wants less.
+  /// Writes all bytes to an open file; `path` is for the error. Only a planted bug writes fewer.
   static func writeAll(
     _ bytes: ArraySlice<UInt8>, to descriptor: Int32, _ path: String, isWhole: Bool = true
   ) throws(StorageError) {
@@ -182,7 +182,7 @@ package enum Files {
     }
   }
 
-  /// A directory for temporary files that may become large: where `TMPDIR` says, else on disk.
+  /// A directory for temporary files that may become large: `TMPDIR` if it is set, else on disk.
   package static var temporaryDirectory: String {
     let wish = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) }
     let choices = [wish, "/var/tmp", "/tmp"].compactMap { $0 }.map(resolved)
@@ -196,8 +196,8 @@ package enum Files {
     guard Platform.flush(descriptor) == 0 else { throw failure("syncing \(path)") }
   }
 
-  /// The byte between the parts of a path. Where a combining character follows it, Swift sees
-  /// another character than a slash; the system does not.
+  /// The byte between the parts of a path. If a combining character follows it, Swift sees a
+  /// character other than a slash; the system does not.
   static let slash = UInt8(ascii: "/")
 
   /// The directory that holds a path.
@@ -229,7 +229,7 @@ package enum Files {
 }
 
 extension Platform {
-  /// `realpath(3)`; nil where the path leads nowhere.
+  /// `realpath(3)`; nil if there is nothing at the path.
   fileprivate static func realPath(_ path: String) -> String? {
     guard let real = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(real) }
@@ -241,14 +241,13 @@ extension Platform {
 ///
 /// LMDB's own writer lock cannot time out; this one can, so writers queue here first. It is a
 /// `flock`, which belongs to the open file: closing other descriptors does not drop it. Since
-/// `flock`
-/// cannot wait with a limit, those who wait ask again and again; they say so by a shared lock on a
-/// second file, and whoever wants the lock anew steps back for them first.
+/// `flock` cannot wait with a timeout, waiters poll. They announce themselves by a shared lock on a
+/// second file, and a holder that wants the lock again lets them go first.
 package final class FileLock: Sendable {
   private let descriptor: Int32
   private let waiting: Int32
 
-  /// Opens the lock's files, creating them where they are missing.
+  /// Opens the lock's files, creating any that are missing.
   package init(path: String) throws(StorageError) {
     descriptor = try DirectoryEntry(path).openOrCreate()
     do { waiting = try DirectoryEntry(path + ".wait").openOrCreate() } catch {
@@ -278,7 +277,7 @@ package final class FileLock: Sendable {
     return false
   }
 
-  /// Lets others go first who are waiting.
+  /// Lets waiting processes go first.
   private func stepBack() {
     if flock(waiting, LOCK_EX | LOCK_NB) == 0 {
       _ = flock(waiting, LOCK_UN)
@@ -296,7 +295,7 @@ package final class FileLock: Sendable {
     return true
   }
 
-  /// Gives the lock back.
+  /// Releases the lock.
   package func unlock() { _ = flock(descriptor, LOCK_UN) }
 }
 

@@ -1,4 +1,4 @@
-// Where Linux and macOS differ. Everything else in the project is the same on both.
+// The differences between Linux and macOS. Everything else in the project is the same on both.
 
 import CLMDB
 import Dispatch
@@ -28,9 +28,8 @@ package enum Platform {
 
   /// A text that is the same for as long as the file system that holds `path` stays mounted.
   ///
-  /// It begins with ``uniqueMount`` where no other mount of this system start has it, before or
-  /// after. Elsewhere the system gives a number again that was freed, and the same text proves
-  /// nothing.
+  /// It begins with ``uniqueMount`` if no other mount since this system start has it, before or
+  /// after. Otherwise the system reuses numbers that were freed, and an equal text proves nothing.
   package static func mountIdentity(of path: String) -> String {
     #if canImport(Glibc)
       guard let directory = try? Directory.open(path) else { return "unknown" }
@@ -46,7 +45,7 @@ package enum Platform {
     #endif
   }
 
-  /// The beginning of the identities of mounts that are given once.
+  /// The prefix of mount identities that are never reused.
   package static let uniqueMount = "unique "
 
   /// The name of the file system of a path, if it is one that shares files between machines or
@@ -82,7 +81,7 @@ package enum Platform {
   /// A text that is the same for two processes exactly if they see each other's numbers.
   package static func namespaceIdentity() -> String {
     #if canImport(Glibc)
-      // The system's own link, which is to be followed.
+      // The system's own link, which must be followed.
       var info = stat()
       let isKnown = unsafe stat("/proc/self/ns/pid", &info) == 0
       return "\(bootIdentity()) \(isKnown ? "\(info.st_dev) \(info.st_ino)" : "unknown")"
@@ -91,13 +90,13 @@ package enum Platform {
     #endif
   }
 
-  /// Locks one byte of an open file together with others, as long as it is open.
+  /// Locks one byte of an open file, shared with others, for as long as the file is open.
   ///
-  /// - Returns: False while another byte is locked; true also where the file system has no locks.
+  /// - Returns: False while another byte is locked; true also if the file system has no locks.
   static func lockShared(_ descriptor: Int32, byte: Int64) -> Bool {
     #if canImport(Glibc)
-      // First the lock, then the look: of two that come at the same time, one at least sees the
-      // other.
+      // First the lock, then the check: of two processes that come at the same time, at least one
+      // sees the other.
       _ = lock(descriptor, setLock, F_RDLCK, from: byte, count: 1)
       let before = lock(descriptor, getLock, F_WRLCK, from: 0, count: byte)
       let after = lock(descriptor, getLock, F_WRLCK, from: byte + 1, count: 0)
@@ -132,7 +131,7 @@ package enum Platform {
     /// leaves out.
     private static let (getLock, setLock): (Int32, Int32) = (36, 37)
 
-    /// - Returns: The type that the system has written down, or -1 where it failed.
+    /// - Returns: The lock type that the system has filled in, or -1 if the call failed.
     private static func lock(
       _ descriptor: Int32, _ command: Int32, _ type: Int32, from start: Int64, count: Int64
     ) -> Int32 {
@@ -145,7 +144,7 @@ package enum Platform {
     }
   #endif
 
-  /// A number that differs for each thread that is alive.
+  /// A number that differs for each living thread.
   package static func threadIdentity() -> UInt {
     #if canImport(Glibc)
       return UInt(pthread_self())
@@ -154,8 +153,8 @@ package enum Platform {
     #endif
   }
 
-  /// When an open file or directory was last changed, in nanoseconds since 1970; 0 if unknown. Past
-  /// April 2262 the number wraps, so that only differences mean something.
+  /// The time of the last change of an open file or directory, in nanoseconds since 1970; 0 if
+  /// unknown. Past April 2262 the number wraps, so only differences are meaningful.
   static func changeTime(of descriptor: Int32) -> Int64 {
     var info = stat()
     guard unsafe fstat(descriptor, &info) == 0 else { return 0 }
@@ -167,7 +166,7 @@ package enum Platform {
     return nanoseconds(Int64(time.tv_sec), Int64(time.tv_nsec))
   }
 
-  /// The time of day, as ``changeTime(of:)`` has it.
+  /// The time of day, in the units of ``changeTime(of:)``.
   static func wallNanoseconds() -> Int64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)
@@ -179,9 +178,9 @@ package enum Platform {
     seconds &* 1_000_000_000 &+ rest
   }
 
-  /// Gives an open file disk blocks for its first bytes; its size and its content stay.
+  /// Allocates disk blocks for the first bytes of an open file; its size and content stay the same.
   ///
-  /// - Returns: 0, or the system's error: `EOPNOTSUPP` where it or the file system cannot.
+  /// - Returns: 0, or the system's error: `EOPNOTSUPP` if the system or the file system cannot.
   static func allocate(_ descriptor: Int32, bytes: Int) -> Int32 {
     #if canImport(Glibc)
       while cambium_allocate(descriptor, Int64(bytes)) != 0 {
@@ -205,7 +204,7 @@ package enum Platform {
 
   /// Watches a file for writes: inotify on Linux, kqueue on macOS.
   ///
-  /// - Returns: nil where the system cannot.
+  /// - Returns: nil if the system cannot watch files.
   static func watch(
     _ path: String, on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void
   ) -> (any DispatchSourceProtocol)? {

@@ -1,19 +1,19 @@
-/// Disk space that is set aside in a file, to be given up for something that must be written where
-/// the disk is full.
+/// Disk space that is reserved in a file, to be released for a write that must succeed even if the
+/// disk is full.
 ///
-/// The file's size says whether the space is set aside: all of it or nothing. Its content is never
+/// The file's size shows whether the space is reserved: all of it or nothing. Its content is never
 /// read.
 package final class Reserve: Sendable {
   private let descriptor: Int32
   private let path: String
   private let bytes: Int
 
-  /// Opens the file, creating it empty where it is missing.
+  /// Opens the file, creating an empty one if it is missing.
   ///
   /// - Parameters:
-  ///   - path: The file.
-  ///   - bytesMax: How much to set aside; less on a small disk, a sixty-fourth of it at most.
-  /// - Throws: ``StorageError``: `.notRegular` where something else stands there, `.diskFull`.
+  ///   - path: The path of the file.
+  ///   - bytesMax: The space to reserve; on a small disk at most a sixty-fourth of its size.
+  /// - Throws: ``StorageError``: `.notRegular` if something else is at the path, `.diskFull`.
   package init(path: String, bytesMax: Int) throws(StorageError) {
     self.path = path
     bytes = min(bytesMax, Int(clamping: (Files.totalBytes(at: path) ?? 0) / 64)) & ~4095
@@ -22,7 +22,7 @@ package final class Reserve: Sendable {
 
   deinit { close(descriptor) }
 
-  /// True if the space is set aside.
+  /// True if the space is reserved.
   private var isWhole: Bool { size >= bytes }
 
   private var size: Int {
@@ -30,9 +30,9 @@ package final class Reserve: Sendable {
     return unsafe fstat(descriptor, &info) == 0 ? Int(info.st_size) : 0
   }
 
-  /// Sets the space aside, unless it is.
+  /// Reserves the space, unless it is reserved already.
   ///
-  /// - Throws: ``StorageError``: `.diskFull`. Nothing is set aside then.
+  /// - Throws: ``StorageError``: `.diskFull`. Nothing is reserved then.
   package func fill() throws(StorageError) {
     if isWhole || Platform.fileBytesMax < UInt64(bytes) { return }
     do throws(StorageError) {
@@ -48,7 +48,7 @@ package final class Reserve: Sendable {
     }
   }
 
-  /// Gives the space up.
+  /// Releases the space.
   ///
   /// - Returns: True if there was any, and it is free now.
   @discardableResult

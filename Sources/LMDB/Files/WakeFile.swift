@@ -1,17 +1,17 @@
 import Dispatch
 
-/// Eight bytes in a file that tell other processes how far the state has come.
+/// Eight bytes in a file that inform other processes of the state's position.
 package final class WakeFile: Sendable {
   private let descriptor: Int32
 
-  /// Opens the file, creating it where it is missing.
+  /// Opens the file, creating it if it is missing.
   package init(path: String) throws(StorageError) {
     descriptor = try DirectoryEntry(path).openOrCreate()
   }
 
   deinit { close(descriptor) }
 
-  /// Writes a number. A failure is no harm: observers look again at the next one.
+  /// Writes a number. A failure does no harm: observers look again at the next one.
   package func write(_ number: UInt64) {
     var bytes = number.littleEndian
     _ = unsafe pwrite(descriptor, &bytes, 8, 0)
@@ -34,7 +34,7 @@ package final class FileWatch: @unchecked Sendable {
     if let source = Platform.watch(path, on: queue, changed) {
       self.source = source
     } else {
-      // Where the system cannot watch: look every 50 ms.
+      // The system cannot watch: poll every 50 ms.
       let timer = DispatchSource.makeTimerSource(queue: queue)
       timer.setEventHandler(handler: changed)
       timer.schedule(deadline: .now(), repeating: .milliseconds(50))

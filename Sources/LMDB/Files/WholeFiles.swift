@@ -6,7 +6,7 @@ package final class FileWriter: Sendable {
   private let path: String
   private let bugs: PlantedBugs
 
-  /// Creates a file; nothing may be there.
+  /// Creates a file; nothing may exist at the path.
   package init(creating path: String, bugs: PlantedBugs = []) throws(StorageError) {
     self.path = path
     self.bugs = bugs
@@ -21,7 +21,7 @@ package final class FileWriter: Sendable {
     try Files.writeAll(bytes[...], to: descriptor, path, isWhole: isWhole)
   }
 
-  /// Makes the content durable; the name becomes so with the directory's sync.
+  /// Makes the content durable; the name becomes durable with the directory's sync.
   package func sync() throws(StorageError) {
     if Platform.flush(descriptor) != 0 { throw Files.failure("syncing \(path)") }
   }
@@ -31,7 +31,7 @@ package final class FileWriter: Sendable {
 package final class FileReader: Sendable {
   private let descriptor: Int32
   private let path: String
-  /// No read asks for more, so that a length that is damaged costs no memory.
+  /// The most bytes that one read requests, so that a damaged length costs no memory.
   static let pieceBytes = 1 << 20
 
   /// Opens a file.
@@ -45,7 +45,7 @@ package final class FileReader: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Reads the next bytes: fewer than asked for at the end of the file only.
+  /// Reads the next bytes: fewer than requested only at the end of the file.
   package func read(_ count: Int) throws(StorageError) -> [UInt8] {
     var bytes: [UInt8] = []
     while bytes.count < count {
@@ -58,8 +58,8 @@ package final class FileReader: Sendable {
     return bytes
   }
 
-  /// Calls `read(2)` once. The bytes are not zeroed before, since most files are much shorter than
-  /// what is asked for.
+  /// Calls `read(2)` once. The bytes are not zeroed first, since most files are much shorter than
+  /// the count requested.
   private func readPiece(_ count: Int) -> (bytes: [UInt8], error: Int32) {
     var error: Int32 = 0
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in

@@ -1,15 +1,15 @@
-/// Refuses a `data.mdb` that LMDB would die of, before LMDB maps it.
+/// Refuses a `data.mdb` that would crash LMDB, before LMDB maps it.
 ///
 /// LMDB trusts its two meta pages: a file cut short opens without an error and kills the process
 /// with SIGBUS at the first page that is missing. This reads both meta pages and the file's size,
 /// in a few calls of `pread` (7 µs); ``PageWalker`` reads all pages.
 ///
-/// A sound file may be shorter than its last page says: pages that one transaction both took from
-/// the end of the file and gave back were never written (about one commit in a hundred when tables
-/// shrink and grow). Only then is the free list read too, which must hold every missing page.
+/// A sound file may be shorter than its last page number says: pages that one transaction both took
+/// from the end of the file and freed were never written (about one commit in a hundred when tables
+/// shrink and grow). Only then is the free list read too, which must contain every missing page.
 ///
-/// Only the newer meta page must point to what is there. The older one may not, after its write
-/// failed: LMDB then puts back its transaction's number, but not its roots, and never follows them.
+/// Only the newer meta page must point to existing pages. The older one may not, after its write
+/// failed: LMDB then restores its transaction's number, but not its roots, and never follows them.
 ///
 /// Another process may commit meanwhile. A check that fails while the meta pages change is
 /// repeated.
@@ -28,13 +28,13 @@ package enum FileCheck {
     return try check(file)
   }
 
-  /// Checks an open file; the descriptor stays open, and its position where it was.
+  /// Checks an open file; the descriptor stays open, and its position is unchanged.
   @discardableResult
   package static func check(descriptor: CInt) throws(FileDamage) -> MetaPage {
     try check(PageFile(descriptor: descriptor))
   }
 
-  /// The page size that the file at `path` was made with, whether we support it or not.
+  /// The page size that the file at `path` was created with, even one that we do not support.
   package static func pageSize(of path: String) throws(FileDamage) -> Int {
     let file = try PageFile(path: path)
     defer { file.close() }
@@ -49,7 +49,7 @@ package enum FileCheck {
     try settled(file) { () throws(FileDamage) in try check(file, MetaPages(file)) }
   }
 
-  /// Reads something, again where it fails and the meta pages change meanwhile.
+  /// Reads something, and repeats it if it fails and the meta pages change in the meantime.
   static func settled<R>(
     _ file: PageFile, _ body: () throws(FileDamage) -> R
   ) throws(FileDamage) -> R {
@@ -95,7 +95,7 @@ package enum FileCheck {
   }
 }
 
-/// The two meta pages as they stood at one moment.
+/// The two meta pages as they were at one moment.
 struct MetaPages: Equatable {
   private let metas: [MetaPage]
 
@@ -110,10 +110,10 @@ struct MetaPages: Equatable {
     self.metas = metas
   }
 
-  /// A meta page, not judged yet.
+  /// A meta page, not yet checked.
   subscript(index: Int) -> MetaPage { metas[index] }
 
-  /// A meta page that LMDB wrote; where it points to is not judged yet.
+  /// A meta page that LMDB wrote; the pages that it points to are not yet checked.
   func identified(_ index: Int) throws(FileDamage) -> MetaPage {
     let meta = metas[index]
     if !meta.isMeta, metas.contains(where: \.isMeta) {
@@ -123,14 +123,14 @@ struct MetaPages: Equatable {
     return meta
   }
 
-  /// True if a meta page is the older of two that LMDB wrote, and so is not followed.
+  /// True if a meta page is the older of two that LMDB wrote, and therefore not followed.
   func isSpoiledOlder(_ index: Int) -> Bool {
     guard (try? identified(0)) != nil, (try? identified(1)) != nil else { return false }
     return metas[index].transactionID < metas[1 - index].transactionID
       && FileCheck.mismatch(metas[0], metas[1]) == nil
   }
 
-  /// A meta page that LMDB can be given.
+  /// A meta page that is safe for LMDB.
   func checked(_ index: Int, pagesInFile: UInt64) throws(FileDamage) -> MetaPage {
     let meta = try identified(index)
     try FileCheck.checkBounds(meta, pagesInFile: pagesInFile)
@@ -159,10 +159,10 @@ extension FileCheck {
     }
   }
 
-  /// Checks that everything a meta page points to can be there.
+  /// Checks that everything that a meta page points to can exist.
   static func checkBounds(_ meta: MetaPage, pagesInFile: UInt64) throws(FileDamage) {
     func damaged(_ reason: String) -> FileDamage { .damaged(page: meta.number, reason: reason) }
-    // Missing pages are in the free list, which has 512 numbers to a page at most.
+    // Missing pages are in the free list, which has at most 512 numbers per page.
     let (limit, overflow) = pagesInFile.multipliedReportingOverflow(by: 513)
     guard !overflow, meta.lastPage >= PageFormat.metaPages - 1, meta.lastPage < limit else {
       throw damaged("it says that \(meta.lastPage) is the last page of \(pagesInFile) in the file")
@@ -179,8 +179,8 @@ extension FileCheck {
     }
   }
 
-  /// Why two meta pages cannot belong together; nil if they can. Transaction *n* writes page
-  /// *n* & 1, so they always hold two numbers in succession, except in a file without transactions.
+  /// The reason why two meta pages cannot belong together; nil if they can. Transaction *n* writes
+  /// page *n* & 1, so they always hold consecutive numbers, except in a file without transactions.
   static func mismatch(_ first: MetaPage, _ second: MetaPage) -> String? {
     let (even, odd) = (first.transactionID, second.transactionID)
     let succeed = even.isMultiple(of: 2) && (even &+ 1 == odd || (odd &+ 1 == even && even > 0))

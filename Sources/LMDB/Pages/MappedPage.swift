@@ -1,18 +1,18 @@
 /// A branch or leaf page in the map, whose contents are not trusted.
 ///
-/// Each load is held against the page's bounds, so that damage gives an error where LMDB would
-/// follow it out of the page. The checks are a few comparisons beside each comparison of keys.
+/// Each load is checked against the page's bounds, so that damage gives an error where LMDB would
+/// follow it out of the page. The checks are a few comparisons in addition to those of the keys.
 @safe struct MappedPage {
   private let start: UnsafeRawPointer
-  /// The number of nodes that it has, one at least.
+  /// The number of nodes, at least one.
   let count: Int
-  /// Where the first byte of a node may be.
+  /// The lowest offset at which a node may begin.
   private let upper: Int
 
   typealias Flags = PageFormat.PageFlags
   private static let size = PageFormat.pageSize
 
-  /// Takes the page that stands at `start`, if it is the one with this number and of this kind.
+  /// Takes the page at `start`, if it has this number and is of this kind.
   @inline(__always)
   init(at start: UnsafeRawPointer, _ number: UInt64, isBranch: Bool) throws(StorageError) {
     let kind = unsafe start.loadUnaligned(fromByteOffset: 10, as: UInt16.self)
@@ -26,7 +26,7 @@
     else { throw MappedPage.fault(number, "its header is damaged") }
   }
 
-  /// The number that it says it has, for messages.
+  /// The page number in the header, for messages.
   private var number: UInt64 { unsafe start.loadUnaligned(as: UInt64.self) }
 
   @inline(never)
@@ -37,7 +37,7 @@
   @inline(never)
   func fault(_ reason: String) -> StorageError { MappedPage.fault(number, reason) }
 
-  /// Where a node begins.
+  /// The offset at which a node begins.
   @inline(__always)
   private func offset(_ index: Int) throws(StorageError) -> Int {
     let place = PageFormat.headerSize &+ 2 &* index
@@ -65,7 +65,7 @@
     unsafe try key(at: offset(index))
   }
 
-  /// The page below a branch's node.
+  /// The child page of a branch's node.
   @inline(__always)
   func child(_ index: Int) throws(StorageError) -> UInt64 {
     let offset = try offset(index)
@@ -89,14 +89,14 @@
     return (low, false)
   }
 
-  /// The branch's node that leads to a key. The first one's own key has no meaning.
+  /// The branch's node that leads to a key. The key of the first node is ignored.
   @inline(__always)
   func way(to wanted: UnsafeRawBufferPointer) throws(StorageError) -> Int {
     let (index, isExact) = unsafe try lowerBound(wanted, from: 1)
     return isExact ? index : index &- 1
   }
 
-  /// A leaf's entry as it stands in the page: its flags, and its value or what leads there.
+  /// A leaf's entry as stored in the page: its flags, and its value or the reference to it.
   @inline(__always)
   func entry(
     _ index: Int
@@ -112,8 +112,8 @@
     return unsafe (flags, key, size)
   }
 
-  /// Checks that the nodes fill the page from `upper` to its end, as LMDB leaves them: one that has
-  /// vanished from the list, or changed its size, leaves a gap.
+  /// Checks that the nodes fill the page from `upper` to its end, as LMDB leaves them: a node that
+  /// has vanished from the list, or changed its size, leaves a gap.
   func checkFill(isBranch: Bool) throws(StorageError) {
     var bytes = 0
     for index in 0..<count {
@@ -132,7 +132,7 @@
 }
 
 extension UnsafeRawBufferPointer {
-  /// Below 0 where these bytes come before the others, 0 where they are the same.
+  /// Less than 0 if these bytes sort before the others, 0 if they are equal.
   @inline(__always)
   func order(to other: UnsafeRawBufferPointer) -> Int {
     guard let left = baseAddress, let right = other.baseAddress else {

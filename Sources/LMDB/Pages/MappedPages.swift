@@ -1,12 +1,12 @@
 /// The pages of a snapshot in the map, by their numbers.
 ///
-/// Whoever keeps them must keep the snapshot's ``SnapshotPages`` as well; they count no reference,
-/// since a walk asks them for each entry.
+/// The owner must keep the snapshot's ``SnapshotPages`` as well; this structure counts no
+/// reference, since a walk uses it for each entry.
 @safe struct MappedPages {
   private let start: UnsafeRawPointer
-  /// Pages from this one on are not in the file.
+  /// The first page number that is not in the file.
   let limit: UInt64
-  /// A neighbor with a longer value is not checked: that would cost more than looking it up.
+  /// A neighbor with a longer value is not checked: that would cost more than the lookup.
   private static let checkedValueMax = 1 << 14
 
   init(start: UnsafeRawPointer, limit: UInt64) {
@@ -24,7 +24,7 @@
     return unsafe try MappedPage(at: place, number, isBranch: isBranch)
   }
 
-  /// The leaf where a key is, or would be.
+  /// The leaf on which a key is, or would be.
   @inline(__always)
   func locate(
     _ key: UnsafeRawBufferPointer, in tree: PageTree
@@ -58,7 +58,7 @@
     return unsafe (key, try overflow(number, size))
   }
 
-  /// A value that lies in pages of its own.
+  /// A value that is stored in pages of its own.
   private func overflow(
     _ number: UInt64, _ size: Int
   ) throws(StorageError) -> UnsafeRawBufferPointer {

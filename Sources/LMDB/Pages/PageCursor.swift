@@ -1,14 +1,14 @@
-// Walking a table page by page, with every bound checked; see SnapshotPages.swift.
+// A cursor that moves page by page, with every bound checked; see SnapshotPages.swift.
 
 import CLMDB
 
 /// A place in a table of a read transaction.
 @safe struct PageCursor: ~Copyable {
-  /// A page on the way from the root to the leaf, and the node that the way leads through.
+  /// A page on the way from the root to the leaf, and the node through which the way leads.
   @safe private struct Level {
     let page: MappedPage
     var index: Int
-    /// The keys that the branches above give the page, where they do: from and up to.
+    /// The bounds that the branches above give the page's keys, if they do: from and up to.
     let lower: UnsafeRawBufferPointer?
     let upper: UnsafeRawBufferPointer?
   }
@@ -18,15 +18,15 @@ import CLMDB
   private let pages: MappedPages
   private let table: Table
   private let tree: PageTree
-  /// One for each level of the tree, from the root; those of a way are all there, or none.
+  /// One for each level of the tree, from the root; either all levels of a way are set, or none.
   private let levels: UnsafeMutablePointer<Level>
   private var state = State.fresh
-  /// The entry that the cursor stands on, without its seal.
+  /// The cursor's current entry, without its seal.
   private var key = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
   private var value = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
   var entry: (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) { unsafe (key, value) }
 
-  /// Stands nowhere yet. The snapshot's pages must outlive it.
+  /// Makes a cursor without a position. The snapshot's pages must outlive it.
   init(_ snapshot: SnapshotPages, _ table: Table) {
     pages = snapshot.pages
     self.table = table
@@ -70,7 +70,7 @@ import CLMDB
     return true
   }
 
-  /// Ends a search between two entries, both of which are checked; the second is arrived at.
+  /// Ends a search between two entries, both of which are checked; the second becomes current.
   private mutating func settle(after wanted: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
     let (page, index) = unsafe (levels[leaf].page, levels[leaf].index)
     if index > 0, index < page.count {
@@ -103,14 +103,14 @@ import CLMDB
     return true
   }
 
-  /// Checks an entry in whose place another was looked for: it is that one, if its key is damaged.
-  /// The seals of other tables are checked with each entry.
+  /// Checks an entry that was found in place of the one wanted: it may be that one, with a damaged
+  /// key. The seals of other tables are checked with each entry.
   private func checkLoaded() throws(StorageError) {
     if table.seal != .ownLeading { return }
     unsafe try pages.checkSeal(levels[leaf].page, levels[leaf].index, table)
   }
 
-  /// Looks at the entry before the first one of a leaf.
+  /// Checks the entry before the first one of a leaf.
   private mutating func checkBefore(_ wanted: UnsafeRawBufferPointer) throws(StorageError) {
     guard (0..<leaf).contains(where: { unsafe levels[$0].index > 0 }) else { return }
     guard try leave(towards: -1) else { return }
@@ -134,7 +134,7 @@ import CLMDB
 
   // MARK: Going on
 
-  /// Goes to the next entry; to the first one, where the cursor stands nowhere yet.
+  /// Goes to the next entry; to the first one, if the cursor has no position yet.
   mutating func next() throws(StorageError) -> Bool {
     switch state {
     case .fresh: return try goToEdge(isLast: false)
@@ -143,7 +143,7 @@ import CLMDB
     }
   }
 
-  /// Goes to the entry before; to the last one, where the cursor stands nowhere yet.
+  /// Goes to the previous entry; to the last one, if the cursor has no position yet.
   mutating func previous() throws(StorageError) -> Bool {
     switch state {
     case .fresh: return try goToEdge(isLast: true)
@@ -183,9 +183,9 @@ import CLMDB
     unsafe levels[leaf].page.fault("its keys are out of order")
   }
 
-  /// Goes to the leaf beside this one: to its first entry, or backward to its last.
+  /// Goes to the adjacent leaf: to its first entry, or backward to its last.
   ///
-  /// - Returns: True if there is one; otherwise the cursor stays where it is.
+  /// - Returns: True if there is one; otherwise the cursor stays in place.
   private mutating func leave(towards step: Int) throws(StorageError) -> Bool {
     var level = leaf &- 1
     while level >= 0 {
@@ -200,7 +200,7 @@ import CLMDB
     return false
   }
 
-  /// Descends from a level on along an edge, and checks each page on the way.
+  /// Descends from a level along an edge, and checks each page on the way.
   private mutating func enter(from first: Int, isLast: Bool) throws(StorageError) {
     for level in first...leaf {
       var (lower, upper): (UnsafeRawBufferPointer?, UnsafeRawBufferPointer?) = (nil, nil)
@@ -225,8 +225,8 @@ import CLMDB
     }
   }
 
-  /// Checks that a page's first key is not below the bound that the branches above give it. A
-  /// branch's first key has no meaning.
+  /// Checks that a page's first key is not below the bound that the branches above give it. The
+  /// first key of a branch is ignored.
   private func checkLower(_ level: Int) throws(StorageError) {
     let at = unsafe levels[level]
     guard let lower = unsafe at.lower else { return }
@@ -252,7 +252,7 @@ import CLMDB
     let entry = unsafe try pages.entry(at.page, at.index)
     unsafe key = unsafe entry.key
     unsafe value = unsafe try table.seal.open(entry.key, entry.value)
-    // Such tables are small, and whoever walks a part of one looks only at the key where it ends.
+    // Such tables are small, and a partial walk looks only at the key at which it ends.
     if table.seal == .ownTrailing, unsafe !table.seal.holds(entry.key, entry.value) {
       throw Seal.broken()
     }

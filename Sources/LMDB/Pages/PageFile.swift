@@ -1,4 +1,4 @@
-/// Why a file was refused, sorted by what can be done about it.
+/// The reason why a file was refused, sorted by the remedy.
 package enum FileDamage: Error, Equatable, Sendable {
   /// The operating system did not let us read; `code` is its errno. Recovery: see `reason`.
   case unreadable(code: Int32, reason: String)
@@ -6,15 +6,16 @@ package enum FileDamage: Error, Equatable, Sendable {
   /// This is no LMDB data file at all. Recovery: check the path.
   case notEnvironment(reason: String)
 
-  /// LMDB wrote it, but a version, machine or use that we do not read. Recovery: open it there.
+  /// LMDB wrote it, but in a version, on a machine or in a mode that we do not support. Recovery:
+  /// open it there.
   case unsupported(reason: String)
 
-  /// The bytes are not what LMDB wrote. Recovery: restore a backup.
+  /// The bytes differ from those that LMDB wrote. Recovery: restore a backup.
   case damaged(page: UInt64?, reason: String)
 
-  /// The meta page of the transaction has been written over since.
+  /// The meta page of the transaction has been overwritten since.
   ///
-  /// Recovery: begin a new read transaction, and ask for that one.
+  /// Recovery: begin a new read transaction, and use its number.
   case transactionGone(UInt64)
 
   init(_ fault: PageFault) {
@@ -70,7 +71,7 @@ struct PageFile {
 
   func close() { Platform.closeFile(descriptor) }
 
-  /// The number of whole pages that are in the file now.
+  /// The number of whole pages in the file at present.
   func pageCount() throws(FileDamage) -> UInt64 {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { throw .unreadable("fstat") }
@@ -103,12 +104,12 @@ struct PageFile {
 }
 
 extension FileDamage {
-  /// The operating system's last refusal on this thread.
+  /// The operating system's last error on this thread.
   fileprivate static func unreadable(_ subject: String, code: Int32 = errno) -> FileDamage {
     .unreadable(code: code, reason: "\(subject): \(systemMessage(code))")
   }
 
-  /// The same, as the rest of this module says it.
+  /// The same, as the error type of the rest of this module.
   package var storageError: StorageError {
     switch self {
     case .unreadable(let code, _):

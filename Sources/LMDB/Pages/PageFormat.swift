@@ -2,8 +2,7 @@
 //
 //   page 0 and 1   meta pages; transaction n writes page n & 1, after all pages it refers to
 //   page           number u64 | pad u16 | flags u16 | lower u16 | upper u16 | …     header: 16
-//   bytes overflow run   number u64 | pad u16 | flags u16 | pages u32 | data over all pages of the
-//   run
+//   overflow run   number u64 | pad u16 | flags u16 | pages u32 | data over all pages of the run
 //
 //   branch, leaf   header | offset u16 of each node, in key order … lower
 //                         | unused | upper … nodes without gaps, in any order … end of the page
@@ -19,8 +18,8 @@
 //                  | entries u64 | root u64; the free list's pad is the page size
 //
 //   main table     name → tree summary of a table
-//   free list      transaction u64 → count u64, then so many page numbers u64, descending: the
-//                  pages that it gave up
+//   free list      transaction u64 → count u64, then that many page numbers u64, descending: the
+//                  pages that it freed
 
 /// The numbers of LMDB's page format.
 enum PageFormat {
@@ -62,7 +61,7 @@ enum PageFormat {
   }
 }
 
-/// Why a page cannot be what LMDB wrote.
+/// The reason why a page cannot be one that LMDB wrote.
 struct PageFault: Error {
   let page: UInt64
   let reason: String
@@ -70,7 +69,7 @@ struct PageFault: Error {
   var code: CInt = 0
 }
 
-/// A page, or its beginning, as it stands in the file.
+/// A page, or its beginning, as stored in the file.
 ///
 /// Its contents are not trusted: a load outside the bytes throws, so that damage never traps.
 struct RawPage: Equatable, Sendable {
@@ -92,7 +91,7 @@ struct RawPage: Equatable, Sendable {
     try UInt64(u32(offset)) | UInt64(u32(offset &+ 4)) << 32
   }
 
-  /// The number that the page says it has; `number` is where it was read.
+  /// The page number in the header; `number` is the place from which the page was read.
   var recordedNumber: UInt64 { get throws(PageFault) { try u64(0) } }
   var flags: UInt16 { get throws(PageFault) { try u16(10) } }
   var lower: UInt16 { get throws(PageFault) { try u16(12) } }
@@ -133,7 +132,7 @@ package struct TreeSummary: Equatable, Sendable {
 
   package var isEmpty: Bool { root == PageFormat.noPage }
 
-  /// Why the tree cannot be one in a file whose last page is `lastPage`; nil if it can.
+  /// The reason why the tree cannot be in a file whose last page is `lastPage`; nil if it can.
   func fault(lastPage: UInt64) -> String? {
     let pages = [branchPages, leafPages, overflowPages]
     if isEmpty {
@@ -169,7 +168,7 @@ package struct MetaPage: Equatable, Sendable {
   /// True if it is a meta page at all, whatever its contents.
   var isMeta: Bool { magic == PageFormat.magic && pageFlags == PageFormat.PageFlags.meta }
 
-  /// Reads without judging; ``FileCheck`` judges.
+  /// Reads without checking; ``FileCheck`` checks.
   init(_ page: RawPage) throws(PageFault) {
     number = page.number
     pageFlags = try page.flags
@@ -184,16 +183,16 @@ package struct MetaPage: Equatable, Sendable {
   }
 }
 
-/// A node's header, and where in the page its key and data lie.
+/// A node's header, and the places of its key and data in the page.
 struct PageNode {
   let flags: UInt16
   let key: Range<Int>
   let data: Range<Int>
 
-  /// Leaf: the size of the value, which may lie in an overflow run.
+  /// In a leaf: the size of the value, which may be stored in an overflow run.
   let valueSize: Int
 
-  /// Branch: the page below.
+  /// In a branch: the child page.
   let child: UInt64
 
   var end: Int { data.upperBound }
@@ -216,16 +215,16 @@ struct PageNode {
   }
 }
 
-/// How a table orders its keys.
+/// The order of a table's keys.
 enum KeyOrder {
-  /// As `memcmp` does, the shorter first.
+  /// The order of `memcmp`, a prefix first.
   case bytes
-  /// As 64-bit numbers: the free list.
+  /// The order of 64-bit numbers: the free list.
   case numbers
 }
 
 extension RawPage {
-  /// The nodes of a branch or leaf page, once all that one page can tell has been checked.
+  /// The nodes of a branch or leaf page, after all checks that one page allows.
   func checkedNodes(isBranch: Bool, order: KeyOrder) throws(PageFault) -> [PageNode] {
     try checkHeader(flags: isBranch ? PageFormat.PageFlags.branch : PageFormat.PageFlags.leaf)
     let lower = Int(try lower)
@@ -234,7 +233,7 @@ extension RawPage {
       lower.isMultiple(of: 2), upper.isMultiple(of: 2)
     else { throw fault("its free space is said to be \(lower) to \(upper)") }
     let count = (lower &- PageFormat.headerSize) / 2
-    // A branch of the free list is the one that LMDB lets have a single child.
+    // Only in the free list does LMDB allow a branch with a single child.
     guard count >= (isBranch && order == .bytes ? 2 : 1) else {
       throw fault("it has too few nodes: \(count)")
     }
@@ -243,7 +242,7 @@ extension RawPage {
     return nodes
   }
 
-  /// Nodes must fill the page from `upper` to its end, without gap or overlap.
+  /// Checks that nodes fill the page from `upper` to its end, without gap or overlap.
   private func checkedPlaces(count: Int, upper: Int, isBranch: Bool) throws(PageFault)
     -> [PageNode]
   {
@@ -280,7 +279,7 @@ extension RawPage {
         throw fault("the key of node \(index) has \(nodes[index].key.count) bytes")
       }
     }
-    // The key that is stored first in a branch has no meaning.
+    // The key that is stored first in a branch is ignored.
     for index in nodes.indices.dropFirst(isBranch ? 2 : 1) {
       guard bytes[nodes[index &- 1].key].isKey(before: bytes[nodes[index].key], order) else {
         throw fault("the key of node \(index) is not greater than the one before")

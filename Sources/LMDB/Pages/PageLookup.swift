@@ -1,15 +1,15 @@
-/// Looks entries up with `pread`, to see whose file it is, and that LMDB can look them up, before
-/// it is given the file.
+/// Looks entries up with `pread`, to find out which database a file belongs to, and that LMDB can
+/// look them up, before LMDB opens it.
 ///
 /// It reads a page for each level of a tree, and checks each as ``PageWalker`` does.
 package enum PageLookup {
-  /// A value that stands in a leaf; a longer one, in pages of its own, counts as none.
+  /// A value that is stored in a leaf; a longer one, in pages of its own, counts as absent.
   ///
   /// - Parameters:
-  ///   - path: The data file.
+  ///   - path: The path of the data file.
   ///   - table: The table's name.
   ///   - key: The entry's key.
-  /// - Returns: The value as of the newest transaction, or nil where there is no such entry.
+  /// - Returns: The value as of the newest transaction, or nil if there is no such entry.
   /// - Throws: ``FileDamage``, as ``FileCheck/check(_:)`` does, and for a damaged page on the way.
   package static func value(
     in path: String, table: String, key: String
@@ -24,7 +24,7 @@ package enum PageLookup {
       } catch {
         throw FileDamage(error)
       }
-      // A writer may have used a page again under this walk, and nothing was found for that alone.
+      // A writer may have reused a page during this walk, and the entry was missed only for that.
       if found == nil {
         let now = try FileCheck.check(file)
         if now != meta { throw .transactionGone(meta.transactionID) }
@@ -33,8 +33,8 @@ package enum PageLookup {
     }
   }
 
-  /// Checks a file, the way to its tables, and the first page of each: what LMDB reads when it
-  /// opens them. A table that is not there is no damage.
+  /// Checks a file, the way to its tables, and the first page of each: all that LMDB reads when it
+  /// opens them. A missing table does not count as damage.
   ///
   /// - Returns: The newest meta page.
   /// - Throws: ``FileDamage``.
@@ -56,7 +56,7 @@ package enum PageLookup {
     _ name: [UInt8], _ file: PageFile, _ meta: MetaPage
   ) throws(PageFault) {
     guard let (page, node) = try find(name, meta.main, file) else { return }
-    // LMDB follows an entry that is no table, or one of another kind, and dies of it.
+    // LMDB crashes on an entry that is not a table, or is one of another kind.
     guard node.flags == PageFormat.NodeFlags.summary, node.data.count == PageFormat.summarySize
     else {
       let flags = node.flags.hexadecimal
@@ -69,12 +69,12 @@ package enum PageLookup {
     _ = try file.page(tree.root).checkedNodes(isBranch: tree.depth > 1, order: .bytes)
   }
 
-  /// Checks the pages on the way to a table's last entry, and that entry's own: those that the
-  /// newest transactions wrote, which a crash of the system may have left torn.
+  /// Checks the pages on the way to a table's last entry, and those of the entry: the newest
+  /// transactions wrote them, and a crash of the system may have left them torn.
   ///
   /// - Parameters:
-  ///   - path: The data file.
-  ///   - table: The table's name; a table that is not there has no end.
+  ///   - path: The path of the data file.
+  ///   - table: The table's name; a missing table has no end to check.
   /// - Throws: ``FileDamage``, as ``value(in:table:key:)`` does.
   /// - Complexity: a page for each level of two trees, and one for a long entry.
   package static func checkEnd(of path: String, table: String) throws(FileDamage) {
@@ -121,7 +121,7 @@ package enum PageLookup {
     return Array(leaf.bytes[entry.data])
   }
 
-  /// A table's tree, as the main table describes it; nil where the table is not there.
+  /// A table's tree, as the main table describes it; nil if there is no such table.
   static func summary(
     _ file: PageFile, _ meta: MetaPage, _ table: [UInt8]
   ) throws(PageFault) -> TreeSummary? {
@@ -133,7 +133,7 @@ package enum PageLookup {
     return summary
   }
 
-  /// The leaf's node with a key.
+  /// The leaf's node that has a key.
   private static func find(
     _ key: [UInt8], _ tree: TreeSummary, _ file: PageFile
   ) throws(PageFault) -> (RawPage, PageNode)? {
@@ -142,7 +142,7 @@ package enum PageLookup {
     for _ in 1..<tree.depth {
       let page = try file.page(number)
       let nodes = try page.checkedNodes(isBranch: true, order: .bytes)
-      // A branch's first key has no meaning: what is before the second is below the first.
+      // A branch's first key is ignored: all that sorts before the second is below the first.
       let next = nodes.dropFirst().firstIndex { key[...].isKey(before: page.bytes[$0.key], .bytes) }
       number = nodes[(next ?? nodes.endIndex) - 1].child
     }

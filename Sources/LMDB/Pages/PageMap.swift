@@ -1,27 +1,27 @@
 import CLMDB
 
-/// A data file in memory, for reading alone.
+/// A data file mapped into memory, read-only.
 ///
-/// It is ours, beside LMDB's own map of the file: pages that are looked at through it are checked
-/// before anything in them is followed, and LMDB never meets them. It stays as long as somebody
-/// reads through it; when the file outgrows it, the next reader maps the file anew.
+/// It is ours, beside LMDB's own map of the file: pages that are read through it are checked before
+/// anything in them is followed, and LMDB never reads them. It lives as long as it has readers;
+/// when the file outgrows it, the next reader maps the file again.
 @safe final class PageMap: @unchecked Sendable {
   // It is Sendable because nothing in it changes.
 
   /// The first byte of page 0.
   let start: UnsafeRawPointer
-  /// The pages that there is room for.
+  /// The number of pages that it has room for.
   let pageCount: UInt64
   private let size: Int
-  /// The file, for measuring what was mapped, whatever becomes of LMDB's own descriptor.
+  /// The file, to find out its size, even after LMDB's own descriptor is closed.
   private let descriptor: CInt
 
-  /// So many bytes at least, so that a small file need not be mapped again while it grows.
+  /// The minimum size in bytes, so that a small file need not be mapped again while it grows.
   private static let sizeMin = 1 << 26
 
-  /// Maps a file with room for four times as many pages as are asked for.
+  /// Maps a file with room for four times the number of pages requested.
   ///
-  /// - Returns: nil where the address space has no room (H15), or no descriptor is left.
+  /// - Returns: nil if the address space has no room (H15), or no descriptor is left.
   init?(_ descriptor: CInt, pages: UInt64) {
     var size = PageMap.sizeMin
     while UInt64(size / PageFormat.pageSize) < pages.multipliedReportingOverflow(by: 4).partialValue

@@ -1,15 +1,15 @@
-/// Reads a stretch of a table with `pread`, and checks all that can be checked of it: each page as
-/// ``PageWalker`` does, the bounds that the pages above give it, and each entry's checksum.
+/// Reads a part of a table with `pread`, and checks everything in it that can be checked: each page
+/// as ``PageWalker`` does, the bounds that the pages above give it, and each entry's checksum.
 ///
-/// Unlike a whole walk it begins behind any key, and ends after so many bytes. So a large table can
-/// be read little by little, without holding a moment for long. An error of the medium is an error
-/// here, and no signal.
+/// Unlike a whole walk it can begin after any key, and ends after a given number of bytes. So a
+/// large table can be read little by little, without pinning a moment for long. An I/O error is
+/// thrown as an error here, and raises no signal.
 package struct PageScrub {
-  /// The stretch of a table that it has read.
+  /// The part of a table that was read.
   package struct ScrubbedPages: Sendable {
     /// The last key that was read; nil at the end of the table.
     package let last: [UInt8]?
-    /// The bytes that were read.
+    /// The number of bytes that were read.
     package let bytes: Int
   }
 
@@ -19,17 +19,17 @@ package struct PageScrub {
   private var bytes = 0
   private var last: [UInt8]?
 
-  /// Reads the entries behind a key.
+  /// Reads the entries after a key.
   ///
   /// - Parameters:
-  ///   - environment: Whose pages are read.
+  ///   - environment: The environment whose pages are read.
   ///   - name: The table's name.
-  ///   - table: The table, which says how its entries are protected.
-  ///   - key: The key behind which to begin; nil begins with the first.
-  ///   - budget: No further page is begun after so many bytes.
+  ///   - table: The table, which determines the protection of its entries.
+  ///   - key: The key after which to begin; nil begins with the first.
+  ///   - budget: The number of bytes after which no further page is begun.
   ///   - visit: Takes each entry, its seal included.
-  /// - Returns: How far it has come.
-  /// - Throws: ``FileDamage``, what `visit` throws, ``StorageError``.
+  /// - Returns: The part that was read.
+  /// - Throws: ``FileDamage``, any error that `visit` throws, ``StorageError``.
   package static func run(
     _ environment: Environment, _ name: String, _ table: Table, behind key: [UInt8]?, budget: Int,
     _ visit: (_ key: [UInt8], _ value: [UInt8]) throws -> Void
@@ -45,7 +45,7 @@ package struct PageScrub {
           file: try PageFile(descriptor: descriptor), table: table, budget: budget)
         return try scrub.run(walker.meta, Array(name.utf8), key, visit)
       } catch FileDamage.transactionGone where attempts < 100 {
-        // Two commits came between the pin and the look at the meta pages.
+        // Two commits came between pinning and reading the meta pages.
       }
     }
   }
@@ -73,7 +73,7 @@ package struct PageScrub {
     }
   }
 
-  /// - Returns: True once the page and all below it are read; false where the budget ends the walk.
+  /// - Returns: True once the page and all below it are read; false if the budget ends the walk.
   private mutating func read(
     _ number: UInt64, _ depth: Int, _ bounds: KeyBounds, _ key: [UInt8]?,
     _ visit: ([UInt8], [UInt8]) throws -> Void

@@ -1,7 +1,7 @@
 /// A set of page numbers below a limit, in one bit per page.
 ///
-/// Memory is taken in chunks, for one gibibyte of pages each, where there are members: a sparse
-/// file that claims to be immense costs little.
+/// Memory is allocated in chunks, for one gibibyte of pages each, only for chunks with members: a
+/// sparse file that claims to be immense costs little.
 struct PageSet {
   private static let pagesPerChunk: UInt64 = 1 << 18
 

@@ -1,6 +1,6 @@
 /// The use of the pages of a data file, according to its meta page and its main table.
 ///
-///     file = meta pages + main table + free list + tables + free pages + what is after the last
+///     file = meta pages + main table + free list + tables + free pages + all after the last one
 ///
 /// Every page is in use or free, which ``PageWalker/walk(progress:)`` checks; so the free ones need
 /// not be counted, and only the pages of the main table are read.
@@ -24,13 +24,14 @@ package struct PageUsage: Equatable, Sendable {
   package let tables: [Table]
   /// The bytes of the meta pages, the main table and the free list.
   package let structureBytes: UInt64
-  /// The bytes of all pages, by the meta page; the last ones, all free, may not be in the file.
+  /// The bytes of all pages, by the meta page; the last ones, all free, may be missing from the
+  /// file.
   package let bytes: UInt64
 
-  /// The bytes of pages that something is stored in.
+  /// The bytes of the pages that are in use.
   package var usedBytes: UInt64 { tables.reduce(structureBytes) { $0 + $1.bytes } }
 
-  /// Opens a file that nobody writes, and reads its newest moment.
+  /// Opens a file that no process writes, and reads its newest moment.
   ///
   /// - Throws: ``FileDamage``.
   package init(of path: String) throws(FileDamage) {
@@ -39,9 +40,9 @@ package struct PageUsage: Equatable, Sendable {
     try self.init(PageWalker(descriptor: file.descriptor))
   }
 
-  /// Reads the moment of an open transaction, which keeps the pages as they are.
+  /// Reads the moment of an open transaction, which keeps the pages unchanged.
   ///
-  /// - Throws: ``FileDamage``; `transactionGone` where two commits came since it began.
+  /// - Throws: ``FileDamage``; `transactionGone` if two commits came since it began.
   package init(descriptor: CInt, transactionID: UInt64) throws(FileDamage) {
     try self.init(PageWalker(descriptor: descriptor, transactionID: transactionID))
   }

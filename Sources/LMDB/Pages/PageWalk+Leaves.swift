@@ -1,7 +1,7 @@
-// Handling the entries of a leaf during the walk.
+// The walk's handling of a leaf's entries.
 
 extension PageWalk {
-  /// Follows what a leaf's node refers to: an overflow run, a table, or the pages it sets free.
+  /// Follows the reference of a leaf's node: an overflow run, a table, or the pages that it frees.
   mutating func visitLeaf(
     _ node: PageNode, of page: RawPage, _ tree: WalkedTree, _ counted: inout TableReport
   ) {
@@ -27,12 +27,12 @@ extension PageWalk {
     _ node: PageNode, of page: RawPage, _ counted: inout TableReport
   ) throws(PageFault) -> UInt64 {
     let start = try page.u64(node.data.lowerBound)
-    // The first page is claimed before its header is read, the others after it.
+    // The first page is claimed before its header is read, the others afterwards.
     try claim(start)
     let header = try file.page(start, count: PageFormat.headerSize)
     try header.checkHeader(flags: PageFormat.PageFlags.overflow)
     let pages = UInt64(try header.overflowPages)
-    // There may be more than needed: LMDB keeps the run when a value shrinks within a transaction.
+    // There may be more than needed: LMDB keeps the run if a value shrinks within a transaction.
     guard pages >= PageFormat.overflowPages(for: node.valueSize) else {
       throw header.fault("\(pages) pages do not hold the value of \(node.valueSize) bytes")
     }
@@ -70,7 +70,7 @@ extension PageWalk {
     guard node.valueSize >= 8, node.valueSize.isMultiple(of: 8) else {
       throw page.fault("the list of transaction \(transaction) has \(node.valueSize) bytes")
     }
-    // Behind the end of a page means: in the run's first page, after its header.
+    // In a run, the numbers start in its first page, after the header.
     let offset = run == nil ? node.data.lowerBound : PageFormat.pageSize + PageFormat.headerSize
     var numbers = FreeNumbers(
       file: file, page: page, offset: offset, run: run, left: node.valueSize / 8)
@@ -103,7 +103,7 @@ extension PageWalk {
   }
 }
 
-/// The numbers of a free list's entry, page by page: an entry may be larger than memory should be.
+/// The numbers of a free list's entry, page by page: an entry may be too large for memory.
 private struct FreeNumbers {
   let file: PageFile
   var page: RawPage

@@ -1,9 +1,9 @@
-/// One walk over a data file: what has been seen, and what was wrong.
+/// One walk over a data file: the pages that were seen, and the damage that was found.
 ///
 /// Invariants:
-/// 1. A page is read only after ``claim(_:)`` has taken it, and it can be taken once. So cycles and
-///    shared pages end the way down instead of repeating it.
-/// 2. The way down is as long as the tree says, 32 levels at most; leaves are at its end only.
+/// 1. A page is read only after ``claim(_:)`` has claimed it, and it can be claimed once. So cycles
+///    and shared pages end the descent instead of repeating it.
+/// 2. The descent is as long as the tree's depth, 32 levels at most; leaves are only at its end.
 struct PageWalk {
   typealias TableReport = PageWalker.TableReport
   typealias Finding = PageWalker.Finding
@@ -41,13 +41,13 @@ struct PageWalk {
     freeList = walk(WalkedTree(name: freeList.name, kind: .freeList, summary: meta.freeList))
   }
 
-  /// Walks the main table, and every named table where its name is found.
+  /// Walks the main table, and every named table when its name is found.
   mutating func walkMainTable() {
     main = walk(WalkedTree(name: main.name, kind: .main, summary: meta.main))
   }
 
-  /// Every page is either used or free. Where something else is wrong, pages below it are missing
-  /// here of course, and nothing more is said.
+  /// Checks that every page is either used or free. If other damage was found, pages below it are
+  /// necessarily missing here, and nothing more is reported.
   mutating func checkAccounts() {
     guard findingCount == 0, !isCancelled, used.count + free.count != used.limit else { return }
     let lost = used.limit - used.count - free.count
@@ -76,7 +76,7 @@ struct PageWalk {
     if used.count + free.count >= nextProgress { reportProgress() }
   }
 
-  /// Takes pages as used.
+  /// Marks pages as used.
   mutating func claim(_ first: UInt64, count: UInt64 = 1) throws(PageFault) {
     func fault(_ reason: String) -> PageFault { PageFault(page: first, reason: reason) }
     guard first >= PageFormat.metaPages, first <= meta.lastPage else {
@@ -105,7 +105,7 @@ struct WalkedTree {
   var order: KeyOrder { kind == .freeList ? .numbers : .bytes }
 }
 
-/// A branch page on the way down.
+/// A branch page on the path of the descent.
 private struct Branch {
   let page: RawPage
   let nodes: [PageNode]
@@ -116,7 +116,7 @@ private struct Branch {
   func bounds(of index: Int) -> KeyBounds { bounds.child(index, nodes, page) }
 }
 
-/// From `lower` on, up to but not `upper`; nil is no bound.
+/// The bounds of keys, from `lower` up to but not including `upper`; nil is no bound.
 struct KeyBounds {
   let lower: ArraySlice<UInt8>?
   let upper: ArraySlice<UInt8>?
@@ -162,7 +162,7 @@ extension PageWalk {
     return counted
   }
 
-  /// Reads one page: a branch joins the path, a leaf is done with at once.
+  /// Reads one page: a branch joins the path, a leaf is finished at once.
   private mutating func visit(
     _ number: UInt64, _ bounds: KeyBounds, _ tree: WalkedTree, _ path: inout [Branch],
     _ counted: inout TableReport
@@ -172,7 +172,7 @@ extension PageWalk {
       let page = try file.page(number)
       let isBranch = path.count + 1 < tree.summary.depth
       let nodes = try page.checkedNodes(isBranch: isBranch, order: tree.order)
-      // A branch's first key has no meaning.
+      // A branch's first key is ignored.
       try bounds.check(nodes.dropFirst(isBranch ? 1 : 0), of: page, tree.order)
       if isBranch {
         counted.branchPages += 1

@@ -1,15 +1,16 @@
-/// Reads every page that a transaction can reach, and says what LMDB could not have written.
+/// Reads every page that a transaction can reach, and reports everything that LMDB could not have
+/// written.
 ///
 /// LMDB has no checksums and trusts its pages: one wrong bit in a page's structure can abort the
-/// process, end it with a signal, or let it loop. This walk reads with `pread`, trusts nothing,
-/// reads no page twice, and therefore ends. LMDB can read and write safely whatever it finds sound.
-/// It cannot see damage inside keys and values; that is for the checksums of whoever stored them.
+/// process, end it with a signal, or make it loop. This walk reads with `pread`, trusts nothing,
+/// reads no page twice, and therefore ends. LMDB can safely read and write any file that it finds
+/// sound. It cannot see damage inside keys and values; that is for the checksums of their owner.
 ///
 /// It keeps two bits per page of the file, and a page per level of the tree.
 ///
 /// A process that writes meanwhile reuses pages. Hold a read transaction of LMDB, which pins them,
-/// and ask for its number; or walk a file that nobody writes. See ``PageFile`` on why opening
-/// `data.mdb` for it disturbs no lock.
+/// and pass its number; or walk a file that no process writes. See ``PageFile`` for the reason why
+/// opening `data.mdb` disturbs no lock.
 package struct PageWalker: Sendable {
   /// The counts and findings of a walk.
   package struct Report: Sendable {
@@ -28,10 +29,10 @@ package struct PageWalker: Sendable {
     package let tables: [TableReport]
     /// At most ``findingsMax``, in the order in which they were found.
     package let findings: [Finding]
-    /// All findings, also those that are not listed.
+    /// The number of all findings, including those that are not listed.
     package let findingCount: Int
 
-    /// True if nothing was found, so that LMDB can be given this file.
+    /// True if nothing was found, so that LMDB can open this file.
     package var isSound: Bool { findingCount == 0 }
   }
 
@@ -59,7 +60,7 @@ package struct PageWalker: Sendable {
     }
   }
 
-  /// So many findings are listed, and so many tables.
+  /// The most findings, and the most tables, that are listed.
   package static let findingsMax = 100
   package static let tablesMax = 1000
 
@@ -93,8 +94,8 @@ package struct PageWalker: Sendable {
 
   /// Reads the pages.
   ///
-  /// - Parameter progress: Called now and then with the pages accounted for and their total, and at
-  ///   the end; returns false to cancel.
+  /// - Parameter progress: Called from time to time with the pages accounted for and their total,
+  ///   and at the end; returns false to cancel.
   /// - Returns: The counts and the findings.
   /// - Throws: `CancellationError` if `progress` returned false; damage is reported, not thrown.
   /// - Complexity: One `pread` per page in use, overflow runs counting once; about 0.1 s per 100 MB
@@ -125,7 +126,7 @@ extension PageWalker {
         try PageWalker(file, metas, transactionID)
       }
       attempts += 1
-      // A writer may have been at work on a meta page that looked damaged.
+      // A writer may have been writing a meta page that looked damaged.
       if case .success(let walker) = walker, walker.metaFindings.isEmpty { self = walker; return }
       let isSettled = try MetaPages(file) == metas
       if isSettled || attempts == 10 { self = try walker.get(); return }
@@ -143,7 +144,7 @@ extension PageWalker {
         faults.append(error)
       }
     }
-    // The remains of a failed commit are no damage: LMDB never follows them.
+    // The remains of a failed commit do not count as damage: LMDB never follows them.
     if isOlderSpoiled && sound.count == 1 { faults.removeAll() }
     let wanted = sound.filter { transactionID == nil || $0.transactionID == transactionID }
     guard let meta = wanted.max(by: { $0.transactionID < $1.transactionID }) else {

@@ -2,20 +2,21 @@
 //
 //     mdb_txn_begin ──pins──▶ pages of transaction n
 //     meta page n & 1 ──▶ main table ──▶ the tables' trees      resolved once for each transaction
-//     look-up, walk   ──▶ page by page through our own map, each bound checked
+//     lookup, walk    ──▶ page by page through our own map, each bound checked
 //
-// LMDB trusts its pages: damage lets it read outside of them, abort, or answer wrongly. So it only
-// pins the pages that a reader needs, and they are read here. A look-up costs what LMDB's costs.
+// LMDB trusts its pages: damage makes it read outside of them, abort, or answer wrongly. So LMDB
+// only pins the pages that a reader needs, and they are read here. A lookup costs as much as
+// LMDB's.
 //
-// Damage that the pages' own structure does not show is found by the order of keys and by the
+// Damage that the structure of the pages does not show is found by the order of keys and by the
 // entries' checksums:
 //
-// 1. An entry that is found has a checksum that its key is part of.
-// 2. A key that is not found lies between two neighbors. A search that a damaged key has led astray
-//    ends beside that key, so the neighbors' checksums tell; one that a damaged or exchanged branch
-//    has led astray ends at the edge of a leaf, and edges are held against the branches above and
-//    the leaf beside.
-// 3. A walk ascends, and each page that it enters is filled, and keeps to the bounds above it.
+// 1. An entry that is found has a checksum that covers its key.
+// 2. A key that is not found lies between two neighbors. A search that a damaged key misleads ends
+//    beside that key, so the neighbors' checksums reveal it; a search that a damaged or exchanged
+//    branch misleads ends at the edge of a leaf, and edges are compared with the branches above and
+//    the adjacent leaf.
+// 3. A walk ascends, and each page that it enters is filled, and keeps within the bounds above it.
 
 import CLMDB
 import Synchronization
@@ -23,7 +24,7 @@ import Synchronization
 /// A table's tree as of a transaction.
 struct PageTree: Equatable, Sendable {
   private var flags: UInt16 = 0
-  /// 0 where there are no entries.
+  /// The number of levels; 0 if there are no entries.
   private(set) var depth = 0
   private(set) var branchPages: UInt64 = 0
   private(set) var leafPages: UInt64 = 0
@@ -33,7 +34,7 @@ struct PageTree: Equatable, Sendable {
 
   init() {}
 
-  /// Reads a summary, of the main table or of a named one, as yet unchecked.
+  /// Reads a summary, of the main table or of a named one, without checking it.
   init(at start: UnsafeRawPointer) {
     flags = unsafe start.loadUnaligned(fromByteOffset: 4, as: UInt16.self)
     depth = Int(unsafe start.loadUnaligned(fromByteOffset: 6, as: UInt16.self))
@@ -44,7 +45,7 @@ struct PageTree: Equatable, Sendable {
     root = unsafe start.loadUnaligned(fromByteOffset: 40, as: UInt64.self)
   }
 
-  /// The tree, if it can be one in a file of so many pages.
+  /// The tree, if it can be one in a file with `limit` pages.
   func checked(limit: UInt64) throws(StorageError) -> PageTree {
     let isEmpty = root == PageFormat.noPage && depth == 0 && entries == 0 && leafPages == 0
     let isTree =
@@ -58,7 +59,7 @@ struct PageTree: Equatable, Sendable {
   }
 }
 
-/// A table's name, and its handle.
+/// A table's name and its handle.
 struct NamedTable: Sendable {
   let name: [UInt8]
   let index: UInt32
@@ -72,19 +73,19 @@ struct NamedTable: Sendable {
   let transaction: UInt64
   let map: PageMap
   let pages: MappedPages
-  /// Turns an error in reading into one for whoever reads.
+  /// Converts an error in reading into the one that the reader's caller expects.
   let readingError: @Sendable (StorageError) -> any Error
-  /// The trees by the tables' handles.
+  /// The trees, by the tables' handles.
   private(set) var trees: [PageTree]
 
   /// Resolves the tables of a transaction.
   ///
   /// - Parameters:
   ///   - meta: The fields of the transaction's meta page; a reader must pin it.
-  ///   - map: Where its pages are.
-  ///   - pagesInFile: How many pages the file has.
+  ///   - map: The map that holds its pages.
+  ///   - pagesInFile: The number of pages in the file.
   ///   - tables: The tables' names and handles.
-  ///   - readingError: Turns an error in reading into one for whoever reads.
+  ///   - readingError: Converts an error in reading into the one that the reader's caller expects.
   /// - Throws: ``StorageError`` of kind `.corrupt`.
   init(
     _ meta: MetaFields, _ map: PageMap, pagesInFile: UInt64, _ tables: [NamedTable],
@@ -100,8 +101,8 @@ struct NamedTable: Sendable {
     for table in tables { trees[Int(table.index)] = try tree(table.name, in: main) }
   }
 
-  /// The tree of a table, as the main table notes it. One that was never written to is in the main
-  /// table as well, since opening it for the first time makes it.
+  /// The tree of a table, according to the main table. A table that was never written to is in the
+  /// main table as well, since opening it for the first time creates it.
   private func tree(_ name: [UInt8], in main: PageTree) throws(StorageError) -> PageTree {
     unsafe try name.withUnsafeBufferPointer { name throws(StorageError) in
       let wanted = UnsafeRawBufferPointer(name)
@@ -122,7 +123,7 @@ struct NamedTable: Sendable {
 
   /// Looks a key up.
   ///
-  /// - Returns: The value without its seal; nil where there is no entry.
+  /// - Returns: The value without its seal; nil if there is no entry.
   /// - Throws: ``StorageError`` of kind `.corrupt`.
   func find(_ table: Table, _ key: UnsafeRawBufferPointer) throws(StorageError) -> MDB_val? {
     let tree = trees[Int(table.index)]
@@ -133,7 +134,7 @@ struct NamedTable: Sendable {
     return nil
   }
 
-  /// Looks a key up on the leaf of the last one first, if that may be its place.
+  /// Looks a key up, first on the leaf of the last lookup if it may be there.
   func find(
     _ table: Table, _ key: UnsafeRawBufferPointer, near last: inout MappedPage?
   ) throws(StorageError) -> MDB_val? {
@@ -172,7 +173,7 @@ struct NamedTable: Sendable {
       try pages.checkSeal(leaf, index &- 1, table)
       return try pages.checkSeal(leaf, index, table)
     }
-    // At the edge of a leaf the way there counts as well.
+    // At the edge of a leaf the branches above matter as well.
     var cursor = PageCursor(self, table)
     _ = unsafe try cursor.seek(key)
   }
@@ -184,15 +185,15 @@ struct MetaFields: Equatable {
   let lastPage: UInt64
   /// The main table.
   let main: PageTree
-  /// True if the transaction after the next one may have begun to write over it.
+  /// True if the transaction after the next one may have begun to overwrite it.
   let isUnsettled: Bool
 
   private static let mainOffset = 40 + PageFormat.summarySize
   private static let lastPageOffset = 136
   private static let transactionOffset = 144
 
-  /// - Returns: nil where the page is not the transaction's any more. The one after the next one
-  ///   writes to the same page, and not before the other page is the next one's.
+  /// - Returns: nil if the page is no longer the transaction's. The transaction after the next one
+  ///   writes to the same page, and not before the other page belongs to the next one.
   init?(_ start: UnsafeRawPointer, _ transaction: UInt64) {
     let page = unsafe start + Int(transaction & 1) * PageFormat.pageSize
     let other = unsafe start + Int(~transaction & 1) * PageFormat.pageSize

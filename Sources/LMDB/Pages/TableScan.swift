@@ -1,16 +1,16 @@
-/// Reads a table's entries with `pread`, in order, and goes on behind a page that is damaged.
+/// Reads a table's entries with `pread`, in order, and continues after a damaged page.
 ///
-/// LMDB cannot be given a damaged file. This scan trusts nothing, reads no page twice, and says for
-/// each damaged page that what was below it is not to be had. It cannot see damage inside keys and
-/// values; that is for the checksums of whoever stored them.
+/// LMDB cannot open a damaged file. This scan trusts nothing, reads no page twice, and reports for
+/// each damaged page that everything below it is lost. It cannot see damage inside keys and values;
+/// that is for the checksums of their owner.
 ///
-/// Nobody may write meanwhile. Unlike ``PageWalker`` it does not compare a page's keys with those
-/// above it; who asks for an order checks it.
+/// No process may write meanwhile. Unlike ``PageWalker`` it does not compare a page's keys with
+/// those above it; a caller that relies on their order checks it.
 package struct TableScan {
   /// One step of the scan.
   package enum Step {
     case entry(key: [UInt8], value: [UInt8])
-    /// A page that cannot be read, and with it all below.
+    /// A page that cannot be read, and with it everything below.
     case damage(FileDamage)
   }
 
@@ -21,7 +21,7 @@ package struct TableScan {
     var next = 0
   }
 
-  /// How many entries the table says it has; no more than the file can hold.
+  /// The number of entries that the table claims to have; no more than the file can hold.
   package let entries: UInt64
   private let opened: OpenedFile
   private let summary: TreeSummary?
@@ -33,10 +33,10 @@ package struct TableScan {
   /// Opens the file at a path, and finds a table in it.
   ///
   /// - Parameters:
-  ///   - path: The data file.
-  ///   - table: The table's name; where it is not there the scan is empty.
-  ///   - seal: How its entries are protected; they come without what that has added.
-  /// - Throws: ``FileDamage`` where neither meta page is sound, or the table cannot be found.
+  ///   - path: The path of the data file.
+  ///   - table: The table's name; if there is no such table the scan is empty.
+  ///   - seal: The protection of the entries, which are returned without it.
+  /// - Throws: ``FileDamage`` if neither meta page is sound, or the table cannot be found.
   package init(_ path: String, table: String, seal: Seal = .none) throws(FileDamage) {
     try self.init(OpenedFile(path), table, seal)
   }
@@ -56,7 +56,7 @@ package struct TableScan {
     let meta = try PageWalker(descriptor: opened.file.descriptor).meta
     summary = try TableScan.summary(opened.file, meta, table)
     seen = PageSet(limit: meta.lastPage + 1)
-    // An entry takes a byte at least, so a damaged count stays within reason.
+    // An entry takes at least a byte, so a damaged count stays within reason.
     entries = min(summary?.entries ?? 0, (meta.lastPage + 1) * UInt64(PageFormat.pageSize))
   }
 
@@ -70,7 +70,7 @@ package struct TableScan {
     }
   }
 
-  /// The next entry, or what is wrong in its place; nil at the end.
+  /// The next entry, or the damage in its place; nil at the end.
   package mutating func next() -> Step? {
     do throws(PageFault) {
       if !hasStarted {
@@ -131,7 +131,7 @@ package struct TableScan {
     return Array(value.dropLast(seal.addedCount))
   }
 
-  /// A value that lies in pages of its own.
+  /// A value that is stored in pages of its own.
   private mutating func overflow(
     _ node: PageNode, _ page: RawPage
   ) throws(PageFault) -> [UInt8] {
@@ -154,7 +154,7 @@ package struct TableScan {
   }
 }
 
-/// Closes a file when nobody reads it any more, or keeps a temporary one open as long.
+/// Closes a file after its last reader, or keeps a temporary one open as long.
 private final class OpenedFile {
   let file: PageFile
   private let temporary: TemporaryFile?

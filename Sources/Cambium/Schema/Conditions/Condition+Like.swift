@@ -1,7 +1,7 @@
-// Patterns as SQL has them, made of the tests on texts that there are.
+// SQL's patterns, expressed by the existing tests on texts.
 
 extension Condition.Test {
-  /// A pattern in which `%` stands for any text and `_` for any character.
+  /// A pattern in which `%` matches any text and `_` any character.
   static func like(
     _ path: PropertyPath, _ pattern: String, _ collation: Collation
   ) -> Condition.Test {
@@ -22,8 +22,8 @@ extension Condition.Test {
 }
 
 extension Condition {
-  /// The dialect of its patterns: 2 where it has any, nil where it has none. Patterns of dialect 1
-  /// were declared before there was another, and stay as they are.
+  /// The dialect of its patterns: 2 if it has any, nil if it has none. Patterns of dialect 1 were
+  /// declared before there was another, and remain valid.
   var patternDialect: Int64? {
     test.contains { test in
       if case .text(_, let kind, _, _) = test { kind == .like || kind == .matches } else { false }
@@ -41,7 +41,7 @@ extension Condition {
 }
 
 extension Condition.Test {
-  /// True if a test in it, that is not put together of others, passes.
+  /// True if any elementary test in it passes.
   fileprivate func contains(where passes: (Condition.Test) -> Bool) -> Bool {
     switch self {
     case .all(let tests), .any(let tests): tests.contains { $0.contains(where: passes) }
@@ -50,7 +50,7 @@ extension Condition.Test {
     }
   }
 
-  /// The test with others in the places of those that are not put together.
+  /// The test with its elementary tests replaced.
   fileprivate func replacing(_ other: (Condition.Test) -> Condition.Test) -> Condition.Test {
     switch self {
     case .all(let tests): .all(tests.map { $0.replacing(other) })

@@ -1,7 +1,7 @@
 // The names of properties that a condition depends on.
 
 extension Condition {
-  /// The names of the records' own properties that it tests, references that it follows among them.
+  /// The names of the records' own properties that it tests, including references that it follows.
   package var propertyNames: Set<String> { test.propertyNames }
 }
 

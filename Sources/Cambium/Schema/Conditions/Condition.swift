@@ -6,19 +6,19 @@
 public struct Condition: Hashable, Sendable {
   /// The test.
   package indirect enum Test: Hashable, Sendable {
-    /// All hold; of none, all do.
+    /// All of the tests pass; true if there are none.
     case all([Test])
-    /// One holds at least; of none, none does.
+    /// At least one of the tests passes; false if there are none.
     case any([Test])
-    /// The other does not hold.
+    /// The test does not pass.
     case not(Test)
-    /// A property against a value. Comparing with null asks for equality only.
+    /// Compares a property with a value. Comparing with null means equality only.
     case compare(PropertyPath, Comparison, Value)
-    /// A property against another one.
+    /// Compares a property with another one.
     case compareProperties(PropertyPath, Comparison, PropertyPath)
     /// A property is one of some values.
     case oneOf(PropertyPath, [Value])
-    /// A text, or part of it.
+    /// Tests a text, or part of it.
     case text(PropertyPath, TextTest, String, Collation)
     /// An array has an element, or a dictionary a key.
     case contains(PropertyPath, Value)
@@ -35,10 +35,10 @@ public struct Condition: Hashable, Sendable {
     case equals, prefix, suffix, contains
     /// The whole text or a part matches a regular expression.
     case matches
-    /// The whole text is as a pattern says in which `%` stands for any text, `_` for a character.
+    /// The whole text matches a pattern in which `%` matches any text, `_` any character.
     case like
-    /// As `matches`, by the rules that declarations in logs of format 1 go by: those of Swift's
-    /// `Regex`. Nothing but such a declaration says so.
+    /// As `matches`, by the rules of declarations in logs of format 1: those of Swift's `Regex`.
+    /// Only such a declaration contains it.
     case matchesFormerly
   }
 
@@ -57,7 +57,7 @@ public struct Condition: Hashable, Sendable {
   package init(_ test: Test) { self.test = test }
 }
 
-/// A property, by the way that leads to it from a record.
+/// A property, by the path that leads to it from a record.
 public struct PropertyPath: Hashable, Sendable {
   /// A function that is applied to the value before it is compared.
   package enum Function: String, Hashable, Sendable {
@@ -74,8 +74,8 @@ public struct PropertyPath: Hashable, Sendable {
   /// The property of the record at the end; nil for its key.
   package var property: String?
   package var function: Function?
-  /// Why it leads nowhere, if it does: said where it is resolved, since what names properties in
-  /// Swift cannot throw.
+  /// The reason why it leads nowhere, if it does: it is thrown when the path is resolved, since
+  /// code that names properties in Swift cannot throw.
   package var problem: String?
 
   package init(hops: [String] = [], _ property: String?, _ function: Function? = nil) {
@@ -93,18 +93,18 @@ public struct PropertyPath: Hashable, Sendable {
 
 /// One criterion by which a result is sorted.
 public struct Ordering: Hashable, Sendable {
-  /// Where records go that have no value.
+  /// The place of records that have no value.
   public enum Nulls: Hashable, Sendable {
     /// Before the others.
     case first
-    /// Behind the others.
+    /// After the others.
     case last
   }
 
   package var path: PropertyPath
   /// True if large values come first.
   public var isDescending: Bool
-  /// Where nulls go; as the smallest value where it is nil.
+  /// The place of nulls; if it is nil, null sorts as the smallest value.
   public var nulls: Nulls?
   /// The collation for texts.
   public var collation: Collation

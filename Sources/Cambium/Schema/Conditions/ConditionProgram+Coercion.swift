@@ -1,10 +1,10 @@
-// Constants as they are compared with values of a declared type.
+// Conversion of constants for comparison with values of a declared type.
 
 import FoundationEssentials
 
 extension Value {
-  /// The constant as a property of some type is compared with it: what a text says, where the
-  /// property holds moments, UUIDs or decimals.
+  /// The constant in the form in which a property of some type is compared with it: a text is
+  /// parsed if the property holds moments, UUIDs or decimals.
   func coerced(to type: PropertyType?) -> Value {
     switch (type, self) {
     case (.date, .string(let text)): DateLiteral.read(text).map { .date($0) } ?? self
@@ -17,13 +17,13 @@ extension Value {
   }
 }
 
-/// Moments as conditions write them: as ``DateText`` does, also without seconds.
+/// Moments as written in conditions: like those of ``DateText``, but seconds may be omitted.
 enum DateLiteral {
-  /// Reads a moment; nil where the text is none.
+  /// Reads a moment; nil if the text is not one.
   static func read(_ text: String) -> Date? {
     var bytes = Array(text.utf8)
     if let day = bytes.firstIndex(where: { $0 == UInt8(ascii: "T") || $0 == ASCII.space }) {
-      // Behind `T05:00`.
+      // After `T05:00`.
       let seconds = day + 6
       if bytes.count == seconds || bytes.count > seconds && bytes[seconds] != ASCII.colon {
         bytes.insert(contentsOf: ":00".utf8, at: seconds)
@@ -32,7 +32,7 @@ enum DateLiteral {
     return DateText.parse(bytes.span).map { Date(microseconds: $0.microseconds) }
   }
 
-  /// A moment that ``read(_:)`` reads.
+  /// A moment in the form that ``read(_:)`` reads.
   static func text(_ date: Date) -> String {
     var text: [UInt8] = []
     DateText.append(moment: date.microseconds, to: &text)

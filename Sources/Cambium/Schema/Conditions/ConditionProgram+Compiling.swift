@@ -1,5 +1,5 @@
-// From a condition to a program. Steps are made from the last one to the first, so that each knows
-// where it leads; then they are turned around.
+// From a condition to a program. Steps are generated from the last one to the first, so that the
+// targets of each are known; then they are reversed.
 
 extension ConditionProgram {
   /// Compiles a condition.
@@ -7,7 +7,7 @@ extension ConditionProgram {
   /// - Parameters:
   ///   - condition: The condition.
   ///   - scope: The meaning of its names.
-  /// - Throws: ``QueryError`` where it cannot mean anything.
+  /// - Throws: ``QueryError`` if the condition has no meaning in the scope.
   init(_ condition: Condition, in scope: ConditionScope) throws {
     try self.init(condition.test, in: scope)
   }
@@ -42,7 +42,7 @@ struct ConditionCompiler {
   private typealias Outcome = ConditionProgram.Outcome
 
   private let scope: ConditionScope
-  /// True if the fold runs it, so that its patterns must take linear time.
+  /// True if the fold runs the program, so that its patterns must take linear time.
   private let isDeclared: Bool
   private var program = ConditionProgram()
 
@@ -50,7 +50,7 @@ struct ConditionCompiler {
     (self.scope, self.isDeclared) = (scope, isDeclared)
   }
 
-  /// The program, whose steps were made backwards.
+  /// The program, whose steps were generated backwards.
   fileprivate func finished(_ start: Int32) -> ConditionProgram {
     let last = Int32(program.steps.count) - 1
     func turned(_ place: Int32) -> Int32 { place < 0 ? place : last - place }
@@ -66,7 +66,7 @@ struct ConditionCompiler {
 
   /// Adds the steps of a test.
   ///
-  /// - Returns: Where it starts.
+  /// - Returns: The step at which the test starts.
   fileprivate mutating func emit(
     _ test: Condition.Test, yes: Int32, no: Int32
   ) throws -> Int32 {
@@ -293,7 +293,7 @@ struct ConditionCompiler {
 }
 
 extension ConditionScope {
-  /// Where a property stands in a record's table that has all that are declared.
+  /// The property's place in a record's table that has all declared properties.
   fileprivate func slot(of name: String) -> UInt16 {
     guard let definition, let id = catalog.id(of: name) else { return 0 }
     let before = definition.properties.count { (catalog.id(of: $0.name) ?? .max) < id }
@@ -302,7 +302,7 @@ extension ConditionScope {
 }
 
 extension ConditionScope.ResolvedPath {
-  /// The text that a constant is where keys compare as texts.
+  /// A constant as the text of a key, if keys compare as texts.
   func keyText(_ value: Value) -> String? {
     if case .string(let text) = value { return Key.composed(text) }
     return key(value)?.description
@@ -311,7 +311,7 @@ extension ConditionScope.ResolvedPath {
   /// The key that a constant names.
   func key(_ value: Value) -> Key? { Self.key(value, target: definition?.target) }
 
-  /// The key that a constant names, where references lead to a collection.
+  /// The key that a constant names, if references lead to a collection.
   static func key(_ value: Value, target: Path?) -> Key? {
     if case .reference(let path) = value {
       return target.map { $0 == path.parent } ?? true ? path.last : nil
@@ -322,7 +322,7 @@ extension ConditionScope.ResolvedPath {
 }
 
 extension Condition.Comparison {
-  /// The outcomes that satisfy it.
+  /// The outcomes that satisfy the comparison.
   var outcomes: UInt8 {
     switch self {
     case .equal: ConditionProgram.Outcome.equal

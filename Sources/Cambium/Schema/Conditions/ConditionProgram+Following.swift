@@ -1,11 +1,11 @@
-// Tests of values that do not lie in the record at hand as they are: its key, what functions make
-// of values, what lies behind references, and related records.
+// Tests of values that are not stored as such in the record at hand: its key, the results of
+// functions, values behind references, and related records.
 
-/// Where conditions find other records.
+/// The source of other records for conditions.
 protocol RelatedRecords {
   /// Lends the record that has a key in a collection.
   ///
-  /// - Returns: nil where there is none.
+  /// - Returns: nil if there is none.
   func lend<R>(
     _ collection: Path, _ key: RawSpan, _ body: (_ record: RawSpan) throws -> R
   ) throws -> R?
@@ -15,8 +15,8 @@ protocol RelatedRecords {
     at path: Path, _ body: (_ key: RawSpan, _ record: RawSpan) throws -> R
   ) throws -> R?
 
-  /// Visits the records of a collection that refer to a key by a property, until `body` says that
-  /// it is enough.
+  /// Visits the records of a collection that refer to a key by a property, until `body` returns
+  /// false.
   func forEach(
     in collection: Path, _ property: NameID, refersTo key: RawSpan,
     _ body: (_ key: RawSpan, _ record: RawSpan) throws -> Bool
@@ -32,7 +32,7 @@ extension RelatedRecords {
   func lendJoined<R>(_ index: Int, _ body: (RawSpan, RawSpan) throws -> R) throws -> R? { nil }
 }
 
-/// For conditions that look at one record only.
+/// The source for conditions that read one record only.
 struct NoRelated: RelatedRecords {
   private var refusal: QueryError {
     QueryError("this condition may name only the record's own properties")
@@ -55,7 +55,7 @@ struct NoRelated: RelatedRecords {
 }
 
 extension ConditionProgram {
-  /// Tests what is not simply one of the record's properties.
+  /// Tests a value that is not simply one of the record's properties.
   @inline(never)
   func testElsewhere<Related: RelatedRecords>(
     _ step: Step, _ record: RawSpan, _ table: RecordTable, _ key: RawSpan, _ related: Related
@@ -107,7 +107,7 @@ extension ConditionProgram {
     try value.byteCount == 0 || value.load(UInt8.self, at: 0) == ValueTag.null
   }
 
-  /// Lends the value of an operand; empty where there is none.
+  /// Lends the value of an operand; empty if there is none.
   func lend<R, Related: RelatedRecords>(
     _ operand: Operand, _ record: RawSpan, _ table: RecordTable, _ key: RawSpan,
     _ related: Related, _ body: (RawSpan) throws -> R
@@ -134,7 +134,7 @@ extension ConditionProgram {
     return try lend(range, record, operand.absence, operand.null, body)
   }
 
-  /// Lends the value in a part of a record, or what stands for it.
+  /// Lends the value in a part of a record, or its stand-in.
   private func lend<R>(
     _ range: Range<Int>?, _ record: RawSpan, _ absence: ConstantRange, _ null: ConstantRange,
     _ body: (RawSpan) throws -> R
@@ -148,7 +148,7 @@ extension ConditionProgram {
 
   // MARK: References
 
-  /// Follows the hops of an operand from one on; nil where one leads nowhere.
+  /// Follows the hops of an operand from one on; nil if one leads nowhere.
   private func follow<R, Related: RelatedRecords>(
     _ operand: Operand, _ index: Int, _ record: RawSpan, _ key: RawSpan, _ related: Related,
     _ body: (RawSpan) throws -> R
@@ -180,7 +180,7 @@ extension ConditionProgram {
     }
   }
 
-  /// Follows a value of which nothing is declared: a path, or a dictionary.
+  /// Follows an undeclared value: a path, or a dictionary.
   private func followValue<R, Related: RelatedRecords>(
     _ operand: Operand, _ index: Int, _ value: RawSpan, _ related: Related,
     _ body: (RawSpan) throws -> R
@@ -219,7 +219,7 @@ extension ConditionProgram {
     _ step: Step, _ record: RawSpan, _ table: RecordTable, _ key: RawSpan, _ related: Related
   ) throws -> Bool {
     let relation = relations[Int(step.number)]
-    // `all` looks for one that fails, the others for one that passes.
+    // `all` searches for one that fails, the others for one that passes.
     let wanted = relation.quantifier != .all
     var isFound = false
     func visit(_ key: RawSpan, _ record: RawSpan) throws -> Bool {
@@ -236,7 +236,7 @@ extension ConditionProgram {
     return relation.quantifier == .any ? isFound : !isFound
   }
 
-  /// Visits the records that a value refers to: by itself, by its elements, or by its names.
+  /// Visits the records that a value refers to: itself, through its elements, or through its names.
   private func forEachTarget<Related: RelatedRecords>(
     _ value: RawSpan, _ collection: Path?, _ related: Related,
     _ body: (RawSpan, RawSpan) throws -> Bool

@@ -1,7 +1,7 @@
 // The functions of conditions, applied to stored values: `count`, `lowercased`, and parts of dates.
 
 extension ConditionProgram {
-  /// Lends the result of a function for a value; empty where it has none.
+  /// Lends the result of a function for a value; empty if it has none.
   func apply<R>(
     _ function: Function, _ value: RawSpan, _ body: (RawSpan) throws -> R
   ) throws -> R {
@@ -30,7 +30,7 @@ extension ConditionProgram {
   }
 }
 
-/// A moment in UTC by the Gregorian calendar, which is taken to have been in use always.
+/// A moment in UTC by the proleptic Gregorian calendar.
 private struct CivilTime {
   let day: (year: Int64, month: Int64, day: Int64)
   /// Microseconds since midnight.

@@ -1,8 +1,8 @@
-/// The constants of an `in`, by kind, so that most values are looked for by halving.
+/// The constants of an `in`, by kind, so that most values are found by bisection.
 struct ConstantList: Sendable {
-  /// Ascending.
+  /// The integers, ascending.
   private var integers: [Int64] = []
-  /// The stored texts, one after the other in order of their bytes, and where each ends.
+  /// The stored texts, one after the other in byte order, and the end of each.
   private var texts: [UInt8] = []
   private var ends: [Int] = []
   /// Stored values of other kinds.

@@ -1,7 +1,7 @@
 // Tests of one stored value.
 
 extension ConditionProgram {
-  /// Tests a value; empty where there is none.
+  /// Tests a value; empty if there is none.
   @inline(__always)
   func test(_ step: Step, _ value: RawSpan) throws -> Bool {
     guard value.byteCount > 0 else { return step.holdsForNull }
@@ -134,7 +134,7 @@ extension ConditionProgram.Step {
 }
 
 extension Collation {
-  /// Its number in a step.
+  /// The collation's number in a step.
   var number: UInt8 {
     switch self {
     case .binary: 0

@@ -1,21 +1,21 @@
-// A condition as a flat list of tests of a record's bytes, each of which says where to go on when
-// it holds and when it does not:
+// A condition as a flat list of tests of a record's bytes, each with the step to continue at if it
+// holds, and the step to continue at if it does not:
 //
 //     a and (b or not c)          0: a    holds → 1       else → reject
 //                                 1: b    holds → accept  else → 2
 //                                 2: c    holds → reject  else → accept
 //
-// So `and`, `or` and `not` cost nothing, and what need not be tested is not. Jumps lead forward
-// only, so that it ends. Steps are plain bytes: running them allocates nothing, counts no
-// references and follows no existential; what is rare (regular expressions, related records) lies
-// in arrays beside them.
+// So `and`, `or` and `not` cost nothing, and no test runs unnecessarily. Jumps only lead forward,
+// so the program ends. Steps are plain bytes: running them allocates nothing, counts no references
+// and follows no existential; rare tests (regular expressions, related records) are in arrays
+// beside them.
 
 /// Tests records by their stored bytes.
 struct ConditionProgram: Sendable {
-  /// Where a step leads that ends the program.
+  /// The target of a step that ends the program.
   static let accept: Int32 = -1
   static let reject: Int32 = -2
-  /// The name number that stands for the record's key behind references.
+  /// The name number that means the record's key behind references.
   static let keyName = NameID.max - 1
 
   /// The kind of test that a step makes.
@@ -24,33 +24,33 @@ struct ConditionProgram: Sendable {
     case always
     /// The absence of a value.
     case null
-    /// A value against a constant, by the kind that the constant has.
+    /// Compares a value with a constant, by the kind of the constant.
     case integer, date, string, value
-    /// A reference, or the record's own key, against a key, by kind or as texts.
+    /// Compares a reference, or the record's own key, with a key, by kind or as texts.
     case key, textKey
-    /// A value against a list of constants.
+    /// Compares a value with a list of constants.
     case oneOf
     /// Texts under a collation.
     case equals, prefix, suffix, contains, matches
-    /// An array's elements or a dictionary's keys against a constant.
+    /// Compares an array's elements or a dictionary's keys with a constant.
     case has
-    /// A property against another.
+    /// Compares a property with another.
     case properties
     /// Related records.
     case related
   }
 
-  /// How two values can stand to each other, as bits; a comparison is the set of those that satisfy
-  /// it.
+  /// The possible outcomes of comparing two values, as bits; a comparison is the set of outcomes
+  /// that satisfy it.
   enum Outcome {
     static let less: UInt8 = 1
     static let equal: UInt8 = 2
     static let greater: UInt8 = 4
-    /// Of different kinds, or one of them null.
+    /// The values are of different kinds, or one of them is null.
     static let other: UInt8 = 8
   }
 
-  /// Where a value comes from.
+  /// The source of a value.
   struct Operand: BitwiseCopyable {
     enum Place: UInt8, BitwiseCopyable {
       case property, key
@@ -66,17 +66,17 @@ struct ConditionProgram: Sendable {
     var isTextKey = false
     var hopCount: UInt8 = 0
     var firstHop: UInt16 = 0
-    /// Where in a record's table the property is likely to be.
+    /// The likely place of the property in a record's table.
     var slot: UInt16 = 0
     var name = NameID.max
     /// The stand-ins for an absent value, and for null, among the constants.
     var absence = ConstantRange()
     var null = ConstantRange()
-    /// The property's name as a stored text, for dictionaries of which nothing is declared.
+    /// The property's name as a stored text, for undeclared dictionaries.
     var text = ConstantRange()
   }
 
-  /// A property's function; `none` where the value itself counts.
+  /// The function applied to a property; `none` for the value itself.
   enum Function: UInt8, BitwiseCopyable { case none, count, lowercased, year, month, day, hour }
 
   /// A part of the constants' bytes.
@@ -93,11 +93,11 @@ struct ConditionProgram: Sendable {
     /// The outcomes of a comparison that satisfy it.
     var outcomes: UInt8 = 0
     var collation: UInt8 = 0
-    /// True if it holds where there is no value.
+    /// True if it holds when there is no value.
     var holdsForNull = false
     var onTrue: Int32 = 0
     var onFalse: Int32 = 0
-    /// The constant, or the place of what is needed in its array.
+    /// The constant, or the place of the operation's data in its array.
     var number: Int64 = 0
     var constant = ConstantRange()
   }
@@ -106,8 +106,8 @@ struct ConditionProgram: Sendable {
   struct Hop: BitwiseCopyable {
     var name: NameID
     var slot: UInt16
-    /// The collection that it leads to; -1 where the value itself says, less than that for a record
-    /// that a query has joined.
+    /// The collection that it leads to; -1 if the value itself names it, less than that for a
+    /// record that a query has joined.
     var collection: Int16
     /// The property's name, for values that are dictionaries.
     var text = ConstantRange()
@@ -121,7 +121,7 @@ struct ConditionProgram: Sendable {
     /// The property by which records of a collection refer to this one; nil for the records that
     /// the step's operand refers to.
     var property: NameID?
-    /// Nil where the references say it themselves.
+    /// The collection; nil if the references themselves name it.
     var collection: Path?
     var quantifier: Condition.Quantifier
     /// The program that tests them.
@@ -139,10 +139,10 @@ struct ConditionProgram: Sendable {
   var operands: [Operand] = []
   /// The collections that hops lead to.
   var collections: [Path] = []
-  /// Where it starts, which may be an end.
+  /// The first step, which may be an end.
   var start = ConditionProgram.accept
 
-  /// True if it reads other records than the one it is given.
+  /// True if it reads records other than the one that it is given.
   var usesRelated: Bool { !hops.isEmpty || !relations.isEmpty }
 
   /// The record's own properties that it reads, ascending.
@@ -169,9 +169,9 @@ struct ConditionProgram: Sendable {
 // MARK: Running
 
 extension ConditionProgram {
-  /// Tests a record that is asked for nothing but its own bytes.
+  /// Tests a record by its own bytes alone.
   ///
-  /// - Throws: ``DatabaseError/corrupt(reason:)``; ``QueryError`` where it ``usesRelated``.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``; ``QueryError`` if it ``usesRelated``.
   @inline(__always)
   func accepts(record: RawSpan, key: RawSpan) throws -> Bool {
     try accepts(record, key: key, NoRelated())
@@ -182,10 +182,10 @@ extension ConditionProgram {
   /// - Parameters:
   ///   - record: The stored record.
   ///   - key: Its key's stored form.
-  ///   - related: Where other records come from.
+  ///   - related: The source of other records.
   /// - Returns: True if the record passes.
-  /// - Throws: ``DatabaseError/corrupt(reason:)``; ``QueryError`` where a reference that must be
-  ///   followed is none.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``; ``QueryError`` if a value that must be followed
+  ///   is not a reference.
   @inline(__always)
   func accepts<Related: RelatedRecords>(
     _ record: RawSpan, key: RawSpan, _ related: Related
@@ -230,7 +230,7 @@ extension ConditionProgram {
 }
 
 extension RecordTable {
-  /// Where the value of a name stands, or nil; looks first where it is likely to be.
+  /// The range of a name's value, or nil; the likely place is tried first.
   @inline(__always)
   func find(
     _ record: RawSpan, _ name: NameID, near slot: UInt16

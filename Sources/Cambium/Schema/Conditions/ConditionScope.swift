@@ -1,18 +1,18 @@
-/// The meaning of the names in a condition: those of the records that it tests, and of the
+/// The meaning of the names in a condition: the names of the records that it tests, and of the
 /// collections that they refer to.
 ///
-/// Nothing need be declared. An undeclared name is resolved by looking at the record: a path leads
-/// to the record there, and a dictionary has members.
+/// Nothing need be declared. An undeclared name is resolved by its value in the record: a path
+/// leads to the record there, and a dictionary has members.
 struct ConditionScope {
   /// The numbers of names.
   let catalog: Catalog
-  /// The declaration of the records at hand; nil where there is none.
+  /// The declaration of the records at hand; nil if there is none.
   let definition: CollectionDefinition?
   /// Finds the declaration of another collection.
   let find: (Path) -> CollectionDefinition?
-  /// Records that a query has joined to the one at hand, by the name that they have in it.
+  /// Records that a query has joined to the one at hand, by their names in the query.
   var joined: [(name: String, collection: Path)] = []
-  /// The previews that the records at hand contain, where these are read from an index: copies of
+  /// The previews that the records at hand contain if they are read from an index: copies of
   /// properties of the records that they refer to.
   var previews: [Preview] = []
 
@@ -33,23 +33,23 @@ struct ConditionScope {
   /// A reference to follow.
   struct Hop {
     var name: String
-    /// The collection that it leads to, if that is declared.
+    /// The collection that it leads to, if it is declared.
     var collection: Path?
     /// The place among the joined records, if it is one of them.
     var joined: Int?
   }
 
-  /// A path taken apart: references to follow, then a property or the key.
+  /// A resolved path: references to follow, then a property or the key.
   struct ResolvedPath {
     var hops: [Hop] = []
     /// The property at the end; nil for the key.
     var property: String?
     /// The declaration of that property, if it has one.
     var definition: PropertyDefinition?
-    /// True if it is read from a copy that an index has.
+    /// True if it is read from a copy in an index.
     var isCopy = false
     /// True if it is a key of a collection whose keys are declared as texts: such keys compare as
-    /// texts, whatever they read as.
+    /// texts, even if they read as something else.
     var isTextKey = false
 
     /// True if it is a key: the record's own, or a reference.
@@ -60,10 +60,10 @@ struct ConditionScope {
     }
   }
 
-  /// Takes a path apart. Names that belong together, as in `place.latitude`, are joined.
+  /// Resolves a path. Names that belong together, as in `place.latitude`, are joined.
   ///
-  /// - Throws: ``QueryError`` where something is to lie behind what is no reference, and for a path
-  ///   that says why it leads nowhere.
+  /// - Throws: ``QueryError`` if a property that is not a reference would have to be followed, and
+  ///   for a path that carries the reason why it leads nowhere.
   func resolve(_ path: PropertyPath) throws -> ResolvedPath {
     if let problem = path.problem { throw QueryError(problem) }
     if let preview = preview(path) {
@@ -108,7 +108,7 @@ struct ConditionScope {
     return previews.first { $0.path == name }
   }
 
-  /// How many names make the first property: the most whose joined name is known.
+  /// The number of names that make the first property: the most whose joined name is known.
   private func joinedCount(_ parts: ArraySlice<String>) -> Int {
     guard parts.count > 1, let first = parts.first, definition?[first] == nil else { return 1 }
     for count in stride(from: parts.count, to: 1, by: -1) {
@@ -118,7 +118,7 @@ struct ConditionScope {
     return 1
   }
 
-  /// Where a reference leads; nil where its value says so.
+  /// The collection that a reference leads to; nil if its value names it.
   private func target(_ name: String) throws -> Path? {
     guard let declared = definition?[name] else { return nil }
     switch declared.type {

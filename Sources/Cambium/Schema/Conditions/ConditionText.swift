@@ -1,15 +1,15 @@
-// Conditions as text. `ConditionTextParser` reads what is written here; the grammar stands in
+// Conditions as text. `ConditionTextParser` reads the text written here; the grammar is in
 // QueryText.swift.
 
 import FoundationEssentials
 
 extension Condition: CustomStringConvertible {
-  /// The condition as the query language has it; `init(parsing:_:)` reads it.
+  /// The condition in the query language; `init(parsing:_:)` reads it.
   ///
   ///     departureDelay > 60 and origin.name prefix "John"
   public var description: String { test.text }
 
-  /// Reads a condition, in which `values` stand for `$1`, `$2` and so on.
+  /// Reads a condition, in which `$1`, `$2` and so on are replaced by `values`.
   init(parsing text: String, values: [Value]) throws {
     var parser = ConditionTextParser(text, values)
     let test = try parser.condition()
@@ -19,7 +19,7 @@ extension Condition: CustomStringConvertible {
 }
 
 extension Condition {
-  /// A condition that stands in the program as text, which ends where it cannot be read.
+  /// A condition written as text in the program, which traps if the text is not a condition.
   ///
   ///     Index(\.delay).where { _ in Condition("delay > 0 and carrier is not null") }
   public init(_ text: StaticString) {
@@ -57,7 +57,7 @@ extension Condition.Test {
     }
   }
 
-  /// The test as a part of another: in brackets where it would be taken apart.
+  /// The test as a part of another: in brackets if it would be misread without them.
   private var part: String {
     switch self {
     case .all(let tests) where tests.count > 0, .any(let tests) where tests.count > 0:
@@ -68,7 +68,7 @@ extension Condition.Test {
 }
 
 extension Condition.Comparison {
-  /// How it is written.
+  /// The comparison's symbol in the query language.
   var symbol: String {
     switch self {
     case .equal: "="
@@ -82,7 +82,7 @@ extension Condition.Comparison {
 }
 
 extension Condition.TextTest {
-  /// How it is written.
+  /// The test's word in the query language.
   var word: String {
     switch self {
     case .equals: "equals"
@@ -106,7 +106,7 @@ extension Condition.ToMany {
 }
 
 extension Collation {
-  /// The words that follow a text that is compared under it, in the query language.
+  /// The words that follow a text that is compared under the collation, in the query language.
   var suffix: String {
     switch self {
     case .binary: ""
@@ -117,7 +117,7 @@ extension Collation {
 }
 
 extension PropertyPath: CustomStringConvertible {
-  /// The path as the query language has it: `origin.name`, `year(scheduled)`.
+  /// The path in the query language: `origin.name`, `year(scheduled)`.
   public var description: String {
     let names = hops.map(ConditionText.name) + [property.map(ConditionText.name) ?? "id"]
     let text = names.joined(separator: ".")
@@ -125,9 +125,9 @@ extension PropertyPath: CustomStringConvertible {
   }
 }
 
-/// How names, texts and constants are written.
+/// The written forms of names, texts and constants.
 enum ConditionText {
-  /// The words that the language has, which names are told from by backticks.
+  /// The language's words; a name equal to one is written in backticks.
   static let words: Set<String> = [
     "and", "or", "not", "in", "is", "like", "between", "any", "all", "none", "contains", "has",
     "prefix", "suffix", "matches", "equals", "by", "ignoring", "true", "false", "null", "nan",
@@ -135,7 +135,7 @@ enum ConditionText {
     "having", "join", "left", "inner", "on", "as", "nulls",
   ]
 
-  /// A name as it stands in a path.
+  /// A name as written in a path.
   static func name(_ name: String) -> String {
     let isPlain =
       !name.isEmpty && !words.contains(name)
@@ -154,7 +154,7 @@ enum ConditionText {
   /// Text in quotes.
   static func quoted(_ text: String) -> String { "\"\(escaped(text, "\""))\"" }
 
-  /// An expression between slashes, or in quotes where it has some.
+  /// An expression between slashes, or in quotes if it contains slashes.
   static func expression(_ text: String) -> String {
     let isPlain = !text.isEmpty && !text.utf8.contains(UInt8(ascii: "/"))
     return isPlain && !text.hasSuffix("\\") ? "/\(text)/" : quoted(text)
@@ -178,7 +178,7 @@ enum ConditionText {
 }
 
 extension Value {
-  /// The value as the query language has it.
+  /// The value in the query language.
   var literal: String {
     switch self {
     case .null: "null"
@@ -208,6 +208,6 @@ extension Value {
 }
 
 extension ConditionText {
-  /// A collection's path in a query.
+  /// A collection's path as written in a query.
   static func collection(_ path: Path) -> String { path.isRoot ? "/" : path.description }
 }

@@ -16,7 +16,7 @@ extension ConditionTextParser {
 
   // MARK: Paths
 
-  /// A property's path, maybe with a function.
+  /// A property's path, optionally with a function.
   mutating func path(_ what: String) throws -> PropertyPath {
     var ahead = scanner
     if case .word(let word) = try ahead.next(), ahead.isFollowed(by: "(") {
@@ -62,7 +62,7 @@ extension ConditionTextParser {
     }
   }
 
-  /// A name without points.
+  /// A name without dots.
   mutating func name(_ what: String) throws -> String { try part(what).name }
 
   // MARK: Constants
@@ -98,7 +98,7 @@ extension ConditionTextParser {
     }
   }
 
-  /// The value that is given beside the text for a `$1` that was read.
+  /// The value supplied with the text for a `$1` that was read.
   private mutating func value(given name: String) throws -> Value {
     guard let number = Int(name.dropFirst()), given.indices.contains(number - 1) else {
       throw scanner.error(
@@ -108,7 +108,7 @@ extension ConditionTextParser {
     return given[number - 1]
   }
 
-  /// A text in quotes, or one that is given beside the text.
+  /// A text in quotes, or one supplied with the text.
   mutating func text(_ what: String) throws -> String {
     switch try scanner.next() {
     case .text(let text): return text
@@ -119,7 +119,7 @@ extension ConditionTextParser {
     }
   }
 
-  /// A number from zero up, or one that is given beside the text.
+  /// A number from zero up, or one supplied with the text.
   mutating func count() throws -> Int {
     let value: Value? =
       switch try scanner.next() {
@@ -189,7 +189,7 @@ extension ConditionTextParser {
     }
   }
 
-  /// Foundation's own reading ends where a text is no number any more, and gives what it has.
+  /// Foundation's own parser stops at the first invalid character, and returns the number so far.
   private static func decimal(_ text: String) -> Decimal? {
     if text == "NaN" { return .nan }
     guard NumberText(Array(text.utf8).span) != nil else { return nil }
@@ -219,7 +219,7 @@ extension ConditionTextParser {
 
   // MARK: Figures of groups
 
-  /// The words for figures over the records of a group.
+  /// The words for aggregates over the records of a group.
   static let measures: Set<String> = ["sum", "avg", "average", "min", "max"]
 
   /// `avg(delay)` as the name of a property of a group, if that comes next.

@@ -1,8 +1,8 @@
-// Reads conditions. The grammar stands in QueryText.swift.
+// Parser of conditions. The grammar is in QueryText.swift.
 
 /// Reads a condition, or the conditions in a query.
 struct ConditionTextParser {
-  /// How deep brackets and lists may be nested.
+  /// The maximum nesting depth of brackets and lists.
   private static let depthMax = 200
 
   var scanner: ConditionTextScanner
@@ -11,7 +11,7 @@ struct ConditionTextParser {
   var namesMeasures = false
   /// The values of `$1`, `$2` and so on.
   let given: [Value]
-  /// Which of them the text has named.
+  /// The indexes of the given values that the text has used.
   var named: Set<Int> = []
 
   init(_ text: String, _ given: [Value] = []) {
@@ -21,7 +21,7 @@ struct ConditionTextParser {
 
   // MARK: Words
 
-  /// The error that names the word that comes next.
+  /// The error that names the next word.
   mutating func expected(_ what: String) throws -> QueryError {
     let token = try scanner.next()
     return scanner.error(token == .end ? "expected \(what), and the text ends" : "expected \(what)")
@@ -52,7 +52,7 @@ struct ConditionTextParser {
     throw scanner.error("\(given.count) values are given, and the text has no $\(unnamed + 1)")
   }
 
-  /// A number of elements between commas.
+  /// A list of elements between commas.
   mutating func list<T>(
     until close: String, _ element: (inout ConditionTextParser) throws -> T
   ) throws -> [T] {
@@ -63,7 +63,7 @@ struct ConditionTextParser {
     return elements
   }
 
-  /// Goes one level down, as far as that is allowed.
+  /// Descends one level, unless the maximum depth is reached.
   mutating func nested<T>(_ body: (inout ConditionTextParser) throws -> T) throws -> T {
     depth += 1
     defer { depth -= 1 }
@@ -156,7 +156,7 @@ struct ConditionTextParser {
     }
   }
 
-  /// Reads the test after a property, where its operator is a word: `in`, `like`, `any` and so on.
+  /// Reads the test after a property, if its operator is a word: `in`, `like`, `any` and so on.
   private mutating func tested(_ path: PropertyPath) throws -> Condition.Test {
     let token = try scanner.next()
     guard case .word(let word) = token else {
@@ -188,7 +188,7 @@ struct ConditionTextParser {
     }
   }
 
-  /// The values in brackets, or an array that is given beside the text.
+  /// The values in brackets, or an array supplied with the text.
   private mutating func values() throws -> [Value] {
     if case .given = try scanner.peek() {
       if case .array(let values) = try value("values") { return values }
@@ -233,7 +233,7 @@ struct ConditionTextParser {
     return .text(path, Condition.TextTest(word: word), text, collation)
   }
 
-  /// `ignoring case [and diacritics]`, if it is there.
+  /// `ignoring case [and diacritics]`, if present.
   mutating func collation() throws -> Collation {
     guard try take(word: "ignoring") else { return .binary }
     guard try take(word: "case") else { throw try expected("“case”") }
@@ -247,7 +247,7 @@ struct ConditionTextParser {
 }
 
 extension Condition.Comparison {
-  /// The comparison that a symbol stands for.
+  /// The comparison that a symbol denotes.
   init?(_ symbol: String) {
     switch symbol {
     case "=", "==": self = .equal

@@ -1,10 +1,10 @@
-/// Cuts the text of a query or condition into words.
+/// Splits the text of a query or condition into words.
 ///
-/// The parser asks for one at a time, since only it knows whether `/` begins an expression.
+/// The parser requests one at a time, since only the parser knows if `/` begins an expression.
 struct ConditionTextScanner {
   /// A token of the text: a word, a constant, a symbol, or the end.
   enum Token: Equatable {
-    /// A word as it stands: a name, or a word of the language.
+    /// A plain word: a name, or a word of the language.
     case word(String)
     /// A name in backticks, which is never a word of the language.
     case quoted(String)
@@ -12,7 +12,7 @@ struct ConditionTextScanner {
     case text(String)
     /// A number, with its sign.
     case number(String)
-    /// `$1`: the first of the values that are given beside the text.
+    /// `$1`: the first of the values supplied with the text.
     case given(String)
     case symbol(String)
     case end
@@ -20,9 +20,9 @@ struct ConditionTextScanner {
 
   let text: String
   private let bytes: [UInt8]
-  /// Where the next word is looked for.
+  /// The offset from which the next word is read.
   var offset = 0
-  /// Where the last word stood.
+  /// The range of the last word.
   private(set) var last = 0..<0
 
   init(_ text: String) {
@@ -44,13 +44,13 @@ struct ConditionTextScanner {
     return token
   }
 
-  /// The next word, which stays.
+  /// The next word, without consuming it.
   func peek() throws -> Token {
     var copy = self
     return try copy.next()
   }
 
-  /// True if a given bracket or point follows at once, without a space.
+  /// True if a given bracket or dot follows immediately, without a space.
   func isFollowed(by byte: Unicode.Scalar) -> Bool {
     offset < bytes.count && bytes[offset] == UInt8(ascii: byte)
   }
@@ -82,7 +82,7 @@ struct ConditionTextScanner {
     bytes[min(offset, bytes.count)...].starts(with: word.utf8)
   }
 
-  /// Letters, digits, underscores, and all that is not ASCII.
+  /// Letters, digits, underscores, and all non-ASCII characters.
   private func isName(_ byte: UInt8) -> Bool {
     let lower = byte | 0x20
     return byte == UInt8(ascii: "_") || byte >= 0x80
@@ -120,7 +120,7 @@ struct ConditionTextScanner {
     return String(decoding: [bytes[offset - 1]], as: UTF8.self)
   }
 
-  /// Text up to the quote that it begins with; `\` escapes.
+  /// Text up to the closing quote; `\` escapes.
   private mutating func quoted() throws -> String {
     let (start, quote) = (offset, bytes[offset])
     var content: [UInt8] = []
@@ -164,7 +164,7 @@ struct ConditionTextScanner {
     return UInt32(digits, radix: 16).flatMap(Unicode.Scalar.init)
   }
 
-  /// An expression between slashes, in which `\/` stands for a slash.
+  /// An expression between slashes, in which `\/` is a slash.
   mutating func expression() throws -> String {
     skipSpace()
     let start = offset

@@ -1,18 +1,18 @@
-/// Why a query or a condition cannot be answered as it stands.
+/// The reason why a query or a condition cannot be answered as it is.
 ///
 ///     flights where departureDelay >> 60
 ///                                   ^
 ///     expected a value or a property
 ///
-/// Recovery: change the query; where it came as text, the mark says which word.
+/// Recovery: change the query; if it was given as text, the mark is under the wrong word.
 public struct QueryError: Error, Equatable, Sendable {
   /// The problem, in words.
   public var reason: String
-  /// The text that was read, if the query came as one.
+  /// The text that was read, if the query was given as text.
   public var text: String?
-  /// Where the wrong word starts, in bytes of UTF-8.
+  /// The start of the wrong word, in bytes of UTF-8.
   public var offset = 0
-  /// How many bytes the wrong word has; zero at the end of the text.
+  /// The length of the wrong word in bytes; zero at the end of the text.
   public var count = 0
 
   init(_ reason: String) { self.reason = reason }

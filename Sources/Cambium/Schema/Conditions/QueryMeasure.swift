@@ -1,4 +1,4 @@
-/// A figure over some records.
+/// An aggregate over some records.
 package struct QueryMeasure: Hashable, Sendable {
   package enum Kind: String, Hashable, Sendable {
     case count
@@ -9,7 +9,7 @@ package struct QueryMeasure: Hashable, Sendable {
   }
 
   package var kind: Kind
-  /// The property; nil where records are counted.
+  /// The property; nil if records are counted.
   package var path: PropertyPath?
 
   package init(_ kind: Kind, _ path: PropertyPath? = nil) {
@@ -17,12 +17,12 @@ package struct QueryMeasure: Hashable, Sendable {
     self.path = path
   }
 
-  /// Its name among the results: `avg(delay)`.
+  /// The aggregate's name among the results: `avg(delay)`.
   package var name: String { path.map { "\(kind.rawValue)(\($0))" } ?? kind.rawValue }
 }
 
 extension ConditionTextParser {
-  /// Reads a measure: `count`, or `sum(delay)`.
+  /// Reads an aggregate: `count`, or `sum(delay)`.
   mutating func measure() throws -> QueryMeasure {
     let figures = "a figure: count, sum(…), avg(…), min(…), max(…)"
     guard case .word(let word) = try scanner.peek() else { throw try expected(figures) }

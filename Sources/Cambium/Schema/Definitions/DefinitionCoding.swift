@@ -1,4 +1,4 @@
-// A collection's declaration as a value, which is how the log and the state hold it:
+// A collection's declaration as a value, the form in which the log and the state store it:
 //
 //     { "model": "Flight", "version": 1, "keys": "uuid",
 //       "properties": [ { "name": "origin", "type": { "reference": "airports" },
@@ -13,9 +13,9 @@
 //       "steps": [ { "name": "full name", "version": 2, "sequence": 41 }, … ],
 //       "migration": { "steps": [ "cents" ], "done": 3000, "last": "UA1545" } }
 //
-// Members that have their default are left out. Conditions are in the query language; beside one
-// with patterns stands "dialect": 2, without which they are those of Swift's Regex. A declaration
-// with a dialect, "nullable" or "stored" makes its transaction record one of format 2.
+// Members that have their default are left out. Conditions are in the query language; "dialect": 2
+// accompanies one with patterns, which are Swift's Regex without it. A declaration with a dialect,
+// "nullable" or "stored" makes its transaction record one of format 2.
 
 import FoundationEssentials
 
@@ -60,7 +60,7 @@ extension CollectionDefinition: ValueCodable {
 }
 
 extension CollectionDefinition {
-  /// The lowest format of transaction records that knows all that a stored declaration says.
+  /// The lowest format of transaction records that can express a stored declaration.
   static func format(of stored: [UInt8]) -> UInt8 {
     guard let definition = try? CollectionDefinition(stored.lend { try Value($0) }) else {
       return 1

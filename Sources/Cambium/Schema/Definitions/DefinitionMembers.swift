@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Reads the parts of a declaration out of a value, and says which part is wrong.
+/// Reads the parts of a declaration from a value, and reports the part that is wrong.
 struct Members {
   private let record: Record
 
@@ -41,7 +41,7 @@ struct Members {
     }
   }
 
-  /// A condition, whose patterns are of the dialect that is named beside it.
+  /// A condition, whose patterns are of the dialect stored with it.
   func condition(_ name: String) throws -> Condition? {
     let dialect = try integer("dialect")
     return try text(name).map { text in

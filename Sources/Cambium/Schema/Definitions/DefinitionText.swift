@@ -1,16 +1,18 @@
-// Indexes and views as text, as tools show and take them:
+// Indexes and views as text, as tools show and read them:
 //
 //     origin, -scheduled covering number where delay > 0          an index
-//     count, avg(delay) by carrier where not isCancelled          a view of figures
+//     count, avg(delay) by carrier where not isCancelled          a view of aggregates
 //     first by -delay, number by carrier                          a view of the first records
 //     words of title, body in en                                  a view of texts
 //
 //     index = terms [ "covering" names ] [ "where" condition ]
-//     view  = ( figure { "," figure } | "first" "by" terms ) [ "by" names ] [ "where" condition ]
+//     view  = ( aggregate { "," aggregate } | "first" "by" terms ) [ "by" names ]
+//             [ "where" condition ]
 //           | "words" "of" names [ "in" LANGUAGE ] [ "where" condition ]
 //     terms = [ "-" ] NAME [ collation ] { "," … }
 //
-// Names, figures, collations and conditions are those of the query language; see QueryText.swift.
+// Names, aggregates, collations and conditions are those of the query language; see
+// QueryText.swift.
 
 extension IndexDefinition {
   /// Reads an index.
@@ -23,7 +25,7 @@ extension IndexDefinition {
     condition = try words.end("“,”, “covering”, “where”, or the end")
   }
 
-  /// The index in words that ``init(parsing:)`` reads; whether it is unique is not among them.
+  /// The index in words that ``init(parsing:)`` reads; they do not include uniqueness.
   package var text: String {
     var text = terms.map(\.text).joined(separator: ", ")
     if !covered.isEmpty { text += " covering \(ConditionText.names(covered))" }
@@ -109,7 +111,7 @@ extension ViewDefinition.Measure {
 }
 
 extension ConditionText {
-  /// Names of properties, those of nested values part by part.
+  /// Names of properties, with nested names written part by part.
   fileprivate static func names(_ names: [String]) -> String {
     names.map { name in
       name.split(separator: ".", omittingEmptySubsequences: false)
@@ -119,7 +121,7 @@ extension ConditionText {
 }
 
 extension PropertyPath {
-  /// The name of a property of the record itself, whose parts may have been taken for hops.
+  /// The name of a property of the record itself, whose parts may have been read as hops.
   fileprivate var joinedName: String {
     (hops + [property].compactMap(\.self)).joined(separator: ".")
   }

@@ -1,7 +1,7 @@
 /// An index over properties of a collection's records.
 ///
-/// Its entries are ordered by the first property, then by the next, and at last by the record's
-/// key. Where a property holds several values, there is an entry for each.
+/// Its entries are ordered by the first property, then by the next, and last by the record's key.
+/// If a property holds several values, there is an entry for each.
 public struct IndexDefinition: Hashable, Sendable {
   /// One property of an index.
   public struct Term: Hashable, Sendable {
@@ -22,15 +22,16 @@ public struct IndexDefinition: Hashable, Sendable {
     }
   }
 
-  /// The properties, in the order in which they count; 1 to 16.
+  /// The properties, in the order in which they sort; 1 to 16.
   public var terms: [Term]
-  /// True if no two records may have the same values. Null is never the same as another null.
+  /// True if no two records may have the same values. A null never equals another null here.
   public var isUnique = false
-  /// Only records that pass have an entry; nil for all. It names the record's own properties.
+  /// The condition that a record must pass to have an entry; nil for all. It uses only the record's
+  /// own properties.
   public var condition: Condition?
-  /// Properties that the entry holds a copy of, besides those of the terms, so that queries need
-  /// not read the record: its own, and those of a record that it refers to, as in `carrier.name`,
-  /// which are called previews.
+  /// Properties that the entry holds a copy of, besides the terms, so that queries need not read
+  /// the record: its own, and those of a record that it refers to, as in `carrier.name`, which are
+  /// called previews.
   public var covered: [String] = []
 
   /// Declares an index.

@@ -1,15 +1,15 @@
-// The state of migrations, as a declaration has it: the steps that the records have behind them,
-// and the progress of one that is under way.
+// The state of migrations in a declaration: the steps that were applied to the records, and the
+// progress of the migration under way.
 
-/// A step of a migration that all records of a collection have behind them.
+/// A migration step that was applied to all records of a collection.
 public struct AppliedStep: Hashable, Sendable {
-  /// The step's name, as the app or the command line gave it.
+  /// The step's name, from the app or the command line.
   public var name: String
-  /// The ``CollectionDefinition/version`` that it led to: an app of that version must know the
-  /// step, a later one need not; zero where nobody must.
+  /// The ``CollectionDefinition/version`` that it led to: an app of that version must have the
+  /// step, a later one need not; zero if no app must.
   public var version: Int
-  /// The transaction that finished it, or zero where there never was a record to change. Records as
-  /// of an earlier moment have the older form.
+  /// The transaction that finished it, or zero if there never was a record to change. Records as of
+  /// an earlier moment have the older form.
   public var sequence: SequenceNumber
 
   package init(_ name: String, version: Int, sequence: SequenceNumber = .zero) {
@@ -24,11 +24,11 @@ public struct AppliedStep: Hashable, Sendable {
 public struct UnfinishedMigration: Hashable, Sendable {
   /// The steps, in order.
   public var steps: [String]
-  /// How many records are done.
+  /// The number of records that are done.
   public var done: Int
   /// The key of the last one, as text; nil before the first.
   public var last: String?
-  /// The declaration that it leads to, as a value, where no app says it.
+  /// The declaration that it leads to, as a value, if no app provides it.
   package var target: Value?
 
   package init(_ steps: [String], done: Int = 0, last: String? = nil, target: Value? = nil) {

@@ -5,40 +5,40 @@
 public struct PropertyDefinition: Hashable, Sendable {
   /// The property's name. A property in a nested value has a dotted name: `place.latitude`.
   public var name: String
-  /// The type of the values that it may hold.
+  /// The type of the property's values.
   public var type: PropertyType
   /// True if it must not be absent or null when a record is written.
   public var isRequired = false
-  /// True if null is a value of its own; nil where nothing is said about it. Where it is not, null
-  /// means what absence means.
+  /// True if null is a value of its own; nil if that is not declared. If it is not one, null means
+  /// the same as absence.
   public var isNullable: Bool?
-  /// The value that absence stands for, wherever it is asked for; nil where that is null.
+  /// The value that an absent property has wherever it is read; nil for null.
   public var absence: Value?
-  /// True if a value equal to ``absence`` is left out of the record, unless changes in place have
-  /// led to it: a counter that goes up and down again is stored as zero.
+  /// True if a value equal to ``absence`` is left out of the record, unless it results from changes
+  /// in place: a counter that goes up and down again is stored as zero.
   public var omitsAbsence = true
-  /// The values that it may have.
+  /// The permitted values; nil for all of the type.
   public var domain: Domain?
   /// The rule for the record when the one that it refers to is deleted.
   public var deleteRule: DeleteRule?
-  /// True if the record that it refers to must exist when it is written.
+  /// True if the record that it refers to must exist when the reference is written.
   public var mustExist = false
-  /// The text that people read in place of the name.
+  /// The text that is shown to people instead of the name.
   public var label: String?
   /// A description of the property for people.
   public var documentation: String?
 
-  /// Declares a property that may be absent, and holds anything of its type.
+  /// Declares a property that may be absent, and accepts any value of its type.
   ///
   /// - Parameters:
-  ///   - name: The name.
-  ///   - type: The type.
+  ///   - name: The property's name; dotted if it is in a nested value.
+  ///   - type: The type of its values.
   public init(_ name: String, _ type: PropertyType) {
     self.name = name
     self.type = type
   }
 
-  /// The collection that it refers to, by itself or in each of its elements.
+  /// The collection that it refers to, itself or through its elements.
   public var target: Path? { type.target }
 
   /// The part that binds records: everything but the texts for people.
@@ -48,12 +48,12 @@ public struct PropertyDefinition: Hashable, Sendable {
     return rule
   }
 
-  /// True if a record may be without a value, since that stands for one.
+  /// True if a record may be without a value, since absence has one.
   var hasDefault: Bool { absence != nil && absence != .null }
 }
 
 extension CollectionDefinition {
-  /// True if the properties of both put the same rules on a record.
+  /// True if the properties of both impose the same rules on a record.
   func hasSameRules(as other: CollectionDefinition) -> Bool {
     properties.map(\.rule) == other.properties.map(\.rule)
   }
@@ -63,7 +63,7 @@ extension CollectionDefinition {
 public struct Domain: Hashable, Sendable {
   /// The values inside a domain.
   public enum Values: Hashable, Sendable {
-    /// From a least to a greatest one, both included; nil for no limit.
+    /// From a lower to an upper bound, both included; nil for no bound.
     case range(Value?, Value?)
     /// One of these.
     case list([Value])
@@ -73,9 +73,9 @@ public struct Domain: Hashable, Sendable {
   public enum Treatment: String, Hashable, Sendable {
     /// The write is refused.
     case reject
-    /// The nearest value of the range takes its place; of a list, the first.
+    /// It is replaced by the nearest value of the range, or by the first of a list.
     case clamp
-    /// Null takes its place.
+    /// It is replaced by null.
     case clear
   }
 
@@ -95,7 +95,7 @@ public struct Domain: Hashable, Sendable {
 public enum DeleteRule: String, Hashable, Sendable {
   /// They lose the reference.
   case nullify
-  /// As long as there are any, deleting is refused.
+  /// Deleting is refused while there are any.
   case deny
   /// They are deleted as well.
   case cascade

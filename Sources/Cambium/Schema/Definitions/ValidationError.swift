@@ -1,20 +1,20 @@
 /// The problems of models that were to be written: every message, each with its path.
 ///
-/// Nothing has been logged when it is thrown. Of one model it has the messages of its properties as
-/// causes; of a batch, one cause for each model that was refused.
+/// Nothing has been logged when it is thrown. For one model its causes are the messages of its
+/// properties; for a batch, there is one cause for each model that was refused.
 ///
 /// Recovery: show the messages, change the values, write again.
 public struct ValidationError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The model's path; nil where it has no id yet, and for a property.
+  /// The model's path; nil if it has no id yet, and for a property.
   public var path: Path?
   /// The property, by its dotted name; nil for a model as a whole, or a batch.
   public var property: String?
-  /// The problem in words; empty where the causes say it.
+  /// The problem in words; empty if the causes describe it.
   public var message: String
   /// The errors that it consists of.
   public var causes: [ValidationError]
 
-  /// Makes an error of a message, or of causes.
+  /// Makes an error from a message, or from causes.
   public init(
     path: Path? = nil, property: String? = nil, _ message: String = "",
     causes: [ValidationError] = []

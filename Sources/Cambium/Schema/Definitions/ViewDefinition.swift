@@ -2,24 +2,24 @@
 public struct ViewDefinition: Hashable, Sendable {
   /// A kind of result that a view can keep.
   public enum Content: Hashable, Sendable {
-    /// Measures for each combination of values that the properties `by` have; for all records
-    /// together where there are none.
+    /// Aggregates for each combination of values of the properties `by`; for all records together
+    /// if there are none.
     case groups(by: [String], [Measure])
-    /// The records in order, by each combination of values that the properties `by` have, so that
-    /// the first ones are found at once.
+    /// The records in order, for each combination of values of the properties `by`, so that the
+    /// first ones are found at once.
     case top(by: [String], [IndexDefinition.Term])
-    /// The words of some properties' texts, in a language by its ISO 639-1 code; nil for words as
-    /// they are.
+    /// The words of some properties' texts, in a language by its ISO 639-1 code; nil for words
+    /// without stemming.
     case text([String], language: String?)
   }
 
   /// An aggregate over the records of a group.
   public enum Measure: Hashable, Sendable {
-    /// How many records there are.
+    /// The number of records.
     case count
-    /// The sum of a property, exact however the records came and went.
+    /// The sum of a property, exact whatever the history of the records.
     case sum(String)
-    /// The mean of a property where it is a number.
+    /// The mean of a property over the records in which it is a number.
     case average(String)
     /// The least value of a property.
     case minimum(String)
@@ -29,7 +29,8 @@ public struct ViewDefinition: Hashable, Sendable {
 
   /// The result that it keeps.
   public var content: Content
-  /// Only records that pass count; nil for all. It names the record's own properties.
+  /// The condition that a record must pass to count; nil for all. It uses only the record's own
+  /// properties.
   public var condition: Condition?
 
   /// Declares a view.

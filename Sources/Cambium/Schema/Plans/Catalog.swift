@@ -1,5 +1,5 @@
-/// The names of properties, each with a small number that stands for it in stored records; and what
-/// is declared about collections.
+/// The names of properties, each with a small number that replaces it in stored records; and the
+/// declarations of collections.
 ///
 /// Names are only ever added, by `define` operations in the log, so a newer catalog reads older
 /// records. Names are equal when their bytes are. Looking one up is the first step of reading a
@@ -9,22 +9,22 @@ struct Catalog: Sendable {
   var collections = Collections()
   private(set) var names: [String] = []
   private var hashes: [UInt64] = []
-  /// The first eight bytes of each name, which settle most comparisons.
+  /// The first eight bytes of each name, which decide most comparisons.
   private var beginnings: [UInt64] = []
   /// Open addressing: a name's number plus one, or 0 for a free slot. At most half full.
   private var table = [UInt32](repeating: 0, count: 16)
 
-  /// The objects of the layers above that hold for exactly these names and declarations.
+  /// The objects of higher layers that are valid for exactly these names and declarations.
   var slots: Slots { collections.slots }
 
-  /// The same for one of these objects, which would keep itself alive otherwise.
+  /// A copy for one of these objects, which would retain itself otherwise.
   var withoutSlots: Catalog {
     var copy = self
     copy.collections.slots = Slots()
     return copy
   }
 
-  /// How many names there are.
+  /// The number of names.
   var count: Int { names.count }
 
   /// True if it has more names or later declarations than another one of the same state.
@@ -32,7 +32,7 @@ struct Catalog: Sendable {
     (count, collections.version) > (other.count, other.collections.version)
   }
 
-  /// The number of a name, or nil where it is not defined.
+  /// The number of a name, or nil if it is not defined.
   func id(of name: String) -> NameID? {
     let hash = Catalog.hash(name)
     var slot = Int(truncatingIfNeeded: hash) & (table.count - 1)
@@ -60,7 +60,7 @@ struct Catalog: Sendable {
       ? ByteOrder.compare(names[Int(a)], names[Int(b)]) < 0 : first < second
   }
 
-  /// Takes a new name; it must be the next one.
+  /// Adds a new name; its number must be the next one.
   mutating func define(_ name: String, as id: NameID) throws {
     guard Int(id) == names.count, self.id(of: name) == nil else {
       throw DatabaseError.corrupt(reason: "the name \(name) is defined twice or out of order")
@@ -83,7 +83,7 @@ struct Catalog: Sendable {
     table[slot] = id + 1
   }
 
-  /// The first eight bytes as a number that orders as they do; a shorter name ends in zeros.
+  /// The first eight bytes as a number with the same order; a shorter name is padded with zeros.
   private static func beginning(_ name: String) -> UInt64 {
     var number: UInt64 = 0
     for byte in name.utf8.prefix(8) { number = number << 8 | UInt64(byte) }
@@ -99,7 +99,8 @@ extension Record {
     let table = try RecordTable(record)
     var pairs: [(String, Value)] = []
     pairs.reserveCapacity(table.count)
-    // Stored in the order in which the names were defined, which need not be that of their bytes.
+    // Properties are stored in the order in which their names were defined, which may differ from
+    // that of the names' bytes.
     var (ascends, last) = (true, NameID(0))
     for index in 0..<table.count {
       let range = try table.value(record, index)

@@ -3,7 +3,7 @@
 //     count u32 | count × number u32 | a stored array: the declaration, then former defaults
 //
 // The numbers are those of the indexes, then of the views; little-endian. A former default is a map
-// of "name", "until" (the transaction that changed it), "absence" and "nullable".
+// with "name", "until" (the transaction that changed it), "absence" and "nullable".
 
 import LMDB
 
@@ -27,7 +27,7 @@ extension CollectionPlan {
     try bytes.check(4, count * 4)
     let numbers = try (0..<count).map { try bytes.load(UInt32.self, at: 4 + 4 * $0) }
     let stored = try Value(bytes.extracting((4 + 4 * count)..<bytes.byteCount))
-    // The first fold stored the declaration alone; a baseline may still hold it so.
+    // The first fold stored the declaration alone; a baseline may still have that form.
     let parts = if case .array(let parts) = stored { parts } else { [stored] }
     guard let first = parts.first else {
       throw DatabaseError.corrupt(reason: "the declaration of \(path) is none")

@@ -1,23 +1,23 @@
-/// A declared collection as writers and readers use it: names are numbers, indexes have theirs.
+/// A declared collection as writers and readers use it: names and indexes are numbers.
 final class CollectionPlan: Sendable {
   let path: Path
   let definition: CollectionDefinition
   /// The declared properties, in ascending order of their names' numbers.
   let properties: [PropertyPlan]
-  /// The declared indexes, and one for each reference that has none.
+  /// The declared indexes, and one for each reference that has no index.
   let indexes: [IndexPlan]
-  /// True if some index demands that values differ.
+  /// True if any index is unique.
   let hasUniqueIndex: Bool
   let views: [ViewPlan]
   /// The indexes and views, in the order in which their numbers are stored.
   let folds: [Fold]
   /// The defaults before the present ones, ascending by the transaction that changed them.
   let formerDefaults: [FormerDefault]
-  /// The defaults that stand for values at present; nil where there are none.
+  /// The present defaults of absent values; nil if there are none.
   let presentDefaults: DeclaredDefaults?
-  /// True if a rule may change what is written, or must look beyond the record.
+  /// True if a rule may change written values, or must read other records.
   let changesValues: Bool
-  /// True if adding in place to what a record does not have begins with a default.
+  /// True if a change in place of an absent value may begin with a default.
   let hasDefaults: Bool
 
   /// Resolves a declaration.
@@ -28,7 +28,7 @@ final class CollectionPlan: Sendable {
   ///   - numbers: The numbers of the indexes, then those of the views, in order.
   ///   - catalog: The catalog, which has all names that the declaration uses.
   ///   - formerDefaults: The defaults of earlier declarations.
-  /// - Throws: ``DatabaseError/corrupt(reason:)`` where a name or a number is missing.
+  /// - Throws: ``DatabaseError/corrupt(reason:)`` if a name or a number is missing.
   init(
     _ path: Path, _ definition: CollectionDefinition, numbers: [UInt32], _ catalog: Catalog,
     formerDefaults: [FormerDefault] = []
@@ -57,7 +57,7 @@ final class CollectionPlan: Sendable {
     folds = indexes.map { .index($0) } + views.map { Fold($0) }
   }
 
-  /// Resolves a declaration that nobody has declared yet, so that nothing has a number.
+  /// Resolves a declaration that has not been stored yet, so that nothing has a number.
   convenience init(
     drafting path: Path, _ definition: CollectionDefinition, _ catalog: Catalog
   ) throws {
@@ -65,13 +65,13 @@ final class CollectionPlan: Sendable {
     try self.init(path, definition, numbers: Array(repeating: 0, count: count), catalog)
   }
 
-  /// The indexes that a declaration asks for: its own, and one for each reference that no other
-  /// index of all records begins with, since that is how the other side of the relation is found.
+  /// The indexes that a declaration requires: its own, and one for each reference that no other
+  /// index of all records begins with, since the inverse relation is read through it.
   static func indexes(of definition: CollectionDefinition) -> [IndexDefinition] {
     var indexes = definition.indexes
     for property in definition.properties where property.target != nil {
       let isIndexed = indexes.contains { index in
-        // A record without elements of a later term has no entry.
+        // A record without elements in a later term has no entry.
         index.condition == nil && index.terms.first?.property == property.name
           && !index.terms.dropFirst().contains { definition[$0.property]?.type.isPlural ?? false }
       }
@@ -83,19 +83,19 @@ final class CollectionPlan: Sendable {
   /// The numbers of indexes and views, in the order in which they are stored.
   var numbers: [UInt32] { folds.map(\.number) }
 
-  /// The index whose entries are the same as those of one of another declaration.
+  /// The index whose entries are the same as those of another declaration's index.
   func index(like other: IndexPlan) -> IndexPlan? {
     let alike = indexes.filter { $0.hasSameEntries(as: other) }
     return alike.first { $0.isUnique == other.isUnique } ?? alike.first
   }
 
-  /// The view that has the same in it as one of another declaration.
+  /// The view whose content is the same as that of another declaration's view.
   func view(like other: ViewPlan) -> ViewPlan? { views.first { $0.hasSameContent(as: other) } }
 
-  /// The plan of a property; nil where it is not declared.
+  /// The plan of a property; nil if it is not declared.
   func property(_ name: NameID) -> PropertyPlan? { properties.first { $0.name == name } }
 
-  /// The index by which records are found that refer to others by a property.
+  /// The index through which the records that refer to others by a property are found.
   func edge(_ property: NameID) -> IndexPlan? {
     indexes.first {
       $0.condition == nil && $0.terms.first?.name == property && ($0.plural ?? 0) == 0
@@ -111,7 +111,7 @@ final class PropertyPlan: Sendable {
   let standIn: StandIn
   /// The value that is left out of records, in its stored form; nil for none.
   let omitted: [UInt8]?
-  /// True if changing it in place where a record has no value needs no look at the default.
+  /// True if changing an absent value in place does not require its default.
   let addsToNothing: Bool
 
   init(_ definition: PropertyDefinition, name: NameID) throws {
@@ -124,7 +124,7 @@ final class PropertyPlan: Sendable {
   }
 }
 
-/// Finds what the names in a declaration stand for.
+/// Resolves the names in a declaration.
 struct Resolver {
   let definition: CollectionDefinition
   let catalog: Catalog
@@ -149,14 +149,14 @@ extension Catalog {
 
 /// All declared collections, by path.
 struct Collections: Sendable {
-  /// How often collections were declared, which tells this from an older one.
+  /// The number of declarations so far, which distinguishes this from an older version.
   private(set) var version: UInt32 = 0
-  /// The objects of the layers above that hold for this version of declarations and names.
+  /// The objects of higher layers that are valid for this version of declarations and names.
   var slots = Slots.ofNothing
-  /// The indexes whose entries are not all there, or not all gone, by number.
+  /// The indexes and views whose entries are incomplete, or not yet removed, by number.
   var unfinished: [UInt32: Unfinished] = [:]
   private var plans: [[UInt8]: CollectionPlan] = [:]
-  /// The most bytes of a collection's path: longer ones are not looked for.
+  /// The most bytes of a collection's path: longer paths are not looked up.
   private var pathBytesMax = 0
   /// The collections that records refer to.
   private var targets: Set<Path> = []
@@ -180,7 +180,7 @@ struct Collections: Sendable {
 
   subscript(path: Path) -> CollectionPlan? { plans[path.bytes] }
 
-  /// The collection of a path whose bytes these are.
+  /// The collection whose path has these bytes.
   subscript(bytes: ArraySlice<UInt8>) -> CollectionPlan? {
     bytes.count > pathBytesMax ? nil : plans[Array(bytes)]
   }

@@ -1,10 +1,10 @@
-/// The defaults for the values that records of a collection do not have, by name: for records whose
-/// type the program does not know.
+/// The defaults of absent values in a collection's records, by name: for records whose type the
+/// program does not know.
 final class DeclaredDefaults: Sendable {
   private let ofAbsence: [String: Value]
   private let ofNull: Set<String>
 
-  /// - Returns: nil where nothing stands for absence.
+  /// - Returns: nil if there are no defaults.
   init?(_ definition: CollectionDefinition) {
     let properties = definition.properties.filter(\.hasDefault)
     if properties.isEmpty { return nil }
@@ -14,7 +14,7 @@ final class DeclaredDefaults: Sendable {
     ofNull = Set(properties.filter { $0.isNullable == false }.map(\.name))
   }
 
-  /// The default of a property in a record; nil where that has a value, or there is no default.
+  /// The default of a property in a record; nil if the record has a value, or there is no default.
   func value(of name: String, in values: Record) -> Value? {
     switch values[name] {
     case nil: ofAbsence[name]
@@ -23,7 +23,7 @@ final class DeclaredDefaults: Sendable {
     }
   }
 
-  /// Values with what stands for those that are not there.
+  /// The values, with defaults for those that are absent.
   func completing(_ values: Record) -> Record {
     var whole = values
     for (name, value) in ofAbsence where self.value(of: name, in: values) != nil {
@@ -34,7 +34,7 @@ final class DeclaredDefaults: Sendable {
 }
 
 extension CollectionPlan {
-  /// The defaults that stand for values at a moment; nil for the present.
+  /// The defaults in effect at a moment; nil for the present.
   func declaredDefaults(asOf moment: UInt64?) -> DeclaredDefaults? {
     hasOtherDefaults(asOf: moment) ? DeclaredDefaults(definition(asOf: moment)) : presentDefaults
   }

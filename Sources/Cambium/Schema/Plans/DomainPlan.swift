@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A domain as it is held against stored values.
+/// A domain in the form in which stored values are checked against it.
 struct DomainPlan: Sendable, CustomStringConvertible {
   let definition: Domain
   private let type: PropertyType
@@ -47,8 +47,8 @@ struct DomainPlan: Sendable, CustomStringConvertible {
     return true
   }
 
-  /// The value that takes the place of a stored one: itself, if it is inside or is to be refused;
-  /// nil for null.
+  /// The value that replaces a stored one: itself, if it is in the domain or is to be refused; nil
+  /// for null.
   func treated(_ value: [UInt8]) throws -> [UInt8]? {
     if try value.lend({ try holds($0) }) { return value }
     switch (definition.treatment, definition.values) {
@@ -68,7 +68,7 @@ struct DomainPlan: Sendable, CustomStringConvertible {
 }
 
 extension Value {
-  /// The value in a message.
+  /// The value as shown in a message.
   var text: String {
     switch self {
     case .null: "null"

@@ -1,15 +1,15 @@
 /// A table that is derived from records, as data: it follows each change of them, and can be built
-/// from those that are there. How, the state's folds say.
+/// from the existing ones. The state's folds implement that.
 enum Fold: Sendable {
   /// The ordered entries of a collection's index.
   case index(IndexPlan)
-  /// Measures by group.
+  /// Aggregates by group.
   case groups(GroupsPlan, ViewPlan)
   /// Records in order, by group.
   case top(TopPlan, ViewPlan)
   /// The words of texts.
   case text(TextPlan, ViewPlan)
-  /// Copies, in an index, of what its records refer to.
+  /// Copies, in an index, of properties of the records that its records refer to.
   case preview(Previewer)
 
   init(_ view: ViewPlan) {

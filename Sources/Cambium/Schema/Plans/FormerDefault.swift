@@ -1,14 +1,14 @@
-// Defaults by moment. A declaration says what absence stands for from its transaction on; what
-// stood there before is kept with the plan, so that the past reads as it did:
+// Defaults by moment. A declaration sets the meaning of absence from its transaction on; the
+// earlier meaning is kept with the plan, so that the past reads as it did:
 //
 //     declared by 3: "NL"      by 9: "DE"        formerDefaults: [ "NL" until 9 ]
 //     ────────────┬───────────────┬──────────▶
 //     moments     3 … 8: "NL"     9 … now: "DE"
 //
-// Where nothing was declared yet, the first default that was applies to all that came before: the
-// app's type needs a value, and conditions agree with it.
+// Before the first declaration, the first default applies to everything earlier: the app's type
+// needs a value, and conditions agree with it.
 
-/// The meaning of absence and null of a property until a transaction declared something else.
+/// The meaning of absence and null of a property until a transaction changed it.
 struct FormerDefault: Hashable, Sendable {
   let property: String
   let absence: Value?
@@ -44,7 +44,7 @@ extension FormerDefault: ValueCodable {
 }
 
 extension CollectionPlan {
-  /// The former defaults when another declaration takes the place of this one.
+  /// The former defaults after another declaration replaces this one.
   func formerDefaults(
     replacedBy next: CollectionDefinition, in sequence: SequenceNumber
   ) -> [FormerDefault] {
@@ -56,7 +56,7 @@ extension CollectionPlan {
     return formerDefaults + changed.map { FormerDefault($0, until: sequence) }
   }
 
-  /// True if any default was another one at a moment; nil for the present.
+  /// True if any default was different at a moment; nil for the present.
   func hasOtherDefaults(asOf moment: UInt64?) -> Bool {
     guard let moment, let last = formerDefaults.last else { return false }
     return moment < last.until.rawValue
@@ -92,14 +92,14 @@ private struct DefaultTrace {
       + (present.map { [($0.absence, $0.isNullable)] } ?? [])
   }
 
-  /// The value that null stood for; nil where null was a value of its own, and still can be one.
+  /// The value that null meant; nil if null was a value of its own, and still can be one.
   var ofNull: Value? {
     if let first = defaults.first, first.isNullable == false { return first.absence }
     guard let present, present.isNullable == false, present.absence != nil else { return nil }
     return defaults.first { $0.isNullable == false && $0.absence != nil }?.absence
   }
 
-  /// The value that absence stood for; nil where that was null.
+  /// The value that absence meant; nil if that was null.
   var ofAbsence: Value? {
     for (absence, isNullable) in defaults {
       if let absence { return absence }

@@ -1,14 +1,14 @@
-/// An index as writers and readers use it. A class, as its parts are, so that going over plans for
-/// each record retains nothing inside them.
+/// An index as writers and readers use it. It is a class, as its parts are, so that iterating over
+/// plans for each record retains nothing inside them.
 final class IndexPlan: Sendable {
   /// One property of it.
   final class Term: Sendable {
     let name: NameID
-    /// The type of the values in the entries: of one element, where there are several.
+    /// The type of the values in the entries: of one element, if there are several.
     let type: PropertyType
     let isDescending: Bool
     let collation: Collation
-    /// The value that stands in an entry where the record has none.
+    /// The value in an entry if the record has none.
     let standIn: StandIn
 
     init(_ term: IndexDefinition.Term, _ resolver: Resolver) throws {
@@ -24,12 +24,12 @@ final class IndexPlan: Sendable {
   let number: UInt32
   let definition: IndexDefinition
   let terms: [Term]
-  /// Which term holds several values, if one does.
+  /// The place of the term that holds several values, if there is one.
   let plural: Int?
-  /// Names of the record's own properties that entries hold copies of, ascending: those of the
-  /// terms among them, which cannot be told from the ordered bytes.
+  /// Names of the record's own properties that entries hold copies of, ascending: including the
+  /// terms, whose values cannot be recovered from the ordered bytes.
   let covered: [NameID]
-  /// The properties of what the record refers to that entries hold copies of.
+  /// The properties of referenced records that entries hold copies of.
   let previews: [PreviewPlan]
   let condition: ConditionProgram?
 

@@ -1,4 +1,4 @@
-/// A property of what a record refers to, of which entries of an index hold a copy.
+/// A property of a referenced record, of which entries of an index hold a copy.
 package struct Preview: Hashable {
   /// The property that refers: `carrier`.
   package var reference: String
@@ -9,13 +9,13 @@ package struct Preview: Hashable {
 
   /// Its path in queries: `carrier.name`.
   var path: String { "\(reference).\(property)" }
-  /// Its name in the copy. No path in a query is written like that, so that giving it a number
-  /// changes the meaning of none.
+  /// Its name in the copy. No path in a query has this form, so assigning a number to it changes
+  /// the meaning of none.
   var copiedName: String { "\(reference)→\(property)" }
 }
 
 extension CollectionDefinition {
-  /// The preview that a covered property stands for; nil where the property is the record's own.
+  /// The preview that a covered property denotes; nil if the property is the record's own.
   package func preview(_ covered: String) -> Preview? {
     if self[covered] != nil { return nil }
     let parts = covered.split(separator: ".", omittingEmptySubsequences: false)
@@ -28,7 +28,7 @@ extension CollectionDefinition {
     return nil
   }
 
-  /// All that its indexes preview.
+  /// All previews in its indexes.
   var previews: [Preview] { indexes.flatMap(\.covered).compactMap { preview($0) } }
 }
 
@@ -36,7 +36,7 @@ extension CollectionDefinition {
 final class PreviewPlan: Sendable {
   let preview: Preview
   let reference: NameID
-  /// The stand-in for the reference where a record has none.
+  /// The stand-in for the reference if a record has none.
   let standIn: StandIn
   let property: NameID
   /// The number of its name in the copy.
@@ -51,19 +51,19 @@ final class PreviewPlan: Sendable {
   }
 }
 
-/// An index that previews records of a collection, and what it previews of them.
+/// An index that previews records of a collection, and its previews of them.
 struct Previewer {
   let collection: CollectionPlan
   let index: IndexPlan
   /// The previews of one reference, at least one.
   let previews: [PreviewPlan]
 
-  /// The index by which the referring records are found.
+  /// The index through which the referring records are found.
   var edge: IndexPlan? { collection.edge(previews[0].reference) }
 }
 
 extension CollectionPlan {
-  /// The indexes that preview records of others, by the paths of these.
+  /// The indexes that preview records of others, by the paths of those.
   var previewers: [(target: Path, previewer: Previewer)] {
     indexes.flatMap { index in
       Dictionary(grouping: index.previews, by: \.preview.reference).values.map {

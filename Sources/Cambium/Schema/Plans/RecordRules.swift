@@ -3,9 +3,9 @@
 import LMDB
 
 extension CollectionPlan {
-  /// Holds a record against the rules.
+  /// Checks a record against the rules.
   ///
-  /// - Throws: ``DatabaseError/invalid(_:)`` with everything that is wrong.
+  /// - Throws: ``DatabaseError/invalid(_:)`` with all violations.
   func check(_ record: RawSpan, key: RawSpan, _ catalog: Catalog) throws {
     let table = try RecordTable(record)
     var broken: [(property: String?, reason: String)] = []
@@ -27,7 +27,7 @@ extension CollectionPlan {
 }
 
 extension CollectionDefinition.KeyType {
-  /// Why a key is not one of this type. Text that reads as an integer is one.
+  /// The reason why a key is not of this type. Text that reads as an integer is one.
   fileprivate func refusal(_ key: RawSpan) throws -> String? {
     let tag = try key.load(UInt8.self, at: 0)
     return switch self {
@@ -39,10 +39,10 @@ extension CollectionDefinition.KeyType {
 }
 
 extension PropertyPlan {
-  /// True if a record may not be without it.
+  /// True if a record must have a value.
   fileprivate var isMissed: Bool { definition.isRequired && standIn.ofAbsence.isEmpty }
 
-  /// Why a stored value is not one that the property may have.
+  /// The reason why the property may not have a stored value; nil if it may.
   @inline(__always)
   fileprivate func refusal(_ value: RawSpan) throws -> String? {
     if try value.load(UInt8.self, at: 0) == ValueTag.null {

@@ -1,11 +1,11 @@
-/// The stand-in for a value of a property that a record does not have, in its stored form.
+/// The stand-in for an absent value of a property, in its stored form.
 ///
 /// It is part of the declaration, so that conditions, indexes, views and the app's types read the
-/// same of a record that was written before the property was known.
+/// same value from a record that was written before the property existed.
 struct StandIn: Hashable, Sendable {
-  /// For absence; empty where that is null.
+  /// The stand-in for absence; empty if that is null.
   var ofAbsence: [UInt8] = []
-  /// For a stored null; empty where that is a value of its own.
+  /// The stand-in for a stored null; empty if null is a value of its own.
   var ofNull: [UInt8] = []
 
   static let null = StandIn()
@@ -18,13 +18,13 @@ struct StandIn: Hashable, Sendable {
     if property.isNullable == false { ofNull = ofAbsence }
   }
 
-  /// For a copy of a record's value, which has null where the record has none, and nothing where
-  /// there is no record.
+  /// The stand-in for a copy of a record's value, which is null if the record has none, and absent
+  /// if there is no record.
   init(ofCopy property: PropertyDefinition?) throws {
     ofNull = try StandIn(property).ofNull
   }
 
-  /// True if adding to it, or adding an element, is the same as adding to nothing.
+  /// True if adding to it, or adding an element, has the same result as adding to an absent value.
   var isNeutral: Bool {
     get throws {
       if ofAbsence.isEmpty { return true }
@@ -39,7 +39,7 @@ struct StandIn: Hashable, Sendable {
 }
 
 extension RecordTable {
-  /// Lends the value of a property, or what stands for it; empty where that is null.
+  /// Lends the value of a property, or its stand-in; empty if that is null.
   @inline(__always)
   func lend<R>(
     _ record: RawSpan, _ name: NameID, or standIn: StandIn,

@@ -1,33 +1,34 @@
-// Indexes and views whose entries are not all there yet, or not all gone, so that no writer had to
-// wait until they are. The log knows nothing of that: it is about how the state gets there.
+// Indexes and views whose entries are not complete yet, or not all removed, so that no writer has
+// to wait until they are. The log has no record of that: it concerns only how the state is derived.
 //
-//     index       sorted entries of a snapshot ──▶ appended in steps ─────▶ whole
-//     view        records in key order ──────────▶ folded in, in steps ───▶ whole
-//     given up    entries ───────────────────────▶ removed in steps ──────▶ gone
+//     index       sorted entries of a snapshot ──▶ appended in steps ─────▶ complete
+//     view        records in key order ──────────▶ folded in, in steps ───▶ complete
+//     dropped     entries ───────────────────────▶ removed in steps ──────▶ gone
 //
-// The fence says how far the work has come. A view's fence is the last record that was folded in:
-// writers fold in what they change up to it, and leave the rest to the filling.
+// The fence marks the progress of the work. A view's fence is the last record that was folded in:
+// writers fold in their changes up to it, and leave the rest to the backfill.
 //
-// An index's fence is the last entry that was filled in. Up to it the index is as if it were whole.
-// Behind it stands only what writers have changed since the declaration: entries they have put, and
-// a tombstone for each they have removed. Filling in an entry of the snapshot leaves alone what is
-// there, and takes a tombstone away with the entry it stands for. That is right whichever moment
-// after the declaration the snapshot is of, so it can be broken off and begun again by any process.
-// (Tombstones do here what a list of later changes does in Mohan and Narang, "Algorithms for
-// Creating Indexes for Very Large Tables Without Quiescing Updates", 1992.)
+// An index's fence is the last entry that was filled in. Up to it the index is as if it were
+// complete. After it there is only what writers have changed since the declaration: entries they
+// have put, and a tombstone for each that they have removed. Filling in an entry of the snapshot
+// leaves existing entries alone, and removes a tombstone together with the entry that it
+// represents. That is correct for a snapshot of any moment after the declaration, so any process
+// can interrupt and restart it. (Tombstones have the role of the list of later changes in Mohan and
+// Narang, "Algorithms for Creating Indexes for Very Large Tables Without Quiescing Updates", 1992.)
 //
 // In the table `meta`, for each of them:
 //
-//     unfinished/<number u32, big-endian>  →  1 | fence    or    2, where it is given up
+//     unfinished/<number u32, big-endian>  →  1 | fence    or    2, if it was dropped
 
 import LMDB
 
-/// The work that is still to be done on the entries of an index or a view.
+/// The remaining work on the entries of an index or a view.
 enum Unfinished: Equatable, Sendable {
-  /// It has not all of them. For an index: those behind a key are missing; the key is the index's
-  /// prefix while all are. For a view: those of the records behind a key; empty while all are.
+  /// The entries are incomplete. For an index, all after the key are missing; the key is the
+  /// index's prefix while all are. For a view, those of the records after the key; empty while all
+  /// are.
   case filling(upTo: [UInt8])
-  /// No declaration has it any more.
+  /// No declaration includes it any more.
   case emptying
 
   static let prefix = Array("unfinished/".utf8)
@@ -54,7 +55,7 @@ enum Unfinished: Equatable, Sendable {
     }
   }
 
-  /// True if a key is behind the fence.
+  /// True if a key is beyond the fence.
   func isAhead(of key: RawSpan) -> Bool {
     switch self {
     case .filling(upTo: let fence): fence.lend { $0.precedes(key) }
@@ -64,22 +65,22 @@ enum Unfinished: Equatable, Sendable {
 }
 
 extension Collections {
-  /// True if a declared index or view does not have all of its entries yet, so that it cannot be
-  /// queried.
+  /// True if a declared index or view is still being built, so that it cannot be queried.
   func isFilling(_ number: UInt32) -> Bool { !unfinished.isEmpty && unfinished[number] != nil }
 
-  /// True if the entry or the record with a key is behind the fence of an index or a view.
+  /// True if the entry or the record with a key is beyond the fence of an index or a view.
   @inline(__always)
   func isAhead(_ number: UInt32, of key: RawSpan) -> Bool {
     !unfinished.isEmpty && unfinished[number]?.isAhead(of: key) ?? false
   }
 
-  /// The indexes that can be asked.
+  /// The indexes that can be queried.
   func indexes(of plan: CollectionPlan) -> [IndexPlan] {
     unfinished.isEmpty ? plan.indexes : plan.indexes.filter { !isFilling($0.number) }
   }
 
-  /// The index by which records are found that refer to others by a property, if it can be asked.
+  /// The index through which the records that refer to others by a property are found, if it can be
+  /// queried.
   func edge(_ collection: Path, _ property: NameID) -> IndexPlan? {
     self[collection]?.edge(property).flatMap { isFilling($0.number) ? nil : $0 }
   }

@@ -1,11 +1,11 @@
-/// A view as writers and readers use it: its declaration, with everything looked up. A class, as an
-/// index is, so that handing it on retains nothing inside it.
+/// A view as writers and readers use it: its declaration, with all names resolved. It is a class,
+/// as an index is, so that passing it on retains nothing inside it.
 final class ViewPlan: Sendable {
   /// The number that its entries' keys begin with.
   let number: UInt32
   let definition: ViewDefinition
   let content: Content
-  /// The condition that a record must pass to count; nil where all do.
+  /// The condition that a record must pass to count; nil if all do.
   let condition: ConditionProgram?
 
   enum Content: Sendable {
@@ -14,7 +14,7 @@ final class ViewPlan: Sendable {
     case text(TextPlan)
   }
 
-  /// Looks up what a declaration names.
+  /// Resolves the names in a declaration.
   ///
   /// - Throws: ``DatabaseError/misuse(reason:)`` for a declaration that makes no sense.
   init(_ number: UInt32, _ definition: ViewDefinition, _ resolver: Resolver) throws {
@@ -49,7 +49,7 @@ final class ViewPlan: Sendable {
     }
   }
 
-  /// The record, where there is one and it counts.
+  /// The record, if there is one and it passes the condition.
   @inline(__always)
   func has(_ record: RawSpan?, key: RawSpan) throws -> Bool {
     guard let record else { return false }
@@ -74,7 +74,7 @@ struct ViewProperty: Hashable, Sendable {
     standIn = try resolver.standIn(term.property)
   }
 
-  /// Lends the stored value that a record has; empty where there is none.
+  /// Lends the stored value of a record; empty if there is none.
   @inline(__always)
   func value<R>(
     of record: RawSpan, _ table: RecordTable, _ body: (RawSpan) throws -> R
@@ -82,7 +82,7 @@ struct ViewProperty: Hashable, Sendable {
     try table.lend(record, name, or: standIn, body)
   }
 
-  /// Adds what orders a value as the property does.
+  /// Adds a value's ordered bytes.
   @inline(__always)
   func appendOrder(of value: RawSpan, to bytes: inout ByteBuffer) throws {
     try OrderedBytes.append(
@@ -90,7 +90,7 @@ struct ViewProperty: Hashable, Sendable {
   }
 }
 
-/// Measures by group.
+/// Aggregates by group.
 struct GroupsPlan: Sendable {
   /// The properties whose values make a group.
   let by: [ViewProperty]
@@ -98,7 +98,7 @@ struct GroupsPlan: Sendable {
   let sums: [ViewProperty]
   /// The properties whose values are kept in order, each once.
   let extremes: [ViewProperty]
-  /// How each measure is read.
+  /// The source of each aggregate.
   private(set) var measures: [Measure]
 
   enum Measure: Sendable {
@@ -137,7 +137,7 @@ struct GroupsPlan: Sendable {
 }
 
 extension GroupsPlan {
-  /// The same, with other figures of what it keeps.
+  /// The same plan, with other aggregates of the values that it keeps.
   func measuring(_ measures: [Measure]) -> GroupsPlan {
     var copy = self
     copy.measures = measures

@@ -1,6 +1,6 @@
-// The folding that makes two spellings one term: case does not count, nor whether an accent is a
-// scalar of its own, nor, where that is wanted, whether it is there. Unicode's case folding and
-// normalization are utf8proc's; plain ASCII is done here.
+// The folding that makes two spellings one term: it ignores case, the encoding of an accent as a
+// separate scalar, and optionally the accents themselves. Unicode's case folding and normalization
+// are utf8proc's; plain ASCII is done here.
 
 import CUTF8Proc
 
@@ -9,14 +9,14 @@ enum TermFolding {
   private static let composed =
     UTF8PROC_STABLE.rawValue | UTF8PROC_COMPOSE.rawValue | UTF8PROC_IGNORE.rawValue
 
-  /// Adds a word's folded form, composed (NFC); what is not to be seen is left out.
+  /// Adds a word's folded form, composed (NFC); invisible scalars are left out.
   static func append(_ word: RawSpan, isASCII: Bool, to term: inout [UInt8]) {
     if isASCII { return Folding.append(word, .ignoringCase, to: &term) }
     term += Folding.mapped(word, composed | UTF8PROC_CASEFOLD.rawValue) ?? word.array()
   }
 
   /// A folded term without its accents: marks above and below letters, and the points of scripts
-  /// that are mostly written without. Vowel signs, which are letters, stay.
+  /// that are usually written without them. Vowel signs, which are letters, stay.
   static func withoutDiacritics(_ term: [UInt8]) -> [UInt8] {
     let options = UTF8PROC_STABLE.rawValue | UTF8PROC_DECOMPOSE.rawValue
     let decomposed = term.lend { Folding.mapped($0, options) } ?? term

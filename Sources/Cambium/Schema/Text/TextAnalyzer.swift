@@ -1,13 +1,13 @@
-// From text to terms, the same way for what is stored and for what is asked:
+// From text to terms, in the same way for stored texts and for queries:
 //
 //     text ──words──▶ word ──folded──▶ word ──stemmed──▶ stem ──without diacritics──▶ term
 //                                        └──without diacritics──▶ word ──stemmed──▶ other term
 //
-// Rules for stems know the accents of their language: without them French takes "continuité" and
-// "continue" for different words, and Russian most of its adjectives. But whoever writes "resume"
-// wants to find "résumé" as well, whose stem the rules find in another way. So a word with accents
-// has two terms in a language, where they differ: that of the word as it is written, and that of
-// the word without accents.
+// Stemming rules know the accents of their language: without them French takes "continuité" and
+// "continue" for different words, and Russian most of its adjectives. But a user who types "resume"
+// wants to find "résumé" as well, whose stem the rules derive differently. So a word with accents
+// has two terms in a language, if they differ: that of the word as written, and that of the word
+// without accents.
 
 import Synchronization
 
@@ -19,11 +19,11 @@ final class TextAnalyzer: Sendable {
   private let stemmer: Mutex<Stemmer>?
   private let keepsDiacritics: Bool
 
-  /// Makes one.
+  /// Makes an analyzer.
   ///
   /// - Parameters:
-  ///   - language: Whose rules find stems, by ISO 639 code or Snowball's name; nil for words as
-  ///     they are.
+  ///   - language: The language whose rules find stems, by ISO 639 code or Snowball's name; nil for
+  ///     words without stemming.
   ///   - keepsDiacritics: True if letters with and without accents are different.
   /// - Throws: ``DatabaseError/misuse(reason:)`` for a language without rules.
   init(language: String?, keepsDiacritics: Bool = false) throws {
@@ -33,9 +33,9 @@ final class TextAnalyzer: Sendable {
 
   /// The terms of one word.
   struct Terms: Equatable, Sendable {
-    /// The term of the word as it is written.
+    /// The term of the word as written.
     var own: [UInt8]
-    /// The term of the word without accents; nil where it is the same.
+    /// The term of the word without accents; nil if it is the same.
     var plain: [UInt8]?
 
     /// True if one of them passes a test.
@@ -44,7 +44,7 @@ final class TextAnalyzer: Sendable {
     }
   }
 
-  /// Tells the terms of a text's words in UTF-8 in order, each with the bytes that it comes from.
+  /// Visits the terms of a text's words in UTF-8, in order, each with the range of its word.
   func forEachWord(
     in text: RawSpan, _ body: (_ terms: Terms, _ range: Range<Int>) throws -> Void
   ) throws {

@@ -1,13 +1,14 @@
-// Where words begin and end: the word rules of Unicode (UAX #29), for searching.
+// The boundaries of words: the word rules of Unicode (UAX #29), adapted for searching.
 //
 // - A word is a run of letters and digits of any script, with the marks and format characters
 //   among them (rules WB4, WB5 and WB8 to WB10).
 // - Scripts that put no spaces between words (Han, kana, Thai, Lao, Myanmar, Khmer) give a word for
-//   each letter, with its marks (WB999); a query of several letters looks for them in a row.
-// - Characters that may stand inside a word by UAX #29 (WB6, 7, 11, 12, 13: apostrophe, full stop,
+//   each letter, with its marks (WB999); a query of several letters searches for a sequence of
+//   them.
+// - Characters that may be inside a word by UAX #29 (WB6, 7, 11, 12, 13: apostrophe, full stop,
 //   comma, low line) separate here, so that `avion` is found in `l'avion`, and `debian` in
-//   `debian.org`. As the same rules cut a query, and its pieces are looked for in a row, nothing
-//   else is found.
+//   `debian.org`. Since the same rules split a query, and its parts are searched as a sequence,
+//   nothing else is found.
 //
 // The standard library's Unicode data decide the class of a scalar. ASCII is decided without them.
 
@@ -15,11 +16,11 @@
 struct WordScanner {
   /// The effect of a scalar on a word.
   private enum Kind {
-    /// Begins a word, or goes on with one.
+    /// Begins or continues a word.
     case letter
     /// Is a word of its own.
     case alone
-    /// Goes on with a word, if there is one.
+    /// Continues a word, if there is one.
     case mark
     /// Ends a word.
     case other
@@ -67,7 +68,7 @@ struct WordScanner {
     return (start..<offset, isASCII)
   }
 
-  /// Takes a letter that is a word, with its marks.
+  /// Reads a letter that is a word by itself, with its marks.
   private mutating func alone(in text: RawSpan, _ count: Int) throws -> Range<Int> {
     let start = offset
     offset += count

@@ -1,23 +1,23 @@
-// Regular expressions that backtrack, for queries: PCRE2's, with limits on what one text may take.
+// Regular expressions that backtrack, for queries: PCRE2's, with limits on the cost of one text.
 // An expression that reaches a limit is refused with an error; it neither runs on nor counts as one
 // that does not match.
 //
-// Texts are compared scalar by scalar, with Unicode's classes; `.` takes no end of a line, and `$`
-// holds at the end of the text only.
+// Texts are compared scalar by scalar, with Unicode's classes; `.` does not match the end of a
+// line, and `$` matches only at the end of the text.
 
 import CPCRE2
 
-/// A regular expression with everything that PCRE2 has.
+/// A regular expression with all of PCRE2's features.
 ///
-/// A compiled expression is not changed by matching; what matching needs is made for each text.
+/// A compiled expression is not changed by matching; the data for matching is made for each text.
 @safe final class BacktrackingPattern: @unchecked Sendable {
   // It is Sendable because PCRE2 reads compiled code and match contexts, and writes to neither.
   private let code: OpaquePointer
   private let limits: OpaquePointer
 
-  /// The most times a text's match may call itself: at 15 to 40 ns each, it takes 40 ms at most.
+  /// The most recursive calls of a text's match: at 15 to 40 ns each, they take 40 ms at most.
   private static let callsMax: UInt32 = 1_000_000
-  /// The depth to which it may nest, and the memory that this may take, in KiB.
+  /// The maximum nesting depth, and the memory that it may take, in KiB.
   private static let depthMax: UInt32 = 100_000
   private static let heapMax: UInt32 = 20_000
 
@@ -58,7 +58,7 @@ import CPCRE2
 
   /// True if a part of a text in UTF-8 matches.
   ///
-  /// - Throws: ``QueryError`` where a limit is reached.
+  /// - Throws: ``QueryError`` if a limit is reached.
   func matches(_ text: RawSpan) throws -> Bool {
     guard let match = unsafe pcre2_match_data_create_8(1, nil) else {
       throw QueryError("there is no memory for a regular expression")
@@ -83,8 +83,8 @@ import CPCRE2
   }
 }
 
-/// Expressions as queries have always been able to write them, in PCRE2's syntax. Constructs that
-/// PCRE2 would read in another way, without an error, are translated or refused.
+/// Translates the expressions that queries have always accepted to PCRE2's syntax. Constructs that
+/// PCRE2 would read differently, without an error, are translated or refused.
 enum PatternTranslation {
   static func translated(_ pattern: String) throws(PatternError) -> String {
     var result = String.UnicodeScalarView()

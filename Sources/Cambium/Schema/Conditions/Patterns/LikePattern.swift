@@ -1,9 +1,9 @@
-// Patterns as SQL has them: `%` stands for any text, `_` for any character. A text is compared from
-// left to right. Where it fails behind a `%`, that takes one character more; what was before the
-// last `%` has matched as early as it can and is never looked at again. So it takes at most n · m
-// steps for n characters and a pattern of m.
+// SQL's patterns: `%` matches any text, `_` any character. A text is compared from left to right.
+// If the comparison fails after a `%`, that matches one character more; the part before the last
+// `%` has matched as early as possible and is never compared again. So it takes at most n · m steps
+// for n characters and a pattern of m.
 
-/// A pattern of `like`, made for comparing.
+/// A pattern of `like`, prepared for comparing.
 struct LikePattern: Sendable {
   private enum Element: Equatable, Sendable {
     case anyText, anyCharacter
@@ -11,7 +11,7 @@ struct LikePattern: Sendable {
   }
 
   private let elements: [Element]
-  /// The same for texts of ASCII alone, where a pattern is such, too.
+  /// The pattern as bytes, for ASCII texts; nil if the pattern is not ASCII itself.
   private let bytes: [UInt8]?
   private let collation: Collation
 
@@ -35,18 +35,18 @@ struct LikePattern: Sendable {
     byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
   }
 
-  /// A character so that equal ones have equal texts.
+  /// A character in a form in which equal ones have equal texts.
   private static func folded(_ character: Character, _ collation: Collation) -> String {
     Folding.folded(String(character), collation)
   }
 
-  /// True if a whole text in UTF-8 is as the pattern says.
+  /// True if a whole text in UTF-8 matches the pattern.
   func matches(_ text: RawSpan) throws -> Bool {
     var steps = 0
     return try matches(text, steps: &steps)
   }
 
-  /// As ``matches(_:)``, adding how many characters were compared.
+  /// As ``matches(_:)``, adding the number of characters that were compared.
   func matches(_ text: RawSpan, steps: inout Int) throws -> Bool {
     if let bytes, text.isPlainASCII {
       return try matches(bytes.count, text.byteCount, &steps) { place, offset in
@@ -71,7 +71,7 @@ struct LikePattern: Sendable {
     isAt: (_ place: Int, _ offset: Int) throws -> Bool, isAnyText: (_ place: Int) -> Bool
   ) throws -> Bool {
     var (place, offset) = (0, 0)
-    // Where the last `%` stands, and where the text goes on that it does not take.
+    // The place of the last `%`, and the place in the text after the part that it matches.
     var last: (place: Int, offset: Int)?
     while offset < textCount {
       steps += 1

@@ -1,6 +1,6 @@
 // Regular expressions without backtracking (Thompson 1968, in Pike's form): the pattern becomes a
-// small program, and all places of it at which a match may stand are walked through the text side
-// by side.
+// small program, and all places in it that a match may have reached are advanced through the text
+// in parallel.
 //
 //     a(b|c)*d      0: test a     1: split 2, 6     2: split 3, 4     3: test b → 5
 //                   4: test c     5: jump 1         6: test d         7: accept
@@ -8,22 +8,22 @@
 //     text "abd":   after a {2·3, 2·4, 6}   after b {the same}   after d {7}: found
 //
 // A place is in the set once, so that a text of n scalars takes at most n · (size of the program)
-// steps, whatever pattern and text are. That is why declarations take this dialect and no other:
-// the fold runs their conditions, where a limit at which an expression is broken off would make
-// the result depend on more than the log.
+// steps, whatever the pattern and the text. That is why declarations accept only this dialect: the
+// fold runs their conditions, and a limit at which an expression is aborted would make the result
+// depend on more than the log.
 
 /// A regular expression of the linear dialect, compiled.
 struct LinearPattern: Sendable {
-  /// Larger programs are refused.
+  /// The maximum size of a program; larger ones are refused.
   static let instructionsMax = 1000
 
   enum Instruction: Equatable, Sendable {
-    /// Takes a scalar that a test lets through, and goes on behind.
+    /// Consumes a scalar that a test accepts, and continues after it.
     case test(Int)
-    /// Goes on at both.
+    /// Continues at both places.
     case split(Int, Int)
     case jump(Int)
-    /// Goes on where it holds between two scalars.
+    /// Continues if the assertion holds between two scalars.
     case assert(Assertion)
     case accept
   }
@@ -39,7 +39,7 @@ struct LinearPattern: Sendable {
   /// - Parameters:
   ///   - pattern: The pattern.
   ///   - ignoresCase: True to ignore case.
-  /// - Throws: ``PatternError`` for what is no expression of the dialect, or too large.
+  /// - Throws: ``PatternError`` if it is not an expression of the dialect, or is too large.
   init(_ pattern: String, ignoresCase: Bool) throws(PatternError) {
     var parser = LinearPatternParser(pattern, ignoresCase: ignoresCase)
     var compiler = LinearPatternCompiler(ignoresCase: ignoresCase)
@@ -58,7 +58,7 @@ struct LinearPattern: Sendable {
     return try matches(text, steps: &steps)
   }
 
-  /// As ``matches(_:)``, adding how many instructions were looked at.
+  /// As ``matches(_:)``, adding the number of instructions that were executed.
   func matches(_ text: RawSpan, steps: inout Int) throws -> Bool {
     var present = LinearPlaces(count: instructions.count)
     var next = LinearPlaces(count: instructions.count)
@@ -68,7 +68,7 @@ struct LinearPattern: Sendable {
       let (scalar, count) =
         offset < text.byteCount ? try text.scalar(at: offset) : (Unicode.Scalar?.none, 0)
       let place = LinearPlaces.Position(before: before, after: scalar)
-      // A match may begin anywhere. The places that are there already passed this position's
+      // A match may begin anywhere. The places in the set already passed this position's
       // assertions.
       if present.add(0, instructions, place) { return true }
       guard let scalar else { return false }
@@ -88,9 +88,9 @@ struct LinearPattern: Sendable {
   }
 }
 
-/// The places of a program at which a match may stand, each once.
+/// The places of a program that a match may have reached, each once.
 struct LinearPlaces {
-  /// Between which scalars.
+  /// A position between two scalars.
   struct Position {
     let before, after: Unicode.Scalar?
 
@@ -110,11 +110,11 @@ struct LinearPlaces {
     }
   }
 
-  /// The places that take a scalar.
+  /// The places that consume a scalar.
   private(set) var places: [Int] = []
-  /// The number of instructions that were looked at.
+  /// The number of instructions that were executed.
   private(set) var steps = 0
-  /// In which round each was added last.
+  /// The round in which each place was last added.
   private var rounds: [UInt32]
   private var round: UInt32 = 1
   private var waiting: [Int] = []
@@ -129,7 +129,7 @@ struct LinearPlaces {
     round += 1
   }
 
-  /// Adds a place and what follows from it without taking a scalar.
+  /// Adds a place and all places that can be reached from it without consuming a scalar.
   ///
   /// - Returns: True if it leads to the end of the program.
   mutating func add(
@@ -226,7 +226,7 @@ struct LinearPatternCompiler {
   }
 }
 
-/// Why a text is no regular expression, or none of the linear dialect.
+/// The reason why a text is not a regular expression, or not one of the linear dialect.
 struct PatternError: Error, Equatable {
   let reason: String
 }

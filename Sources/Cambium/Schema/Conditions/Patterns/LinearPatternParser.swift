@@ -8,9 +8,9 @@
 //     escape     = "\" ( d | D | w | W | s | S | b | B | A | z | n | r | t | f
 //                      | xHH | x{H…} | uHHHH | u{H…} | a character that is no letter or digit )
 //
-// Numbers of a repetition end at 255. It takes no backreference, no look to either side and nothing
-// possessive, which no program without backtracking can run; nor what is written in several ways
-// elsewhere: a bracket or brace that stands for itself is escaped.
+// Repetition counts end at 255. It has no backreferences, lookaround or possessive quantifiers,
+// which no program without backtracking can run; nor constructs that differ between other dialects:
+// a literal bracket or brace is escaped.
 
 /// A parsed pattern.
 indirect enum LinearPatternNode: Equatable {
@@ -130,7 +130,7 @@ struct LinearPatternParser {
     return value
   }
 
-  /// A lazy repetition finds the same texts; a possessive one does not.
+  /// A lazy repetition matches the same texts; a possessive one does not.
   private mutating func lazily(
     _ node: LinearPatternNode
   ) throws(PatternError) -> LinearPatternNode {

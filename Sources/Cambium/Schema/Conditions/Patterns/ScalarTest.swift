@@ -1,9 +1,9 @@
-// Sets of scalars, as a regular expression names them.
+// Sets of scalars in regular expressions.
 
-/// Some scalars: ranges, and classes of Unicode.
+/// A set of scalars: ranges, and classes of Unicode.
 struct ScalarSet: Equatable, Sendable {
   var ranges: [ClosedRange<UInt32>] = []
-  /// Classes, and whether what is outside of each is meant.
+  /// The classes, each of which may be negated.
   var classes: [ClassUse] = []
   var isInverted = false
 
@@ -16,7 +16,7 @@ struct ScalarSet: Equatable, Sendable {
   init(_ scalar: Unicode.Scalar) { ranges = [scalar.value...scalar.value] }
   init(_ name: ScalarTest.Class) { classes = [ClassUse(name: name, isInverted: false)] }
 
-  /// The scalars that end a line, which `.` does not take.
+  /// The scalars that end a line, which `.` does not match.
   static let newlines: ScalarSet = {
     var set = ScalarSet()
     set.ranges = [0x0A...0x0D, 0x85...0x85, 0x2028...0x2029]
@@ -33,13 +33,13 @@ struct ScalarSet: Equatable, Sendable {
     return set
   }
 
-  /// The scalar, where it is one.
+  /// The scalar, if the set has only one.
   var single: Unicode.Scalar? {
     guard classes.isEmpty, !isInverted, ranges.count == 1, ranges[0].count == 1 else { return nil }
     return Unicode.Scalar(ranges[0].lowerBound)
   }
 
-  /// Adds what is written in one class: single scalars and classes.
+  /// Adds the members of one class: single scalars and classes.
   mutating func add(_ other: ScalarSet) {
     ranges += other.ranges
     classes += other.classes.map {
@@ -88,7 +88,7 @@ struct ScalarTest: Equatable, Sendable {
   private let ignoresCase: Bool
   private let low, high: UInt64
 
-  /// - Throws: ``PatternError`` where a class has too many letters to be compared without case.
+  /// - Throws: ``PatternError`` if a class has too many letters to be compared without case.
   init(_ set: ScalarSet, ignoresCase: Bool) throws(PatternError) {
     var set = set
     if ignoresCase { try set.addOtherCases() }
@@ -152,10 +152,10 @@ extension ScalarSet {
   }
 }
 
-/// Scalars that differ in case alone, one by one: what becomes several does not count.
+/// Scalars that differ only in case, one by one: mappings to several scalars do not count.
 enum ScalarCase {
   static func others(of scalar: Unicode.Scalar) -> [Unicode.Scalar] {
-    // Turkish letters are compared as they are.
+    // The Turkish letters are compared unchanged.
     if scalar.value == 0x130 || scalar.value == 0x131 { return [] }
     let (lower, upper) = (lowercased(scalar), uppercased(scalar))
     return [lower, upper, uppercased(lower), lowercased(upper)].filter { $0 != scalar }

@@ -1,17 +1,17 @@
-// The engines that test a text against a pattern, by what wrote the pattern:
+// The engines that test a text against a pattern, by the origin of the pattern:
 //
 //     like "a%b_"                       LikePattern            O(n · m)
 //     matches, in the linear dialect    LinearPattern          O(n · m)
 //     matches, anything else            BacktrackingPattern    within limits; queries only
-//     matches, in a declaration that    Swift's Regex          as it always was
+//     matches, in a declaration that    Swift's Regex          unchanged
 //     a log of format 1 holds
 //
 // A pattern of the linear dialect is run by the same code in a query as in a declaration, so that
-// an index whose condition says the same as a query has the records that the query would find.
+// an index whose condition equals that of a query has the records that the query would find.
 
 import Synchronization
 
-/// A pattern that was compiled once.
+/// A compiled pattern.
 final class TextExpression: Sendable {
   private enum Engine: Sendable {
     case like(LikePattern)
@@ -27,9 +27,9 @@ final class TextExpression: Sendable {
   /// - Parameters:
   ///   - test: The kind of pattern: `like`, `matches` or `matchesFormerly`.
   ///   - pattern: The pattern.
-  ///   - collation: The collation, which says whether case counts.
+  ///   - collation: The collation, which decides if case matters.
   ///   - isLinear: True if it must be of the linear dialect.
-  /// - Throws: ``QueryError`` where it is none.
+  /// - Throws: ``QueryError`` if it is not a pattern of that kind.
   init(
     _ test: Condition.TextTest, _ pattern: String, _ collation: Collation, isLinear: Bool
   ) throws {
@@ -62,7 +62,7 @@ final class TextExpression: Sendable {
     }
   }
 
-  /// True if a part of a text in UTF-8 matches; of `like`, all of it.
+  /// True if a part of a text in UTF-8 matches; for `like`, all of it.
   func matches(_ text: RawSpan) throws -> Bool {
     switch engine {
     case .like(let pattern): try pattern.matches(text)
@@ -75,7 +75,7 @@ final class TextExpression: Sendable {
 
 /// An expression of a declaration that was logged before there were dialects.
 ///
-/// `Regex` does not say that it may be used by several threads at once, so one at a time does.
+/// `Regex` does not promise that several threads may use it at once, so they take turns.
 private final class FormerExpression: Sendable {
   private let expression: Mutex<Regex<AnyRegexOutput>>
 
