@@ -1,8 +1,8 @@
 import LMDB
 
-/// The state's write transaction: its tables, savepoints, and the view that sees what was written.
+/// The state's write transaction: its tables, savepoints, and the view that includes its writes.
 ///
-/// It knows entries, and nothing of what they mean. LMDB has one writer, so only one of these is
+/// It handles entries, and does not interpret them. LMDB has one writer, so only one of these is
 /// open at a time, and it stays on the thread that began it.
 struct StateTransaction: ~Copyable {
   let tables: StateTables
@@ -19,7 +19,7 @@ struct StateTransaction: ~Copyable {
     self.transaction = consume transaction
   }
 
-  /// The view that sees what was written.
+  /// The view that includes this transaction's writes.
   var reader: StateReader {
     get throws {
       guard let access else {
@@ -31,7 +31,7 @@ struct StateTransaction: ~Copyable {
 
   // MARK: Entries
 
-  /// Looks up a key that may be written next, or is near the one before.
+  /// Looks up a key that may be written next, or is near the previous one.
   @inline(__always)
   func getNear<R>(_ table: Table, _ key: RawSpan, _ body: (RawSpan) throws -> R) throws -> R? {
     try transaction?.get(table, key, body) ?? nil
@@ -67,19 +67,19 @@ struct StateTransaction: ~Copyable {
   /// Undoes what was written since the last savepoint.
   mutating func rollBack() { access = transaction?.rollBack() }
 
-  /// Makes all visible.
+  /// Makes all changes visible.
   mutating func commit() throws {
     access = nil
     try transaction.take()?.commit()
   }
 
-  /// Commits, and goes on in a transaction of its own, as a bug would that the harness must find.
+  /// Commits, and continues in a separate transaction, as a bug would that the harness must find.
   mutating func commitApart() throws {
     try commit()
     transaction = try WriteTransaction(environment)
   }
 
-  /// Drops all that was not committed.
+  /// Discards all uncommitted changes.
   mutating func abort() {
     access = nil
     _ = transaction.take()

@@ -13,7 +13,7 @@ struct StateWriter: ~Copyable {
   private(set) var applied: SequenceNumber
   private(set) var tree: Tree<Folds>
   var folds: Folds
-  /// The values that go back when a savepoint is undone.
+  /// The values that are restored when a savepoint is rolled back.
   private var savepoints:
     [(applied: SequenceNumber, tree: Tree<Folds>.Memory, folds: Folds.Memory, changes: Int)] = []
   /// True unless the storage has failed in this transaction.
@@ -23,7 +23,7 @@ struct StateWriter: ~Copyable {
   /// The changes of the records that were folded in and that are observed.
   private(set) var observed: [CommittedChanges] = []
 
-  /// Begins; the catalog may be older than the state.
+  /// Begins a transaction; the catalog may be older than the state.
   init(_ state: State, catalog: Catalog) throws {
     let storage = try StateTransaction(state)
     let head = try storage.reader.head()
@@ -34,12 +34,12 @@ struct StateWriter: ~Copyable {
     folds = Folds(storage, catalog, nextNumber: head.nextProjection)
   }
 
-  /// The names and collections, with what this transaction did.
+  /// The names and collections, including this transaction's changes.
   var catalog: Catalog {
     @inline(__always) _read { yield folds.memory.catalog }
   }
 
-  /// The view that sees what was written.
+  /// The view that includes this transaction's writes.
   var reader: StateReader { get throws { try folds.reader } }
 
   // MARK: Operations
@@ -70,9 +70,10 @@ struct StateWriter: ~Copyable {
   ///
   /// - Parameters:
   ///   - operation: The operation.
-  ///   - enforcing: True to check what is declared; false for what is in the log already.
-  /// - Throws: ``DatabaseError`` for what cannot be done, with nothing changed; a storage error
-  ///   with the transaction unusable.
+  ///   - enforcing: True to check declared rules; false for an operation that is in the log
+  ///     already.
+  /// - Throws: ``DatabaseError`` if the operation is impossible, with nothing changed; a storage
+  ///   error with the transaction unusable.
   mutating func apply(_ operation: Operation, enforcing: Bool = false) throws {
     folds.isEnforcing = enforcing
     switch operation {
@@ -83,7 +84,7 @@ struct StateWriter: ~Copyable {
     }
   }
 
-  /// True if an operation may entail others, or be refused when it has changed something already.
+  /// True if an operation may entail others, or be refused after it has changed something.
   @inline(__always)
   func isCompound(_ operation: Operation) -> Bool {
     switch operation {
@@ -100,12 +101,12 @@ struct StateWriter: ~Copyable {
 
   // MARK: What is there
 
-  /// True if there is a node at a path that may be written next: found where it would be written.
+  /// True if there is a node at a path that may be written next: found at the place of the write.
   mutating func hasNode(at path: Path) throws -> Bool {
     try tree.locate(path, creating: false, &folds) != nil && tree.loadOld(folds) != nil
   }
 
-  /// How many children a node has, with the changes that are not in the table yet.
+  /// The number of children of a node, including changes that are not in the table yet.
   func childCount(_ node: UInt64) throws -> Int { try tree.childCount(node, folds) }
 
   // MARK: Savepoints and the end
@@ -132,7 +133,7 @@ struct StateWriter: ~Copyable {
     folds.storage.rollBack()
   }
 
-  /// Writes counts and position, and makes all visible.
+  /// Writes counts and position, and makes all changes visible.
   mutating func commit() throws {
     try tree.flushCounts(&folds)
     try folds.memory.keys.flush(in: folds.storage)
@@ -157,6 +158,6 @@ struct StateWriter: ~Copyable {
     return head
   }
 
-  /// Drops all that was not committed.
+  /// Discards all uncommitted changes.
   mutating func abort() { folds.storage.abort() }
 }

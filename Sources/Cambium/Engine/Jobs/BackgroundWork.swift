@@ -1,19 +1,19 @@
 import Dispatch
 import LMDB
 
-/// How the engine runs what no caller's thread does: queued writes, checkpoints, storing the
-/// positions of consumers, looking for what other processes have committed.
+/// The execution of work that runs on no caller's thread: queued writes, checkpoints, storing the
+/// positions of consumers, checking for commits of other processes.
 ///
-/// An app always gets ``DispatchWork``. A harness of this package may give another, which decides
+/// An app always gets ``DispatchWork``. A harness of this package may supply another, which decides
 /// the order of all this itself, and can repeat it.
 package protocol BackgroundWork: Sendable {
   /// The present time, on the clock by which the writer measures its waiting.
   var now: ContinuousClock.Instant { get }
 
-  /// A queue of its own, which runs one piece of work after the other.
+  /// Makes a queue, which runs one piece of work after the other.
   func makeQueue(_ label: String, _ quality: DispatchQoS) -> any WorkQueue
 
-  /// Calls back after a file was written, by any process, until what is returned is released.
+  /// Calls back after a file was written, by any process, until the returned object is released.
   func watch(_ path: String, _ changed: @escaping @Sendable () -> Void) -> any AnyObject & Sendable
 
   /// Called where others may run before the next step, at most a few times for each group.
@@ -21,19 +21,19 @@ package protocol BackgroundWork: Sendable {
 }
 
 extension BackgroundWork {
-  /// A queue of its own, as urgent as what it is used for.
+  /// Makes a queue that is as urgent as its callers.
   func makeQueue(_ label: String) -> any WorkQueue { makeQueue(label, .unspecified) }
 }
 
 /// A step of a write after which others may run.
 package enum WriteStep: Sendable {
-  /// A write waits in the queue, which nobody has been told of yet.
+  /// A write waits in the queue, and no thread has been notified yet.
   case queued
-  /// The queue waits for more writes to come together.
+  /// The queue waits for more writes to join the group.
   case gathering
   /// The group is in the log, and not in the state.
   case logged
-  /// The group is in the state, and observers have not been told.
+  /// The group is in the state, and observers have not been notified.
   case applied
 }
 

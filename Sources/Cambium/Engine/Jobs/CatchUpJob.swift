@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Brings a state up to the log whose commit has failed after the log's, so that what is stored can
-/// be read; tried again after one second, two, four and so on, up to a minute.
+/// Brings a state up to the log after its commit has failed, so that stored transactions can be
+/// read; retried after one second, two, four and so on, up to a minute.
 final class CatchUpJob: Job {
   let name = "catch-up"
   private unowned let writer: Writer

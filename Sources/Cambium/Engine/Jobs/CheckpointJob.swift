@@ -1,7 +1,7 @@
 import LMDB
 import Synchronization
 
-/// A synced copy of the state, so that after a crash of the system only what the log got since is
+/// A synced copy of the state, so that after a crash of the system only the log's newer part is
 /// folded again, and not all of it.
 ///
 ///     state ──copied, synced──▶ checkpoint-<random>.tmp ──renamed──▶ checkpoint-<n>
@@ -9,12 +9,12 @@ import Synchronization
 ///     log's meta: "checkpoint" names it, and nothing else is trusted ◀──┘
 ///
 /// A crash before the name is in the log leaves a directory that the next opening sweeps; a crash
-/// after it leaves the checkpoint before, which is swept as well.
+/// after it leaves the previous checkpoint, which is swept as well.
 struct Checkpoint {
   let directory: OpenDirectory
   let mark: CheckpointMark
 
-  /// The newest one, or nil.
+  /// The newest checkpoint, or nil.
   static func newest(_ directory: OpenDirectory) throws -> Checkpoint? {
     guard let mark = try directory.log.read({ try $0.checkpoint() }) else { return nil }
     return Checkpoint(directory: directory, mark: mark)
@@ -24,7 +24,7 @@ struct Checkpoint {
 
   var path: String { "\(directory.path)/\(Checkpoint.directory(mark.sequence))" }
 
-  /// Copies it to where a new generation of the state is made.
+  /// Copies the checkpoint to the directory of a new generation of the state.
   ///
   /// - Parameter directory: An empty directory.
   /// - Throws: ``StorageError``.
@@ -33,10 +33,10 @@ struct Checkpoint {
   }
 }
 
-/// When a checkpoint is due: when the log has grown by as much as takes about two seconds to fold
-/// anew, and by enough of the state's size that copying it stays a small part of all writing.
+/// The rule for making a checkpoint: it is due when the log has grown by about two seconds' worth
+/// of folding, and by enough of the state's size that copying it stays a small part of all writing.
 struct CheckpointPolicy {
-  /// The log's growth that makes one due, in bytes.
+  /// The growth of the log, in bytes, that makes a checkpoint due.
   let growth: Int
 
   func isDue(logBytes: Int, stateBytes: Int, last: CheckpointMark?) -> Bool {
@@ -93,7 +93,7 @@ final class CheckpointJob: Job {
     try copy.run()
   }
 
-  /// The moment that a copy holds; reading it checks the copy's file.
+  /// The moment of a copy; reading it checks the copy's file.
   private func sequence(of directory: String) throws -> SequenceNumber {
     let options = writer.directory.options.environment(readOnly: false)
     let state = try State(at: directory, generation: 0, options)
@@ -107,6 +107,6 @@ final class CheckpointJob: Job {
 }
 
 extension Database {
-  /// Waits until a checkpoint that is being made is there, or has failed.
+  /// Waits until a checkpoint under way is complete, or has failed.
   package func finishCheckpoint() { jobs.finish(jobs[CheckpointJob.self]) }
 }

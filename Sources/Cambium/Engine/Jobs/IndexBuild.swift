@@ -1,6 +1,6 @@
 import LMDB
 
-/// Builds one index or view whose entries are not there yet, or removes the entries of one that was
+/// Builds one index or view whose entries are incomplete, or removes the entries of one that was
 /// dropped, in steps that each take the writer's turn for about 2 ms; see Unfinished.swift.
 struct IndexBuild {
   let number: UInt32
@@ -21,7 +21,7 @@ struct IndexBuild {
     }
 
     let content: Content
-    /// The generation of the state whose fence it begins at.
+    /// The generation of the state whose fence it starts from.
     let generation: UInt64
   }
 
@@ -49,13 +49,13 @@ struct IndexBuild {
         try $0.folds.fill(view, of: plan, until: $1)
       }
     }
-    // The state was rebuilt meanwhile, and may not be as far as it was.
+    // The state was rebuilt in the meantime, and its fence may be further back.
     if isDone == nil { self.source = nil }
     return isDone ?? false
   }
 
-  /// The source that it is built from, as of now; nil where it is complete, or no collection has it
-  /// any more.
+  /// The source of the entries, as of now; nil if the index or view is complete, or no collection
+  /// has it any more.
   func makeSource(_ progress: ProgressReporter) throws -> Source? {
     let generation = try writer.directory.currentState().generation
     let snapshot = try writer.directory.snapshot(at: .now)
@@ -88,7 +88,7 @@ struct IndexBuild {
 
   /// Takes the writer's turn for one step.
   ///
-  /// - Returns: The result of `body`; nil where the state is not of the generation that is meant.
+  /// - Returns: The result of `body`; nil if the state is of another generation.
   mutating func step(
     _ name: String, of generation: UInt64? = nil, _ progress: ProgressReporter,
     _ body: (inout StateWriter, _ end: ContinuousClock.Instant) throws -> Bool

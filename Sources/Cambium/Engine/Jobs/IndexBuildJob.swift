@@ -1,8 +1,8 @@
 import LMDB
 import Synchronization
 
-/// Finishes what declarations have deferred: builds indexes and views, and removes the entries of
-/// those that were dropped, one after the other.
+/// Finishes work that declarations have deferred: builds indexes and views, and removes the entries
+/// of those that were dropped, one after the other.
 final class IndexBuildJob: Job {
   private struct Work {
     var build: IndexBuild?
@@ -12,15 +12,15 @@ final class IndexBuildJob: Job {
   let name = "index-build"
   private unowned let writer: Writer
   private let work = Mutex(Work())
-  /// Held by a caller as long as it builds.
+  /// Held by a caller while it builds.
   private let turn = Mutex<Void>(())
   /// The thread that builds on behalf of a caller.
   private let caller = Atomic<UInt>(0)
 
   init(_ writer: Writer) { self.writer = writer }
 
-  /// Goes on with what an earlier process has left. Not before a while: who has a doubt about a
-  /// database looks at it first, before anything is written.
+  /// Continues the work that an earlier process has left, after a delay: a user who suspects damage
+  /// in a database can inspect it first, before anything is written.
   func delayAfterOpening() throws -> Duration? { try next() == nil ? nil : .seconds(1) }
 
   private func next(except failures: [UInt32: any Error] = [:]) throws -> (UInt32, Unfinished)? {
@@ -32,7 +32,7 @@ final class IndexBuildJob: Job {
     try work.withLock { try step(&$0, progress) }
   }
 
-  /// Does a step for the first that is unfinished; what fails does not keep others waiting.
+  /// Does a step for the first unfinished index or view; a failure does not delay the others.
   private func step(_ work: inout Work, _ progress: ProgressReporter) throws -> JobStep {
     guard let (number, unfinished) = try next(except: work.failures) else {
       let first = work.failures.min { $0.key < $1.key }?.value
@@ -51,10 +51,10 @@ final class IndexBuildJob: Job {
     return .atOnce
   }
 
-  /// Finishes what there is, on this thread.
+  /// Finishes all pending work, on this thread.
   ///
-  /// - Parameter progress: Called about ten times a second; false breaks off.
-  /// - Throws: ``DatabaseError``, `CancellationError`. Steps that are done stay done.
+  /// - Parameter progress: Called about ten times a second; false cancels.
+  /// - Throws: ``DatabaseError``, `CancellationError`. Completed steps remain.
   func finish(_ progress: ProgressHandler?) throws {
     try checkCaller()
     try alone(progress) { progress in while try step(progress) == .atOnce {} }
@@ -70,7 +70,7 @@ final class IndexBuildJob: Job {
 
   private var isCaller: Bool { caller.load(ordering: .relaxed) == Platform.threadIdentity() }
 
-  /// Runs a body while nobody builds anything else.
+  /// Runs a body while no thread builds an index.
   func pausing<R>(_ body: () throws -> R) rethrows -> R {
     if isCaller { return try body() }
     return try alone(nil) { _ in try body() }
@@ -92,6 +92,6 @@ final class IndexBuildJob: Job {
 }
 
 extension Database {
-  /// Builds and removes what is left, on this thread.
+  /// Finishes all pending builds and removals, on this thread.
   package func finishIndexBuilds() throws { try jobs[IndexBuildJob.self].finish(nil) }
 }

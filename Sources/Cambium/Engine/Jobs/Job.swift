@@ -1,19 +1,18 @@
 import Dispatch
 
-/// Something that happens to an open database in the background, step by step.
+/// Background work on an open database, done step by step.
 ///
-/// A job says when there is something to do, and does one step of it. ``Jobs`` does the rest: it
-/// gives each job a queue, runs its steps there, reports its failures, and ends it with the
-/// database.
+/// A job reports if there is work to do, and does one step of it. ``Jobs`` does the rest: it gives
+/// each job a queue, runs its steps there, reports its failures, and ends it with the database.
 /// The engine registers its own jobs; those of higher layers are listed in `Database.jobsAbove`.
 protocol Job: AnyObject, Sendable {
-  /// Names the job among those of its database, and its queue.
+  /// The name of the job among those of its database, and of its queue.
   var name: String { get }
 
-  /// How urgent the queue is.
+  /// The priority of the queue.
   var quality: DispatchQoS { get }
 
-  /// How long after opening the first step comes; nil where nothing was left to do.
+  /// The delay between opening and the first step; nil if no work was left.
   func delayAfterOpening() throws -> Duration?
 
   /// True if a commit has left something to do. The writer's turn is held, so this must be quick.
@@ -22,16 +21,15 @@ protocol Job: AnyObject, Sendable {
   /// Does one step. It takes the writer's turn for a few milliseconds at a time; steps never
   /// overlap.
   ///
-  /// - Parameter progress: To be asked often by a step that takes longer: it throws once the step
-  ///   should end.
-  /// - Returns: When the next step comes.
-  /// - Throws: Any error, which is reported; `CancellationError` where the job wants no more steps.
+  /// - Parameter progress: A long step must call it often: it throws once the step should end.
+  /// - Returns: The time of the next step.
+  /// - Throws: Any error, which is reported; `CancellationError` if the job wants no more steps.
   func step(_ progress: ProgressReporter) throws -> JobStep
 
-  /// Makes a step that takes long end soon; called on another thread.
+  /// Makes a long step end soon; called on another thread.
   func interrupt()
 
-  /// Tells those who wait for the job that it cannot go on for now.
+  /// Reports to waiting callers that the job cannot continue for now.
   func fail(_ error: any Error)
 
   /// The report of a step that failed.
@@ -47,10 +45,10 @@ extension Job {
   func diagnostic(_ error: any Error) -> Diagnostic? { nil }
 }
 
-/// When the next step of a job comes.
+/// The time of a job's next step.
 enum JobStep: Equatable {
   case atOnce
   case after(Duration)
-  /// When a commit makes the job due, or somebody wakes it.
+  /// The next step runs when a commit makes the job due, or a caller wakes it.
   case whenDue
 }

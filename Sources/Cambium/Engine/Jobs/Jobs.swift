@@ -1,4 +1,4 @@
-// Scheduling for all that happens to an open database in the background.
+// The scheduling of all background work on an open database.
 //
 //     commit ──▶ isDue? ──┐
 //     wake, a delay ──────┴──▶ wanted ──▶ the job's queue ──▶ step, step, … ──▶ when due again
@@ -21,13 +21,13 @@ final class Jobs: Sendable {
     var job: any Job
     let queue: any WorkQueue
     var isClosed: Bool
-    /// True if there is something to do.
+    /// True if there is work to do.
     var isWanted = false
     /// True while a piece of work waits on the queue, or runs there.
     var isScheduled = false
-    /// True while the queue counts a delay down.
+    /// True while the queue waits for a delay to pass.
     var isDelayed = false
-    /// How many callers keep the job from running.
+    /// The number of callers that keep the job from running.
     var pauses = 0
     /// The thread that runs steps in the background; 0 for none.
     var worker: UInt = 0
@@ -63,8 +63,8 @@ final class Jobs: Sendable {
 
   // MARK: The jobs
 
-  /// Adds a job, in the place of an earlier one of that name. A step that the earlier one is at is
-  /// its last, and the new one's steps come after it.
+  /// Adds a job, replacing an earlier one of that name. A step of the earlier one that is running
+  /// is its last, and the new one's steps come after it.
   func register(_ job: any Job) {
     if change(job.name, { $0.job = job }) != nil { return }
     let queue = background.makeQueue("cambium.\(job.name)", job.quality)
@@ -89,7 +89,7 @@ final class Jobs: Sendable {
 
   // MARK: Scheduling
 
-  /// Wakes the jobs to which an earlier process has left something to do.
+  /// Wakes the jobs for which an earlier process has left work.
   func start() {
     for job in all {
       if let delay = try? job.delayAfterOpening() { wake(job, after: delay) }
@@ -101,7 +101,7 @@ final class Jobs: Sendable {
     for job in all where (try? job.isDue()) == true { wake(job) }
   }
 
-  /// Has steps of a job run soon, or after some time; returns at once. The writer's turn may be
+  /// Schedules steps of a job soon, or after a delay; returns at once. The writer's turn may be
   /// held.
   ///
   /// - Returns: False once the job or the database has ended.
@@ -131,7 +131,7 @@ final class Jobs: Sendable {
     schedule(&entry)
   }
 
-  /// Gives a wanted job's queue a piece of work, unless it has one.
+  /// Adds a piece of work to a wanted job's queue, unless it has one.
   private func schedule(_ entry: inout Entry) {
     guard entry.isWanted, !entry.isScheduled, entry.pauses == 0 else { return }
     entry.isScheduled = true
@@ -158,7 +158,7 @@ final class Jobs: Sendable {
     }
   }
 
-  /// Takes a job that is wanted; nil ends the work on its queue.
+  /// Takes a job if it is wanted; nil ends the work on its queue.
   private func take(_ name: String) -> (any Job)? {
     change(name) { entry in
       let isTaken = entry.isWanted && entry.pauses == 0
@@ -190,10 +190,9 @@ final class Jobs: Sendable {
 
   // MARK: For callers
 
-  /// Keeps a job from running in the background while `body` runs, on this thread: a step that is
-  /// under way ends first. The job goes on afterwards, if it is still wanted.
-  /// The body is given a reporter for the caller's handler, which also ends it when the database
-  /// is closed.
+  /// Keeps a job from running in the background while `body` runs, on this thread: a step under way
+  /// ends first. The job continues afterwards, if it is still wanted. The body is given a reporter
+  /// for the caller's handler, which also ends it when the database is closed.
   func pausing<R>(
     _ job: some Job, _ progress: ProgressHandler? = nil, _ body: (ProgressReporter) throws -> R
   ) rethrows -> R {
@@ -209,17 +208,17 @@ final class Jobs: Sendable {
     return try body(ProgressReporter(progress, stop: { self.isClosed ? Jobs.closed : nil }))
   }
 
-  /// Waits for the work that is under way in the background, but not on the thread that does it.
+  /// Waits for background work under way, but not on the thread that does it.
   func finish(_ job: any Job) {
     let queue = change(job.name) { $0.worker == Platform.threadIdentity() ? nil : $0.queue }
     queue??.finish()
   }
 
-  /// Tells those who wait for jobs that these cannot go on for now.
+  /// Reports to callers that wait for jobs that these cannot continue for now.
   func failAll(_ error: any Error) { for job in all { job.fail(error) } }
 
-  /// Ends all jobs, each after its present step, and waits for that. What is left to do is left to
-  /// the next process.
+  /// Ends all jobs, each after its present step, and waits for that. Remaining work is left to the
+  /// next process.
   func close() {
     state.withLock { state in
       state.isClosed = true

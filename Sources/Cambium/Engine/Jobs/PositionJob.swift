@@ -1,11 +1,11 @@
-/// Stores the positions of consumers that no commit has taken along.
+/// Stores the positions of consumers that no commit has stored.
 final class PositionJob: Job {
   let name = "positions"
   private unowned let writer: Writer
 
   init(_ writer: Writer) { self.writer = writer }
 
-  /// Where this fails, a later commit takes the positions along.
+  /// If this fails, a later commit stores the positions.
   func step(_ progress: ProgressReporter) throws -> JobStep {
     try? writer.flush()
     return .whenDue

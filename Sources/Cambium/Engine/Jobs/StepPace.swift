@@ -1,11 +1,11 @@
 import LMDB
 
-/// For how long each step of background work may take the writer's turn, so that writers wait no
-/// longer than about 5 ms for it.
+/// The time for which each step of background work may take the writer's turn, so that writers wait
+/// no longer than about 5 ms for it.
 ///
-/// Nobody knows beforehand what the commit will take: it depends on the pages touched, and that of
-/// the log on the disk's flush. So a step gets 2 ms without its commit, and less after one that
-/// took long.
+/// The duration of the commit cannot be predicted: it depends on the pages touched, and that of the
+/// log on the disk's flush. So a step gets 2 ms without its commit, and less after one that took
+/// long.
 struct StepPace {
   /// The time for the next step, without its commit.
   private(set) var duration = StepPace.longest
@@ -24,8 +24,8 @@ struct StepPace {
 }
 
 extension Writer {
-  /// Takes the writer's turn for one of many steps, each as long as those before allow. Writes of
-  /// this process that wait go first.
+  /// Takes the writer's turn for one of many steps, with a duration that depends on the previous
+  /// ones. Waiting writes of this process go first.
   func step<R>(
     _ name: String, _ pace: inout StepPace, _ body: (_ end: ContinuousClock.Instant) throws -> R
   ) throws -> R {

@@ -1,16 +1,16 @@
 import LMDB
 
-/// The state as of the horizon, without the history before it: what stands in the place of the
-/// records that compaction has dropped. It is as precious as the log.
+/// The state as of the horizon, without the history before it: it replaces the records that
+/// compaction has dropped. It is as precious as the log.
 ///
 ///     name.cambium/baseline-<n>/data.mdb      n is the newest record that is folded in; an erasure
-///                                             makes it anew, as baseline-<n>.1, .2 and so on
+///                                             replaces it by baseline-<n>.1, .2 and so on
 ///
-/// It is made as a rebuild makes a state: from the baseline before, by folding records. A
-/// checkpoint would be nearer, but nothing vouches for all of its bytes, and what a baseline is
-/// made of cannot be folded again. So it has the same bytes in tree and counts as a state that
-/// never stopped folding, and what is folded after it, too. It is copied, never opened: its digest
-/// stays that in the log.
+/// It is made as a rebuild makes a state: from the previous baseline, by folding records. Starting
+/// from a checkpoint would be shorter, but nothing proves that all of its bytes are correct, and
+/// the input of a baseline cannot be folded again. So it has the same bytes in tree and counts as a
+/// state that never stopped folding, and so has everything folded after it. It is copied, never
+/// opened: its digest stays that in the log.
 ///
 /// Invariants:
 /// 1. It is durable before the log names it, and the log names it before a record is dropped.
@@ -25,18 +25,18 @@ struct Baseline {
 
   var path: String { "\(directory.path)/\(Baseline.directory(mark))" }
 
-  /// The one that the log names; nil while nothing was dropped.
+  /// The baseline that the log names; nil while nothing was dropped.
   static func current(_ directory: OpenDirectory) throws -> Baseline? {
     try directory.log.read { try current(directory, $0) }
   }
 
-  /// The one that a view of the log names.
+  /// The baseline that a view of the log names.
   static func current(_ directory: OpenDirectory, _ log: LogReader) throws -> Baseline? {
     let mark = try log.baseline()
     return mark.sequence > .zero ? Baseline(directory: directory, mark: mark) : nil
   }
 
-  /// Copies the one of a database to beside the log of another, which is being made, durably.
+  /// Copies a database's baseline durably next to another log that is being created.
   static func copy(_ mark: BaselineMark, of database: String, beside log: Log) throws {
     if mark.sequence == .zero { return }
     let directory = "\(Files.parent(of: log.path))/\(directory(mark))"
@@ -46,7 +46,7 @@ struct Baseline {
     try Files.sync(directory)
   }
 
-  /// Copies the file of the one of a database, after it was checked.
+  /// Copies the file of a database's baseline after checking it.
   private static func copy(_ mark: BaselineMark, of database: String, into directory: String) throws
   {
     if mark.sequence == .zero { return }
@@ -57,16 +57,17 @@ struct Baseline {
     try Files.copy(file, to: "\(directory)/data.mdb")
   }
 
-  /// Makes a state of the baseline of a database, to fold on from. Entries that an earlier fold has
-  /// derived from the tree are derived anew; the tree, and what history there is, stay as they are.
+  /// Makes a state from the baseline of a database, to continue folding from. Entries that an
+  /// earlier fold has derived from the tree are derived again; the tree and its history stay
+  /// unchanged.
   ///
   /// - Parameters:
-  ///   - mark: The baseline; nothing is made of the one that stands for an empty log.
+  ///   - mark: The baseline; nothing is made from the one of an empty log.
   ///   - database: The path of its database.
   ///   - directory: An empty directory.
   ///   - options: The options with which environments are opened.
-  /// - Throws: ``DatabaseError/corrupt(reason:)`` where the file is not the one that was named;
-  ///   ``DatabaseError/unsupported(path:reason:)`` where a later fold has made it.
+  /// - Throws: ``DatabaseError/corrupt(reason:)`` if the file is not the one that was named;
+  ///   ``DatabaseError/unsupported(path:reason:)`` if a later fold has made it.
   static func makeState(
     from mark: BaselineMark, of database: String, in directory: String,
     _ options: Environment.Options
@@ -86,10 +87,10 @@ struct Baseline {
     .corrupt(reason: "the baseline of transaction \(mark.sequence) is not what was stored")
   }
 
-  /// How large its file is.
+  /// The size of its file.
   var bytes: UInt64 { Files.size(of: "\(path)/data.mdb") }
 
-  /// Makes a state of it, to fold on from.
+  /// Makes a state from it, to continue folding from.
   func makeState(in place: String) throws {
     try Baseline.makeState(
       from: mark, of: directory.path, in: place, directory.options.environment(readOnly: false))
@@ -106,9 +107,9 @@ struct Baseline {
 }
 
 extension State {
-  /// Makes the entries that are derived from the tree anew.
+  /// Derives again the entries that are derived from the tree.
   func deriveAnew() throws {
-    // They may take as much room again as all there is.
+    // They may take as much room again as the whole file.
     let room = Int(clamping: Files.size(of: "\(environment.path)/data.mdb"))
     var replay = try Replay(into: self)
     try replay.step(room: room) { projector in

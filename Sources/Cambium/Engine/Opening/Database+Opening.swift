@@ -1,4 +1,4 @@
-// Creating, opening, and making the state anew.
+// Creating, opening, and rebuilding the state.
 
 import FoundationEssentials
 import LMDB
@@ -31,8 +31,8 @@ extension Database {
     return try OpenDirectory(path: path, options: options)
   }
 
-  /// Creates a database under a temporary name, and gives it its own when it is complete and
-  /// durable, so that a crash at any point leaves either nothing or all of it (H2).
+  /// Creates a database under a temporary name, and renames it when it is complete and durable, so
+  /// that a crash at any point leaves either nothing or all of it (H2).
   static func create(
     _ path: String, _ options: Options, fill: ((Log) throws -> Void)? = nil
   ) throws {
@@ -55,7 +55,7 @@ extension Database {
       throw error
     }
     do { try makeNameDurable(path, options) } catch {
-      // Of what was to be filled nothing is left; an empty one others may have opened by now.
+      // A partly filled database is removed; an empty one may have been opened by others by now.
       if fill != nil { try? Files.removeDirectory(path) }
       throw error
     }
@@ -79,7 +79,7 @@ extension Database {
   /// Finds a state that can be trusted, or makes one; then brings it up to the log.
   func prepareState(_ progress: ProgressHandler?) throws {
     let mark = try directory.log.read { try $0.stateMark() }
-    // Who made it may have been killed between giving the name and making that durable.
+    // Its creator may have been killed between renaming it and making the name durable.
     if mark == nil, !directory.isReadOnly, Files.isWritable(Files.parent(of: path)) {
       try Database.makeNameDurable(path, directory.options)
     }
@@ -95,7 +95,7 @@ extension Database {
     try bringUpToDate(progress)
   }
 
-  /// Why the state cannot be used as it is, or nil.
+  /// The reason why the state cannot be used as it is, or nil.
   private func reasonToRebuild(_ mark: StateMark?) throws -> String? {
     guard let mark else { return "there is none" }
     try mark.checkKnown(path)
@@ -110,7 +110,7 @@ extension Database {
       return "the system could not write it to the disk: \(error)"
     }
     do {
-      // Asked for first: a compaction that goes on meanwhile is behind what the state then has.
+      // Read first: a compaction that continues meanwhile is then behind the state's position.
       let baseline = try directory.log.read { try $0.baseline() }
       let state = try directory.state(of: mark)
       let transaction = try ReadTransaction(state.environment, tables: [])
@@ -133,7 +133,7 @@ extension Database {
     }
   }
 
-  /// Folds in what the state has not seen; where that shows damage, folds it anew.
+  /// Folds in the records after the state's position; rebuilds the state if that reveals damage.
   private func bringUpToDate(_ progress: ProgressHandler?) throws {
     let generation = try directory.log.read { try $0.stateMark()?.generation }
     do { try bringUpToDate() } catch let error
@@ -143,7 +143,7 @@ extension Database {
     }
   }
 
-  /// True if an error says that stored bytes are wrong.
+  /// True if an error means that stored bytes are wrong.
   static func isDamage(_ error: any Error) -> Bool {
     switch error {
     case let error as DatabaseError: error.isDamage
@@ -163,15 +163,15 @@ extension Database {
     if sound == applied { return }
     do {
       try writer.exclusively {
-        // With the lock held nobody is between the two commits: a crash has left this state behind,
-        // or damage has. LMDB would not survive writing to damaged pages.
+        // With the lock held no writer is between the two commits: a crash has left this state
+        // behind, or damage has. LMDB might crash when writing to damaged pages.
         try checkPages(of: try directory.currentState())
         try directory.usingReserve {
           _ = try WriteGroup.begin(in: directory, catchingUpTo: sound < head ? sound : nil).commit()
         }
       }
     } catch let error where OpenDirectory.isFull(error) {
-      // The moment that the state has reached can be read without writing.
+      // The moment of the state's position can be read without writing.
       return directory.report(.stateBehind(applied: applied, head: head))
     }
     try directory.publishVisible()
@@ -193,22 +193,22 @@ extension Database {
 
   // MARK: Rebuilding
 
-  /// Drops the state and folds the log anew.
+  /// Drops the state and folds the log again.
   ///
-  /// Readers go on meanwhile, on the old state. Writers of all processes wait, as long as their
+  /// Readers continue meanwhile, on the old state. Writers of all processes wait, as long as their
   /// ``Options/busyTimeout`` allows.
   ///
   /// - Parameter progress: Called about ten times a second, on this thread; false cancels.
-  /// - Throws: ``DatabaseError/corrupt(reason:)`` naming the record when the log is damaged,
-  ///   `CancellationError`. The old state stays in use then.
-  /// - Complexity: about 1 µs for each operation in the log where keys ascend, up to 5 µs where
-  ///   they come in random order; memory does not depend on their number.
+  /// - Throws: ``DatabaseError/corrupt(reason:)`` with the number of the record if the log is
+  ///   damaged, `CancellationError`. The old state stays in use then.
+  /// - Complexity: about 1 µs for each operation in the log if keys ascend, up to 5 µs if they come
+  ///   in random order; memory does not depend on their number.
   public func rebuild(progress: ProgressHandler? = nil) throws {
     try translating { try rebuild(because: nil, progress) }
   }
 
-  /// Rebuilds for a reason, or because it was asked for. Where there is a reason another process
-  /// may have done it meanwhile, unless the generation that was found damaged is still in use.
+  /// Rebuilds for a reason, or on request. If there is a reason, another process may have rebuilt
+  /// it in the meantime, unless the generation that was found damaged is still in use.
   func rebuild(
     because reason: String?, _ progress: ProgressHandler?, insteadOf damaged: UInt64? = nil
   ) throws {
@@ -231,6 +231,7 @@ extension Database {
 }
 
 extension StorageError {
-  /// True if stored bytes are wrong. LMDB calls a reader that has met damage a bad transaction.
+  /// True if stored bytes are wrong. LMDB reports a reader that has read damage as a bad
+  /// transaction.
   fileprivate var isDamage: Bool { kind == .corrupt || kind == .badTransaction }
 }

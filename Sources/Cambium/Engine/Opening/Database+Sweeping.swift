@@ -1,16 +1,16 @@
-// Removing what crashes leave behind.
+// Removal of the remains of crashes.
 
 import LMDB
 
 extension Database {
-  /// A place beside a path for something half-made, with a number that nobody else takes.
+  /// A path beside another for something unfinished, with a number that no other process uses.
   static func temporaryPath(_ path: String, _ separator: String) -> String {
     "\(path)\(separator)\(UInt64.random(in: 0...UInt64.max)).tmp"
   }
 
-  /// Removes what a crash has left, in the directory and beside it. A directory that somebody is at
-  /// work in is locked and stays. Nothing here is in use, so what cannot be removed now goes
-  /// another time.
+  /// Removes the remains of a crash, in the directory and beside it. A directory in which a process
+  /// is working is locked and stays. Nothing here is in use, so anything that cannot be removed now
+  /// is removed another time.
   func sweepLeftovers() {
     if directory.isReadOnly { return }
     Database.sweepCreations(of: path)
@@ -23,20 +23,20 @@ extension Database {
     try? writer.exclusively(timeout: .zero) { directory.sweepUnused() }
   }
 
-  /// True for the name of a temporary directory, which is claimed while somebody is at work in it.
+  /// True for the name of a temporary directory, which is locked while a process is working in it.
   fileprivate static func isTemporary(_ name: String) -> Bool {
     name.hasSuffix(".tmp")
       && ["verify-", "checkpoint-", "part-", "baseline-", "vacuum-", "erase-"]
         .contains { name.hasPrefix($0) }
   }
 
-  /// Removes databases that were not completed: there are a log and a baseline in them at most.
+  /// Removes databases that were not completed: they contain at most a log and a baseline.
   private static func sweepCreations(of path: String) {
     sweepCreations(of: path) { $0 == "log" || $0.hasPrefix("baseline-") }
   }
 
-  /// Removes what was not completed beside a path: directories with names that
-  /// ``temporaryPath(_:_:)`` gave, which hold nothing but what can be there.
+  /// Removes unfinished directories beside a path: those named by ``temporaryPath(_:_:)`` that
+  /// contain only expected entries.
   static func sweepCreations(of path: String, holding canBeThere: (String) -> Bool) {
     let prefix = "\(Files.name(of: path)).", parent = Files.parent(of: path)
     for name in Files.names(in: parent, startingWith: prefix) {
@@ -68,23 +68,24 @@ extension OpenDirectory {
     }
   }
 
-  /// True for a name that the log gives to a state, a checkpoint or a baseline, and for that of one
-  /// which is being made.
+  /// True for a name that the log gives to a state, a checkpoint or a baseline, and for that of an
+  /// unfinished one.
   static func isNamedByLog(_ name: String) -> Bool {
     ["state-", "checkpoint-", "baseline-"].contains { name.hasPrefix($0) }
   }
 
-  /// Removes what the log does not name. The writer's turn must be held: whoever names one holds
-  /// it. A name that a killed writer has given counts, although readers may not see it.
+  /// Removes directories that the log does not name. The writer's turn must be held, as by every
+  /// process that names one. A name that a killed writer has stored counts, although readers may
+  /// not see it.
   func sweepUnused() {
     for path in setUnusedAside() { try? Files.removeDirectory(path) }
   }
 
-  /// Renames what the log does not name, so that one who comes late finds it whole or not at all.
-  /// The writer's turn must be held, as for ``sweepUnused()``.
+  /// Renames directories that the log does not name, so that a late reader finds one whole or not
+  /// at all. The writer's turn must be held, as for ``sweepUnused()``.
   ///
-  /// - Returns: Directories to be removed, for which nobody need wait. States are gone already,
-  ///   since whoever makes a new one may want the name.
+  /// - Returns: Directories to be removed, which no caller need wait for. States are removed
+  ///   already, since a new one may need the name.
   func setUnusedAside() -> [String] {
     guard let used = try? log.readNewest(namesInUse) else { return [] }
     let aside = unused(except: used).compactMap { try? setAside($0) }

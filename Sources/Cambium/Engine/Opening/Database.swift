@@ -5,7 +5,7 @@ import Synchronization
 /// An event-sourced database in a directory.
 ///
 /// Every write is a transaction of operations appended to a log, durable when `write` returns. The
-/// tree of nodes, its history and everything else that can be asked is folded from that log.
+/// tree of nodes, its history and everything else that can be read is folded from that log.
 ///
 ///     let database = try Database(at: "shop.cambium")
 ///     try database.write { tx in try tx.set("users/ada", to: ["name": "Ada"]) }
@@ -14,102 +14,105 @@ import Synchronization
 /// One value serves all threads of a process; a second for the same directory is refused. Several
 /// processes may have it open, read and write. Readers never wait for a writer.
 public final class Database: Sendable {
-  /// How to open a database.
+  /// The options for opening a database.
   public struct Options: Sendable {
     /// True to create a missing database.
     public var createIfMissing = true
     /// True to refuse writing. A directory that cannot be written is opened this way in any case.
-    /// If its state is behind the log, reading shows the moment that the state has reached.
+    /// If its state is behind the log, reads show the moment of the state's position.
     public var readOnly = false
-    /// How long a write waits for other writers before it throws ``DatabaseError/busy(reason:)``.
+    /// The time that a write waits for other writers before it throws
+    /// ``DatabaseError/busy(reason:)``.
     public var busyTimeout = Duration.seconds(5)
-    /// How many async writes may wait; one more throws ``DatabaseError/busy(reason:)``.
+    /// The number of async writes that may wait; one more throws ``DatabaseError/busy(reason:)``.
     public var queueLength = 4096
-    /// How long a snapshot may be held before it is reported, once, when a write begins.
+    /// The time that a snapshot may be held before it is reported, once, when a write begins.
     public var snapshotAgeMax = Duration.seconds(30)
-    /// The address space to reserve at first for each of log and state, in bytes; grows by itself.
-    /// Where the system refuses, less is taken.
+    /// The address space to reserve at first for each of log and state, in bytes; it grows
+    /// automatically. If the system refuses, less is reserved.
     public var mapSize = 1 << 38
     /// The most bytes that log and state may each grow to.
     public var sizeMax = 1 << 42
-    /// A checkpoint is made, in the background, after the log has grown by so many bytes, and by a
-    /// quarter of the state's size: a copy of the state on disk, from which a recovery after a
-    /// crash of the system starts. 64 MiB take about a second to fold again. Nil makes none, and
-    /// a recovery folds the whole log.
+    /// The growth of the log, in bytes, after which a checkpoint is made in the background,
+    /// provided that it is also a quarter of the state's size. A checkpoint is a copy of the state
+    /// on disk, from which a recovery after a crash of the system starts. 64 MiB take about a
+    /// second to fold again. Nil makes none, and a recovery folds the whole log.
     public var checkpointGrowth: Int? = 64 << 20
-    /// True to accept a network or FUSE file system, where several machines must not use the
-    /// database at the same time, and durability is what that file system makes of it.
+    /// True to accept a network or FUSE file system, on which several machines must not use the
+    /// database at the same time, and durability depends on that file system.
     public var acceptsNetworkFileSystem = false
-    /// True if a database that is created is for its owner alone: directories of mode 0700, files
-    /// of 0600. Otherwise its directory follows the umask of the process. All that is made in it
-    /// later, by whichever process, has the permissions of the directory; so does a backup of a
-    /// private database.
+    /// True if only its owner can access a newly created database: directories of mode 0700, files
+    /// of 0600. Otherwise its directory follows the umask of the process. Everything created in it
+    /// later, by any process, has the permissions of the directory; so does a backup of a private
+    /// database.
     public var isPrivate = false
-    /// Takes what an app may want to log; called on the thread that noticed it.
+    /// Takes events that an app may want to log; called on the thread that noticed them.
     public var diagnostics: (@Sendable (Diagnostic) -> Void)?
-    /// Takes what each answer to a query took, once it was given; called on the thread that asked.
-    /// Nothing is measured where it is nil.
+    /// Takes the cost of each query after its answer; called on the thread of the query. Nothing is
+    /// measured if it is nil.
     public var queryTrace: (@Sendable (QueryTrace) -> Void)?
     /// The time of day; nil for the system's. See ``makeReproducible(seed:from:)``.
     public var clock: (@Sendable () -> Date)?
-    /// Random numbers, for ids, salts and the database's own id; nil for the system's, which nobody
-    /// can predict.
+    /// The random numbers, for ids, salts and the database's own id; nil for the system's, which
+    /// are unpredictable.
     public var random: (@Sendable () -> UInt64)?
 
-    /// The directory that holds a database which goes when it is closed.
+    /// The directory that holds a database which is removed when it is closed.
     var container: ClaimedDirectory?
     var isTemporary: Bool { container != nil }
-    /// The identity of the mount; nil for what the system says. Tests name another.
+    /// The identity of the mount; nil for the system's. Tests set another.
     package var mountIdentity: String?
-    /// The system start to open in; nil for this one. The torture harness opens in a later one.
+    /// The system start to open in; nil for this one. The torture harness simulates later ones.
     package var systemStart: String?
     /// Bugs that the torture harness must find.
     package var plantedBugs: PlantedBugs = []
-    /// How often a process looks whether compacting is worth it, and how many bytes of records must
-    /// be there to be dropped.
+    /// The interval at which a process checks if compaction is worthwhile, and the bytes of records
+    /// that must be droppable.
     package var compactionLook = (every: Duration.seconds(1), bytes: 4 << 20)
-    /// Told how long each step of background work had the writer's turn, with its commit.
+    /// Called with the time that each step of background work held the writer's turn, with its
+    /// commit.
     package var stepTook: (@Sendable (_ step: String, Duration) -> Void)?
-    /// A collection of more records is declared in steps, while others write.
+    /// The number of records above which a collection is declared in steps, while others write.
     package var declaredAtOnce = 2000
     /// True if indexes and views that a transaction declares or drops are built and emptied in the
     /// background as well.
     package var buildsIndexesLater = false
-    /// The bytes that the scrub reads in a second, in the background; more where a round would take
-    /// longer than a day. 0 turns it off; ``Database/scrub(progress:)`` can be called nevertheless.
+    /// The bytes that the background scrub reads per second; more if a round would take longer than
+    /// a day. 0 turns it off; ``Database/scrub(progress:)`` can still be called.
     public var scrubBytesPerSecond = 1 << 20
-    /// The time that the scrub waits after opening, and then before each stretch; nil turns it off.
+    /// The time that the scrub waits after opening, and then before each part; nil turns it off.
     package var scrubPause: (first: Duration, later: Duration)? = (.seconds(10), .seconds(1))
-    /// True if leaps of ``clock`` are held back as those of the system's clock are.
+    /// True if leaps of ``clock`` are delayed like those of the system's clock.
     package var holdsLeaps = false
     /// True if values may refer to blobs that are not stored, as they could in earlier versions.
     package var refersLoosely = false
-    /// How background work is run.
+    /// The execution of background work.
     package var background: any BackgroundWork = DispatchWork()
 
-    /// The defaults.
+    /// Makes the default options.
     public init() {}
   }
 
   let directory: OpenDirectory
   let writer: Writer
-  /// All that happens in the background.
+  /// The background jobs.
   var jobs: Jobs { writer.jobs }
 
-  /// The directory.
+  /// The path of the directory.
   public var path: String { directory.path }
 
-  /// Opens a database, or creates it; waits where the state must be rebuilt.
+  /// Opens a database, or creates it; waits if the state must be rebuilt.
   ///
-  /// Where a damaged log leaves no way to make the state whole, what is before the damage can be
-  /// read, nothing can be written, and ``Diagnostic/logDamaged(_:readable:reason:)`` says so.
+  /// If a damaged log makes it impossible to rebuild the whole state, the part before the damage
+  /// can be read, nothing can be written, and ``Diagnostic/logDamaged(_:readable:reason:)`` reports
+  /// it.
   ///
   /// - Parameters:
   ///   - path: The directory, by custom `name.cambium`.
-  ///   - options: How.
+  ///   - options: The options to open it with.
   ///   - progress: Called during a rebuild about ten times a second, on this thread; false cancels.
   /// - Throws: ``DatabaseError``: `noDatabase`, `unsupported`, `alreadyOpen`, `corrupt`,
-  ///   `readOnly`, and `CancellationError` when `progress` said so. Nothing is changed then.
+  ///   `readOnly`, and `CancellationError` if `progress` returned false. Nothing is changed then.
   /// - Complexity: under 1 ms whatever the size once the first pages are in memory; a recovery
   ///   takes 1 to 5 µs for each operation that came after the newest checkpoint.
   public init(
@@ -131,8 +134,8 @@ public final class Database: Sendable {
   /// Opens a database without blocking the caller's thread; cancelling the task cancels a rebuild.
   ///
   /// - Parameters:
-  ///   - path: The directory.
-  ///   - options: How.
+  ///   - path: The directory, by custom `name.cambium`.
+  ///   - options: The options to open it with.
   ///   - progress: As in ``init(at:options:progress:)``, on another thread.
   /// - Returns: The database.
   /// - Throws: As ``init(at:options:progress:)``.
@@ -145,19 +148,20 @@ public final class Database: Sendable {
     }
   }
 
-  /// Ends all use: syncs the state, so that opening after a system start needs no rebuild.
+  /// Closes the database and syncs the state, so that opening after a system start needs no
+  /// rebuild.
   ///
-  /// Writes that wait fail with ``DatabaseError/closed(reason:)`` and observers end. Snapshots that
-  /// are held stay readable, except for blobs; until they go, the directory cannot be opened again
-  /// in this process. A second call does nothing. In async code this form is for a `defer`,
-  /// which cannot await.
+  /// Waiting writes fail with ``DatabaseError/closed(reason:)`` and observers end. Snapshots that
+  /// are held stay readable, except for blobs; until they are released, the directory cannot be
+  /// opened again in this process. A second call does nothing. In async code this form is for a
+  /// `defer`, which cannot await.
   ///
-  /// - Throws: ``DatabaseError`` when the last sync fails; the database is closed anyway, and
-  ///   nothing that was committed is lost.
+  /// - Throws: ``DatabaseError`` if the last sync fails; the database is closed anyway, and no
+  ///   committed transaction is lost.
   public func close() throws {
     if directory.feed.isClosed { return }
     directory.feed.close()
-    // Some write to the state, which is to be marked clean.
+    // Some jobs write to the state, which is about to be marked clean.
     jobs.close()
     defer {
       writer.close()
@@ -166,7 +170,7 @@ public final class Database: Sendable {
       if let container = directory.options.container { try? Files.removeDirectory(container.path) }
     }
     if directory.isReadOnly || directory.options.isTemporary { return }
-    // Where the log is damaged nothing can be stored; consumers get some transactions again.
+    // If the log is damaged nothing can be stored; consumers get some transactions again.
     if directory.log.damage.found == nil { try writer.flush() }
     guard directory.stateInUse.hasWritten else { return }
     do {
@@ -174,12 +178,12 @@ public final class Database: Sendable {
     } catch DatabaseError
       .full
     {
-      // No harm: after the next start of the system the state is made anew.
+      // This does no harm: after the next start of the system the state is rebuilt.
     }
   }
 
-  /// The newest transaction that can be seen, of any process; zero in an empty database. Reading it
-  /// throws as ``snapshot(at:)`` does.
+  /// The newest visible transaction of any process; zero in an empty database. Reading it throws as
+  /// ``snapshot(at:)`` does.
   public var head: SequenceNumber { get throws { try read { $0.sequence } } }
 
   // MARK: Writing
@@ -189,8 +193,8 @@ public final class Database: Sendable {
   ///     try database.write { tx in try tx.set("users/ada/name", to: "Ada") }
   ///
   /// - Parameters:
-  ///   - metadata: Stored with the transaction: why, from where.
-  ///   - actor: Who makes the change; stored in the metadata as `actor`.
+  ///   - metadata: Texts to store with the transaction, such as its reason and source.
+  ///   - actor: The person or program that makes the change; stored in the metadata as `actor`.
   ///   - expecting: The head that the caller saw; any write since makes this one fail with
   ///     ``DatabaseError/conflict(_:expected:found:)``.
   ///   - body: Makes the changes, on the calling thread. It must not call `write` again.
@@ -228,13 +232,13 @@ public final class Database: Sendable {
   /// Writes that wait at the same time are committed together, with one flush for all of them.
   ///
   /// - Parameters:
-  ///   - metadata: Stored with the transaction.
-  ///   - actor: Who makes the change; stored in the metadata as `actor`.
+  ///   - metadata: Texts to store with the transaction.
+  ///   - actor: The person or program that makes the change; stored in the metadata as `actor`.
   ///   - expecting: The head that the caller saw.
   ///   - body: Makes the changes, on another thread. It is not async: the writer waits for it.
   /// - Returns: The value that `body` returns.
-  /// - Throws: As the synchronous `write`; `CancellationError` when the task was cancelled before
-  ///   the body started, ``DatabaseError/busy(reason:)`` at once when ``Options/queueLength``
+  /// - Throws: As the synchronous `write`; `CancellationError` if the task was cancelled before
+  ///   the body started, ``DatabaseError/busy(reason:)`` at once if ``Options/queueLength``
   ///   writes wait.
   /// - Complexity: as the synchronous `write`, with the flush shared by up to 1,024 bodies.
   @discardableResult
@@ -275,22 +279,23 @@ public final class Database: Sendable {
   /// Lends a snapshot.
   ///
   /// - Parameters:
-  ///   - moment: When; now by default.
+  ///   - moment: The moment to read; now by default.
   ///   - body: Reads, on the calling thread. Its result should not hold the snapshot or a node of
   ///     it, which would keep its pages alive.
   /// - Returns: The value that `body` returns.
   /// - Throws: Any error that `body` throws; ``DatabaseError/noSuchMoment(reason:)``,
-  ///   ``DatabaseError/closed(reason:)``, ``DatabaseError/busy(reason:)`` when 1,024 readers are
-  ///   there.
-  /// - Complexity: about 1 µs to begin; a time of day costs O(log n) lookups in the log besides.
+  ///   ``DatabaseError/closed(reason:)``, ``DatabaseError/busy(reason:)`` if there are 1,024
+  ///   readers already.
+  /// - Complexity: about 1 µs to begin; a time of day costs O(log n) lookups in the log in
+  ///   addition.
   public func read<R>(at moment: Moment = .now, _ body: (Snapshot) throws -> R) throws -> R {
     try translating { try body(try snapshot(at: moment)) }
   }
 
   /// Holds a snapshot; release it soon.
   ///
-  /// - Parameter moment: When; now by default. A time before the first transaction is the empty
-  ///   database.
+  /// - Parameter moment: The moment to read; now by default. A time before the first transaction is
+  ///   the empty database.
   /// - Returns: The snapshot, which any thread may read.
   /// - Throws: As ``read(at:_:)``.
   /// - Complexity: as ``read(at:_:)``.
@@ -302,11 +307,11 @@ public final class Database: Sendable {
   /// The last transaction at or before a time of day; zero before the first.
   ///
   /// - Parameters:
-  ///   - date: The time, by the clock of whoever wrote; recorded times never go back. Where a wrong
-  ///     clock has given the newest transaction a time that is still to come, the present time is
-  ///     the newest moment.
-  ///   - readsArchive: True to look in the archive for a time before the ``horizon``.
-  /// - Returns: Its number.
+  ///   - date: The time, by the clock of the process that wrote; recorded times never go back. If a
+  ///     wrong clock has given the newest transaction a time in the future, the present time is the
+  ///     newest moment.
+  ///   - readsArchive: True to search the archive for a time before the ``horizon``.
+  /// - Returns: The transaction's sequence number.
   /// - Throws: ``DatabaseError/corrupt(reason:)``, ``DatabaseError/closed(reason:)``,
   ///   ``DatabaseError/compacted(oldest:)``.
   /// - Complexity: O(log n) lookups in the log.
@@ -326,7 +331,7 @@ public final class Database: Sendable {
   }
 }
 
-/// Holds what an async write's body returned until its commit.
+/// Holds the result of an async write's body until its commit.
 private final class WriteResult<R: Sendable>: Sendable {
   private let state = Mutex<(value: R?, afterCommit: [@Sendable () -> Void])>((nil, []))
 

@@ -1,57 +1,59 @@
 import FoundationEssentials
 import Synchronization
 
-/// Something that an app may want to log.
+/// An event that an app may want to log.
 public enum Diagnostic: Sendable, CustomStringConvertible {
-  /// A snapshot has been held for long; the file grows under later writes until it is let go.
+  /// A snapshot has been held for a long time; the file grows under later writes until it is
+  /// released.
   case snapshotHeld(SequenceNumber, age: Duration)
-  /// The state was made anew from the log.
+  /// The state was rebuilt from the log.
   case stateRebuilt(reason: String)
   /// No checkpoint could be made, so a recovery after a crash of the system takes longer. It is
-  /// tried again with a later commit.
+  /// retried with a later commit.
   case checkpointFailed(String)
 
-  /// Compaction in the background has failed; it goes on with a later commit.
+  /// Background compaction has failed; it continues with a later commit.
   case compactionFailed(String)
-  /// An index could not be built, or its entries removed. It is tried again when the database is
-  /// opened the next time; until then queries do without it.
+  /// An index could not be built, or its entries could not be removed. It is retried the next time
+  /// the database is opened; until then queries do not use it.
   case indexBuildFailed(String)
 
-  /// A projection of the app could not go on. It is tried again after the next commit.
+  /// A projection of the app could not continue. It is retried after the next commit.
   case projectionFailed(String, reason: String)
 
-  /// The state has not seen the newest records of the log, and cannot be brought up to date: the
-  /// database is open for reading only, or the disk is full. The content of the state can be read.
+  /// The state is behind the log, and cannot be brought up to date: the database is open for
+  /// reading only, or the disk is full. The content of the state can be read.
   case stateBehind(applied: SequenceNumber, head: SequenceNumber)
 
   /// A transaction is stored in the log and cannot be read yet, because the state could not be
   /// written. Reading throws ``DatabaseError/stateBehind(applied:head:reason:)`` until it can be.
   ///
-  /// Recovery: free space, or check the disk. It is tried again with each write, and by itself.
+  /// Recovery: free space, or check the disk. It is retried with each write, and automatically.
   case stateUpdateFailed(applied: SequenceNumber, head: SequenceNumber, reason: String)
 
-  /// The clock of the system has leapt forward by more than an hour. Records go on from the time
-  /// before, by as much as passes, until the clock has kept its new time for ten minutes.
+  /// The clock of the system has leapt forward by more than an hour. The times of records advance
+  /// from the old time, by the time that passes, until the clock has kept its new time for ten
+  /// minutes.
   case clockLeapt(by: Duration)
 
-  /// The newest record has a time that is still to come: the clock was wrong when it was written,
-  /// or is now. Times never go back in the log, so further records get that same time until it has
-  /// come.
+  /// The newest record has a time in the future: the clock was wrong when it was written, or is
+  /// now. Times never go back in the log, so further records get that same time until it is
+  /// reached.
   ///
-  /// Recovery: correct the clock. Where the log is wrong, `latest` of
+  /// Recovery: correct the clock. If the log is wrong, `latest` of
   /// ``Database/repair(_:by:to:latest:options:progress:)`` makes a new database with times of the
   /// past.
   case clockBehind(newest: Date, now: Date)
 
-  /// A record of the log is damaged. Where the state had to be made from the log, what can be read
-  /// ends before it; nothing can be written.
+  /// A record of the log is damaged. If the state had to be rebuilt from the log, reads end before
+  /// it; nothing can be written.
   ///
-  /// Recovery: ``Database/examineLog(at:options:progress:)`` says what can be saved, and
-  /// ``Database/repair(_:by:to:latest:options:progress:)`` saves it.
+  /// Recovery: ``Database/examineLog(at:options:progress:)`` reports the records that can be saved,
+  /// and ``Database/repair(_:by:to:latest:options:progress:)`` saves them.
   case logDamaged(SequenceNumber, readable: SequenceNumber, reason: String)
 
-  /// The scrub has found damage in the log: in a record, where it is one. Damage of the state is
-  /// mended at once, and told by ``stateRebuilt(reason:)``.
+  /// The scrub has found damage in the log: in a record, if there is a number. Damage of the state
+  /// is repaired at once, and reported by ``stateRebuilt(reason:)``.
   ///
   /// Recovery: as for ``logDamaged(_:readable:reason:)``.
   case scrubFoundDamage(SequenceNumber?, reason: String)

@@ -1,12 +1,12 @@
-// Where databases live that go with their process, whether it closes them or is killed.
+// The place of databases that end with their process, whether it closes them or is killed.
 //
 //     /dev/shm/cambium-<random>.memory/    mode 0700, locked by the process that uses it
 //       data/                              the database
 //
-// The files of log and state lose their names as soon as they are open, so the system frees them
-// with the process. The directory stays behind a process that was killed, without data in it but
-// that of a compaction or a verification that was under way. Whoever makes the next such database
-// removes it: a lock that nobody holds any more shows that it was abandoned.
+// The files of log and state are unlinked as soon as they are open, so the system frees them with
+// the process. A process that was killed leaves the directory, with no data in it except that of a
+// compaction or a verification under way. The next process that creates such a database removes it:
+// a lock without a holder shows that it was abandoned.
 
 import FoundationEssentials
 import LMDB
@@ -15,7 +15,7 @@ import LMDB
 enum MemoryPlace {
   private static let (prefix, suffix) = ("cambium-", ".memory")
 
-  /// Makes a directory, and holds it as long as the result lives.
+  /// Creates a directory, and keeps it as long as the result lives.
   static func create() throws -> ClaimedDirectory {
     let parent = parent
     sweep(parent)
@@ -23,7 +23,7 @@ enum MemoryPlace {
     return try translating { try ClaimedDirectory(creating: "\(parent)/\(name)", .ownerOnly) }
   }
 
-  /// Memory where the system has a place for files in it, else the temporary directory.
+  /// Shared memory if the system has a place for files in it, else the temporary directory.
   private static var parent: String {
     let memory = "/dev/shm"
     if Files.isDirectory(memory) && Files.isWritable(memory) { return memory }
@@ -31,7 +31,7 @@ enum MemoryPlace {
     return Files.resolved(temporary.hasSuffix("/") ? String(temporary.dropLast()) : temporary)
   }
 
-  /// Removes what processes have left that were killed.
+  /// Removes the directories of killed processes.
   private static func sweep(_ parent: String) {
     for name in Files.names(in: parent, startingWith: prefix) where name.hasSuffix(suffix) {
       try? ClaimedDirectory.removeIfAbandoned("\(parent)/\(name)")

@@ -1,12 +1,12 @@
 // Making a new generation of the state from the log.
 //
-//     checkpoint or baseline, where there is one
+//     checkpoint or baseline, if there is one
 //       -> state-<n+1>.tmp, into which the rest of the log is folded
 //       -> state-<n+1>, named in the log's mark
-//       -> the old generation is released, and removed where no snapshot holds it
+//       -> the old generation is released, and removed once no snapshot holds it
 //
-// It happens when a database is opened whose state cannot be trusted, when it is asked for, and
-// when writing the state has failed: the log is sound then, and is all that is needed.
+// It happens when a database whose state cannot be trusted is opened, on request, and after writing
+// the state has failed: the log is sound then, and is all that is needed.
 
 import LMDB
 
@@ -15,7 +15,7 @@ extension OpenDirectory {
   enum Generation {
     /// It is published in the mark, and the one in use.
     case published(StateMark)
-    /// The log is damaged: what could be folded before the damage lies in a directory that nothing
+    /// The log is damaged: the part before the damage was folded into a directory that nothing
     /// names yet.
     case partial(directory: String, generation: UInt64, damage: DatabaseError)
   }
@@ -24,12 +24,13 @@ extension OpenDirectory {
   /// held.
   ///
   /// - Parameters:
-  ///   - mark: That of the generation before, which stays in use until the new one is whole.
-  ///   - head: That of the log.
-  ///   - isRecovery: True to start from the checkpoint, and to stop at damage. Whoever asks for a
-  ///     rebuild may distrust what was folded before, and the checkpoint with it.
+  ///   - mark: The mark of the present generation, which stays in use until the new one is
+  ///     complete.
+  ///   - head: The log's head.
+  ///   - isRecovery: True to start from the checkpoint, and to stop at damage. A user who requests
+  ///     a rebuild may distrust earlier folding, and the checkpoint with it.
   ///   - progress: As in ``Database/rebuild(progress:)``.
-  /// - Returns: The new generation, or what a damaged log gives of it.
+  /// - Returns: The new generation, or the part of it that a damaged log gives.
   /// - Throws: ``DatabaseError``, `CancellationError`. The old generation stays in use then.
   func makeGeneration(
     after mark: StateMark?, _ head: LogHead, isRecovery: Bool, _ progress: ProgressHandler?
@@ -53,7 +54,7 @@ extension OpenDirectory {
     return .published(mark)
   }
 
-  /// Takes a new generation in the place of one that can no longer be written.
+  /// Replaces a generation that can no longer be written by a new one.
   ///
   /// - Throws: ``DatabaseError``; the old generation stays in use for reading.
   func replaceGeneration(
@@ -70,9 +71,9 @@ extension OpenDirectory {
     }
   }
 
-  /// Makes a state in a directory of its own. A recovery starts from the checkpoint where there is
-  /// one that can be read, and ends where the log is damaged. Otherwise all that came after the
-  /// baseline is folded, and damage is thrown.
+  /// Makes a state in a directory of its own. A recovery starts from a readable checkpoint if there
+  /// is one, and ends at damage in the log. Otherwise everything after the baseline is folded, and
+  /// damage is thrown.
   ///
   /// - Returns: The damage of the record after the last that was folded in, if any.
   private func fill(

@@ -3,13 +3,13 @@
 import LMDB
 
 extension OpenDirectory {
-  /// Gives a finished copy of the state its name, and says in the log that it can be trusted; the
+  /// Renames a finished copy of the state, and stores in the log that it can be trusted; the
   /// writer's turn and lock must be held.
   func publish(_ mark: CheckpointMark, from temporary: String) throws {
     let (head, old) = try log.readNewest { (try $0.head(), try $0.checkpoint()) }
     guard mark.sequence <= head.sequence, mark.sequence > old?.sequence ?? .zero else { return }
     let checkpoint = Checkpoint(directory: self, mark: mark)
-    // Not named in the log, so a crash left it.
+    // The log does not name it, so a crash left it.
     if Files.exists(checkpoint.path) { try Files.removeDirectory(checkpoint.path) }
     try Files.rename(temporary, to: checkpoint.path)
     try Files.sync(path)
@@ -17,17 +17,17 @@ extension OpenDirectory {
     if let old { try Files.removeDirectory(Checkpoint(directory: self, mark: old).path) }
   }
 
-  /// Syncs the state and says so in the log, so that it need not be rebuilt after a system start.
+  /// Syncs the state and records that in the log, so that a system start requires no rebuild.
   func markClean() throws {
     let mark = try log.readNewest { try $0.stateMark() }
-    // The state of a later version of the program is not this one's to vouch for.
+    // This version cannot vouch for the state of a later version of the program.
     guard var mark, !mark.isClean, mark.fold == StateMark.foldNumber else { return }
     let state = try state(of: mark)
     if state.environment.failure != nil { return try distrust(mark) }
     do {
       if !options.plantedBugs.contains(.cleanUnsynced) { try state.environment.sync() }
     } catch {
-      // The system may drop from its memory what it could not write.
+      // The system may discard pages from memory that it could not write.
       try distrust(mark)
       throw error
     }
@@ -35,7 +35,7 @@ extension OpenDirectory {
     try publish(mark)
   }
 
-  /// Says that a state is to be made anew by whoever opens the database next.
+  /// Marks a state so that the next process that opens the database rebuilds it.
   private func distrust(_ mark: StateMark) throws {
     var mark = mark
     mark.isClean = false

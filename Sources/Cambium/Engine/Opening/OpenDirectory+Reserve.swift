@@ -1,13 +1,13 @@
-// Room for the state where the disk is full.
+// Room for the state when the disk is full.
 //
-//     log ──committed──▶ takes the last room there is ──▶ the state cannot be committed
+//     log ──committed──▶ takes the last free space ──▶ the state cannot be committed
 //                                                          │
-//     state-<n>/reserve ──given up──▶ room for that ◀──────┘
+//     state-<n>/reserve ──released──▶ space for that ◀─────┘
 //
 // A transaction that is stored and cannot be read is of little use. So a group of writes begins
-// only when the reserve is whole: where the disk is too full for that, the write fails before
-// anything is logged. The reserve is given up when the state cannot be committed, and set aside
-// again by the next write that finds room.
+// only when the reserve is complete: if the disk is too full for that, the write fails before
+// anything is logged. The reserve is released when the state cannot be committed, and allocated
+// again by the next write that finds space.
 
 import LMDB
 import Synchronization
@@ -26,12 +26,12 @@ extension State {
     }
   }
 
-  /// Sets room aside for the commits of this state.
+  /// Reserves space for the commits of this state.
   ///
   /// - Throws: ``StorageError``: `.diskFull`.
   func fillReserve() throws { try openReserve().fill() }
 
-  /// Gives the room up that is set aside.
+  /// Releases the reserved space.
   ///
   /// - Returns: True if there was any.
   @discardableResult
@@ -39,7 +39,7 @@ extension State {
 }
 
 extension OpenDirectory {
-  /// Runs what commits to the state in use; once more, with the reserve, where the disk is full.
+  /// Runs a commit to the state in use; once more, with the reserve, if the disk is full.
   func usingReserve<R>(_ body: () throws -> R) throws -> R {
     do { return try body() } catch let error where OpenDirectory.isFull(error) {
       guard try currentState().releaseReserve() else { throw error }
@@ -47,7 +47,7 @@ extension OpenDirectory {
     }
   }
 
-  /// True if an error says that the disk is full.
+  /// True if an error means that the disk is full.
   static func isFull(_ error: any Error) -> Bool {
     switch error {
     case let error as StorageError: error.kind == .diskFull

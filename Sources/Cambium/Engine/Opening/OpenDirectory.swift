@@ -2,13 +2,13 @@ import FoundationEssentials
 import LMDB
 import Synchronization
 
-/// The parts of one open database directory, and how they find each other.
+/// The parts of one open database directory, and the connections between them.
 ///
 ///     name.cambium/
 ///       log/            the log: the only precious part
 ///       state-<n>/      generation n of the state, folded from the log
 ///       part-<n>.tmp/   the part of the state that a damaged log gives, while a process reads it
-///       write.lock      where writers of several processes queue
+///       write.lock      the lock at which writers of several processes queue
 ///       wake            the newest applied sequence number, for observers in other processes
 ///
 /// Invariants:
@@ -23,7 +23,7 @@ final class OpenDirectory: Sendable {
   let lock: FileLock?
   let feed: ChangeFeed
   let ages: SnapshotAges
-  /// Says which states can be used as they are.
+  /// Decides which states can be used as they are.
   let trust: StateTrust
   /// The app's hooks and rules about changes of records.
   let guards = Mutex(RecordGuards())
@@ -72,7 +72,7 @@ final class OpenDirectory: Sendable {
     return try state(of: mark, comparedAt: newest)
   }
 
-  /// The state of a mark, opened where it is not the one in use.
+  /// The state of a mark, opened if it is not the one in use.
   func state(of mark: StateMark, comparedAt transaction: UInt64 = 0) throws -> State {
     if let known = stateInUse.state(mark.generation, comparedAt: transaction) { return known }
     try mark.checkKnown(path)
@@ -84,7 +84,7 @@ final class OpenDirectory: Sendable {
     }
   }
 
-  /// Opens a generation, to use it from now on or only to make it.
+  /// Opens a generation, to use it from now on or only while it is made.
   func openState(_ name: String, _ generation: UInt64, isInUse: Bool = false) throws -> State {
     try State(
       at: "\(path)/\(name)", generation: generation,
@@ -100,13 +100,13 @@ final class OpenDirectory: Sendable {
       do {
         return try snapshot(of: try currentState(), at: moment)
       } catch let error where OpenDirectory.isGone(error) && !feed.isClosed {
-        // A rebuild has put a new generation in the place of the one that was just looked up.
+        // A rebuild has replaced the generation that was just looked up.
       }
     }
     return try snapshot(of: try currentState(), at: moment)
   }
 
-  /// True if an error says that a state was closed or removed.
+  /// True if an error means that a state was closed or removed.
   private static func isGone(_ error: any Error) -> Bool {
     switch error {
     case let error as StorageError: error.kind == .closed || error.kind == .missing
@@ -132,8 +132,8 @@ final class OpenDirectory: Sendable {
       moment: sequence == head.applied ? nil : sequence.rawValue)
   }
 
-  /// The horizon is asked for after the state's view was taken: history is cut only once the
-  /// horizon is known, so a view of a cut state finds it.
+  /// Reads the horizon after the state's view was taken: history is cut only once the horizon is
+  /// stored, so a view of a cut state finds it.
   private func resolve(_ moment: Moment, applied: SequenceNumber) throws -> SequenceNumber {
     switch moment {
     case .now: return applied
@@ -156,8 +156,8 @@ final class OpenDirectory: Sendable {
 
   // MARK: Writing
 
-  /// The state in use, after its mark says durably that it is written to from now on. Where writing
-  /// it has failed, a new generation takes its place; the writer's turn and lock must be held.
+  /// The state in use, after its mark records durably that it is written to from now on. If writing
+  /// it has failed, a new generation replaces it; the writer's turn and lock must be held.
   func prepareState() throws -> (state: State, head: LogHead, horizon: SequenceNumber) {
     let (head, mark, horizon) = try log.readNewest {
       (try $0.head(), try $0.stateMark(), try $0.horizon())
@@ -170,7 +170,8 @@ final class OpenDirectory: Sendable {
       mark = try replaceGeneration(mark, head, because: failure)
       state = try self.state(of: mark)
     }
-    // One that is not clean names a mount that was trusted, and is kept by those who have it open.
+    // One that is not clean names a trusted mount, which the processes that have it open keep
+    // mounted.
     if mark.isClean && !options.plantedBugs.contains(.markNotWritten) {
       mark.isClean = false
       mark.boot = trust.boot
@@ -181,7 +182,7 @@ final class OpenDirectory: Sendable {
     return (state, head, horizon)
   }
 
-  /// Folds in the records that a state has not seen.
+  /// Folds in the records after the state's position.
   func catchUp(_ stateWriter: inout StateWriter, to head: SequenceNumber) throws {
     guard stateWriter.applied <= head else {
       throw DatabaseError.corrupt(
@@ -196,8 +197,8 @@ final class OpenDirectory: Sendable {
 }
 
 extension Database.Options {
-  /// The options that both environments are opened with. In a database in memory, environments that
-  /// are to be used lose their names.
+  /// The options that both environments are opened with. In a database in memory, the files of
+  /// environments in use are unlinked.
   func environment(readOnly: Bool, isInUse: Bool = false) -> Environment.Options {
     var options = Environment.Options(
       tables: [], mapSize: mapSize, mapSizeMax: sizeMax, readOnly: readOnly)

@@ -1,8 +1,8 @@
 import LMDB
 
-/// The state that a damaged log gives: the one as of the record before the damage, where there is
-/// no whole state that can be used. It is never written to, and is removed when the database is
-/// closed; the remains of a killed process are swept, since their directory is claimed.
+/// The state that a damaged log gives: the one as of the record before the damage, if there is no
+/// usable complete state. It is never written to, and is removed when the database is closed; the
+/// remains of a killed process are swept, since their directory is locked.
 final class PartialState: Sendable {
   let state: State
   private let claim: ClaimedDirectory
@@ -16,7 +16,7 @@ final class PartialState: Sendable {
       at: claim.path, generation: generation, directory.options.environment(readOnly: false))
   }
 
-  /// Closes it and removes its files. A snapshot that is held keeps its map.
+  /// Closes the state and removes its files. A snapshot that is held keeps its map.
   func remove() {
     state.environment.close()
     try? Files.removeDirectory(claim.path)

@@ -1,22 +1,22 @@
-// Time and chance from outside, so that what a test writes is the same each time it runs.
+// External time and randomness, so that a test writes the same each time it runs.
 
 import FoundationEssentials
 import Synchronization
 
 extension Database.Options {
-  /// Takes time and chance from a seed, for tests.
+  /// Derives time and randomness from a seed, for tests.
   ///
   ///     var options = Database.Options()
   ///     options.makeReproducible(seed: 7)
   ///     let database = try Database(at: path, options: options)
   ///
-  /// Two databases in which the same is written, by one thread, have the same id, the same ids of
-  /// models, and the same log, byte for byte of its records. Whoever knows the seed knows the
-  /// salts: never use it for data that is to be erased.
+  /// Two databases with the same writes, by one thread, have the same id, the same ids of models,
+  /// and the same log, byte for byte of its records. Anyone who knows the seed knows the salts:
+  /// never use it for data that is to be erased.
   ///
   /// - Parameters:
-  ///   - seed: Where chance begins.
-  ///   - start: Where time begins; whenever it is asked for, a millisecond has passed.
+  ///   - seed: The start of the random numbers.
+  ///   - start: The first time; each reading is a millisecond later than the one before.
   public mutating func makeReproducible(
     seed: UInt64, from start: Date = Date(timeIntervalSince1970: 946_684_800)
   ) {

@@ -24,7 +24,7 @@ final class SnapshotAges: Sendable {
     self.report = report
   }
 
-  /// Keeps the pages of a snapshot's moment, and ends its entry when the snapshot goes.
+  /// Keeps the pages of a snapshot's moment, and removes its entry when the snapshot is released.
   final class Ticket: Sendable {
     private let ages: SnapshotAges
     private let id: Int
@@ -39,7 +39,7 @@ final class SnapshotAges: Sendable {
     deinit { ages.remove(id) }
   }
 
-  /// Enters a snapshot, which keeps its pages by the ticket.
+  /// Registers a snapshot, whose pages the ticket keeps.
   func ticket(_ sequence: SequenceNumber, _ transaction: consuming ReadTransaction) -> Ticket {
     let id = state.withLock { state in
       state.nextID += 1
@@ -51,12 +51,12 @@ final class SnapshotAges: Sendable {
 
   private func remove(_ id: Int) { _ = state.withLock { $0.held.removeValue(forKey: id) } }
 
-  /// How long the oldest one has been held.
+  /// The time for which the oldest snapshot has been held.
   var oldest: Duration? {
     state.withLock { state in state.held.values.map(\.since).min().map { .now - $0 } }
   }
 
-  /// Reports what has been held too long; looks at most ten times a second.
+  /// Reports snapshots that have been held too long; checks at most ten times a second.
   func check() {
     guard let report else { return }
     let now = ContinuousClock.now

@@ -9,9 +9,9 @@ final class StateInUse: Sendable {
     var comparedAt: UInt64 = 0
     var catalog = Catalog()
     var hasWritten = false
-    /// The part of a state that is read where the log is too damaged to make a whole one.
+    /// The part of a state that is read if the log is too damaged for a complete one.
     var part: PartialState?
-    /// True if no state is to be opened again. Closing sets it last, since it may have to store
+    /// True if no state may be opened any more. Closing sets it last, since it may have to store
     /// something in a generation that another process has made.
     var isClosed = false
   }
@@ -20,7 +20,7 @@ final class StateInUse: Sendable {
 
   // MARK: The state
 
-  /// The state, if the log has not moved on since its generation was compared.
+  /// The state, if the log is unchanged since its generation was compared.
   func state(comparedAt newest: UInt64) -> State? {
     current.withLock { current in
       current.part?.state ?? (current.comparedAt == newest ? current.state : nil)
@@ -51,7 +51,7 @@ final class StateInUse: Sendable {
 
   /// Releases the state; snapshots that are held keep it open until they end.
   ///
-  /// - Parameter forGood: True if no state is to be opened again.
+  /// - Parameter forGood: True if no state may be opened any more.
   func release(forGood: Bool = false) {
     current.withLock { current in
       current.isClosed = current.isClosed || forGood
@@ -63,10 +63,10 @@ final class StateInUse: Sendable {
     }
   }
 
-  /// Reads what a damaged log gives from now on, instead of a state.
+  /// Reads the part of a state that a damaged log gives from now on.
   func use(_ part: PartialState) { current.withLock { $0.part = part } }
 
-  /// True if reading ends where the log is damaged.
+  /// True if reads end at the log's damage.
   var isPartial: Bool { current.withLock { $0.part != nil } }
 
   /// True if this process has written to the state since opening it.

@@ -1,17 +1,17 @@
-// When a state that was not closed properly is used as it is.
+// The conditions under which a state that was not closed properly is used as it is.
 //
-// A state is written without waiting for the disk. As long as the file system stays mounted, what
-// is not on disk yet is in the system's memory, and whoever opens the file sees it. After that,
-// pages may be missing, and nothing in the file shows it.
+// A state is written without waiting for the disk. As long as the file system stays mounted, pages
+// that are not on disk yet are in the system's memory, and every process that opens the file sees
+// them. After that, pages may be missing, and nothing in the file shows it.
 //
 //     clean                              synced after the last write
-//     same start, same unique mount      still in memory, as far as it is not on disk
+//     same start, same unique mount      in memory, unless on disk
 //     same start, open in a process      likewise: an open file keeps its file system mounted
-//     anything else                      folded anew from the newest checkpoint
+//     anything else                      folded again from the newest checkpoint
 //
-// The system gives a mount's old number to the next one, so only ids that are unique count. Linux
-// has them since 6.8. Elsewhere a process that was killed costs a recovery, unless another process
-// has the database open.
+// The system reuses a mount's number for the next one, so only ids that are unique count. Linux has
+// them since 6.8. On other systems a process that was killed costs a recovery, unless another
+// process has the database open.
 
 import LMDB
 
@@ -21,8 +21,8 @@ struct StateTrust: Sendable {
   let path: String
   let boot: String
   let mount: String
-  /// The generation in use when this process opened the log. Later ones were made since, on the
-  /// same mount, which the open log has kept.
+  /// The generation in use when this process opened the log. Later ones were made on the same
+  /// mount, which the open log keeps mounted.
   let firstGeneration: UInt64
   /// True to trust every state, as a bug would that the harness must find.
   let trustsAll: Bool
@@ -32,7 +32,7 @@ struct StateTrust: Sendable {
     if trustsAll { return true }
     if mark.isTrusted(boot: boot, mount: mount) { return true }
     guard mark.boot == boot else { return false }
-    // Whoever has it open keeps the file system mounted, and what is not on disk yet in memory.
+    // A process that has it open keeps the file system mounted, and unwritten pages in memory.
     return mark.generation > firstGeneration || isInUse(mark)
   }
 
@@ -43,8 +43,8 @@ struct StateTrust: Sendable {
     "\(path)/\(State.directory(mark.generation))/data.mdb"
   }
 
-  /// Syncs a state that this process is about to use first. Where the system could not write some
-  /// of it in the background, it says so only to whoever syncs, and may then have dropped it.
+  /// Syncs a state that this process is the first to use. If the system could not write some of it
+  /// in the background, it reports that only to a sync, and may then have discarded the pages.
   ///
   /// - Throws: ``StorageError``: the state is of no use.
   func syncUnlessInUse(_ mark: StateMark) throws {

@@ -22,7 +22,7 @@ extension DatabaseError {
 }
 
 extension DatabaseError {
-  /// Translates the damage of a file that LMDB must not be given into an error for an app.
+  /// Translates the damage of a file that LMDB must not open into an error for an app.
   init(_ damage: FileDamage) {
     switch damage {
     case .unreadable: self = .ioFailure(reason: "\(damage)")
@@ -32,7 +32,7 @@ extension DatabaseError {
   }
 }
 
-/// Runs what may fail in the storage, and throws the error that an app can act on.
+/// Runs a body that may fail in the storage, and throws the error that an app can act on.
 @inline(__always)
 func translating<R: ~Copyable>(_ body: () throws -> R) throws -> R {
   do {
@@ -44,7 +44,7 @@ func translating<R: ~Copyable>(_ body: () throws -> R) throws -> R {
   }
 }
 
-/// Runs what opens a database, and names the database in the errors that say which.
+/// Runs a body that opens a database, and adds the database's path to errors that include one.
 func naming<R>(_ path: String, _ body: () throws -> R) throws -> R {
   do {
     return try translating(body)

@@ -14,7 +14,7 @@ struct ArchiveReader {
 
   /// A transaction up to the horizon.
   ///
-  /// - Throws: ``DatabaseError/compacted(oldest:)`` where it is not archived,
+  /// - Throws: ``DatabaseError/compacted(oldest:)`` if it is not archived,
   ///   ``DatabaseError/corrupt(reason:)``.
   mutating func record(_ sequence: SequenceNumber) throws -> TransactionRecord {
     if let found = found(sequence) { return found }
@@ -38,8 +38,8 @@ struct ArchiveReader {
     return records[Int(sequence.rawValue - first.sequence.rawValue)]
   }
 
-  /// Follows the chain through records, from and to those that were read before, and from and to
-  /// the marks between which the archive lies.
+  /// Follows the chain through records, from and to records that were read before, and from and to
+  /// the marks that bound the archive.
   private func checkChain(
     _ read: [TransactionRecord], _ before: BaselineMark, _ after: BaselineMark
   ) throws {
@@ -71,9 +71,9 @@ struct ArchiveReader {
 }
 
 extension LogReader {
-  /// The records of the segment that has one, or that one alone where it waits for being sealed.
+  /// The records of the segment that has a given one, or that one alone if it is not sealed yet.
   ///
-  /// - Throws: ``DatabaseError/compacted(oldest:)`` where it is neither.
+  /// - Throws: ``DatabaseError/compacted(oldest:)`` if it is neither.
   fileprivate func archivedRecords(
     around sequence: SequenceNumber
   ) throws -> [TransactionRecord] {
@@ -88,8 +88,8 @@ extension LogReader {
     return [try record(sequence)]
   }
 
-  /// The moment before the oldest transaction that is archived, or waits for it; the horizon where
-  /// nothing is.
+  /// The moment before the oldest transaction that is archived, or about to be; the horizon if
+  /// there is none.
   func archiveHorizon() throws -> SequenceNumber {
     if let archived = try archived() { return archived.lowerBound.previous }
     return try isArchiving() ? min(oldestRecord().previous, horizon()) : horizon()
@@ -99,7 +99,7 @@ extension LogReader {
 extension OpenDirectory {
   /// The last archived transaction at or before a time of day that is before the horizon.
   ///
-  /// - Throws: ``DatabaseError/compacted(oldest:)`` where it is before the archive, too.
+  /// - Throws: ``DatabaseError/compacted(oldest:)`` if the time is before the archive as well.
   func archivedSequence(at wanted: Int64) throws -> SequenceNumber {
     let (start, horizon, mark) = try log.read { log in
       (try log.archiveHorizon(), try log.horizon(), try log.archiveStart())

@@ -1,13 +1,14 @@
 import LMDB
 import Synchronization
 
-/// Tells observers how far the state has come.
+/// Notifies observers of the state's position.
 ///
-/// The feed carries positions, never changes: an observer pulls what it has not seen from the log.
-/// Nothing is queued for a slow observer, so it delays neither a writer nor another observer.
+/// The feed carries positions, never changes: an observer pulls the transactions that it has not
+/// seen from the log. Nothing is queued for a slow observer, so it delays neither a writer nor
+/// another observer.
 ///
 /// Commits of other processes arrive through the `wake` file: eight bytes, the newest applied
-/// sequence number, written after each state commit and watched by whoever observes.
+/// sequence number, written after each state commit and watched by every process that observes.
 final class ChangeFeed: Sendable {
   private struct State {
     var applied: SequenceNumber
@@ -15,14 +16,14 @@ final class ChangeFeed: Sendable {
     var nextID = 0
     var isClosed = false
     var watch: (any AnyObject & Sendable)?
-    /// Says how far the state has really come; the wake file is only a signal.
+    /// Reads the state's actual position; the wake file is only a signal.
     var look: (@Sendable () -> SequenceNumber?)?
     /// The transaction that this process has stored and cannot read yet.
     var lag: StateLag?
-    /// Tries to end that.
+    /// Tries to make that transaction readable.
     var remedy: (@Sendable () throws -> Void)?
 
-    /// Takes those who wait, in the order in which they came.
+    /// Takes the waiting observers, in the order of their arrival.
     mutating func takeWaiting() -> [CheckedContinuation<Void, Never>] {
       defer { waiting.removeAll() }
       return waiting.sorted { $0.key < $1.key }.map(\.value)
@@ -30,13 +31,13 @@ final class ChangeFeed: Sendable {
   }
 
   private let state: Mutex<State>
-  /// Whoever takes the changes of this process's own commits as they are made.
+  /// The observers of this process's own changes as they are committed.
   let observers = ChangeObservers()
-  /// Set while there is a lag, for those who only want to know that there is none.
+  /// Set while there is a lag, for callers that only check that there is none.
   private let lags = Atomic<Bool>(false)
   /// The wake file's path.
   private let path: String
-  /// Nil where this process does not write.
+  /// The wake file; nil if this process does not write.
   private let wake: WakeFile?
   private let background: any BackgroundWork
   private let bugs: PlantedBugs
@@ -54,7 +55,7 @@ final class ChangeFeed: Sendable {
   /// The newest transaction known to be applied.
   var applied: SequenceNumber { state.withLock { $0.applied } }
 
-  /// Says that a commit of this process is visible.
+  /// Notifies observers that a commit of this process is visible.
   func publish(_ sequence: SequenceNumber) {
     wake?.write(sequence.rawValue)
     advance(to: sequence)
@@ -80,8 +81,8 @@ final class ChangeFeed: Sendable {
     lags.load(ordering: .relaxed) ? state.withLock { $0.lag } : nil
   }
 
-  /// Says that a commit of this process is stored and cannot be read yet. Whoever waits is woken,
-  /// to hear of it.
+  /// Records that a commit of this process is stored and cannot be read yet. Waiting observers are
+  /// woken, to be notified of it.
   ///
   /// - Returns: True unless this commit or a later one was already known to lag.
   func fallBehind(_ lag: StateLag) -> Bool {
@@ -95,16 +96,16 @@ final class ChangeFeed: Sendable {
     return isNew
   }
 
-  /// Tries to make readable what is stored.
+  /// Tries to make stored transactions readable.
   func remedy() throws { try state.withLock { $0.remedy }?() }
 
-  /// Says how to try that.
+  /// Sets the closure that makes stored transactions readable.
   func setRemedy(_ remedy: @escaping @Sendable () throws -> Void) {
     state.withLock { $0.remedy = remedy }
   }
 
-  /// Waits until something after `sequence` is applied or cannot be, the task is cancelled or the
-  /// database closed.
+  /// Waits until a transaction after `sequence` is applied or cannot be, the task is cancelled or
+  /// the database closed.
   func wait(past sequence: SequenceNumber) async {
     watch()
     let id = state.withLock { state in
@@ -130,7 +131,7 @@ final class ChangeFeed: Sendable {
   /// True if no further commit will come.
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Ends all waiting.
+  /// Ends all waits.
   func close() {
     let woken = state.withLock { state in
       state.isClosed = true
@@ -142,7 +143,7 @@ final class ChangeFeed: Sendable {
     for continuation in woken { continuation.resume() }
   }
 
-  /// Starts watching for other processes, once.
+  /// Starts watching the wake file, once.
   private func watch() {
     state.withLock { state in
       if state.watch != nil || state.isClosed { return }
@@ -155,7 +156,7 @@ final class ChangeFeed: Sendable {
     if let newest = state.withLock({ $0.look })?() { advance(to: newest) }
   }
 
-  /// Says how to find out how far the state has come.
+  /// Sets the closure that reads the state's actual position.
   func setLook(_ look: @escaping @Sendable () -> SequenceNumber?) {
     state.withLock { $0.look = look }
   }

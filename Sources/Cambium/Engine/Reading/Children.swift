@@ -11,21 +11,21 @@ public struct Children: Walk {
   init(node: Node) { self.node = node }
 
   /// Starts at a key, which need not exist: at or after it, or at or before it when reversed. The
-  /// key is part of the walk, so to go on behind the last one seen, skip it.
+  /// key is part of the walk, so skip it to continue after the last one seen.
   public func from(_ key: Key) -> Children {
     var copy = self
     copy.first = key
     return copy
   }
 
-  /// Ends after so many children; less than zero counts as none.
+  /// Limits the number of children; less than zero counts as zero.
   public func limit(_ count: Int) -> Children {
     var copy = self
     copy.most = max(count, 0)
     return copy
   }
 
-  /// Walks from the last key to the first; twice is forward again.
+  /// Walks from the last key to the first; reversing twice is forward again.
   public func reversed() -> Children {
     var copy = self
     copy.isReversed.toggle()
@@ -37,7 +37,7 @@ public struct Children: Walk {
   /// - Returns: The walk, which holds the snapshot.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   /// - Complexity: O(log n), then about 0.1 µs a child at present; in the past two or more lookups
-  ///   a child. Memory does not depend on how many there are.
+  ///   a child. Memory does not depend on the number of children.
   public func makeCursor() throws -> ChildCursor {
     try ChildCursor(node, from: first, most: most, isReversed: isReversed)
   }
@@ -45,7 +45,7 @@ public struct Children: Walk {
   /// Visits each element until `body` returns false.
   public func walk(_ body: (Node) throws -> Bool) throws { try makeCursor().walk(body) }
 
-  /// Starts a walk that goes on batch by batch.
+  /// Starts a walk that continues batch by batch.
   public func makeBatches() throws -> WalkBatches<Node> {
     WalkBatches(node.snapshot.readingDirectory, of: makeCursor)
   }
@@ -53,7 +53,7 @@ public struct Children: Walk {
   /// Visits each child's key and one property, without making nodes: the quickest scan.
   ///
   /// - Parameters:
-  ///   - property: Its name.
+  ///   - property: The property's name.
   ///   - body: Takes the value, or nil for a child without that property.
   /// - Throws: Any error that `body` throws; ``DatabaseError/corrupt(reason:)``.
   public func forEach(_ property: String, _ body: (Value?) throws -> Void) throws {
@@ -83,7 +83,7 @@ public struct ChildCursor: ~Copyable, WalkCursor {
 
   /// The next child, or nil after the last.
   ///
-  /// - Returns: A node that answers from what the walk has found, without another lookup.
+  /// - Returns: A node that holds the version that the walk has found, without another lookup.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   public mutating func next() throws -> Node? {
     guard left > 0 else { return nil }
@@ -107,7 +107,7 @@ public struct ChildCursor: ~Copyable, WalkCursor {
     }
   }
 
-  /// The next child's property, nil inside where it has none.
+  /// The next child's property; the inner optional is nil if it has none.
   mutating func next(property id: NameID?) throws -> Value?? {
     guard left > 0 else { return nil }
     left -= 1
@@ -120,14 +120,13 @@ public struct ChildCursor: ~Copyable, WalkCursor {
 }
 
 /// Steps through the children of a node id: by one walk over a snapshot; in an open transaction by
-/// a
-/// search for each step, since the body may have written, or opened a savepoint, in between.
+/// a search for each step, since the body may have written, or opened a savepoint, in between.
 struct ChildSteps: ~Copyable {
   private let snapshot: Snapshot
   private let node: UInt64?
   private let isReversed: Bool
   private var walk: ChildWalk?
-  /// In an open transaction: the key to look for, and whether it was visited.
+  /// In an open transaction: the key to search for, with a flag that is true if it was visited.
   private var place: (key: Key?, isVisited: Bool)
 
   init(_ snapshot: Snapshot, _ node: UInt64?, from: Key? = nil, isReversed: Bool = false) throws {

@@ -16,13 +16,13 @@ extension Node {
 /// A walk over a subtree in path order, on one thread: a node, then its children, each followed by
 /// its own.
 ///
-/// The memory that it takes per level does not grow with the depth: the path is kept once, for the
-/// lowest, and changed in place unless a node that was visited before is still held.
+/// The memory that it takes per level does not grow with the depth: the path is stored once, for
+/// the lowest level, and changed in place unless a node that was visited before is still held.
 public struct DescendantCursor: ~Copyable, WalkCursor {
-  /// One level of the way down: steps in a box, since an array cannot hold what cannot be copied.
+  /// One level of the descent: a class, since an array cannot hold noncopyable steps.
   private final class Level {
     var children: ChildSteps
-    /// How long the path of the level's parent is.
+    /// The length of the path of the level's parent.
     let pathCount: Int
 
     init(_ children: consuming ChildSteps, pathCount: Int) {
@@ -34,8 +34,8 @@ public struct DescendantCursor: ~Copyable, WalkCursor {
   /// The node whose children come next.
   private enum Parent {
     case start
-    /// A child of the lowest level, with what its children's keys begin with; 0 where there never
-    /// were any. In an open transaction that is asked for anew.
+    /// A child of the lowest level, with the node id that its children's keys begin with; 0 if it
+    /// never had any. In an open transaction the id is looked up again.
     case child(Key, UInt64)
   }
 
@@ -50,7 +50,7 @@ public struct DescendantCursor: ~Copyable, WalkCursor {
 
   init(_ node: Node, includingSelf: Bool) throws {
     let isStart = includingSelf && !node.path.isRoot
-    // Asked here, so that an error comes when the walk begins.
+    // Checked here, so that an error is thrown when the walk begins.
     let exists = try isStart ? node.exists : node.nodeID() != nil
     includesStart = isStart && exists
     parent = isStart ? nil : .start

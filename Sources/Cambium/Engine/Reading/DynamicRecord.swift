@@ -7,17 +7,17 @@
 ///       try database.write { try $0.upsert(flight) }
 ///     }
 ///
-/// It is a copy: changing it changes nothing that is stored. Written, it obeys the same rules as
-/// every other write, but not the app's code.
+/// It is a copy: changing it changes nothing that is stored. When it is written, the same rules
+/// apply as to every other write, but the app's code does not run.
 public struct DynamicRecord: Hashable, Sendable {
-  /// Where it is.
+  /// The path of the record.
   public var path: Path
-  /// The values that are stored, by name.
+  /// The stored values, by name.
   public var values: Record
-  /// The defaults that stand for values that are not stored.
+  /// The defaults of values that are not stored.
   private var defaults: DeclaredDefaults?
 
-  /// Takes a place and values.
+  /// Makes a record from a path and values.
   public init(_ path: Path, _ values: Record = Record()) {
     self.path = path
     self.values = values
@@ -28,28 +28,28 @@ public struct DynamicRecord: Hashable, Sendable {
     self.defaults = defaults
   }
 
-  /// The values with those that absence stands for.
+  /// The values, with the defaults of absent ones.
   package var allValues: Record { defaults?.completing(values) ?? values }
 
-  /// True if both are at one place and store the same.
+  /// True if both have the same path and the same stored values.
   public static func == (a: DynamicRecord, b: DynamicRecord) -> Bool {
     a.path == b.path && a.values == b.values
   }
 
-  /// Takes in what makes records equal.
+  /// Hashes the path and the stored values.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(path)
     hasher.combine(values)
   }
 
-  /// The key; nil for a path that has none, the root.
+  /// The key; nil for the root, whose path has none.
   public var key: Key? { path.last }
 
-  /// The names of the properties that are stored, in the order of their bytes.
+  /// The names of the stored properties, in byte order.
   public var names: [String] { values.members.map(\.name) }
 
-  /// A property's value; where a record that was read has none, what is declared to stand for it,
-  /// ``PropertyDefinition/absence``; else nil. Assigning nil takes the property out.
+  /// A property's value; if a record that was read has none, the declared default,
+  /// ``PropertyDefinition/absence``; else nil. Assigning nil removes the property.
   public subscript(name: String) -> Value? {
     get { defaults?.value(of: name, in: values) ?? values[name] }
     set { values[name] = newValue }
@@ -57,7 +57,7 @@ public struct DynamicRecord: Hashable, Sendable {
 }
 
 extension Node {
-  /// The node's record; nil where there is none, or a single value.
+  /// The node's record; nil if there is none, or a single value.
   ///
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   public var record: DynamicRecord? {

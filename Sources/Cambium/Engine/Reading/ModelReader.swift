@@ -1,5 +1,6 @@
-/// Where models are read: a ``Snapshot`` of the present or the past, a ``Transaction`` that sees
-/// what it has done so far, or a ``Database``, which asks its newest snapshot each time.
+/// A source from which models are read: a ``Snapshot`` of the present or the past, a
+/// ``Transaction``, which includes its own changes, or a ``Database``, which uses its newest
+/// snapshot each time.
 ///
 ///     let flight = try database.find(id)
 ///     let before = try database.snapshot(at: .time(yesterday)).find(id)
@@ -12,12 +13,12 @@ public protocol ModelReader: ~Copyable {
 }
 
 extension Snapshot: ModelReader {
-  /// Itself.
+  /// The snapshot itself.
   public func readingSnapshot() -> Snapshot { self }
 }
 
 extension Transaction: ModelReader {
-  /// The present moment with everything that the transaction has done so far.
+  /// The present moment with all changes of the transaction so far.
   public func readingSnapshot() throws -> Snapshot {
     try running.use()
     return Snapshot(running)

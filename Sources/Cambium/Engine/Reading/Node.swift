@@ -1,7 +1,7 @@
 /// A place in the tree, read through a snapshot.
 ///
-/// Making one reads nothing. Each question goes to the memory map, touches pages in proportion to
-/// the depth, and decodes only what was asked for.
+/// Making one reads nothing. Each access goes to the memory map, touches pages in proportion to the
+/// depth, and decodes only the requested part.
 ///
 ///     let ada = snapshot["users/ada"]
 ///     print(try ada["name"], try ada.childCount)
@@ -9,7 +9,7 @@
 /// A property of a record can be addressed like a child: `users/ada/name` is either.
 public struct Node: Sendable {
   let snapshot: Snapshot
-  /// The node's path, or its parent's where `ownKey` is set: a child costs no new path.
+  /// The node's path, or its parent's if `ownKey` is set: a child costs no new path.
   private let base: Path
   private let ownKey: Key?
   private let version: StoredVersion?
@@ -21,13 +21,13 @@ public struct Node: Sendable {
     self.version = version
   }
 
-  /// Where the node is.
+  /// The path of the node.
   public var path: Path { ownKey.map { base.appending($0) } ?? base }
 
   /// The node's key, or nil for the root.
   public var key: Key? { ownKey ?? base.last }
 
-  /// The node of a child, there or not. Nothing is read.
+  /// The node of a child, existing or not. Nothing is read.
   public func child(_ key: Key) -> Node {
     Node(snapshot, base: path, key: key, version: nil)
   }
@@ -47,8 +47,8 @@ public struct Node: Sendable {
     }
   }
 
-  /// The content of the node, as stored: a single value, or a record as `.map`; nil where there is
-  /// no node, or one that only has children.
+  /// The stored content of the node: a single value, or a record as `.map`; nil if there is no
+  /// node, or one that only has children.
   public var value: Value? {
     get throws {
       if let found = try lookUp({ try content($0, $1) }) { return found }
@@ -61,8 +61,8 @@ public struct Node: Sendable {
     get throws { try lookUp { try content($0, $1) } ?? nil }
   }
 
-  /// A property of the node's record, without decoding the others; where the record has none, what
-  /// is declared to stand for it, ``PropertyDefinition/absence``; else nil.
+  /// A property of the node's record, without decoding the others; if the record has none, the
+  /// declared default, ``PropertyDefinition/absence``; else nil.
   public subscript(property: String) -> Value? {
     get throws {
       guard let id = try snapshot.nameID(property) else { return nil }
@@ -71,8 +71,8 @@ public struct Node: Sendable {
     }
   }
 
-  /// The transaction that last changed the node's own value, or nil where there is no node. A
-  /// property has none of its own; ask its record.
+  /// The transaction that last changed the node's own value, or nil if there is no node. A property
+  /// has none of its own; read that of its record.
   public var modified: SequenceNumber? {
     get throws { try lookUp { header, _ in SequenceNumber(header.modified) } }
   }
@@ -80,7 +80,7 @@ public struct Node: Sendable {
   /// The children, in key order: nodes of their own, not properties. Nothing is read yet.
   public var children: Children { Children(node: self) }
 
-  /// How many children there are, not counting properties.
+  /// The number of children, not counting properties.
   ///
   /// - Complexity: O(1) at present; in the past, or in a subtree that has been removed since, they
   ///   are walked.
@@ -111,8 +111,8 @@ extension Node {
     return try Node(snapshot, base: parent, key: key, version: nil).lookUp(body)
   }
 
-  /// The stored form of the last key, and how many bytes the path has with it: enough to say where
-  /// a node is in a walk, without making its path.
+  /// The stored form of the last key, and the length of the path in bytes: enough to identify a
+  /// node's place in a walk, without making its path.
   var place: (last: [UInt8], pathCount: Int) {
     guard let key = ownKey else { return (base.bytes, base.bytes.count) }
     var last: [UInt8] = []
@@ -120,7 +120,7 @@ extension Node {
     return (last, base.bytes.count + last.count)
   }
 
-  /// The id that the children's keys begin with, or nil where there never were any children.
+  /// The id that the children's keys begin with, or nil if there never were any children.
   func nodeID() throws -> UInt64? {
     if let version { return version.header.node == 0 ? nil : version.header.node }
     return try snapshot.node(at: path)

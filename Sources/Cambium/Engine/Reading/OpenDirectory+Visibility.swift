@@ -4,38 +4,39 @@
 //
 // A transaction is *visible* once the state in use has folded it in and committed: once its number
 // is at most the position in the state's head. The log's head never decides, since a transaction
-// that is stored may not be readable yet. Everybody goes by that one number:
+// that is stored may not be readable yet. All users rely on that one number:
 //
 //     snapshots                       read the state, and so its position
-//     observers in this process       are woken by ``ChangeFeed``, which this file alone tells
-//     observers in other processes    are woken by the `wake` file, and then look at the position
+//     observers in this process       are woken by ``ChangeFeed``, which only this file notifies
+//     observers in other processes    are woken by the `wake` file, and then read the position
 //     writers                         take the catalog of the newest visible commit
 //
 // Invariants:
-// 1. What is visible is in the log: the position never passes the log's head. Asserted here.
-// 2. It never goes back. ``ChangeFeed`` ignores what is older than it knows.
+// 1. Every visible transaction is in the log: the position never passes the log's head. Asserted
+//    here.
+// 2. It never goes back. ``ChangeFeed`` ignores positions before the one it knows.
 
 import LMDB
 
 extension OpenDirectory {
-  /// Tells everybody that a group is visible, which the state has just committed.
+  /// Notifies all observers of a group that the state has just committed and made visible.
   func publish(_ group: WriteGroup) {
     stateInUse.remember(group.stateWriter.catalog)
     publish(group.head.sequence)
   }
 
-  /// Tells everybody that a commit of this process has made a transaction visible, and all before
-  /// it.
+  /// Notifies all observers that a commit of this process has made a transaction visible, and all
+  /// before it.
   func publish(_ sequence: SequenceNumber) {
     assert(
       (try? log.read { try $0.head().sequence >= sequence }) ?? true, "visible, but not stored")
     feed.publish(sequence)
   }
 
-  /// Looks how far the state in use has come, and tells everybody.
+  /// Reads the position of the state in use, and notifies all observers.
   func publishVisible() throws { publish(try snapshot(at: .now).sequence) }
 
-  /// Takes over what has become visible, by whichever process, without telling other processes.
+  /// Takes over transactions that any process has made visible, without notifying other processes.
   ///
   /// - Returns: The newest visible transaction.
   @discardableResult
@@ -45,7 +46,7 @@ extension OpenDirectory {
     return visible
   }
 
-  /// Sees to it that what this process has acknowledged is visible at a moment.
+  /// Ensures that the acknowledged writes of this process are visible at a moment.
   ///
   /// - Throws: ``DatabaseError/stateBehind(applied:head:reason:)``.
   func checkLag(for moment: Moment) throws {

@@ -10,7 +10,7 @@ public enum Moment: Hashable, Sendable {
   case sequence(SequenceNumber)
   /// Right after the last transaction at or before a time of day.
   case time(Date)
-  /// The moment that `Database.tag` gave a name.
+  /// The moment that `Database.tag` has named.
   case tag(String)
 }
 
@@ -19,14 +19,14 @@ public enum Moment: Hashable, Sendable {
 ///     let before = try database.snapshot(at: .sequence(41))
 ///     print(try before["users/ada/name"].value)
 ///
-/// Any thread may read it, several at once. While it lives its pages cannot be used again, so the
-/// file grows under later writes: let it go soon. One held for longer than
+/// Any thread may read it, several at once. While it lives its pages cannot be reused, so the file
+/// grows under later writes: release it soon. One held for longer than
 /// ``Database/Options/snapshotAgeMax`` is reported.
 public final class Snapshot: Sendable {
   /// The last transaction that this snapshot sees.
   public let sequence: SequenceNumber
 
-  /// The moment as the tree's versions know it, or nil for the newest.
+  /// The moment as compared with the tree's versions, or nil for the newest.
   let moment: UInt64?
   let directory: OpenDirectory
   private let source: Source
@@ -40,7 +40,7 @@ public final class Snapshot: Sendable {
   private enum Source {
     /// The state after a commit, whose pages the ticket keeps.
     case commit(Access, SnapshotAges.Ticket)
-    /// A transaction that is open, with what it has done so far.
+    /// An open transaction, including its changes so far.
     case transaction(RunningTransaction)
   }
 
@@ -67,7 +67,7 @@ public final class Snapshot: Sendable {
     moment = nil
   }
 
-  /// The node at a path, there or not. Nothing is read until the node is asked.
+  /// The node at a path, existing or not. Nothing is read until the node is used.
   public subscript(path: Path) -> Node { Node(self, base: path, key: nil, version: nil) }
 
   /// The node above all others, which has children and no value.
@@ -93,7 +93,7 @@ public final class Snapshot: Sendable {
     }
   }
 
-  /// The names, as this snapshot knows them.
+  /// The names in this snapshot.
   var names: Catalog {
     get throws {
       guard let transaction else { return catalog }
@@ -102,25 +102,25 @@ public final class Snapshot: Sendable {
     }
   }
 
-  /// The objects of the layers above that hold for the catalog as this snapshot knows it.
+  /// The objects of higher layers that are valid for this snapshot's catalog.
   var slots: Slots { get throws { isLive ? try names.slots : catalog.slots } }
 
   /// The names of all properties that were ever set, in the order in which they were defined.
   package var propertyNames: [String] { get throws { try names.names } }
 
-  /// The number of a property's name, or nil where no record has ever had it.
+  /// The number of a property's name, or nil if no record has ever had it.
   @inline(__always)
   func nameID(_ name: String) throws -> NameID? {
     isLive ? try names.id(of: name) : catalog.id(of: name)
   }
 
-  /// How many children a node has at present.
+  /// The number of children of a node at present.
   func childCount(_ node: UInt64) throws -> Int {
     let reader = try reader
     return try transaction?.group.stateWriter.childCount(node) ?? reader.childCount(node)
   }
 
-  /// The node id of the node at a path, or nil where it is not there or never had children.
+  /// The node id of the node at a path, or nil if there is no node or it never had children.
   func node(at path: Path) throws -> UInt64? {
     if path.isRoot { return StateHead.root }
     if !isLive, let node = resolved.withLock({ $0?.path == path ? $0?.node : nil }) { return node }

@@ -1,28 +1,28 @@
 /// Anything that is read lazily, one element after the other: children of a node, commits, steps of
 /// a history, models, results of a query.
 ///
-/// A walk is a description: nothing is read until elements are asked for, and each of these calls
+/// A walk is a description: nothing is read until elements are requested, and each of these calls
 /// reads them from the start. All of them need memory for a few elements only, except ``fetch()``.
 ///
 ///     try database.all(Flight.self).forEach { print($0.number) }
 ///     let long = try flights.withSequence { all in all.first { $0.distance > 5000 } }
 ///     for try await flight in walk.inBackground { show(flight) }
 ///
-/// A type conforms by visiting its elements and by giving them batch by batch; everything else
+/// A type conforms by visiting its elements and by returning them batch by batch; everything else
 /// follows.
 public protocol Walk<Element>: Sendable {
-  /// The type of what is visited.
+  /// The type of the elements.
   associatedtype Element
 
   /// Visits the elements in order, until `body` returns false.
   ///
-  /// - Parameter body: Takes the element, and says whether to go on. It must not write to the
+  /// - Parameter body: Takes the element, and returns false to stop. It must not write to the
   ///   transaction that is read.
   /// - Throws: Any error that `body` throws; ``DatabaseError``, ``PropertyError`` and
   ///   ``QueryError`` from reading.
   func walk(_ body: (Element) throws -> Bool) throws
 
-  /// Starts a walk that stops after each batch and goes on later, on any thread.
+  /// Starts a walk that stops after each batch and continues later, on any thread.
   ///
   /// - Throws: ``DatabaseError/closed(reason:)`` and other errors of taking a snapshot.
   func makeBatches() throws -> WalkBatches<Element>
@@ -42,9 +42,9 @@ extension Walk {
     }
   }
 
-  /// All elements in an array. Use ``forEach(_:)`` or a sequence where there may be many.
+  /// All elements in an array. Use ``forEach(_:)`` or a sequence if there may be many.
   ///
-  /// - Throws: ``QueryError`` for what cannot be answered; ``PropertyError``,
+  /// - Throws: ``QueryError`` for a query that cannot be answered; ``PropertyError``,
   ///   ``DatabaseError/corrupt(reason:)``.
   /// - Complexity: O(n) time and memory.
   @inlinable
@@ -57,12 +57,12 @@ extension Walk {
     return elements
   }
 
-  /// Lends the elements as a sequence, which reads them in batches as they are asked for.
+  /// Lends the elements as a sequence, which reads them in batches on demand.
   ///
   ///     let first = try query.withSequence { rows in rows.first { $0.name.count > 20 } }
   ///
-  /// A `Sequence` cannot throw. Where reading fails the sequence ends early, and this call throws
-  /// the error once `body` has returned, so that no result of half of the elements gets out. All
+  /// A `Sequence` cannot throw. If reading fails the sequence ends early, and this call throws the
+  /// error once `body` has returned, so that no result of half of the elements escapes. All
   /// elements are of one moment, which is held until the call returns.
   ///
   /// - Parameter body: Takes the sequence, which can be iterated once. It must not write to the
@@ -77,12 +77,12 @@ extension Walk {
   }
 }
 
-/// A walk under way, on one thread: the next element, and the next.
+/// A walk in progress, on one thread, that returns one element at a time.
 ///
 ///     var commits = try database.commits(reversed: true)
 ///     while let commit = try commits.next() { print(commit.time) }
 public protocol WalkCursor<Element>: ~Copyable {
-  /// The type of what is visited.
+  /// The type of the elements.
   associatedtype Element
 
   /// The next element, or nil after the last.
@@ -106,7 +106,7 @@ extension WalkCursor where Self: ~Copyable {
   }
 }
 
-/// A walk under way that gives its elements batch by batch. It is used by one thread at a time.
+/// A walk in progress that returns its elements batch by batch. One thread at a time uses it.
 public final class WalkBatches<Element> {
   /// Adds the next elements, a batch at most, to an array; nothing at the end.
   typealias Step = (inout [Element]) throws -> Void
@@ -118,8 +118,9 @@ public final class WalkBatches<Element> {
   fileprivate var check: () throws -> Void = {}
 
   /// - Parameters:
-  ///   - directory: The open directory, for its background queue; nil for what stays on its thread.
-  ///   - start: Begins the walk when the first batch is asked for.
+  ///   - directory: The open directory, for its background queue; nil if the walk stays on its
+  ///     thread.
+  ///   - start: Begins the walk when the first batch is requested.
   init(_ directory: OpenDirectory?, _ start: @escaping (@escaping () throws -> Void) throws -> Step)
   {
     self.directory = directory
@@ -127,8 +128,9 @@ public final class WalkBatches<Element> {
   }
 
   /// - Parameters:
-  ///   - directory: As above.
-  ///   - makeCursor: Begins the walk when the first batch is asked for.
+  ///   - directory: The open directory, for its background queue; nil if the walk stays on its
+  ///     thread.
+  ///   - makeCursor: Begins the walk when the first batch is requested.
   convenience init<C: WalkCursor & ~Copyable>(
     _ directory: OpenDirectory?, of makeCursor: @escaping () throws -> C
   ) where C.Element == Element {
@@ -159,7 +161,7 @@ public final class WalkSequence<Element>: Sequence, IteratorProtocol {
 
   fileprivate init(_ batches: WalkBatches<Element>) { self.batches = batches }
 
-  /// The next element; nil at the end, and where reading has failed.
+  /// The next element; nil at the end, and after reading has failed.
   public func next() -> Element? {
     if let element = waiting.popFirst() { return element }
     do {
@@ -184,14 +186,14 @@ extension Walk where Element: Sendable {
   ///     for try await flight in query.inBackground { show(flight) }
   ///
   /// Each iteration starts a walk at its first element. It holds its moment until it ends, or its
-  /// iterator is gone; cancelling the task ends it with `CancellationError`. A walk of a
+  /// iterator is released; cancelling the task ends it with `CancellationError`. A walk of a
   /// transaction throws ``DatabaseError/misuse(reason:)``, since it stays on that thread.
   public var inBackground: BackgroundWalk<Self> { BackgroundWalk(walk: self) }
 }
 
 /// A walk whose elements are read in the background; see ``Walk/inBackground``.
 public struct BackgroundWalk<W: Walk>: AsyncSequence, Sendable where W.Element: Sendable {
-  /// The type of what is visited.
+  /// The type of the elements.
   public typealias Element = W.Element
 
   fileprivate let walk: W
@@ -251,6 +253,6 @@ private final class Reading<Element: Sendable>: @unchecked Sendable {
 }
 
 extension Snapshot {
-  /// The open directory, where the snapshot may be read on any thread.
+  /// The open directory, if the snapshot may be read on any thread.
   var readingDirectory: OpenDirectory? { isLive ? nil : directory }
 }

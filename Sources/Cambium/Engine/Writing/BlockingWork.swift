@@ -2,8 +2,8 @@ import Synchronization
 
 /// Runs work that blocks its thread for a caller that must not block.
 enum BlockingWork {
-  /// Runs `body` on a queue of its own. It takes a function that says whether the calling task was
-  /// cancelled.
+  /// Runs `body` on a queue of its own. It takes a function that returns true if the calling task
+  /// was cancelled.
   static func run<R: Sendable>(
     on queue: any WorkQueue,
     _ body: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws -> R

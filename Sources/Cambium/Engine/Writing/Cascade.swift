@@ -1,26 +1,26 @@
-// Delete rules: references to records that go, and what becomes of them. Referrers are found by the
-// index on the reference, which is the relation's other side.
+// Delete rules: the effect of a removal on references to the removed records. Referrers are found
+// through the index on the reference, the inverse of the relation.
 //
-//     the records that go ──cascade──▶ those that go with them ──▶ is one denied? ──▶ nullify
-//                           (all of them, before anything is changed)                  remove
+//     the removed records ──cascade──▶ their dependents ──▶ any denied? ──▶ nullify
+//                           (all of them, before anything is changed)        remove
 //
-// All of it is logged as operations of its own, dependents first, so that folding needs no rules.
+// All of it is logged as separate operations, dependents first, so that folding needs no rules.
 
 import LMDB
 
-/// Obeys delete rules before a node goes with all below it.
+/// Applies delete rules before a node is removed with all below it.
 struct Cascade {
   private let transaction: RunningTransaction
 
   init(_ transaction: RunningTransaction) { self.transaction = transaction }
 
-  /// Deals with what refers to a node and all below it, before that is removed.
+  /// Handles the references to a node and all below it, before that is removed.
   ///
-  /// - Throws: ``DatabaseError/stillReferred(_:by:property:)``; what was issued must be undone.
+  /// - Throws: ``DatabaseError/stillReferred(_:by:property:)``; issued operations must be undone.
   func remove(_ path: Path) throws { try remove(path, staysIn: false) }
 
-  /// The same before it is moved. Beside where it was, a record only gets another key, and
-  /// references to itself follow.
+  /// The same before it is moved. Within its collection, a record only gets another key, and
+  /// references to it follow.
   func move(_ path: Path, to destination: Path) throws {
     let staysIn = destination.parent == path.parent
     if staysIn { try rename(path, to: destination) }
@@ -35,8 +35,8 @@ struct Cascade {
     for dependent in removal.dependents.reversed() { try transaction.log(.remove(dependent)) }
   }
 
-  /// The records that go, after the app's code was asked about each of them. It may write, so they
-  /// are gathered again until there is nothing new among them.
+  /// The removed records, after the app's code was called for each of them. It may write, so they
+  /// are collected again until there are no new ones.
   private func asked(_ path: Path, _ staysIn: Bool) throws -> Removal {
     var known: Set<Path> = []
     while true {
@@ -63,7 +63,7 @@ struct Cascade {
     }
   }
 
-  /// The records that go with a node, and those that delete rules take along.
+  /// The records that are removed with a node, including those that delete rules add.
   private func removal(of path: Path, _ staysIn: Bool) throws -> Removal {
     let collections = transaction.catalog.collections
     var removal = Removal(path)
@@ -88,9 +88,9 @@ struct Cascade {
     return removal
   }
 
-  /// The records that go.
+  /// The records that are removed.
   private struct Removal {
-    /// The node that was asked to go; what is below it goes without an operation of its own.
+    /// The node to remove; everything below it is removed without an operation of its own.
     let root: Path
     private(set) var members: [Path] = []
     private var known: Set<Path> = []
@@ -101,11 +101,11 @@ struct Cascade {
 
     func contains(_ path: Path) -> Bool { path.isWithin(root) || known.contains(path) }
 
-    /// The records that go because of a rule.
+    /// The records that are removed because of a rule.
     var dependents: [Path] { members.filter { !$0.isWithin(root) } }
   }
 
-  /// Refuses what may not go.
+  /// Refuses removals that a rule denies.
   private func refuseDenied(_ removal: Removal) throws {
     for member in removal.members {
       for edge in edges(to: member) where edge.rule == .deny {
@@ -117,7 +117,7 @@ struct Cascade {
     }
   }
 
-  /// Takes a reference away from those that stay.
+  /// Removes a reference from the records that stay.
   private func release(_ member: Path, _ removal: Removal) throws {
     guard let key = member.last else { return }
     for edge in edges(to: member) where edge.rule == .nullify {
@@ -127,7 +127,7 @@ struct Cascade {
     }
   }
 
-  /// Lets references follow a record that gets another key.
+  /// Updates the references to a record that gets another key.
   private func rename(_ path: Path, to destination: Path) throws {
     guard let old = path.last, let new = destination.last, old != new else { return }
     for edge in edges(to: path) {
@@ -174,19 +174,19 @@ struct Cascade {
 
   // MARK: Changing references
 
-  /// Changes or takes away a reference.
+  /// Changes or removes a reference.
   private func replace(_ old: Key, by new: Key?, in referrer: Path, _ edge: Edge) throws {
     let snapshot = Snapshot(transaction)
     let value = try snapshot[referrer][edge.name] ?? edge.property.definition.absence
     var changed = value.flatMap { Cascade.replacing(old, by: new, in: $0) }
-    // Without a value it would mean its default again.
+    // Without a value the property would have its default again.
     if changed == nil, edge.property.definition.hasDefault { changed = .null }
     let update = Operation.PropertyUpdate(
       name: edge.property.name, value: try changed?.stored())
     try HookCalls(transaction).change(.update(referrer, [update]), isObeyed: true)
   }
 
-  /// The value of a property with each reference to one key changed, or taken away.
+  /// The value of a property with each reference to one key changed, or removed.
   static func replacing(_ old: Key, by new: Key?, in value: Value) -> Value? {
     switch value {
     case .array(let elements):

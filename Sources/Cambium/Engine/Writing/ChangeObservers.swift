@@ -1,20 +1,20 @@
 import Synchronization
 
-/// Hands this process's own committed changes to observers within the process, without reading
+/// Delivers this process's own committed changes to observers within the process, without reading
 /// anything again: the seam for live queries.
 ///
 ///     Folds ──changes──▶ (log committed) ──▶ pending ──▶ (state visible) ──▶ observers
 ///
-/// Each transaction comes once, in commit order, as soon as readers can see it; nothing comes of
-/// what was rolled back. Where a sequence number is left out, the transaction was another process's
-/// or of a group that had begun before anybody observed: the log has it. Where a change's
-/// `isSubtree` is true, all below the node came or went with it. While nobody observes, nothing is
-/// kept.
+/// Each transaction comes once, in commit order, as soon as readers can see it; changes that were
+/// rolled back are not delivered. If a sequence number is missing, the transaction was another
+/// process's or of a group that had begun before anything was observed: it is in the log. If a
+/// change's `isSubtree` is true, everything below the node arrived or left with it. Without
+/// observers, nothing is kept.
 ///
 /// Invariants:
 /// 1. A transaction is pending only once the log has it. Only ``add(_:)`` adds one.
-/// 2. Observers are called by one thread at a time, so that commits come in order: whoever finds
-///    `isDelivering` set leaves the rest to that thread.
+/// 2. Observers are called by one thread at a time, so that commits come in order: a thread that
+///    finds `isDelivering` set leaves the rest to the thread that set it.
 final class ChangeObservers: Sendable {
   typealias Observer = @Sendable (CommittedChanges) -> Void
 
@@ -26,7 +26,7 @@ final class ChangeObservers: Sendable {
     var visible = SequenceNumber.zero
     var isDelivering = false
 
-    /// Takes the next transaction that can be seen, and whom to tell.
+    /// Takes the next visible transaction, with the observers to call.
     mutating func next() -> (CommittedChanges, [Observer])? {
       isDelivering = pending.first.map { $0.sequence <= visible } ?? false
       if !isDelivering { return nil }
@@ -37,13 +37,13 @@ final class ChangeObservers: Sendable {
   private let state = Mutex(State())
   private let isObserving = Atomic<Bool>(false)
 
-  /// True if changes are wanted.
+  /// True if there are observers.
   var isObserved: Bool { isObserving.load(ordering: .relaxed) }
 
   /// Calls an observer from the next group of writes on. It is called on the thread that commits,
   /// which holds the writer's turn: it must return soon, and not write.
   ///
-  /// - Returns: A number to stop it by.
+  /// - Returns: A number with which to stop it.
   func observe(_ observer: @escaping Observer) -> Int {
     state.withLock { state in
       defer { state.nextID += 1 }
@@ -53,7 +53,7 @@ final class ChangeObservers: Sendable {
     }
   }
 
-  /// Calls an observer no more.
+  /// Stops calling an observer.
   func stop(_ id: Int) {
     state.withLock { state in
       state.observers[id] = nil
@@ -64,12 +64,12 @@ final class ChangeObservers: Sendable {
     }
   }
 
-  /// Takes the changes of transactions that the log has.
+  /// Takes the changes of transactions that are in the log.
   func add(_ committed: [CommittedChanges]) {
     if !committed.isEmpty { state.withLock { $0.pending += committed } }
   }
 
-  /// Hands out what readers can see.
+  /// Delivers the changes that readers can see.
   func deliver(upTo visible: SequenceNumber) {
     if !isObserved { return }
     let isNeeded = state.withLock { state in

@@ -1,11 +1,11 @@
-// Async forms of calls that wait for their turn to write, and are no transaction that could wait in
-// the queue of writes. Each runs on a thread of its own, so that it holds up no task.
+// Async forms of calls that wait for their turn to write, and are not transactions that could wait
+// in the queue of writes. Each runs on a thread of its own, so that it blocks no task.
 
 import FoundationEssentials
 
 extension Database {
-  /// Runs a call that blocks its thread on another one; cancelling the task lets it end as if
-  /// `progress` had said so.
+  /// Runs a blocking call on another thread; cancelling the task ends it as if `progress` had
+  /// returned false.
   func inBackground<R: Sendable>(
     _ progress: ProgressHandler?,
     _ body: @escaping @Sendable (_ progress: @escaping ProgressHandler) throws -> R
@@ -16,17 +16,17 @@ extension Database {
     }
   }
 
-  /// Runs a short call that blocks its thread on another one.
+  /// Runs a short blocking call on another thread.
   func inBackground<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
     try await inBackground(nil) { _ in try body() }
   }
 
-  /// Ends all use without blocking the caller's thread.
+  /// Closes the database without blocking the caller's thread.
   ///
   /// - Throws: As the synchronous `close`.
   public func close() async throws { try await inBackground { try self.close() } }
 
-  /// Drops the state and folds the log anew, without blocking the caller's thread; cancelling the
+  /// Drops the state and folds the log again, without blocking the caller's thread; cancelling the
   /// task leaves the old state in use.
   ///
   /// - Parameter progress: As in the synchronous `rebuild`, on another thread.
@@ -41,7 +41,7 @@ extension Database {
   ///
   /// - Parameters:
   ///   - name: As in the synchronous `tag`.
-  ///   - moment: When; the moment of the call's turn by default.
+  ///   - moment: The moment to name; by default that of the call's turn.
   /// - Returns: The tag.
   /// - Throws: As the synchronous `tag`.
   @discardableResult
@@ -49,7 +49,7 @@ extension Database {
     try await inBackground { try self.tag(name, at: moment) }
   }
 
-  /// Takes the name of a moment away without blocking the caller's thread.
+  /// Removes the name of a moment without blocking the caller's thread.
   ///
   /// - Parameter name: The tag's name.
   /// - Returns: True if there was one.

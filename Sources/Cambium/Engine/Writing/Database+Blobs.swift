@@ -8,8 +8,8 @@ extension Database {
   ///
   /// - Parameter data: The content.
   /// - Returns: The blob, for a value that refers to it: `tx.set(path, to: .blob(blob))`. A blob
-  ///   that nothing has referred to yet is kept, too. One that was referred to by something
-  ///   compacted since may be given up after ten minutes: store it again then.
+  ///   without references is kept, too. One whose references were compacted since may be removed
+  ///   after ten minutes: store it again then.
   /// - Throws: As `store`.
   public func store(_ data: Data) throws -> Blob { try store { try $0.append(data) } }
 
@@ -24,8 +24,8 @@ extension Database {
   /// - Returns: As `store`.
   /// - Throws: Any error that `body` throws; ``DatabaseError/full(reason:)``,
   ///   ``DatabaseError/busy(reason:)``, ``DatabaseError/misuse(reason:)`` inside a write. Nothing
-  ///   can be seen of the blob then.
-  /// - Complexity: one flush for about 16 MiB, and a small one where the content is stored already.
+  ///   of the blob is visible then.
+  /// - Complexity: one flush for about 16 MiB, and a small one if the content is stored already.
   public func store(_ body: (inout BlobWriter) throws -> Void) throws -> Blob {
     try translating {
       var spool = try BlobWriter(directory: path)
@@ -48,11 +48,11 @@ extension Database {
 }
 
 extension Log {
-  /// Keeps a blob from being given up, if it is there; the writer's turn is held.
+  /// Keeps a stored blob from being removed; the writer's turn is held.
   ///
-  /// - Returns: True if it is there.
+  /// - Returns: True if it is stored.
   fileprivate func keep(_ blob: Blob) throws -> Bool {
-    // One of which the last chunk is gone is being given up, and then stored anew, off the list.
+    // A blob without its last chunk is being removed, and then stored again, off the list.
     let (isThere, isListed) = try readNewest {
       (try $0.hasBlob(blob), try $0.blobsGivenUp().contains(blob.hash))
     }
@@ -91,7 +91,7 @@ public struct BlobWriter: ~Copyable {
 
   func finish() throws -> Blob { Blob(hash: digest.current(), size: size) }
 
-  /// A chunk of what was written.
+  /// A chunk of the written content.
   func read(_ number: UInt32) throws -> [UInt8] {
     try file.read(at: UInt64(number) * UInt64(BlobChunks.chunkBytes), count: BlobChunks.chunkBytes)
   }
@@ -105,8 +105,8 @@ extension Snapshot {
   ///   - body: Takes up to 256 KiB at a time, in order.
   /// - Throws: Any error that `body` throws; ``DatabaseError/corrupt(reason:)`` when a chunk is
   ///   missing or damaged, ``DatabaseError/closed(reason:)`` after the database was closed.
-  /// - Complexity: one lookup and, where it was stored compressed, one decompression for each
-  ///   chunk; memory for one.
+  /// - Complexity: one lookup and, if it was stored compressed, one decompression for each chunk;
+  ///   memory for one.
   public func read(_ blob: Blob, _ body: (Data) throws -> Void) throws {
     try translating {
       for number in 0..<blob.chunkCount {
@@ -115,7 +115,7 @@ extension Snapshot {
     }
   }
 
-  /// A blob's content as a whole, for those that fit into memory.
+  /// A blob's content as a whole, for blobs that fit into memory.
   ///
   /// - Throws: As ``read(_:_:)``.
   public func read(_ blob: Blob) throws -> Data {

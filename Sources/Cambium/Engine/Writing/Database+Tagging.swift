@@ -2,8 +2,8 @@
 
 extension Database {
   /// The named moments, by sequence number and then by name. Reading them throws
-  /// ``DatabaseError/corrupt(reason:)`` where an entry is damaged,
-  /// ``DatabaseError/closed(reason:)`` after `close`.
+  /// ``DatabaseError/corrupt(reason:)`` if an entry is damaged, ``DatabaseError/closed(reason:)``
+  /// after `close`.
   public var tags: [Tag] {
     get throws {
       if directory.feed.isClosed { throw DatabaseError.closed(reason: "the database is closed") }
@@ -16,16 +16,16 @@ extension Database {
   ///     try database.tag("release-1")
   ///     let then = try database.snapshot(at: .tag("release-1"))
   ///
-  /// The name is stored in the log, durable when the call returns. It is no transaction: the
-  /// ``head`` stays, and observers are not told.
+  /// The name is stored in the log, durable when the call returns. It is not a transaction: the
+  /// ``head`` stays, and observers are not notified.
   ///
   /// - Parameters:
   ///   - name: At most 400 bytes, without spaces, control characters and `..`, and with neither a
   ///     dot at its ends nor a `-` in front.
-  ///   - moment: When; now by default.
+  ///   - moment: The moment to name; now by default.
   /// - Returns: The tag.
-  /// - Throws: ``DatabaseError/badKey(_:reason:)`` for a name that cannot be one,
-  ///   ``DatabaseError/exists(_:reason:)`` where it names another moment already,
+  /// - Throws: ``DatabaseError/badKey(_:reason:)`` for an invalid name,
+  ///   ``DatabaseError/exists(_:reason:)`` if it names another moment already,
   ///   ``DatabaseError/noSuchMoment(reason:)``; as `write` does. Nothing is stored then.
   /// - Complexity: one durable flush; it waits for its turn as a synchronous `write` does.
   @discardableResult
@@ -45,7 +45,7 @@ extension Database {
     }
   }
 
-  /// Takes the name of a moment away; the moment itself stays.
+  /// Removes the name of a moment; the moment itself stays.
   ///
   /// - Parameter name: The tag's name.
   /// - Returns: True if there was one.

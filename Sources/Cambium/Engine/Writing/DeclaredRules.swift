@@ -1,15 +1,15 @@
-// Obeying declared rules, before an operation is applied and logged: values outside a domain are
-// replaced, what stands for absence is left out, references must lead somewhere, and what refers to
-// a record that goes is dealt with first. All of it becomes explicit operations, so that folding
-// the log needs no rules.
+// Applying declared rules, before an operation is applied and logged: values outside a domain are
+// replaced, values that equal the default of absence are left out, references must lead somewhere,
+// and references to a removed record are handled first. All of it becomes explicit operations, so
+// that folding the log needs no rules.
 
-/// Obeys the rules that collections declare.
+/// Applies the rules that collections declare.
 struct DeclaredRules {
   private let transaction: RunningTransaction
 
   init(_ transaction: RunningTransaction) { self.transaction = transaction }
 
-  /// The operation as the rules want it.
+  /// The operation after the rules were applied.
   func obeying(_ operation: Operation) throws -> Operation {
     if transaction.draft.restored.isUndoing, !transaction.catalog.collections.isEmpty,
       let path = operation.changedPath
@@ -29,9 +29,9 @@ struct DeclaredRules {
     }
   }
 
-  /// A change of a value in place, as the update that comes out where the change alone would not
-  /// do: where the value would leave its domain, or where nothing is there and that stands for
-  /// something else than what counts as zero or as empty.
+  /// A change of a value in place, as the resulting update if the change alone would not suffice:
+  /// if the value would leave its domain, or if it is absent and its default is something other
+  /// than zero or empty.
   private func settled(
     _ operation: Operation, _ path: Path, _ property: PropertyPlan
   ) throws -> Operation {
@@ -54,8 +54,8 @@ struct DeclaredRules {
     if let domain = property.domain, try new.lend({ try property.definition.type.takes($0) }) {
       treated = try domain.treated(new)
     }
-    // A change that is logged as one can be taken back alone, also the first one, and also one that
-    // leads back to what absence stands for. Without that value, some have nothing to change.
+    // A change that is logged as such can be undone alone, including the first one, and one that
+    // leads back to the default. Without that value, some changes have nothing to change.
     if let bare = start == record ? changed : try? Content.applying(operation, to: record) {
       let value = try bare.value(of: name)
       if value == treated || (value == nil && treated == property.omitted) { return operation }
@@ -63,7 +63,7 @@ struct DeclaredRules {
     return .update(path, [.init(name: name, value: treated == property.omitted ? nil : treated)])
   }
 
-  /// Refuses what adds a reference that leads nowhere.
+  /// Refuses a change that adds a reference that leads nowhere.
   private func checkTarget(
     addedBy change: ValueChange<[UInt8]>, at path: Path, _ property: PropertyDefinition,
     _ collection: Path
@@ -93,7 +93,7 @@ struct DeclaredRules {
 }
 
 extension StateWriter {
-  /// The collection whose rules may make something else of an operation, if there is one.
+  /// The collection whose rules may change an operation, if there is one.
   @inline(__always)
   fileprivate mutating func plan(ruling operation: Operation) -> CollectionPlan? {
     if catalog.collections.isEmpty { return nil }
@@ -136,7 +136,7 @@ extension CollectionPlan {
 }
 
 extension PropertyPlan {
-  /// The stored form that the rules make of a value; nil for nothing.
+  /// The stored form of a value after the rules were applied; nil for no value.
   fileprivate func treated(
     _ value: [UInt8], _ collection: Path, _ rules: DeclaredRules
   ) throws -> [UInt8]? {

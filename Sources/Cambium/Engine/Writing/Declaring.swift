@@ -1,34 +1,35 @@
 // Declaring a collection that has many records, while others write:
 //
-//     records held against the rules ──▶ declared, nothing new ──▶ filled ──▶ entries looked at ──▶
-//     outside any transaction            is unique or full yet     in steps   for uniqueness
+//     records checked by the rules ──▶ declared, but new indexes ──▶ built ──▶ entries checked ──▶
+//     outside any transaction          are neither unique nor        in steps  for uniqueness
+//                                      complete yet
 //
-//     ──▶ declared as wanted
+//     ──▶ declared as requested
 //
-// Anything that has changed since a look from outside is looked at again within the transaction
-// that follows, so that nothing slips in between.
+// Anything that has changed since an outside check is checked again within the transaction that
+// follows, so that no violation is missed.
 
 import LMDB
 
 extension Database {
-  /// Declares what a collection's records are, in transactions of its own, while others write.
+  /// Declares the form of a collection's records, in transactions of its own, while others write.
   ///
   /// A declaration binds every writer from then on. New indexes and views of a collection with more
-  /// than 2,000 records are filled in steps of about 2 ms, and those that are not declared any more
-  /// are emptied the same way. Others write in between; queries use those that are full. Where the
-  /// process ends in between, filling goes on when the database is opened again, and uniqueness has
-  /// to be declared once more.
+  /// than 2,000 records are built in steps of about 2 ms, and the entries of those that are no
+  /// longer declared are removed the same way. Others write in between; queries use those that are
+  /// complete. If the process ends in between, building continues when the database is opened
+  /// again, and uniqueness has to be declared once more.
   ///
   /// - Parameters:
   ///   - path: The node whose children are the records.
-  ///   - definition: The new declaration; nil takes the present one back, and leaves the records.
-  ///   - metadata: Why, kept with the transactions.
-  ///   - actor: Who declares it; stored in the metadata as `actor`.
-  ///   - progress: Told about ten times a second how far it is, on this thread; false breaks off,
-  ///     as the end of the process would.
-  /// - Throws: As ``Transaction/declare(_:_:)``, with the declaration as it was before, unless what
-  ///   was written meanwhile keeps only to the new one, without its uniqueness;
-  ///   `CancellationError` where `progress` said so.
+  ///   - definition: The new declaration; nil removes the present one, and leaves the records.
+  ///   - metadata: Texts to store with the transactions, such as the reason.
+  ///   - actor: The person or program that declares it; stored in the metadata as `actor`.
+  ///   - progress: Called about ten times a second, on this thread; false cancels, with the same
+  ///     effect as the end of the process.
+  /// - Throws: As ``Transaction/declare(_:_:)``, with the previous declaration in effect, unless
+  ///   records written meanwhile obey only the new one, which then stays without its uniqueness;
+  ///   `CancellationError` if `progress` returned false.
   /// - Complexity: 2 to 5 µs for each record and each new index, in which readers do not wait, and
   ///   writers for a step at most.
   public func declare(
@@ -38,14 +39,14 @@ extension Database {
     try declare(path, progress, metadata: metadata.signed(by: actor)) { _, _ in definition }
   }
 
-  /// Declares what a collection's records are, without blocking the caller's thread; cancelling the
-  /// task breaks off between two steps.
+  /// Declares the form of a collection's records, without blocking the caller's thread; cancelling
+  /// the task stops between two steps.
   ///
   /// - Parameters:
   ///   - path: The node whose children are the records.
-  ///   - definition: The new declaration; nil takes the present one back.
-  ///   - metadata: Why, kept with the transactions.
-  ///   - actor: Who declares it; stored in the metadata as `actor`.
+  ///   - definition: The new declaration; nil removes the present one.
+  ///   - metadata: Texts to store with the transactions, such as the reason.
+  ///   - actor: The person or program that declares it; stored in the metadata as `actor`.
   ///   - progress: As in the synchronous `declare`, on another thread.
   /// - Throws: As the synchronous `declare`.
   public func declare(
@@ -57,12 +58,13 @@ extension Database {
     }
   }
 
-  /// True if a collection has so many records that nobody should wait for all of them.
+  /// True if a collection has so many records that no writer should wait for all of them.
   func isLarge(_ path: Path) throws -> Bool {
     try read { try $0[path].childCount > directory.options.declaredAtOnce }
   }
 
-  /// Declares what a closure makes of a snapshot, and of the transaction that will declare it.
+  /// Declares the definition that a closure returns for a snapshot, and for the declaring
+  /// transaction.
   package func declare(
     _ path: Path, _ progress: ProgressHandler?, metadata: [String: String] = [:],
     _ wanted: @escaping (Snapshot, SequenceNumber) throws -> CollectionDefinition?
@@ -77,7 +79,7 @@ extension Database {
 
 /// Declares one collection.
 private struct Declaring {
-  /// How often another declaration may come in between.
+  /// The number of times that another declaration may intervene.
   static let roundsMax = 100
 
   private let path: Path
@@ -97,7 +99,7 @@ private struct Declaring {
     self.wanted = wanted
   }
 
-  /// Declares, unless another declaration comes in between or indexes are still being filled.
+  /// Declares, unless another declaration intervenes or indexes are still being built.
   ///
   /// - Returns: True if it is done; false to try again.
   func run() throws -> Bool {
@@ -113,9 +115,9 @@ private struct Declaring {
     return difference.unique.isEmpty ? true : try makeUnique(interim, difference.present, moment)
   }
 
-  /// Holds the records against the rules.
+  /// Checks the records against the rules.
   ///
-  /// - Returns: The changes to make, and the moment; nil where nothing takes long.
+  /// - Returns: The changes to make, and the moment; nil if nothing takes long.
   private func look() throws -> (Difference, SequenceNumber)? {
     let before = try database.snapshot()
     guard let difference = try difference(before), difference.needsSteps else { return nil }
@@ -127,9 +129,9 @@ private struct Declaring {
     try wanted(snapshot, .zero).map { try Difference($0, path, snapshot) }
   }
 
-  /// Declares what needs no look at the entries.
+  /// Declares the part that requires no check of the entries.
   ///
-  /// - Returns: The declaration, or nil where another one has come in between.
+  /// - Returns: The declaration, or nil if another one has intervened.
   private func declareInterim(
     _ difference: Difference, _ moment: SequenceNumber
   ) throws -> CollectionDefinition? {
@@ -146,7 +148,7 @@ private struct Declaring {
     }
   }
 
-  /// Declares the rest, once the indexes are full.
+  /// Declares the rest, once the indexes are complete.
   private func makeUnique(
     _ interim: CollectionDefinition, _ present: CollectionDefinition?, _ moment: SequenceNumber
   ) throws -> Bool {
@@ -163,7 +165,7 @@ private struct Declaring {
         return true
       }
     } catch DatabaseError.notUnique(let one, let index, takenBy: let other) {
-      // Where a record was written meanwhile that only the new rules allow, these stay.
+      // If a record was written meanwhile that only the new rules allow, these stay.
       _ = try? database.write(metadata: metadata) { tx in
         guard try tx.definition(of: path) == interim else { return }
         try tx.running.declare(path, present, checkedAt: moment)
@@ -206,7 +208,7 @@ private struct Difference {
     let unique = draft.indexes.filter { $0.isUnique && old?.index(like: $0)?.isUnique != true }
     let isFilling = old?.numbers.contains { catalog.collections.isFilling($0) } ?? false
     let hasNewRules = old.map { !$0.definition.hasSameRules(as: wanted) } ?? true
-    // While another takes its place, what is unique would not be: that is done at once.
+    // While another index replaces it, a unique one would not be unique: that is done at once.
     let keepsUnique = old?.indexes.allSatisfy { index in
       !index.isUnique || draft.index(like: index)?.isUnique == true
     }
@@ -231,7 +233,7 @@ private struct Difference {
     return interim
   }
 
-  /// Holds records against rules that are new.
+  /// Checks records against new rules.
   func checkRecords(_ snapshot: Snapshot, _ seen: (UInt64) throws -> Void) throws {
     if let present, present.hasSameRules(as: wanted) { return }
     var done: UInt64 = 0
@@ -242,7 +244,7 @@ private struct Difference {
     }
   }
 
-  /// Looks for records that are the same to an index that becomes unique.
+  /// Searches for records with the same values in an index that becomes unique.
   func checkUniqueness(_ snapshot: Snapshot, _ seen: (UInt64) throws -> Void) throws {
     guard let plan = catalog.collections[path] else { return }
     var done: UInt64 = 0
@@ -258,7 +260,7 @@ private struct Difference {
 }
 
 extension RunningTransaction {
-  /// Declares what was looked at as of an earlier moment; new indexes are filled later.
+  /// Declares a definition that was checked as of an earlier moment; new indexes are built later.
   fileprivate func declare(
     _ path: Path, _ definition: CollectionDefinition?, checkedAt moment: SequenceNumber
   ) throws {
@@ -275,7 +277,8 @@ extension RunningTransaction {
 extension WriteGroup {
   private static let keysMax = 10_000
 
-  /// The keys of the records of a collection that were touched after a moment; nil for any of them.
+  /// The keys of a collection's records that were touched after a moment; nil if it may be any of
+  /// them.
   fileprivate func keysChanged(in path: Path, after moment: SequenceNumber) throws -> Set<[UInt8]>?
   {
     var keys: Set<[UInt8]>? = []
@@ -302,7 +305,7 @@ extension WriteGroup {
     return keys
   }
 
-  /// A committed record, or nil where it is compacted.
+  /// A committed record, or nil if it was compacted.
   private func recordIfKept(_ sequence: SequenceNumber) throws -> TransactionRecord? {
     do { return try directory.log.read { try $0.record(sequence) } } catch DatabaseError.compacted {
       return nil

@@ -1,23 +1,23 @@
-// Reading outside, thinking, and writing only if what was read still holds: nobody waits for
-// whoever thinks, and whoever was overtaken tries again. (Kung and Robinson, "On optimistic methods
-// for concurrency control", 1981.)
+// Reading outside, computing, and writing only if the data read is unchanged: no writer waits for
+// the computation, and a caller that was overtaken tries again. (Kung and Robinson, "On optimistic
+// methods for concurrency control", 1981.)
 //
-//     snapshot ──▶ read, think, ask others ──▶ write: expect(unchanged:since:) ──▶ commit
-//        ▲                                                  │
-//        └──────────────── conflict: somebody wrote it ─────┘
+//     snapshot ──▶ read, compute, call others ──▶ write: expect(unchanged:since:) ──▶ commit
+//        ▲                                                │
+//        └──────────────── conflict: it was written ──────┘
 
 import FoundationEssentials
 import LMDB
 
-/// Something that a writer has read, and that must still be so when its transaction runs. Every
+/// A fact that a writer has read, and that must still hold when its transaction runs. Every
 /// condition of a write is one: `write(expecting:)`, the `expect` calls of ``Transaction``, and
-/// those of undo and of scripts, which are made of these.
+/// those of undo and of scripts, which use them.
 enum Expectation {
   /// The newest transaction is this one.
   case head(SequenceNumber)
   /// A node's own value was last changed by this transaction; zero for no node.
   case modified(Path, at: SequenceNumber)
-  /// Nobody has written to a node or below it since this transaction.
+  /// No transaction has written to a node or below it since this one.
   case unchanged(Path, since: SequenceNumber)
 }
 
@@ -48,7 +48,7 @@ extension RunningTransaction {
 }
 
 extension Transaction {
-  /// Goes on only if a node's own value was last changed by a given transaction.
+  /// Continues only if a node's own value was last changed by a given transaction.
   ///
   /// - Parameters:
   ///   - path: The node; for a property, its record.
@@ -59,7 +59,7 @@ extension Transaction {
     try running.check(.modified(path, at: sequence))
   }
 
-  /// Goes on only if nobody has written to a node or below it since the caller read it.
+  /// Continues only if a node and everything below it is unchanged since the caller read it.
   ///
   ///     let cart = try database.snapshot()
   ///     let total = try price(cart["carts/7"])
@@ -68,7 +68,7 @@ extension Transaction {
   ///       try tx.set("orders/9", to: .integer(total))
   ///     }
   ///
-  /// Writing the same value again counts; what this transaction itself has written does not. A path
+  /// Writing the same value again counts as a change; this transaction's own writes do not. A path
   /// may also name a property: then a write of that property counts, and one of the whole record.
   ///
   /// - Parameters:
@@ -77,7 +77,7 @@ extension Transaction {
   /// - Throws: ``DatabaseError/conflict(_:expected:found:)`` with the first transaction that came
   ///   between; unless the body catches it, nothing is stored.
   ///   ``DatabaseError/compacted(oldest:)`` for a moment before the horizon.
-  /// - Complexity: reads the transactions that were written since: none, mostly.
+  /// - Complexity: reads the transactions that were written since, usually none.
   public func expect(unchanged path: Path, since sequence: SequenceNumber) throws {
     try translating { try running.check(.unchanged(path, since: sequence)) }
   }
@@ -85,8 +85,8 @@ extension Transaction {
 }
 
 extension Database {
-  /// Runs something that reads a snapshot and writes, again with a new one as long as others have
-  /// written what it read.
+  /// Runs a body that reads a snapshot and writes, and repeats it with a new snapshot as long as
+  /// others have changed the data that it read.
   ///
   ///     try await database.retrying { snapshot in
   ///       let order = try snapshot.get(id)
@@ -97,17 +97,17 @@ extension Database {
   ///       }
   ///     }
   ///
-  /// Each conflict means that somebody else has come further. Before another attempt it waits, 0.1
-  /// ms at first and up to 50 ms, each time for about twice as long as before, so that those who
-  /// meet get apart.
+  /// Each conflict means that another writer has succeeded. Before the next attempt the call waits,
+  /// 0.1 ms at first and up to 50 ms, each time for about twice as long as before, so that
+  /// conflicting writers separate.
   ///
   /// - Parameters:
-  ///   - attempts: How often it is tried at most.
+  ///   - attempts: The maximum number of attempts.
   ///   - isolation: The actor that `body` runs on, the caller's.
   ///   - body: Reads the snapshot, whose pages stay alive until it returns, and writes.
   /// - Returns: The value that `body` returns.
-  /// - Throws: ``DatabaseError/conflict(_:expected:found:)`` after the last attempt; at once
-  ///   whatever else `body` throws, and `CancellationError`.
+  /// - Throws: ``DatabaseError/conflict(_:expected:found:)`` after the last attempt; at once any
+  ///   other error that `body` throws, and `CancellationError`.
   public func retrying<R>(
     attempts: Int = 10, isolation: isolated (any Actor)? = #isolation,
     _ body: (Snapshot) async throws -> R
@@ -122,13 +122,13 @@ extension Database {
     }
   }
 
-  /// The same, on the caller's thread; see the async one.
+  /// Retries on the caller's thread; see the async form.
   ///
   /// - Parameters:
-  ///   - attempts: How often it is tried at most.
+  ///   - attempts: The maximum number of attempts.
   ///   - body: Reads the snapshot and writes.
   /// - Returns: The value that `body` returns.
-  /// - Throws: As the async one.
+  /// - Throws: As the async form.
   public func retrying<R>(attempts: Int = 10, _ body: (Snapshot) throws -> R) throws -> R {
     var backoff = Backoff(attempts: attempts)
     while true {
@@ -139,10 +139,10 @@ extension Database {
   }
 }
 
-/// The pauses between attempts of something in which others may come in between: half of each is
-/// left to chance, so that two which have met do not meet again.
+/// The pauses between attempts that may conflict with others: half of each is random, so that two
+/// callers in conflict do not conflict again.
 struct Backoff {
-  /// How many more attempts there are.
+  /// The number of attempts left.
   private var left: Int
   /// The longest pause before the next attempt.
   private var bound = Duration.microseconds(100)
@@ -150,7 +150,7 @@ struct Backoff {
 
   init(attempts: Int) { left = max(attempts, 1) - 1 }
 
-  /// The pause before the next attempt; nil where there is none.
+  /// The pause before the next attempt; nil if there is none.
   mutating func next() -> Duration? {
     if left == 0 { return nil }
     left -= 1
@@ -158,7 +158,7 @@ struct Backoff {
     return bound * Double.random(in: 0.5...1)
   }
 
-  /// Waits on the calling thread; false where there is no other attempt.
+  /// Waits on the calling thread; false if there is no other attempt.
   mutating func pause() -> Bool {
     guard let pause = next() else { return false }
     usleep(UInt32(pause / .microseconds(1)))
@@ -189,7 +189,7 @@ extension WriteGroup {
 extension TransactionRecord {
   /// True if the transaction has written to a node or below it, or to the property of that path.
   fileprivate func touches(_ path: Path, _ catalog: Catalog) throws -> Bool {
-    // A name that was never given a number is no record's.
+    // A name without a number is no record's.
     let property = path.last.flatMap { catalog.id(of: $0.description) }
     var reader = OperationReader(operations)
     while let operation = try reader.next() {

@@ -1,33 +1,33 @@
-// Asking an app's hooks and rules about changes of records.
+// Calls of an app's hooks and rules about changes of records.
 
-/// The app's code that has a say in changes of records, and which of it runs.
+/// The app's code that reviews changes of records, and the part of it that runs.
 struct RecordHooks {
-  /// Which changes it is asked about.
+  /// The changes about which it is called.
   enum Scope: Equatable {
     case all
     case none
-    /// Of a property that lies there in its model.
+    /// Changes of a property at that place in its model.
     case part(Range<Int>)
   }
 
   var guards: RecordGuards
   var scope = Scope.all
-  /// The records whose hooks are running: what these write to them is not asked about again.
+  /// The records whose hooks are running: their own writes to these records call no hooks again.
   var paths: Set<Path> = []
   var depth = 0
 
-  /// Hooks that write records whose hooks write may come so deep.
+  /// The maximum depth of hooks that write records with hooks.
   static let depthMax = 32
 
-  /// True if the app's code is asked about changes.
+  /// True if the app's code is called about changes.
   var areAsked: Bool { !guards.isEmpty && scope != .none }
 
-  /// True if it is asked about records that go.
+  /// True if it is called about removed records.
   var areAskedOfDeletions: Bool { areAsked && guards.haveDeletions }
 }
 
 extension RunningTransaction {
-  /// Runs what changes only a part of a model, or what nobody is asked about.
+  /// Runs a body that changes only a part of a model, or about which no code is called.
   func asking<R>(_ scope: RecordHooks.Scope, _ body: () throws -> R) throws -> R {
     let outer = hooks.scope
     hooks.scope = scope
@@ -35,7 +35,7 @@ extension RunningTransaction {
     return try body()
   }
 
-  /// Runs the hooks that are asked about a record.
+  /// Runs the hooks that are called about a record.
   func asking<R>(about path: Path?, _ body: () throws -> R) throws -> R {
     let (scope, paths, depth) = (hooks.scope, hooks.paths, hooks.depth)
     guard depth < RecordHooks.depthMax else {
@@ -51,8 +51,8 @@ extension RunningTransaction {
   }
 }
 
-/// Asks hooks and rules in code about the changes of a transaction, and logs these with what the
-/// code makes of them.
+/// Calls hooks and rules in code about the changes of a transaction, and logs these with the
+/// changes that the code makes.
 struct HookCalls {
   private let transaction: RunningTransaction
 
@@ -62,9 +62,10 @@ struct HookCalls {
     @inline(__always) _read { yield transaction.hooks }
   }
 
-  /// Asks about a change of a record's properties, and logs it with what the code makes of it.
+  /// Calls the code about a change of a record's properties, and logs it with the code's own
+  /// changes.
   ///
-  /// Where `isObeyed`, declared rules have nothing to say about it.
+  /// If `isObeyed`, the declared rules have been applied already.
   func change(_ operation: Operation, isObeyed: Bool = false) throws {
     func log(_ operation: Operation) throws {
       try transaction.log(isObeyed ? operation : try DeclaredRules(transaction).obeying(operation))
@@ -77,7 +78,7 @@ struct HookCalls {
     else { return try log(operation) }
     let updates: [Operation.PropertyUpdate]
     do { updates = try ask(guardian, change) } catch let error as UnreadableRecord {
-      // Declared rules may have more to say.
+      // Declared rules may apply again.
       try log(operation)
       throw error.cause
     }
@@ -87,8 +88,8 @@ struct HookCalls {
     }
   }
 
-  /// The change that an operation makes to a record; nil where there is none before and after, or
-  /// it stays as it was.
+  /// The change that an operation makes to a record; nil if there is no record before and after, or
+  /// it stays the same.
   private func guardedChange(by operation: Operation, at path: Path) throws -> GuardedChange? {
     let old = try transaction.record(at: path)
     if old == nil, !operation.createsNodes { return nil }
@@ -109,7 +110,7 @@ struct HookCalls {
     }
   }
 
-  /// Asks about a record that goes.
+  /// Calls the code about a record that is removed.
   func askAboutDeletion(of path: Path) throws {
     guard let guardian = hooks.guards[of: path], guardian.isAskedOfDeletions,
       !hooks.paths.contains(path), let record = try transaction.record(at: path),
@@ -118,7 +119,7 @@ struct HookCalls {
     _ = try ask(guardian, GuardedChange(path: path, old: record.bytes))
   }
 
-  /// Asks about the records that have come to a place with all below it.
+  /// Calls the code about the records that have arrived at a place with everything below it.
   func askAboutRestored(_ path: Path, from source: Path?) throws {
     if !hooks.areAsked { return }
     try askAboutRestored(one: path, from: source.flatMap { $0.parent == path.parent ? $0 : nil })
@@ -131,7 +132,7 @@ struct HookCalls {
     }
   }
 
-  /// Asks about one of them; `former` is where it was, if it has only got another key.
+  /// Calls the code about one of them; `former` is its old path, if it has only got another key.
   private func askAboutRestored(one path: Path, from former: Path?) throws {
     guard let guardian = hooks.guards[of: path], let record = try transaction.record(at: path),
       record.kind == .record
@@ -148,6 +149,6 @@ struct HookCalls {
 }
 
 extension Operation {
-  /// True if it makes the node where there is none.
+  /// True if it creates a missing node.
   fileprivate var createsNodes: Bool { if case .set = self { true } else { false } }
 }

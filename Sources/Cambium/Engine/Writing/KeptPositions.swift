@@ -5,7 +5,7 @@ final class KeptPositions: Sendable {
   private struct Positions {
     /// The positions for the next commit, by the names of their entries.
     var kept: [String: UInt64] = [:]
-    /// The positions of the commit that is under way.
+    /// The positions of the commit under way.
     var taken: [String: UInt64] = [:]
   }
 
@@ -24,7 +24,7 @@ final class KeptPositions: Sendable {
     positions.withLock { $0.kept[KeptPositions.entry(name)] = sequence.rawValue }
   }
 
-  /// Forgets a consumer's position that is not stored yet.
+  /// Discards a consumer's position that is not stored yet.
   func forget(_ name: String) {
     positions.withLock { $0.kept[KeptPositions.entry(name)] = nil }
   }
@@ -33,7 +33,7 @@ final class KeptPositions: Sendable {
 
   // MARK: Storing them
 
-  /// Takes the kept positions, for a commit. They can be asked for until it is done.
+  /// Takes the kept positions, for a commit. They can still be read until it is done.
   func take() -> [String: UInt64] {
     positions.withLock { positions in
       (positions.kept, positions.taken) = ([:], positions.kept)
@@ -44,7 +44,7 @@ final class KeptPositions: Sendable {
   /// Drops the positions that were taken: they are stored.
   func dropTaken() { positions.withLock { $0.taken.removeAll() } }
 
-  /// Keeps positions again whose commit failed, unless they have moved on.
+  /// Keeps positions again after their commit failed, unless they have advanced.
   func putBack() {
     positions.withLock { positions in
       positions.kept.merge(positions.taken) { newer, _ in newer }

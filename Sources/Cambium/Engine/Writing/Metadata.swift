@@ -1,9 +1,9 @@
-// The metadata that every write stores beside its operations: texts, and who makes it.
+// The metadata that every write stores beside its operations: texts, and the actor.
 
 extension [String: String] {
-  /// Metadata that also says who makes a change.
+  /// Metadata that includes the actor of a change.
   ///
-  /// - Parameter actor: Who, kept under `actor`; nil leaves the metadata as it is.
+  /// - Parameter actor: The actor, stored under `actor`; nil leaves the metadata unchanged.
   /// - Returns: The metadata.
   func signed(by actor: String?) -> [String: String] {
     guard let actor else { return self }

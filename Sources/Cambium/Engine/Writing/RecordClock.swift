@@ -1,11 +1,11 @@
-// The times that records get.
+// The times of records.
 //
-//     time of day ──▶ not after the year 9999 ──▶ a leap forward is believed once it has lasted
+//     time of day ──▶ not after the year 9999 ──▶ a leap forward is accepted once it has lasted
 //                 ──▶ not before the newest record
 //
-// Times never go back in the log, or moments could not be found in it. So a clock that is wrong for
-// once would fix the times of all records until it is reached again. A leap forward while a process
-// runs is therefore not taken over at once, and a clock that is behind the log is told.
+// Times never go back in the log, or moments could not be found in it. So a clock that is wrong
+// once would determine the times of all records until its time is reached. A leap forward while a
+// process runs is therefore not accepted at once, and a clock that is behind the log is reported.
 
 import FoundationEssentials
 import Synchronization
@@ -13,39 +13,39 @@ import Synchronization
 /// Gives records their times, for one open database.
 final class RecordClock: Sendable {
   /// The last microsecond of the year 9999. The hybrid clock, which has 48 bits of milliseconds,
-  /// goes on until the year 10889.
+  /// lasts until the year 10889.
   static let latest: Int64 = 253_402_300_799_999_999
   /// The most that the clock may gain over the time that has passed.
   private static let leapMin = Duration.seconds(3600)
-  /// The time that a leap must last until it is believed.
+  /// The time that a leap must last until it is accepted.
   private static let leapAge = Duration.seconds(600)
-  /// The most that the clock may be behind the newest record before that is told.
+  /// The most that the clock may be behind the newest record before that is reported.
   private static let lagMax: Int64 = 60_000_000
 
   private struct State {
-    /// The last reading that was believed, and when that was.
+    /// The last reading that was accepted, and the instant of it.
     var believed: (time: Int64, at: ContinuousClock.Instant)?
-    /// When the clock leapt forward, while that is not believed.
+    /// The instant at which the clock leapt forward, while the leap is not accepted.
     var leap: ContinuousClock.Instant?
     var isBehind = false
   }
 
   private let state = Mutex(State())
-  /// False for a clock that the app gives: its leaps are believed at once.
+  /// False for a clock that the app supplies: its leaps are accepted at once.
   private let holdsLeaps: Bool
 
   init(holdsLeaps: Bool) { self.holdsLeaps = holdsLeaps }
 
-  /// The last reading that was believed, in microseconds since 1970.
+  /// The last reading that was accepted, in microseconds since 1970.
   var believed: Int64? { state.withLock { $0.believed?.time } }
 
   /// The time of a record.
   ///
   /// - Parameters:
   ///   - clock: The reading of the clock, in microseconds since 1970.
-  ///   - instant: The moment of the reading, by a clock that nobody sets.
-  ///   - newest: The time of the record before.
-  /// - Returns: The time, and what an app should hear of, once.
+  ///   - instant: The moment of the reading, by a monotonic clock.
+  ///   - newest: The time of the previous record.
+  /// - Returns: The time, and a diagnostic to report to the app once.
   func time(
     _ clock: Int64, at instant: ContinuousClock.Instant, after newest: Int64
   ) -> (time: Int64, news: Diagnostic?) {
@@ -101,8 +101,8 @@ struct Generators: Sendable {
 }
 
 extension OpenDirectory {
-  /// The last record at or before a time of day, or zero. Where the newest record's time is still
-  /// to come it was written before now all the same, so that now is the newest moment.
+  /// The last record at or before a time of day, or zero. If the newest record's time is in the
+  /// future it was still written before now, so now is the newest moment.
   func sequence(at date: Date) throws -> SequenceNumber {
     let now = present
     return try log.read { log in
@@ -114,12 +114,13 @@ extension OpenDirectory {
     }
   }
 
-  /// The time of day; of a clock that the app gives, the last that it gave a record, if it did.
+  /// The time of day; for a clock that the app supplies, the last time that it gave a record, if
+  /// any.
   var present: Int64? {
     options.clock == nil ? WallClock.microseconds() : generators.clock.believed
   }
 
-  /// The greatest age of a time that was asked for as the present one, in microseconds.
+  /// The greatest age of a time that still counts as the present one, in microseconds.
   private static let presentMax: Int64 = 60_000_000
 
   /// The time of the next record.

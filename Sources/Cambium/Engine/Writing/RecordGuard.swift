@@ -1,31 +1,31 @@
-// The code of an app that has a say in changes of records: the hooks and the rules of models, which
-// the layer of models registers. It is asked where changes arise, in a transaction's body,
-// whichever call makes them; see HookCalls.swift. Records that are folded in from the log are
-// not asked about: that was done where they were written.
+// The code of an app that reviews changes of records: the hooks and the rules of models, which the
+// layer of models registers. It is called where changes are made, in a transaction's body,
+// whichever call makes them; see HookCalls.swift. It is not called about records that are folded in
+// from the log: that was done when they were written.
 
-/// A change of one record that an app's code is asked about.
+/// A change of one record about which an app's code is called.
 struct GuardedChange {
   let path: Path
-  /// The key that it had before, where that is another.
+  /// The record's previous key, if it was different.
   var oldKey: [UInt8]?
-  /// The stored record before; nil where there was none.
+  /// The stored record before; nil if there was none.
   var old: [UInt8]?
-  /// The stored record after; nil where it goes.
+  /// The stored record after; nil if it is removed.
   var new: [UInt8]?
-  /// Where in the model the change lies, where that is known.
+  /// The place of the change in the model, if it is known.
   var place: Range<Int>?
 }
 
-/// A record that cannot be read as the type that it is to be.
+/// A record that cannot be read as the type it should have.
 struct UnreadableRecord: Error { let cause: any Error }
 
 /// The hooks and rules of one collection's records.
 struct RecordGuard: Sendable {
-  /// Identifies the type whose code it is.
+  /// The identity of the type whose code it is.
   let owner: ObjectIdentifier
-  /// True if it is asked about records that go.
+  /// True if it is called about removed records.
   let isAskedOfDeletions: Bool
-  /// Asks about a change.
+  /// Calls the code about a change.
   ///
   /// - Returns: The updates that the code makes in turn, beyond the change itself.
   let ask: @Sendable (GuardedChange, borrowing Transaction) throws -> [Operation.PropertyUpdate]
@@ -37,10 +37,10 @@ struct RecordGuards: Sendable {
 
   var isEmpty: Bool { all.isEmpty }
 
-  /// True if any of them is asked about records that go.
+  /// True if any of them is called about removed records.
   private(set) var haveDeletions = false
 
-  /// Adds a collection's guard. Of two, as tests and migrations have them, the later one counts.
+  /// Adds a collection's guard. Of two, as in tests and migrations, the later one counts.
   mutating func add(_ guardian: RecordGuard, of collection: Path) {
     if all.contains(where: { $0.guardian.owner == guardian.owner }) { return }
     all.removeAll { $0.collection == collection }
@@ -58,17 +58,17 @@ struct RecordGuards: Sendable {
     return nil
   }
 
-  /// The guarded collections that lie at a path or below it.
+  /// The guarded collections at a path or below it.
   func collections(within path: Path) -> [(path: Path, guardian: RecordGuard)] {
     all.filter { $0.collection.isWithin(path) }.map { ($0.collection, $0.guardian) }
   }
 
-  /// True if any guard has to be asked about an operation.
+  /// True if any guard must be called about an operation.
   func concern(_ operation: Operation) -> Bool {
     switch operation {
     case .set(let path, _), .update(let path, _), .change(let path, _, _):
       self[of: path] != nil
-    // Records that refer to those that go may be guarded as well.
+    // Records that refer to the removed ones may be guarded as well.
     case .remove, .move, .restore: !isEmpty
     case .define, .event, .declare: false
     }

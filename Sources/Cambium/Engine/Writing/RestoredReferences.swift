@@ -1,19 +1,19 @@
-// References of what a transaction brings back: what a record refers to may have gone meanwhile.
-// The delete rule says what becomes of such a reference, as it would have if the record had been
-// there: it is taken away, or the transaction is refused. That is looked at when the body ends, so
-// that records which refer to each other may come back in any order.
+// References in restored records: their targets may have been removed in the meantime. The delete
+// rule decides the fate of such a reference, as it would have if the record had existed then: it is
+// removed, or the transaction is refused. That is checked when the body ends, so that records which
+// refer to each other may be restored in any order.
 
-/// The nodes that a transaction has brought back.
+/// The nodes that a transaction has restored.
 struct RestoredReferences {
   private var paths: [Path] = []
   private var known: Set<Path> = []
-  /// True if an undo is under way, which also sets references as they were.
+  /// True if an undo is under way, which also restores references.
   var isUndoing = false
 
-  /// Notes a node that came with all below it, or a record that was set.
+  /// Records a node that arrived with everything below it, or a record that was set.
   mutating func note(_ path: Path) { if known.insert(path).inserted { paths.append(path) } }
 
-  /// Gives all of them away.
+  /// Returns all of them, and removes them here.
   mutating func take() -> [Path] {
     defer { (paths, known) = ([], []) }
     return paths
@@ -21,14 +21,15 @@ struct RestoredReferences {
 }
 
 extension RestoredReferences {
-  /// Looks at the references of what came back.
+  /// Checks the references of the restored nodes.
   ///
-  /// - Throws: ``DatabaseError/invalid(_:)`` for a reference that leads nowhere and must not go.
+  /// - Throws: ``DatabaseError/invalid(_:)`` for a reference that leads nowhere and must not be
+  ///   removed.
   static func settle(in transaction: RunningTransaction) throws {
     var paths = transaction.draft.restored.take()
     while !paths.isEmpty {
       for path in paths { try settle(within: path, in: transaction) }
-      // Hooks may have brought back more.
+      // Hooks may have restored more.
       paths = transaction.draft.restored.take()
     }
   }
@@ -93,7 +94,7 @@ extension RunningTransaction {
 }
 
 extension PropertyDefinition {
-  /// True if what it refers to has to be there, as far as a rule says.
+  /// True if a rule requires that its targets exist.
   fileprivate var keepsReferences: Bool { target != nil && (deleteRule != nil || mustExist) }
 }
 

@@ -1,4 +1,4 @@
-// A value may refer only to a blob that is stored whole: before, or by the same transaction.
+// A value may refer only to a blob that is stored completely: before, or by the same transaction.
 
 import LMDB
 
@@ -6,7 +6,7 @@ extension RunningTransaction {
   /// Refuses an operation whose value refers to a blob that is not stored.
   ///
   /// - Throws: ``DatabaseError/badValue(_:reason:)``; nothing is changed.
-  /// - Complexity: one look at the value's bytes, and one lookup for each reference.
+  /// - Complexity: one pass over the value's bytes, and one lookup for each reference.
   func checkBlobs(_ operation: Operation) throws {
     if !BlobReferences.mayBe(in: operation) || directory.options.refersLoosely { return }
     try BlobReferences.forEach(in: operation) { blob in

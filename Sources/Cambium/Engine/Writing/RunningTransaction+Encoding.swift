@@ -1,7 +1,7 @@
-// From an app's values to stored ones: names get their numbers, which are defined in the log first.
+// From an app's values to stored ones: names become numbers, which are defined in the log first.
 
 extension RunningTransaction {
-  /// The number of a name, which is defined where it is new.
+  /// The number of a name, which is defined if it is new.
   func define(_ name: String) throws -> NameID {
     if let id = catalog.id(of: name) { return id }
     _ = try Key.checked(name)
@@ -12,7 +12,7 @@ extension RunningTransaction {
 
   /// A value's stored form.
   ///
-  /// - Throws: ``DatabaseError/badValue(_:reason:)`` naming the path.
+  /// - Throws: ``DatabaseError/badValue(_:reason:)`` with the path.
   func stored(_ value: Value, _ path: Path, depth: Int = 0) throws -> [UInt8] {
     do {
       var bytes: [UInt8] = []

@@ -1,19 +1,19 @@
-// The steps by which an operation of a body comes into the log, with what it entails:
+// The steps by which a body's operation and its consequences reach the log:
 //
 //     operation ──▶ hooks and rules in code ──▶ delete rules ──▶ declared rules ──▶ log
 //
 // Every call that changes records issues operations, and delete rules, undo and references that
-// follow a key make some of their own, so this is the one place where an app's code is asked. Its
-// hooks may write: that is done at once, before the operation that they were asked about.
+// follow a key issue some of their own, so this is the one place at which an app's code is called.
+// Its hooks may write: that happens at once, before the operation that they were called about.
 
 extension RunningTransaction {
   /// Applies one operation and logs it.
   ///
   /// - Parameters:
   ///   - operation: The operation.
-  ///   - isAsked: True if the app's code has been asked about it already.
-  /// - Throws: ``DatabaseError``, and what hooks throw; where the storage failed the transaction
-  ///   can only be given up.
+  ///   - isAsked: True if the app's code has been called about it already.
+  /// - Throws: ``DatabaseError``, and any error that hooks throw; if the storage failed the
+  ///   transaction can only be rolled back.
   func issue(_ operation: Operation, isAsked: Bool = false) throws {
     try use()
     // A write may move the pages that a query's records are lent from.

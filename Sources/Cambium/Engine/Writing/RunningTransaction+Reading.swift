@@ -1,7 +1,7 @@
-// Reading what a transaction has written, for rules, hooks and keys.
+// Reads of a transaction's own writes, for rules, hooks and keys.
 
 extension RunningTransaction {
-  /// The content that a node holds, or nil where there is none.
+  /// The content of a node, or nil if there is none.
   func record(at path: Path) throws -> Content? {
     guard let parent = path.parent, let key = path.last else { return nil }
     let reader = try self.reader
@@ -25,7 +25,7 @@ extension RunningTransaction {
 
   func exists(_ path: Path) throws -> Bool { try record(at: path) != nil }
 
-  /// The greatest integer key that a collection ever had; of one that is not declared, that it has.
+  /// The greatest integer key that a collection ever had; if it is not declared, that it has now.
   func greatestKey(_ path: Path) throws -> Int64? {
     try use()
     return try translating {
@@ -37,7 +37,7 @@ extension RunningTransaction {
   }
 
   /// True if there is a node at a path that is to be written next: found by the writer's own
-  /// cursor, which then stands where it will be written.
+  /// cursor, which is then at the place of the write.
   func hasNode(at path: Path) throws -> Bool {
     try use()
     return try translating { try group.stateWriter.hasNode(at: path) }

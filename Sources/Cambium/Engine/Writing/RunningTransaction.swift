@@ -4,7 +4,7 @@ import Synchronization
 
 /// A transaction while its body runs: the operations that it has applied, and its savepoints.
 ///
-/// It belongs to one body of a ``WriteGroup``; what still holds it afterwards is refused.
+/// It belongs to one body of a ``WriteGroup``; later uses of it are refused.
 ///
 /// Invariants:
 /// 1. Each operation of `operations` has been applied to the group's state, in order. Only
@@ -22,13 +22,13 @@ final class RunningTransaction: @unchecked Sendable {
     case ended
   }
 
-  /// The part of the transaction that goes back when a savepoint is undone.
+  /// The part of the transaction that is restored when a savepoint is rolled back.
   struct Draft {
     var metadata: [String: String]
     var additions: LogAdditions
     /// The closures that run once the transaction is durable.
     var afterCommit: [@Sendable () -> Void] = []
-    /// The nodes that came back, whose references are looked at in the end.
+    /// The restored nodes, whose references are checked at the end.
     var restored = RestoredReferences()
   }
 
@@ -38,18 +38,18 @@ final class RunningTransaction: @unchecked Sendable {
   }
 
   let group: WriteGroup
-  /// The number that the record gets.
+  /// The sequence number of the transaction's record.
   let sequence: SequenceNumber
   private(set) var operations: OperationWriter
   var draft: Draft
   private var savepoints: [Savepoint] = []
   private var phase = Phase.running
   private let thread = Platform.threadIdentity()
-  /// The app's hooks and rules about changes of records, and which of them run.
+  /// The app's hooks and rules about changes of records, and the part of them that runs.
   var hooks: RecordHooks
   /// True if the transaction gets a record even if it has no operation.
   var isAlwaysRecorded = false
-  /// How many queries are lending records of the transaction.
+  /// The number of queries that are lending records of the transaction.
   var openRuns = 0
 
   init(_ group: WriteGroup, _ metadata: [String: String]) {
@@ -79,17 +79,17 @@ final class RunningTransaction: @unchecked Sendable {
     throw DatabaseError.misuse(reason: "the transaction has ended; read from a snapshot instead")
   }
 
-  /// The view that sees what the transaction has written.
+  /// The view that includes the transaction's writes.
   var reader: StateReader { get throws { try group.stateWriter.reader } }
 
-  /// The names and collections, with what the transaction has defined.
+  /// The names and collections, including the transaction's definitions.
   var catalog: Catalog {
     @inline(__always) _read { yield group.stateWriter.catalog }
   }
 
   // MARK: Writing
 
-  /// Applies one operation and logs it, without what rules make of it.
+  /// Applies one operation and logs it, without applying rules.
   func log(_ operation: Operation) throws {
     try checkBlobs(operation)
     do {
@@ -129,7 +129,7 @@ final class RunningTransaction: @unchecked Sendable {
     return try directory.log.read { try draft.additions.chunks.add(data, $0) }
   }
 
-  /// Keeps a closure that is to run once the transaction is durable.
+  /// Adds a closure that runs once the transaction is durable.
   func keep(afterCommit body: @escaping @Sendable () -> Void) throws {
     try use()
     draft.afterCommit.append(body)
@@ -144,14 +144,14 @@ final class RunningTransaction: @unchecked Sendable {
     savepoints.append(Savepoint(operations: operations.mark, draft: draft))
   }
 
-  /// Keeps what was done since the last savepoint.
+  /// Keeps the changes since the last savepoint.
   func keep() throws {
     savepoints.removeLast()
     try group.stateWriter.release()
   }
 
-  /// Undoes what was done since the last savepoint, unless the storage has failed: then the whole
-  /// transaction is given up.
+  /// Undoes the changes since the last savepoint, unless the storage has failed: then the whole
+  /// transaction is rolled back.
   func rollBack() {
     guard group.stateWriter.isUsable else { return }
     group.encoder.forget()
@@ -167,7 +167,7 @@ final class RunningTransaction: @unchecked Sendable {
 
   /// Ends the transaction.
   ///
-  /// - Throws: The failure that it met, if any.
+  /// - Throws: The failure that occurred, if any.
   func end() throws {
     if case .failed(let error) = phase { throw error }
     phase = .ended
@@ -176,7 +176,7 @@ final class RunningTransaction: @unchecked Sendable {
   /// Ends the transaction, whose changes are to be undone.
   func cancel() { phase = .ended }
 
-  /// Applies the operations again to a state's writer that has begun anew.
+  /// Applies the operations again to a new writer of the state.
   func applyAgain(to stateWriter: inout StateWriter) throws {
     var reader = OperationReader(operations.bytes)
     var applied: UInt32 = 0

@@ -1,20 +1,20 @@
-// Declaring what a collection is: what the app says, checked before it is logged.
+// Declaring a collection: the app's declaration is checked before it is logged.
 
 extension Transaction {
-  /// Declares what a collection's records are: their properties, rules, indexes and views.
+  /// Declares the form of a collection's records: their properties, rules, indexes and views.
   ///
   /// A declaration binds every writer from then on. New indexes and views are built from the
-  /// records that are there; those that are not declared any more are removed. A declaration that
-  /// is the same as before changes nothing.
+  /// existing records; those that are no longer declared are removed. A declaration that equals the
+  /// present one changes nothing.
   ///
   /// - Parameters:
   ///   - path: The node whose children are the records.
-  ///   - definition: The new declaration; nil takes the present one back, and leaves the records.
+  ///   - definition: The new declaration; nil removes the present one, and leaves the records.
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a declaration that contradicts itself;
-  ///   ``DatabaseError/invalid(_:)`` and ``DatabaseError/notUnique(_:index:takenBy:)`` where a
-  ///   record that is there breaks a new rule. Nothing is changed then.
-  /// - Complexity: 1 to 3 µs for each record and each new index, during which others wait to write;
-  ///   they do not where the database declares: `Database.declare`.
+  ///   ``DatabaseError/invalid(_:)`` and ``DatabaseError/notUnique(_:index:takenBy:)`` if an
+  ///   existing record breaks a new rule. Nothing is changed then.
+  /// - Complexity: 1 to 3 µs for each record and each new index, during which other writers wait;
+  ///   they do not if the database declares: `Database.declare`.
   public func declare(_ path: Path, _ definition: CollectionDefinition?) throws {
     try running.declare(path, definition)
   }
@@ -31,21 +31,21 @@ extension RunningTransaction {
     try issue(.declare(path, try definition?.value.stored()))
   }
 
-  /// Gives every name that a declaration uses its number.
+  /// Defines the numbers of all names that a declaration uses.
   func defineNames(of definition: CollectionDefinition) throws {
     for name in definition.names { _ = try define(name) }
   }
 }
 
 extension Catalog {
-  /// Gives every name that a declaration uses a number, which nobody else hears of.
+  /// Assigns numbers to all names that a declaration uses, in this copy alone.
   mutating func defineNames(of definition: CollectionDefinition) throws {
     for name in definition.names where id(of: name) == nil { try define(name, as: NameID(count)) }
   }
 }
 
 extension CollectionDefinition {
-  /// All names that it uses.
+  /// All names that the declaration uses.
   fileprivate var names: [String] {
     var names = properties.map(\.name)
     for index in indexes { names += index.terms.map(\.property) + index.covered }
@@ -58,7 +58,7 @@ extension CollectionDefinition {
     return names
   }
 
-  /// Refuses what contradicts itself.
+  /// Refuses a declaration that contradicts itself.
   fileprivate func check(_ path: Path) throws {
     func refuse(_ reason: String) throws -> Never {
       throw DatabaseError.badValue(path, reason: "its declaration is refused: \(reason)")
@@ -101,7 +101,7 @@ extension CollectionDefinition {
 }
 
 extension ViewDefinition {
-  /// The properties that it is about.
+  /// The properties that the view is derived from.
   package var names: [String] {
     switch content {
     case .groups(by: let names, let measures): names + measures.compactMap(\.property)
@@ -112,7 +112,7 @@ extension ViewDefinition {
 }
 
 extension ViewDefinition.Measure {
-  /// The property that it measures.
+  /// The property that it aggregates.
   package var property: String? {
     switch self {
     case .count: nil
@@ -129,9 +129,10 @@ extension Snapshot {
 
   /// The declaration of a collection: as of the newest transaction, for past snapshots too.
   ///
-  /// - Parameter path: The collection.
-  /// - Returns: The declaration, or nil where there is none.
-  /// - Throws: ``DatabaseError/misuse(reason:)`` after the transaction whose snapshot it is.
+  /// - Parameter path: The path of the collection.
+  /// - Returns: The declaration, or nil if there is none.
+  /// - Throws: ``DatabaseError/misuse(reason:)`` for a transaction's snapshot after the
+  ///   transaction.
   public func definition(of path: Path) throws -> CollectionDefinition? {
     try names.collections[path]?.definition
   }

@@ -3,9 +3,9 @@ import FoundationEssentials
 /// The scope of a write: changes that are stored together, or not at all.
 ///
 /// It exists only inside the body of `write` of ``Database``, on the thread that runs the body.
-/// Every change is checked and applied at once, so reading through it shows it. An error of one
-/// call changes nothing and leaves the transaction as it was; after an error of the storage, or a
-/// transaction that has grown too large, every further call throws the same.
+/// Every change is checked and applied at once, so reads through it include it. An error of one
+/// call changes nothing and leaves the transaction as it was; after an error of the storage, or
+/// after a transaction has grown too large, every further call throws the same error.
 ///
 ///     try database.write(metadata: ["who": "ada"]) { tx in
 ///       try tx.set("users/ada", to: ["name": "Ada", "born": 1815])
@@ -19,25 +19,25 @@ public struct Transaction: ~Copyable {
   /// The number that this transaction gets when it is committed, if it has an operation.
   public var sequence: SequenceNumber { running.sequence }
 
-  /// The node at a path, with what this transaction has done so far. Asking it after the
-  /// transaction has ended throws ``DatabaseError/misuse(reason:)``.
+  /// The node at a path, including the changes of this transaction. Using it after the transaction
+  /// has ended throws ``DatabaseError/misuse(reason:)``.
   public subscript(path: Path) -> Node {
     Snapshot(running)[path]
   }
 
   // MARK: Values
 
-  /// Creates a node, or replaces its value; its children stay. Missing ancestors are made.
+  /// Creates a node, or replaces its value; its children stay. Missing ancestors are created.
   ///
   /// - Parameters:
-  ///   - path: Where. A path that names a property of a record changes that property, unless the
-  ///     value is a map.
+  ///   - path: The node to write. A path that names a property of a record changes that property,
+  ///     unless the value is a map.
   ///   - value: The new value. A map is stored as a record.
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a value that is too large or nests too
-  ///   deep, ``DatabaseError/exists(_:reason:)`` when a child and a property would have one name.
+  ///   deep, ``DatabaseError/exists(_:reason:)`` if a child and a property would have one name.
   /// - Complexity: one descent of the tree per level, and 0.5 to 3 µs.
   public func set(_ path: Path, to value: Value) throws {
-    // A record is a node's, so it does not become a property.
+    // A map becomes the node's record, so it never becomes a property.
     if !value.isMap, let (record, property) = try propertyPlace(path) {
       return try update(record, [(property, value)])
     }
@@ -48,12 +48,12 @@ public struct Transaction: ~Copyable {
   ///
   /// - Parameters:
   ///   - path: A record, or a node without a value of its own, which becomes one.
-  ///   - properties: New values by name; nil takes the property out. Of two with one name the later
-  ///     wins.
-  /// - Throws: ``DatabaseError/notFound(_:reason:)`` where there is no node,
-  ///   ``DatabaseError/badValue(_:reason:)`` where it holds a single value or the record would be
-  ///   too large, ``DatabaseError/exists(_:reason:)`` where a child has the name.
-  /// - Complexity: as ``set(_:to:)``; the record is written anew, however few properties change.
+  ///   - properties: New values by name; nil removes the property. If two have the same name the
+  ///     later one wins.
+  /// - Throws: ``DatabaseError/notFound(_:reason:)`` if there is no node,
+  ///   ``DatabaseError/badValue(_:reason:)`` if it holds a single value or the record would be too
+  ///   large, ``DatabaseError/exists(_:reason:)`` if a child has the name.
+  /// - Complexity: as ``set(_:to:)``; the record is rewritten, however few properties change.
   public func update(_ path: Path, _ properties: KeyValuePairs<String, Value?>) throws {
     try update(path, properties.map { ($0.key, $0.value) })
   }
@@ -68,33 +68,34 @@ public struct Transaction: ~Copyable {
     try running.issue(.update(path, updates))
   }
 
-  /// Adds to a number without reading it. An absent number counts as what the collection declares
-  /// for it, ``PropertyDefinition/absence``, otherwise as zero.
+  /// Adds to a number without reading it. An absent number has the default that the collection
+  /// declares for it, ``PropertyDefinition/absence``, otherwise zero.
   ///
   /// - Parameters:
   ///   - path: The node. To change a property, name its record here.
   ///   - property: The property, or nil for the node's own value.
-  ///   - step: An integer or a double; where either is a double, so is the sum.
-  /// - Throws: ``DatabaseError/badValue(_:reason:)`` for something that is no number, or a sum that
-  ///   does not fit 64 bits; ``DatabaseError/notFound(_:reason:)`` for a property of no node.
+  ///   - step: An integer or a double; if either is a double, so is the sum.
+  /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a value that is not a number, or a sum
+  ///   that does not fit 64 bits; ``DatabaseError/notFound(_:reason:)`` for a property of a missing
+  ///   node.
   public func increment(_ path: Path, _ property: String? = nil, by step: Value) throws {
     try change(path, property, .increment(by: step))
   }
 
-  /// Adds an element at the end of an array; an absent array is made.
+  /// Adds an element at the end of an array; an absent array is created.
   ///
   /// - Parameters:
   ///   - element: The element to append.
   ///   - path: The node.
   ///   - property: The property that holds the array, or nil for the node's own value.
-  /// - Throws: ``DatabaseError/badValue(_:reason:)`` for something that is no array, or one that
-  ///   would be too large; ``DatabaseError/notFound(_:reason:)`` for a property of no node.
-  /// - Complexity: the log gets the element alone; the array, at most 1 MiB, is written anew.
+  /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a value that is not an array, or one that
+  ///   would be too large; ``DatabaseError/notFound(_:reason:)`` for a property of a missing node.
+  /// - Complexity: the log gets the element alone; the array, at most 1 MiB, is rewritten.
   public func append(_ element: Value, to path: Path, _ property: String? = nil) throws {
     try change(path, property, .append(element))
   }
 
-  /// Puts an element into an array before the one at `position`.
+  /// Inserts an element into an array before the one at `position`.
   ///
   /// - Parameters:
   ///   - element: The element to insert.
@@ -109,30 +110,31 @@ public struct Transaction: ~Copyable {
     try change(path, property, .insert(element, at: try checked(position, path)))
   }
 
-  /// Takes an element out of an array; those behind it move up.
+  /// Removes an element from an array; the following ones move up.
   ///
   /// - Parameters:
-  ///   - position: From 0.
+  ///   - position: The element's position, counted from 0.
   ///   - path: The node.
   ///   - property: The property that holds the array, or nil for the node's own value.
-  /// - Throws: ``DatabaseError/notFound(_:reason:)`` for a position outside the array or where
-  ///   there is none, ``DatabaseError/badValue(_:reason:)`` for something that is no array.
+  /// - Throws: ``DatabaseError/notFound(_:reason:)`` for a position outside the array or if there
+  ///   is no array, ``DatabaseError/badValue(_:reason:)`` for a value that is not an array.
   public func removeElement(at position: Int, from path: Path, _ property: String? = nil) throws {
     try change(path, property, .removeElement(at: try checked(position, path)))
   }
 
-  /// Changes a value in place, as the log says it: what `increment`, `append` and their like do.
+  /// Changes a value in place, in the form of the log: the common form of `increment`, `append` and
+  /// the like.
   ///
   ///     try tx.change("users/ada", "tags", .include("vip"))
   ///
   /// - Parameters:
   ///   - path: The node.
   ///   - property: The property, or nil for the node's own value, which cannot be a dictionary.
-  ///   - change: The change.
+  ///   - change: The change to make.
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a value of another type, or one that would
-  ///   be too large; ``DatabaseError/notFound(_:reason:)`` for a property of no node, or a position
-  ///   outside the array.
-  /// - Complexity: the log gets the change alone; the value, at most 1 MiB, is written anew.
+  ///   be too large; ``DatabaseError/notFound(_:reason:)`` for a property of a missing node, or a
+  ///   position outside the array.
+  /// - Complexity: the log gets the change alone; the value, at most 1 MiB, is rewritten.
   public func change(_ path: Path, _ property: String?, _ change: ValueChange<Value>) throws {
     if property == nil, change.key != nil {
       throw DatabaseError.badValue(path, reason: "a dictionary is a property; name it")
@@ -142,7 +144,7 @@ public struct Transaction: ~Copyable {
     try running.issue(.change(path, target, stored))
   }
 
-  /// Takes a node's own value away; its place stays, and what is below it.
+  /// Removes a node's own value; the node stays, with everything below it.
   package func clear(_ path: Path) throws {
     try running.issue(.set(path, Content(kind: .none, bytes: [])))
   }
@@ -151,7 +153,7 @@ public struct Transaction: ~Copyable {
 
   /// Removes a node with all below it, or a property of a record.
   ///
-  /// History keeps what was there; ``restore(_:removedAt:)`` puts it back.
+  /// History keeps the removed nodes; ``restore(_:removedAt:)`` restores them.
   ///
   /// - Parameter path: The node, or the property.
   /// - Returns: True if there was something to remove.
@@ -169,17 +171,17 @@ public struct Transaction: ~Copyable {
     return true
   }
 
-  /// Puts back what an earlier transaction removed, with all below it.
+  /// Restores a node that an earlier transaction removed, with all below it.
   ///
   /// - Parameters:
-  ///   - path: Where it was; its parent must be there, its place free.
+  ///   - path: The node's former path; its parent must exist, its place be free.
   ///   - sequence: The transaction that removed it.
-  /// - Throws: ``DatabaseError/notFound(_:reason:)`` where the parent is missing, or that
-  ///   transaction removed nothing there (moving is no removal), or one since has restored it,
-  ///   changed what is below it, and removed it again, which leaves it to
-  ///   `Database.undo`; ``DatabaseError/exists(_:reason:)`` where something has taken the place;
-  ///   ``DatabaseError/badValue(_:reason:)`` where the collection was migrated since;
-  ///   ``DatabaseError/compacted(oldest:)`` where compaction has dropped what was removed.
+  /// - Throws: ``DatabaseError/notFound(_:reason:)`` if the parent is missing, or that transaction
+  ///   removed nothing there (moving does not count), or a later one has restored it, changed
+  ///   something below it, and removed it again, which leaves it to `Database.undo`;
+  ///   ``DatabaseError/exists(_:reason:)`` if another node has taken the place;
+  ///   ``DatabaseError/badValue(_:reason:)`` if the collection was migrated since;
+  ///   ``DatabaseError/compacted(oldest:)`` if compaction has dropped the removed node.
   /// - Complexity: one entry, however large the subtree.
   public func restore(_ path: Path, removedAt sequence: SequenceNumber) throws {
     if sequence > .zero, sequence <= running.group.horizon {
@@ -191,13 +193,13 @@ public struct Transaction: ~Copyable {
     try running.issue(.restore(path, removedAt: sequence.rawValue))
   }
 
-  /// Moves a node with all below it. Missing ancestors of the destination are made.
+  /// Moves a node with all below it. Missing ancestors of the destination are created.
   ///
   /// - Parameters:
-  ///   - source: Where it is.
-  ///   - destination: Where it goes, under a key of its own there.
-  /// - Throws: ``DatabaseError/notFound(_:reason:)`` where there is no node,
-  ///   ``DatabaseError/exists(_:reason:)`` when the destination is taken,
+  ///   - source: The node's present path.
+  ///   - destination: The node's new path, including its key there.
+  /// - Throws: ``DatabaseError/notFound(_:reason:)`` if there is no node,
+  ///   ``DatabaseError/exists(_:reason:)`` if the destination is taken,
   ///   ``DatabaseError/badValue(_:reason:)`` for a destination inside the node.
   /// - Complexity: two entries, however large the subtree.
   public func move(_ source: Path, to destination: Path) throws {
@@ -209,7 +211,7 @@ public struct Transaction: ~Copyable {
   /// Adds names of properties to the catalog ahead of their first use, so that their numbers are
   /// small and in a chosen order. Any other use of a new name defines it as well.
   ///
-  /// - Parameter names: The names to add; known ones are passed over.
+  /// - Parameter names: The names to add; known ones are skipped.
   /// - Throws: ``DatabaseError/badKey(_:reason:)`` for a name that cannot be a key.
   public func define(_ names: String...) throws {
     for name in names { _ = try running.define(name) }
@@ -219,22 +221,23 @@ public struct Transaction: ~Copyable {
   /// ``Commit/events``.
   ///
   /// - Parameters:
-  ///   - name: A name for what happened.
-  ///   - payload: The data that belongs to it.
+  ///   - name: A name for the kind of event.
+  ///   - payload: The event's data.
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a payload that is too large or nests too
   ///   deep.
   public func event(_ name: String, _ payload: Value = .null) throws {
     try running.issue(.event(name, try running.stored(payload, .root)))
   }
 
-  /// Adds to the transaction's metadata: who, why. An ``attempt(_:)`` that fails takes it back.
+  /// Adds to the transaction's metadata, such as its reason. An ``attempt(_:)`` that fails removes
+  /// it.
   ///
   /// - Parameters:
   ///   - name: The name that the text is stored under; a text that is already there is replaced.
   ///   - text: The text to store.
   public func annotate(_ name: String, _ text: String) { running.draft.metadata[name] = text }
 
-  /// Runs a part that may fail: if it throws, what it did is undone, and the rest stays.
+  /// Runs a part that may fail: if it throws, its changes are undone, and the rest stays.
   ///
   ///     try? tx.attempt { try tx.move("drafts/7", to: "letters/7") }
   ///
@@ -259,7 +262,7 @@ public struct Transaction: ~Copyable {
   /// Stores bytes as a blob with this transaction; refer to it with ``Value/blob(_:)``.
   ///
   /// - Parameter data: The content.
-  /// - Returns: Its address.
+  /// - Returns: The blob, by its content's address.
   /// - Throws: ``DatabaseError/transactionTooLarge(bytes:limit:)`` over 256 MiB of chunks.
   /// - Complexity: the bytes stay in memory until the commit; for large ones use
   ///   `Database.store` before the transaction.
@@ -279,7 +282,7 @@ public struct Transaction: ~Copyable {
     return UInt64(position)
   }
 
-  /// The record and the property that a path names, where it does.
+  /// The record and the property that a path names, if it does.
   private func propertyPlace(_ path: Path) throws -> (Path, String)? {
     try running.propertyPlace(path)
   }

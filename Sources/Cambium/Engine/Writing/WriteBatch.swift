@@ -1,5 +1,5 @@
-/// Changes that are put together before there is a transaction, in one place or in several, and
-/// then written together.
+/// Changes that are collected before there is a transaction, in one place or in several, and then
+/// written together.
 ///
 ///     var batch = WriteBatch()
 ///     batch.update("users/ada", ["city": "London"])
@@ -10,19 +10,19 @@
 /// It is a value: it can be copied, kept, sent to another task, and applied more than once. Nothing
 /// is checked before ``Transaction/apply(_:)``.
 ///
-/// Invariant: `changes` are made in their order, so the later of two at one place is what stays.
+/// Invariant: `changes` are made in order, so the later of two changes of one place prevails.
 public struct WriteBatch: Sendable {
   /// One change.
   struct Change: Sendable {
     /// The effect of a change on its place.
     enum Kind { case sets, adds, removes }
 
-    /// The node; nil for one that touches none, or one that is not there yet.
+    /// The node; nil for a change that touches none, or one that does not exist yet.
     var path: Path?
     /// The properties; nil for the whole node.
     var properties: [String]?
     var kind: Kind
-    /// Of an update, what it gives the properties; nothing for any other change.
+    /// The new values of an update's properties; empty for any other change.
     var updates: [(String, Value?)] = []
     var perform: @Sendable (borrowing Transaction) throws -> Void
   }
@@ -32,7 +32,7 @@ public struct WriteBatch: Sendable {
   /// Makes an empty batch.
   public init() {}
 
-  /// How many changes there are; an update of several properties is one.
+  /// The number of changes; an update of several properties is one.
   public var count: Int { changes.count }
 
   /// True if there are no changes.
@@ -48,14 +48,14 @@ public struct WriteBatch: Sendable {
 
   // MARK: Putting batches together
 
-  /// The way to settle a conflict, where two batches change one place.
+  /// The way to settle a conflict, if two batches change one place.
   public enum MergeStrategy: Hashable, Sendable {
-    /// The changes that are merged in are made after those that were there, as if one batch were
-    /// written after the other; but what they change is not removed before: a removal that was
-    /// there is left out where it is in conflict.
+    /// The merged changes are made after the existing ones, as if one batch were written after the
+    /// other; but a node that they change is not removed first: an existing removal is left out if
+    /// it is in conflict.
     case laterWins
-    /// The changes that were there stay as they are. Behind them come those that are merged in,
-    /// without what is in conflict: a change is left out whole, of an update only the properties.
+    /// The existing changes stay as they are. The merged ones follow without conflicting changes: a
+    /// change is left out completely, or, if it is an update, only its conflicting properties.
     case firstWins
     /// Nothing is merged, and ``WriteBatch/Conflict`` is thrown.
     case refuse
@@ -71,18 +71,18 @@ public struct WriteBatch: Sendable {
     }
   }
 
-  /// Adds the changes of another batch, behind those that are there.
+  /// Adds the changes of another batch after the existing ones.
   ///
-  /// Two changes are in conflict where they are about one property, or where one of them is about
-  /// the whole node that the other changes, or where one removes a node and the other changes it or
-  /// something below it. Two that only add (increments, elements), or that both remove, never are,
-  /// nor is one that names no node: an event, or a model without an id.
+  /// Two changes are in conflict if they concern one property, or if one of them concerns the whole
+  /// node that the other changes, or if one removes a node and the other changes it or something
+  /// below it. Two that only add (increments, elements), or that both remove, never are, nor is one
+  /// that names no node: an event, or a model without an id.
   ///
-  /// A removal is left out whole: where `users` is removed by the one that loses, and the other
-  /// sets `users/ada`, `users/bob` stays as well.
+  /// A removal is left out completely: if the losing batch removes `users`, and the other sets
+  /// `users/ada`, `users/bob` stays as well.
   ///
   /// - Parameters:
-  ///   - other: The other batch.
+  ///   - other: The batch to merge into this one.
   ///   - strategy: The way to settle conflicts.
   /// - Throws: ``WriteBatch/Conflict``; nothing is merged then.
   public mutating func merge(_ other: WriteBatch, _ strategy: MergeStrategy) throws(Conflict) {
@@ -124,12 +124,12 @@ public struct WriteBatch: Sendable {
     change(path, property, .increment(by: step))
   }
 
-  /// Puts an element into a set, as `insert(_:into:_:)` of ``Transaction`` does.
+  /// Inserts an element into a set, as `insert(_:into:_:)` of ``Transaction`` does.
   public mutating func insert(_ element: Value, into path: Path, _ property: String? = nil) {
     change(path, property, .include(element))
   }
 
-  /// Removes a node with all below it, if it is there, as ``Transaction/remove(_:)`` does.
+  /// Removes a node with all below it, if it exists, as ``Transaction/remove(_:)`` does.
   public mutating func remove(_ path: Path) {
     add(.removes, path) { tx in _ = try tx.remove(path) }
   }
@@ -142,14 +142,14 @@ public struct WriteBatch: Sendable {
 }
 
 extension WriteBatch.Change {
-  /// An update, all of which is one operation: no rule sees a record with half of it.
+  /// An update, all of which is one operation: no rule is applied to half of it.
   fileprivate init(updating path: Path, _ updates: [(String, Value?)]) {
     self.init(path: path, properties: updates.map(\.0), kind: .sets, updates: updates) { tx in
       try tx.update(path, updates)
     }
   }
 
-  /// The part of it that is left beside changes that win; nil where nothing is.
+  /// The part of it that remains beside changes that win; nil if nothing does.
   fileprivate func yielding(to winners: [WriteBatch.Change]) -> WriteBatch.Change? {
     let rivals = winners.filter { conflicts(with: $0) }
     if rivals.isEmpty { return self }
@@ -160,10 +160,10 @@ extension WriteBatch.Change {
     return left.isEmpty ? nil : WriteBatch.Change(updating: path ?? .root, left)
   }
 
-  /// True if both change one place, and their order counts.
+  /// True if both change one place, and their order matters.
   fileprivate func conflicts(with other: WriteBatch.Change) -> Bool {
     guard let path, let place = other.path else { return false }
-    // Neither of two that remove, or of two that add, takes anything from the other.
+    // Two removals, or two additions, do not interfere.
     if kind == other.kind && kind != .sets { return false }
     if kind == .removes { return place.isWithin(path) }
     if other.kind == .removes { return path.isWithin(place) }
@@ -174,7 +174,7 @@ extension WriteBatch.Change {
 }
 
 extension Transaction {
-  /// Makes the changes of a batch, in their order.
+  /// Makes the changes of a batch, in order.
   ///
   /// - Parameter batch: The changes.
   /// - Throws: The error of the first change that is refused. None is made then.
@@ -182,7 +182,7 @@ extension Transaction {
     try attempt { try perform(batch) }
   }
 
-  /// Makes the changes; where one is refused, those before it stay.
+  /// Makes the changes; if one is refused, those before it stay.
   fileprivate func perform(_ batch: WriteBatch) throws {
     for change in batch.changes { try change.perform(self) }
   }
@@ -193,8 +193,8 @@ extension Database {
   ///
   /// - Parameters:
   ///   - batch: The changes.
-  ///   - metadata: Stored with the transaction.
-  ///   - actor: Who makes the change; stored in the metadata as `actor`.
+  ///   - metadata: Texts to store with the transaction.
+  ///   - actor: The person or program that makes the change; stored in the metadata as `actor`.
   ///   - expecting: The head that the caller saw.
   /// - Throws: As `write`, and as ``Transaction/apply(_:)``.
   public func write(
@@ -209,8 +209,8 @@ extension Database {
   ///
   /// - Parameters:
   ///   - batch: The changes.
-  ///   - metadata: Stored with the transaction.
-  ///   - actor: Who makes the change; stored in the metadata as `actor`.
+  ///   - metadata: Texts to store with the transaction.
+  ///   - actor: The person or program that makes the change; stored in the metadata as `actor`.
   ///   - expecting: The head that the caller saw.
   /// - Throws: As the async `write`, and as ``Transaction/apply(_:)``.
   public func write(

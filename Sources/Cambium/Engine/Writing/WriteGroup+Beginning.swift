@@ -1,23 +1,23 @@
-// Beginning a group: the state must have folded in all that the log has.
+// Beginning a group: the state must have folded in the whole log.
 
 import LMDB
 
 extension WriteGroup {
-  /// Begins a group of writes; the writer's turn and lock must be held. One that only catches up
-  /// may say up to where.
+  /// Begins a group of writes; the writer's turn and lock must be held. A group that only catches
+  /// up may set the position at which to stop.
   static func begin(
     in directory: OpenDirectory, catchingUpTo last: SequenceNumber? = nil
   ) throws -> WriteGroup {
     if last == nil { try directory.log.damage.checkNone() }
     var group = try open(in: directory, catchingUpTo: last)
     if last == nil, group.stateWriter.hasCaughtUp {
-      // By itself, so that the state is never behind by more than one group: where it cannot be
-      // written, nothing more is logged.
+      // Committed separately, so that the state is never behind by more than one group: if it
+      // cannot be written, nothing more is logged.
       do {
         try group.stateWriter.commit()
         directory.publish(group)
       } catch {
-        // Where it is the state that failed, the next opening takes a new generation.
+        // If the state failed, the next opening uses a new generation.
         group.stateWriter.abort()
         if group.state.environment.failure == nil { throw error }
       }

@@ -2,7 +2,7 @@
 
 import LMDB
 
-/// Positions, cursors and chunks of blobs, which the log gets beside a group's records.
+/// Positions, cursors and chunks of blobs, which the log stores beside a group's records.
 struct LogAdditions {
   /// Positions of consumers and cursors, by the names of their entries.
   var numbers: [String: UInt64] = [:]
@@ -12,8 +12,8 @@ struct LogAdditions {
 }
 
 extension WriteGroup {
-  /// Commits the group. Nothing is stored when the log's commit throws, except for
-  /// `outcomeUnknown`. A failure of the state after it is no error, since the group is stored.
+  /// Commits the group. Nothing is stored if the log's commit throws, except for `outcomeUnknown`.
+  /// A later failure of the state does not count as an error, since the group is stored.
   func commit() throws -> Outcome {
     if let failure { throw failure }
     let kept = directory.positions.take()
@@ -80,8 +80,8 @@ extension WriteGroup {
     }
   }
 
-  /// Folds in what is committed after the state's own commit failed: with more room in its map, or
-  /// into a new generation where this one can no longer be written.
+  /// Folds in the committed records after the state's own commit failed: with more room in its map,
+  /// or into a new generation if this one can no longer be written.
   private func heal() throws {
     let state = try directory.prepareState().state
     if state === self.state { try state.environment.growMap(headroom: 1 << 28) }

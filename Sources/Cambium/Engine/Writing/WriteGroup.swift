@@ -8,11 +8,10 @@ import Synchronization
 ///     body ──▶ RunningTransaction ──▶ sealed record ┴──▶ log, one flush ──▶ state
 ///
 /// Each body of the group becomes a transaction record of its own. Bodies run one after the other
-/// on the state's one open transaction. Where one throws, its changes are undone by starting over:
-/// the state's transaction is dropped and the recorded *operations* of the earlier bodies are
-/// applied again, never their closures. The same happens when the map must grow. From the first
-/// throw on, the rest of the group runs in savepoints, so that a group with many failures stays
-/// linear.
+/// on the state's one open transaction. If one throws, its changes are undone by starting over: the
+/// state's transaction is dropped and the recorded *operations* of the earlier bodies are applied
+/// again, never their closures. The same happens when the map must grow. From the first throw on,
+/// the rest of the group runs in savepoints, so that a group with many failures stays linear.
 ///
 /// Invariants:
 /// 1. Every operation of `records` and of the running transaction has been applied to the state, in
@@ -23,13 +22,13 @@ import Synchronization
 ///    that on each call of an app.
 final class WriteGroup: @unchecked Sendable {
   // It is Sendable because of invariant 3. It is not shared; the snapshots of a running transaction
-  // hold that, which refuses any other thread and any other time.
+  // hold that transaction, which refuses any other thread and any later use.
 
   /// The result of a commit.
   enum Outcome {
     /// There was nothing to commit.
     case nothing
-    /// Readers see the group, or what the group has caught up with.
+    /// Readers see the group, or the records that it has caught up with.
     case visible
     /// The group is stored, and the state could not be committed after it.
     case behind(any Error)
@@ -39,20 +38,20 @@ final class WriteGroup: @unchecked Sendable {
   let state: State
   var stateWriter: StateWriter
   private(set) var head: LogHead
-  /// Nothing that was removed up to here can be restored.
+  /// The horizon: nodes that were removed up to it cannot be restored.
   let horizon: SequenceNumber
   /// The sealed records.
   private(set) var records: [TransactionRecord] = []
-  /// Entries that the log gets beside the records.
+  /// Entries that the log stores beside the records.
   private(set) var additions = LogAdditions()
-  /// Why the whole group can only be given up, if it must be.
+  /// The reason why the whole group must be rolled back, if there is one.
   private(set) var failure: (any Error)?
   private var usesSavepoints = false
   /// True if changes of records are kept for observers of this process.
   private let isObserved: Bool
   /// Encodes records; it remembers the names of the last.
   var encoder = RecordEncoder()
-  /// The objects of the layers above that serve the whole group.
+  /// The objects of higher layers that serve the whole group.
   let slots = Slots()
 
   init(
@@ -110,7 +109,7 @@ final class WriteGroup: @unchecked Sendable {
     records.append(record)
   }
 
-  /// Takes back what a transaction did that failed.
+  /// Undoes the changes of a transaction that failed.
   private func undo(_ transaction: RunningTransaction) {
     encoder.forget()
     if usesSavepoints && stateWriter.isUsable { return transaction.rollBackAll() }
@@ -120,7 +119,7 @@ final class WriteGroup: @unchecked Sendable {
     do { try translating { try startOver(with: nil) } } catch { failure = failure ?? error }
   }
 
-  /// Checks what holds between two transactions, in debug builds.
+  /// Checks the invariants between two transactions, in debug builds.
   func checkInvariants() {
     assert(records.last.map { $0.sequence == head.sequence } ?? true, "the head is another's")
     assert(
@@ -131,7 +130,7 @@ final class WriteGroup: @unchecked Sendable {
 
   // MARK: Starting over
 
-  /// Drops the state's transaction, gives the map room, and applies again what was recorded.
+  /// Drops the state's transaction, enlarges the map, and applies the recorded operations again.
   func grow(with transaction: RunningTransaction) throws {
     stateWriter.abort()
     let (mapBytes, _, _) = try state.environment.usage()
@@ -139,7 +138,8 @@ final class WriteGroup: @unchecked Sendable {
     try startOver(with: transaction)
   }
 
-  /// Applies again what was recorded: the finished bodies, and the running one with its savepoints.
+  /// Applies the recorded operations again: the finished bodies, and the running one with its
+  /// savepoints.
   private func startOver(with transaction: RunningTransaction?) throws {
     let isDeferred = stateWriter.folds.fillsLater
     stateWriter.abort()

@@ -1,11 +1,11 @@
-// The way on when a group is in the log, and the state could not be committed after it.
+// Recovery when a group is in the log, and the state could not be committed after it.
 //
-//     full disk       the state is behind; tried again by reads, writes, and in the background
-//     I/O error       a new generation is folded from the log at once; where that fails as well,
-//                     it is tried again by writes, and in the background
+//     full disk       the state is behind; retried by reads, writes, and in the background
+//     I/O error       a new generation is folded from the log at once; if that fails as well, it is
+//                     retried by writes, and in the background
 //
-// Meanwhile the group is stored and cannot be seen. So the app is told, observers get an error, and
-// who reads in this process gets one, too, and never silently the value before its own write.
+// Meanwhile the group is stored and not visible. So the app is notified, observers get an error,
+// and reads in this process get one, too, and never silently the value before their own write.
 
 import LMDB
 
@@ -16,7 +16,7 @@ struct StateLag: Sendable {
 }
 
 extension Writer {
-  /// Tells everybody that a group is stored and cannot be read yet; the turn is held.
+  /// Notifies all observers that a group is stored and cannot be read yet; the turn is held.
   func fallBehind(_ failure: any Error, at head: SequenceNumber) {
     let applied = directory.feed.applied
     let error = DatabaseError.stateBehind(applied: applied, head: head, reason: "\(failure)")
@@ -26,8 +26,8 @@ extension Writer {
     jobs.wake(jobs[CatchUpJob.self], after: CatchUpJob.first)
   }
 
-  /// Brings the state up to what this process has acknowledged, for a reader: another process may
-  /// have done it, or there is room again. No reader waits for a new generation.
+  /// Brings the state up to the acknowledged writes of this process, for a reader: another process
+  /// may have done it, or there is room again. No reader waits for a new generation.
   ///
   /// - Throws: ``DatabaseError/stateBehind(applied:head:reason:)``.
   func catchUpLate() throws {
@@ -41,10 +41,10 @@ extension Writer {
     if let lag = directory.feed.lag { throw lag.error }
   }
 
-  /// The distance of the state from the log when nobody is between the two commits, after trying to
-  /// bring it up.
+  /// The distance of the state from the log when no writer is between the two commits, after an
+  /// attempt to bring it up to date.
   ///
-  /// - Returns: Nil where it is not.
+  /// - Returns: Nil if it is not behind.
   func settledLag() throws -> (applied: SequenceNumber, head: SequenceNumber, reason: String?)? {
     let head = try directory.log.read { try $0.head().sequence }
     let applied = try directory.currentState().applied()

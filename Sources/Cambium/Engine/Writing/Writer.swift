@@ -9,14 +9,14 @@ struct WriteJob: @unchecked Sendable {
   let id: Int
   let metadata: [String: String]
   let expecting: SequenceNumber?
-  /// Not generic, and given its transaction: the optimizer of Swift 6.3 crashes where generic code
-  /// makes a noncopyable one.
+  /// Not generic, and called with its transaction: the optimizer of Swift 6.3 crashes if generic
+  /// code makes a noncopyable one.
   let body: (borrowing Transaction) throws -> Void
   let finish: (Result<Void, any Error>) -> Void
 }
 
-/// Gives writes their turn. One group runs at a time: whoever has the turn takes what waits, runs
-/// each body, commits once, and resumes all (group commit).
+/// Gives writes their turn. One group runs at a time: the thread that has the turn takes all
+/// waiting writes, runs each body, commits once, and resumes all (group commit).
 ///
 /// A synchronous write runs on its caller's thread, the others on the writer's own queue. A group
 /// begins and ends in one call, so LMDB's write transaction never changes threads (H7).
@@ -26,21 +26,21 @@ final class Writer: Sendable {
     var nextID = 0
     var isScheduled = false
     var isClosed = false
-    /// How many bodies the last group of the queue had, and how long it took.
+    /// The number of bodies in the last group of the queue, and the time that it took.
     var last = (count: 0, duration: Duration.zero)
   }
 
-  /// The most bodies in one group, so that the first does not wait for ever.
+  /// The most bodies in one group, so that the first does not wait forever.
   private static let groupMax = 1024
-  /// How long whoever writes in the background lets others go first, at a time.
+  /// The maximum time for which a background write lets others go first.
   private static let stepBackMax = Duration.milliseconds(20)
 
   let directory: OpenDirectory
-  /// All that happens in the background.
+  /// The background jobs.
   let jobs: Jobs
   private let turn = DispatchSemaphore(value: 1)
   private let owner = Atomic<UInt>(0)
-  /// How many threads wait for the turn.
+  /// The number of threads that wait for the turn.
   let waiting = Atomic<Int>(0)
   private let queue = Mutex(Queue())
   private let background: any BackgroundWork
@@ -60,17 +60,17 @@ final class Writer: Sendable {
 
   // MARK: Turns
 
-  /// Lets those of this process go first who wait for the turn, though not for ever. The semaphore
-  /// would give it to a thread that asks again at once, while those who wait are waking up.
+  /// Lets waiting threads of this process have the turn first, for a limited time. The semaphore
+  /// would give it to a thread that asks again at once, while the waiting ones are waking up.
   func stepBack() {
     let end = ContinuousClock.now + Writer.stepBackMax
     while waiting.load(ordering: .relaxed) > 0, ContinuousClock.now < end { usleep(50) }
   }
 
-  /// Runs something while no transaction of any process writes.
+  /// Runs a body while no transaction of any process writes.
   ///
   /// - Parameters:
-  ///   - timeout: How long to wait for others; as the options say where it is nil.
+  ///   - timeout: The time to wait for others; nil for the one in the options.
   ///   - body: The closure to run.
   /// - Returns: The value that `body` returns.
   /// - Throws: ``DatabaseError/busy(reason:)`` after the timeout, ``DatabaseError/misuse(reason:)``
@@ -111,7 +111,7 @@ final class Writer: Sendable {
 
   // MARK: Groups
 
-  /// Runs a synchronous write, and what waits with it.
+  /// Runs a synchronous write, and the writes that wait with it.
   func run(_ job: WriteJob) throws {
     var others: [WriteJob] = []
     defer { schedule() }
@@ -140,7 +140,7 @@ final class Writer: Sendable {
     }
   }
 
-  /// Commits, and says how far the state has come: by this group, or by what it has caught up.
+  /// Commits, and publishes the state's new position: by this group, or by catching up.
   private func commit(_ group: WriteGroup) throws {
     let outcome = try group.commit()
     background.pass(.applied)
@@ -156,7 +156,7 @@ final class Writer: Sendable {
     }
   }
 
-  /// Folds in what the state has not seen; the turn must be held.
+  /// Folds in the records after the state's position; the turn must be held.
   func catchUp() throws { try commit(try WriteGroup.begin(in: directory)) }
 
   private func run(_ job: WriteJob, in group: WriteGroup) throws {
@@ -171,7 +171,7 @@ final class Writer: Sendable {
 
   // MARK: The queue
 
-  /// The number of a job to come.
+  /// The number of a new job.
   func nextID() -> Int {
     queue.withLock { queue in
       queue.nextID += 1
@@ -211,7 +211,7 @@ final class Writer: Sendable {
     }
   }
 
-  /// Makes sure that the queue is worked off.
+  /// Ensures that the queue is processed.
   private func schedule() {
     let isNeeded = queue.withLock { queue in
       if queue.isScheduled || queue.waiting.isEmpty { return false }
@@ -237,9 +237,9 @@ final class Writer: Sendable {
     schedule()
   }
 
-  /// Lets as many writes come together as in the group before, whose callers have just been resumed
-  /// and often write again; for at most half as long as that group took. Without it groups are
-  /// alternately small and large, and each small one costs a flush of its own.
+  /// Waits until as many writes have joined as in the previous group, whose callers have just been
+  /// resumed and often write again; for at most half as long as that group took. Without it groups
+  /// are alternately small and large, and each small one costs a flush of its own.
   private func gather() {
     let (count, duration) = queue.withLock { $0.last }
     let end = background.now + duration / 2
@@ -260,7 +260,7 @@ final class Writer: Sendable {
 
   // MARK: The end
 
-  /// Refuses further writes, fails those that wait, and lets the running group finish.
+  /// Refuses further writes, fails the waiting ones, and lets the running group finish.
   func close() {
     let waiting = queue.withLock { queue in
       queue.isClosed = true

@@ -1,21 +1,22 @@
-// Sorts more entries than memory holds: merge sort with a file for what does not fit.
+// Sorts more entries than memory holds: merge sort, with a file for the entries that do not fit.
 //
 //     add ──▶ memory ──sorted──▶ run run run … ──16 of a level merged──▶ run of the next level …
 //                                        └──────── all that is left, merged ────────▶ entries
 //
 // An entry is a key and a value, ordered by the bytes of the key; entries with one key come in the
 // order in which they were added. Stored, in memory as in a run: length of the key u32, length of
-// the value u32, key, value; little-endian. The file has no name, so nothing is left of it whatever
-// happens; each level of merging writes all of it once more. (Knuth, volume 3, 5.4.)
+// the value u32, key, value; little-endian. The file has no name, so it disappears however the
+// process ends; each level of merging rewrites all of it once. (Knuth, volume 3, 5.4.)
 
 import LMDB
 
-/// Takes entries in any order, and gives them back sorted.
+/// Takes entries in any order, and returns them sorted.
 ///
 /// Invariants:
 /// 1. Memory stays within `bytesMax`, an eighth of it for each level of runs, and one entry of each
 ///    run that is merged; by construction.
-/// 2. Of entries with one key the earlier added comes first: runs are made and merged in order.
+/// 2. Entries with one key keep the order in which they were added: runs are made and merged in
+/// order.
 struct ExternalSort: ~Copyable {
   private static let fanIn = 16
 
@@ -23,11 +24,11 @@ struct ExternalSort: ~Copyable {
   private let directory: String
   private var memory = SortMemory()
   private var file: SortFile?
-  /// Runs by how often they were merged; in each level the oldest first.
+  /// The runs, by the number of times they were merged; in each level the oldest first.
   private var levels: [[Range<UInt64>]] = []
 
   /// - Parameters:
-  ///   - directory: Where the file is made, if one is needed.
+  ///   - directory: The directory in which the file is created, if one is needed.
   ///   - bytesMax: The bytes of entries that are kept in memory.
   init(in directory: String = Files.temporaryDirectory, bytesMax: Int = 8 << 20) {
     self.directory = directory
@@ -36,7 +37,7 @@ struct ExternalSort: ~Copyable {
 
   /// Adds an entry.
   ///
-  /// - Throws: ``StorageError`` where the file cannot be written.
+  /// - Throws: ``StorageError`` if the file cannot be written.
   mutating func add(_ key: [UInt8], _ value: [UInt8]) throws {
     memory.add(key, value)
     if memory.bytesCount >= bytesMax { try spill() }
@@ -56,7 +57,7 @@ struct ExternalSort: ~Copyable {
     return SortedEntries(try merge(levels.reversed().flatMap { $0 }))
   }
 
-  /// Writes what is in memory as a run, and merges levels that are full.
+  /// Writes the entries in memory as a run, and merges levels that are full.
   private mutating func spill() throws {
     memory.sort()
     let file = try file ?? SortFile(in: directory)
@@ -102,7 +103,7 @@ struct SortedEntries: ~Copyable {
 
   /// The next entry, or nil after the last.
   ///
-  /// - Throws: ``StorageError`` where the file cannot be read.
+  /// - Throws: ``StorageError`` if the file cannot be read.
   mutating func next() throws -> Entry? {
     if merge != nil { return try merge?.next() }
     guard index < memory.count else { return nil }
@@ -222,7 +223,7 @@ private final class SortRun {
     rest = range
   }
 
-  /// Goes to the next entry.
+  /// Advances to the next entry.
   func advance() throws {
     guard try fill(SortFile.headBytes) else {
       entry = nil
@@ -241,7 +242,7 @@ private final class SortRun {
     offset = value + valueCount
   }
 
-  /// Makes sure that so many bytes are in the buffer, as far as the run has them.
+  /// Fills the buffer with at least `count` bytes, as far as the run has them.
   ///
   /// - Returns: True if the run has as many.
   private func fill(_ count: Int) throws -> Bool {
@@ -258,7 +259,7 @@ private final class SortRun {
 
 /// Merges runs: a heap of them, the one with the smallest entry on top.
 private struct RunMerge {
-  /// Each with its place among the runs, which decides between equal keys.
+  /// The runs, each with its place, which decides between equal keys.
   private var heap: [(run: SortRun, place: Int)] = []
 
   init(_ runs: [SortRun]) throws {
@@ -280,7 +281,7 @@ private struct RunMerge {
     return entry
   }
 
-  /// Lets a run sink to where it belongs.
+  /// Moves a run down to its place in the heap.
   private mutating func sink(_ start: Int) {
     var index = start
     while true {

@@ -1,19 +1,19 @@
 // Makes the entries of a fold from all of its records, sorted:
 //
-//     records ──▶ contributions ──external sort──▶ those with one key put together ──▶ entries
+//     records ──▶ contributions ──external sort──▶ those with one key combined ──▶ entries
 //
-// A contribution has an entry's key, and of what is counted together a part: a group's figures of
-// one record, one record that has a term. Every other entry is one contribution.
+// A contribution has an entry's key, and a part of a value that several records share: a group's
+// aggregates of one record, one record that has a term. Every other entry is one contribution.
 
 extension Fold {
-  /// Visits the contributions of a record; none of one that does not count.
+  /// Visits the contributions of a record; there are none if it does not count.
   ///
   /// - Parameters:
   ///   - key: The record's key, in its stored form.
   ///   - record: The stored record.
-  ///   - reader: Has the records that it refers to.
-  ///   - visit: Takes each.
-  /// - Throws: ``DatabaseError/corrupt(reason:)``, and what `visit` throws.
+  ///   - reader: Reads the records that it refers to.
+  ///   - visit: Takes each contribution.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``, and any error that `visit` throws.
   func contribute(
     _ key: RawSpan, _ record: RawSpan, _ reader: StateReader,
     _ visit: (_ key: [UInt8], _ value: [UInt8]) throws -> Void
@@ -91,10 +91,10 @@ extension RecordTerms {
   }
 }
 
-/// Takes records in any order, and gives a fold's entries in order.
+/// Takes records in any order, and returns a fold's entries in order.
 struct FoldBuilder: ~Copyable {
   private let fold: Fold
-  /// Only entries behind it.
+  /// The key after which entries are kept.
   private let fence: [UInt8]
   private var sort = ExternalSort()
   private var totals: TextTotals?
@@ -105,7 +105,7 @@ struct FoldBuilder: ~Copyable {
     if case .text(let plan, _) = fold { totals = TextTotals(plan) }
   }
 
-  /// Takes a record; the reader has those that it refers to.
+  /// Adds a record; the reader reads the records that it refers to.
   mutating func add(_ key: RawSpan, _ record: RawSpan, _ reader: StateReader) throws {
     if case .text(let plan, let view) = fold {
       guard try view.has(record, key: key) else { return }
@@ -118,7 +118,7 @@ struct FoldBuilder: ~Copyable {
     }
   }
 
-  /// Ends taking records.
+  /// Ends adding records.
   consuming func finish() throws -> FoldEntries {
     if let totals, totals.records > 0 {
       try sort.add(TextEntry.totalsKey(fold.number), totals.stored)

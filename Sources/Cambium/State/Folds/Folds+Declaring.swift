@@ -4,10 +4,10 @@
 import LMDB
 
 extension Folds {
-  /// Takes a collection's new declaration, or takes it back where there is none.
+  /// Applies a collection's new declaration, or removes the present one if it is nil.
   ///
-  /// - Throws: ``DatabaseError/invalid(_:)`` and ``DatabaseError/notUnique(_:index:takenBy:)``
-  ///   where a record that is there breaks a new rule; the caller must undo what was done.
+  /// - Throws: ``DatabaseError/invalid(_:)`` and ``DatabaseError/notUnique(_:index:takenBy:)`` if
+  ///   an existing record breaks a new rule; the caller must roll back.
   mutating func declare(
     _ path: Path, _ stored: [UInt8]?, in sequence: SequenceNumber
   ) throws {
@@ -34,14 +34,14 @@ extension Folds {
     try build(plan, except: kept)
   }
 
-  /// Takes a name's number.
+  /// Defines a name's number.
   mutating func define(_ id: NameID, _ name: String) throws {
     try memory.catalog.define(name, as: id)
     let key = StateReader.nameKey(id)
     try storage.put(tables.meta, key, MetaEntry.seal(Array(name.utf8), name: key))
   }
 
-  /// Resolves a declaration: what stays as it was keeps its number, what is new gets the next.
+  /// Resolves a declaration: unchanged folds keep their numbers, new ones get the next.
   private mutating func plan(
     _ path: Path, _ definition: CollectionDefinition, replacing old: CollectionPlan?,
     in sequence: SequenceNumber
@@ -63,8 +63,8 @@ extension Folds {
 
   // MARK: Building
 
-  /// Builds the folds of a collection, or leaves that for later; those that nobody may do without
-  /// are built at once.
+  /// Builds the folds of a collection, or defers that; folds that are required immediately are
+  /// built at once.
   mutating func build(_ plan: CollectionPlan, except kept: Set<UInt32>) throws {
     for fold in plan.folds where !kept.contains(fold.number) {
       switch fold {
@@ -79,7 +79,7 @@ extension Folds {
 
   // MARK: Checking
 
-  /// Refuses rules that a record breaks which is there already.
+  /// Refuses rules that an existing record breaks.
   func checkRecords(_ plan: CollectionPlan, since old: CollectionPlan?) throws {
     if let old, old.definition.hasSameRules(as: plan.definition) { return }
     let (reader, catalog) = (try reader, memory.catalog)
@@ -93,14 +93,14 @@ extension Folds {
     }
   }
 
-  /// Refuses that an index becomes unique, two records of which are the same to it.
+  /// Refuses to make an index unique if two records have the same values in it.
   private mutating func checkUniqueness(
     _ plan: CollectionPlan, since old: CollectionPlan?
   ) throws {
     for index in plan.indexes where index.isUnique {
       guard let before = old?.index(like: index), !before.isUnique else { continue }
       if memory.catalog.collections.isFilling(index.number) {
-        // Nobody waits for it to be filled: this makes it whole at once.
+        // No later step completes it: this builds the whole index at once.
         try clear(.index(index))
         try build(.index(index), of: plan)
       } else if let unchecked {

@@ -1,9 +1,9 @@
-// One step of filling an index or a view, or of emptying one; see Unfinished.swift.
+// One step of building an index or a view, or of emptying one; see Unfinished.swift.
 
 import LMDB
 
 extension Folds {
-  /// How many entries go between two looks at the clock.
+  /// The number of entries between two checks of the clock.
   private static let looksEvery = 32
 
   /// Fills in entries until none is left or the time is over.
@@ -11,9 +11,9 @@ extension Folds {
   /// - Parameters:
   ///   - number: The index.
   ///   - entries: Its entries in order, as of any moment after its declaration.
-  ///   - end: When the step should be over.
-  /// - Returns: True if the index is whole, or is not to be filled any more.
-  /// - Throws: ``DatabaseError``; the transaction can only be given up then.
+  ///   - end: The time at which the step should end.
+  /// - Returns: True if the index is complete, or is not being built any more.
+  /// - Throws: ``DatabaseError``; the transaction must be rolled back then.
   mutating func fill(
     _ number: UInt32, from entries: FillEntries, until end: ContinuousClock.Instant
   ) throws -> Bool {
@@ -54,16 +54,16 @@ extension Folds {
   /// - Parameters:
   ///   - view: The view.
   ///   - plan: Its collection.
-  ///   - end: When the step should be over.
-  /// - Returns: True if the view is whole, or is not to be filled any more.
-  /// - Throws: ``DatabaseError``; the transaction can only be given up then.
+  ///   - end: The time at which the step should end.
+  /// - Returns: True if the view is complete, or is not being built any more.
+  /// - Throws: ``DatabaseError``; the transaction must be rolled back then.
   mutating func fill(
     _ view: ViewPlan, of plan: CollectionPlan, until end: ContinuousClock.Instant
   ) throws -> Bool {
     guard case .filling(upTo: var fence)? = memory.catalog.collections.unfinished[view.number]
     else { return true }
     repeat {
-      // Copied, since what is written may move the pages that they are lent from.
+      // Copied, since a write may move the pages that they are lent from.
       let (records, last) = try reader.records(
         of: plan, behind: fence, atMost: Folds.looksEvery)
       for (key, record) in records {
@@ -83,7 +83,8 @@ extension Folds {
 
   // MARK: Emptying
 
-  /// Gives indexes and views up: their entries go now, or in steps where others would have to wait.
+  /// Drops indexes and views: their entries are removed now, or in steps if others would have to
+  /// wait.
   mutating func giveUp(_ numbers: [UInt32]) throws {
     for number in numbers {
       let isEmpty = try remove(number, atMost: emptiedAtOnce)
@@ -92,7 +93,7 @@ extension Folds {
     }
   }
 
-  /// Removes entries of what was given up until none is left or the time is over.
+  /// Removes entries of a dropped index or view until none is left or the time is over.
   ///
   /// - Returns: True if none is left.
   mutating func empty(_ number: UInt32, until end: ContinuousClock.Instant) throws -> Bool {
@@ -123,19 +124,19 @@ extension Folds {
   }
 }
 
-/// The first of the entries and tombstones that writers have left behind an index's fence.
+/// The first of the entries and tombstones that writers have left after an index's fence.
 private struct LeftByWriters {
-  /// The most that one step looks at.
+  /// The most entries that one step reads.
   private static let countMax = 1024
 
   private var keys: ArraySlice<(key: [UInt8], isTombstone: Bool)> = []
-  /// The last of them, where there may be more behind it.
+  /// The last of them, if there may be more after it.
   let bound: [UInt8]?
 
   init(_ number: UInt32, behind fence: [UInt8], _ reader: StateReader) throws {
     let prefix = IndexEntry.prefix(number)
     var cursor = try Cursor(reader.access, reader.tables.index)
-    // Nothing can be between a key and the same one with a zero behind it.
+    // No key can be between a key and the same one followed by a zero.
     var isThere = try (fence + [0]).lend { try cursor.seek($0) }
     while isThere && cursor.isAt(prefix: prefix), keys.count < LeftByWriters.countMax {
       keys.append(cursor.withEntry { ($0.array(), IndexEntry.isTombstone($1)) })
@@ -146,12 +147,12 @@ private struct LeftByWriters {
 
   var isEmpty: Bool { keys.isEmpty }
 
-  /// True if these reach as far as a key, so that it is known what is there.
+  /// True if these extend to a key, so that the entries up to it are known.
   func reaches(_ key: [UInt8]) -> Bool { bound.map { !$0.precedes(key) } ?? true }
 
-  /// Takes away the tombstones up to a key.
+  /// Removes the tombstones up to a key.
   ///
-  /// - Returns: True if writers have left anything at the key itself.
+  /// - Returns: True if writers have left an entry or a tombstone at the key itself.
   mutating func settle(
     upTo key: [UInt8]?, _ storage: borrowing StateTransaction
   ) throws -> Bool {
@@ -174,7 +175,7 @@ extension StateReader {
   }
 }
 
-/// Sorted entries of an index, of which the first can be looked at before it is taken.
+/// Sorted entries of an index, of which the first can be inspected before it is consumed.
 final class FillEntries {
   private var rest: FoldEntries
   /// The next entry, or nil after the last.
@@ -193,7 +194,7 @@ final class FillEntries {
 }
 
 extension [UInt8] {
-  /// True if these bytes come before others.
+  /// True if these bytes sort before others.
   fileprivate func precedes(_ other: [UInt8]) -> Bool {
     lend { bytes in other.lend { bytes.precedes($0) } }
   }

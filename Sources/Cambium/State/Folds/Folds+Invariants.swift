@@ -1,11 +1,11 @@
-// The entries of a record against the record, after each change, in debug builds. It costs a few
-// lookups for each entry; `verify` compares everything.
+// Comparison of a record's entries with the record, after each change, in debug builds. It costs a
+// few lookups for each entry; `verify` compares everything.
 
 import LMDB
 
 extension Folds {
-  /// Traps in debug builds where a fold has not followed a change that is made: it must have what
-  /// the record contributes now, and nothing that the former one alone has contributed.
+  /// Traps in debug builds if a fold has not followed a change: it must have every contribution of
+  /// the new record, and none that only the old one made.
   func checkInvariants(_ change: RecordChange) throws {
     #if DEBUG
       guard let plan = change.collection else { return }

@@ -1,20 +1,20 @@
-// How a change of a record reaches what is derived from it.
+// The path of a record's change to the tables derived from it.
 //
 //     RecordChange ──▶ rules, uniqueness ──▶ index · groups · top · text ──▶ (written) ──▶ preview
 //                      (a new write only)
 //
-// All that can refuse the change is asked before anything is written.
+// All checks that can refuse the change run before anything is written.
 
 import LMDB
 
 /// Keeps the folds of a state up to date: it takes each change that the tree yields, and lends the
 /// tree the state's tables.
 ///
-/// Invariant: an index and a view have exactly the entries that building them from the records
-/// gives, but for those that are not finished (see Unfinished.swift). Proved by `verify`, which
+/// Invariant: an index and a view have exactly the entries that result from building them from the
+/// records, except while they are unfinished (see Unfinished.swift). Proved by `verify`, which
 /// folds the log again and compares.
 struct Folds: ~Copyable {
-  /// The values that go back when a savepoint is undone.
+  /// The values that are restored when a savepoint is rolled back.
   struct Memory {
     var catalog: Catalog
     /// The number of the next index or view.
@@ -27,22 +27,22 @@ struct Folds: ~Copyable {
 
   var storage: StateTransaction
   var memory: Memory
-  /// True if declared rules are checked against what is written: not when a record that was already
+  /// True if written values are checked against declared rules: not when a record that was already
   /// in the log is folded in.
   var isEnforcing = false
-  /// True if indexes and views that are declared now are filled later, in steps.
+  /// True if newly declared indexes and views are built later, in steps.
   var fillsLater = false
   /// The keys of the records not yet checked against a declaration's rules; nil for all.
   var unchecked: Set<[UInt8]>?
   /// The number of entries of dropped indexes and views that are removed in the transaction that
-  /// drops them. A fold for which nobody waits removes all of them.
+  /// drops them. A fold that delays no writer removes all of them.
   var emptiedAtOnce = Int.max
   /// True if entries of dropped indexes or views are left.
   var hasGivenUp = false
-  /// The changes of the running transaction; nil while nobody observes them.
+  /// The changes of the running transaction; nil unless they are observed.
   var changes: [RecordChange]?
 
-  // Buffers that are used again for each change.
+  // Buffers that are reused for each change.
   var oldEntry = ByteBuffer()
   var newEntry = ByteBuffer()
   var value = ByteBuffer()
@@ -54,7 +54,7 @@ struct Folds: ~Copyable {
 
   var tables: StateTables { storage.tables }
 
-  /// The view that sees what was written.
+  /// The view that includes this transaction's writes.
   var reader: StateReader { get throws { try storage.reader } }
 }
 
@@ -76,7 +76,7 @@ extension Folds: ChangeTaker {
     return plan
   }
 
-  /// Checks a change, and keeps what is derived from the record.
+  /// Checks a change, and updates the tables derived from the record.
   ///
   /// - Throws: ``DatabaseError/invalid(_:)`` or ``DatabaseError/notUnique(_:index:takenBy:)``, with
   ///   nothing changed; a storage error with the transaction unusable.
@@ -95,8 +95,8 @@ extension Folds: ChangeTaker {
     if change.old == nil { try memory.keys.count(change.treeKey, plan, storage.reader) }
   }
 
-  /// Keeps what other records' indexes preview of the record: entries are made of what the tree
-  /// has.
+  /// Updates the previews of the record in other records' indexes: their entries are made from the
+  /// tree's content.
   mutating func didMake(_ change: RecordChange) throws {
     if changes != nil, change.concernsRecords { changes?.append(change) }
     try checkInvariants(change)
@@ -113,25 +113,25 @@ extension Folds: ChangeTaker {
     }
   }
 
-  /// Empties the folds of the collections that go with a subtree.
+  /// Empties the folds of the collections that are removed with a subtree.
   mutating func willLeave(_ path: Path) throws {
     for fold in memory.catalog.collections.all(within: path).flatMap(\.folds) { try clear(fold) }
   }
 
   mutating func didLeave(_ path: Path) throws { try renewPreviews(within: path) }
 
-  /// Builds the folds of the collections that came with a subtree.
+  /// Builds the folds of the collections that arrived with a subtree.
   mutating func didArrive(_ path: Path) throws {
     for plan in memory.catalog.collections.all(within: path) {
       if isEnforcing { try checkRecords(plan, since: nil) }
-      // One that is being filled is whole from now on.
+      // An unfinished fold is complete from now on.
       try renew(plan)
     }
     try renewPreviews(within: path)
   }
 
-  /// Builds all entries again that preview records of the collections within a path, which have
-  /// come or gone as a whole.
+  /// Rebuilds all entries that preview records of the collections within a path, which have arrived
+  /// or left as a whole.
   private mutating func renewPreviews(within path: Path) throws {
     let collections = memory.catalog.collections
     if !collections.hasPreviews { return }
@@ -146,26 +146,26 @@ extension Folds: ChangeTaker {
 // MARK: Each fold
 
 extension Folds {
-  /// Keeps one fold: takes what becomes of a record.
+  /// Updates one fold for a change of a record.
   ///
   /// - Parameters:
   ///   - fold: The fold.
   ///   - key: The record's key, in its stored form.
-  ///   - old: The stored record that was there, if one was.
-  ///   - new: The stored record that is there from now on, if one is.
+  ///   - old: The stored record before, or nil if there was none.
+  ///   - new: The stored record after, or nil if there is none.
   /// - Throws: A storage error with the transaction unusable.
   mutating func keep(_ fold: Fold, key: RawSpan, old: RawSpan?, new: RawSpan?) throws {
     switch fold {
     case .index(let index): try keep(index, key: key, old: old, new: new)
     case .groups(_, let view), .top(_, let view), .text(_, let view):
-      // While it is being filled, the records behind the fence come to it in time.
+      // While the view is being built, the backfill adds the records beyond the fence.
       if memory.catalog.collections.isAhead(view.number, of: key) { return }
       try take(fold, view, key: key, old: old, new: new)
     case .preview(let previewer): try keep(previewer, key: key, old: old, new: new)
     }
   }
 
-  /// Keeps a view, wherever its fence is.
+  /// Updates a view, wherever its fence is.
   mutating func take(
     _ fold: Fold, _ view: ViewPlan, key: RawSpan, old: RawSpan?, new: RawSpan?
   ) throws {
@@ -186,8 +186,7 @@ extension Folds {
     try set(fold.number, nil)
   }
 
-  /// Builds a fold from the records that are there: sorted first, so that entries are written in
-  /// order.
+  /// Builds a fold from the existing records: sorted first, so that entries are written in order.
   mutating func build(_ fold: Fold, of plan: CollectionPlan) throws {
     let reader = try reader
     var entries = try reader.entries(of: fold, plan)
@@ -209,8 +208,8 @@ extension Folds {
     try build(plan, except: [])
   }
 
-  /// Builds again all that is derived from declarations and records: they were changed behind its
-  /// back, or an earlier fold has derived it.
+  /// Rebuilds everything that is derived from declarations and records: they were changed without
+  /// it, or an earlier fold has derived it.
   mutating func renewAll() throws {
     for plan in memory.catalog.collections.all {
       try storage.put(

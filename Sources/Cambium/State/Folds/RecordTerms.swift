@@ -1,24 +1,24 @@
-// The terms of one record, as a text view keeps them.
+// The terms of one record, as a text view stores them.
 //
 // The stored form of a term's places, with the properties by their place in the view, ascending:
 //
 //     per property: place (varint), count (varint), the first position, then each distance to the
 //     next (varints)
 //
-// Positions count words within a property. Between the elements of an array one is left out, so
-// that nothing reads across them.
+// Positions count words within a property. Between the elements of an array one is skipped, so
+// that no phrase matches across them.
 
-/// Where a term stands in a record.
+/// The places of a term in a record.
 struct TermPlaces: Equatable, Sendable {
   /// The positions, by the property's place in the view, ascending.
   var properties: [(place: Int, positions: [Int])] = []
 
   static func == (a: TermPlaces, b: TermPlaces) -> Bool { a.stored == b.stored }
 
-  /// How often the term is there.
+  /// The number of occurrences of the term.
   var count: Int { properties.reduce(0) { $0 + $1.positions.count } }
 
-  /// Adds a position behind those that are there.
+  /// Adds a position after the existing ones.
   mutating func add(_ position: Int, in place: Int) {
     if properties.last?.place != place { properties.append((place, [])) }
     properties[properties.count - 1].positions.append(position)
@@ -63,11 +63,11 @@ struct TermPlaces: Equatable, Sendable {
 
 /// The terms of a record's texts.
 struct RecordTerms: Sendable {
-  /// How many words each property has.
+  /// The number of words of each property.
   private(set) var lengths: [UInt64]
   private(set) var terms: [[UInt8]: TermPlaces] = [:]
 
-  /// Finds the terms of a record; none where there is no record.
+  /// Finds the terms of a record; none if there is no record.
   init(_ plan: TextPlan, _ record: RawSpan?) throws {
     lengths = Array(repeating: 0, count: plan.properties.count)
     guard let record else { return }
@@ -108,9 +108,9 @@ struct RecordTerms: Sendable {
     }
   }
 
-  /// True if there is no word.
+  /// True if there are no words.
   var isEmpty: Bool { terms.isEmpty }
 
-  /// How many words there are.
+  /// The number of words.
   var length: UInt64 { lengths.reduce(0, +) }
 }

@@ -1,9 +1,9 @@
-// The records of a collection, as the state has them now, by the plans that are resolved for it.
+// The present records of a collection, read by the plans that are resolved for it.
 
 import LMDB
 
 extension StateReader {
-  /// The node id of the node at a path, or nil where it is not there or never had children.
+  /// The node id of the node at a path, or nil if there is no node or it never had children.
   func node(at path: Path) throws -> UInt64? {
     let bytes = path.bytes
     var node = StateHead.root
@@ -34,13 +34,13 @@ extension StateReader {
     }) != nil {}
   }
 
-  /// Copies of some records of a collection that come next behind a key, in key order.
+  /// Copies of the next records of a collection after a key, in key order.
   ///
   /// - Parameters:
   ///   - plan: The collection.
   ///   - last: The key; empty for the first records.
-  ///   - most: How many children are looked at; fewer where records are large.
-  /// - Returns: The records, and the key that was looked at last; nil after the end.
+  ///   - most: The maximum number of children to read; fewer are read if records are large.
+  /// - Returns: The records, and the key that was read last; nil after the end.
   /// - Throws: ``DatabaseError``.
   func records(
     of plan: CollectionPlan, behind last: [UInt8], atMost most: Int
@@ -89,15 +89,15 @@ extension StateReader {
     }
   }
 
-  /// The entries that the records of a collection give a fold, in order.
+  /// The entries of a fold that result from the records of a collection, in order.
   ///
   /// - Parameters:
   ///   - fold: The fold.
   ///   - plan: Its collection.
-  ///   - fence: Only those behind it.
-  ///   - seen: Told after each record; what it throws ends the sorting.
+  ///   - fence: The key after which entries are returned.
+  ///   - seen: Called after each record; an error that it throws ends the sorting.
   /// - Returns: The entries.
-  /// - Throws: ``DatabaseError``, and what `seen` throws.
+  /// - Throws: ``DatabaseError``, and any error that `seen` throws.
   func entries(
     of fold: Fold, _ plan: CollectionPlan, behind fence: [UInt8] = [],
     _ seen: () throws -> Void = {}

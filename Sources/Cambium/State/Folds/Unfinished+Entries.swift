@@ -1,16 +1,16 @@
-// The entries in `meta` about indexes and views that are not finished; see Unfinished.swift.
+// The entries in `meta` about unfinished indexes and views; see Unfinished.swift.
 
 import LMDB
 
 extension IndexEntry {
-  /// Stands behind the fence for an entry that was removed. An entry's value is longer.
+  /// Marks, after the fence, an entry that was removed. An entry's value is longer.
   static let tombstone: [UInt8] = [0]
 
   static func isTombstone(_ value: RawSpan) -> Bool { value.byteCount < 2 }
 }
 
 extension StateReader {
-  /// The indexes and views that are not finished, by number.
+  /// The unfinished indexes and views, by number.
   func unfinished() throws -> [UInt32: Unfinished] {
     var found: [UInt32: Unfinished] = [:]
     var cursor = try Cursor(access, tables.meta)
@@ -27,7 +27,7 @@ extension StateReader {
 }
 
 extension Folds {
-  /// Says what is to be done about an index or a view, or that nothing is.
+  /// Stores the remaining work on an index or a view; nil if there is none.
   mutating func set(_ number: UInt32, _ unfinished: Unfinished?) throws {
     let key = Unfinished.key(number)
     if let unfinished {

@@ -1,10 +1,10 @@
 // The keys of the table `views`.
 //
-//     number of the view u32, big-endian | part u8 | what is drawn where it is written
+//     number of the view u32, big-endian | part u8 | see the file of each kind of view
 //
 // LMDB's keys end at 511 bytes, so a part that may be long is cut to a room of its own: its first
-// bytes, and 16 bytes of a digest of all of it. A cut part stays different from all others, and
-// stands among its neighbours by its first bytes; the entry's value then has it whole.
+// bytes, and 16 bytes of a digest of all of it. A cut part remains distinct from all others, and
+// sorts among its neighbours by its first bytes; the entry's value then contains it whole.
 //
 //     not cut: shorter than room - 16        cut: room bytes
 
@@ -12,7 +12,7 @@ import LMDB
 
 /// Makes keys of views' entries.
 enum ViewKey {
-  /// The kinds of entries that a view has.
+  /// The kinds of entries of a view.
   enum Part: UInt8 {
     /// One entry for the view, or one for each group.
     case main = 0
@@ -24,11 +24,11 @@ enum ViewKey {
 
   static let digestBytes = 16
 
-  /// The room of a group, of a value in order, and of a record's key behind both of them.
+  /// The room of a group, of a value in order, and of a record's key after both of them.
   static let groupRoom = 160
   static let orderRoom = 140
   static let recordRoom = 200
-  /// The room of a record's key behind a term.
+  /// The room of a record's key after a term.
   static let termRecordRoom = 376
 
   /// The first bytes of an entry's key.
@@ -54,12 +54,12 @@ enum ViewKey {
     return true
   }
 
-  /// The bytes of a part that stand in a key as they are.
+  /// The bytes of a part that are stored unchanged in a key.
   static func shown(of bytes: [UInt8], room: Int) -> [UInt8] {
     bytes.count < room - digestBytes ? bytes : Array(bytes.prefix(room - digestBytes))
   }
 
-  /// The first key after all that begin with these bytes, or nil where there is none.
+  /// The first key after all that begin with these bytes, or nil if there is none.
   static func end(of start: [UInt8]) -> [UInt8]? {
     var end = start
     while let last = end.popLast() {
@@ -94,7 +94,7 @@ extension Cursor {
     return try end.lend { try seekBefore($0) } && isAt(prefix: prefix)
   }
 
-  /// True if the key of the entry that it stands on begins with these bytes.
+  /// True if the key of the cursor's entry begins with these bytes.
   @inline(__always)
   func isAt(prefix: [UInt8]) -> Bool {
     prefix.lend { prefix in withEntry { key, _ in key.starts(with: prefix) } }

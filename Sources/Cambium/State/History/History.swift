@@ -1,10 +1,10 @@
 // Reading the tree as of a past moment.
 //
 // As of S, a node is its present version if that was made at or before S; else the newest earlier
-// version that was, found through its links in O(log versions) entries; else what its place held
-// before a later removal. A link says at which transaction its version was replaced, so the search
-// takes the oldest one that was still in place after S, and goes on in what that version took
-// along.
+// version that was, found through its links in O(log versions) entries; else the version that its
+// place held before a later removal. A link names the transaction that replaced its version, so the
+// search follows the oldest version that was still present after S, and continues with the links
+// in that version's entry.
 
 import LMDB
 
@@ -15,7 +15,7 @@ extension StateReader {
   ///   - key: The tree's key.
   ///   - moment: The moment, or nil for the present.
   ///   - body: Takes the version's header and its whole bytes.
-  /// - Returns: nil where there was no such node.
+  /// - Returns: nil if there was no such node.
   /// - Throws: Any error that `body` throws; ``DatabaseError/corrupt(reason:)``.
   @inline(__always)
   func version<R>(
@@ -27,7 +27,8 @@ extension StateReader {
     return try pastVersion(key, moment, body)
   }
 
-  /// The outcome of looking at a version: it is the one, or it is too young, and where to go on.
+  /// The outcome of inspecting a version: it is the right one, or it is too young, with the place
+  /// to continue at.
   private enum Step<R> {
     case found(R)
     case earlier(HistoryLink?)
@@ -62,7 +63,7 @@ extension StateReader {
       case .found(let result): return result
       case .earlier(nil): return nil
       case .earlier(let link?):
-        // An entry names only older ones, so this ends whatever the bytes say.
+        // An entry names only older ones, so this ends whatever the bytes are.
         guard (link.sequence, link.index) < (bound.sequence, bound.index) else {
           throw HistoryDamage.loop
         }
@@ -92,7 +93,7 @@ extension StateReader {
     try removal(key, from: HistoryLink(sequence: moment + 1, index: 0))?.link
   }
 
-  /// The first removal of a node at or after a place in history, and what became of it.
+  /// The first removal of a node at or after a place in history, with its fate.
   func removal(
     _ key: RawSpan, from place: HistoryLink
   ) throws -> (link: HistoryLink, fate: RemovalFate)? {
@@ -114,14 +115,14 @@ extension StateReader {
 ///     00                            it may be restored
 ///     01                            it was moved elsewhere
 ///     02 | sequence number u64      that transaction has restored it, the last one that did
-///     03                            the same transaction had restored it and changed what is below
+///     03                            the same transaction had restored it and changed its subtree
 enum RemovalFate: Equatable {
   case removed
   case moved
   case restored(by: UInt64)
   case changed
 
-  /// True where what is below the node is found through this removal alone.
+  /// True if the node's subtree is found through this removal alone.
   var holdsSubtree: Bool { self == .removed || self == .changed }
 
   init(_ stored: RawSpan) throws {
@@ -167,17 +168,19 @@ enum HistoryEntry {
     return entry
   }
 
-  /// Where an entry holds the tree's key and the version.
+  /// The ranges of the tree's key and the version in an entry.
   static func parts(_ entry: RawSpan) throws -> (key: Range<Int>, version: Range<Int>) {
     let count = Int(try entry.load(UInt16.self, at: 0))
     try entry.check(2, count)
     return (2..<(2 + count), (2 + count)..<entry.byteCount)
   }
 
-  /// How many bytes a removal's key has after the tree's key: 0, sequence number u64, index u32.
+  /// The number of bytes of a removal's key after the tree's key: 0, sequence number u64, index
+  /// u32.
   static let removalSuffixCount = 13
 
-  /// The key of a removal: the tree's key, 0, and the entry of history that holds what was removed.
+  /// The key of a removal: the tree's key, 0, and the entry of history that holds the removed
+  /// version.
   static func removalKey(_ treeKey: [UInt8], _ link: HistoryLink) -> [UInt8] {
     var key = treeKey
     key.reserveCapacity(key.count + removalSuffixCount)
@@ -197,7 +200,7 @@ enum HistoryEntry {
   }
 }
 
-/// How history can be damaged.
+/// The kinds of damage of history.
 enum HistoryDamage {
   static let loop = DatabaseError.corrupt(reason: "a node's versions are linked in a circle")
 

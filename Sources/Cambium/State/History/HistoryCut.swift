@@ -1,29 +1,29 @@
 // Cutting history off at the horizon.
 //
-// An entry of history says what a transaction has replaced, so those of transactions up to the
-// horizon S serve only moments before S. They are a prefix of the table. Where one holds a removed
-// version, the removal's entry goes with it, and so does the subtree that hung on it, which nothing
-// leads to any more:
+// An entry of history holds a version that a transaction has replaced, so the entries of
+// transactions up to the horizon S serve only moments before S. They are a prefix of the table. If
+// one holds a removed version, the removal's entry is removed with it, and so is its subtree, which
+// can no longer be reached:
 //
 //     history   … S │ S+1 …        removals   (place, transaction ≤ S)
 //     ──── cut ─────┘              tree       all below the node ids that these removals hold
 //
-// Two kinds of removed subtrees stay. One that was restored, or moved elsewhere, hangs in the tree
-// again. And one that was restored *after* S stays as a removed one, entries and all: the record
-// that restores it is kept, and must find it when the log is folded again.
+// Two kinds of removed subtrees stay. One that was restored, or moved elsewhere, is part of the
+// tree again. And one that was restored *after* S stays as a removed one, with its entries: the
+// record that restores it is kept, and must find it when the log is folded again.
 
 import LMDB
 
 /// Cuts the history of a state, in steps.
 struct HistoryCut {
-  /// The horizon: what was replaced up to it goes.
+  /// The horizon: versions that were replaced up to it are removed.
   let horizon: SequenceNumber
-  /// Removals that a later record restores, where the state cannot know it yet; nil where it can.
+  /// Removals that a later record restores, if the state cannot know it yet; nil if it can.
   let kept: Set<HistoryLink>?
   private let state: State
-  /// The next entry to look at.
+  /// The next entry to read.
   private var place = HistoryLink(sequence: 0, index: 0)
-  /// The number of entries that were taken out, of all tables.
+  /// The number of entries that were removed, from all tables.
   private(set) var removed: UInt64 = 0
 
   init(_ state: State, upTo horizon: SequenceNumber, keeping kept: Set<HistoryLink>? = nil) {
@@ -32,11 +32,11 @@ struct HistoryCut {
     self.kept = kept
   }
 
-  /// Cuts until all is cut or the time is over.
+  /// Cuts until everything is cut or the time is over.
   ///
-  /// The writer's turn must be held, unless the state is nobody else's.
+  /// The writer's turn must be held, unless the state has no other users.
   ///
-  /// - Returns: True if all is cut.
+  /// - Returns: True if everything is cut.
   mutating func step(until end: ContinuousClock.Instant) throws -> Bool {
     var trimmer = HistoryTrimmer(try WriteTransaction(state.environment), state.tables)
     var isDone = false
@@ -74,7 +74,7 @@ struct HistoryCut {
     }
   }
 
-  /// Takes one entry out, with what hangs on it.
+  /// Removes one entry, and everything that depends on it.
   ///
   /// - Returns: True if it is done; false if the time was over.
   private func cut(
@@ -122,7 +122,7 @@ extension HistoryCut {
   }
 }
 
-/// Takes entries out of a state's tables.
+/// Removes entries from a state's tables.
 private struct HistoryTrimmer: ~Copyable {
   private let transaction: WriteTransaction
   private let tables: StateTables
@@ -139,17 +139,17 @@ private struct HistoryTrimmer: ~Copyable {
     if try key.lend({ try transaction.delete(table, $0) }) { removed += 1 }
   }
 
-  /// The fate of a removed version; nil where the version was replaced, not removed.
+  /// The fate of a removed version; nil if the version was replaced, not removed.
   func fate(_ removal: [UInt8]) throws -> RemovalFate? {
     try removal.lend { key in
       try access.get(tables.removals, key) { try RemovalFate($0) }
     }
   }
 
-  /// Removes all below a node that nothing leads to: its leaves first, each with its count, so that
-  /// it can be gone on with after any of them. At least one goes, however late it is.
+  /// Removes all below an unreachable node: its leaves first, each with its count, so that the work
+  /// can resume after any of them. At least one is removed, however late it is.
   ///
-  /// - Returns: True if all is gone.
+  /// - Returns: True if all are removed.
   mutating func removeAll(below node: UInt64, until end: ContinuousClock.Instant) throws -> Bool {
     var nodes = [node]
     while let parent = nodes.last {
@@ -179,7 +179,7 @@ private struct HistoryTrimmer: ~Copyable {
     try StateReader(access: access, tables: tables).firstChild(of: parent)
   }
 
-  /// Says how far history is cut.
+  /// Stores the horizon up to which history is cut.
   func setCut(_ horizon: SequenceNumber) throws {
     var bytes: [UInt8] = []
     bytes.append(littleEndian: horizon.rawValue)
@@ -193,7 +193,7 @@ private struct HistoryTrimmer: ~Copyable {
 }
 
 extension StateReader {
-  /// The tree's key of a node's first child, and the child's node id; nil where there is none.
+  /// The tree's key of a node's first child, and the child's node id; nil if there is none.
   func firstChild(of parent: UInt64) throws -> (key: [UInt8], node: UInt64)? {
     var prefix: [UInt8] = []
     prefix.append(bigEndian: parent)
@@ -205,7 +205,7 @@ extension StateReader {
     }
   }
 
-  /// How far history is cut.
+  /// The horizon up to which history is cut.
   func cut() throws -> SequenceNumber {
     let stored = try StateHead.cutName.lend { key in
       try access.get(tables.meta, key) {

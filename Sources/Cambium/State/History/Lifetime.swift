@@ -1,35 +1,35 @@
-// Finds how long a place in the tree has held what it holds, and when that changes next.
+// Finds since when a place in the tree has had its present content, and when that changes next.
 //
-// A node's *lifetime* at a place goes from the transaction that put it there to the one that took
-// it away. All versions of one lifetime hang on its last one, the present or the removed one,
-// since a node that comes back or is moved starts without links. So the newest removal before a
-// moment, the first one after it, and the oldest links give the bounds of a lifetime in
-// O(log versions) entries, without the log.
+// The lifetime of a node at a place goes from the transaction that put it there to the
+// one that removed it. All versions of one lifetime are linked from its last one, the present
+// version or the removed one, since a node that is restored or moved starts without links. So the
+// newest removal before a moment, the first one after it, and the oldest links determine the ends
+// of lifetimes, in O(log versions) entries, without the log.
 //
 // Versions that were replaced up to the horizon are cut off. So no link to them is followed, and a
-// transaction up to the horizon is known only as such: the number given for it is some number up to
-// the horizon.
+// transaction up to the horizon is known only as such: the number returned for it is some number up
+// to the horizon.
 
 import LMDB
 
 /// The state of a place at a moment: held by a node, or empty.
 enum Occupancy {
   case held(Lifetime)
-  /// Nothing is there: since the last removal, or zero, until something comes again.
+  /// The place is empty: since the last removal, or zero, until a node arrives again.
   case empty(since: UInt64, until: UInt64?)
 }
 
-/// A node's lifetime at a place, and which of its versions a moment sees.
+/// A node's lifetime at a place, and the version of it that is visible at a moment.
 struct Lifetime {
   /// The transaction that put the node there.
   let placed: UInt64
   /// The transaction that made the version.
   let modified: UInt64
-  /// The transaction that replaced the version, or took the node away; nil if none has yet.
+  /// The transaction that replaced the version, or removed the node; nil if none has yet.
   let replaced: UInt64?
-  /// The transaction that took the node away; nil if it is still there.
+  /// The transaction that removed the node; nil if it is still there.
   let end: UInt64?
-  /// The node id that the children's keys begin with; 0 where the node never had any.
+  /// The node id that the children's keys begin with; 0 if the node never had any.
   let node: UInt64
 }
 
@@ -48,7 +48,7 @@ private struct LinkedVersion {
 
 extension StateReader {
   /// The occupancy of a place, by the tree's key, as of a moment at or after the horizon; throws as
-  /// all reading of history does.
+  /// all reads of history do.
   func occupancy(
     _ key: RawSpan, asOf moment: UInt64, horizon: UInt64
   ) throws -> Occupancy {
@@ -90,12 +90,12 @@ extension StateReader {
     return version.header.modified
   }
 
-  /// The oldest version that a version links to and that was still in place after a moment.
+  /// The oldest version that a version links to and that was still present after a moment.
   private func older(
     _ version: LinkedVersion, after moment: UInt64, _ key: RawSpan
   ) throws -> LinkedVersion? {
     guard let link = version.links.oldest(after: moment) else { return nil }
-    // An entry names only older ones, so a search ends whatever the bytes say.
+    // An entry names only older ones, so a search ends whatever the bytes are.
     if let entry = version.entry, (link.sequence, link.index) >= (entry.sequence, entry.index) {
       throw HistoryDamage.loop
     }
@@ -106,7 +106,7 @@ extension StateReader {
     try historyVersion(link, key) { try LinkedVersion($0, key, entry: link) }
   }
 
-  /// The newest transaction up to a moment that took a node away from a place; zero for none.
+  /// The newest transaction up to a moment that removed a node from a place; zero for none.
   private func lastRemoval(_ key: RawSpan, upTo moment: UInt64) throws -> UInt64 {
     let bound = HistoryEntry.removalKey(
       key.array(), HistoryLink(sequence: moment + 1, index: 0))

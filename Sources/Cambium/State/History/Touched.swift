@@ -2,7 +2,7 @@
 struct Touched: Sendable {
   var path: Path
   var isSubtree: Bool
-  /// True if the path may be a property's, because it is the one that was asked for.
+  /// True if the path may be a property's, because the caller asked for that path.
   var mayBeProperty = false
   /// True if the operation only named the record in which the path would be a property.
   var isUncertain = false
@@ -50,7 +50,7 @@ struct Touched: Sendable {
     }
   }
 
-  /// The part within a path, which may be a node's or a property's of its parent.
+  /// The part within a path, which may be that of a node or of a property of its parent.
   func clipped(to under: Path, of parent: Path?) -> Touched? {
     if path.isWithin(under) {
       return Touched(path: path, isSubtree: isSubtree, mayBeProperty: path == under)
@@ -62,7 +62,7 @@ struct Touched: Sendable {
     return Touched(path: under, isSubtree: false, mayBeProperty: true, isUncertain: true)
   }
 
-  /// Sorted, without what is named twice or lies in a subtree that is named.
+  /// The sorted list, without duplicates and without nodes of a subtree that is in the list.
   private static func reduced(_ all: [Touched]) -> [Touched] {
     var reduced: [Touched] = []
     for next in all.sorted(by: { $0.path < $1.path }) {

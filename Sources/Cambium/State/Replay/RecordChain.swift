@@ -3,11 +3,11 @@ struct RecordChain {
   private let log: Log
   private let last: SequenceNumber
   private let stopsAtDamage: Bool
-  /// The link of the record at `position`; nil where it is not known.
+  /// The link of the record at `position`; nil if it is not known.
   private var link: [UInt8]?
   /// The record that was read last.
   private(set) var position: SequenceNumber
-  /// The damage of the record after it, where reading has ended there.
+  /// The damage of the record after it, if reading has ended there.
   private(set) var damage: DatabaseError?
 
   init(
@@ -21,7 +21,7 @@ struct RecordChain {
     self.stopsAtDamage = stopsAtDamage
   }
 
-  /// The next record; nil after the last, and where reading ends at damage.
+  /// The next record; nil after the last, and if reading ends at damage.
   ///
   /// - Throws: ``DatabaseError/corrupt(reason:)`` for a damaged record, unless reading is to end
   ///   there.

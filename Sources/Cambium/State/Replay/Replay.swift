@@ -1,15 +1,15 @@
 import LMDB
 
-/// Folds transaction records into a state that nobody else writes to, in transactions of bounded
+/// Folds transaction records into a state that has no other writers, in transactions of bounded
 /// size: for recovery and rebuilding, baselines, verification, repair and erasure.
 ///
 /// Catching up folds into the writer's open transaction instead; it reads the log the same way, by
 /// a ``RecordChain``.
 struct Replay {
-  /// A transaction of the state ends after so many bytes of operations, unless told otherwise.
+  /// The bytes of operations after which a transaction of the state ends by default.
   static let stepBytes = 16 << 20
   private static let stepTime = Duration.milliseconds(200)
-  /// Folding may take so many times the bytes of its operations.
+  /// The most bytes that folding may take for each byte of operations.
   private static let growth = 64
   private static let recordBytes = 256
 
@@ -17,18 +17,18 @@ struct Replay {
   private let stepBytes: Int
   private(set) var catalog: Catalog
 
-  /// Goes on from what the state holds.
+  /// Continues from the state's position.
   init(into state: State, stepBytes: Int = Replay.stepBytes) throws {
     self.state = state
     self.stepBytes = stepBytes
     catalog = try state.catalog()
   }
 
-  /// Folds records in one transaction of the state, until they are enough for it.
+  /// Folds records in one transaction of the state, until it is full.
   ///
   /// - Parameters:
-  ///   - bytes: The room to make beside that for a usual transaction.
-  ///   - fold: Folds one record, and returns how many bytes its operations have; nil where none is
+  ///   - bytes: The room to make in addition to that of a usual transaction.
+  ///   - fold: Folds one record, and returns the number of bytes of its operations; nil if none is
   ///     left.
   /// - Returns: True if there may be more.
   /// - Throws: Any error that `fold` throws, with nothing of the transaction stored.
@@ -51,15 +51,14 @@ struct Replay {
     return !isDone
   }
 
-  /// Folds in the records of a log that the state has not.
+  /// Folds in the records of a log after the state's position.
   ///
   /// - Parameters:
   ///   - log: The log.
   ///   - head: The last record.
   ///   - stopsAtDamage: True to end before a damaged record, instead of throwing.
-  ///   - progress: Told about ten times a second.
-  /// - Returns: The damage of the record after the last that was folded in; nil where there is
-  ///   none.
+  ///   - progress: Called about ten times a second.
+  /// - Returns: The damage of the record after the last that was folded in; nil if there is none.
   /// - Throws: ``DatabaseError``, `CancellationError`.
   @discardableResult
   mutating func run(
@@ -70,7 +69,7 @@ struct Replay {
     let link = try log.read { try $0.link(of: applied) }
     var records = RecordChain(
       log, after: applied, link: link, upTo: head, stopsAtDamage: stopsAtDamage)
-    // An empty log has a state, too: one without entries but its head.
+    // An empty log has a state, too: one without entries except its head.
     var isMore = head == .zero || applied < head
     while isMore {
       try progress.tellSeldom("rebuild", records.position.rawValue, head.rawValue)
@@ -84,7 +83,7 @@ struct Replay {
     return records.damage
   }
 
-  /// The position of the state, from which the log must still go on.
+  /// The position of the state, from which folding the log must continue.
   private func start(_ log: Log, _ head: SequenceNumber) throws -> SequenceNumber {
     let applied = try state.applied()
     guard applied <= head else {

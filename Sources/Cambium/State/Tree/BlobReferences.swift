@@ -2,10 +2,10 @@ import LMDB
 
 /// Finds the blobs that stored values refer to.
 enum BlobReferences {
-  /// A tag, a hash and a size.
+  /// The length of a reference: a tag, a hash and a size.
   private static let bytesCount = 1 + Digest.bytesCount + 8
 
-  /// Visits each in a stored value.
+  /// Visits each reference in a stored value.
   static func forEach(in value: RawSpan, _ body: (Blob) throws -> Void) throws {
     switch try value.load(UInt8.self, at: 0) {
     case ValueTag.blob:
@@ -33,12 +33,12 @@ enum BlobReferences {
     }
   }
 
-  /// Tells apart, by its length and one search for a byte, almost all that holds no reference.
+  /// Excludes, by length and one search for a byte, almost all values without a reference.
   private static func mayHold(_ bytes: RawSpan, from start: Int) -> Bool {
     bytes.byteCount >= bytesCount && bytes.contains(ValueTag.blob, from: start)
   }
 
-  /// Visits each in what a node holds.
+  /// Visits each reference in a node's content.
   static func forEach(
     in content: RawSpan, _ kind: ContentKind, _ body: (Blob) throws -> Void
   ) throws {
@@ -54,7 +54,7 @@ enum BlobReferences {
     }
   }
 
-  /// Tells apart, by lengths, almost all operations that hold no reference.
+  /// Excludes, by lengths, almost all operations without a reference.
   static func mayBe(in operation: Operation) -> Bool {
     switch operation {
     case .set(_, let content): content.bytes.count >= bytesCount
@@ -67,7 +67,7 @@ enum BlobReferences {
     }
   }
 
-  /// Visits each in an operation.
+  /// Visits each reference in an operation.
   static func forEach(in operation: Operation, _ body: (Blob) throws -> Void) throws {
     switch operation {
     case .set(_, let content): try content.bytes.lend { try forEach(in: $0, content.kind, body) }
@@ -80,7 +80,7 @@ enum BlobReferences {
     }
   }
 
-  /// Visits each in the versions that a state holds, present and past.
+  /// Visits each reference in the versions of a state, present and past.
   static func forEach(in state: State, _ body: (Blob) throws -> Void) throws {
     let transaction = try ReadTransaction(state.environment, tables: [])
     var nodes = try Cursor(transaction.access, state.tables.tree)
@@ -100,8 +100,8 @@ enum BlobReferences {
     }
   }
 
-  /// Visits each in the versions that a baseline's file holds, present and past, without LMDB.
-  /// `scan` opens the scan of one of its tables, whose entries are protected in that way.
+  /// Visits each reference in the versions of a baseline's file, present and past, without LMDB.
+  /// `scan` opens the scan of one of its tables, whose entries have the given protection.
   static func forEach(
     inBaseline scan: (_ table: String, Seal) throws -> TableScan, _ body: (Blob) throws -> Void
   ) throws {

@@ -1,4 +1,4 @@
-/// Changes of child counts, with the last parent's at hand: most changes in a row are under one.
+/// Changes of child counts, with the last parent cached: most consecutive changes are under one.
 struct ChildCounts {
   private var changes: [UInt64: Int64] = [:]
   private var last: (node: UInt64, change: Int64) = (0, 0)
@@ -18,7 +18,7 @@ struct ChildCounts {
     last = (node, 0)
   }
 
-  /// Gives all changes away.
+  /// Returns all changes, and removes them here.
   mutating func take() -> [UInt64: Int64] {
     settle(0)
     defer { changes.removeAll(keepingCapacity: true) }

@@ -2,7 +2,7 @@ import LMDB
 
 /// Walks the children of one node in key order, forward or backward, present or past.
 ///
-/// At present the children lie side by side in the tree. In the past they are those, and the ones
+/// At present the children are adjacent in the tree. In the past they are those, and the ones
 /// removed since, each read as of the moment.
 struct ChildWalk: ~Copyable {
   private let reader: StateReader
@@ -15,7 +15,7 @@ struct ChildWalk: ~Copyable {
   private var place: [UInt8]
   private var hasStarted = false
 
-  /// Starts a walk over what hangs on a node id; at `from`, if that is there.
+  /// Starts a walk over the children of a node id; at `from`, if that exists.
   init(
     _ reader: StateReader, node: UInt64, moment: UInt64?, from: Key? = nil,
     isReversed: Bool = false
@@ -38,7 +38,7 @@ struct ChildWalk: ~Copyable {
     return prefix
   }
 
-  /// The suffix that makes a tree key a bound behind all its removals.
+  /// The suffix that turns a tree key into a bound after all its removals.
   private static let pastRemovals: [UInt8] =
     [0] + [UInt8](repeating: 255, count: HistoryEntry.removalSuffixCount)
 
@@ -77,8 +77,8 @@ struct ChildWalk: ~Copyable {
     }
   }
 
-  /// Checks the entry at which a walk of the tree ends: its key is another parent's, or behind a
-  /// bound, unless damage has made it so.
+  /// Checks the entry at which a walk of the tree ends: its key is another parent's, or beyond a
+  /// bound, unless damage has changed it.
   static func checkEnd(_ key: RawSpan, _ version: RawSpan) throws {
     _ = try NodeHeader(version, key: key)
   }

@@ -1,5 +1,5 @@
-/// The change of one record: what the tree yields for each node that it writes, and what every fold
-/// and every observer takes.
+/// The change of one record: the tree yields one for each node that it writes, and every fold and
+/// every observer takes it.
 ///
 ///     path  users/ada     key  ada     old  {"name": "Ada"}     new  {"name": "Ada L."}
 ///
@@ -8,26 +8,26 @@
 struct RecordChange {
   /// The node.
   let path: Path
-  /// The collection that the node belongs to, where one is declared.
+  /// The collection that the node belongs to, if one is declared.
   let collection: CollectionPlan?
   /// The tree's key: the parent's node id, then the node's own key in its stored form.
   let treeKey: [UInt8]
-  /// The version that was there, and where its content begins; nil where there was no node.
+  /// The version before, and the offset of its content; nil if there was no node.
   ///
-  /// Not its whole header: a struct of more than fifteen words is copied wherever it is handed on.
+  /// Not its whole header: a struct of more than fifteen words is copied wherever it is passed on.
   let old: (kind: ContentKind, offset: Int, version: [UInt8])?
-  /// The content from now on; nil where there is no node.
+  /// The content from now on; nil if there is no node.
   let content: Content?
-  /// True if all that is below the node comes or goes with it.
+  /// True if everything below the node arrives or leaves with it.
   let isSubtree: Bool
 
-  /// True if there was or is a record, or all that is below the node comes or goes.
+  /// True if there was or is a record, or everything below the node arrives or leaves.
   var concernsRecords: Bool {
     isSubtree || old?.kind == .record || content?.kind == .record
   }
 
-  /// Lends the record's key, the record that was there, and the one that is there from now on; nil
-  /// where there is none.
+  /// Lends the record's key, the record before the change, and the one after it; nil if there is
+  /// none.
   @inline(__always)
   func lend<R>(
     _ body: (_ key: RawSpan, _ old: RawSpan?, _ new: RawSpan?) throws -> R
@@ -50,7 +50,7 @@ struct RecordChange {
 
 /// The changes of one committed transaction, in the order in which they were made.
 ///
-/// A node that was changed twice comes twice, the second time from what the first change has left.
+/// A node that was changed twice occurs twice, the second time with the first change as `old`.
 struct CommittedChanges: Sendable {
   let sequence: SequenceNumber
   let changes: [RecordChange]

@@ -1,15 +1,15 @@
-/// The places that one transaction has restored, and whether it has changed anything below since.
+/// The places that one transaction has restored, each with a flag for later changes below it.
 ///
-/// Removing a subtree touches only its topmost entry, so what the transaction changed below it
-/// stays, and would come back with the next restoration. The removal says so, therefore, and the
-/// subtree cannot be restored any more as it was.
+/// Removing a subtree touches only its topmost entry, so the transaction's changes below it stay,
+/// and would reappear with the next restoration. The removal therefore records that, and the
+/// subtree can no longer be restored as it was.
 struct RestoredPlaces {
   private var places: [(path: Path, isChanged: Bool)] = []
 
-  /// True in most transactions.
+  /// True if nothing was restored, as in most transactions.
   var isEmpty: Bool { places.isEmpty }
 
-  /// Notes an operation that has been folded in.
+  /// Records an operation that has been folded in.
   mutating func note(_ operation: Operation) {
     switch operation {
     case .move(let source, let destination): noteMove(source, destination)
@@ -22,10 +22,10 @@ struct RestoredPlaces {
     }
   }
 
-  /// Notes that a place has been restored.
+  /// Records that a place has been restored.
   mutating func add(_ path: Path) { places.append((path, false)) }
 
-  /// True for a place that was restored, and below which something was changed then.
+  /// True for a place that was restored and has been changed below since.
   func isChanged(_ path: Path) -> Bool {
     places.contains { $0.isChanged && $0.path == path }
   }
@@ -40,7 +40,7 @@ struct RestoredPlaces {
   private mutating func noteMove(_ source: Path, _ destination: Path) {
     noteChange(of: source)
     noteChange(of: destination)
-    // A restored node that is itself moved cannot be restored from where it was at all.
+    // A restored node that is itself moved cannot be restored at its former place at all.
     places.removeAll { $0.path == source }
     for index in places.indices {
       guard let rest = places[index].path.relative(to: source) else { continue }

@@ -1,8 +1,8 @@
 import LMDB
 import Synchronization
 
-/// One generation of the state: all that is folded from the log, in an environment that no commit
-/// waits for. It can be dropped and made again.
+/// One generation of the state: everything that is folded from the log, in an environment that no
+/// commit waits for. It can be dropped and rebuilt.
 final class State: Sendable {
   let environment: Environment
   let tables: StateTables
@@ -26,7 +26,7 @@ final class State: Sendable {
     return try body(StateReader(access: transaction.access, tables: tables))
   }
 
-  /// The names that it knows.
+  /// The names that the state has.
   func catalog() throws -> Catalog { try read { try $0.catalog() } }
 
   /// The newest record that is folded in.
@@ -40,7 +40,7 @@ final class State: Sendable {
 struct StateTables: Sendable {
   /// (parent id u64, key) → the present version of a node; see NodeVersion.swift.
   let tree: Table
-  /// Node id → how many children it has at present.
+  /// Node id → the number of its children at present.
   let counts: Table
   /// (sequence number u64, index u32), big-endian → a superseded version with its tree key.
   let history: Table
@@ -49,7 +49,7 @@ struct StateTables: Sendable {
   let removals: Table
   /// (index id u32, ordered values, record's key) → see IndexEntry.swift.
   let index: Table
-  /// (view id u32, …) → what the view keeps.
+  /// (view id u32, …) → the view's content; see ViewKey.swift.
   let views: Table
   /// `head`, the names of the catalog, and what is declared about collections.
   let meta: Table
@@ -91,25 +91,25 @@ struct StateTables: Sendable {
   var read: [Table] { [tree, counts, history, removals, index, views, meta] }
 }
 
-/// How far the state has folded the log, and its counters.
+/// The state's position in the log, and its counters.
 struct StateHead: Equatable, Sendable {
   /// The newest record that is folded in: the state's position.
   var applied = SequenceNumber.zero
-  /// The next node id; ids are never used again. 1 is the root's.
+  /// The next node id; ids are never reused. 1 is the root's.
   var nextNode: UInt64 = StateHead.root + 1
-  /// How many names the catalog has.
+  /// The number of names in the catalog.
   var names: UInt32 = 0
-  /// How often collections were declared.
+  /// The number of declarations of collections so far.
   var declarations: UInt32 = 0
-  /// The number of the next index or view; numbers are never used again.
+  /// The number of the next index or view; numbers are never reused.
   var nextProjection: UInt32 = 1
-  /// How many indexes are not finished; the log does not know of it.
+  /// The number of unfinished indexes and views; the log has no record of it.
   var unfinished: UInt32 = 0
 
   /// The root's node id.
   static let root: UInt64 = 1
   static let name = Array("head".utf8)
-  /// The entry that says how far history is cut; there is none while all of it is there.
+  /// The entry with the horizon up to which history is cut; absent while history is complete.
   static let cutName = Array("cut".utf8)
 
   init() {}
@@ -136,7 +136,7 @@ struct StateHead: Equatable, Sendable {
   }
 }
 
-/// Looks things up in the state at one moment.
+/// A view of the state at one moment.
 struct StateReader {
   let access: Access
   let tables: StateTables
@@ -187,7 +187,7 @@ struct StateReader {
     return key
   }
 
-  /// How many children a node has at present.
+  /// The number of children of a node at present.
   func childCount(_ node: UInt64) throws -> Int {
     var key: [UInt8] = []
     key.append(bigEndian: node)

@@ -1,11 +1,11 @@
-// The state's `meta` table has an entry `form`: 1 (u32), with the checksum that all of them have.
-// It says that the tables counts, history, removals, index and views are sealed; see Seal.swift in
-// LMDB. The state that a baseline of an earlier version holds has no such entry; it is sealed when
-// it is opened to fold on from there.
+// The state's `meta` table has an entry `form`: 1 (u32), with the checksum that all entries have.
+// It means that the tables counts, history, removals, index and views are sealed; see Seal.swift in
+// LMDB. The state in a baseline of an earlier version has no such entry; it is sealed when it is
+// opened to continue folding from it.
 
 import LMDB
 
-/// Finds out how a state's entries are protected, and protects those of a new one.
+/// Determines the protection of a state's entries, and seals the entries of a new one.
 struct StateForm {
   private let environment: Environment
 
@@ -14,7 +14,7 @@ struct StateForm {
 
   init(_ environment: Environment) { self.environment = environment }
 
-  /// The state's tables; sealed first, where they are not and may be written.
+  /// The state's tables; sealed first, if they are not and may be written.
   func tables() throws -> StateTables {
     let plain = try StateTables(environment, isSealed: false)
     let isSealed = try isSealed(plain)
@@ -45,10 +45,10 @@ struct StateForm {
     return .short
   }
 
-  /// Seals all entries in one transaction, with the note that they are.
+  /// Seals all entries in one transaction, and stores the entry that says so.
   private func seal(_ plain: StateTables) throws {
     let transaction = try WriteTransaction(environment)
-    // Another process may have done it meanwhile.
+    // Another process may have done it in the meantime.
     if try isSealed(plain, transaction.access) { return }
     let sealed = try StateTables(environment, isSealed: true)
     for (from, to) in zip(plain.read, sealed.read) where from != to {
@@ -78,7 +78,7 @@ struct StateForm {
     }
   }
 
-  /// Copies of the entries from a key on, as many as are sealed at a time.
+  /// Copies of the entries from a key on, one batch at a time.
   private static func entries(
     _ table: Table, from place: [UInt8], _ access: Access
   ) throws -> [(key: [UInt8], value: [UInt8])] {

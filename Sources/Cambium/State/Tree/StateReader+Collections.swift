@@ -32,8 +32,9 @@ extension StateReader {
 }
 
 extension Catalog {
-  /// True if it has all that a state of this head has. Unfinished indexes and views change from one
-  /// snapshot of the state to the next, so a catalog that is kept knows nothing of them.
+  /// True if the catalog has everything that a state of this head has. Unfinished indexes and views
+  /// change from one snapshot of the state to the next, so a catalog that is kept does not list
+  /// them.
   func isUpToDate(_ head: StateHead) -> Bool {
     count >= Int(head.names) && collections.version == head.declarations && head.unfinished == 0
   }

@@ -4,7 +4,7 @@
 import FoundationEssentials
 
 /// The bytes of one version. They stay valid and unchanged as long as the snapshot lives, which
-/// pins its pages; whoever keeps one keeps the snapshot as well.
+/// pins its pages; the owner of a version must keep the snapshot as well.
 @safe struct StoredVersion: @unchecked Sendable {
   // It is Sendable because the bytes are never written while a snapshot can see them.
   private let start: UnsafeRawPointer
@@ -50,7 +50,7 @@ extension Key {
           return try key.lendTreeKey(parent: parent, body)
         }
         unsafe buffer[8] = KeyTag.text
-        // A key built by hand may be too long; none that long is stored, so a part of it finds
+        // A key built by hand may be too long; no key that long is stored, so a part of it finds
         // nothing.
         var end = 9
         for byte in text.utf8.prefix(Key.textBytesMax) {

@@ -5,8 +5,8 @@ import LMDB
 extension Tree where Host: ~Copyable {
   /// Folds one operation in.
   ///
-  /// - Throws: ``DatabaseError`` for what cannot be done, with nothing changed; a storage error
-  ///   with the transaction unusable.
+  /// - Throws: ``DatabaseError`` if the operation is impossible, with nothing changed; a storage
+  ///   error with the transaction unusable.
   mutating func apply(
     _ operation: Operation, enforcing: Bool = false, in host: inout Host
   ) throws {
@@ -92,7 +92,7 @@ extension Tree where Host: ~Copyable {
     }
   }
 
-  /// Refuses a record one of whose properties is named like a child of the node.
+  /// Refuses a record if one of its properties has the name of a child of the node.
   private func checkNoChild(
     _ path: Path, _ node: UInt64, _ names: some Sequence<NameID>, _ host: borrowing Host
   ) throws {
@@ -118,7 +118,7 @@ extension Tree where Host: ~Copyable {
   }
 }
 
-/// How large things may be.
+/// The limits of sizes.
 enum Limits {
   /// The operations of one transaction, in bytes.
   static let transactionBytesMax = 64 << 20

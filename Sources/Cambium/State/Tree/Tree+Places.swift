@@ -1,15 +1,15 @@
 // From a path to a place in the tree: one lookup for each level, none for the levels that the
-// operation before has gone through.
+// previous operation has resolved.
 
 extension Tree where Host: ~Copyable {
-  /// Aims `treeKey` at a path.
+  /// Sets `treeKey` to the place of a path.
   ///
   /// - Parameters:
-  ///   - path: The path of a node, there or not; not the root.
-  ///   - creating: True to make missing ancestors.
-  ///   - host: Where the tree is kept.
-  /// - Returns: The parent's node id, or nil where an ancestor is missing.
-  /// - Throws: ``DatabaseError/exists(_:reason:)`` where the path leads through a property.
+  ///   - path: The path of a node, existing or not; not the root.
+  ///   - creating: True to create missing ancestors.
+  ///   - host: The tree's storage.
+  /// - Returns: The parent's node id, or nil if an ancestor is missing.
+  /// - Throws: ``DatabaseError/exists(_:reason:)`` if the path leads through a property.
   @discardableResult
   mutating func locate(_ path: Path, creating: Bool, _ host: inout Host) throws -> UInt64? {
     let bytes = path.bytes
@@ -25,7 +25,7 @@ extension Tree where Host: ~Copyable {
       end = Key.end(terminatedIn: bytes, at: start)
       parent = known.node
     }
-    // The deepest of those that were passed is kept, once, however many there are.
+    // Only the deepest of the levels passed is remembered, however many there are.
     var plain: (count: Int, node: UInt64)?
     defer { if let plain { memory.parent = (Array(bytes[..<plain.count]), plain.node) } }
     while end < bytes.count {
@@ -59,7 +59,7 @@ extension Tree where Host: ~Copyable {
     return true
   }
 
-  /// The node id of the node at `treeKey`, which is given one, or made, where that is wanted.
+  /// The node id of the node at `treeKey`; if required, an id is assigned, or the node created.
   private mutating func descend(
     _ path: [UInt8], next: Range<Int>, parentCount: Int, creating: Bool, _ host: inout Host
   ) throws -> (id: UInt64, isPlain: Bool)? {
@@ -115,7 +115,7 @@ extension Tree where Host: ~Copyable {
   /// Counts a child of the parent in `treeKey`.
   mutating func count(_ change: Int64) { memory.counts.add(change, to: treeParent) }
 
-  /// How many children a node has, with the changes that are not stored yet.
+  /// The number of children of a node, including changes that are not stored yet.
   func childCount(_ node: UInt64, _ host: borrowing Host) throws -> Int {
     try host.childCount(node) + Int(memory.counts[node])
   }

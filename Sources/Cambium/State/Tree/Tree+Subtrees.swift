@@ -1,8 +1,8 @@
-// Subtrees that go, come back or are moved: one or two entries, however large they are, since
+// Subtrees that are removed, restored or moved: one or two entries, however large they are, since
 // descendants keep their parent's id.
 
 extension Tree where Host: ~Copyable {
-  /// Takes the node at a path out of its place.
+  /// Removes the node at a path from its place.
   mutating func remove(_ path: Path, _ host: inout Host) throws {
     let header = try loadExisting(path, &host)
     try host.willLeave(path)
@@ -12,7 +12,7 @@ extension Tree where Host: ~Copyable {
     try host.didLeave(path)
   }
 
-  /// Takes the node at `treeKey` and in `old` out of the tree.
+  /// Removes the node at `treeKey`, whose version is in `old`, from the tree.
   private mutating func leave(
     _ path: Path, _ header: NodeHeader, _ fate: RemovalFate, _ host: inout Host
   ) throws {
@@ -23,7 +23,7 @@ extension Tree where Host: ~Copyable {
     if let change { try host.didMake(change) }
   }
 
-  /// Puts a node that has been elsewhere, or removed, at `treeKey`.
+  /// Puts a node that has been elsewhere, or was removed, at `treeKey`.
   private mutating func arrive(
     _ path: Path, _ content: Content, node: UInt64, _ host: inout Host
   ) throws {
@@ -36,8 +36,8 @@ extension Tree where Host: ~Copyable {
     if let change { try host.didMake(change) }
   }
 
-  /// Removes all below a node that this transaction has made and removed, and that nothing leads to
-  /// any more. It takes as many steps as the transaction took to put it there.
+  /// Removes all below a node that this transaction has made and removed, and that can no longer be
+  /// reached. It takes as many steps as the transaction took to create it.
   private mutating func removeChildren(of node: UInt64, _ host: borrowing Host) throws {
     var nodes = [node]
     while let node = nodes.last {
@@ -50,7 +50,7 @@ extension Tree where Host: ~Copyable {
     }
   }
 
-  /// True if this transaction has put a node where it is, and everything below it as well.
+  /// True if this transaction has put a node in its place, and everything below it as well.
   private func isOwn(_ header: NodeHeader) -> Bool {
     header.modified == memory.sequence && !header.hasLinks
       && (header.node == 0 || header.node >= memory.firstNode)
@@ -60,10 +60,10 @@ extension Tree where Host: ~Copyable {
     _ header: NodeHeader, _ fate: RemovalFate, _ host: borrowing Host
   ) throws {
     memory.parent = nil
-    // A node with older children leaves a trace, even if this transaction has put it here: they are
-    // found through it when history is cut, and it must not be restored twice.
+    // A node with older children leaves a removal, even if this transaction has put it here: they
+    // are found through it when history is cut, and it must not be restored twice.
     if !isOwn(header) {
-      // No later version will hold the links, so the removed one takes all of them along.
+      // No later version will hold the links, so all of them move into the removed one's entry.
       let link = try putIntoHistory(header, try oldLinks(header), host)
       try host.putRemoval(of: treeKey, link, fate)
     }
@@ -145,9 +145,9 @@ extension Tree where Host: ~Copyable {
     }
   }
 
-  /// Refuses to restore a subtree that came back since and went again: it must not be in two
-  /// places. Where it came back and went in one transaction that changed nothing below it, it is as
-  /// it was before.
+  /// Refuses to restore a subtree that was restored since and removed again: it must not be in two
+  /// places. If it was restored and removed in one transaction that changed nothing below it, it is
+  /// unchanged.
   ///
   /// - Returns: The removals of such transactions.
   private func vainRestorations(
@@ -166,7 +166,8 @@ extension Tree where Host: ~Copyable {
         throw DatabaseError.notFound(
           path, reason: "it was restored since; transaction \(link.sequence) took it away again")
       }
-      // Earlier versions restored it with the changes, so a record that was logged is followed.
+      // Earlier versions restored it with the changes, so a logged record is applied in the same
+      // way.
       if fate == .changed && isEnforcing { throw RestoredPlaces.changed(path, by: link.sequence) }
       vain.append(link)
     }

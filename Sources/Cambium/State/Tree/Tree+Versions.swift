@@ -3,7 +3,7 @@
 extension Tree where Host: ~Copyable {
   /// Copies the present version at `treeKey` into `old`.
   ///
-  /// - Returns: Its header, or nil where there is no node.
+  /// - Returns: Its header, or nil if there is no node.
   @inline(__always)
   mutating func loadOld(_ host: borrowing Host) throws -> NodeHeader? {
     let key = treeKey
@@ -27,8 +27,8 @@ extension Tree where Host: ~Copyable {
     header.hasLinks ? try old.lend { try header.links($0) } : VersionLinks()
   }
 
-  /// The change of the node at `treeKey`, over the version in `old` if there is one; nil where
-  /// nobody takes it.
+  /// The change of the node at `treeKey`, over the version in `old` if there is one; nil if no fold
+  /// or observer takes it.
   @inline(__always)
   func change(
     _ path: Path, _ header: NodeHeader?, _ content: Content?, isSubtree: Bool = false,
@@ -86,7 +86,7 @@ extension Tree where Host: ~Copyable {
     try putIntoHistory(header, taken, host)
   }
 
-  /// Puts the version in `old` into history, with the links that it takes along.
+  /// Puts the version in `old` into history, with the links that move into its entry.
   @discardableResult
   mutating func putIntoHistory(
     _ header: NodeHeader, _ taken: VersionLinks, _ host: borrowing Host
@@ -106,9 +106,9 @@ extension Tree where Host: ~Copyable {
 // MARK: Invariants
 
 extension Tree where Host: ~Copyable {
-  /// Traps in debug builds where the node at `treeKey` does not fit what is around it: its parent
-  /// must count it, no version may be of a later transaction, no node id beyond those given, and
-  /// the links must lead back in time.
+  /// Traps in debug builds if the node at `treeKey` is inconsistent with its surroundings: its
+  /// parent must count it, no version may be of a later transaction, no node id beyond those
+  /// assigned, and the links must lead back in time.
   func checkInvariants(_ host: borrowing Host) throws {
     #if DEBUG
       let isThere: Bool? = try treeKey.lend { key in

@@ -1,28 +1,28 @@
-/// Applies operations to nodes, their versions and their history, and yields what changed.
+/// Applies operations to nodes, their versions and their history, and yields the changes.
 ///
-///     operation ──▶ where is the node? ──▶ may it be? ──▶ change yielded ──▶ written ──▶ yielded
-///                                          (refused: nothing changed)
+///     operation ──▶ find the node ──▶ check ──▶ change yielded ──▶ written ──▶ yielded
+///                                     (refused: nothing changed)
 ///
-/// It knows no index, no view and no declared rule: they belong to whoever takes the changes. Nor
-/// does it know where it is kept; both are its host.
+/// It knows no index, no view and no declared rule: they belong to the taker of the changes. Nor
+/// does it know its storage; its host is both.
 ///
 /// Invariants:
 /// 1. Each operation checks before it writes, so one that throws a ``DatabaseError`` for bad input
 ///    has changed nothing.
 /// 2. A node has at most one version per transaction: a second change replaces the first.
-/// 3. Node ids are given in order and never used again.
+/// 3. Node ids are assigned in order and never reused.
 struct Tree<Host: TreeStorage & ChangeTaker & ~Copyable>: ~Copyable {
-  /// The values that go back when a savepoint is undone.
+  /// The values that are restored when a savepoint is rolled back.
   struct Memory {
     /// The next node id.
     var nextNode: UInt64
     /// The transaction whose operations are applied.
     var sequence: UInt64 = 0
-    /// The first node id that this transaction may give: nodes from there on were made by it.
+    /// The first node id that this transaction may assign: it has created the nodes from there on.
     var firstNode = UInt64.max
     /// The places that this transaction has restored.
     var restored = RestoredPlaces()
-    /// How many versions this transaction has put into history.
+    /// The number of versions that this transaction has put into history.
     var superseded: UInt32 = 0
     /// Changes of child counts that are not stored yet.
     var counts = ChildCounts()
@@ -31,11 +31,11 @@ struct Tree<Host: TreeStorage & ChangeTaker & ~Copyable>: ~Copyable {
   }
 
   var memory: Memory
-  /// False while an operation that was logged before is applied again: it is followed as it was.
+  /// False while a logged operation is applied again: it is applied as it was then.
   var isEnforcing = false
 
-  // Buffers that are used again for each operation.
-  /// The place that the tree is aimed at: the parent's node id, then the node's key.
+  // Buffers that are reused for each operation.
+  /// The tree's current place: the parent's node id, then the node's key.
   var treeKey: [UInt8] = []
   /// The node id that `treeKey` begins with.
   var treeParent = StateHead.root

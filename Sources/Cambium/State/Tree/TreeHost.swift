@@ -1,9 +1,10 @@
 /// The storage that a tree writes to: nodes by their tree keys, versions that were replaced, the
 /// removals that hold subtrees, child counts, and the names that records use.
 ///
-/// The state's tables are one. Another may lay what it writes over a moment of the past, in memory.
+/// The state's tables are one implementation. Another may overlay its writes on a past moment, in
+/// memory.
 protocol TreeStorage: ~Copyable {
-  /// Lends the present version at a tree key; one near the last that was looked up costs least.
+  /// Lends the present version at a tree key; a key near the last one costs least.
   func version<R>(at key: RawSpan, _ body: (RawSpan) throws -> R) throws -> R?
   func putVersion(_ version: RawSpan, at key: [UInt8]) throws
   func removeVersion(at key: [UInt8]) throws
@@ -24,31 +25,31 @@ protocol TreeStorage: ~Copyable {
   func childCount(_ node: UInt64) throws -> Int
   func putChildCount(_ count: Int64, of node: UInt64) throws
 
-  /// The name that the log has defined as a number.
+  /// The name that the log has defined for a number.
   func name(of id: NameID) throws -> String
   func nameID(of name: String) -> NameID?
 }
 
-/// Takes what becomes of a tree's nodes: checks it against rules, keeps folds up to date.
+/// Takes the changes of a tree's nodes: checks them against rules, keeps folds up to date.
 ///
-/// Each change comes twice: before it is written, when it can still be refused, and after.
+/// Each change is delivered twice: before it is written, when it can still be refused, and after.
 protocol ChangeTaker: ~Copyable {
-  /// The collection that a node belongs to, where one is declared.
+  /// The collection that a node belongs to, if one is declared.
   mutating func collection(of path: Path) -> CollectionPlan?
-  /// True if changes are wanted of nodes that belong to no collection as well.
+  /// True if changes of nodes that belong to no collection are required as well.
   var takesAll: Bool { get }
 
-  /// Takes a change before it is written; if it throws, nothing is.
+  /// Takes a change before it is written; if it throws, nothing is written.
   mutating func willMake(_ change: RecordChange) throws
   /// Takes a change that is written.
   mutating func didMake(_ change: RecordChange) throws
-  /// Takes a node without content that is made for a node below it, before that is written.
+  /// Takes the creation of a node without content as a parent, before it is written.
   mutating func willMakeParent(_ treeKey: [UInt8], of collection: ArraySlice<UInt8>) throws
 
-  /// A subtree is about to go, or to be moved away.
+  /// Called before a subtree is removed or moved away.
   mutating func willLeave(_ path: Path) throws
-  /// A subtree is gone.
+  /// Called after a subtree is removed or moved away.
   mutating func didLeave(_ path: Path) throws
-  /// A subtree has come back, or was moved here.
+  /// Called after a subtree is restored, or moved here.
   mutating func didArrive(_ path: Path) throws
 }

@@ -3,17 +3,17 @@
 //     number of records (varint) | per sum: NumberSum | per property of the group: length (varint),
 //     value
 //
-// The values are in one form of those that are equal, so that the entry does not depend on which
-// record came first.
+// Equal values are stored in one form, so that the entry does not depend on the record that came
+// first.
 
 import FoundationEssentials
 
-/// A group's figures.
+/// A group's aggregates.
 struct GroupEntry {
-  /// How many records there are.
+  /// The number of records.
   var count: UInt64 = 0
   var sums: [NumberSum]
-  /// The stored values that the properties of the group have.
+  /// The stored values of the group's properties.
   var values: [[UInt8]]
 
   /// An empty group.
@@ -48,13 +48,13 @@ struct GroupEntry {
     return bytes
   }
 
-  /// Counts what another entry of the group counts.
+  /// Adds the records of another entry of the group.
   mutating func add(_ other: GroupEntry) {
     count += other.count
     for index in sums.indices { sums[index].add(other.sums[index]) }
   }
 
-  /// Counts a record, or no longer.
+  /// Adds a record, or removes it.
   mutating func change(_ plan: GroupsPlan, _ record: RawSpan, isRemoval: Bool) throws {
     count &+= isRemoval ? .max : 1
     if sums.isEmpty { return }
@@ -69,7 +69,7 @@ struct GroupEntry {
 
 /// The group that a record is in.
 struct GroupPlace: Equatable {
-  /// The bytes that order groups, and tell them apart.
+  /// The bytes that order and distinguish groups.
   var order: [UInt8] = []
 
   /// The group of a record.
@@ -83,7 +83,7 @@ struct GroupPlace: Equatable {
     order = bytes.array()
   }
 
-  /// The group with certain values, by what orders them.
+  /// The group with certain values, by their ordered bytes.
   init(order: [UInt8]) { self.order = order }
 
   /// The group with certain values.
@@ -95,7 +95,7 @@ struct GroupPlace: Equatable {
     order = bytes.array()
   }
 
-  /// The stored values that make a record's group, each in the one form of all that are equal.
+  /// The stored values of a record's group, each in the one form of all equal values.
   static func values(_ by: [ViewProperty], _ record: RawSpan) throws -> [[UInt8]] {
     if by.isEmpty { return [] }
     let table = try RecordTable(record)
@@ -109,7 +109,7 @@ struct GroupPlace: Equatable {
 }
 
 extension Value {
-  /// The form that stands for all values that are ordered and compared as the same.
+  /// The form that represents all values that compare as equal.
   func inOneForm(_ type: PropertyType) -> Value {
     switch self {
     case .integer(let number):
@@ -133,7 +133,7 @@ extension Value {
 }
 
 extension Decimal {
-  /// The same number without zeros behind its last digit.
+  /// The same number without zeros after its last digit.
   fileprivate var compact: Decimal {
     var digits = Array(significand.magnitude.description)
     var exponent = exponent

@@ -1,15 +1,15 @@
-// Keeping a groups view. Its entries:
+// Maintenance of a groups view. Its entries:
 //
-//     number | 0 | group                                  -> its figures; see GroupEntry.swift
+//     number | 0 | group                                  -> its aggregates; see GroupEntry.swift
 //     number | 1 | group | property u8 | value | record   -> the value
 //
-// The second part holds the values of properties whose extremes are asked for, in order; null is
+// The second part holds, in order, the values of properties whose extremes are declared; null is
 // not among them.
 
 import LMDB
 
 extension GroupsPlan {
-  /// Keeps a groups view: takes what becomes of a record.
+  /// Updates a groups view for a change of a record.
   func keep(
     _ number: UInt32, key: RawSpan, old: RawSpan?, new: RawSpan?,
     in storage: borrowing StateTransaction
@@ -64,7 +64,7 @@ extension GroupsPlan {
 }
 
 extension GroupsPlan {
-  /// The key of a group's figures.
+  /// The key of a group's aggregates.
   static func key(_ number: UInt32, _ place: GroupPlace) -> [UInt8] {
     var key = ViewKey.start(number, .main)
     place.order.lend { _ = ViewKey.append($0, room: ViewKey.groupRoom, to: &key) }
@@ -92,7 +92,7 @@ extension GroupsPlan {
     return true
   }
 
-  /// A value that is kept in order: what orders it, and its one form, stored; nil where it is null.
+  /// A value that is kept in order: its ordered bytes, and its one stored form; nil if it is null.
   func extreme(_ index: Int, of record: RawSpan?) throws -> OrderedValue? {
     guard let record else { return nil }
     let property = extremes[index]
@@ -107,13 +107,14 @@ extension GroupsPlan {
   }
 }
 
-/// A value with what orders it.
+/// A value with its ordered bytes.
 struct OrderedValue: Equatable {
   var order: [UInt8]
   var value: [UInt8]
 }
 
-/// One value of a group's values in order: stored with the value, so that it can be told.
+/// One of a group's values in order: stored with the value, which the ordered bytes may not
+/// contain.
 struct ExtremeEntry {
   let key: [UInt8]
   let value: [UInt8]

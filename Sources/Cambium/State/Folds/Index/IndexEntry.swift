@@ -1,13 +1,13 @@
-// The entries of an index, as they stand in the table `index`.
+// The entries of an index, as stored in the table `index`.
 //
 //     key    number u32 | ordered value of each term | the record's key
-//     value  u16: how long the record's key is, with the top bit if the terms were cut;
-//            then, if the index covers properties, a stored record of these; a property of what
-//            the record refers to has the name `carrier→name` in it
+//     value  u16: the length of the record's key, with the top bit if the terms were cut;
+//            then, if the index covers properties, a stored record of these; a property of a
+//            referenced record has the name `carrier→name` in it
 //
 // The number is big-endian, the length little-endian. LMDB's keys end at 511 bytes, so the terms
-// are cut where they and the record's key are longer; whoever reads such an entry looks at the
-// record. A record's key is in its stored form, as in the tree's keys.
+// are cut if they and the record's key are longer; a reader of such an entry reads the record as
+// well. A record's key is in its stored form, as in the tree's keys.
 
 import LMDB
 
@@ -17,8 +17,8 @@ enum IndexEntry {
   /// The least room for terms beside a key that is an integer or a UUID, and beside any key.
   static let roomOfFixedKeys = bytesMax - 17
   static let roomOfAnyKey = bytesMax - 1 - Key.textBytesMax
-  /// Only so many bytes of a bound are looked for where entries may be cut: so many are there of
-  /// every entry, however long the record's key is.
+  /// The most bytes of a bound that are searched for if entries may be cut: every entry has as
+  /// many, however long the record's key is.
   static let boundBytesMax = bytesMax - 1 - Key.textBytesMax
   private static let cutFlag: UInt16 = 0x8000
 
@@ -28,8 +28,8 @@ enum IndexEntry {
   ///   - index: The index.
   ///   - record: The stored record.
   ///   - key: The record's key.
-  ///   - element: The value to take for the plural term, in its stored form.
-  ///   - bytes: Where to; emptied first.
+  ///   - element: The value of the plural term, in its stored form.
+  ///   - bytes: The buffer for the key; emptied first.
   /// - Returns: True if the terms had to be cut.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   @inline(__always)
@@ -78,7 +78,7 @@ enum IndexEntry {
   ///   - keyCount: The length of the record's key, in bytes.
   ///   - isCut: True if the terms had to be cut.
   ///   - copies: The stored copies, from ``copies(_:_:_:)``.
-  ///   - bytes: Where to; emptied first.
+  ///   - bytes: The buffer for the value; emptied first.
   static func makeValue(
     keyCount: Int, isCut: Bool, copies: [UInt8], into bytes: inout ByteBuffer
   ) {
@@ -87,12 +87,12 @@ enum IndexEntry {
     if !copies.isEmpty { bytes.append(array: copies) }
   }
 
-  /// The stored record of the copies that a record's entries hold; empty where they hold none.
+  /// The stored record of the copies that a record's entries hold; empty if they hold none.
   ///
   /// - Parameters:
   ///   - index: The index.
   ///   - record: The stored record.
-  ///   - reader: Has the records that it refers to.
+  ///   - reader: Reads the records that it refers to.
   /// - Returns: The bytes.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   static func copies(
@@ -112,7 +112,8 @@ enum IndexEntry {
     return copy.stored()
   }
 
-  /// Where the record's key stands in an entry's key, and whether the terms were cut.
+  /// The place of the record's key in an entry's key, with a flag that is true if the terms were
+  /// cut.
   @inline(__always)
   static func split(_ key: RawSpan, _ value: RawSpan) throws -> (record: Range<Int>, isCut: Bool) {
     let flags = try value.load(UInt16.self, at: 0)

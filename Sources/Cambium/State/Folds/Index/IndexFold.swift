@@ -1,9 +1,9 @@
-// Keeping an index: the entries that go with the old record, then those that come with the new.
+// Maintenance of an index: removes the entries of the old record, then adds those of the new one.
 
 import LMDB
 
 extension Folds {
-  /// Keeps an index: takes what becomes of a record.
+  /// Updates an index for a change of a record.
   mutating func keep(
     _ index: IndexPlan, key: RawSpan, old: RawSpan?, new: RawSpan?
   ) throws {
@@ -30,7 +30,7 @@ extension Folds {
     try putIndexEntry(index, new, keyCount: key.byteCount, isCut: isCut)
   }
 
-  /// One entry for each different element.
+  /// Updates one entry for each distinct element.
   private mutating func keepPlural(
     _ index: IndexPlan, key: RawSpan, old: RawSpan?, new: RawSpan?
   ) throws {
@@ -58,7 +58,7 @@ extension Folds {
     try newEntry.lend { key in try value.lend { try storage.put(tables.index, key, $0) } }
   }
 
-  /// Removes an entry; where it may still be filled in, a tombstone sees to it that it is not.
+  /// Removes an entry; if the backfill may still add it, a tombstone prevents that.
   private borrowing func removeIndexEntry(_ index: IndexPlan, _ key: RawSpan) throws {
     if memory.catalog.collections.isAhead(index.number, of: key) {
       return try IndexEntry.tombstone.lend { try storage.put(tables.index, key, $0) }
@@ -70,7 +70,7 @@ extension Folds {
 // MARK: An index's entries for a record
 
 extension IndexPlan {
-  /// True if a record is there and has an entry.
+  /// True if there is a record, and it has an entry.
   @inline(__always)
   func has(_ record: RawSpan?, key: RawSpan) throws -> Bool {
     guard let record else { return false }
@@ -78,7 +78,7 @@ extension IndexPlan {
     return try condition.accepts(record: record, key: key)
   }
 
-  /// The keys of all entries of a record, each once; none of no record.
+  /// The keys of all entries of a record, each once; empty if there is no record.
   func entryKeys(_ record: RawSpan?, _ key: RawSpan) throws -> [(key: [UInt8], isCut: Bool)] {
     guard let record else { return [] }
     var bytes = ByteBuffer()
@@ -118,7 +118,7 @@ extension IndexPlan {
     }
   }
 
-  /// True if a term is null, so that the record cannot be the same as another.
+  /// True if a term is null, so that the record cannot equal another.
   func hasNull(_ record: RawSpan) throws -> Bool {
     let table = try RecordTable(record)
     return try terms.contains { term in
@@ -132,7 +132,7 @@ extension IndexPlan {
     try termKeys(a) == termKeys(b)
   }
 
-  /// True if the covered properties are the same in two records, and both refer to the same records
+  /// True if the covered properties are equal in two records, and both refer to the same records
   /// for previews.
   func covers(sameIn a: RawSpan, _ b: RawSpan) throws -> Bool {
     if !isCovering { return true }

@@ -1,16 +1,16 @@
-// The greatest integer key that a collection ever had, so that no key is given twice: references,
-// ids that an app keeps, history and undo would speak of another record after that.
+// The greatest integer key that a collection ever had, so that no key is assigned twice: otherwise
+// references, ids that an app keeps, history and undo would refer to another record.
 //
 // A declared collection has a counter in the state's table `meta`, under `greatest/` and the bytes
 // of its path: an i64, little-endian; there is none while it is 0. It is folded like everything
-// else: every record that comes counts, be it inserted, put by its path, moved or restored, and
-// nothing that goes. It belongs to the path, so that it outlives the collection's node and its
-// declaration; a collection that is declared later counts from the records that are there then.
+// else: every record that arrives counts, whether inserted, put by its path, moved or restored, and
+// removals do not. It belongs to the path, so that it outlives the collection's node and its
+// declaration; a collection that is declared later counts from its existing records.
 
 import LMDB
 
-/// Counters that are not in the table yet, with the one that was used last at hand: most records in
-/// a row are of one collection.
+/// Counters that are not in the table yet, with the last used one cached: most consecutive records
+/// are of one collection.
 struct KeyCounters {
   private var greatest: [[UInt8]: Int64] = [:]
   private var last: (path: [UInt8], greatest: Int64)?
@@ -28,14 +28,14 @@ struct KeyCounters {
 
   /// Counts a key of the collection that was used last.
   ///
-  /// - Returns: False where it is another one, and nothing is changed.
+  /// - Returns: False if it is another collection, and nothing is changed.
   mutating func raise(_ path: [UInt8], to key: Int64) -> Bool {
     guard last?.path == path else { return false }
     if let greatest = last?.greatest, greatest < key { last?.greatest = key }
     return true
   }
 
-  /// Gives all of them away.
+  /// Returns all of them, and removes them here.
   mutating func take() -> [[UInt8]: Int64] {
     if let last { greatest[last.path] = last.greatest }
     last = nil
@@ -57,7 +57,7 @@ extension StateReader {
     } ?? 0
   }
 
-  /// The greatest integer key among a node's children; nil where there is none.
+  /// The greatest integer key among a node's children; nil if there is none.
   func greatestKey(below path: Path) throws -> Int64? {
     guard let node = try node(at: path) else { return nil }
     var bound: [UInt8] = []
@@ -80,12 +80,12 @@ extension CollectionPlan {
 }
 
 extension KeyCounters {
-  /// The greatest integer key that a collection ever had, with what this transaction did.
+  /// The greatest integer key that a collection ever had, including this transaction's changes.
   func greatest(_ plan: CollectionPlan, _ reader: StateReader) throws -> Int64 {
     try self[plan.path.bytes] ?? reader.greatestKey(plan.path.bytes)
   }
 
-  /// Counts the node that comes to a tree key.
+  /// Counts the node that arrives at a tree key.
   @inline(__always)
   mutating func count(
     _ treeKey: [UInt8], _ plan: CollectionPlan, _ reader: StateReader
@@ -96,7 +96,7 @@ extension KeyCounters {
     if !raise(plan.path.bytes, to: key) { try set(key, plan, reader) }
   }
 
-  /// Counts the records of a collection that is declared or that comes as a whole.
+  /// Counts the records of a collection that is declared or that arrives as a whole.
   mutating func countAll(_ plan: CollectionPlan, _ reader: StateReader) throws {
     guard plan.countsKeys, let key = try reader.greatestKey(below: plan.path) else { return }
     if !raise(plan.path.bytes, to: key) { try set(key, plan, reader) }

@@ -1,9 +1,9 @@
 import LMDB
 
-/// Finds the records that refer to one, some at a time, so that they may be changed in between.
+/// Finds the records that refer to one, a batch at a time, so that they may be changed in between.
 ///
-/// They are found by the index on the reference, which is the relation's other side; while that is
-/// being filled, by looking at all records.
+/// They are found through the index on the reference, the inverse of the relation; while that is
+/// being built, by reading all records.
 struct Referrers {
   private static let batchMax = 1024
 
@@ -11,9 +11,9 @@ struct Referrers {
   private let collection: CollectionPlan
   /// The bytes that the referring records' entries begin with.
   private let prefix: [UInt8]
-  /// As much of it as every entry has, even one that is cut.
+  /// The part of it that every entry has, even one that is cut.
   private let bound: [UInt8]
-  /// Where the next entries are; nil after the last.
+  /// The place of the next entries; nil after the last.
   private var place: [UInt8]?
 
   /// - Parameters:
@@ -31,7 +31,7 @@ struct Referrers {
     place = bound
   }
 
-  /// The stored keys of the next ones; nil after the last.
+  /// The stored keys of the next batch; nil after the last.
   mutating func next(_ reader: StateReader, _ collections: Collections) throws -> [[UInt8]]? {
     guard let from = place else { return nil }
     if collections.isFilling(edge.number) {

@@ -1,7 +1,7 @@
 import LMDB
 
-/// Looks for two records that are the same to an index: for one record, by looking its terms up; or
-/// for all, entry by entry in order, where what is the same lies side by side unless it is cut.
+/// Finds two records with the same values in an index: for one record, by looking up its terms; or
+/// for all, entry by entry in order, where equal ones are adjacent unless they are cut.
 struct UniquenessCheck {
   private let index: IndexPlan
   private let plan: CollectionPlan
@@ -16,9 +16,9 @@ struct UniquenessCheck {
 
   // MARK: All entries
 
-  /// Looks at all entries that are stored.
+  /// Checks all stored entries.
   ///
-  /// - Parameter seen: Told after each entry; what it throws ends the check.
+  /// - Parameter seen: Called after each entry; an error that it throws ends the check.
   /// - Throws: ``DatabaseError/notUnique(_:index:takenBy:)``.
   mutating func checkAll(_ seen: () throws -> Void = {}) throws {
     let prefix = IndexEntry.prefix(index.number)
@@ -32,7 +32,7 @@ struct UniquenessCheck {
     }
   }
 
-  /// Looks at the next entry; those before it are stored.
+  /// Checks the next entry; those before it are stored.
   ///
   /// - Throws: ``DatabaseError/notUnique(_:index:takenBy:)``.
   mutating func check(_ entry: [UInt8], _ value: [UInt8]) throws {
@@ -47,7 +47,7 @@ struct UniquenessCheck {
     throw notUnique(try Key(stored: key), takenBy: try Key(stored: last.key))
   }
 
-  /// Looks for what is the same as a record whose entry is cut.
+  /// Searches for a record with the same values as one whose entry is cut.
   private func checkRecord(_ key: [UInt8]) throws {
     if try isNull(key) { return }
     let terms = try reader.withRecord(key, of: plan) { try index.termKeys($0) } ?? []
@@ -66,7 +66,7 @@ struct UniquenessCheck {
 
   // MARK: One record
 
-  /// Refuses terms of a record that another one has.
+  /// Refuses terms of a record that another record has.
   ///
   /// - Throws: ``DatabaseError/notUnique(_:index:takenBy:)``.
   func check(_ terms: [UInt8], of key: RawSpan) throws {
@@ -75,11 +75,11 @@ struct UniquenessCheck {
     }
   }
 
-  /// The record other than one's own that has an entry with given terms.
+  /// The record other than the given one that has an entry with given terms.
   ///
-  /// An entry is cut where its terms leave no room for its record's key. So the same terms may
-  /// stand there whole, or up to any place from which a long key fills the entry: each is looked
-  /// up, since what lies between may be all of an index whose values begin alike.
+  /// An entry is cut if its terms leave no room for its record's key. So the same terms may be
+  /// stored whole, or cut at any place from which a long key fills the entry: each is looked up,
+  /// since the range between may be a whole index whose values have a common prefix.
   private func owner(of terms: [UInt8], except key: RawSpan) throws -> Key? {
     if let whole = try owner(from: terms, of: terms, except: key) { return whole }
     let textKeysOnly = IndexEntry.roomOfFixedKeys
@@ -120,7 +120,7 @@ struct UniquenessCheck {
 }
 
 extension CollectionPlan {
-  /// Refuses a record that another one is the same as, to a unique index.
+  /// Refuses a record whose values in a unique index are those of another one.
   func checkUnique(
     _ reader: StateReader, key: RawSpan, old: RawSpan?, new: RawSpan
   ) throws {

@@ -1,16 +1,16 @@
-// How a change of a record reaches the indexes of others that preview it.
+// The path of a record's change to the indexes of others that preview it.
 //
-//     airlines/UA: name ──▶ who refers to it? (the index on carrier) ──▶ their entries, anew
+//     airlines/UA: name ──▶ referring records (the index on carrier) ──▶ their entries rewritten
 //
-// It comes after the change is written: entries are made of what the tree has.
+// It runs after the change is written: entries are made from the tree's content.
 
 import LMDB
 
 extension Folds {
-  /// Keeps the copies that an index has of a record, which is as `new` says in the tree.
+  /// Updates an index's copies of a record, which is `new` in the tree.
   ///
-  /// - Complexity: O(*k* log *n*) for *k* records that refer to it, and nothing where no property
-  ///   that is previewed has changed.
+  /// - Complexity: O(*k* log *n*) for *k* records that refer to it; no cost if no previewed
+  ///   property has changed.
   mutating func keep(
     _ previewer: Previewer, key: RawSpan, old: RawSpan?, new: RawSpan?
   ) throws {
@@ -18,7 +18,7 @@ extension Folds {
     try renew(previewer, try Key(key))
   }
 
-  /// Renews the entries of the records that refer to a key.
+  /// Rewrites the entries of the records that refer to a key.
   private mutating func renew(_ previewer: Previewer, _ key: Key) throws {
     guard let edge = previewer.edge else { return }
     var referrers = Referrers(of: key, edge, previewer.collection)
@@ -28,7 +28,7 @@ extension Folds {
   }
 
   private mutating func renew(_ previewer: Previewer, _ key: [UInt8]) throws {
-    // Copied, since what is written may move the page that it is lent from.
+    // Copied, since a write may move the page that it is lent from.
     let record = try reader.withRecord(key, of: previewer.collection) { $0.array() }
     try record?.lend { record in
       try key.lend { key in

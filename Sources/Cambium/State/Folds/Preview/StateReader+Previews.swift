@@ -1,11 +1,11 @@
-// Reading the value that a preview shows of another record.
+// Reads the value that a preview shows of another record.
 
 import LMDB
 
 extension StateReader {
-  /// The value that a preview shows for a record, in its stored form: nil where the record refers
-  /// to nothing, null where the other one has no value. The meaning of null is up to the reader, so
-  /// that a declaration of the other collection leaves the entries as they are.
+  /// The value that a preview shows for a record, in its stored form: nil if the record refers to
+  /// nothing, null if the other one has no value. The reader interprets null, so that a declaration
+  /// of the other collection leaves the entries unchanged.
   func value(
     of preview: PreviewPlan, _ record: RawSpan, _ table: RecordTable
   ) throws -> [UInt8]? {

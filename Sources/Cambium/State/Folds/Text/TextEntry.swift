@@ -1,14 +1,15 @@
 // The entries of a text view:
 //
-//     number | 0                       -> how many records have words, then how many words each
-//                                         property has (varints)
-//     number | 1 | record              -> how many words the record has in each property (varints);
-//                                         where the record's key is cut, the key
-//     number | 2 | term | 00           -> how many records have the term (varint)
-//     number | 2 | term | 00 | record  -> where it stands; see RecordTerms.swift
+//     number | 0                       -> the number of records with words, then the number of
+//     words
+//                                         of each property (varints)
+//     number | 1 | record              -> the number of words of the record in each property
+//                                         (varints); if the record's key is cut, the key
+//     number | 2 | term | 00           -> the number of records with the term (varint)
+//     number | 2 | term | 00 | record  -> the places of the term; see RecordTerms.swift
 //
-// A term has no byte 00, and a record's key is never empty. All entries of a term stand together,
-// the terms in order, so that those with a prefix do, too.
+// A term has no byte 00, and a record's key is never empty. All entries of a term are adjacent, the
+// terms in order, so that those with a common prefix are adjacent as well.
 
 /// Keys and values of a text view's entries.
 enum TextEntry {
@@ -20,7 +21,7 @@ enum TextEntry {
   /// The bytes that the keys of all terms begin with.
   static func termsStart(_ number: UInt32) -> [UInt8] { ViewKey.start(number, .third) }
 
-  /// The key of how many records have a term, with which those of its records begin.
+  /// The key of the number of records with a term, with which the keys of those records begin.
   static func termKey(_ number: UInt32, _ term: [UInt8]) -> [UInt8] {
     var key = termsStart(number)
     key += term
@@ -28,14 +29,14 @@ enum TextEntry {
     return key
   }
 
-  /// A record's key as it stands in entries' keys.
+  /// A record's key as part of an entry's key.
   static func place(of record: RawSpan) -> [UInt8] {
     var place: [UInt8] = []
     ViewKey.append(record, room: ViewKey.termRecordRoom, to: &place)
     return place
   }
 
-  /// The value of a record's entry: its lengths, then its key where that is cut.
+  /// The value of a record's entry: its lengths, then its key if that is cut.
   static func stored(_ lengths: [UInt64], _ record: RawSpan, _ place: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = []
     for length in lengths { bytes.append(varint: length) }
@@ -44,7 +45,7 @@ enum TextEntry {
   }
 }
 
-/// How many records and words a text view has.
+/// The numbers of records and words of a text view.
 struct TextTotals: Equatable {
   var records: UInt64 = 0
   var lengths: [UInt64]
@@ -68,14 +69,14 @@ struct TextTotals: Equatable {
     return bytes
   }
 
-  /// Counts a record.
+  /// Adds a record.
   mutating func add(_ record: RecordTerms) {
     if record.isEmpty { return }
     records += 1
     for index in lengths.indices { lengths[index] += record.lengths[index] }
   }
 
-  /// Counts a record no longer.
+  /// Removes a record.
   mutating func remove(_ record: RecordTerms) {
     if record.isEmpty { return }
     records &-= 1

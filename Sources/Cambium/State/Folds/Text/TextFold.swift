@@ -1,9 +1,9 @@
-// Keeping a text view: what a change of a record does to its terms.
+// Maintenance of a text view: the effect of a record's change on its terms.
 
 import LMDB
 
 extension TextPlan {
-  /// Keeps a text view: takes what becomes of a record.
+  /// Updates a text view for a change of a record.
   func keep(
     _ number: UInt32, key: RawSpan, old: RawSpan?, new: RawSpan?,
     in storage: borrowing StateTransaction
@@ -30,7 +30,7 @@ extension TextPlan {
     try changeTotals(number, before, after, storage)
   }
 
-  /// Changes how many records have a term.
+  /// Changes the number of records with a term.
   private func changeCount(
     _ key: [UInt8], by change: Int64, _ storage: borrowing StateTransaction
   ) throws {
@@ -64,7 +64,7 @@ extension TextPlan {
 }
 
 extension TextPlan {
-  /// True if two records have the same values of all the view's properties.
+  /// True if two records have equal values of all the view's properties.
   fileprivate func hasSameTexts(_ old: RawSpan, _ new: RawSpan) throws -> Bool {
     let (before, after) = (try RecordTable(old), try RecordTable(new))
     return try properties.allSatisfy { property in

@@ -1,29 +1,30 @@
-// The text that people type into a search field, read so that nothing in it is wrong:
+// The text that people type into a search field, read so that no input is an error:
 //
 //     white whale          both words
-//     "in a row"           words in this order; without its end, up to the end of the text
-//     whal*                words that begin so
-//     -white               without this word, where another one is looked for
+//     "in a row"           words in this order; without a closing mark, up to the end of the text
+//     whal*                words with this beginning
+//     -white               without this word, if another one is searched for
 //     whale OR shark       one or the other
-//     https://a.org/b      what reads as several words, in a row
+//     https://a.org/b      a text of several words, in a row
 //
-// Everything else parts words. Where OR, AND and NOT lack a word beside them, they are left out;
-// where nothing else was typed, they are words.
+// Everything else separates words. If OR, AND and NOT lack a word beside them, they are left out;
+// if nothing else was typed, they are words.
 
 extension TextQuery {
-  /// Reads what somebody has typed; there is no text that it refuses.
+  /// Reads a text that a person has typed; no text is refused.
   ///
   ///     let found = try books.search(anyText: field.text)
   ///
-  /// All words are looked for, those between quotation marks in a row; `*` behind a word stands for
-  /// its end, `-` before one leaves out what has it, and `OR` stands between what either may be.
-  /// Anything else counts as space, a quotation mark without a second one as well as an operator
-  /// without its words. A text without a word finds nothing, as does one that only leaves out.
+  /// All words are required; words between quotation marks must be in a row. `*` after a word
+  /// matches any ending, `-` before a word excludes the texts that have it, and `OR` separates
+  /// alternatives. Anything else counts as space, including a quotation mark without a second one
+  /// and an operator without its words. A text without a word finds nothing, nor does one that only
+  /// excludes.
   ///
-  /// Use ``init(parsing:)`` where the search is written by a program, or by people who want to know
-  /// what is wrong with it.
+  /// Use ``init(parsing:)`` for queries that a program writes, or if people want to see the errors
+  /// in theirs.
   ///
-  /// - Parameter text: The typed text; the first 64 parts of it count.
+  /// - Parameter text: The typed text; its first 64 parts count.
   /// - Complexity: O(*n*) in the text's length.
   public init(anyText text: String) {
     var reader = TypedTextReader(text)
@@ -42,7 +43,7 @@ private struct TypedTextReader {
 
     var isOperator: Bool { if case .word = self { true } else { false } }
 
-    /// The word that looks like an operator, as a word.
+    /// The word that looks like an operator, as a plain word.
     var plain: Part { if case .word(let word) = self { .found(.phrase(word)) } else { self } }
   }
 
@@ -68,7 +69,7 @@ private struct TypedTextReader {
     return found.count == 1 ? found[0] : .any(found)
   }
 
-  /// All parts together; nil where nothing is looked for.
+  /// All parts together; nil if nothing is searched for.
   private static func all(_ parts: [Part]) -> TextQuery? {
     var (found, excluded) = ([TextQuery](), [TextQuery]())
     for part in parts {
@@ -103,7 +104,7 @@ private struct TypedTextReader {
     return parts
   }
 
-  /// A part, before which NOT may stand as a word.
+  /// A part, before which NOT may be a plain word.
   private func part(_ query: TextQuery, _ isExcluded: Bool, _ parts: inout [Part]) -> Part {
     if case .word(let word) = query, ["OR", "AND", "NOT"].contains(word) {
       return isExcluded ? .excluded(.phrase(word)) : .word(word)
@@ -136,7 +137,7 @@ private struct TypedTextReader {
     return query(word, isQuoted: false, isPrefix: isPrefix)
   }
 
-  /// The query for some words; nil where there is none.
+  /// The query for some words; nil if there are none.
   private mutating func query(
     _ words: ArraySlice<Character>, isQuoted: Bool, isPrefix: Bool = false
   ) -> TextQuery? {
@@ -153,8 +154,8 @@ private struct TypedTextReader {
     return isPrefix ? .prefix(text) : .word(text)
   }
 
-  /// True if a character may begin a word. A mark that has lost its letter may not: it would join
-  /// what stands before it.
+  /// True if a character may begin a word. A combining mark without its letter may not: it would
+  /// join the preceding text.
   private static func isOfWord(_ character: Character) -> Bool {
     guard character.isLetter || character.isNumber else { return false }
     return switch character.unicodeScalars.first?.properties.generalCategory {

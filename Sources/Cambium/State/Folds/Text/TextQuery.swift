@@ -1,20 +1,20 @@
 /// A query for words in texts.
 ///
-/// Words are compared as the view's language has them: in any case, with or without accents, and,
-/// where it has a language, by their stems. A string that reads as several words is looked for in a
-/// row.
+/// Words are compared by the rules of the view's language: in any case, with or without accents,
+/// and, if it has a language, by their stems. A string that consists of several words is searched
+/// for as a phrase.
 public indirect enum TextQuery: Hashable, Sendable {
   /// A word.
   case word(String)
-  /// Words that begin so.
+  /// Words with this beginning.
   case prefix(String)
   /// Words in a row; the last one may be the beginning of a word.
   case phrase(String, isPrefix: Bool = false)
-  /// All of these; of none, everything.
+  /// All of these; everything if the list is empty.
   case all([TextQuery])
-  /// At least one of these; of none, nothing.
+  /// At least one of these; nothing if the list is empty.
   case any([TextQuery])
-  /// Everything but this.
+  /// Everything except this.
   case not(TextQuery)
   /// This, in one property.
   case within(String, TextQuery)
@@ -24,7 +24,7 @@ extension TextQuery: CustomStringConvertible {
   /// The text that ``init(parsing:)`` reads.
   public var description: String { text(in: .any) }
 
-  /// The surroundings of a part, which say whether it needs parentheses.
+  /// The context of a part, which decides if it needs parentheses.
   private enum Context { case all, any, single }
 
   private func text(in context: Context) -> String {
@@ -48,11 +48,11 @@ extension TextQuery: CustomStringConvertible {
   }
 }
 
-/// Why a text is not a query.
+/// The reason why a text is not a query.
 public struct TextQueryError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// Which character is wrong, counted from 1; one past the last where something is missing.
+  /// The number of the wrong character, counted from 1; one past the last if something is missing.
   public let column: Int
-  /// The error in words, without its place.
+  /// The error in words, without its column.
   public let reason: String
 
   /// The sentence for people.

@@ -4,13 +4,13 @@
 //     all    = part { ["AND"] part }
 //     part   = ("-" | "NOT") part | property ":" part | "(" any ")" | word ["*"] | "…" ["*"]
 //
-// A word goes up to the next space, quotation mark or parenthesis; a colon in it ends a property's
-// name where a letter, a quotation mark or a parenthesis follows.
+// A word extends to the next space, quotation mark or parenthesis; a colon in it ends a property's
+// name if a letter, a quotation mark or a parenthesis follows.
 
 extension TextQuery {
-  /// Reads a query as it is typed: `wor* "in a row" -not title:this (one OR other)`.
+  /// Reads a query in its text form: `wor* "in a row" -not title:this (one OR other)`.
   ///
-  /// - Parameter text: The query.
+  /// - Parameter text: The text of the query.
   /// - Throws: ``TextQueryError``.
   public init(parsing text: String) throws(TextQueryError) {
     var parser = TextQueryParser(text)

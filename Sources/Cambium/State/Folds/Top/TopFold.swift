@@ -1,14 +1,14 @@
-// Keeping a top view. Its entries:
+// Maintenance of a top view. Its entries:
 //
-//     number | 0 | group | order | record → 00, the record's key; where order or record is cut: 01,
+//     number | 0 | group | order | record → 00, the record's key; if order or record is cut: 01,
 //                                       length of the order (varint), order, the record's key
 //
-// The value repeats the record's key, since nothing in the entry's key says where it begins.
+// The value repeats the record's key, since its start cannot be found in the entry's key.
 
 import LMDB
 
 extension TopPlan {
-  /// Keeps a top view: takes what becomes of a record.
+  /// Updates a top view for a change of a record.
   func keep(
     _ number: UInt32, key: RawSpan, old: RawSpan?, new: RawSpan?,
     in storage: borrowing StateTransaction
@@ -46,7 +46,7 @@ struct TopEntry {
     return value
   }
 
-  /// The order, where it is not in the key as it is, and the record's key.
+  /// The order, unless the key contains it uncut, and the record's key.
   static func read(_ value: RawSpan) throws -> (order: [UInt8]?, record: [UInt8]) {
     var offset = 1
     var order: [UInt8]?

@@ -1,25 +1,25 @@
-// Sums of decimals without rounding on the way: a whole number in units of 10^-128, the least
-// decimal. The result is rounded once, to the 38 digits that a decimal is sure to hold.
+// Sums of decimals without intermediate rounding: a whole number in units of 10^-128, the least
+// decimal. The result is rounded once, to the 38 digits that a decimal is guaranteed to hold.
 
 import FoundationEssentials
 
-/// A sum of decimals, exact however they came and went.
+/// A sum of decimals, exact whatever was added and removed.
 struct DecimalSum: Hashable, Sendable {
   private var finite = WideInteger()
   private var notNumbers: UInt64 = 0
   private static let scale = 128
   private static let digitsMax = 38
 
-  /// A sum of nothing.
+  /// An empty sum.
   init() {}
 
   /// Adds a value.
   mutating func add(_ value: Decimal) { change(value, isRemoval: false) }
 
-  /// Takes a value out that was added.
+  /// Removes a value that was added.
   mutating func remove(_ value: Decimal) { change(value, isRemoval: true) }
 
-  /// Adds what another sum has.
+  /// Adds another sum.
   mutating func add(_ other: DecimalSum) {
     finite.add(other.finite)
     notNumbers += other.notNumbers
@@ -59,8 +59,8 @@ struct DecimalSum: Hashable, Sendable {
     return number
   }
 
-  /// The sum, rounded once to 38 digits, halves to the even one; not a number as long as one that
-  /// is none is in.
+  /// The sum, rounded once to 38 digits, halves to the even one; not a number while it includes a
+  /// value that is not a number.
   var value: Decimal {
     if notNumbers > 0 { return .nan }
     var digits = DecimalSum.digits(finite.magnitudeFromZero)
@@ -108,7 +108,7 @@ struct DecimalSum: Hashable, Sendable {
 }
 
 extension DecimalSum {
-  /// Adds the stored form: how many are not numbers (varint), then the sum of the others.
+  /// Adds the stored form: the number of NaNs (varint), then the sum of the other values.
   func append(to bytes: inout [UInt8]) {
     bytes.append(varint: notNumbers)
     finite.append(to: &bytes)

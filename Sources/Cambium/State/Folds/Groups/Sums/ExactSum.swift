@@ -1,31 +1,31 @@
-// Sums of doubles without rounding on the way: a fixed-point number that holds every double, in
-// units of 2^-1074, the least one. Adding is exact, so values can be taken out again, in any order;
+// Sums of doubles without intermediate rounding: a fixed-point number that holds every double, in
+// units of 2^-1074, the least one. Adding is exact, so values can be removed again, in any order;
 // the result is rounded once. (Kulisch's accumulator; only the part that is in use is kept.)
 
-/// A sum of doubles, exact however they came and went.
+/// A sum of doubles, exact whatever was added and removed.
 ///
 /// Invariants:
-/// 1. The stored form depends only on which values are in, not on how they came. Proved by the
+/// 1. The stored form depends only on the values included, not on their history. Proved by the
 ///    tests, which compare it after random histories.
 struct ExactSum: Hashable, Sendable {
-  /// The finite ones.
+  /// The sum of the finite values.
   private var finite = WideInteger()
   private var notNumbers: UInt64 = 0
   private var infinities: UInt64 = 0
   private var negativeInfinities: UInt64 = 0
 
-  /// A sum of nothing.
+  /// An empty sum.
   init() {}
 
   /// Adds a value.
   @inline(__always)
   mutating func add(_ value: Double) { change(value, isRemoval: false) }
 
-  /// Takes a value out that was added.
+  /// Removes a value that was added.
   @inline(__always)
   mutating func remove(_ value: Double) { change(value, isRemoval: true) }
 
-  /// Adds what another sum has.
+  /// Adds another sum.
   mutating func add(_ other: ExactSum) {
     finite.add(other.finite)
     notNumbers += other.notNumbers
@@ -67,7 +67,7 @@ struct ExactSum: Hashable, Sendable {
   }
 
   /// The sum, rounded once to the nearest double, halves to the even one. A term that is infinite
-  /// or not a number makes the sum so as long as it is in.
+  /// or not a number makes the sum so while it is included.
   var value: Double {
     if notNumbers > 0 || infinities > 0 && negativeInfinities > 0 { return .nan }
     if infinities > 0 { return .infinity }
@@ -80,13 +80,13 @@ struct ExactSum: Hashable, Sendable {
   private static func rounded(_ limbs: [UInt64]) -> Double {
     guard let top = limbs.lastIndex(where: { $0 != 0 }) else { return 0 }
     let highest = top * 64 + 63 - limbs[top].leadingZeroBitCount
-    // As they are, the bits are the stored form of a small double.
+    // The unchanged bits are the stored form of a small double.
     if highest <= 52 { return Double(bitPattern: limbs[0]) }
     let last = highest - 52
     var digits = bits(of: limbs, from: last)
     let half = bit(limbs, last - 1)
     if half && (digits & 1 == 1 || hasBits(limbs, below: last - 1)) { digits += 1 }
-    // The leading one, and what rounding carries, add to the exponent.
+    // The leading one, and the carry of the rounding, add to the exponent.
     if last >= 2047 { return .infinity }
     let pattern = UInt64(last) << 52 + digits
     return pattern >= 0x7FF << 52 ? .infinity : Double(bitPattern: pattern)
@@ -96,7 +96,7 @@ struct ExactSum: Hashable, Sendable {
     limbs[index / 64] >> UInt64(index % 64) & 1 == 1
   }
 
-  /// The 53 bits from a place on, the last ones there are.
+  /// The 53 bits from a place on, which are the highest ones.
   private static func bits(of limbs: [UInt64], from start: Int) -> UInt64 {
     let (index, shift) = (start / 64, UInt64(start % 64))
     let high = index + 1 < limbs.count && shift > 0 ? limbs[index + 1] << (64 - shift) : 0
@@ -114,8 +114,8 @@ struct ExactSum: Hashable, Sendable {
 extension ExactSum {
   private var isFinite: Bool { notNumbers == 0 && infinities == 0 && negativeInfinities == 0 }
 
-  /// Adds the stored form: 0 or 1, then, for 1, how many are not numbers, infinite, and negatively
-  /// infinite (varints); then the sum of the others.
+  /// Adds the stored form: 0 or 1, then, for 1, the numbers of NaNs, infinities and negative
+  /// infinities (varints); then the sum of the other values.
   func append(to bytes: inout [UInt8]) {
     bytes.append(isFinite ? 0 : 1)
     if !isFinite {

@@ -1,13 +1,14 @@
 // The sum of a property: whole numbers, doubles and decimals, each summed exactly in its own way,
-// put together when the result is asked for.
+// combined when the result is read.
 //
-//     bits u8: 1 integers, 2 doubles, 4 decimals | per kind that there is: count (varint), sum
+//     bits u8: 1 integers, 2 doubles, 4 decimals | per kind present: count (varint), sum
 //
-// The sum of integers is two's complement without more sign than needed: length u8, little-endian.
+// The sum of integers is two's complement with the shortest sign extension: length u8,
+// little-endian.
 
 import FoundationEssentials
 
-/// A sum of stored values, exact however they came and went; what is not a number does not count.
+/// A sum of stored values, exact whatever was added and removed; only numbers count.
 struct NumberSum: Hashable, Sendable {
   private var integers: Int128 = 0
   private var integerCount: UInt64 = 0
@@ -16,21 +17,21 @@ struct NumberSum: Hashable, Sendable {
   private var decimals = DecimalSum()
   private var decimalCount: UInt64 = 0
 
-  /// A sum of nothing.
+  /// An empty sum.
   init() {}
 
-  /// How many numbers are in.
+  /// The count of numbers included.
   var count: UInt64 { integerCount + doubleCount + decimalCount }
 
   /// Adds a stored value.
   @inline(__always)
   mutating func add(_ stored: RawSpan) throws { try change(stored, isRemoval: false) }
 
-  /// Takes a stored value out that was added.
+  /// Removes a stored value that was added.
   @inline(__always)
   mutating func remove(_ stored: RawSpan) throws { try change(stored, isRemoval: true) }
 
-  /// Adds what another sum has.
+  /// Adds another sum.
   mutating func add(_ other: NumberSum) {
     integers += other.integers
     integerCount += other.integerCount
@@ -61,8 +62,8 @@ struct NumberSum: Hashable, Sendable {
     }
   }
 
-  /// The sum, or nil of no numbers: an integer where all are and it fits, a double where one is,
-  /// else a decimal. Doubles and decimals together give a double.
+  /// The sum, or nil if there are no numbers: an integer if all are and it fits, a double if any
+  /// is, otherwise a decimal. Doubles and decimals together give a double.
   var value: Value? {
     if count == 0 { return nil }
     if doubleCount > 0 { return .double(double) }
@@ -70,7 +71,8 @@ struct NumberSum: Hashable, Sendable {
     return .decimal(decimal)
   }
 
-  /// The mean, or nil of no numbers: a decimal where some are and none is a double, else a double.
+  /// The mean, or nil if there are no numbers: a decimal if any is and none is a double, otherwise
+  /// a double.
   var average: Value? {
     if count == 0 { return nil }
     if decimalCount > 0 && doubleCount == 0 { return .decimal(decimal / Decimal(count)) }

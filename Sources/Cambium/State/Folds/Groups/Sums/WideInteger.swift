@@ -1,18 +1,18 @@
-// A whole number of any size, made to be added to: a window of limbs in two's complement. Zeros
+// A whole number of any size, designed for addition: a window of limbs in two's complement. Zeros
 // below the window and the sign above it are not kept.
 //
 //     … 0 0 0 | limb limb limb | sign sign …        limb i counts 2^(64·i)
 //               ↑ start
 //
-// Stored: length (varint); where that is not 0, the place of the first byte (varint) and the bytes,
-// little-endian, without zeros at the lower end and without more of the sign than needed at the
-// upper one. So a number has one stored form, whatever was added on the way to it.
+// Stored: length (varint); unless that is 0, the place of the first byte (varint) and the bytes,
+// little-endian, without zeros at the lower end and with the shortest sign extension at the upper
+// one. So a number has one stored form, whatever was added to reach it.
 
-/// A whole number that is added to.
+/// A whole number of any size for sums.
 struct WideInteger: Sendable {
   /// The place of the first limb.
   private var start = 0
-  /// The last one is all sign, so that adding a limb cannot overflow.
+  /// The limbs; the last one is all sign, so that adding a limb cannot overflow.
   private var limbs: [UInt64] = [0]
 
   /// Zero.
@@ -52,7 +52,7 @@ struct WideInteger: Sendable {
     if sign != limbs[limbs.count - 1] { limbs.append(sign) }
   }
 
-  /// Sees to it that the window holds two limbs from a place on, and one of sign above them.
+  /// Ensures that the window holds two limbs from a place on, and one of sign above them.
   @inline(__always)
   private mutating func makeRoom(_ place: Int) {
     if place < start {
@@ -62,7 +62,7 @@ struct WideInteger: Sendable {
     while limbs.count < place - start + 3 { limbs.append(sign) }
   }
 
-  /// Adds another number, or takes it away.
+  /// Adds another number, or subtracts it.
   mutating func add(_ other: WideInteger, negated: Bool = false) {
     let magnitude = other.magnitude
     let isNegative = other.isNegative != negated
@@ -112,7 +112,7 @@ extension WideInteger {
     let filler: UInt8 = isNegative ? 0xFF : 0
     var end = all.count
     while end > 0, all[end - 1] == filler, end == 1 || all[end - 2] >> 7 == filler >> 7 { end -= 1 }
-    // Of -1 a byte is left, which is nothing but sign.
+    // For -1 one byte is kept, which is all sign.
     if isNegative && end == 0 { end = 1 }
     let first = all[..<end].firstIndex { $0 != 0 } ?? end
     bytes.append(varint: UInt64(end - first))
@@ -121,7 +121,7 @@ extension WideInteger {
     bytes += all[first..<end]
   }
 
-  /// The most bytes of a number that is read.
+  /// The maximum length of a stored number, in bytes.
   private static let bytesMax: UInt64 = 512
 
   /// Reads the stored form.
