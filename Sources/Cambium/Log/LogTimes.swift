@@ -16,7 +16,7 @@ extension LogReader {
     return found
   }
 
-  /// The last record after a given one whose time is not after `time`; or the given one.
+  /// The last record after a given one whose time is not after `wanted`; or the given one.
   func lastRecord(
     after: SequenceNumber, upToMicroseconds wanted: Int64
   ) throws -> SequenceNumber {
