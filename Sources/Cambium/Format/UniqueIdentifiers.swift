@@ -32,7 +32,7 @@ final class UniqueIdentifiers: Sendable {
   }
 
   func next() -> UUID {
-    let now = min(UInt64(max(0, clock() / 1000)), 1 << 48 - 1 << 24)  // room to go on
+    let now = min(UInt64(max(0, clock() / 1000)), 1 << 48 - 1 << 24)  // leaves room to advance
     let (high, low) = state.withLock { state in
       if now > state.milliseconds {
         state.milliseconds = now

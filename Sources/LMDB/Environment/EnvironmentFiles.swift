@@ -24,7 +24,7 @@ struct EnvironmentFiles {
   /// More than the size of LMDB's lock file: a header of under 4 KiB, and 64 bytes for each reader.
   static let lockBytes = 4096 + 64 * readersMax
 
-  /// Opens the directory, checks what stands there, creates what is missing.
+  /// Opens the directory, checks the existing files, and creates missing ones.
   ///
   /// Closing a descriptor of the lock file would drop LMDB's own locks, so this is for an
   /// environment that this process does not have open (H9).

@@ -33,10 +33,10 @@ public final class Database: Sendable {
     public var mapSize = 1 << 38
     /// The most bytes that log and state may each grow to.
     public var sizeMax = 1 << 42
-    /// The growth of the log, in bytes, after which a checkpoint is made in the background,
-    /// provided that it is also a quarter of the state's size. A checkpoint is a copy of the state
-    /// on disk, from which a recovery after a crash of the system starts. 64 MiB take about a
-    /// second to fold again. Nil makes none, and a recovery folds the whole log.
+    /// The growth of the log, in bytes, that makes a checkpoint due in the background, once it is
+    /// also a quarter of the state's size. A checkpoint is a copy of the state on disk, from which
+    /// a recovery after a crash of the system starts. 64 MiB take about a second to fold again. Nil
+    /// makes none, and a recovery folds the whole log.
     public var checkpointGrowth: Int? = 64 << 20
     /// True to accept a network or FUSE file system, on which several machines must not use the
     /// database at the same time, and durability depends on that file system.
