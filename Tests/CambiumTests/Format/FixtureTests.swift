@@ -16,10 +16,8 @@ import Testing
 
 @Suite("A database of format 1", .serialized)
 struct FixtureTests {
-  private static let fixtures = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Fixtures")
-  private static let log = fixtures.appending(path: "format-1/log/data.mdb")
-  private static let expected = fixtures.appending(path: "format-1.expected.jsonl")
+  private static let log = Fixtures.folder.appending(path: "format-1/log/data.mdb")
+  private static let expected = Fixtures.folder.appending(path: "format-1.expected.jsonl")
   private static let isWriting =
     ProcessInfo.processInfo.environment["CAMBIUM_WRITE_FIXTURE"] == "1"
 

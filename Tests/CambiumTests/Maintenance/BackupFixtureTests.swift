@@ -14,9 +14,7 @@ import Testing
 
 @Suite("A backup of version 1", .serialized)
 struct BackupFixtureTests {
-  private static let fixtures = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Fixtures")
-  private static let backup = fixtures.appending(path: "backup-1").path()
+  private static let backup = Fixtures.folder.appending(path: "backup-1").path()
   private static let isWriting =
     ProcessInfo.processInfo.environment["CAMBIUM_WRITE_FIXTURE"] == "1"
 
@@ -26,7 +24,7 @@ struct BackupFixtureTests {
     let directory = try TemporaryDirectory()
     let path = "\(directory.path)/format-1"
     try FileManager.default.copyItem(
-      atPath: Self.fixtures.appending(path: "format-1").path(), toPath: path)
+      atPath: Fixtures.folder.appending(path: "format-1").path(), toPath: path)
     let database = try Database(at: path)
     try database.replay(to: "\(directory.path)/half", until: 14)
     let half = try Database(at: "\(directory.path)/half")
@@ -71,7 +69,7 @@ struct BackupFixtureTests {
 
   @Test("restores to the database that it is of")
   func restores() throws {
-    let file = Self.fixtures.appending(path: "format-1.expected.jsonl")
+    let file = Fixtures.folder.appending(path: "format-1.expected.jsonl")
     let expected = String(decoding: try Data(contentsOf: file), as: UTF8.self)
       .split(separator: "\n").map(String.init)
     try withRestored(.tag("released")) { restored, _ in

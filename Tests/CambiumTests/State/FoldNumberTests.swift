@@ -120,8 +120,7 @@ struct FoldNumberTests {
   }
 
   /// A database that version 1 has written, compacted and written to again.
-  private static let compacted = URL(filePath: #filePath)
-    .deletingLastPathComponent().appending(path: "Fixtures/compacted-1")
+  private static let compacted = Fixtures.folder.appending(path: "compacted-1")
 
   @Test("folds what a baseline of version 1 has derived anew, in each place that goes on from one")
   func baseline() throws {

@@ -40,8 +40,9 @@ final class ChangeObservers: Sendable {
   /// True if there are observers.
   var isObserved: Bool { isObserving.load(ordering: .relaxed) }
 
-  /// Calls an observer from the next group of writes on. It is called on the thread that commits,
-  /// which holds the writer's turn: it must return soon, and not write.
+  /// Calls an observer from the next group of writes on. The thread is most often the one that
+  /// commits, which holds the writer's turn, and sometimes one that looks for commits of other
+  /// processes: the observer must return soon, and not write.
   ///
   /// - Returns: A number with which to stop it.
   func observe(_ observer: @escaping Observer) -> Int {

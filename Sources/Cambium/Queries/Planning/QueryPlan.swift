@@ -26,7 +26,7 @@ struct QueryPlan {
   /// The joins, and what holds for the joined records.
   var joins: [QueryJoin] = []
   var joinedProgram: ConditionProgram?
-  /// The estimated numbers of records that it reads, and that it accepts.
+  /// The estimated cost, in reads of one record, and the estimated number of results.
   var cost = 0.0
   var estimate = 0
   /// The steps that were done before planning: semijoins whose other collection was queried first.

@@ -4,8 +4,7 @@ extension QueryPlanner {
   /// The largest number of index ranges that are walked, one for each value of an `in`.
   private static let rangesMax = 1000
 
-  /// The range of an index that a condition asks for; nil where the index has not all that is asked
-  /// for.
+  /// The range of an index that a condition asks for; nil if the index may lack matching records.
   func scan(_ index: IndexPlan, _ own: [Condition.Test]) throws -> IndexScan? {
     var scan = IndexScan(
       index: index, ranges: [ClosedOpenBytes(prefix: IndexEntry.prefix(index.number))])
@@ -218,8 +217,8 @@ extension QueryPlanner {
 
   /// The number of entries of an index in order that are likely to be looked at before enough pass.
   ///
-  /// Each test is as rare as an index says that has counted it, and the tests are taken to be
-  /// independent; of each that no index knows, every fourth record is taken to pass.
+  /// The selectivity of a test comes from an index that has counted it, or is a quarter; tests are
+  /// assumed to be independent.
   private func walked(
     to wanted: Int, _ residual: [Condition.Test], _ scan: IndexScan, _ scans: [IndexScan]
   ) -> Int {

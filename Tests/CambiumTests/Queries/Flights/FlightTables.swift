@@ -30,8 +30,7 @@ enum FlightTables {
 
   /// Key and record of each line; `NA` is absent.
   static func rows(of table: Table) throws -> [(Key, Record)] {
-    let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "CambiumToolTests/Fixtures/nycflights13-week")
+    let folder = Fixtures.tests.appending(path: "CambiumToolTests/Fixtures/nycflights13-week")
     let text = try String(
       contentsOf: folder.appending(path: "\(table.name).csv"), encoding: .utf8)
     let lines = text.split(separator: "\n").map { fields(String($0)) }

@@ -158,7 +158,7 @@ import Testing
     let packages = try stanzas(of: "apt-cache dumpavail 2>/dev/null", bytes: count * 1_000)
     if packages.count >= count { return Array(packages.prefix(count)) }
     // Without apt, or without its lists: this project's sources.
-    let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
+    let root = Fixtures.tests.deletingLastPathComponent()
     let sources = "find '\(root.path())' -name '*.swift' -not -path '*/.build/*' | sort | xargs cat"
     return Array(try stanzas(of: sources, bytes: count * 1_000).prefix(count))
   }
