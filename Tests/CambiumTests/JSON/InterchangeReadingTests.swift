@@ -185,8 +185,6 @@ struct InterchangeReadingTests {
     #expect(throws: ValidationError.self) {
       try Vehicle(json: "{\"type\":\"car\",\"load\":1}")
     }
-    #expect(throws: DatabaseError.self) { try MemoryStore(for: Vehicle.self) }
-    #expect(throws: DatabaseError.self) { try MemoryStore(for: Vehicle.Car.self) }
   }
 
   @Test("of a declared collection refuses names that would be another's")

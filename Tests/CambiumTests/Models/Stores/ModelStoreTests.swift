@@ -59,6 +59,7 @@ struct ModelStoreTests {
   @Test("refuses a listing that cannot be answered", arguments: StoreKind.allCases)
   func unanswerable(kind: StoreKind) async throws {
     try await kind.lend { store in
+      if let store = store as? DatabaseStore { try await store.database.register(Watched.self) }
       await #expect(throws: QueryError.self) {
         try await store.list(
           Listing<Watched>().matching(try Condition(parsing: "name.x = 1")))
