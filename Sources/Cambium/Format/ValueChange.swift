@@ -119,7 +119,9 @@ extension ValueChange {
     switch name {
     case .increment: self = .increment(by: try payload())
     case .append: self = .append(try payload())
-    case .insert: self = .insert(try payload(), at: try position())
+    case .insert:
+      let position = try position()
+      self = .insert(try payload(), at: position)
     case .removeElement: self = .removeElement(at: try position())
     case .include: self = .include(try payload())
     case .exclude: self = .exclude(try payload())

@@ -211,7 +211,7 @@ extension Database {
     }
     guard last.head.sequence <= head else {
       throw DatabaseError.misuse(
-        reason: "\(directory.path) has transactions up to \(last.head.sequence), and the database "
+        reason: "\(backup.path) has transactions up to \(last.head.sequence), and the database "
           + "only up to \(head): it is of another history")
     }
     if let link, link != last.head.link { throw BackupRun.otherHistory }
