@@ -177,12 +177,15 @@ public final class QueryRun {
 
   /// Visits what the condition accepts, in the order of the access.
   func forEachAccepted(_ body: (RawSpan, RawSpan) throws -> Bool) throws {
+    // Taken once: a program is copied wherever it is unwrapped.
+    let (program, filter) = (plan.program, isFilteredFirst ? filter : nil)
+    let isJoined = !plan.joins.isEmpty
     try forEachCandidate { key, record, isTested in
-      if !isTested, let program = plan.program {
+      if !isTested, let program {
         guard try program.accepts(record, key: key, records) else { return true }
       }
-      if isFilteredFirst, let filter, try !filter(key, record) { return true }
-      if !plan.joins.isEmpty { return try join(0, key, record, body) }
+      if let filter, try !filter(key, record) { return true }
+      if isJoined { return try join(0, key, record, body) }
       ownCounts.accepted += 1
       return try body(key, record)
     }
