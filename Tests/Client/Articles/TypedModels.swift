@@ -15,7 +15,7 @@ struct TypedModelsTests {
         try Self.ask(database)
         try Self.load(database.query(Flight.self), database)
         try Self.lookBack(database)
-        try database.close()
+        try await database.close()
         try await Routes.join()
         try Self.search()
         try Self.tellKindsApart()
@@ -110,18 +110,18 @@ private enum Routes {
 
   static func join() async throws {
     let database = try Database.inMemory(for: Airport.self, Flight.self)
-    try database.insert(Airport(id: "BOS", name: "Logan"))
-    try database.insert(Airport(id: "JFK", name: "John F. Kennedy"))
+    try await database.insert(Airport(id: "BOS", name: "Logan"))
+    try await database.insert(Airport(id: "JFK", name: "John F. Kennedy"))
     for number in 101...111 {
-      try database.insert(Flight(origin: "JFK", destination: "BOS", number: number))
+      try await database.insert(Flight(origin: "JFK", destination: "BOS", number: number))
     }
-    try database.insert(Flight(origin: "JFK", destination: "JFK", number: 112))
+    try await database.insert(Flight(origin: "JFK", destination: "JFK", number: 112))
     // Block: Asking, 3
     try await walk(database.query(Flight.self))
     #expect(rows.count == 11 && rows[0].0 == 101 && rows[0].2 == "Logan")
     #expect(busy.map(\.0.0) == ["John F. Kennedy"] && busy.map(\.1) == [11])
     let list = database.query(Flight.self).order(by: \.scheduled.descending)
     #expect(try list.select(\.number, \.origin.name.orNil).explain().contains("index"))
-    try database.close()
+    try await database.close()
   }
 }
