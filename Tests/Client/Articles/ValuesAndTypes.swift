@@ -5,7 +5,7 @@ import FoundationEssentials
 import Scratch
 import Testing
 
-@Suite("Values.md")
+@Suite("ValuesAndTypes.md")
 struct ValuesTests {
   struct Visit: Model {
     var id = ID()
