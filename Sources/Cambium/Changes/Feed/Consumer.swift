@@ -100,7 +100,7 @@ public struct Consumer: Sendable {
 extension Database {
   /// A consumer, whether it has been used before or not.
   ///
-  /// - Parameter name: The consumer's identity, at most 502 bytes of UTF-8. One consumer should
+  /// - Parameter name: The consumer's identity, at most 400 bytes of UTF-8. One consumer should
   ///   have one process that advances it.
   /// - Returns: The consumer.
   public func consumer(_ name: String) -> Consumer { Consumer(name: name, database: self) }
