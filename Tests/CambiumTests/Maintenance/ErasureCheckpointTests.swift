@@ -52,7 +52,9 @@ struct ErasureCheckpointTests {
   }
 
   private var checkpoints: [String] {
-    get throws { try place.names.filter { $0.hasPrefix("checkpoint-") } }
+    get throws {
+      try place.names.filter { $0.hasPrefix("checkpoint-") && !$0.hasSuffix(".tmp") }
+    }
   }
 
   private func expectErased(sourceLocation: SourceLocation = #_sourceLocation) throws {
