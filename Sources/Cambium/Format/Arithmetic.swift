@@ -16,4 +16,19 @@ enum Arithmetic {
       throw DatabaseError.badValue(path, reason: "only numbers can be incremented, by numbers")
     }
   }
+
+  /// A stored number with the other sign.
+  static func opposite(_ step: [UInt8], _ path: Path) throws -> [UInt8] {
+    switch try step.lend({ try Value($0) }) {
+    case .integer(let number) where number != .min: return try Value.integer(-number).stored()
+    case .double(let number): return try Value.double(-number).stored()
+    default: throw DatabaseError.badValue(path, reason: "there is no number of the other sign")
+    }
+  }
+
+  /// True if a stored number is zero, which is what an absent number counts as.
+  static func isZero(_ stored: [UInt8]) throws -> Bool {
+    let value = try stored.lend { try Value($0) }
+    return value == .integer(0) || value == .double(0)
+  }
 }

@@ -44,6 +44,17 @@ enum ArrayCoding {
     }
   }
 
+  /// How many elements a stored array has; absent counts as empty.
+  static func count(_ stored: [UInt8]?, _ path: Path) throws -> Int {
+    try stored.map { try elements($0, path).count } ?? 0
+  }
+
+  /// An element of a stored array, or nil where there is none.
+  static func element(at position: UInt64, of stored: [UInt8], _ path: Path) throws -> [UInt8]? {
+    let elements = try elements(stored, path)
+    return position < UInt64(elements.count) ? elements[Int(position)] : nil
+  }
+
   static func joined(_ elements: [[UInt8]]) -> [UInt8] {
     var bytes = [ValueTag.array]
     for element in elements {

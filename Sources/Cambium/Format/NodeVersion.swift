@@ -68,6 +68,9 @@ struct NodeHeader {
   /// True if the version has links to earlier ones.
   var hasLinks: Bool { !linksRange.isEmpty }
 
+  /// True if a transaction has put the node where it is: it has no version there of an earlier one.
+  func isPlaced(by sequence: UInt64) -> Bool { modified == sequence && !hasLinks }
+
   /// The links to earlier versions.
   func links(_ version: RawSpan) throws -> VersionLinks {
     try VersionLinks(version.extracting(linksRange))

@@ -1,4 +1,4 @@
-// The effect of a change on a stored value.
+// The effect of a change on a stored value, and the change that takes it back.
 
 extension ValueChange<[UInt8]> {
   /// The value that results from applying the change to a stored one.
@@ -35,6 +35,29 @@ extension ValueChange<[UInt8]> {
       let sum = try Arithmetic.sum(try MapCoding.value(of: key, in: present, path), step, path)
       return try MapCoding.setting(key, to: sum, in: present ?? [ValueTag.map], path)
     case .increment, .append, .insert, .removeElement: return stored
+    }
+  }
+
+  /// The change that takes this one back, which met a value; nil where it changed nothing.
+  ///
+  /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a step that has no opposite.
+  func inverse(met value: [UInt8]?, _ path: Path) throws -> ValueChange? {
+    switch self {
+    case .increment(let step): return .increment(by: try Arithmetic.opposite(step, path))
+    case .append: return .removeElement(at: UInt64(try ArrayCoding.count(value, path)))
+    case .insert(_, let position): return .removeElement(at: position)
+    case .removeElement(let position):
+      let element = try value.flatMap { try ArrayCoding.element(at: position, of: $0, path) }
+      return element.map { .insert($0, at: position) }
+    case .include(let element):
+      return try SetCoding.contains(element, in: value, path) ? nil : .exclude(element)
+    case .exclude(let element):
+      return try SetCoding.contains(element, in: value, path) ? .include(element) : nil
+    case .setEntry(let key, let new):
+      let old = try MapCoding.value(of: key, in: value, path)
+      return old == new ? nil : .setEntry(key: key, old)
+    case .incrementEntry(let key, let step):
+      return .incrementEntry(key: key, by: try Arithmetic.opposite(step, path))
     }
   }
 

@@ -32,7 +32,7 @@ extension Inversion {
     guard try issue(.restore(path, removedAt: last)) else { return true }
     // It may have come back since and changed, before it was removed again.
     if isUntouched { return true }
-    let content = try past.top()?.content
+    let content = try past.content
     if try present(path)?.content != content {
       try issue(.set(path, content ?? .nothing))
     }
@@ -48,20 +48,14 @@ extension Inversion {
     guard let key = path.last, let parent = path.parent,
       let node = try node(parent).snapshot.node(at: parent)
     else { return nil }
-    let reader = try running.reader
-    return try key.lendTreeKey(parent: node) { place in
-      guard
-        let (link, header, _) = try reader.restorable(place, removedAt: removal.rawValue)
-      else { return nil }
-      return try reader.lastRemoval(place, of: link, node: header.node)
+    return try key.lendTreeKey(parent: node) {
+      try running.group.stateWriter.folds.lastRemoval($0, since: removal.rawValue)
     }
   }
 
   /// Rebuilds a subtree that cannot be restored, with new ids.
   mutating func rebuild(_ path: Path, _ past: PastSubtree) throws {
-    try past.visit(as: path) { path, entry in
-      try issue(.set(path, entry.content ?? .nothing))
-    }
+    try past.visit(as: path) { path, content in try issue(.set(path, content ?? .nothing)) }
   }
 
   /// Takes away what was restored, if nobody has changed it since.
@@ -79,7 +73,7 @@ extension Inversion {
   /// Moves a node back.
   mutating func moveBack(_ source: Path, _ destination: Path, _ past: PastSubtree) throws {
     if isLeft(source) || isLeft(destination) { return }
-    let left = try value(try past.top()?.content)
+    let left = try value(try past.content)
     if let taken = try present(source) {
       let found = try value(taken.content)
       let reason = "a node has taken the place that '\(destination)' had"
@@ -105,15 +99,15 @@ extension Inversion {
   ) throws -> (path: Path, left: Value?, found: Value?)? {
     var nodes = try node(path).descendants()
     var difference: (Path, Value?, Value?)?
-    try past.visit(as: path) { path, entry in
+    try past.visit(as: path) { path, content in
       let next = try nodes.next()?.path
       let found = try present(path)
-      if next == path && found?.content == entry.content { return true }
+      if next == path && found?.content == content { return true }
       // A node that comes before was put there since; otherwise this one is gone, or not the same.
       if let next, next < path {
         difference = (next, nil, try value(try present(next)?.content))
       } else {
-        difference = (path, try value(entry.content), try value(found?.content))
+        difference = (path, try value(content), try value(found?.content))
       }
       return false
     }

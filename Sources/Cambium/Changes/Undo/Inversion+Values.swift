@@ -5,8 +5,7 @@ extension Inversion {
   mutating func undo(_ values: ValueStep) throws {
     try removeCreated(values)
     for path in values.paths {
-      guard let step = values.nodes[path], case .there(let old) = step.old else { continue }
-      try undo(path, step, to: old)
+      if let step = values.nodes[path], !step.isCreation { try undo(path, step, to: step.old) }
     }
   }
 
@@ -141,59 +140,50 @@ extension Inversion {
     _ path: Path, _ target: Target, _ step: NodeStep, of value: [UInt8]?, left: [UInt8]?,
     to wanted: [UInt8]?, isTouched: Bool, isCreated: Bool = false
   ) throws -> Outcome {
-    let adjustments = step.adjustments(of: target) ?? []
+    let changes = step.changes(of: target) ?? []
     // An undo may have set a value to what others were to leave, so its own history decides.
     let isTouched = isTouched || isRedo && step.isAssigned(target)
-    if adjustments.isEmpty && !(isRedo && isTouched) { return .unknown }
+    if changes.isEmpty && !(isRedo && isTouched) { return .unknown }
     if settled.contains(ValuePlace(path: path, target: target)) { return .done }
-    let start = value ?? (isRedo ? adjustments.emptyContainer : nil)
+    let start = value ?? (isRedo ? changes.emptyContainer : nil)
     let inverse =
-      adjustments.isEmpty
-      ? nil : try start.flatMap { try adjustments.inverse(path, target, of: $0) }
-    if isTouched, try value == wanted || isRedo || adjustments.needHistory(inverse?.value, path) {
-      let outcome = try undoByHistory(path, target, inverse?.operations, of: value, isCreated)
+      changes.isEmpty ? nil : try start.flatMap { try changes.inverse(met: wanted, of: $0, path) }
+    if isTouched, try value == wanted || isRedo || changes.needHistory(inverse?.value, path) {
+      let outcome = try undoByHistory(path, target, inverse?.changes, of: value, isCreated)
       if outcome != .unknown { return outcome }
     }
     // Of an array, elements that came and went are on record, even if it is the same again.
-    guard value != wanted || value == left && adjustments.areOfArray,
-      let (operations, result) = inverse
+    guard value != wanted || value == left && changes.areOfArray,
+      let (inverse, result) = inverse
     else { return .unknown }
     if value == left, wanted != result { return .unknown }
-    for operation in operations { try issue(operation) }
+    for change in inverse { try issue(.change(path, target, change)) }
     return .done
   }
 
   /// Takes changes back as the history of the value says.
   private mutating func undoByHistory(
-    _ path: Path, _ target: Target, _ operations: [Operation]?, of value: [UInt8]?,
+    _ path: Path, _ target: Target, _ direct: [ValueChange<[UInt8]>]?, of value: [UInt8]?,
     _ isCreated: Bool
   ) throws -> Outcome {
     guard let first = run.last,
       let history = try ValueHistory(running, path, target, since: first),
-      let inverse = try history.inverse(of: run, after: undone, found: value)
+      let inverse = try history.inverse(of: run, after: undone, found: value, direct)
     else { return .unknown }
-    switch (inverse, target) {
-    case (.changes([]), _):
+    switch inverse {
+    case .same:
       // It is written again, so that the log has it that this was undone.
       try assign(value, to: target, of: path)
-    case (.changes(let changes), _):
+    case .changes(let changes):
       for change in changes { try issue(.change(path, target, change)) }
-    case (.entries(let changes, let keys, let areAll), _):
-      if !areAll {
-        guard let operations else { return .unknown }
-        for operation in operations where operation.key.map({ !keys.contains($0) }) ?? true {
-          try issue(operation)
-        }
-      }
-      for change in changes { try issue(.change(path, target, change)) }
-    case (.value(let set?), _) where operations != nil && set.first == ValueTag.array:
+    case .value(let set?) where direct != nil && set.first == ValueTag.array:
       // Of a set, the elements are taken back one by one.
       return .unknown
-    case (.value(let value), _) where value != nil || target != nil:
+    case .value(let value) where value != nil || target != nil:
       try assign(value, to: target, of: path)
-    case (.value, _):
+    case .value:
       if isCreated { return .goes }
-      try remove(path, asBefore: history.start)
+      try remove(path, asOf: history.start)
     }
     settled.insert(ValuePlace(path: path, target: target))
     return .done
@@ -208,9 +198,10 @@ extension Inversion {
   }
 
   /// Takes a node's own value away, and the node and those above it that were made for it.
-  private mutating func remove(_ path: Path, asBefore tree: PastTree) throws {
+  private mutating func remove(_ path: Path, asOf moment: SequenceNumber) throws {
+    let reader = try running.reader
     func wasThere(_ path: Path) throws -> Bool {
-      try tree.place(of: path).flatMap { try tree.entry($0) } != nil
+      try reader.version(of: path, asOf: moment.rawValue) { _, _ in true } ?? false
     }
     if try wasThere(path) || node(path).childCount > 0 {
       try issue(.set(path, .nothing))
@@ -235,7 +226,7 @@ extension Inversion {
       let left = try step.new?.value(of: name)
       let found = try present.content?.value(of: name)
       let isOnRecord =
-        step.adjustments(of: name)?.areOfArray ?? false || isRedo && step.isAssigned(name)
+        step.changes(of: name)?.areOfArray ?? false || isRedo && step.isAssigned(name)
       let isSame = wanted == left && !isOnRecord
       if try isSame || isLeft(path, text(name)) { continue }
       if try undoAdjustments(
@@ -266,12 +257,5 @@ extension Inversion {
       try issue(.set(path, .nothing))
     }
     if let old, content == nil, try old.properties().count == 0 { try issue(.set(path, old)) }
-  }
-}
-
-extension Operation {
-  /// The key of the dictionary's entry that it changes.
-  fileprivate var key: String? {
-    if case .change(_, _, let change) = self { change.key } else { nil }
   }
 }

@@ -52,9 +52,8 @@ struct Inversion {
   /// - Parameters:
   ///   - steps: In the order in which they were made.
   ///   - run: The transactions that made them, the newest first.
-  ///   - tree: On which they were tried out.
   /// - Throws: ``DatabaseError`` of the storage; what is in the way becomes a conflict.
-  mutating func undo(_ steps: [Step], of run: [TransactionRecord], _ tree: PastTree) throws {
+  mutating func undo(_ steps: [Step], of run: [TransactionRecord]) throws {
     undone += self.run
     self.run = run.map(\.sequence)
     settled = []
@@ -62,17 +61,15 @@ struct Inversion {
     for step in steps.reversed() {
       switch step {
       case .values(let values): try undo(values)
-      case .removed(let path, let place, let sequence, let step, let isRestorable):
+      case .removed(let path, let past, let sequence, let isRestorable):
         if let reason = running.olderForm(of: path, at: sequence) {
           try noteObstacle(path, left: nil, reason)
           continue
         }
-        let past = PastSubtree(tree: tree, place: place, step: step - 1)
         try putBack(path, isRestorable ? sequence : nil, past)
-      case .restored(let path, let place, let step):
-        try takeAway(path, PastSubtree(tree: tree, place: place, step: step))
-      case .moved(let source, let destination, let places, let step):
-        try moveBack(source, destination, PastSubtree(tree: tree, place: places.new, step: step))
+      case .restored(let path, let past): try takeAway(path, past)
+      case .moved(let source, let destination, _, let past):
+        try moveBack(source, destination, past)
       }
     }
   }
@@ -171,18 +168,4 @@ struct Inversion {
 
   /// True if something was in the way that cannot be overwritten.
   private(set) var isObstructed = false
-}
-
-/// A node with all below it, as it was.
-struct PastSubtree {
-  let tree: PastTree
-  let place: PastTree.Place
-  let step: Int
-
-  /// The node itself.
-  func top() throws -> PastTree.Entry? { try tree.entry(place, after: step) }
-
-  func visit(as path: Path, _ body: (Path, PastTree.Entry) throws -> Bool) throws {
-    try tree.visit(place, as: path, after: step, body)
-  }
 }

@@ -92,11 +92,10 @@ struct Undoing {
   private func undo(_ run: [TransactionRecord], _ inversion: inout Inversion) throws {
     guard let first = run.last else { return }
     let running = running
-    let tree = PastTree(asOf: first.sequence.previous) { try running.reader }
-    var retracing = Retracing(tree)
+    var retracing = Retracing(
+      Overlay(asOf: first.sequence.previous, running.catalog) { try running.reader })
     for record in run.reversed() { try retracing.apply(record) }
-    let steps = retracing.finish()
-    try inversion.undo(steps, of: run, retracing.tree)
+    try inversion.undo(retracing.finish(), of: run)
   }
 
   /// Says in the metadata what is undone; the transaction is kept even if nothing was left to do.

@@ -27,8 +27,8 @@ struct ValueHistory {
     }
   }
 
-  /// The tree before the first of the changes.
-  let start: PastTree
+  /// The moment before the first of the changes.
+  let start: SequenceNumber
   /// The value before the first of the changes.
   private let base: [UInt8]?
   private let path: Path
@@ -69,9 +69,11 @@ struct ValueHistory {
     guard first > running.group.horizon else { return nil }
     entries.reverse()
     for (index, entry) in entries.enumerated() { places[entry.sequence] = index }
-    let tree = PastTree(asOf: first.previous) { reader }
-    base = try tree.place(of: path).flatMap { try tree.entry($0) }?.content?.value(of: target)
-    start = tree
+    start = first.previous
+    base =
+      try reader.version(of: path, asOf: start.rawValue) {
+        try Content($0, $1)?.value(of: target)
+      } ?? nil
   }
 
   // MARK: In force
@@ -110,16 +112,18 @@ struct ValueHistory {
   /// The way to take transactions back.
   enum Inverse {
     case changes([ValueChange<[UInt8]>])
-    /// Changes of a dictionary's entries; all others are taken back as the log has them.
-    case entries([ValueChange<[UInt8]>], of: Set<String>, areAll: Bool)
+    /// None, although elements came or went that others have put in or taken out as well.
+    case same
     /// The value that is left where no change leads to it.
     case value([UInt8]?)
   }
 
   /// The inverse of transactions, after others that the same undo has taken back already; nil where
-  /// the history does not lead to the value that was found.
+  /// the history does not lead to the value that was found. Entries of a dictionary that were set
+  /// are taken back as the log has them, by the direct inverse.
   func inverse(
-    of sequences: [SequenceNumber], after others: [SequenceNumber], found: [UInt8]?
+    of sequences: [SequenceNumber], after others: [SequenceNumber], found: [UInt8]?,
+    _ direct: [ValueChange<[UInt8]>]?
   ) throws -> Inverse? {
     let (before, after) = (undone(and: others), undone(and: others + sequences))
     let toggled = before.symmetricDifference(after)
@@ -130,12 +134,12 @@ struct ValueHistory {
     do {
       if let elements = try elements() {
         guard let changes = try changes(elements, before, after, found) else { return nil }
-        return isEmpty ? .value(base) : .changes(changes)
+        return isEmpty ? .value(base) : changes.isEmpty ? .same : .changes(changes)
       }
       let expected = try folded(without: before)
       guard !isEmpty, let left = try folded(without: after) else { return .value(base) }
       if left.first == ValueTag.map {
-        return try entries(toggled, from: found, expected: expected, to: left)
+        return try entries(toggled, from: found, expected: expected, to: left, direct)
       }
       return try Arithmetic.agree(found, expected) ? .value(left) : nil
     } catch DatabaseError.badValue, DatabaseError.notFound {
@@ -145,7 +149,8 @@ struct ValueHistory {
 
   /// The changes of those entries that transactions have only added to.
   private func entries(
-    _ toggled: Set<SequenceNumber>, from found: [UInt8]?, expected: [UInt8]?, to left: [UInt8]
+    _ toggled: Set<SequenceNumber>, from found: [UInt8]?, expected: [UInt8]?, to left: [UInt8],
+    _ direct: [ValueChange<[UInt8]>]?
   ) throws -> Inverse? {
     let all = entries.filter { toggled.contains($0.sequence) }.flatMap(\.changes)
     let assigned = Set(all.filter { !$0.name.isStep }.compactMap(\.key))
@@ -154,18 +159,19 @@ struct ValueHistory {
       try Arithmetic.agree(
         MapCoding.value(of: key, in: found, path), MapCoding.value(of: key, in: expected, path))
     }
-    if !agree { return nil }
+    let others = assigned.isEmpty ? [] : direct
+    guard agree, let others else { return nil }
     let changes = try counted.sorted().compactMap { key -> ValueChange<[UInt8]>? in
       let value = try MapCoding.value(of: key, in: left, path)
       let present = try MapCoding.value(of: key, in: found, path)
       if value == present { return nil }
-      guard let value, let present, let back = try Arithmetic.opposite(present),
-        let step = try? Arithmetic.sum(value, back, path),
+      guard let value, let present,
+        let step = try? Arithmetic.sum(value, Arithmetic.opposite(present, path), path),
         try Arithmetic.sum(present, step, path) == value
       else { return .setEntry(key: key, value) }
       return .incrementEntry(key: key, by: step)
     }
-    return .entries(changes, of: counted, areAll: assigned.isEmpty)
+    return .changes(others.filter { !counted.contains($0.key ?? "") } + changes)
   }
 
   /// The changes that lead an array from one to another.

@@ -3,14 +3,9 @@
 extension RunningTransaction {
   /// The content of a node, or nil if there is none.
   func record(at path: Path) throws -> Content? {
-    guard let parent = path.parent, let key = path.last else { return nil }
-    let reader = try self.reader
-    guard let node = try reader.node(at: parent) else { return nil }
-    return try key.lendTreeKey(parent: node) {
-      try reader.version($0, asOf: nil) { header, version in
-        Content(
-          kind: header.kind, bytes: version.extracting(droppingFirst: header.contentOffset).array())
-      }
+    try reader.version(of: path) { header, version in
+      Content(
+        kind: header.kind, bytes: version.extracting(droppingFirst: header.contentOffset).array())
     }
   }
 

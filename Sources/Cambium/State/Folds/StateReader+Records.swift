@@ -4,7 +4,7 @@ import LMDB
 
 extension StateReader {
   /// The node id of the node at a path, or nil if there is no node or it never had children.
-  func node(at path: Path) throws -> UInt64? {
+  func node(at path: Path, asOf moment: UInt64? = nil) throws -> UInt64? {
     let bytes = path.bytes
     var node = StateHead.root
     var key: [UInt8] = []
@@ -14,11 +14,20 @@ extension StateReader {
       key.append(bigEndian: node)
       key.append(contentsOf: bytes[range])
       node =
-        try key.lend { key in
-          try access.get(tables.tree, key) { try NodeHeader($0, key: key).node }
-        } ?? 0
+        try key.lend { try version($0, asOf: moment) { header, _ in header.node } } ?? 0
     }
     return node == 0 ? nil : node
+  }
+
+  /// Lends the version of the node at a path as of a moment, or at present; nil where there is
+  /// none.
+  func version<R>(
+    of path: Path, asOf moment: UInt64? = nil, _ body: (NodeHeader, RawSpan) throws -> R
+  ) throws -> R? {
+    guard let key = path.last, let parent = path.parent,
+      let node = try node(at: parent, asOf: moment)
+    else { return nil }
+    return try key.lendTreeKey(parent: node) { try version($0, asOf: moment, body) }
   }
 
   /// Lends each record below a path, in key order.

@@ -52,7 +52,7 @@ extension Tree where Host: ~Copyable {
 
   /// True if this transaction has put a node in its place, and everything below it as well.
   private func isOwn(_ header: NodeHeader) -> Bool {
-    header.modified == memory.sequence && !header.hasLinks
+    header.isPlaced(by: memory.sequence)
       && (header.node == 0 || header.node >= memory.firstNode)
   }
 
@@ -114,62 +114,91 @@ extension Tree where Host: ~Copyable {
 
   /// The version that an earlier transaction removed from `treeKey`, and the removals that hold its
   /// subtree.
+  ///
+  /// A subtree that came back since and went again is not restored: it must not be in two places.
+  /// Where it came back and went in one transaction that changed nothing below it, it is as it was
+  /// before.
   private func removed(
     _ path: Path, _ sequence: UInt64, _ host: borrowing Host
   ) throws -> (content: Content, node: UInt64, links: [HistoryLink]) {
-    var place = HistoryLink(sequence: sequence, index: 0)
-    return try treeKey.lend { key in
-      while sequence > 0, sequence < memory.sequence,
-        let (link, fate) = try host.removal(key, from: place), link.sequence == sequence
-      {
-        place.index = link.index + 1
-        let found = try fate == .moved ? nil : removedVersion(link, key, host)
-        if let (content, node) = found {
-          let vain = try vainRestorations(key, node, after: link, path, host)
-          return (content, node, [link] + vain)
+    try treeKey.lend { key in
+      guard sequence > 0, sequence < memory.sequence,
+        let found = try host.removed(key, by: sequence)
+      else {
+        throw DatabaseError.notFound(path, reason: "transaction \(sequence) did not remove it")
+      }
+      let later = try host.removals(of: found.node, key, after: found.link)
+      for removal in later {
+        let sequence = removal.link.sequence
+        guard removal.isVain else {
+          throw DatabaseError.notFound(
+            path, reason: "it was restored since; transaction \(sequence) took it away again")
+        }
+        // Earlier versions restored it with the changes, so a logged record is followed.
+        if removal.fate == .changed && isEnforcing {
+          throw RestoredPlaces.changed(path, by: sequence)
         }
       }
-      throw DatabaseError.notFound(path, reason: "transaction \(sequence) did not remove it")
+      return (found.content, found.node, [found.link] + later.map(\.link))
     }
   }
+}
 
-  /// The version in an entry of history, unless the transaction that removed it had made it.
-  private func removedVersion(
-    _ link: HistoryLink, _ key: RawSpan, _ host: borrowing Host
-  ) throws -> (Content, node: UInt64)? {
-    try host.superseded(link, key) { version in
-      let header = try NodeHeader(version, key: key)
-      if header.modified == link.sequence && !header.hasLinks { return nil }
-      let bytes = version.extracting(droppingFirst: header.contentOffset).array()
-      return (Content(kind: header.kind, bytes: bytes), header.node)
-    }
-  }
+// MARK: Removals
 
-  /// Refuses to restore a subtree that was restored since and removed again: it must not be in two
-  /// places. If it was restored and removed in one transaction that changed nothing below it, it is
-  /// unchanged.
-  ///
-  /// - Returns: The removals of such transactions.
-  private func vainRestorations(
-    _ key: RawSpan, _ node: UInt64, after link: HistoryLink, _ path: Path, _ host: borrowing Host
-  ) throws -> [HistoryLink] {
-    if node == 0 { return [] }
-    var place = link
-    var vain: [HistoryLink] = []
-    while true {
-      place.index += 1
-      guard let (link, fate) = try host.removal(key, from: place) else { return vain }
-      let later = try host.superseded(link, key) { try NodeHeader($0, key: key) }
-      place = link
-      if later.node != node { continue }
-      guard fate != .moved && later.modified == link.sequence && !later.hasLinks else {
-        throw DatabaseError.notFound(
-          path, reason: "it was restored since; transaction \(link.sequence) took it away again")
+extension TreeStorage where Self: ~Copyable {
+  /// The version that a transaction removed from a place and had not put there itself, if any.
+  func removed(
+    _ key: RawSpan, by sequence: UInt64
+  ) throws -> (link: HistoryLink, content: Content, node: UInt64)? {
+    var place = HistoryLink(sequence: sequence, index: 0)
+    while let (link, fate) = try removal(key, from: place), link.sequence == sequence {
+      place.index = link.index + 1
+      if fate == .moved { continue }
+      let found = try superseded(link, key) { version -> (HistoryLink, Content, UInt64)? in
+        let header = try NodeHeader(version, key: key)
+        if header.isPlaced(by: sequence) { return nil }
+        let bytes = version.extracting(droppingFirst: header.contentOffset).array()
+        return (link, Content(kind: header.kind, bytes: bytes), header.node)
       }
-      // Earlier versions restored it with the changes, so a logged record is applied in the same
-      // way.
-      if fate == .changed && isEnforcing { throw RestoredPlaces.changed(path, by: link.sequence) }
-      vain.append(link)
+      if let found { return found }
     }
+    return nil
+  }
+
+  /// The later removals of a subtree that was removed from a place, in order. A vain one is of a
+  /// transaction that had restored the subtree itself.
+  func removals(
+    of node: UInt64, _ key: RawSpan, after link: HistoryLink
+  ) throws -> [(link: HistoryLink, fate: RemovalFate, isVain: Bool)] {
+    if node == 0 { return [] }
+    var removals: [(link: HistoryLink, fate: RemovalFate, isVain: Bool)] = []
+    var place = link
+    place.index += 1
+    while let (link, fate) = try removal(key, from: place) {
+      place = HistoryLink(sequence: link.sequence, index: link.index + 1)
+      let header = try superseded(link, key) { try NodeHeader($0, key: key) }
+      if header.node != node { continue }
+      removals.append((link, fate, fate != .moved && header.isPlaced(by: link.sequence)))
+    }
+    return removals
+  }
+
+  /// The transaction by whose removal a subtree can be restored to a place that one has removed it
+  /// from: the last that took it away from there. Nil where it was moved elsewhere since, or
+  /// changed by a transaction that restored it and took it away again.
+  ///
+  /// It is as the first removal left it only where it never came back, not even within a
+  /// transaction that took it away again.
+  func lastRemoval(
+    _ key: RawSpan, since sequence: UInt64
+  ) throws -> (sequence: UInt64, isUntouched: Bool)? {
+    guard let first = try removed(key, by: sequence) else { return nil }
+    let later = try removals(of: first.node, key, after: first.link)
+    var last: UInt64? = sequence
+    for removal in later where !removal.isVain || removal.fate == .changed {
+      last = removal.isVain || removal.fate == .moved ? nil : removal.link.sequence
+    }
+    return last.map { ($0, later.isEmpty) }
   }
 }
