@@ -29,18 +29,27 @@ extension Content {
   /// The content after an operation on a value.
   static func applying(_ operation: Operation, to old: Content?) throws -> Content? {
     switch operation {
-    case .set(_, let content): return content.kind == .none ? nil : content
-    case .update(_, let updates):
+    case .set(_, let content): return Content(content.kind, content.bytes)
+    case .change(let path, nil, let change):
+      let value = try change.applied(to: try old?.value(of: nil), path)
+      return value.map { Content(kind: .scalar, bytes: $0) }
+    case .update, .change:
       var record = try old?.properties() ?? RecordBuilder()
-      for update in updates { record[update.name] = update.value }
-      return Content(kind: .record, bytes: record.stored())
-    case .change(let path, let target, let change):
-      let value = try change.applied(to: try old?.value(of: target), path)
-      guard let target else { return value.map { Content(kind: .scalar, bytes: $0) } }
-      var record = try old?.properties() ?? RecordBuilder()
-      record[target] = value
+      try record.apply(operation)
       return Content(kind: .record, bytes: record.stored())
     case .remove, .restore, .move, .define, .event, .declare: return old
+    }
+  }
+}
+
+extension RecordBuilder {
+  /// Changes properties as an operation says.
+  mutating func apply(_ operation: Operation) throws {
+    switch operation {
+    case .update(_, let updates): for update in updates { self[update.name] = update.value }
+    case .change(let path, let name?, let change):
+      self[name] = try change.applied(to: self[name], path)
+    default: break
     }
   }
 }

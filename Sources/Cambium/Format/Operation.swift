@@ -70,6 +70,20 @@ indirect enum Operation: Equatable, Sendable {
     }
   }
 
+  /// The numbers of the names that it uses.
+  var names: [NameID] {
+    get throws {
+      switch self {
+      case .set(_, let content) where content.kind == .record:
+        try content.bytes.lend { try RecordBuilder($0).names }
+      case .update(_, let updates): updates.map(\.name)
+      case .change(_, let target, _): target.map { [$0] } ?? []
+      case .define(let id, _): [id]
+      case .set, .remove, .restore, .move, .event, .declare: []
+      }
+    }
+  }
+
   /// Refuses invalid keys.
   func checkPaths() throws {
     try path?.checkKeys()

@@ -61,7 +61,7 @@ public struct Commit: Sendable {
     operationCount = Int(record.operationCount)
     isErased = record.isErased
     self.directory = directory
-    let (found, events) = try Touched.collect(record, under: under)
+    let (found, events) = try Touched.collect(record.operations, under: under)
     self.events = events
     touched = try found.filter { touched in
       // Only the history knows what became of a property that was asked for.
@@ -136,6 +136,7 @@ struct Differences: ~Copyable {
   private let directory: OpenDirectory
   private let from: SequenceNumber
   private let to: SequenceNumber
+  private var isRenewed = true
   private var count = 0
   private var old: Snapshot?
   private var new: Snapshot?
@@ -147,6 +148,12 @@ struct Differences: ~Copyable {
     self.to = to
   }
 
+  /// The differences of two snapshots, which are kept.
+  fileprivate init(from old: Snapshot, to new: Snapshot) {
+    self.init(old.directory, from: old.sequence, to: new.sequence)
+    (self.old, self.new, isRenewed) = (old, new, false)
+  }
+
   /// The next change, or nil after the last place; `place` gives the next one, and is asked when
   /// the one before has no more changes.
   mutating func next(_ place: () throws -> Touched?) throws -> Change? {
@@ -154,7 +161,7 @@ struct Differences: ~Copyable {
       if let change = try subtree?.next() { return change }
       subtree = nil
       guard let touched = try place() else { return nil }
-      if count % Differences.renewal == 0 { try renew() }
+      if isRenewed && count % Differences.renewal == 0 { try renew() }
       count += 1
       guard let old, let new else { return nil }
       if touched.isSubtree {
@@ -173,7 +180,9 @@ struct Differences: ~Copyable {
     new = try translating { try directory.snapshot(at: .sequence(to)) }
   }
 
-  static func change(_ old: Node, _ new: Node, mayBeProperty: Bool = false) throws -> Change? {
+  fileprivate static func change(_ old: Node, _ new: Node, mayBeProperty: Bool = false) throws
+    -> Change?
+  {
     let before = mayBeProperty ? try old.value : try old.ownValue
     let after = mayBeProperty ? try new.value : try new.ownValue
     return before == after ? nil : Change(path: new.path, old: before, new: after)
@@ -232,29 +241,14 @@ private struct SubtreeChanges: ~Copyable {
   }
 }
 
-extension Touched {
-  /// The changes that stored operations have made between two snapshots, in path order.
-  static func changes(
-    of operations: [UInt8], from old: Snapshot, to new: Snapshot
-  ) throws -> [Change] {
-    var changes: [Change] = []
-    for touched in try collect(operations, under: .root).touched {
-      if touched.isSubtree {
-        var subtree = try SubtreeChanges(old[touched.path], new[touched.path], mayBeProperty: false)
-        while let change = try subtree.next() { changes.append(change) }
-      } else if let change = try Differences.change(old[touched.path], new[touched.path]) {
-        changes.append(change)
-      }
-    }
-    return changes
-  }
-}
-
 extension RunningTransaction {
   /// The changes that the transaction has made so far, in path order.
   func changes() throws -> [Change] {
     try use()
-    let old = try directory.snapshot(at: .now)
-    return try Touched.changes(of: operations.bytes, from: old, to: Snapshot(self))
+    var touched = try Touched.collect(operations.bytes, under: .root).touched.makeIterator()
+    var differences = Differences(from: try directory.snapshot(at: .now), to: Snapshot(self))
+    var changes: [Change] = []
+    while let change = try differences.next({ touched.next() }) { changes.append(change) }
+    return changes
   }
 }

@@ -58,7 +58,8 @@ extension Commit {
 extension LoggedOperation {
   fileprivate init(_ operation: Operation, _ names: Catalog) throws {
     switch operation {
-    case .set(let path, let content): self = .set(path, try content.value(names))
+    case .set(let path, let content):
+      self = .set(path, try content.bytes.lend { try Value($0, content.kind, names) })
     case .update(let path, let updates):
       self = .update(
         path,
@@ -81,16 +82,6 @@ extension LoggedOperation {
     case .declare(let path, let definition):
       self = .declare(
         path, try definition.map { try CollectionDefinition(try Value(stored: $0)) })
-    }
-  }
-}
-
-extension Content {
-  fileprivate func value(_ names: Catalog) throws -> Value? {
-    switch kind {
-    case .none: nil
-    case .scalar: try Value(stored: bytes)
-    case .record: .map(try bytes.lend { try Record(stored: $0, names) })
     }
   }
 }

@@ -113,11 +113,8 @@ struct Inversion {
 
   /// The value that an app gets for stored content.
   func value(_ content: Content?) throws -> Value? {
-    guard let content, content.kind != .none else { return nil }
-    return try content.bytes.lend { bytes in
-      content.kind == .scalar
-        ? try Value(bytes) : .map(try Record(stored: bytes, running.catalog))
-    }
+    guard let content else { return nil }
+    return try content.bytes.lend { try Value($0, content.kind, running.catalog) }
   }
 
   // MARK: Conflicts

@@ -46,96 +46,66 @@ struct UndoLog {
       reason: "transaction \(sequence) is not there; there are 1 to \(head)")
   }
 
-  // MARK: Changes to undo and redo
+  // MARK: Transactions in force
 
-  /// The newest change that is somebody's own and in force.
-  func newestChange(of author: Authorship) throws -> TransactionRecord? {
-    try newest { record in
-      record.isUndo || record.isErasure || !author.includes(record) ? .goOn : .found
-    }
-  }
-
-  /// The newest undo that is somebody's own and in force, with no own change after it.
-  func newestUndo(of author: Authorship) throws -> TransactionRecord? {
-    try newest { record in
-      if !author.includes(record) || record.isRedo || record.isErasure { return .goOn }
-      return record.isUndo ? .found : .end
-    }
-  }
-
-  private enum Verdict { case found, goOn, end }
-
-  /// Looks at the transactions in force, the newest first.
-  private func newest(
-    _ judge: (TransactionRecord) -> Verdict
-  ) throws -> TransactionRecord? {
+  /// Visits the transactions in force, the newest first, until `body` returns false.
+  private func forEachInForce(_ body: (TransactionRecord) throws -> Bool) throws {
     var undone = Set<SequenceNumber>()
     var sequence = head
     while sequence > horizon {
       let record = try record(sequence)
       if undone.remove(sequence) == nil {
-        switch judge(record) {
-        case .found: return record
-        case .end: return nil
-        case .goOn: undone.formUnion(record.undoes)
-        }
+        undone.formUnion(record.undoes)
+        guard try body(record) else { return }
       }
       sequence = sequence.previous
     }
-    return nil
   }
 
-  // MARK: Groups
+  /// The newest change that is somebody's own and in force.
+  func newestChange(of author: Authorship) throws -> TransactionRecord? {
+    var newest: TransactionRecord?
+    try forEachInForce { record in
+      if record.isUndo || record.isErasure || !author.includes(record) { return true }
+      newest = record
+      return false
+    }
+    return newest
+  }
+
+  /// The newest undo that is somebody's own and in force, with no own change after it.
+  func newestUndo(of author: Authorship) throws -> TransactionRecord? {
+    var newest: TransactionRecord?
+    try forEachInForce { record in
+      if !author.includes(record) || record.isRedo || record.isErasure { return true }
+      if record.isUndo { newest = record }
+      return false
+    }
+    return newest
+  }
 
   /// The transactions to undo with one: where it is the newest of its group in force, all of them,
   /// the newest first; else it alone.
   func group(of record: TransactionRecord) throws -> [TransactionRecord] {
-    guard let group = record.metadata[Name.group], !record.isUndo, !record.isRedo,
-      try !hasNewer(group, than: record)
-    else { return [record] }
+    guard let group = record.metadata[Name.group], !record.isUndo, !record.isRedo else {
+      return [record]
+    }
     var members = [record]
-    var undone = try undone(after: record.sequence)
-    var sequence = record.sequence.previous
     var last = record.sequence
-    while sequence > horizon, last.rawValue - sequence.rawValue <= UndoLog.gapMax {
-      let other = try self.record(sequence)
-      if undone.remove(sequence) == nil {
-        undone.formUnion(other.undoes)
-        if other.isMember(of: group, record.origin) {
-          members.append(other)
-          last = sequence
-        }
+    try forEachInForce { other in
+      let isMember = other.isMember(of: group, record.origin)
+      if other.sequence >= record.sequence {
+        let gap = other.sequence.rawValue - record.sequence.rawValue
+        return gap == 0 || gap > UndoLog.gapMax || !isMember
       }
-      sequence = sequence.previous
+      if last.rawValue - other.sequence.rawValue > UndoLog.gapMax { return false }
+      if isMember {
+        members.append(other)
+        last = other.sequence
+      }
+      return true
     }
     return members
-  }
-
-  private func hasNewer(_ group: String, than record: TransactionRecord) throws -> Bool {
-    let undone = try undone(after: record.sequence)
-    let end = min(head, SequenceNumber(record.sequence.rawValue + UndoLog.gapMax))
-    var sequence = record.sequence.next
-    while sequence <= end {
-      if try !undone.contains(sequence)
-        && self.record(sequence).isMember(of: group, record.origin)
-      {
-        return true
-      }
-      sequence = sequence.next
-    }
-    return false
-  }
-
-  /// The transactions that are undone by those in force after one.
-  private func undone(after first: SequenceNumber) throws -> Set<SequenceNumber> {
-    var undone = Set<SequenceNumber>()
-    var sequence = head
-    while sequence > first {
-      let record = try record(sequence)
-      if !undone.contains(sequence) { undone.formUnion(record.undoes) }
-      sequence = sequence.previous
-    }
-    return undone
   }
 }
 

@@ -156,12 +156,8 @@ extension Node {
   }
 
   private func content(_ header: NodeHeader, _ version: RawSpan) throws -> Value? {
-    let content = version.extracting(droppingFirst: header.contentOffset)
-    switch header.kind {
-    case .none: return nil
-    case .scalar: return try Value(content)
-    case .record: return .map(try Record(stored: content, snapshot.names))
-    }
+    try Value(
+      version.extracting(droppingFirst: header.contentOffset), header.kind, snapshot.names)
   }
 
   /// The value of the parent's property that has this node's key as its name.

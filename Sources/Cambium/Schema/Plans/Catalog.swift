@@ -113,3 +113,17 @@ extension Record {
     if ascends { self.init(sorted: pairs) } else { self.init(pairs: pairs) }
   }
 }
+
+extension Value {
+  /// The value that an app gets for what a node holds; nil for nothing of its own.
+  @inline(__always)
+  init?(
+    _ content: RawSpan, _ kind: ContentKind, _ names: @autoclosure () throws -> Catalog
+  ) throws {
+    switch kind {
+    case .none: return nil
+    case .scalar: try self.init(content)
+    case .record: self = .map(try Record(stored: content, names()))
+    }
+  }
+}

@@ -7,14 +7,8 @@ struct Touched: Sendable {
   /// True if the operation only named the record in which the path would be a property.
   var isUncertain = false
 
-  /// The nodes that a record touches within a path, in path order, each once; for the root, also
-  /// the record's events.
-  static func collect(
-    _ record: TransactionRecord, under: Path
-  ) throws -> (touched: [Touched], events: [Event]) {
-    try collect(record.operations, under: under)
-  }
-
+  /// The nodes that stored operations touch within a path, in path order, each once; for the root,
+  /// also their events.
   static func collect(
     _ stored: [UInt8], under: Path
   ) throws -> (touched: [Touched], events: [Event]) {

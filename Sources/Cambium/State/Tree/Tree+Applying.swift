@@ -12,10 +12,9 @@ extension Tree where Host: ~Copyable {
   ) throws {
     isEnforcing = enforcing
     switch operation {
-    case .set(let path, let content): try set(path, content, &host)
-    case .update(let path, let updates): try update(path, updates, &host)
-    case .change(let path, let target, let change):
-      try self.change(path, target, change, &host)
+    case .set(let path, let content): try set(path, content, operation, &host)
+    case .update(let path, _), .change(let path, _?, _): try change(path, operation, &host)
+    case .change(let path, nil, let change): try changeScalar(path, change, &host)
     case .remove(let path): try remove(path, &host)
     case .restore(let path, let sequence): try restore(path, removedAt: sequence, &host)
     case .move(let source, let destination): try move(source, to: destination, &host)
@@ -24,39 +23,32 @@ extension Tree where Host: ~Copyable {
     if !memory.restored.isEmpty { memory.restored.note(operation) }
   }
 
-  private mutating func set(_ path: Path, _ content: Content, _ host: inout Host) throws {
+  private mutating func set(
+    _ path: Path, _ content: Content, _ operation: Operation, _ host: inout Host
+  ) throws {
     try locate(path, creating: true, &host)
     let header = try loadOld(host)
-    if let header, content.kind == .record {
-      try checkNoChild(
-        path, header.node, try content.bytes.lend { try RecordBuilder($0).names }, host)
-    }
+    if let header, header.node != 0 { try checkNoChild(path, header.node, operation.names, host) }
     try replace(header, with: content, at: path, &host)
   }
 
-  private mutating func update(
-    _ path: Path, _ updates: [Operation.PropertyUpdate], _ host: inout Host
-  ) throws {
-    let header = try loadExisting(path, &host)
-    var record = try record(header, path)
-    for update in updates { record[update.name] = update.value }
-    try checkNoChild(path, header.node, updates.lazy.filter { $0.value != nil }.map(\.name), host)
-    try replaceRecord(header, record, path, &host)
-  }
-
-  /// Changes one stored value in place: a property's, or the node's own.
+  /// Changes properties of a record.
   private mutating func change(
-    _ path: Path, _ target: Target, _ change: ValueChange<[UInt8]>, _ host: inout Host
+    _ path: Path, _ operation: Operation, _ host: inout Host
   ) throws {
-    guard let name = target else { return try changeScalar(path, change, &host) }
     let header = try loadExisting(path, &host)
     var record = try record(header, path)
-    let isNew = record[name] == nil
-    record[name] = try change.applied(to: record[name], path)
-    if isNew, record[name] != nil { try checkNoChild(path, header.node, [name], host) }
-    try replaceRecord(header, record, path, &host)
+    try record.apply(operation)
+    if header.node != 0 {
+      let names = try operation.names.filter { record[$0] != nil }
+      try checkNoChild(path, header.node, names, host)
+    }
+    let bytes = record.stored()
+    try Limits.check(bytes.count, path)
+    try replace(header, with: Content(kind: .record, bytes: bytes), at: path, &host)
   }
 
+  /// Changes the node's own value in place.
   private mutating func changeScalar(
     _ path: Path, _ change: ValueChange<[UInt8]>, _ host: inout Host
   ) throws {
@@ -94,9 +86,8 @@ extension Tree where Host: ~Copyable {
 
   /// Refuses a record if one of its properties has the name of a child of the node.
   private func checkNoChild(
-    _ path: Path, _ node: UInt64, _ names: some Sequence<NameID>, _ host: borrowing Host
+    _ path: Path, _ node: UInt64, _ names: [NameID], _ host: borrowing Host
   ) throws {
-    if node == 0 { return }
     for id in names {
       let name = try Key(try host.name(of: id))
       var key: [UInt8] = []
@@ -107,14 +98,6 @@ extension Tree where Host: ~Copyable {
           path.appending(name), reason: "it is a child, so it cannot be a property as well")
       }
     }
-  }
-
-  private mutating func replaceRecord(
-    _ header: NodeHeader, _ record: RecordBuilder, _ path: Path, _ host: inout Host
-  ) throws {
-    let bytes = record.stored()
-    try Limits.check(bytes.count, path)
-    try replace(header, with: Content(kind: .record, bytes: bytes), at: path, &host)
   }
 }
 
