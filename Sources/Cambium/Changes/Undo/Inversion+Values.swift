@@ -147,7 +147,8 @@ extension Inversion {
     if settled.contains(ValuePlace(path: path, target: target)) { return .done }
     let start = value ?? (isRedo ? changes.emptyContainer : nil)
     let inverse =
-      changes.isEmpty ? nil : try start.flatMap { try changes.inverse(met: wanted, of: $0, path) }
+      changes.isEmpty
+      ? nil : try start.flatMap { try changes.inverse(met: wanted, left: left, of: $0, path) }
     if isTouched, try value == wanted || isRedo || changes.needHistory(inverse?.value, path) {
       let outcome = try undoByHistory(path, target, inverse?.changes, of: value, isCreated)
       if outcome != .unknown { return outcome }

@@ -1,19 +1,10 @@
 // Taking back changes that say by how much, whatever was added to the value since.
 
 extension ValueChange<[UInt8]> {
-  /// The part of a set or a dictionary that it changes; nil for a number, and for an array, in
-  /// which each position depends on the changes before.
-  private enum Part: Hashable {
-    case element([UInt8])
-    case entry(String)
-  }
-
-  private var part: Part? {
-    switch self {
-    case .include(let element), .exclude(let element): .element(element)
-    case .setEntry(let key, _), .incrementEntry(let key, _): .entry(key)
-    case .increment, .append, .insert, .removeElement: nil
-    }
+  /// The element of a set or the key of a dictionary that it changes; nil for a number, and for an
+  /// array, in which each position depends on the changes before.
+  fileprivate var part: [UInt8]? {
+    isOfArray || name == .increment ? nil : key.map { Array($0.utf8) } ?? payload
   }
 
   /// True if it puts an element into an array or takes one out.
@@ -24,52 +15,47 @@ extension ValueChange<[UInt8]> {
     }
   }
 
-  /// Combines it with the next change of the same part, which has led from a value to another; nil
-  /// where they come to nothing.
-  private func followed(
-    by next: ValueChange, from met: [UInt8]?, to left: [UInt8]?, _ path: Path
+  /// One for several changes of one part, which have led from a value to another; nil where they
+  /// come to nothing.
+  private static func net(
+    _ changes: [ValueChange], from met: [UInt8]?, to left: [UInt8]?, _ path: Path
   ) throws -> ValueChange? {
-    // Of one element, each takes back the one before.
-    guard let key = next.key else { return nil }
-    let (old, new) = try (
-      MapCoding.value(of: key, in: met, path), MapCoding.value(of: key, in: left, path)
-    )
-    if case (.incrementEntry(_, let first), .incrementEntry(_, let second)) = (self, next) {
-      let step = try Arithmetic.sum(first, second, path)
-      return try old != nil && Arithmetic.isZero(step) ? nil : .incrementEntry(key: key, by: step)
+    guard let key = changes.first?.key else {
+      // Of one element, each takes back the one before.
+      return changes.count % 2 == 0 ? nil : changes.first
     }
-    return old == new ? nil : .setEntry(key: key, new)
+    let old = try MapCoding.value(of: key, in: met, path)
+    let new = try MapCoding.value(of: key, in: left, path)
+    guard changes.allSatisfy(\.name.isStep) else {
+      return old == new ? nil : .setEntry(key: key, new)
+    }
+    let step = try changes.compactMap(\.payload).reduce(nil) { try Arithmetic.sum($0, $1, path) }
+    guard let step, try old == nil || !Arithmetic.isZero(step) else { return nil }
+    return .incrementEntry(key: key, by: step)
   }
 
-  /// The changes from a value, each with its inverse. Several changes of one part come as one: what
-  /// another has set since can be equal to what one of them met or left, and would go with it.
+  /// The changes that have led from a value to another, each with its inverse. Several changes of
+  /// one part come as one: what another has set since can be equal to what one of them met or left,
+  /// and would go with it.
   fileprivate static func pairs(
-    _ changes: [ValueChange], from met: [UInt8]?, _ path: Path
+    _ changes: [ValueChange], from met: [UInt8]?, to left: [UInt8]?, _ path: Path
   ) throws -> [(change: ValueChange, inverse: ValueChange)] {
-    let areParts = changes.allSatisfy { $0.part != nil }
-    var net: [(change: ValueChange, inverse: ValueChange?)?] = []
-    var places: [Part: Int] = [:]
-    var value = met
-    for change in changes {
-      let inverse = areParts ? nil : try change.inverse(met: value, path)
-      value = try change.applied(to: value, path)
-      let part = areParts ? change.part : nil
-      if let part, let place = places[part] {
-        let both =
-          if let earlier = net[place]?.change {
-            try earlier.followed(by: change, from: met, to: value, path)
-          } else { Optional(change) }
-        net[place] = both.map { ($0, nil) }
-      } else {
-        if let part { places[part] = net.count }
-        net.append((change, inverse))
+    if changes.allSatisfy({ $0.part != nil }) {
+      let parts = Dictionary(grouping: changes, by: \.part)
+      var seen: Set<[UInt8]?> = []
+      return try changes.compactMap { change in
+        guard seen.insert(change.part).inserted, let changes = parts[change.part],
+          let net = try net(changes, from: met, to: left, path),
+          let inverse = try net.inverse(met: met, path)
+        else { return nil }
+        return (net, inverse)
       }
     }
-    return try net.compactMap { pair in
-      guard let pair, let inverse = try pair.inverse ?? pair.change.inverse(met: met, path) else {
-        return nil
-      }
-      return (pair.change, inverse)
+    var value = met
+    return try changes.compactMap { change in
+      let inverse = try change.inverse(met: value, path)
+      value = try change.applied(to: value, path)
+      return inverse.map { (change, $0) }
     }
   }
 
@@ -101,22 +87,23 @@ extension [ValueChange<[UInt8]>] {
   ///
   /// - Parameters:
   ///   - met: The value that the first of them met.
+  ///   - left: The value that the last of them left.
   ///   - found: The value that is there now.
   ///   - path: The node, for errors.
   /// - Returns: Nil where that is not possible: the element is not there any more, the number is
   ///   none, or the sum would not fit.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   func inverse(
-    met: [UInt8]?, of found: [UInt8], _ path: Path
+    met: [UInt8]?, left: [UInt8]?, of found: [UInt8], _ path: Path
   ) throws -> (changes: [ValueChange<[UInt8]>], value: [UInt8])? {
     var (changes, value) = ([ValueChange<[UInt8]>](), found)
     do {
-      for (change, inverse) in try ValueChange.pairs(self, from: met, path).reversed() {
+      for (change, inverse) in try ValueChange.pairs(self, from: met, to: left, path).reversed() {
         guard let back = try change.inverse(inverse, met: met, of: value, path) else { return nil }
-        let left = try back.applied(to: value, path) ?? value
+        let next = try back.applied(to: value, path) ?? value
         // A part that is already as it was before needs no change.
-        if left != value || change.isOfArray || change.name == .increment { changes.append(back) }
-        value = left
+        if next != value || change.part == nil { changes.append(back) }
+        value = next
       }
     } catch DatabaseError.badValue, DatabaseError.notFound {
       return nil
