@@ -4,17 +4,8 @@ extension Inversion {
   /// Puts back what was removed.
   mutating func putBack(_ path: Path, _ removal: SequenceNumber?, _ past: PastSubtree) throws {
     if isLeft(path) { return }
-    if let present = try present(path) {
-      if try difference(path, past) == nil { return }
-      let found = try value(present.content)
-      guard try meets(path, left: nil, found: found, "a node has taken the place") else { return }
-      guard try issue(.remove(path)) else { return }
-    }
-    let parent = path.parent ?? .root
-    if !parent.isRoot, try present(parent) == nil {
-      let reason = "it is gone, and '\(path)' was below it"
-      guard try meets(parent, left: nil, found: nil, reason) else { return }
-    }
+    if try present(path) != nil, try difference(path, past) == nil { return }
+    guard try makeRoom(at: path, for: path, "a node has taken the place") else { return }
     if let removal, try restore(path, removal, past) { return }
     try rebuild(path, past)
   }
@@ -26,11 +17,14 @@ extension Inversion {
   private mutating func restore(
     _ path: Path, _ removal: SequenceNumber, _ past: PastSubtree
   ) throws -> Bool {
-    guard let (last, isUntouched) = try lastRemoval(path, removal),
-      last < running.sequence.rawValue
-    else { return false }
+    // The subtree may have come back since, and have been removed again.
+    let found = try running.reader.treeKey(of: path)?.lend {
+      try running.group.stateWriter.folds.lastRemoval($0, since: removal.rawValue)
+    }
+    guard let (last, isUntouched) = found, last < running.sequence.rawValue else {
+      return false
+    }
     guard try issue(.restore(path, removedAt: last)) else { return true }
-    // It may have come back since and changed, before it was removed again.
     if isUntouched { return true }
     let content = try past.content
     if try present(path)?.content != content {
@@ -39,18 +33,6 @@ extension Inversion {
     if try difference(path, past) == nil { return true }
     try running.issue(.remove(path))
     return false
-  }
-
-  /// The transaction by whose removal a subtree can be restored, which may have come back since.
-  private func lastRemoval(
-    _ path: Path, _ removal: SequenceNumber
-  ) throws -> (sequence: UInt64, isUntouched: Bool)? {
-    guard let key = path.last, let parent = path.parent,
-      let node = try node(parent).snapshot.node(at: parent)
-    else { return nil }
-    return try key.lendTreeKey(parent: node) {
-      try running.group.stateWriter.folds.lastRemoval($0, since: removal.rawValue)
-    }
   }
 
   /// Rebuilds a subtree that cannot be restored, with new ids.
@@ -74,23 +56,33 @@ extension Inversion {
   mutating func moveBack(_ source: Path, _ destination: Path, _ past: PastSubtree) throws {
     if isLeft(source) || isLeft(destination) { return }
     let left = try value(try past.content)
-    if let taken = try present(source) {
-      let found = try value(taken.content)
-      let reason = "a node has taken the place that '\(destination)' had"
-      guard try meets(source, left: nil, found: found, reason) else { return }
-      guard try issue(.remove(source)) else { return }
-    }
-    let parent = source.parent ?? .root
-    if !parent.isRoot, try present(parent) == nil {
-      let reason = "it is gone, and '\(destination)' was below it"
-      guard try meets(parent, left: nil, found: nil, reason) else { return }
-    }
+    let reason = "a node has taken the place that '\(destination)' had"
+    guard try makeRoom(at: source, for: destination, reason) else { return }
     if try present(destination) == nil {
       let reason = "it was moved there, and is gone"
       guard try meets(destination, left: left, found: nil, reason) else { return }
       return try rebuild(source, past)
     }
     try issue(.move(destination, to: source))
+  }
+
+  /// Takes away a node that is in the way at a place to which another comes back, and looks whether
+  /// the parent is there.
+  ///
+  /// - Returns: True to continue.
+  private mutating func makeRoom(
+    at path: Path, for node: Path, _ reason: String
+  ) throws -> Bool {
+    if let taken = try present(path) {
+      let found = try value(taken.content)
+      guard try meets(path, left: nil, found: found, reason), try issue(.remove(path)) else {
+        return false
+      }
+    }
+    let parent = path.parent ?? .root
+    if try parent.isRoot || present(parent) != nil { return true }
+    return try meets(
+      parent, left: nil, found: nil, "it is gone, and '\(node)' was below it")
   }
 
   /// The first node in which a subtree differs from what it was.

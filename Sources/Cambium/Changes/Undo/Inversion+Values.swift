@@ -144,7 +144,7 @@ extension Inversion {
     // An undo may have set a value to what others were to leave, so its own history decides.
     let isTouched = isTouched || isRedo && step.isAssigned(target)
     if changes.isEmpty && !(isRedo && isTouched) { return .unknown }
-    if settled.contains(ValuePlace(path: path, target: target)) { return .done }
+    if settled[path]?.contains(target) ?? false { return .done }
     let start = value ?? (isRedo ? changes.emptyContainer : nil)
     let inverse =
       changes.isEmpty
@@ -186,7 +186,7 @@ extension Inversion {
       if isCreated { return .goes }
       try remove(path, asOf: history.start)
     }
-    settled.insert(ValuePlace(path: path, target: target))
+    settled[path, default: []].insert(target)
     return .done
   }
 

@@ -9,12 +9,13 @@ struct Inversion {
   private let resolution: ConflictResolution
   /// The places that have changed since.
   private(set) var conflicts: [UndoConflict] = []
-  private var places: Set<ConflictPlace> = []
+  /// The places of conflicts: by the node, its properties, or nil for the node itself.
+  private var places: [Path: Set<String?>] = [:]
   /// The transactions that are taken back, the newest first, and those that were before.
   private(set) var run: [SequenceNumber] = []
   private(set) var undone: [SequenceNumber] = []
   /// The values from which all that they did was taken back at once.
-  var settled: Set<ValuePlace> = []
+  var settled: [Path: Set<Target>] = [:]
   /// True if they are undos themselves, whose changes come back.
   private(set) var isRedo = false
 
@@ -25,18 +26,6 @@ struct Inversion {
     case .skipConflicts: false
     case .overwrite: isObstructed
     }
-  }
-
-  /// The place of a conflict: a node, or a property of one.
-  private struct ConflictPlace: Hashable {
-    let path: Path
-    let property: String?
-  }
-
-  /// A property, or a node's own value.
-  struct ValuePlace: Hashable {
-    let path: Path
-    let target: Target
   }
 
   /// No more conflicts than these are reported.
@@ -56,7 +45,7 @@ struct Inversion {
   mutating func undo(_ steps: [Step], of run: [TransactionRecord]) throws {
     undone += self.run
     self.run = run.map(\.sequence)
-    settled = []
+    settled = [:]
     isRedo = run.allSatisfy { !$0.undoes.isEmpty }
     for step in steps.reversed() {
       switch step {
@@ -97,12 +86,9 @@ struct Inversion {
     if present.modified < running.sequence { return present.modified > newest }
     // This transaction has changed it as well; the version before shows whether others have.
     let reader = try running.reader
-    guard let key = path.last, let parent = path.parent, let node = try reader.node(at: parent)
-    else { return false }
-    let modified = try key.lendTreeKey(parent: node) { place in
-      try reader.version(place, asOf: running.sequence.previous.rawValue) { header, _ in
-        header.modified
-      }
+    let (moment, key) = (running.sequence.previous.rawValue, try reader.treeKey(of: path))
+    let modified = try key?.lend {
+      try reader.version($0, asOf: moment) { header, _ in header.modified }
     }
     return modified ?? 0 > newest.rawValue
   }
@@ -125,8 +111,8 @@ struct Inversion {
   mutating func meets(
     _ path: Path, _ property: String? = nil, left: Value?, found: Value?, _ reason: String
   ) throws -> Bool {
-    let place = ConflictPlace(path: path, property: property)
-    if places.insert(place).inserted, conflicts.count < Inversion.conflictsMax {
+    if places[path, default: []].insert(property).inserted, conflicts.count < Inversion.conflictsMax
+    {
       let modified = left == found ? nil : try present(path)?.modified
       conflicts.append(
         UndoConflict(
@@ -138,8 +124,7 @@ struct Inversion {
 
   /// True if a conflict was noted at a place and the value there was left.
   func isLeft(_ path: Path, _ property: String? = nil) -> Bool {
-    resolution == .skipConflicts
-      && places.contains(ConflictPlace(path: path, property: property))
+    resolution == .skipConflicts && places[path]?.contains(property) ?? false
   }
 
   /// Issues an operation; where the tree does not take it, that is a conflict.

@@ -49,13 +49,13 @@ struct ValueHistory {
   ) throws {
     let reader = try running.reader
     let log = UndoLog(running: running)
-    guard let key = path.last, let parent = path.parent, let node = try reader.node(at: parent)
-    else { return nil }
+    guard let key = try reader.treeKey(of: path) else { return nil }
     self.path = path
     var first = first
     var moment: UInt64?
-    while let modified = try key.lendTreeKey(
-      parent: node, { try reader.version($0, asOf: moment) { header, _ in header.modified } }),
+    while let modified = try key.lend({
+      try reader.version($0, asOf: moment) { header, _ in header.modified }
+    }),
       modified >= first.rawValue
     {
       moment = modified - 1

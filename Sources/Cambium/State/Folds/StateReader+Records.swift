@@ -24,10 +24,15 @@ extension StateReader {
   func version<R>(
     of path: Path, asOf moment: UInt64? = nil, _ body: (NodeHeader, RawSpan) throws -> R
   ) throws -> R? {
+    try treeKey(of: path, asOf: moment)?.lend { try version($0, asOf: moment, body) }
+  }
+
+  /// The tree's key of a path, whether there is a node or not; nil if its parent has no children.
+  func treeKey(of path: Path, asOf moment: UInt64? = nil) throws -> [UInt8]? {
     guard let key = path.last, let parent = path.parent,
       let node = try node(at: parent, asOf: moment)
     else { return nil }
-    return try key.lendTreeKey(parent: node) { try version($0, asOf: moment, body) }
+    return key.lendTreeKey(parent: node) { $0.array() }
   }
 
   /// Lends each record below a path, in key order.
