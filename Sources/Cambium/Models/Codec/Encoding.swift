@@ -44,11 +44,6 @@ struct ModelEncoder: ~Copyable {
     return values.buffer.appended(to: table)
   }
 
-  /// As ``encode(_:_:)``, where the model's type may be looked up.
-  mutating func record<M: Model>(of model: M, _ binding: Binding) throws -> [UInt8] {
-    try unsafe withUnsafePointer(to: model) { try unsafe encode(UnsafeRawPointer($0), binding) }
-  }
-
   private mutating func encodeLarge(
     _ base: UnsafeRawPointer, _ binding: Binding
   ) throws -> [UInt8] {

@@ -42,10 +42,6 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
   let interchange: @Sendable () -> InterchangeShape
   /// The place's value from stored bytes; the place holds a value already.
   private(set) var read: @Sendable (UnsafeMutableRawPointer, RawSpan, Int) throws -> Void
-  /// The place's value from stored bytes; the place holds nothing yet.
-  private(set) var initialize: @Sendable (UnsafeMutableRawPointer, RawSpan) throws -> Void
-  /// The value for nothing stored, at a place that holds nothing yet. False where there is none.
-  let initializeAbsent: @Sendable (UnsafeMutableRawPointer) -> Bool
   let write: @Sendable (UnsafeRawPointer, inout ValueWriter) throws -> Void
   let isAbsent: @Sendable (UnsafeRawPointer) -> Bool
   /// True if two values would be stored as the same bytes.
@@ -63,15 +59,6 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
       let value = try V.read(stored, depth: depth)
       unsafe place.assumingMemoryBound(to: V.self).pointee = value
     }
-    unsafe initialize = { place, stored in
-      let value = try V.read(stored, depth: 0)
-      unsafe place.initializeMemory(as: V.self, to: value)
-    }
-    unsafe initializeAbsent = { place in
-      guard let none = (V.self as? any OptionalValue.Type)?.none as? V else { return false }
-      unsafe place.initializeMemory(as: V.self, to: none)
-      return true
-    }
     unsafe write = { place, writer in
       try unsafe place.assumingMemoryBound(to: V.self).pointee.write(to: &writer)
     }
@@ -88,8 +75,6 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
     propertyType = { .string }
     interchange = { .of(String.self) }
     unsafe read = { _, stored, depth in try PropertyShape.check(stored, depth, name) }
-    unsafe initialize = { _, stored in try PropertyShape.check(stored, 0, name) }
-    unsafe initializeAbsent = { _ in false }
     unsafe write = { _, writer in writer.write(text: name) }
     unsafe isAbsent = { _ in false }
     unsafe value = { _ in .string(name) }
@@ -155,7 +140,6 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
 /// An optional, with the type that it wraps.
 private protocol OptionalValue {
   static var wrapped: (any PropertyValue.Type)? { get }
-  static var none: Self { get }
 }
 
 extension Optional: OptionalValue {
@@ -208,15 +192,12 @@ extension DiscoveredProperty {
   let type: (@Sendable () -> PropertyType)?
   /// Reads the former type into a place that holds a value; nil where it was the same.
   let read: (@Sendable (UnsafeMutableRawPointer, RawSpan) throws -> Void)?
-  /// Reads the former type into a place that holds nothing yet.
-  fileprivate let initialize: (@Sendable (UnsafeMutableRawPointer, RawSpan) throws -> Void)?
 
   init(_ name: String) {
     self.name = name
     description = name
     type = nil
     unsafe read = nil
-    unsafe initialize = nil
   }
 
   init<Old: PropertyValue, New: PropertyValue>(
@@ -229,10 +210,6 @@ extension DiscoveredProperty {
       let new = try convert(try Old.read(stored, depth: 0))
       unsafe place.assumingMemoryBound(to: New.self).pointee = new
     }
-    unsafe initialize = { place, stored in
-      let new = try convert(try Old.read(stored, depth: 0))
-      unsafe place.initializeMemory(as: New.self, to: new)
-    }
   }
 }
 
@@ -244,30 +221,17 @@ extension PropertyShape {
   }
 
   private func converting(_ former: FormerName) -> PropertyShape {
-    guard let formerRead = unsafe former.read, let formerStart = unsafe former.initialize else {
-      return self
-    }
+    guard let formerRead = unsafe former.read else { return self }
     var copy = self
     copy.form = form.isOptional ? .customOrNil : .custom
-    let (ownRead, ownStart) = unsafe (read, initialize)
+    let ownRead = unsafe read
     unsafe copy.read = { place, stored, depth in
-      try PropertyShape.trying({ try unsafe ownRead(place, stored, depth) }) {
-        try unsafe formerRead(place, stored)
-      }
-    }
-    unsafe copy.initialize = { place, stored in
-      try PropertyShape.trying({ try unsafe ownStart(place, stored) }) {
-        try unsafe formerStart(place, stored)
+      do { try unsafe ownRead(place, stored, depth) } catch let mismatch as ValueMismatch {
+        // Where the former type does not fit either, the property's own is the one to name.
+        do { try unsafe formerRead(place, stored) } catch is ValueMismatch { throw mismatch }
       }
     }
     return copy
-  }
-
-  /// Runs the second where the first finds another type; where both do, the first says so.
-  private static func trying(_ own: () throws -> Void, _ former: () throws -> Void) throws {
-    do { try own() } catch let mismatch as ValueMismatch {
-      do { try former() } catch is ValueMismatch { throw mismatch }
-    }
   }
 }
 

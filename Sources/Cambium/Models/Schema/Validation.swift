@@ -106,12 +106,6 @@ extension Schema {
     return problems
   }
 
-  /// As ``problems(in:)``, but only the rules that a change of one property can break.
-  func problems(with model: M, in changed: Range<Int>) -> [ValidationError] {
-    rules.filter { $0.isAsked(in: changed) && !$0.holds(model) }
-      .map { ValidationError(property: $0.property?(), $0.message) }
-  }
-
   /// True if any rule is checked after a change of what lies in a range of the model.
   func hasRules(in changed: Range<Int>) -> Bool { rules.contains { $0.isAsked(in: changed) } }
 

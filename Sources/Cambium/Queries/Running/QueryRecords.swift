@@ -20,8 +20,6 @@ final class QueryRecords: RelatedRecords {
     catalog = try snapshot.names
   }
 
-  var scope: ConditionScope { scope(of: nil) }
-
   /// The scope in which names are resolved for the records of a collection.
   func scope(of collection: Path?) -> ConditionScope {
     let (collections, moment) = (catalog.collections, snapshot.moment)
