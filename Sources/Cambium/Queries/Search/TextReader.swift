@@ -21,20 +21,6 @@ struct TextReader {
   let plan: TextPlan
   let reader: StateReader
 
-  /// Visits the keys of the records that a query finds, in order, as long as the visitor wants
-  /// more. Where a key takes more than 359 bytes, its place follows from the first 360.
-  ///
-  /// - Complexity: memory does not grow with what is found, but for terms that are looked for by
-  ///   their beginning.
-  func forEach(_ query: TextQueryPlan, _ visit: (_ key: RawSpan) throws -> Bool) throws {
-    var leaves: [LeafCursor] = []
-    let cursor = try self.cursor(query, &leaves)
-    while let place = cursor.place {
-      if try !key(of: place).lend(visit) { return }
-      try cursor.next()
-    }
-  }
-
   /// The records that fit best, the best first; equally good ones in the order of their keys.
   ///
   /// - Complexity: O(found · log limit); memory for `limit` of them.

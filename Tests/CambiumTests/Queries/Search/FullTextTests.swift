@@ -124,12 +124,6 @@ import Testing
     }
     #expect(Set(rows) == Set(expected.map(\.row)), "\(query.own)")
     #expect(rows.count == expected.count)
-    var walked = 0
-    try reader.forEach(made) { _ in
-      walked += 1
-      return true
-    }
-    #expect(walked == rows.count)
     if query.isRanked {
       let scores = Dictionary(expected.map { ($0.row, $0.score) }) { one, _ in one }
       for (row, hit) in zip(rows, best) {

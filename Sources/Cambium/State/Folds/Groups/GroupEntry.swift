@@ -86,15 +86,6 @@ struct GroupPlace: Equatable {
   /// The group with certain values, by their ordered bytes.
   init(order: [UInt8]) { self.order = order }
 
-  /// The group with certain values.
-  init(_ by: [ViewProperty], values: [Value]) throws {
-    var bytes = ByteBuffer(capacity: 64)
-    for (property, value) in zip(by, values) {
-      try value.stored().lend { try property.appendOrder(of: $0, to: &bytes) }
-    }
-    order = bytes.array()
-  }
-
   /// The stored values of a record's group, each in the one form of all equal values.
   static func values(_ by: [ViewProperty], _ record: RawSpan) throws -> [[UInt8]] {
     if by.isEmpty { return [] }
