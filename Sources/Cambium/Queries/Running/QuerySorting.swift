@@ -5,14 +5,17 @@ struct QuerySorting: ~Copyable {
   /// The largest number of results that are kept in a heap.
   static let heapMax = 20_000
 
-  private var heap: TopHeap?
+  private var top: FirstFew<SortedResult>?
   private var sort = ExternalSort()
 
   /// - Parameter top: The number of first results that are needed; nil for all.
-  init(top: Int?) { heap = top.map { TopHeap(most: $0) } }
+  init(top: Int?) { self.top = top.map { FirstFew($0) } }
 
   /// True if a result need not be added, since enough are before it.
-  func isBehind(_ place: RawSpan) -> Bool { heap?.isBehind(place) ?? false }
+  func isBehind(_ place: RawSpan) -> Bool {
+    guard let top, top.isFull else { return false }
+    return top.last.map { $0.place.lend { !place.precedes($0) } } ?? true
+  }
 
   /// Adds a result.
   ///
@@ -27,26 +30,26 @@ struct QuerySorting: ~Copyable {
     payload.append(littleEndian: UInt16(key.byteCount))
     payload.append(key)
     payload.append(record)
-    if heap == nil {
+    if top == nil {
       try sort.add(place.array(), payload)
     } else {
-      heap?.add(place.array(), payload)
+      top?.add(SortedResult(place: place.array(), payload: payload))
     }
   }
 
   /// The results in order.
   consuming func sorted() throws -> SortedResults {
-    if let heap { return SortedResults(heap.sorted()) }
+    if let top { return SortedResults(top.sorted) }
     return SortedResults(try sort.sorted())
   }
 }
 
 /// Sorted results, which are handed out once.
 final class SortedResults {
-  private var first: ArraySlice<TopHeap.Entry> = []
+  private var first: ArraySlice<SortedResult> = []
   private var entries: SortedEntries?
 
-  fileprivate init(_ first: [TopHeap.Entry]) { self.first = first[...] }
+  fileprivate init(_ first: [SortedResult]) { self.first = first[...] }
 
   fileprivate init(_ entries: consuming SortedEntries) { self.entries = consume entries }
 
@@ -72,59 +75,12 @@ final class SortedResults {
   }
 }
 
-/// The first few of what is added: a heap with the last of them on top.
-fileprivate struct TopHeap {
-  typealias Entry = (place: [UInt8], payload: [UInt8])
+/// A result that is sorted in memory.
+struct SortedResult: Ranked {
+  let place: [UInt8]
+  let payload: [UInt8]
 
-  private let most: Int
-  private var entries: [Entry] = []
-
-  init(most: Int) { self.most = most }
-
-  func isBehind(_ place: RawSpan) -> Bool {
-    guard entries.count >= most else { return false }
-    guard let last = entries.first else { return true }
-    return last.place.lend { !place.precedes($0) }
-  }
-
-  mutating func add(_ place: [UInt8], _ payload: [UInt8]) {
-    if place.lend(isBehind) { return }
-    if entries.count < most {
-      entries.append((place, payload))
-      rise(entries.count - 1)
-    } else {
-      entries[0] = (place, payload)
-      sink()
-    }
-  }
-
-  func sorted() -> [Entry] {
-    entries.sorted { a, b in a.place.lend { a in b.place.lend { a.precedes($0) } } }
-  }
-
-  private func precedes(_ a: Int, _ b: Int) -> Bool {
-    entries[a].place.lend { a in entries[b].place.lend { a.precedes($0) } }
-  }
-
-  private mutating func rise(_ start: Int) {
-    var index = start
-    while index > 0, precedes((index - 1) / 2, index) {
-      entries.swapAt(index, (index - 1) / 2)
-      index = (index - 1) / 2
-    }
-  }
-
-  private mutating func sink() {
-    var index = 0
-    while true {
-      var largest = index
-      for child in [2 * index + 1, 2 * index + 2]
-      where child < entries.count && precedes(largest, child) {
-        largest = child
-      }
-      if largest == index { return }
-      entries.swapAt(index, largest)
-      index = largest
-    }
+  func precedes(_ other: SortedResult) -> Bool {
+    place.lend { place in other.place.lend { place.precedes($0) } }
   }
 }

@@ -40,9 +40,6 @@ extension TextPlan {
     let hits = found.map { item in
       TextHit(key: item.key, score: ranking.score(item.counts, length: item.length))
     }
-    let sorted = hits.sorted { a, b in
-      a.score == b.score ? a.key.lexicographicallyPrecedes(b.key) : a.score > b.score
-    }
-    return Array(sorted.prefix(max(limit, 0)))
+    return Array(hits.sorted { $0.precedes($1) }.prefix(max(limit, 0)))
   }
 }

@@ -8,11 +8,15 @@
 import LMDB
 
 /// A record that a query finds.
-struct TextHit: Equatable, Sendable {
+struct TextHit: Equatable, Sendable, Ranked {
   /// The record's key, in its stored form.
   var key: [UInt8]
   /// The relevance of the record; a higher score is a better match.
   var score: Double
+
+  func precedes(_ other: TextHit) -> Bool {
+    score == other.score ? key.lexicographicallyPrecedes(other.key) : score > other.score
+  }
 }
 
 /// Searches a text view at present, or in an open transaction.
@@ -33,7 +37,7 @@ struct TextReader {
     let counters =
       try query.mayFindInPart
       ? query.rankedLeaves.map { try LeafCursor($0, number, reader) } : leaves
-    var best = BestHits(limit: limit)
+    var best = FirstFew<TextHit>(limit)
     while let place = cursor.place {
       let counts = try counters.map { counter in
         try counter.seek(place)
@@ -43,7 +47,7 @@ struct TextReader {
       best.add(TextHit(key: try key(of: place), score: score))
       try cursor.next()
     }
-    return best.sorted()
+    return best.sorted
   }
 
   /// The number of records that have words, and the number of those words.
@@ -143,50 +147,5 @@ struct TextRanking {
       score += weight * frequency * (TextRanking.saturation + 1) / (frequency + damping)
     }
     return score
-  }
-}
-
-/// The best of many hits: a heap with the worst of them on top.
-private struct BestHits {
-  private let limit: Int
-  private var heap: [TextHit] = []
-
-  init(limit: Int) { self.limit = limit }
-
-  mutating func add(_ hit: TextHit) {
-    if heap.count < limit {
-      heap.append(hit)
-      rise(heap.count - 1)
-    } else if BestHits.isBetter(hit, heap[0]) {
-      heap[0] = hit
-      sink()
-    }
-  }
-
-  func sorted() -> [TextHit] { heap.sorted(by: BestHits.isBetter) }
-
-  private static func isBetter(_ a: TextHit, _ b: TextHit) -> Bool {
-    a.score == b.score ? a.key.lexicographicallyPrecedes(b.key) : a.score > b.score
-  }
-
-  private mutating func rise(_ start: Int) {
-    var index = start
-    while index > 0, BestHits.isBetter(heap[(index - 1) / 2], heap[index]) {
-      heap.swapAt(index, (index - 1) / 2)
-      index = (index - 1) / 2
-    }
-  }
-
-  private mutating func sink() {
-    var index = 0
-    while true {
-      var worst = index
-      for child in [2 * index + 1, 2 * index + 2] where child < heap.count {
-        if BestHits.isBetter(heap[worst], heap[child]) { worst = child }
-      }
-      if worst == index { return }
-      heap.swapAt(index, worst)
-      index = worst
-    }
   }
 }

@@ -260,14 +260,15 @@ private final class SortRun {
 /// Merges runs: a heap of them, the one with the smallest entry on top.
 private struct RunMerge {
   /// The runs, each with its place, which decides between equal keys.
-  private var heap: [(run: SortRun, place: Int)] = []
+  private typealias Element = (run: SortRun, place: Int)
+  private var heap: [Element] = []
 
   init(_ runs: [SortRun]) throws {
     for (place, run) in runs.enumerated() {
       try run.advance()
       if run.entry != nil { heap.append((run, place)) }
     }
-    for index in heap.indices.reversed() { sink(index) }
+    for index in heap.indices.reversed() { heap.sink(index, RunMerge.precedes) }
   }
 
   mutating func next() throws -> SortedEntries.Entry? {
@@ -277,27 +278,13 @@ private struct RunMerge {
       heap.swapAt(0, heap.count - 1)
       heap.removeLast()
     }
-    sink(0)
+    heap.sink(0, RunMerge.precedes)
     return entry
   }
 
-  /// Moves a run down to its place in the heap.
-  private mutating func sink(_ start: Int) {
-    var index = start
-    while true {
-      var least = index
-      for child in [2 * index + 1, 2 * index + 2] where child < heap.count {
-        if precedes(child, least) { least = child }
-      }
-      if least == index { return }
-      heap.swapAt(index, least)
-      index = least
-    }
-  }
-
-  private func precedes(_ a: Int, _ b: Int) -> Bool {
-    guard let one = heap[a].run.entry?.key, let other = heap[b].run.entry?.key else { return false }
-    if one == other { return heap[a].place < heap[b].place }
+  private static func precedes(_ a: Element, _ b: Element) -> Bool {
+    guard let one = a.run.entry?.key, let other = b.run.entry?.key else { return false }
+    if one == other { return a.place < b.place }
     return one.lend { one in other.lend { one.precedes($0) } }
   }
 }
