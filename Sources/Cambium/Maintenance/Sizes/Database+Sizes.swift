@@ -96,9 +96,10 @@ private struct Measuring {
   private mutating func measure(
     _ reader: StateReader, _ ages: AgeScale, _ name: String, _ usage: PageUsage
   ) throws {
-    let places = StateSizes.Places { tally.place(name, "\(name)/\($0)", $1) }
+    let places = tally.places(name, StateSizes.parts)
     if tally.needsContent {
-      var sizes = StateSizes(reader, ages, places, tally, depth: depth, progress)
+      var sizes = StateSizes(
+        reader: reader, ages: ages, places: places, depth: depth, progress: progress, tally: tally)
       try sizes.run()
       tally = sizes.tally
     }
@@ -108,9 +109,10 @@ private struct Measuring {
   private mutating func measure(
     _ log: LogReader, _ ages: AgeScale, _ usage: PageUsage
   ) throws {
-    let places = LogSizes.Places { tally.place("log", "log/\($0)", $1) }
+    let places = tally.places("log", LogSizes.parts)
     if tally.needsContent {
-      var sizes = LogSizes(log, ages, places, tally, depth: depth, progress)
+      var sizes = LogSizes(
+        log: log, ages: ages, places: places, depth: depth, progress: progress, tally: tally)
       try sizes.run()
       tally = sizes.tally
     }

@@ -5,52 +5,25 @@ import LMDB
 
 /// Measures the log.
 struct LogSizes {
-  /// The places to which its tables' bytes are added.
-  struct Places {
-    fileprivate let records: Int
-    fileprivate let segments: Int
-    fileprivate let blobs: Int
-    fileprivate let meta: Int
+  /// The columns of its tables.
+  static let parts: KeyValuePairs<String, SizePlace.Part> = [
+    "records": .log, "segments": .archive, "blobs": .other, "meta": .other,
+  ]
 
-    init(_ place: (String, SizePlace.Part) -> Int) {
-      records = place("records", .log)
-      segments = place("segments", .archive)
-      blobs = place("blobs", .other)
-      meta = place("meta", .other)
-    }
-
-    /// The places by the tables' names.
-    var all: [String: Int] {
-      ["records": records, "segments": segments, "blobs": blobs, "meta": meta]
-    }
-  }
-
-  private let log: LogReader
-  private let ages: AgeScale
-  private let places: Places
-  private let depth: Int
-  private let progress: ProgressReporter
+  let log: LogReader
+  let ages: AgeScale
+  let places: SizePlaces
+  let depth: Int
+  let progress: ProgressReporter
   private(set) var tally: SizeTally
-
-  init(
-    _ log: LogReader, _ ages: AgeScale, _ places: Places, _ tally: SizeTally, depth: Int,
-    _ progress: ProgressReporter
-  ) {
-    self.log = log
-    self.ages = ages
-    self.places = places
-    self.tally = tally
-    self.depth = depth
-    self.progress = progress
-  }
 
   /// Measures all.
   mutating func run() throws {
     try addSegments()
     try addRecords()
     let bytes = try log.contentBytes()
-    tally.add(bytes.blobs, SizeLabel(.blobs), at: places.blobs)
-    tally.add(bytes.entries, SizeLabel(.entries), at: places.meta)
+    tally.add(bytes.blobs, SizeLabel(.blobs), at: places["blobs"])
+    tally.add(bytes.entries, SizeLabel(.entries), at: places["meta"])
   }
 
   private mutating func addRecords() throws {
@@ -60,7 +33,8 @@ struct LogSizes {
       let record = try log.record(next)
       let count = record.storedCount
       let parts = (count + LogTables.partBytesMax - 1) / LogTables.partBytesMax
-      try add(record, bytes: count + parts * LogTables.recordKeyCount, to: &tally, places.records)
+      try add(
+        record, bytes: count + parts * LogTables.recordKeyCount, to: &tally, places["records"])
       try report(next, head)
       next = next.next
     }
@@ -72,7 +46,7 @@ struct LogSizes {
       var records = SizeTally(by: tally.criteria, groupsMax: .max / 8)
       let place = records.place("log", "log/segments", .archive)
       try segment.forEach { try add($0, bytes: $0.storedCount, to: &records, place) }
-      tally.share(bytes, as: records, at: places.segments)
+      tally.share(bytes, as: records, at: places["segments"])
       try report(segment.last, nil)
     }
   }

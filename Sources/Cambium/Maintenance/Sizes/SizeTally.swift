@@ -4,7 +4,7 @@
 /// The place of bytes that are being added up: a table of an environment.
 struct SizePlace {
   /// The column of the sum.
-  enum Part { case log, archive, tree, history, other }
+  enum Part: Int, CaseIterable, Sendable { case log, archive, tree, history, other }
 
   let environment: String?
   let table: String?
@@ -44,19 +44,32 @@ struct SizeLabel: Hashable {
   }
 }
 
-/// Adds bytes up in groups.
-struct SizeTally {
-  /// The bytes of a group, in columns.
-  struct Sums {
-    fileprivate(set) var log: UInt64 = 0
-    fileprivate(set) var archive: UInt64 = 0
-    fileprivate(set) var tree: UInt64 = 0
-    fileprivate(set) var history: UInt64 = 0
-    fileprivate(set) var other: UInt64 = 0
+/// The places of an environment's tables, by their names.
+struct SizePlaces {
+  fileprivate(set) var all: [String: Int] = [:]
 
-    var all: UInt64 { log + archive + tree + history + other }
+  /// The place of a table that was listed.
+  subscript(table: String) -> Int { all[table] ?? 0 }
+}
+
+/// The bytes of a group, in columns.
+struct SizeSums: Equatable, Sendable {
+  private var columns = [UInt64](repeating: 0, count: SizePlace.Part.allCases.count)
+
+  var all: UInt64 { columns.reduce(0, +) }
+
+  subscript(part: SizePlace.Part) -> UInt64 {
+    get { columns[part.rawValue] }
+    set { columns[part.rawValue] = newValue }
   }
 
+  fileprivate static func += (sums: inout SizeSums, more: SizeSums) {
+    for part in SizePlace.Part.allCases { sums[part] += more[part] }
+  }
+}
+
+/// Adds bytes up in groups.
+struct SizeTally {
   /// A larger tally is folded to ``groupsMax`` groups while it is made.
   private static let groupsKept = 4096
 
@@ -65,7 +78,7 @@ struct SizeTally {
   private let groupsMax: Int
   private(set) var places: [SizePlace] = []
   private var indices: [SizeLabel: Int] = [:]
-  private var sums: [(label: SizeLabel, sums: Sums)] = []
+  private var sums: [(label: SizeLabel, sums: SizeSums)] = []
 
   init(by criteria: [Sizes.Criterion], groupsMax: Int) {
     self.criteria = criteria
@@ -84,6 +97,17 @@ struct SizeTally {
   mutating func place(_ environment: String?, _ table: String?, _ part: SizePlace.Part) -> Int {
     places.append(SizePlace(environment: environment, table: table, part: part))
     return places.count - 1
+  }
+
+  /// Where the bytes of some tables of an environment are added.
+  mutating func places(
+    _ environment: String, _ parts: KeyValuePairs<String, SizePlace.Part>
+  ) -> SizePlaces {
+    var places = SizePlaces()
+    for (table, part) in parts {
+      places.all[table] = place(environment, "\(environment)/\(table)", part)
+    }
+    return places
   }
 
   /// Adds what is stored in a table.
@@ -135,13 +159,13 @@ struct SizeTally {
     if indices[label] == nil, sums.count >= 4 * max(groupsMax, SizeTally.groupsKept) {
       fold(to: groupsMax)
     }
-    sums[index(of: label)].sums.add(bytes, to: place.part)
+    sums[index(of: label)].sums[place.part] += bytes
   }
 
   private mutating func index(of label: SizeLabel) -> Int {
     if let index = indices[label] { return index }
     indices[label] = sums.count
-    sums.append((label, Sums()))
+    sums.append((label, SizeSums()))
     return sums.count - 1
   }
 
@@ -190,7 +214,7 @@ extension SizeTally {
     sums = []
     for (label, sums) in all {
       let index = index(of: folded.contains(label) ? label.folded : label)
-      self.sums[index].sums.add(sums)
+      self.sums[index].sums += sums
     }
   }
 
@@ -198,18 +222,12 @@ extension SizeTally {
   mutating func groups(_ catalog: Catalog) -> [Sizes.Group] {
     fold(to: groupsMax)
     return sums.sorted(by: isBefore).map { label, sums in
-      var group = Sizes.Group(names: criteria.map { label.name($0, catalog) }, use: label.use)
-      group.log = sums.log
-      group.archive = sums.archive
-      group.tree = sums.tree
-      group.history = sums.history
-      group.other = sums.other
-      return group
+      Sizes.Group(names: criteria.map { label.name($0, catalog) }, use: label.use, sums: sums)
     }
   }
 
   private func isBefore(
-    _ a: (label: SizeLabel, sums: Sums), _ b: (label: SizeLabel, sums: Sums)
+    _ a: (label: SizeLabel, sums: SizeSums), _ b: (label: SizeLabel, sums: SizeSums)
   ) -> Bool {
     let isKnown = (a.label.use == .content, b.label.use == .content)
     if isKnown.0 != isKnown.1 { return isKnown.0 }
@@ -249,25 +267,5 @@ extension SizeLabel {
     label.collection = nil
     label.property = nil
     return label
-  }
-}
-
-extension SizeTally.Sums {
-  fileprivate mutating func add(_ bytes: UInt64, to part: SizePlace.Part) {
-    switch part {
-    case .log: log += bytes
-    case .archive: archive += bytes
-    case .tree: tree += bytes
-    case .history: history += bytes
-    case .other: other += bytes
-    }
-  }
-
-  fileprivate mutating func add(_ more: SizeTally.Sums) {
-    log += more.log
-    archive += more.archive
-    tree += more.tree
-    history += more.history
-    other += more.other
   }
 }

@@ -66,18 +66,19 @@ public struct Sizes: Sendable {
     /// The use of its bytes, where a name is nil; else `content`.
     public let use: Use
     /// Bytes of the log's records.
-    public internal(set) var log: UInt64 = 0
+    public var log: UInt64 { sums[.log] }
     /// Bytes of archived records, compressed: what many share is shared out by their length before.
-    public internal(set) var archive: UInt64 = 0
+    public var archive: UInt64 { sums[.archive] }
     /// Bytes of the present nodes, and of those below removed ones.
-    public internal(set) var tree: UInt64 = 0
+    public var tree: UInt64 { sums[.tree] }
     /// Bytes of what was replaced or removed.
-    public internal(set) var history: UInt64 = 0
+    public var history: UInt64 { sums[.history] }
     /// Bytes of everything else.
-    public internal(set) var other: UInt64 = 0
+    public var other: UInt64 { sums[.other] }
+    let sums: SizeSums
 
     /// All of its bytes.
-    public var bytes: UInt64 { log + archive + tree + history + other }
+    public var bytes: UInt64 { sums.all }
   }
 
   /// The criteria by which the bytes are grouped.

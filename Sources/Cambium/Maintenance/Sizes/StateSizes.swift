@@ -7,34 +7,11 @@ import LMDB
 
 /// Measures the nodes of a state and their history.
 struct StateSizes {
-  /// The places to which its tables' bytes are added.
-  struct Places {
-    fileprivate let tree: Int
-    fileprivate let counts: Int
-    fileprivate let history: Int
-    fileprivate let removals: Int
-    fileprivate let index: Int
-    fileprivate let views: Int
-    fileprivate let meta: Int
-
-    init(_ place: (String, SizePlace.Part) -> Int) {
-      tree = place("tree", .tree)
-      counts = place("counts", .tree)
-      history = place("history", .history)
-      removals = place("removals", .history)
-      index = place("index", .other)
-      views = place("views", .other)
-      meta = place("meta", .other)
-    }
-
-    /// The places by the tables' names.
-    var all: [String: Int] {
-      [
-        "tree": tree, "counts": counts, "history": history, "removals": removals, "index": index,
-        "views": views, "meta": meta,
-      ]
-    }
-  }
+  /// The columns of its tables.
+  static let parts: KeyValuePairs<String, SizePlace.Part> = [
+    "tree": .tree, "counts": .tree, "history": .history, "removals": .history, "index": .other,
+    "views": .other, "meta": .other,
+  ]
 
   /// A node whose children are being walked.
   private struct Level {
@@ -59,25 +36,13 @@ struct StateSizes {
     }
   }
 
-  private let reader: StateReader
-  private let ages: AgeScale
-  private let places: Places
-  private let depth: Int
-  private let progress: ProgressReporter
+  let reader: StateReader
+  let ages: AgeScale
+  let places: SizePlaces
+  let depth: Int
+  let progress: ProgressReporter
   private(set) var tally: SizeTally
-  private var count: UInt64 = 0
-
-  init(
-    _ reader: StateReader, _ ages: AgeScale, _ places: Places, _ tally: SizeTally, depth: Int,
-    _ progress: ProgressReporter
-  ) {
-    self.reader = reader
-    self.ages = ages
-    self.places = places
-    self.tally = tally
-    self.depth = depth
-    self.progress = progress
-  }
+  private(set) var count: UInt64 = 0
 
   /// Measures all.
   mutating func run() throws {
@@ -103,8 +68,8 @@ struct StateSizes {
   private mutating func addLeftovers() throws {
     let tables = reader.tables
     for (table, place) in [
-      (tables.tree, places.tree), (tables.counts, places.counts),
-      (tables.history, places.history), (tables.removals, places.removals),
+      (tables.tree, places["tree"]), (tables.counts, places["counts"]),
+      (tables.history, places["history"]), (tables.removals, places["removals"]),
     ] {
       let bytes = try reader.access.contentBytes(of: table)
       let met = Int(clamping: tally.places[place].content)
@@ -119,8 +84,8 @@ struct StateSizes {
       for number in plan.numbers { collections[number] = plan.path.prefix(depth) }
     }
     for (table, use, place) in [
-      (reader.tables.index, Sizes.Use.indexes, places.index),
-      (reader.tables.views, Sizes.Use.views, places.views),
+      (reader.tables.index, Sizes.Use.indexes, places["index"]),
+      (reader.tables.views, Sizes.Use.views, places["views"]),
     ] {
       var cursor = try Cursor(reader.access, table)
       var isThere = try cursor.first()
@@ -170,7 +135,7 @@ struct StateSizes {
     let header = try NodeHeader(version, key: key)
     let path = try collection(of: key, in: level)
     let label = SizeLabel(.nodes, path, age: ages.step(of: header.modified))
-    try add(header, version, besides: key.byteCount, label, at: places.tree)
+    try add(header, version, besides: key.byteCount, label, at: places["tree"])
     try addHistory(header, version, SizeLabel(.nodes, path), key)
     try report()
     if header.node == 0 { return nil }
@@ -191,7 +156,7 @@ struct StateSizes {
     let link = try HistoryEntry.link(endOf: key)
     let label = SizeLabel(.nodes, path, age: ages.step(of: link.sequence))
     let bytes = key.byteCount + value.byteCount + reader.tables.removals.sealBytes
-    tally.add(bytes, label, at: places.removals)
+    tally.add(bytes, label, at: places["removals"])
     let node = try addHistory(from: [link], SizeLabel(.nodes, path), treeKey)
     guard try RemovalFate(value).holdsSubtree, node != 0 else { return nil }
     try addCount(of: node, label)
@@ -220,7 +185,7 @@ struct StateSizes {
       let table = reader.tables.counts
       return try reader.access.get(table, key) { key.byteCount + $0.byteCount + table.sealBytes }
     }
-    tally.add(bytes ?? 0, label, at: places.counts)
+    tally.add(bytes ?? 0, label, at: places["counts"])
   }
 
   private mutating func report() throws {
@@ -260,7 +225,7 @@ extension StateSizes {
           var label = label
           label.age = ages.step(of: header.modified)
           let besides = key.byteCount + range.lowerBound + reader.tables.history.sealBytes
-          try add(header, version, besides: besides, label, at: places.history)
+          try add(header, version, besides: besides, label, at: places["history"])
           return header.hasLinks ? try header.links(version).levels.flatMap(\.self) : []
         }
       }
@@ -282,10 +247,10 @@ extension StateSizes {
         let bytes = key.byteCount + value.byteCount
         let name = key.array()
         guard name.starts(with: prefix), name.count == prefix.count + 4 else {
-          return tally.add(bytes, SizeLabel(.entries), at: places.meta)
+          return tally.add(bytes, SizeLabel(.entries), at: places["meta"])
         }
         let id = name.suffix(4).reduce(0 as NameID) { $0 << 8 | NameID($1) }
-        tally.add(bytes, SizeLabel(.names).of(id), at: places.meta)
+        tally.add(bytes, SizeLabel(.names).of(id), at: places["meta"])
       }
       isThere = try cursor.next()
     }
