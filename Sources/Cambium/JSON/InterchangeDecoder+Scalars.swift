@@ -98,7 +98,7 @@ extension InterchangeDecoder {
     if case .string = value { return value }
     guard profile.isLenient else { return nil }
     switch value {
-    case .integer, .double, .bool: return .string(JSONWriter.plainText(value))
+    case .integer, .double, .bool: return .string(JSONWriter.text(value, isPlain: true))
     case .decimal(let number): return .string(DecimalText.text(number))
     default: return nil
     }

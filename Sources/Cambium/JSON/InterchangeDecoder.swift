@@ -143,7 +143,7 @@ package struct InterchangeDecoder {
     case (.union(let cases), .map(let record)): return union(record, cases(), place)
     case (.map, _), (.nested, _), (.union, _): return refuse(value, "an object", place)
     case (.json, .string) where profile.kinds == .kept: return value
-    case (.json, _): return .string(JSONWriter.plainText(value))
+    case (.json, _): return .string(JSONWriter.text(value, isPlain: true))
     }
   }
 

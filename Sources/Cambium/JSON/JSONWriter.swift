@@ -17,7 +17,7 @@ package enum JSONWriter {
     case .date(let value): append(value, to: &output)
     case .uuid(let value): JSONTypes.append("uuid", value.uuidString.lowercased(), to: &output)
     case .decimal(let value): JSONTypes.append("decimal", DecimalText.text(value), to: &output)
-    case .array(let elements): append(elements, to: &output)
+    case .array(let elements): append(elements, isPlain: false, to: &output)
     case .map(let record): append(record, to: &output)
     case .reference(let path): JSONTypes.append("reference", path.description, to: &output)
     case .blob(let blob): append(blob, to: &output)
@@ -25,32 +25,39 @@ package enum JSONWriter {
   }
 
   /// Adds a record as an object, its members in the order of their names' bytes.
-  package static func append(_ record: Record, to output: inout [UInt8]) {
+  /// Its values are written without types if it is to be plain.
+  package static func append(
+    _ record: Record, isPlain: Bool = false, to output: inout [UInt8]
+  ) {
     output.append(UInt8(ascii: "{"))
     for (index, member) in record.members.enumerated() {
       if index > 0 { output.append(ASCII.comma) }
-      let isEscaped = member.name.utf8.first == ASCII.dollar
+      let isEscaped = !isPlain && member.name.utf8.first == ASCII.dollar
       JSONText.append(isEscaped ? "$" + member.name : member.name, to: &output)
       output.append(ASCII.colon)
-      append(member.value, to: &output)
+      append(member.value, isPlain: isPlain, to: &output)
     }
     output.append(UInt8(ascii: "}"))
   }
 
   /// A value as text.
-  package static func text(_ value: Value) -> String {
+  package static func text(_ value: Value, isPlain: Bool = false) -> String {
     var output: [UInt8] = []
-    append(value, to: &output)
+    append(value, isPlain: isPlain, to: &output)
     return String(decoding: output, as: UTF8.self)
   }
 
-  private static func append(_ elements: [Value], to output: inout [UInt8]) {
+  static func append(_ elements: [Value], isPlain: Bool, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "["))
     for (index, element) in elements.enumerated() {
       if index > 0 { output.append(ASCII.comma) }
-      append(element, to: &output)
+      append(element, isPlain: isPlain, to: &output)
     }
     output.append(UInt8(ascii: "]"))
+  }
+
+  private static func append(_ value: Value, isPlain: Bool, to output: inout [UInt8]) {
+    if isPlain { append(plain: value, to: &output) } else { append(value, to: &output) }
   }
 
   private static func append(_ value: Int64, to output: inout [UInt8]) {
