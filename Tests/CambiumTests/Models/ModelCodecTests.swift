@@ -25,9 +25,7 @@ struct ModelCodecTests {
   private static func record<M: Cambium.Model>(_ model: M) -> Record {
     var record = Record()
     for property in M.schema.core.properties {
-      let found = DiscoveredProperty(
-        name: property.name, offset: property.offset, shape: property.shape)
-      let value = found.value(in: model)
+      let value = property.value(in: model)
       if property.absence == value { continue }
       if !value.isAbsent || property.storesNull { record[property.name] = value }
     }

@@ -61,11 +61,10 @@ extension SchemaCore {
       for former in info.formerNames { record[former.name] = nil }
     }
     for info in properties {
-      let found = DiscoveredProperty(name: info.name, offset: info.offset, shape: info.shape)
       let value: Value? =
-        found.isAbsent(in: model)
+        info.isAbsent(in: model)
         ? info.storesNull || info.absence != nil || whole.contains(info.name) ? .some(.null) : nil
-        : found.value(in: model)
+        : info.value(in: model)
       let isOmitted = value == info.absence && !whole.contains(info.name)
       record[info.name] = isOmitted ? nil : value
     }

@@ -157,7 +157,13 @@ extension ModelID: ReferenceValue {
 
 // Reading and writing one property of a value.
 
-extension DiscoveredProperty {
+/// A property of which it is known where it lies in the value that has it.
+protocol PlacedProperty {
+  var offset: Int { get }
+  var shape: PropertyShape { get }
+}
+
+extension PlacedProperty {
   func value<T>(in owner: T) -> Value {
     unsafe withUnsafePointer(to: owner) {
       unsafe shape.value(UnsafeRawPointer($0) + offset)

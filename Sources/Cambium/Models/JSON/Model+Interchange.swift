@@ -104,7 +104,7 @@ extension Model {
     if let id = found.id { copy.take(id: id, &reader) }
     for (index, value) in found.values {
       let property = core.properties[index]
-      do { try property.discovered.read(value, into: &copy) } catch {
+      do { try property.read(value, into: &copy) } catch {
         reader.note(property.name, error)
       }
     }
@@ -127,13 +127,6 @@ extension Model {
 }
 
 extension PropertyInfo {
-  /// Where the property lies, and how it is read and written there.
-  var discovered: DiscoveredProperty {
-    DiscoveredProperty(name: name, offset: offset, shape: shape)
-  }
-}
-
-extension DiscoveredProperty {
   fileprivate func read<T>(_ value: Value, into owner: inout T) throws {
     try value.stored().lend { try read($0, depth: 0, into: &owner) }
   }
@@ -180,7 +173,7 @@ extension InterchangeEncoder {
 extension Model {
   fileprivate func storedValue(of property: Int?, _ core: SchemaCore) throws -> Value {
     guard let property else { return id.storedValue }
-    return try core.properties[property].discovered.storedValue(in: self)
+    return try core.properties[property].storedValue(in: self)
   }
 }
 

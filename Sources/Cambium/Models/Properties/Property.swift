@@ -52,10 +52,7 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
   /// A value that was changed in place and has come back to it, as a counter that goes up and down
   /// again, is stored: such a change is logged alone, so that it can be undone alone.
   public func defaultOnEmpty() -> Property {
-    changed { info, template in
-      let found = DiscoveredProperty(name: info.name, offset: info.offset, shape: info.shape)
-      info.absence = found.value(in: template)
-    }
+    changed { info, template in info.absence = info.value(in: template) }
   }
 
   /// A model for which a condition holds is not written without a value.

@@ -3,7 +3,7 @@
 // its alignment. Where the sizes do not add up, there is something that `Mirror` does not see.
 
 /// One stored property: its name, where it lies in the value, and how its type is handled.
-struct DiscoveredProperty: Sendable {
+struct DiscoveredProperty: PlacedProperty, Sendable {
   var name: String
   var offset: Int
   var shape: PropertyShape

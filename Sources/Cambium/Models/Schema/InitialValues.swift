@@ -29,12 +29,12 @@ struct InitialValues<M: Model> {
   }
 
   /// The value of a property; nil where it is absent.
-  func value(of property: DiscoveredProperty) -> Value? {
+  func value(of property: PropertyInfo) -> Value? {
     property.isAbsent(in: models[0]) ? nil : property.value(in: models[0])
   }
 
   /// True if it is another one in each model.
-  func isComputed(_ property: DiscoveredProperty) -> Bool {
+  func isComputed(_ property: PropertyInfo) -> Bool {
     if case .date(let date)? = value(of: property) {
       if abs(date.timeIntervalSince(now)) < Self.nearby { return true }
     }

@@ -120,17 +120,17 @@ public final class Schema<M: Model>: Sendable {
     // A case's default would count for the records of other cases as well.
     let initial = draft.properties.isEmpty || draft.caseName != nil ? nil : InitialValues(template)
     for index in draft.properties.indices {
-      let value = DiscoveredProperty(draft.properties[index])
+      let found = draft.properties[index]
       if let initial {
         draft.properties[index].isShared = false
-        draft.properties[index].initial = initial.value(of: value)
-        draft.properties[index].isComputed = initial.isComputed(value)
+        draft.properties[index].initial = initial.value(of: found)
+        draft.properties[index].isComputed = initial.isComputed(found)
         if draft.properties[index].isComputed { draft.properties[index].absence = nil }
       }
       let info = draft.properties[index]
       // A property that is computed where it is absent has to be there as null.
       draft.properties[index].storesNull =
-        info.absence == nil && (!value.isAbsent(in: template) || info.computed != nil)
+        info.absence == nil && (!found.isAbsent(in: template) || info.computed != nil)
       draft.properties[index].shape = info.shape.converting(info.formerTypes)
       if draft.properties.contains(where: { $0.name == info.name && $0.offset != info.offset }) {
         draft.problem = draft.problem ?? "\(M.self) has two properties named \(info.name)"

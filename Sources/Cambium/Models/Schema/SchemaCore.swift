@@ -150,7 +150,7 @@ struct SchemaDeclaration: Sendable {
 }
 
 /// A property as the schema knows it: its place in the model, and what is declared about it.
-struct PropertyInfo: Sendable {
+struct PropertyInfo: PlacedProperty, Sendable {
   var name: String
   var offset: Int
   var shape: PropertyShape
@@ -200,12 +200,6 @@ struct PropertyInfo: Sendable {
     name = found.name
     offset = found.offset
     shape = found.shape
-  }
-}
-
-extension DiscoveredProperty {
-  init(_ info: PropertyInfo) {
-    self.init(name: info.name, offset: info.offset, shape: info.shape)
   }
 }
 
