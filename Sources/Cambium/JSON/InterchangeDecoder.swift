@@ -20,7 +20,7 @@ package struct InterchangeDecoder {
   }
 
   /// Where a value is: for messages with positions and keys, for masks by names alone.
-  struct Place {
+  struct Place: Refinable {
     private(set) var names: [String]
     private(set) var text: String
 
@@ -31,18 +31,14 @@ package struct InterchangeDecoder {
 
     /// A member that is a property.
     func member(_ name: String) -> Place {
-      var copy = self
-      copy.names.append(name)
-      copy.text += "." + name
-      return copy
+      changed {
+        $0.names.append(name)
+        $0.text += "." + name
+      }
     }
 
     /// Something in it that data names.
-    func part(_ text: String) -> Place {
-      var copy = self
-      copy.text += text
-      return copy
-    }
+    func part(_ text: String) -> Place { changed { $0.text += text } }
   }
 
   mutating func note(_ place: String, _ message: String) {

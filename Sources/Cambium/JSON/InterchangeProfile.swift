@@ -8,7 +8,7 @@
 /// A model that is written with a profile is read with it as the same model, as far as the profile
 /// shows it. Values of the type ``Value`` that are of none of JSON's own kinds are kept only by
 /// ``exact``: no declaration says there what a text stands for.
-public struct InterchangeProfile: Sendable {
+public struct InterchangeProfile: Sendable, Refinable {
   /// The treatment of nil.
   public enum Nulls: String, Hashable, Sendable {
     /// It is left out, unless what is left out would be read as something else.
@@ -106,12 +106,6 @@ public struct InterchangeProfile: Sendable {
   ///
   ///     let compact = InterchangeProfile { $0.keyCase = .snake; $0.dates = .seconds }
   public init(_ change: (inout InterchangeProfile) -> Void = { _ in }) { change(&self) }
-
-  private func changed(_ change: (inout InterchangeProfile) -> Void) -> InterchangeProfile {
-    var copy = self
-    change(&copy)
-    return copy
-  }
 
   /// The profile with names in another form.
   public func keys(_ keyCase: KeyCase) -> InterchangeProfile { changed { $0.keyCase = keyCase } }

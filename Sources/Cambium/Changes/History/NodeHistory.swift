@@ -4,7 +4,7 @@
 ///     while let step = try history.next() {
 ///       print(step.transaction.sequence, step.transaction.metadata, step.old, step.new)
 ///     }
-public struct History: Walk {
+public struct History: Walk, Refinable {
   /// The part of the tree that a history follows.
   public enum Scope: Sendable {
     /// The path, whichever node is there: through removals, and all that came in their place.
@@ -35,9 +35,7 @@ public struct History: Walk {
 
   /// The newest first; twice is the oldest first again.
   public func reversed() -> History {
-    var copy = self
-    copy.isReversed.toggle()
-    return copy
+    changed { $0.isReversed.toggle() }
   }
 
   /// Starts a walk.

@@ -2,7 +2,7 @@
 ///
 ///     var newest = snapshot["flights"].children.reversed().limit(10).makeCursor()
 ///     while let flight = try newest.next() { print(flight.path) }
-public struct Children: Walk {
+public struct Children: Walk, Refinable {
   let node: Node
   private var first: Key?
   private var most = Int.max
@@ -13,23 +13,17 @@ public struct Children: Walk {
   /// Starts at a key, which need not exist: at or after it, or at or before it when reversed. The
   /// key is part of the walk, so skip it to continue after the last one seen.
   public func from(_ key: Key) -> Children {
-    var copy = self
-    copy.first = key
-    return copy
+    changed { $0.first = key }
   }
 
   /// Limits the number of children; less than zero counts as zero.
   public func limit(_ count: Int) -> Children {
-    var copy = self
-    copy.most = max(count, 0)
-    return copy
+    changed { $0.most = max(count, 0) }
   }
 
   /// Walks from the last key to the first; reversing twice is forward again.
   public func reversed() -> Children {
-    var copy = self
-    copy.isReversed.toggle()
-    return copy
+    changed { $0.isReversed.toggle() }
   }
 
   /// Starts a walk.

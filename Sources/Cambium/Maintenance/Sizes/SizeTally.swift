@@ -14,7 +14,7 @@ struct SizePlace {
 }
 
 /// The attributes by which bytes are added up.
-struct SizeLabel: Hashable {
+struct SizeLabel: Hashable, Refinable {
   var use: Sizes.Use
   var collection: Path?
   var property: NameID?
@@ -31,16 +31,12 @@ struct SizeLabel: Hashable {
 
   /// The same for other bytes.
   func with(_ use: Sizes.Use) -> SizeLabel {
-    var label = self
-    label.use = use
-    return label
+    changed { $0.use = use }
   }
 
   /// The same for a property.
   func of(_ property: NameID) -> SizeLabel {
-    var label = self
-    label.property = property
-    return label
+    changed { $0.property = property }
   }
 }
 
@@ -263,9 +259,6 @@ extension SizeLabel {
   fileprivate var isFoldable: Bool { collection != nil || property != nil }
 
   fileprivate var folded: SizeLabel {
-    var label = with(.others)
-    label.collection = nil
-    label.property = nil
-    return label
+    with(.others).changed { ($0.collection, $0.property) = (nil, nil) }
   }
 }

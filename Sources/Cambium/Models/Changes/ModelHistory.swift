@@ -11,9 +11,7 @@ public struct ModelHistory<M: Model>: Walk {
 
   /// The newest first; twice is the oldest first again.
   public func reversed() -> ModelHistory {
-    var copy = self
-    copy.history = history.reversed()
-    return copy
+    ModelHistory(id: id, history: history.reversed())
   }
 
   /// Visits each revision until `body` returns false. No snapshot is held between two of them, so

@@ -1,6 +1,6 @@
 /// A model's declaration, laid over the one that a collection has. Additions are taken; a change
 /// that would lose something is refused with an error that says what can be done.
-struct Redeclaring {
+struct Redeclaring: Refinable {
   let core: SchemaCore
   /// The declaration that is there.
   private(set) var present: CollectionDefinition?
@@ -42,9 +42,7 @@ struct Redeclaring {
 
   /// The same over the declaration that is there by now.
   func over(_ present: CollectionDefinition?) -> Redeclaring {
-    var other = self
-    other.present = present
-    return other
+    changed { $0.present = present }
   }
 
   // MARK: Steps

@@ -2,7 +2,7 @@
 ///
 ///     Property(\.number).validated("must be positive") { $0 > 0 }
 ///     Property(\.departureDelay).was("delay")
-public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
+public struct Property<M: Model, V: PropertyValue>: SchemaPart, Refinable, Sendable {
   // Not a writable one: a misspelt property would be reported by three errors instead of one.
   private let keyPath: KeyPath<M, V> & Sendable
   private var name: String?
@@ -26,24 +26,20 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
     self.init(property, name: name)
   }
 
-  private func changed(
+  private func declaring(
     _ change: @escaping @Sendable (inout PropertyInfo, M) -> Void
-  ) -> Property {
-    var copy = self
-    copy.changes.append(change)
-    return copy
-  }
+  ) -> Property { changed { $0.changes.append(change) } }
 
   // MARK: Required and absent values
 
   /// A record without a value is neither written nor read. A reference without a key is none. Where
   /// the property is new in a collection that has records, these have its initial value.
   public func required() -> Property {
-    changed { info, _ in (info.isRequiredToRead, info.isRequiredToWrite) = (true, true) }
+    declaring { info, _ in (info.isRequiredToRead, info.isRequiredToWrite) = (true, true) }
   }
 
   /// A record without a value is not written; one that is there already can be read.
-  public func writeRequired() -> Property { changed { info, _ in info.isRequiredToWrite = true } }
+  public func writeRequired() -> Property { declaring { info, _ in info.isRequiredToWrite = true } }
 
   /// The initial value is not stored: absence stands for it, as it does for what was written before
   /// the property was known. Changing the initial value later is a migration:
@@ -52,7 +48,7 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
   /// A value that was changed in place and has come back to it, as a counter that goes up and down
   /// again, is stored: such a change is logged alone, so that it can be undone alone.
   public func defaultOnEmpty() -> Property {
-    changed { info, template in info.absence = info.value(in: template) }
+    declaring { info, template in info.absence = info.value(in: template) }
   }
 
   /// A model for which a condition holds is not written without a value.
@@ -63,12 +59,10 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
   ///   after a change of any single property, too, for which the model is read then.
   /// - Returns: The property with the rule.
   public func required(where condition: @escaping @Sendable (M) -> Bool) -> Property {
-    var copy = self
-    copy.rules.append(
-      ModelRule(about: keyPath, "is required") { [keyPath] model in
-        !model[keyPath: keyPath].isAbsent || !condition(model)
-      })
-    return copy
+    let rule = ModelRule(about: keyPath, "is required") { [keyPath] model in
+      !model[keyPath: keyPath].isAbsent || !condition(model)
+    }
+    return changed { $0.rules.append(rule) }
   }
 
   /// The property is stored only of models for which a condition holds. Of others it is stored as
@@ -80,9 +74,7 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
   ///   it; what a tool has stored is read as it is.
   /// - Returns: The property with the condition.
   public func stored(where condition: @escaping @Sendable (M) -> Bool) -> Property {
-    var copy = self
-    copy.conditions.append(ModelCondition(keyPath, condition))
-    return copy
+    changed { $0.conditions.append(ModelCondition(keyPath, condition)) }
   }
 
   // MARK: Labels
@@ -90,7 +82,7 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
   /// Sets the label that people read in place of the name, and the documentation of the property.
   /// Both are stored in the declaration, where tools find them; see ``Schema/subscript(_:)``.
   public func labelled(_ label: String, _ documentation: String? = nil) -> Property {
-    changed { info, _ in (info.label, info.documentation) = (label, documentation) }
+    declaring { info, _ in (info.label, info.documentation) = (label, documentation) }
   }
 
   // MARK: Rules and lists
@@ -104,15 +96,13 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
   public func validated(
     _ message: String, _ holds: @escaping @Sendable (V) -> Bool
   ) -> Property {
-    var copy = self
-    copy.rules.append(ModelRule(keyPath, message, holds))
-    return copy
+    changed { $0.rules.append(ModelRule(keyPath, message, holds)) }
   }
 
   /// A value outside is refused, or treated as it is said: ``Domain/Treatment/clamp`` puts the
   /// first of the list into its place.
   public func oneOf(_ values: [V], else treatment: Domain.Treatment = .reject) -> Property {
-    changed { info, _ in
+    declaring { info, _ in
       info.domain = Domain(.list(values.map(\.storedValue)), treatment)
       if treatment != .reject { return }
       info.check = PropertyCheck { (value: inout V) in
@@ -126,7 +116,7 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
 
   /// Stored under another name before.
   public func was(_ name: String) -> Property {
-    changed { info, _ in info.formerNames.append(FormerName(name)) }
+    declaring { info, _ in info.formerNames.append(FormerName(name)) }
   }
 
   /// Stored under another name, or the same, as another type before.
@@ -139,7 +129,7 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
   public func was<Old: PropertyValue>(
     _ name: String, as type: Old.Type, _ convert: @escaping @Sendable (Old) throws -> V
   ) -> Property {
-    changed { info, _ in info.formerNames.append(FormerName(name, convert)) }
+    declaring { info, _ in info.formerNames.append(FormerName(name, convert)) }
   }
 
   /// Made of other properties before: computed where a record has no value under its own name.
@@ -152,7 +142,7 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Sendable {
   ///   reading the record.
   /// - Returns: The property with the rule.
   public func was(_ make: @escaping @Sendable (DynamicRecord) throws -> V) -> Property {
-    changed { info, _ in info.computed = ComputedProperty(make) }
+    declaring { info, _ in info.computed = ComputedProperty(make) }
   }
 
   // MARK: The line
@@ -212,7 +202,7 @@ extension Property where V.Base: Comparable {
   private func within(
     _ least: V.Base?, _ greatest: V.Base?, _ treatment: Domain.Treatment
   ) -> Property {
-    changed { info, _ in
+    declaring { info, _ in
       info.domain = Domain(.range(least?.storedValue, greatest?.storedValue), treatment)
       info.check = PropertyCheck { (value: inout V) in
         guard let base = value as? V.Base else { return nil }
@@ -245,7 +235,7 @@ extension Property where V: ExpressibleByNilLiteral, V.Base: Comparable {
 
   /// A value below one, or above another, becomes nil.
   public func cleared(below least: V.Base? = nil, above greatest: V.Base? = nil) -> Property {
-    changed { info, _ in
+    declaring { info, _ in
       info.domain = Domain(.range(least?.storedValue, greatest?.storedValue), .clear)
       info.check = PropertyCheck { (value: inout V) in
         guard let base = value as? V.Base else { return nil }
@@ -308,13 +298,13 @@ extension Property where V.Base: ReferringProperty {
   /// takes the reference away, or the element, or the entry. The record that it refers to must be
   /// there when this one is written, unless ``mustExist(_:)`` says otherwise.
   public func onDelete(_ rule: DeleteRule) -> Property {
-    changed { info, _ in info.deleteRule = rule }
+    declaring { info, _ in info.deleteRule = rule }
   }
 
   /// True if the record that it refers to must be there when this one is written: so with a delete
   /// rule, and not without one, unless this says otherwise.
   public func mustExist(_ mustExist: Bool = true) -> Property {
-    changed { info, _ in info.mustExist = mustExist }
+    declaring { info, _ in info.mustExist = mustExist }
   }
 }
 

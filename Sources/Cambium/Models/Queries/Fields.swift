@@ -68,9 +68,7 @@
   public var orNil: Operand<V.Base?> { Operand<V.Base?>(path: path, core: core, offset: offset) }
 
   func applying<T: PropertyValue>(_ function: PropertyPath.Function) -> Operand<T> {
-    var path = path
-    path.function = function
-    return Operand<T>(path: path, core: core, offset: offset)
+    Operand<T>(path: path.changed { $0.function = function }, core: core, offset: offset)
   }
 }
 
@@ -169,12 +167,6 @@ extension Ordering: OrderTerm {
   public var nullsFirst: Ordering { changed { $0.nulls = .first } }
   /// Records without a value behind the others.
   public var nullsLast: Ordering { changed { $0.nulls = .last } }
-
-  private func changed(_ change: (inout Ordering) -> Void) -> Ordering {
-    var copy = self
-    change(&copy)
-    return copy
-  }
 }
 
 extension Operand: OrderTerm {

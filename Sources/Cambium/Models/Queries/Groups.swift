@@ -97,7 +97,7 @@ private final class NamedFigures: Sendable {
 ///       .select { ($0.count, $0.average($0.departureDelay)) }
 ///
 /// The aggregates of a join may be of any of its models: closures take one value for each.
-public struct Groups<M: Model, K: Sendable, each S: JoinedSide>: Sendable {
+public struct Groups<M: Model, K: Sendable, each S: JoinedSide>: Sendable, Refinable {
   private let request: QueryRequest
   private let paths: [PropertyPath]
   private let key: @Sendable ([Value]) throws -> K
@@ -138,11 +138,11 @@ public struct Groups<M: Model, K: Sendable, each S: JoinedSide>: Sendable {
       GroupFields<M>, repeat GroupFields<(each S).JoinedModel>
     ) -> Condition
   ) -> Groups {
-    var copy = self
     let (condition, measures) = named(condition)
-    copy.conditions.append(condition)
-    copy.needed += measures
-    return copy
+    return changed {
+      $0.conditions.append(condition)
+      $0.needed += measures
+    }
   }
 
   /// Sorts the groups by aggregates, one or a tuple of several; without it they come in the order
@@ -161,9 +161,7 @@ public struct Groups<M: Model, K: Sendable, each S: JoinedSide>: Sendable {
 
   /// Ends after so many groups, of which the first `offset` are left out before.
   public func limit(_ count: Int, offset: Int = 0) -> Groups {
-    var copy = self
-    (copy.limit, copy.offset) = (max(count, 0), max(offset, 0))
-    return copy
+    changed { ($0.limit, $0.offset) = (max(count, 0), max(offset, 0)) }
   }
 
   /// The aggregates of each group, to be fetched, visited, paged or explained.

@@ -4,7 +4,7 @@
 ///     try database.all(Flight.self).reversed().limit(10).forEach { print($0.number) }
 ///
 /// It holds its snapshot, so let it go soon.
-public struct Models<M: Model>: Walk {
+public struct Models<M: Model>: Walk, Refinable {
   private var children: Children
   /// Where other models lie between them, how many of these models are wanted.
   private var left = Int.max
@@ -19,27 +19,23 @@ public struct Models<M: Model>: Walk {
   ///
   /// - Throws: ``DatabaseError/badKey(_:reason:)`` for what no key can be.
   public func from(_ id: ModelID<M>) throws -> Models {
-    var copy = self
-    copy.children = children.from(try M.schema.core.treeKey(of: id))
-    return copy
+    try changed { $0.children = children.from(try M.schema.core.treeKey(of: id)) }
   }
 
   /// Ends after so many models; less than zero counts as none.
   public func limit(_ count: Int) -> Models {
-    var copy = self
-    if M.schema.core.caseName == nil {
-      copy.children = children.limit(count)
-    } else {
-      copy.left = min(left, max(count, 0))
+    changed {
+      if M.schema.core.caseName == nil {
+        $0.children = children.limit(count)
+      } else {
+        $0.left = min(left, max(count, 0))
+      }
     }
-    return copy
   }
 
   /// Walks from the last key to the first; twice is forward again.
   public func reversed() -> Models {
-    var copy = self
-    copy.children = children.reversed()
-    return copy
+    changed { $0.children = children.reversed() }
   }
 
   /// Starts a walk.

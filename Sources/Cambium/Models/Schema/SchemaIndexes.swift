@@ -6,7 +6,7 @@
 ///     Index(\.origin, \.scheduled.descending)
 ///     Index(\.name.ignoringCase).covering(\.place.latitude)
 ///     Index(\.departureDelay).where { $0.departureDelay > 0 }
-public struct Index<M: Model>: SchemaPart, Sendable {
+public struct Index<M: Model>: SchemaPart, Refinable, Sendable {
   private let terms: @Sendable () -> [Ordering]
   private var isUnique = false
   private var condition: (@Sendable () -> Condition)?
@@ -26,19 +26,13 @@ public struct Index<M: Model>: SchemaPart, Sendable {
     }
   }
 
-  fileprivate func unique() -> Index {
-    var copy = self
-    copy.isUnique = true
-    return copy
-  }
+  fileprivate func unique() -> Index { changed { $0.isUnique = true } }
 
   /// Only records that pass have an entry.
   public func `where`(
     @ConditionBuilder _ condition: @escaping @Sendable (Fields<M>) -> Condition
   ) -> Index {
-    var copy = self
-    copy.condition = { condition(Fields<M>()) }
-    return copy
+    changed { $0.condition = { condition(Fields<M>()) } }
   }
 
   /// The entries hold a copy of these properties and of those that the index is over, so that
@@ -127,7 +121,7 @@ extension Condition {
 }
 
 /// A result that the database keeps up to date; a line of a ``Schema``.
-public struct View<M: Model>: SchemaPart, Sendable {
+public struct View<M: Model>: SchemaPart, Refinable, Sendable {
   fileprivate let content: @Sendable () throws -> ViewDefinition.Content
   fileprivate var condition: (@Sendable () -> Condition)?
 
@@ -135,9 +129,7 @@ public struct View<M: Model>: SchemaPart, Sendable {
   public func `where`(
     @ConditionBuilder _ condition: @escaping @Sendable (Fields<M>) -> Condition
   ) -> View {
-    var copy = self
-    copy.condition = { condition(Fields<M>()) }
-    return copy
+    changed { $0.condition = { condition(Fields<M>()) } }
   }
 
   /// The schema item that declares the view.

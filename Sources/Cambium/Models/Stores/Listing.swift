@@ -3,7 +3,7 @@
 ///
 ///     let late = try await store.list(
 ///       Listing<Flight>().where { $0.departureDelay > 60 }.order(by: \.scheduled).limit(50))
-public struct Listing<M: Model>: Hashable, Sendable {
+public struct Listing<M: Model>: Hashable, Sendable, Refinable {
   /// The condition that they meet; nil for all.
   public private(set) var condition: Condition?
   /// The properties by which they are ordered; ties are broken by the key.
@@ -15,12 +15,6 @@ public struct Listing<M: Model>: Hashable, Sendable {
 
   /// Asks for all models, in the order of their keys.
   public init() {}
-
-  private func changed(_ change: (inout Listing) -> Void) -> Listing {
-    var copy = self
-    change(&copy)
-    return copy
-  }
 
   /// Narrows to what passes, one condition per line; a second call narrows further.
   public func `where`(@ConditionBuilder _ condition: (Fields<M>) -> Condition) -> Listing {

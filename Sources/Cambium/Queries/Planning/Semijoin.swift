@@ -154,10 +154,6 @@ extension Condition.Test {
 
   /// The test of one property, as the record sees it that the first reference leads to.
   fileprivate var behindFirstHop: Condition.Test {
-    mapping { path in
-      var path = path
-      path.hops.removeFirst()
-      return path
-    }
+    mapping { path in path.changed { $0.hops.removeFirst() } }
   }
 }

@@ -133,11 +133,7 @@ private struct GroupShape {
     }
     program = try condition.map { try ConditionProgram($0.test.mapping(own), in: scope) }
     order = try QueryOrder(
-      orderings.map { ordering in
-        var ordering = ordering
-        ordering.path = own(ordering.path)
-        return ordering
-      }, in: scope)
+      orderings.map { ordering in ordering.changed { $0.path = own(ordering.path) } }, in: scope)
     for path in orderings.map(\.path) + (condition?.test.paths ?? []) {
       let name = path.property ?? path.description
       if columns.contains(path.description) || columns.contains(name) { continue }

@@ -58,7 +58,7 @@ public struct Condition: Hashable, Sendable {
 }
 
 /// A property, by the path that leads to it from a record.
-public struct PropertyPath: Hashable, Sendable {
+public struct PropertyPath: Hashable, Sendable, Refinable {
   /// A function that is applied to the value before it is compared.
   package enum Function: String, Hashable, Sendable {
     /// The number of characters of a text, of elements of an array.
@@ -92,7 +92,7 @@ public struct PropertyPath: Hashable, Sendable {
 }
 
 /// One criterion by which a result is sorted.
-public struct Ordering: Hashable, Sendable {
+public struct Ordering: Hashable, Sendable, Refinable {
   /// The place of records that have no value.
   public enum Nulls: Hashable, Sendable {
     /// Before the others.

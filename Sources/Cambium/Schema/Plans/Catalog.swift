@@ -4,7 +4,7 @@
 /// Names are only ever added, by `define` operations in the log, so a newer catalog reads older
 /// records. Names are equal when their bytes are. Looking one up is the first step of reading a
 /// property, so it is a hash table of its own: 20 ns, no allocation.
-struct Catalog: Sendable {
+struct Catalog: Sendable, Refinable {
   /// The declared collections.
   var collections = Collections()
   private(set) var names: [String] = []
@@ -19,9 +19,7 @@ struct Catalog: Sendable {
 
   /// A copy for one of these objects, which would retain itself otherwise.
   var withoutSlots: Catalog {
-    var copy = self
-    copy.collections.slots = Slots()
-    return copy
+    changed { $0.collections.slots = Slots() }
   }
 
   /// The number of names.

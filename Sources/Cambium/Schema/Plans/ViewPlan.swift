@@ -91,7 +91,7 @@ struct ViewProperty: Hashable, Sendable {
 }
 
 /// Aggregates by group.
-struct GroupsPlan: Sendable {
+struct GroupsPlan: Sendable, Refinable {
   /// The properties whose values make a group.
   let by: [ViewProperty]
   /// The properties whose values are summed, each once.
@@ -139,9 +139,7 @@ struct GroupsPlan: Sendable {
 extension GroupsPlan {
   /// The same plan, with other aggregates of the values that it keeps.
   func measuring(_ measures: [Measure]) -> GroupsPlan {
-    var copy = self
-    copy.measures = measures
-    return copy
+    changed { $0.measures = measures }
   }
 }
 
