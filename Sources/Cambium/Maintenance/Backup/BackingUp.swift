@@ -72,25 +72,21 @@ extension Database {
   ) throws -> BackupAddition {
     let path = Database.located(path)
     return try translating {
-      if Files.exists(path) {
-        throw DatabaseError.misuse(reason: "\(path) exists already; choose a new path")
-      }
+      try Database.checkIsNew(path)
       try Database.checkParent(of: path)
       Database.sweepBackups(of: path)
-      // A directory can be claimed, so that whoever sweeps knows whether it was abandoned.
-      let claim = try ClaimedDirectory(
-        creating: Database.temporaryPath(path, "."), directory.permissions)
-      defer { try? Files.removeDirectory(claim.path) }
-      let half = "\(claim.path)/\(BackupDirectory.part(1))"
-      let file = try FileWriter(creating: half, bugs: directory.options.plantedBugs)
-      let addition = try backUp(into: file.append, progress: progress)
-      try file.sync()
-      try Files.rename(half, to: path)
-      do { try Files.sync(Files.parent(of: path)) } catch {
-        try? Files.remove(path)
-        throw error
+      return try Database.withTemporaryDirectory(path, ".", directory.permissions) { temporary in
+        let half = "\(temporary)/\(BackupDirectory.part(1))"
+        let file = try FileWriter(creating: half, bugs: directory.options.plantedBugs)
+        let addition = try backUp(into: file.append, progress: progress)
+        try file.sync()
+        try Files.rename(half, to: path)
+        do { try Files.sync(Files.parent(of: path)) } catch {
+          try? Files.remove(path)
+          throw error
+        }
+        return addition
       }
-      return addition
     }
   }
 

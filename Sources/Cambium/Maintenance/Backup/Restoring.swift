@@ -35,9 +35,7 @@ extension Database {
     progress: ProgressHandler? = nil
   ) throws -> SequenceNumber {
     let (path, backup) = (located(path), located(backup))
-    if Files.exists(path) {
-      throw DatabaseError.misuse(reason: "\(path) exists already; choose a new path")
-    }
+    try checkIsNew(path)
     return try naming(backup) {
       let check = try BackupScan(backup, wantedTime: moment.microseconds, progress)
       try check.check()

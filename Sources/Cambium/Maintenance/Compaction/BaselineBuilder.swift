@@ -2,15 +2,9 @@ import LMDB
 
 /// Makes a baseline.
 struct BaselineBuilder {
-  private let directory: OpenDirectory
-  private let horizon: SequenceNumber
-  private let progress: ProgressReporter
-
-  init(_ directory: OpenDirectory, upTo horizon: SequenceNumber, _ progress: ProgressReporter) {
-    self.directory = directory
-    self.horizon = horizon
-    self.progress = progress
-  }
+  let directory: OpenDirectory
+  let horizon: SequenceNumber
+  let progress: ProgressReporter
 
   /// Folds, cuts, copies compactly, and syncs.
   ///
@@ -22,9 +16,7 @@ struct BaselineBuilder {
     let kept = try removalsToKeep()
     let scratch = "\(place)/scratch"
     try Files.createDirectory(scratch)
-    try Baseline.current(directory)?.makeState(in: scratch)
-    let state = try State(
-      at: scratch, generation: 0, directory.options.environment(readOnly: false))
+    let state = try directory.scratchState(in: scratch)
     // Archived records still refer to their blobs.
     let isArchiving = try directory.log.read { try $0.isArchiving() }
     var blobs =

@@ -159,16 +159,17 @@ final class CompactionRun {
   }
 
   private func publishBaseline(upTo horizon: SequenceNumber) throws {
-    let claim = try ClaimedDirectory(
-      creating: Database.temporaryPath("\(directory.path)/baseline", "-"))
-    defer {
-      if Files.exists(claim.path) { try? Files.removeDirectory(claim.path) }
-    }
-    let (mark, blobs) = try BaselineBuilder(directory, upTo: horizon, progress).make(in: claim.path)
-    let unused = try writer.step("publish", &pace) { _ in
-      try publish(Baseline(directory: directory, mark: mark), from: claim.path, givingUp: blobs)
+    let unused = try Database.withTemporaryDirectory("\(directory.path)/baseline") { place in
+      let (mark, blobs) = try builder(upTo: horizon).make(in: place)
+      return try writer.step("publish", &pace) { _ in
+        try publish(Baseline(directory: directory, mark: mark), from: place, givingUp: blobs)
+      }
     }
     for path in unused { try? Files.removeDirectory(path) }
+  }
+
+  func builder(upTo horizon: SequenceNumber) -> BaselineBuilder {
+    BaselineBuilder(directory: directory, horizon: horizon, progress: progress)
   }
 
   /// - Returns: The paths of directories that are no longer used, and have only to be removed.

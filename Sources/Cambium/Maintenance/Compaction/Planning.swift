@@ -22,19 +22,14 @@ extension Database {
     try compacting(progress) { run in
       let (horizon, archives) = try run.target(of: retention)
       let plan = try run.begin(upTo: horizon, archives: archives)
-      return measures ? try CompactionPlanner(run).measured(plan) : plan
+      return measures ? try CompactionPlanner(run: run).measured(plan) : plan
     }
   }
 }
 
 private struct CompactionPlanner {
-  private let directory: OpenDirectory
-  private let run: CompactionRun
-
-  init(_ run: CompactionRun) {
-    self.run = run
-    directory = run.directory
-  }
+  let run: CompactionRun
+  private var directory: OpenDirectory { run.directory }
 
   func measured(_ plan: Compaction) throws -> Compaction {
     if plan.transactions == 0 { return plan }
@@ -43,23 +38,16 @@ private struct CompactionPlanner {
     return plan
   }
 
-  private func inTemporaryDirectory<R>(_ body: (String) throws -> R) throws -> R {
-    let claim = try ClaimedDirectory(
-      creating: Database.temporaryPath("\(directory.path)/baseline", "-"))
-    defer { try? Files.removeDirectory(claim.path) }
-    return try body(claim.path)
-  }
-
   private func baselineBytes(_ plan: Compaction) throws -> UInt64 {
-    try inTemporaryDirectory { scratch in
-      _ = try BaselineBuilder(directory, upTo: plan.horizon, run.progress).make(in: scratch)
+    try Database.withTemporaryDirectory("\(directory.path)/baseline") { scratch in
+      _ = try run.builder(upTo: plan.horizon).make(in: scratch)
       return Files.size(of: "\(scratch)/data.mdb")
     }
   }
 
   /// The state's pages in use, of a copy that is cut.
   private func stateBytes(_ plan: Compaction) throws -> UInt64 {
-    try inTemporaryDirectory { scratch in
+    try Database.withTemporaryDirectory("\(directory.path)/baseline") { scratch in
       let current = try directory.currentState().environment
       try EnvironmentCopy(of: current, to: "\(scratch)/data.mdb").run()
       let state = try State(

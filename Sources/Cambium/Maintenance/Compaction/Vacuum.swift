@@ -83,22 +83,22 @@ private struct VacuumRun {
     _ name: String, _ environment: Environment, _ result: inout Vacuum,
     _ finish: (_ copy: String) throws -> Void
   ) throws {
-    let claim = try ClaimedDirectory(creating: Database.temporaryPath("\(path)/vacuum", "-"))
-    defer { try? Files.removeDirectory(claim.path) }
-    let (old, new) = ("\(path)/\(name)/data.mdb", "\(claim.path)/data.mdb")
-    let before = try PageWalker.walk(old)
-    try EnvironmentCopy(of: environment, to: new).run()
-    environment.close()
-    try finish(claim.path)
-    try check(try PageWalker.walk(new), against: before, name)
-    try Files.sync(new)
-    result.bytesBefore += Files.size(of: old)
-    result.bytesAfter += Files.size(of: new)
-    guard Files.isUnused(old) else {
-      throw DatabaseError.busy(reason: "another process has \(path) open; close it there first")
+    try Database.withTemporaryDirectory("\(path)/vacuum") { copy in
+      let (old, new) = ("\(path)/\(name)/data.mdb", "\(copy)/data.mdb")
+      let before = try PageWalker.walk(old)
+      try EnvironmentCopy(of: environment, to: new).run()
+      environment.close()
+      try finish(copy)
+      try check(try PageWalker.walk(new), against: before, name)
+      try Files.sync(new)
+      result.bytesBefore += Files.size(of: old)
+      result.bytesAfter += Files.size(of: new)
+      guard Files.isUnused(old) else {
+        throw DatabaseError.busy(reason: "another process has \(path) open; close it there first")
+      }
+      try Files.replace(old, with: new)
+      try Files.sync("\(path)/\(name)")
     }
-    try Files.replace(old, with: new)
-    try Files.sync("\(path)/\(name)")
   }
 
   /// Compares what a copy's pages hold with what the file's did.

@@ -64,9 +64,7 @@ extension Database {
     options: Options = Options(), progress: ProgressHandler? = nil
   ) throws -> RepairedLog {
     let (path, newPath) = (located(path), located(newPath))
-    if Files.exists(newPath) {
-      throw DatabaseError.misuse(reason: "\(newPath) exists already; choose a new path")
-    }
+    try checkIsNew(newPath)
     return try naming(path) {
       try withLogAtRest(path, options) {
         var examiner = LogExaminer(path, progress)

@@ -25,9 +25,7 @@ extension Database {
     let head = try head
     let last = min(until ?? head, head)
     let path = Database.located(path)
-    if Files.exists(path) {
-      throw DatabaseError.misuse(reason: "\(path) exists already; choose a new path")
-    }
+    try Database.checkIsNew(path)
     try translating {
       try compaction().whileNothingIsDropped {
         try Database.create(path, directory.options) { copy in

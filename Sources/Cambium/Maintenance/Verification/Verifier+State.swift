@@ -33,16 +33,14 @@ extension Verifier {
     _ body: (inout Verifier, State) throws -> Void
   ) throws {
     let parent = directory.isReadOnly ? Verifier.temporaryDirectory : directory.path
-    let place = Database.temporaryPath("\(parent)/verify", "-")
-    let claim = try ClaimedDirectory(
-      creating: place, directory.isReadOnly ? .ownerOnly : .asParent)
-    defer { withExtendedLifetime(claim) { try? Files.removeDirectory(place) } }
-    try Baseline.current(directory)?.makeState(in: place)
-    let scratch = try State(
-      at: place, generation: 0, directory.options.environment(readOnly: false))
-    var replay = try Replay(into: scratch, stepBytes: stepBytes)
-    try replay.run(directory.log, upTo: applied, progress)
-    try body(&self, scratch)
+    try Database.withTemporaryDirectory(
+      "\(parent)/verify", "-", directory.isReadOnly ? .ownerOnly : .asParent
+    ) { place in
+      let scratch = try directory.scratchState(in: place)
+      var replay = try Replay(into: scratch, stepBytes: stepBytes)
+      try replay.run(directory.log, upTo: applied, progress)
+      try body(&self, scratch)
+    }
   }
 
   private mutating func compare(_ reader: StateReader, _ scratch: State) throws {
