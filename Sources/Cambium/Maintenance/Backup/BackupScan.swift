@@ -41,10 +41,7 @@ final class BackupScan {
   /// The baseline whose file is being read.
   private var baseline: BaselineMark?
   private var baselineDigest = Digest()
-  /// The blob whose chunks are being read.
-  private var blob: [UInt8]?
-  private var blobDigest = Digest()
-  private var blobSize: UInt64 = 0
+  private var blobs = BlobDigest()
   private var whole: Set<[UInt8]> = []
   /// The blobs that are referred to; nil where that is not asked.
   private var references: BackupReferences?
@@ -190,7 +187,7 @@ final class BackupScan {
 
   private func step(_ kind: PieceKind, _ content: [UInt8]) throws -> Step {
     if kind != .baselineFile { try finishBaseline() }
-    if kind != .chunks { finishBlob() }
+    if kind != .chunks { blobs.end(take) }
     switch kind {
     case .start, .end: throw DatabaseError.corrupt(reason: "it starts twice")
     case .baseline: return try begin(content.lend { try BaselineMark($0) })
@@ -264,31 +261,21 @@ final class BackupScan {
   private func chunks(_ content: [UInt8]) throws -> [(key: [UInt8], value: [UInt8])] {
     let chunks = try content.lend { try PieceOfChunks.chunks($0) }
     for chunk in chunks {
-      let hash = Array(chunk.key.prefix(Digest.bytesCount))
-      if hash != blob {
-        finishBlob()
-        blob = hash
-        blobDigest = Digest()
-        blobSize = 0
-      }
-      let content = try chunk.value.lend { try BlobChunk.content($0, key: chunk.key) }
-      blobDigest.update(content)
-      blobSize += UInt64(content.count)
+      blobs.begin(chunk.key, take)
+      blobs.add(try chunk.value.lend { try BlobChunk.content($0, key: chunk.key) })
     }
     return chunks
   }
 
-  private func finishBlob() {
-    if let hash = blob, blobDigest.current() == hash {
-      whole.insert(hash)
-      references?.add(hash, size: blobSize)
-    }
-    blob = nil
+  private func take(_ blob: BlobDigest.Blob) {
+    guard blob.isWhole else { return }
+    whole.insert(blob.hash)
+    references?.add(blob.hash, size: blob.size)
   }
 
   private func finish(_ end: PartEnd) throws {
     try finishBaseline()
-    finishBlob()
+    blobs.end(take)
     beginAtZero()
     guard end.head.sequence == head.sequence, end.head.link == head.link else {
       throw DatabaseError.corrupt(reason: "it ends with transaction \(head.sequence)")

@@ -228,28 +228,25 @@ struct LogExaminer {
 
   private mutating func readBlobs() throws {
     var chunks = try TableScan(file, table: "blobs")
-    var hash: [UInt8] = []
-    var digest = Digest()
+    var blobs = BlobDigest()
+    var damaged: Set<[UInt8]> = []
     var count: UInt64 = 0
+    func take(_ blob: BlobDigest.Blob) { if !blob.isWhole { damaged.insert(blob.hash) } }
     while let step = chunks.next() {
       guard case .entry(let key, let value) = step, key.count == Digest.bytesCount + 4 else {
         continue
       }
-      let address = Array(key.prefix(Digest.bytesCount))
-      if address != hash {
-        if !hash.isEmpty && digest.current() != hash { damagedBlobs.insert(hash) }
-        hash = address
-        digest = Digest()
-      }
+      blobs.begin(key, take)
       if let content = try? value.lend({ try BlobChunk.content($0, key: key) }) {
-        digest.update(content)
+        blobs.add(content)
       } else {
-        damagedBlobs.insert(address)
+        damaged.insert(Array(key.prefix(Digest.bytesCount)))
       }
       count += 1
       try progress.tellSeldom("blobs", count, chunks.entries)
     }
-    if !hash.isEmpty && digest.current() != hash { damagedBlobs.insert(hash) }
+    blobs.end(take)
+    damagedBlobs = damaged
     result.blobsLost = damagedBlobs.count
   }
 }

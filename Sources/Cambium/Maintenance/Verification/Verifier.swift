@@ -181,31 +181,23 @@ struct Verifier {
   /// Reads every chunk, and checks each blob against the hash that is its address.
   private mutating func checkBlobs() throws {
     var last: [UInt8] = []
-    var hash: [UInt8] = []
-    var digest = Digest()
+    var blobs = BlobDigest()
     // Blobs that are being given up may have lost chunks already.
     let givenUp = Set(try directory.log.read { try $0.blobsGivenUp() })
+    func take(_ blob: BlobDigest.Blob) throws {
+      if !blob.isWhole, !givenUp.contains(blob.hash) { throw Verifier.badBlob }
+    }
     while true {
       let chunks = try directory.log.read { try $0.chunks(after: last, bytes: 16 << 20) }
       for chunk in chunks {
-        if Array(chunk.key.prefix(Digest.bytesCount)) != hash {
-          if isBad(digest, hash, givenUp) { throw Verifier.badBlob }
-          hash = Array(chunk.key.prefix(Digest.bytesCount))
-          digest = Digest()
-        }
-        digest.update(try chunk.value.lend { try BlobChunk.content($0, key: chunk.key) })
+        try blobs.begin(chunk.key, take)
+        blobs.add(try chunk.value.lend { try BlobChunk.content($0, key: chunk.key) })
       }
       guard let newest = chunks.last else { break }
       last = newest.key
       try progress.tell("blobs", 0)
     }
-    if isBad(digest, hash, givenUp) { throw Verifier.badBlob }
-  }
-
-  private func isBad(
-    _ digest: borrowing Digest, _ hash: [UInt8], _ givenUp: Set<[UInt8]>
-  ) -> Bool {
-    !hash.isEmpty && digest.current() != hash && !givenUp.contains(hash)
+    try blobs.end(take)
   }
 
   private static let badBlob = DatabaseError.corrupt(
