@@ -66,14 +66,8 @@ struct BackupRun {
     try progress.tell("backup", end.head.sequence.rawValue, target.rawValue)
     var segment = Segment(after: end.head.sequence)
     for record in try nextRecords() where record.sequence <= target {
-      guard record.sequence == end.head.sequence.next,
-        directory.log.isNext(record, after: end.head.link)
-      else {
-        throw DatabaseError.corrupt(
-          reason: "the chain of the log breaks at record \(end.head.sequence.next)")
-      }
+      try directory.log.advance(&end.head, to: record)
       segment.append(record.stored())
-      end.head.advance(to: record)
       if segment.records.count >= BackupFile.pieceBytes {
         try pieces.add(.records, PieceOfRecords.stored(segment))
         segment = Segment(after: end.head.sequence)

@@ -52,3 +52,16 @@ extension LogReader {
     return records
   }
 }
+
+extension Log {
+  /// Goes on to the next record of the chain.
+  ///
+  /// - Throws: ``DatabaseError/corrupt(reason:)`` where another record follows.
+  func advance(_ head: inout LogHead, to record: TransactionRecord) throws {
+    guard record.sequence == head.sequence.next, isNext(record, after: head.link) else {
+      throw DatabaseError.corrupt(
+        reason: "the chain of the log breaks at record \(head.sequence.next)")
+    }
+    head.advance(to: record)
+  }
+}

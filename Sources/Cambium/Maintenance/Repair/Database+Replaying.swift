@@ -105,34 +105,11 @@ private struct LogCopy {
 
   /// Records for one transaction of the copy.
   private func someRecords(_ head: inout LogHead) throws -> [TransactionRecord] {
-    var copied: [TransactionRecord] = []
-    var bytes = 0
-    while head.sequence < last, bytes < Replay.stepBytes {
-      let before = head.sequence
-      for record in try records(after: before) where record.sequence > before {
-        guard record.sequence == head.sequence.next, source.isNext(record, after: head.link) else {
-          throw DatabaseError.corrupt(
-            reason: "the chain of the log breaks at record \(head.sequence.next)")
-        }
-        if record.sequence > last { return copied }
-        copied.append(record)
-        head.advance(to: record)
-        bytes += record.operations.count + 256
-      }
-    }
-    return copied
-  }
-
-  /// Some of the records after one: what a segment has, or the next record of the log.
-  private func records(after sequence: SequenceNumber) throws -> [TransactionRecord] {
-    try source.read { log in
-      guard let archived = try log.archived(), archived.contains(sequence.next) else {
-        return [try log.record(sequence.next)]
-      }
-      var records: [TransactionRecord] = []
-      try log.segment(after: sequence)?.forEach { records.append($0) }
-      return records
-    }
+    let after = head.sequence
+    let found = try source.read { try $0.records(after: after, bytes: Replay.stepBytes) }
+    let records = found.filter { $0.sequence <= last }
+    for record in records { try source.advance(&head, to: record) }
+    return records
   }
 
   private func copyTags(to writer: borrowing LogWriter) throws {
