@@ -18,10 +18,7 @@ struct BackupReferences {
 
   /// Notes what a record refers to.
   mutating func take(_ record: TransactionRecord) throws {
-    var operations = OperationReader(record.operations)
-    while let operation = try operations.next() {
-      try BlobReferences.forEach(in: operation) { want($0, "record \(record.sequence)") }
-    }
+    try BlobReferences.forEach(in: record) { want($0, "record \(record.sequence)") }
   }
 
   /// Takes a piece of a baseline's file. A file it must be, since its pages refer to each other.

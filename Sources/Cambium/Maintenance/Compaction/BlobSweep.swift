@@ -92,10 +92,7 @@ struct BlobSweep {
     var sequence = after
     while sequence < last {
       sequence = sequence.next
-      var operations = OperationReader(try log.record(sequence).operations)
-      while let operation = try operations.next() {
-        try BlobReferences.forEach(in: operation) { body($0.hash) }
-      }
+      try BlobReferences.forEach(in: try log.record(sequence)) { body($0.hash) }
     }
   }
 }

@@ -57,10 +57,7 @@ extension Database {
   public func compact(
     keeping retention: Retention? = nil, progress: ProgressHandler? = nil
   ) throws -> Compaction {
-    try compacting(progress) { run in
-      let (horizon, archives) = try run.target(of: retention)
-      return try run.compact(upTo: horizon, archives: archives)
-    }
+    try compacting(progress) { try $0.compact(keeping: retention) }
   }
 
   /// Drops everything before a moment, whatever policy, tags and consumers say.

@@ -38,10 +38,7 @@ final class CompactionJob: Job {
     let looks = looks.exchange(false, ordering: .relaxed)
     let run = CompactionRun(writer, progress)
     if try looks && run.isWorthIt() {
-      _ = try run.whileAlone { run in
-        let (horizon, archives) = try run.target(of: nil)
-        return try run.compact(upTo: horizon, archives: archives)
-      }
+      _ = try run.whileAlone { try $0.compact(keeping: nil) }
     } else if try run.isUnfinished() {
       _ = try run.whileAlone { try $0.finish() }
     }

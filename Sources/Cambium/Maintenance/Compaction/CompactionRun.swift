@@ -86,6 +86,12 @@ final class CompactionRun {
     return droppable >= Double(max(UInt64(directory.options.compactionLook.bytes), stateBytes))
   }
 
+  /// Compacts what a policy, or that of the database, does not keep.
+  func compact(keeping retention: Retention?) throws -> Compaction {
+    let (horizon, archives) = try target(of: retention)
+    return try compact(upTo: horizon, archives: archives)
+  }
+
   /// Compacts up to a moment, after finishing what was begun before.
   func compact(upTo horizon: SequenceNumber, archives: Bool) throws -> Compaction {
     try finish()

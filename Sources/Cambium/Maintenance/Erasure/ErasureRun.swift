@@ -267,12 +267,7 @@ struct ErasureRun {
       state.environment.close()
       try Files.removeDirectory(state.environment.path)
     }
-    try new.forEachRecord { record in
-      var operations = OperationReader(record.operations)
-      while let operation = try operations.next() {
-        try BlobReferences.forEach(in: operation) { blobs.remove($0.hash) }
-      }
-    }
+    try new.forEachRecord { try BlobReferences.forEach(in: $0) { blobs.remove($0.hash) } }
     self.blobs = blobs
   }
 

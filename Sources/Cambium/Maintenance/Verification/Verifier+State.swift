@@ -77,12 +77,7 @@ extension Verifier {
           try key.equals(otherKey) && areSame(name, key, value, otherValue)
         }
       }
-      if !isSame {
-        return result.add(
-          "state", "\(name), entry \(count): \(place(name, a)) is not what the log says")
-      }
-      count += 1
-      if count % 4096 == 0 { try progress.tell("comparing \(name)", count) }
+      guard try goesOn(isSame, name, a, &count) else { return }
       isThere = (try settle(&a, a.next(), name), try settle(&b, b.next(), name))
     }
     if isThere.0 != isThere.1 {
@@ -103,17 +98,26 @@ extension Verifier {
         if key.array() == StateHead.cutName || mayDiffer(name, key) { return true }
         return try stored.access.get(own, key) { try areSame(name, key, $0, value) } ?? false
       }
-      if !isSame {
-        return result.add(
-          "state", "\(name), entry \(count): \(place(name, cursor)) is not what the log says")
-      }
-      count += 1
-      if count % 4096 == 0 { try progress.tell("comparing \(name)", count) }
+      guard try goesOn(isSame, name, cursor, &count) else { return }
       isThere = try cursor.next()
     }
   }
 
   // MARK: Entries that the log does not determine
+
+  /// Counts an entry that was compared; one that differs is a finding, and ends its table.
+  private mutating func goesOn(
+    _ isSame: Bool, _ name: String, _ cursor: borrowing Cursor, _ count: inout UInt64
+  ) throws -> Bool {
+    if !isSame {
+      result.add(
+        "state", "\(name), entry \(count): \(place(name, cursor)) is not what the log says")
+      return false
+    }
+    count += 1
+    if count % 4096 == 0 { try progress.tell("comparing \(name)", count) }
+    return true
+  }
 
   /// Advances to the next entry that must be as the log says.
   ///

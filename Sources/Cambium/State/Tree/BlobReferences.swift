@@ -80,6 +80,12 @@ enum BlobReferences {
     }
   }
 
+  /// Visits each in the operations of a record.
+  static func forEach(in record: TransactionRecord, _ body: (Blob) throws -> Void) throws {
+    var operations = OperationReader(record.operations)
+    while let operation = try operations.next() { try forEach(in: operation, body) }
+  }
+
   /// Visits each reference in the versions of a state, present and past.
   static func forEach(in state: State, _ body: (Blob) throws -> Void) throws {
     let transaction = try ReadTransaction(state.environment, tables: [])
