@@ -13,6 +13,20 @@ protocol ByteSink: ~Copyable {
 
 extension [UInt8]: ByteSink {
   mutating func append(utf8 text: String) { append(contentsOf: text.utf8) }
+
+  /// The bytes of a number, to which others may be added.
+  @inline(__always)
+  init<T: FixedWidthInteger & BitwiseCopyable>(littleEndian value: T) {
+    self = []
+    append(littleEndian: value)
+  }
+
+  /// The bytes of a number in the order in which numbers sort.
+  @inline(__always)
+  init<T: FixedWidthInteger & BitwiseCopyable>(bigEndian value: T) {
+    self = []
+    append(bigEndian: value)
+  }
 }
 
 extension ByteSink where Self: ~Copyable {

@@ -58,8 +58,7 @@ struct BaselineMark: Equatable, Sendable {
   }
 
   func stored() -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.append(littleEndian: sequence.rawValue)
+    var bytes = [UInt8](littleEndian: sequence.rawValue)
     bytes.append(littleEndian: clock)
     bytes.append(littleEndian: time)
     bytes += link + digest

@@ -105,8 +105,7 @@ struct LogHead: Equatable, Sendable {
   }
 
   func stored() -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.append(littleEndian: sequence.rawValue)
+    var bytes = [UInt8](littleEndian: sequence.rawValue)
     bytes.append(littleEndian: clock.rawValue)
     bytes.append(littleEndian: time)
     bytes.append(littleEndian: transaction)
@@ -179,8 +178,7 @@ struct StateMark: Equatable, Sendable {
   }
 
   func stored() -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.append(littleEndian: generation)
+    var bytes = [UInt8](littleEndian: generation)
     bytes.append(isClean ? 1 : 0)
     bytes.append(varint: UInt64(boot.utf8.count))
     bytes.append(contentsOf: boot.utf8)
@@ -212,8 +210,7 @@ struct CheckpointMark: Equatable, Sendable {
   }
 
   func stored() -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.append(littleEndian: sequence.rawValue)
+    var bytes = [UInt8](littleEndian: sequence.rawValue)
     bytes.append(littleEndian: logBytes)
     bytes.append(littleEndian: fold)
     return bytes

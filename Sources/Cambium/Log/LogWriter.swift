@@ -62,9 +62,7 @@ struct LogWriter: ~Copyable {
   }
 
   func setNumber(_ name: String, to number: UInt64) throws {
-    var bytes: [UInt8] = []
-    bytes.append(littleEndian: number)
-    try put(name, bytes)
+    try put(name, [UInt8](littleEndian: number))
   }
 
   /// Stores the mark of the baseline that replaces the records up to a number.
@@ -84,8 +82,7 @@ struct LogWriter: ~Copyable {
 
   /// Stores the moment up to which the past is being dropped.
   func setHorizon(_ horizon: SequenceNumber, archives: Bool) throws {
-    var bytes: [UInt8] = []
-    bytes.append(littleEndian: horizon.rawValue)
+    var bytes = [UInt8](littleEndian: horizon.rawValue)
     bytes.append(archives ? 1 : 0)
     try put("horizon", bytes)
   }

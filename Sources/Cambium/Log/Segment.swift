@@ -41,8 +41,7 @@ struct Segment {
   }
 
   var key: [UInt8] {
-    var key: [UInt8] = []
-    key.append(bigEndian: first.rawValue)
+    var key = [UInt8](bigEndian: first.rawValue)
     key.append(bigEndian: last.rawValue)
     return key
   }
@@ -104,8 +103,7 @@ struct Segment {
 extension LogReader {
   /// The first segment with a record after one, or nil.
   func segment(after sequence: SequenceNumber) throws -> Segment? {
-    var bound: [UInt8] = []
-    bound.append(bigEndian: sequence.next.rawValue)
+    let bound = [UInt8](bigEndian: sequence.next.rawValue)
     var cursor = try Cursor(access, tables.segments)
     // Segments are in order and do not overlap, so the one before may contain it.
     var isThere = try bound.lend { try cursor.seekBefore($0) }

@@ -38,9 +38,7 @@ struct PartStart: Equatable {
   }
 
   func stored() -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.append(littleEndian: part)
-    return bytes + format.stored() + head.stored()
+    return [UInt8](littleEndian: part) + format.stored() + head.stored()
   }
 }
 
@@ -117,8 +115,7 @@ enum PieceOfChunks {
 /// Records on their way.
 enum PieceOfRecords {
   static func stored(_ segment: Segment) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.append(littleEndian: segment.first.rawValue)
+    var bytes = [UInt8](littleEndian: segment.first.rawValue)
     bytes.append(littleEndian: segment.last.rawValue)
     return bytes + segment.records
   }

@@ -57,9 +57,7 @@ enum BackupFile {
   }
 
   static func seed(_ number: UInt64) -> UInt64 {
-    var bytes: [UInt8] = []
-    bytes.append(littleEndian: number)
-    return bytes.lend { Checksum.of($0) }
+    return [UInt8](littleEndian: number).lend { Checksum.of($0) }
   }
 }
 

@@ -41,8 +41,7 @@ struct Excision: ~Copyable {
   private var reader: StateReader { StateReader(access: transaction.access, tables: tables) }
 
   private static func key(_ parent: UInt64, _ key: Key) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.append(bigEndian: parent)
+    var bytes = [UInt8](bigEndian: parent)
     key.append(to: &bytes)
     return bytes
   }
@@ -125,9 +124,7 @@ struct Excision: ~Copyable {
 
   /// Takes out what was removed from below a node.
   private mutating func takeOutRemoved(below node: UInt64) throws {
-    var prefix: [UInt8] = []
-    prefix.append(bigEndian: node)
-    while let treeKey = try firstRemoval(prefix) { try takeOut(treeKey) }
+    while let treeKey = try firstRemoval([UInt8](bigEndian: node)) { try takeOut(treeKey) }
   }
 
   private func firstRemoval(_ prefix: [UInt8]) throws -> [UInt8]? {
@@ -191,9 +188,7 @@ struct Excision: ~Copyable {
   }
 
   private func deleteCount(of node: UInt64) throws {
-    var key: [UInt8] = []
-    key.append(bigEndian: node)
-    try delete(tables.counts, key)
+    try delete(tables.counts, [UInt8](bigEndian: node))
   }
 
   /// Counts one child less for the parent in a tree's key.
@@ -201,9 +196,7 @@ struct Excision: ~Copyable {
     let key = Array(treeKey.prefix(8))
     let count = try reader.childCount(try key.lend { try $0.bigEndian(at: 0) }) - 1
     if count <= 0 { return try delete(tables.counts, key) }
-    var bytes: [UInt8] = []
-    bytes.append(littleEndian: UInt64(count))
-    try put(tables.counts, key, bytes)
+    try put(tables.counts, key, [UInt8](littleEndian: UInt64(count)))
   }
 }
 

@@ -179,8 +179,7 @@ struct StateSizes {
 
   /// A node's count of children, where it has some.
   private mutating func addCount(of node: UInt64, _ label: SizeLabel) throws {
-    var key: [UInt8] = []
-    key.append(bigEndian: node)
+    let key = [UInt8](bigEndian: node)
     let bytes = try key.lend { key in
       let table = reader.tables.counts
       return try reader.access.get(table, key) { key.byteCount + $0.byteCount + table.sealBytes }

@@ -194,9 +194,7 @@ extension Verifier {
       // A property may nest as deep as a value by itself, so the record around it does not count.
       try node.value?.append(to: &value, depth: -1)
       digest.update(value)
-      var modified: [UInt8] = []
-      modified.append(bigEndian: try node.modified?.rawValue ?? 0)
-      digest.update(modified)
+      digest.update([UInt8](bigEndian: try node.modified?.rawValue ?? 0))
     }
     return (digest.finish(), count)
   }

@@ -98,9 +98,7 @@ extension QueryCursor: LosslessStringConvertible {
 
   /// The place behind so many computed results.
   init(query: UInt64, computed: Int) {
-    var order: [UInt8] = []
-    order.append(littleEndian: UInt64(computed))
-    self.init(index: nil, query: query, order: order, key: [])
+    self.init(index: nil, query: query, order: [UInt8](littleEndian: UInt64(computed)), key: [])
   }
 }
 

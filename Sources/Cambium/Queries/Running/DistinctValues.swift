@@ -28,8 +28,7 @@ struct DistinctValues: ~Copyable {
     }
     if seen.contains(key) { return false }
     if later == nil { later = ExternalSort() }
-    var entry: [UInt8] = []
-    entry.append(bigEndian: laterCount)
+    let entry = [UInt8](bigEndian: laterCount)
     laterCount += 1
     try later?.add(key, entry + Value.array(values).stored())
     return false

@@ -144,8 +144,7 @@ extension QueryGroups {
     if parts == nil { parts = ExternalSort() }
     for (group, key) in sorted {
       let values = try Value.array(firsts[group]).stored()
-      var bytes: [UInt8] = []
-      bytes.append(littleEndian: UInt32(values.count))
+      var bytes = [UInt8](littleEndian: UInt32(values.count))
       bytes += values
       for accumulator in accumulators[(group * measures.count)...].prefix(measures.count) {
         accumulator.append(to: &bytes)

@@ -85,8 +85,7 @@ extension QueryRun {
     var sorting = QuerySorting(top: nil)
     var number: UInt64 = 0
     try forEachValues { values in
-      var place: [UInt8] = []
-      place.append(bigEndian: number)
+      let place = [UInt8](bigEndian: number)
       number += 1
       let stored = try Value.array(values).stored()
       try place.lend { place in

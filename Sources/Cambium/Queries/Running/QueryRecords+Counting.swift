@@ -75,8 +75,7 @@ extension Path {
 extension ClosedOpenBytes {
   /// The range of the tree's keys for a range of the keys of a node's children.
   func below(_ node: UInt64) -> ClosedOpenBytes {
-    var prefix: [UInt8] = []
-    prefix.append(bigEndian: node)
+    let prefix = [UInt8](bigEndian: node)
     return ClosedOpenBytes(
       from: prefix + lower, upTo: upper.map { prefix + $0 } ?? ClosedOpenBytes.successor(prefix))
   }

@@ -63,8 +63,7 @@ extension QueryRecords {
   /// A record and those that are joined to it: each with its length before it; before the others
   /// also their key with its length, which is 0 where there is none.
   fileprivate func joinedBytes(of record: RawSpan) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.append(littleEndian: UInt32(record.byteCount))
+    var bytes = [UInt8](littleEndian: UInt32(record.byteCount))
     bytes.append(record)
     for other in joined {
       bytes.append(littleEndian: UInt16(other?.key.count ?? 0))
