@@ -137,13 +137,13 @@ extension Transaction {
   func willInsert<M: Model>(_ model: inout M) throws {
     guard let hooks = M.schema.hooks else { return }
     let path = model.id.isAssigned ? try model.id.path : nil
-    try running.asking(about: path) { try hooks.willInsert(&model, self) }
+    try running.asking(about: path) { try hooks.willStore(&model, from: nil, self) }
   }
 
   @usableFromInline
   func didInsert<M: Model>(_ model: M) throws {
     guard let hooks = M.schema.hooks else { return }
-    try afterCommit { hooks.didInsert(model) }
+    try afterCommit { hooks.did(model, nil) }
   }
 
   /// An id that is free.

@@ -49,12 +49,21 @@ extension LifecycleModel {
 
 /// The calls of a ``LifecycleModel``, looked up once per type: a model without them pays nothing.
 struct ModelHooks<M: Model>: Sendable {
-  let willInsert: @Sendable (inout M, borrowing Transaction) throws -> Void
-  let willUpdate: @Sendable (inout M, M, borrowing Transaction) throws -> Void
-  let willDelete: @Sendable (M, borrowing Transaction) throws -> Void
-  let didInsert: @Sendable (M) -> Void
-  let didUpdate: @Sendable (M, M) -> Void
-  let didDelete: @Sendable (M) -> Void
+  /// Called before a change; it may change what will be stored.
+  let will: @Sendable (_ new: inout M?, _ old: M?, borrowing Transaction) throws -> Void
+  /// Called after a commit.
+  let did: @Sendable (_ new: M?, _ old: M?) -> Void
+
+  func willStore(_ model: inout M, from old: M?, _ transaction: borrowing Transaction) throws {
+    var new: M? = model
+    try will(&new, old, transaction)
+    if let new { model = new }
+  }
+
+  func willDelete(_ old: M, _ transaction: borrowing Transaction) throws {
+    var new: M?
+    try will(&new, old, transaction)
+  }
 
   static func found() -> ModelHooks<M>? {
     func open<L: LifecycleModel>(_ type: L.Type) -> ModelHooks<M>? {
@@ -66,11 +75,25 @@ struct ModelHooks<M: Model>: Sendable {
 
 extension ModelHooks where M: LifecycleModel {
   fileprivate init(of type: M.Type) {
-    willInsert = { try $0.willInsert(in: $1) }
-    willUpdate = { try $0.willUpdate(from: $1, in: $2) }
-    willDelete = { try $0.willDelete(in: $1) }
-    didInsert = { $0.didInsert() }
-    didUpdate = { $0.didUpdate(from: $1) }
-    didDelete = { $0.didDelete() }
+    will = { new, old, transaction in
+      guard var model = new else {
+        try old?.willDelete(in: transaction)
+        return
+      }
+      if let old {
+        try model.willUpdate(from: old, in: transaction)
+      } else {
+        try model.willInsert(in: transaction)
+      }
+      new = model
+    }
+    did = { new, old in
+      switch (new, old) {
+      case (let new?, let old?): new.didUpdate(from: old)
+      case (let new?, nil): new.didInsert()
+      case (nil, let old?): old.didDelete()
+      case (nil, nil): break
+      }
+    }
   }
 }

@@ -46,29 +46,21 @@ extension Schema {
     guard let new = change.new else {
       guard let hooks, let old else { return [] }
       try hooks.willDelete(old, transaction)
-      try transaction.afterCommit { hooks.didDelete(old) }
+      try transaction.afterCommit { hooks.did(nil, old) }
       return []
     }
     let found: M
     do { found = try decode(new, key, binding) } catch { throw UnreadableRecord(cause: error) }
     var model = found
     if let hooks {
-      if let old {
-        try hooks.willUpdate(&model, old, transaction)
-      } else {
-        try hooks.willInsert(&model, transaction)
-      }
+      try hooks.willStore(&model, from: old, transaction)
       if model.id != found.id {
         throw DatabaseError.misuse(
           reason: "a hook has changed the id of \(change.path), whose place is given already")
       }
     }
     let updates = try check(&model, found, change, transaction)
-    if let hooks {
-      try transaction.afterCommit { [model] in
-        if let old { hooks.didUpdate(model, old) } else { hooks.didInsert(model) }
-      }
-    }
+    if let hooks { try transaction.afterCommit { [model] in hooks.did(model, old) } }
     return updates
   }
 

@@ -122,48 +122,19 @@ extension ModelHooks where M: ModelUnion {
     _ hooks: ModelHooks<C>, _ make: @escaping @Sendable (C) -> M,
     _ payload: @escaping @Sendable (M) -> C?
   ) {
-    willInsert = { union, transaction in
-      guard var model = payload(union) else { return }
-      try hooks.willInsert(&model, transaction)
-      union = make(model)
+    will = { new, old, transaction in
+      var model = new.flatMap(payload)
+      try hooks.will(&model, old.flatMap(payload), transaction)
+      if let model { new = make(model) }
     }
-    willUpdate = { union, old, transaction in
-      let old = payload(old)
-      guard var model = payload(union) else {
-        if let old { try hooks.willDelete(old, transaction) }
-        return
-      }
-      if let old {
-        try hooks.willUpdate(&model, old, transaction)
-      } else {
-        try hooks.willInsert(&model, transaction)
-      }
-      union = make(model)
-    }
-    willDelete = { union, transaction in
-      if let model = payload(union) { try hooks.willDelete(model, transaction) }
-    }
-    didInsert = { if let model = payload($0) { hooks.didInsert(model) } }
-    didUpdate = { union, old in
-      switch (payload(union), payload(old)) {
-      case (let model?, let old?): hooks.didUpdate(model, old)
-      case (let model?, nil): hooks.didInsert(model)
-      case (nil, let old?): hooks.didDelete(old)
-      case (nil, nil): break
-      }
-    }
-    didDelete = { if let model = payload($0) { hooks.didDelete(model) } }
+    did = { hooks.did($0.flatMap(payload), $1.flatMap(payload)) }
   }
 
   /// The calls of all cases; nil where none wants any.
   init?(_ cases: [ModelCase<M>]) {
     let all = cases.compactMap(\.hooks)
     if all.isEmpty { return nil }
-    willInsert = { for hooks in all { try hooks.willInsert(&$0, $1) } }
-    willUpdate = { for hooks in all { try hooks.willUpdate(&$0, $1, $2) } }
-    willDelete = { for hooks in all { try hooks.willDelete($0, $1) } }
-    didInsert = { for hooks in all { hooks.didInsert($0) } }
-    didUpdate = { for hooks in all { hooks.didUpdate($0, $1) } }
-    didDelete = { for hooks in all { hooks.didDelete($0) } }
+    will = { for hooks in all { try hooks.will(&$0, $1, $2) } }
+    did = { for hooks in all { hooks.did($0, $1) } }
   }
 }

@@ -73,7 +73,7 @@ extension Transaction {
     let schema = M.schema
     let path = try schema.core.path(of: old.id)
     if let hooks = schema.hooks {
-      try running.asking(about: path) { try hooks.willUpdate(&new, old, self) }
+      try running.asking(about: path) { try hooks.willStore(&new, from: old, self) }
     }
     try schema.validate(&new)
     let binding = try running.binding(schema.core)
@@ -84,7 +84,7 @@ extension Transaction {
     if updates.isEmpty { return Update(before: old, after: new, properties: []) }
     updates += try leavingFormerNames(updates, path, binding)
     try running.issue(.update(path, updates), isAsked: true)
-    if let hooks = schema.hooks { try afterCommit { [new] in hooks.didUpdate(new, old) } }
+    if let hooks = schema.hooks { try afterCommit { [new] in hooks.did(new, old) } }
     return Update(before: old, after: new, properties: properties)
   }
 
