@@ -92,8 +92,7 @@ public struct JoinedModels<M: Model, Element, each S: JoinedSide>: Results {
     _ other: Other.Type, on outer: (Fields<M>) -> Operand<V>,
     _ inner: (Fields<Other>) -> Operand<W>
   ) -> JoinedModels<M, (M, repeat each S, Other), repeat each S, Other> where V.Base == W.Base {
-    JoinedModels<M, (M, repeat each S, Other), repeat each S, Other>(
-      query, query.joining(outer(Fields<M>()), inner(Fields<Other>()), Other.self, isLeft: false))
+    .init(query, query.joining(outer(Fields<M>()), inner, isLeft: false))
   }
 
   /// As above, by a property of any of the models.
@@ -101,8 +100,7 @@ public struct JoinedModels<M: Model, Element, each S: JoinedSide>: Results {
     _ other: Other.Type, on outer: (Fields<M>, repeat Fields<(each S).JoinedModel>) -> Operand<V>,
     _ inner: (Fields<Other>) -> Operand<W>
   ) -> JoinedModels<M, (M, repeat each S, Other), repeat each S, Other> where V.Base == W.Base {
-    JoinedModels<M, (M, repeat each S, Other), repeat each S, Other>(
-      query, query.joining(named(outer), inner(Fields<Other>()), Other.self, isLeft: false))
+    .init(query, query.joining(named(outer), inner, isLeft: false))
   }
 
   /// As `join(_:on:_:)`, but results without such a model stay, with nil for it.
@@ -110,8 +108,7 @@ public struct JoinedModels<M: Model, Element, each S: JoinedSide>: Results {
     _ other: Other.Type, on outer: (Fields<M>) -> Operand<V>,
     _ inner: (Fields<Other>) -> Operand<W>
   ) -> JoinedModels<M, (M, repeat each S, Other?), repeat each S, Other?> where V.Base == W.Base {
-    JoinedModels<M, (M, repeat each S, Other?), repeat each S, Other?>(
-      query, query.joining(outer(Fields<M>()), inner(Fields<Other>()), Other.self, isLeft: true))
+    .init(query, query.joining(outer(Fields<M>()), inner, isLeft: true))
   }
 
   /// As above, by a property of any of the models.
@@ -119,8 +116,7 @@ public struct JoinedModels<M: Model, Element, each S: JoinedSide>: Results {
     _ other: Other.Type, on outer: (Fields<M>, repeat Fields<(each S).JoinedModel>) -> Operand<V>,
     _ inner: (Fields<Other>) -> Operand<W>
   ) -> JoinedModels<M, (M, repeat each S, Other?), repeat each S, Other?> where V.Base == W.Base {
-    JoinedModels<M, (M, repeat each S, Other?), repeat each S, Other?>(
-      query, query.joining(named(outer), inner(Fields<Other>()), Other.self, isLeft: true))
+    .init(query, query.joining(named(outer), inner, isLeft: true))
   }
 
   // MARK: Narrowing
@@ -236,8 +232,7 @@ extension Query {
     _ other: Other.Type, on outer: (Fields<M>) -> Operand<V>,
     _ inner: (Fields<Other>) -> Operand<W>
   ) -> JoinedModels<M, (M, Other), Other> where V.Base == W.Base {
-    JoinedModels<M, (M, Other), Other>(
-      self, joining(outer(Fields<M>()), inner(Fields<Other>()), Other.self, isLeft: false))
+    .init(self, joining(outer(Fields<M>()), inner, isLeft: false))
   }
 
   /// As ``join(_:on:_:)``, but models without another stay, with nil beside them.
@@ -245,15 +240,14 @@ extension Query {
     _ other: Other.Type, on outer: (Fields<M>) -> Operand<V>,
     _ inner: (Fields<Other>) -> Operand<W>
   ) -> JoinedModels<M, (M, Other?), Other?> where V.Base == W.Base {
-    JoinedModels<M, (M, Other?), Other?>(
-      self, joining(outer(Fields<M>()), inner(Fields<Other>()), Other.self, isLeft: true))
+    .init(self, joining(outer(Fields<M>()), inner, isLeft: true))
   }
 
   /// The next join, by a property of the other model's own.
   fileprivate func joining<V, W, Other: Model>(
-    _ outer: Operand<V>, _ inner: Operand<W>, _ type: Other.Type, isLeft: Bool
+    _ outer: Operand<V>, _ inner: (Fields<Other>) -> Operand<W>, isLeft: Bool
   ) -> QueryDescription.Join {
-    let (own, other) = (inner.path, Other.schema.core)
+    let (own, other) = (inner(Fields<Other>()).path, Other.schema.core)
     var path = outer.path
     if let problem = own.problem { path.problem = problem }
     if !own.hops.isEmpty || own.function != nil {

@@ -42,11 +42,7 @@ public final class Schema<M: Model>: Sendable {
     @SchemaBuilder<M> _ parts: () -> [SchemaItem<M>] = { [] }
   ) {
     let template = M()
-    let found = Discovery(of: template, flattens: true)
-    var draft = Schema.draft(collection)
-    draft.properties = found.properties.map(PropertyInfo.init)
-    draft.idOffset = found.idOffset
-    draft.problem = found.problem
+    var draft = Schema.draft(collection, of: template)
     self.init(template, &draft, version, parts())
   }
 
@@ -63,6 +59,15 @@ public final class Schema<M: Model>: Sendable {
     var draft = Schema.draft(collection)
     draft.isDiscovered = false
     self.init(M(), &draft, version, parts())
+  }
+
+  static func draft(_ collection: String, of template: M) -> SchemaDraft {
+    let found = Discovery(of: template, flattens: true)
+    var draft = draft(collection)
+    draft.properties = found.properties.map(PropertyInfo.init)
+    draft.idOffset = found.idOffset
+    draft.problem = found.problem
+    return draft
   }
 
   static func draft(_ collection: String) -> SchemaDraft {

@@ -46,11 +46,7 @@ extension Schema {
     caseOf union: U.Type, @SchemaBuilder<M> _ parts: () -> [SchemaItem<M>] = { [] }
   ) where U.Key == M.Key {
     let template = M()
-    let found = Discovery(of: template, flattens: true)
-    var draft = Schema.draft(U.schema.core.name)
-    draft.properties = found.properties.map(PropertyInfo.init)
-    draft.idOffset = found.idOffset
-    draft.problem = found.problem
+    var draft = Schema.draft(U.schema.core.name, of: template)
     draft.discriminator = U.schema.core.discriminator
     draft.owner = { U.schema.core }
     if let own = U.cases.all.first(where: { $0.type == ObjectIdentifier(M.self) }) {

@@ -61,23 +61,6 @@ extension Snapshot {
     let search = try TextSearch(query, in: collection, properties, self)
     return try search.plan.snippet(of: text, for: search.query, words: words)
   }
-
-  fileprivate func forEachRecord(
-    of collection: Path, _ visit: (_ key: RawSpan, _ record: RawSpan) throws -> Void
-  ) throws {
-    guard let node = try node(at: collection) else { return }
-    var walk = try ChildWalk(try reader, node: node, moment: moment)
-    var goesOn = true
-    while goesOn {
-      let visited: Void? = try walk.next { treeKey, header, version in
-        guard header.kind == .record else { return }
-        try visit(
-          treeKey.extracting(droppingFirst: 8),
-          version.extracting(droppingFirst: header.contentOffset))
-      }
-      goesOn = visited != nil
-    }
-  }
 }
 
 /// A query, made for the view of texts that answers it.
@@ -104,7 +87,13 @@ struct TextSearch: Sendable {
   /// The records that fit best, the best first.
   func best(limit: Int, _ snapshot: Snapshot) throws -> [TextHit] {
     guard try snapshot.moment == nil && !snapshot.names.collections.isFilling(view.number) else {
-      let records = view.counted { try snapshot.forEachRecord(of: collection, $0) }
+      let all = try QueryRecords(snapshot)
+      let records = view.counted { visit in
+        try all.forEach(in: collection) { key, record in
+          try visit(key, record)
+          return true
+        }
+      }
       return try plan.best(query, limit: limit, of: records)
     }
     let reader = TextReader(number: view.number, plan: plan, reader: try snapshot.reader)
