@@ -328,15 +328,10 @@ extension Property where V.Base: ReferenceProperty {
   public func preview<each T: PropertyTerm>(
     _ properties: repeat @escaping @Sendable (Fields<V.Base.Referred>) -> each T
   ) -> Property {
-    var copy = self
-    copy.previewed = {
-      var paths: [PropertyPath] = []
-      for property in repeat each properties {
-        paths.append(property(Fields<V.Base.Referred>()).operand.path)
-      }
-      return paths
+    let previewed: @Sendable () -> [PropertyPath] = {
+      Fields<V.Base.Referred>.paths(repeat each properties)
     }
-    return copy
+    return changed { $0.previewed = previewed }
   }
 }
 

@@ -25,6 +25,31 @@
   }
 }
 
+extension Fields {
+  static func paths<each T: PropertyTerm>(
+    _ properties: repeat (Fields<M>) -> each T
+  ) -> [PropertyPath] {
+    var paths: [PropertyPath] = []
+    for property in repeat each properties { paths.append(property(Fields<M>()).operand.path) }
+    return paths
+  }
+
+  /// The names of properties of the model itself.
+  static func names<each T: PropertyTerm>(
+    _ properties: repeat (Fields<M>) -> each T
+  ) throws -> [String] {
+    try paths(repeat each properties).map { try $0.ownProperty(of: "\(M.self)") }
+  }
+
+  static func orderings<each T: OrderTerm>(
+    _ terms: repeat (Fields<M>) -> each T
+  ) -> [Ordering] {
+    var orderings: [Ordering] = []
+    for term in repeat each terms { orderings.append(term(Fields<M>()).ordering) }
+    return orderings
+  }
+}
+
 /// A property in conditions and orderings.
 @dynamicMemberLookup public struct Operand<V: PropertyValue>: Sendable {
   var path: PropertyPath

@@ -84,10 +84,7 @@ extension Query {
     guard request.description.orderings.isEmpty, request.description.after == nil else {
       throw DatabaseError.misuse(reason: "a search has the best first; leave out order and after")
     }
-    var names: [String] = []
-    for property in repeat each properties {
-      names.append(try property(Fields<M>()).operand.path.ownProperty(of: "\(M.self)"))
-    }
+    let names = try Fields<M>.names(repeat each properties)
     return try results(search, names.isEmpty ? nil : names)
   }
 

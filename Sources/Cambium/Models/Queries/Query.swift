@@ -90,11 +90,8 @@ public struct Query<M: Model>: Results {
   /// - Parameter terms: Properties, each ascending unless it says `.descending`.
   /// - Returns: The sorted query.
   public func order<each T: OrderTerm>(by terms: repeat (Fields<M>) -> each T) -> Query {
-    var copy = self
-    for term in repeat each terms {
-      copy.request.description.orderings.append(term(Fields<M>()).ordering)
-    }
-    return copy
+    let orderings = Fields<M>.orderings(repeat each terms)
+    return changed { $0.request.description.orderings += orderings }
   }
 
   // MARK: Results

@@ -19,11 +19,7 @@ public struct Index<M: Model>: SchemaPart, Refinable, Sendable {
   public init<each T: OrderTerm>(
     _ terms: repeat @escaping @Sendable (Fields<M>) -> each T
   ) {
-    self.terms = {
-      var list: [Ordering] = []
-      for term in repeat each terms { list.append(term(Fields<M>()).ordering) }
-      return list
-    }
+    self.terms = { Fields<M>.orderings(repeat each terms) }
   }
 
   fileprivate func unique() -> Index { changed { $0.isUnique = true } }
@@ -41,13 +37,8 @@ public struct Index<M: Model>: SchemaPart, Refinable, Sendable {
   public func covering<each T: PropertyTerm>(
     _ properties: repeat @escaping @Sendable (Fields<M>) -> each T
   ) -> Index {
-    var copy = self
-    copy.covered = {
-      var list: [PropertyPath] = []
-      for property in repeat each properties { list.append(property(Fields<M>()).operand.path) }
-      return list
-    }
-    return copy
+    let covered: @Sendable () -> [PropertyPath] = { Fields<M>.paths(repeat each properties) }
+    return changed { $0.covered = covered }
   }
 
   /// The schema item that declares the index.
@@ -216,8 +207,7 @@ public func Top<M: Model, T: OrderTerm, each U: OrderTerm, each K: PropertyTerm>
   by keys: repeat @escaping @Sendable (Fields<M>) -> each K
 ) -> View<M> {
   View(content: {
-    var orderings = [term(Fields<M>()).ordering]
-    for other in repeat each others { orderings.append(other(Fields<M>()).ordering) }
+    let orderings = [term(Fields<M>()).ordering] + Fields<M>.orderings(repeat each others)
     let terms = try orderings.map { try $0.indexTerm(of: "\(M.self)") }
     return .top(by: try names(repeat each keys), terms)
   })
@@ -243,10 +233,4 @@ private func name<M: Model, V: PropertyValue>(
 
 private func names<M: Model, each T: PropertyTerm>(
   _ properties: repeat (Fields<M>) -> each T
-) throws -> [String] {
-  var names: [String] = []
-  for property in repeat each properties {
-    names.append(try property(Fields<M>()).operand.path.ownProperty(of: "\(M.self)"))
-  }
-  return names
-}
+) throws -> [String] { try Fields<M>.names(repeat each properties) }

@@ -31,9 +31,8 @@ public struct Listing<M: Model>: Hashable, Sendable, Refinable {
   /// - Parameter terms: Properties, each ascending unless it says `.descending`.
   /// - Returns: The sorted listing.
   public func order<each T: OrderTerm>(by terms: repeat (Fields<M>) -> each T) -> Listing {
-    var copy = self
-    for term in repeat each terms { copy.orderings.append(term(Fields<M>()).ordering) }
-    return copy
+    let orderings = Fields<M>.orderings(repeat each terms)
+    return changed { $0.orderings += orderings }
   }
 
   /// Ends after so many, of which the first `offset` are left out before.
