@@ -11,10 +11,7 @@ extension Bool: PropertyValue {
 
   /// Takes a stored truth value.
   public init(storedValue: Value) throws {
-    guard case .bool(let value) = storedValue else {
-      throw ValueMismatch(Self.self, found: storedValue)
-    }
-    self = value
+    self = try storedValue.payload { if case .bool(let value) = $0 { value } else { nil } }
   }
 }
 

@@ -10,10 +10,7 @@ extension String: PropertyValue {
 
   /// Takes a stored text.
   public init(storedValue: Value) throws {
-    guard case .string(let value) = storedValue else {
-      throw ValueMismatch(Self.self, found: storedValue)
-    }
-    self = value
+    self = try storedValue.payload { if case .string(let value) = $0 { value } else { nil } }
   }
 
   /// Reads a stored text.
@@ -35,10 +32,7 @@ extension Date: PropertyValue {
 
   /// Takes a stored moment.
   public init(storedValue: Value) throws {
-    guard case .date(let value) = storedValue else {
-      throw ValueMismatch(Self.self, found: storedValue)
-    }
-    self = value
+    self = try storedValue.payload { if case .date(let value) = $0 { value } else { nil } }
   }
 }
 
@@ -50,10 +44,7 @@ extension UUID: PropertyValue {
 
   /// Takes a stored UUID.
   public init(storedValue: Value) throws {
-    guard case .uuid(let value) = storedValue else {
-      throw ValueMismatch(Self.self, found: storedValue)
-    }
-    self = value
+    self = try storedValue.payload { if case .uuid(let value) = $0 { value } else { nil } }
   }
 }
 
@@ -65,10 +56,7 @@ extension Data: PropertyValue {
 
   /// Takes stored bytes.
   public init(storedValue: Value) throws {
-    guard case .data(let value) = storedValue else {
-      throw ValueMismatch(Self.self, found: storedValue)
-    }
-    self = value
+    self = try storedValue.payload { if case .data(let value) = $0 { value } else { nil } }
   }
 }
 
@@ -95,10 +83,7 @@ extension Blob: PropertyValue {
 
   /// Takes a stored blob's address.
   public init(storedValue: Value) throws {
-    guard case .blob(let value) = storedValue else {
-      throw ValueMismatch(Self.self, found: storedValue)
-    }
-    self = value
+    self = try storedValue.payload { if case .blob(let value) = $0 { value } else { nil } }
   }
 }
 

@@ -98,3 +98,12 @@ struct ValueMismatch: Error {
 
   init(reason: String) { self.reason = reason }
 }
+
+extension Value {
+  /// The payload of the kind of value that a type is stored as.
+  @inline(__always)
+  func payload<V>(_ find: (Value) -> V?) throws -> V {
+    guard let payload = find(self) else { throw ValueMismatch(V.self, found: self) }
+    return payload
+  }
+}

@@ -44,7 +44,8 @@ public struct Models<M: Model>: Walk, Refinable {
   /// - Complexity: O(log n), then about 0.1 µs a model and 10 ns a property. Memory does not depend
   ///   on how many there are.
   public func makeCursor() throws -> ModelCursor<M> {
-    ModelCursor(try snapshot.binding(M.schema.core), try children.makeCursor(), left)
+    ModelCursor(
+      binding: try snapshot.binding(M.schema.core), children: try children.makeCursor(), left: left)
   }
 
   /// Visits each element until `body` returns false.
@@ -58,15 +59,9 @@ public struct Models<M: Model>: Walk, Refinable {
 
 /// A walk over models, on one thread. It holds its snapshot.
 public struct ModelCursor<M: Model>: ~Copyable, WalkCursor {
-  private let binding: Binding
-  private var children: ChildCursor
-  private var left: Int
-
-  init(_ binding: Binding, _ children: consuming ChildCursor, _ left: Int) {
-    self.binding = binding
-    self.children = children
-    self.left = left
-  }
+  let binding: Binding
+  private(set) var children: ChildCursor
+  private(set) var left: Int
 
   /// The next model, or nil after the last.
   ///
