@@ -34,8 +34,8 @@ extension Database {
   ) throws -> Sizes {
     try translating {
       var measuring = Measuring(
-        directory, SizeTally(by: criteria, groupsMax: max(groupsMax, 1)), depth: max(depth, 1),
-        progress)
+        directory: directory, depth: max(depth, 1), progress: ProgressReporter(progress),
+        tally: SizeTally(by: criteria, groupsMax: max(groupsMax, 1)))
       return Sizes(criteria: criteria, groups: try measuring.run(now: now))
     }
   }
@@ -43,17 +43,10 @@ extension Database {
 
 /// Measures the files of a database, one after the other.
 private struct Measuring {
-  private let directory: OpenDirectory
-  private let depth: Int
-  private let progress: ProgressReporter
-  private var tally: SizeTally
-
-  init(_ directory: OpenDirectory, _ tally: SizeTally, depth: Int, _ progress: ProgressHandler?) {
-    self.directory = directory
-    self.tally = tally
-    self.depth = depth
-    self.progress = ProgressReporter(progress)
-  }
+  let directory: OpenDirectory
+  let depth: Int
+  let progress: ProgressReporter
+  private(set) var tally: SizeTally
 
   mutating func run(now: Date) throws -> [Sizes.Group] {
     let state = try directory.currentState()

@@ -10,17 +10,9 @@ import LMDB
 
 /// Reads ranges of a database, and repairs the state.
 struct Scrub {
-  private let directory: OpenDirectory
+  let directory: OpenDirectory
   /// Makes a new generation in the place of one, for a reason.
-  private let rebuild: (_ reason: String, _ generation: UInt64) throws -> Void
-
-  init(
-    _ directory: OpenDirectory,
-    rebuild: @escaping (_ reason: String, _ generation: UInt64) throws -> Void
-  ) {
-    self.directory = directory
-    self.rebuild = rebuild
-  }
+  let rebuild: (_ reason: String, _ generation: UInt64) throws -> Void
 
   /// The number of tables that a round reads.
   private static let tablesCount = StateTables.names.count + LogTables.names.count

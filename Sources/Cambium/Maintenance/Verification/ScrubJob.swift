@@ -51,7 +51,7 @@ final class ScrubJob: Job {
 extension Database {
   /// The scrub of this database.
   var scrubbing: Scrub {
-    Scrub(directory) { [weak self] reason, generation in
+    Scrub(directory: directory) { [weak self] reason, generation in
       try self?.rebuild(because: reason, nil, insteadOf: generation)
     }
   }

@@ -22,7 +22,8 @@ public struct Query<M: Model>: Results {
 
   init(_ source: QueryRequest.Source) {
     let core = M.schema.core
-    request = QueryRequest(source, QueryDescription(core.path, where: core.caseCondition))
+    let description = QueryDescription(core.path, where: core.caseCondition)
+    request = QueryRequest(source: source, description: description)
     request.prepare = { snapshot, description in
       _ = try core.check(description, on: snapshot)
       return nil

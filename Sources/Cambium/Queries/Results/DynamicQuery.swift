@@ -33,7 +33,7 @@ public struct DynamicQuery: Results {
   public var request: QueryRequest
 
   init(_ query: QueryDescription, _ source: QueryRequest.Source) {
-    request = QueryRequest(source, query)
+    request = QueryRequest(source: source, description: query)
   }
 
   init(_ text: String, _ values: [Value], _ source: QueryRequest.Source) throws {

@@ -34,11 +34,6 @@ public struct QueryRequest: Sendable {
   /// Ends a run by throwing.
   package var check: (@Sendable () throws -> Void)?
 
-  init(_ source: Source, _ description: QueryDescription) {
-    self.source = source
-    self.description = description
-  }
-
   /// The moment that is asked.
   func snapshot() throws -> Snapshot {
     switch source {
