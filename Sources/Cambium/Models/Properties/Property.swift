@@ -199,8 +199,10 @@ extension Property where V.Base: Comparable {
     within(least, greatest, .reject)
   }
 
+  /// A value outside is refused, becomes the nearest one inside, or the one that says that there is
+  /// none.
   private func within(
-    _ least: V.Base?, _ greatest: V.Base?, _ treatment: Domain.Treatment
+    _ least: V.Base?, _ greatest: V.Base?, _ treatment: Domain.Treatment, cleared: V? = nil
   ) -> Property {
     declaring { info, _ in
       info.domain = Domain(.range(least?.storedValue, greatest?.storedValue), treatment)
@@ -212,7 +214,7 @@ extension Property where V.Base: Comparable {
         if let greatest, !(base <= greatest) { nearest = greatest }
         guard let nearest else { return nil }
         if treatment == .reject { return Property.refusal(least, greatest) }
-        if let nearest = nearest as? V { value = nearest }
+        if let replacement = cleared ?? (nearest as? V) { value = replacement }
         return nil
       }
     }
@@ -235,15 +237,7 @@ extension Property where V: ExpressibleByNilLiteral, V.Base: Comparable {
 
   /// A value below one, or above another, becomes nil.
   public func cleared(below least: V.Base? = nil, above greatest: V.Base? = nil) -> Property {
-    declaring { info, _ in
-      info.domain = Domain(.range(least?.storedValue, greatest?.storedValue), .clear)
-      info.check = PropertyCheck { (value: inout V) in
-        guard let base = value as? V.Base else { return nil }
-        if let least, !(base >= least) { value = nil }
-        if let greatest, !(base <= greatest) { value = nil }
-        return nil
-      }
-    }
+    within(least, greatest, .clear, cleared: .some(nil))
   }
 }
 
