@@ -51,8 +51,29 @@ struct Failure: Error, Equatable {
   }
 
   /// The operating system refused something; `errno` as it stood after the call.
+  /// The command line cannot be understood, or asks for what does not go together.
+  static func usage(_ message: String, hint: String? = nil) -> Failure {
+    Failure(.usage, "usage", message, hint: hint)
+  }
+
+  static func refused(_ message: String, hint: String? = nil) -> Failure {
+    Failure(.refused, "refused", message, hint: hint)
+  }
+
+  static func corrupt(_ message: String, hint: String? = nil) -> Failure {
+    Failure(.corrupt, "corrupt", message, hint: hint)
+  }
+
+  static func partial(_ message: String, hint: String? = nil) -> Failure {
+    Failure(.partial, "partial", message, hint: hint)
+  }
+
+  static func inputOutput(_ message: String) -> Failure {
+    Failure(.inputOutput, "io_failure", message)
+  }
+
   static func system(_ action: String, errno: Int32) -> Failure {
-    Failure(.inputOutput, "io_failure", "\(action): \(System.message(errno))")
+    Failure.inputOutput("\(action): \(System.message(errno))")
   }
 }
 

@@ -172,10 +172,9 @@ extension Kind {
       throw Failure(unreadable: error, label)
     } catch let error as DatabaseError {
       let failure = Failure(error, database: nil)
-      throw Failure(
-        .usage, "usage", "\(label): \(failure.message ?? "")", hint: failure.hint)
+      throw Failure.usage("\(label): \(failure.message ?? "")", hint: failure.hint)
     } catch {
-      throw Failure(.usage, "usage", "\(label): \(error)")
+      throw Failure.usage("\(label): \(error)")
     }
   }
 

@@ -15,12 +15,11 @@ struct LogCursor {
     isShown = invocation.has(.showCursor)
     let isAsked = file != nil || invocation.has(.afterCursor)
     if isAsked && invocation.has(.since) {
-      throw Failure(.usage, "usage", "--since and a cursor both say where to begin; choose one")
+      throw Failure.usage("--since and a cursor both say where to begin; choose one")
     }
     if isShown && ![.short, .json].contains(invocation.format) {
-      throw Failure(
-        .usage, "usage", "--show-cursor has no place in \(invocation.format.rawValue)",
-        hint: "use --cursor-file")
+      throw Failure.usage(
+        "--show-cursor has no place in \(invocation.format.rawValue)", hint: "use --cursor-file")
     }
     if let number = invocation[.afterCursor]?.number {
       position = SequenceNumber(UInt64(number))
@@ -32,7 +31,7 @@ struct LogCursor {
   private static func read(_ file: String) throws -> SequenceNumber? {
     guard FileManager.default.fileExists(atPath: file) else { return nil }
     guard let data = try? Data(contentsOf: URL(filePath: file)) else {
-      throw Failure(.inputOutput, "io_failure", "the cursor file \(file) cannot be read")
+      throw Failure.inputOutput("the cursor file \(file) cannot be read")
     }
     let text = String(decoding: data.prefix(100), as: UTF8.self)
     guard let number = UInt64(text.prefix { !$0.isNewline }) else {
@@ -60,7 +59,7 @@ struct LogCursor {
     do {
       try Data("\(sequence)\n".utf8).write(to: URL(filePath: file), options: .atomic)
     } catch {
-      throw Failure(.inputOutput, "io_failure", "the cursor file \(file) cannot be written")
+      throw Failure.inputOutput("the cursor file \(file) cannot be written")
     }
   }
 }

@@ -105,7 +105,7 @@ extension Parser {
     for option in command.options {
       let texts = words.values[option.name] ?? option.fallback.map { [$0] } ?? []
       if texts.isEmpty && option.isRequired {
-        throw Failure(.usage, "usage", "\(option.synopsis) is missing")
+        throw Failure.usage("\(option.synopsis) is missing")
       }
       guard !texts.isEmpty else { continue }
       let label = "--" + option.name
@@ -132,8 +132,8 @@ extension Parser {
       if isNamed { return operands.removeFirst() }
     }
     if let database = here.defaultDatabase { return database }
-    throw Failure(
-      .usage, "usage", "no database is named",
+    throw Failure.usage(
+      "no database is named",
       hint: "name one as DB, set CAMBIUM_DB, or change to the directory of one")
   }
 
@@ -148,7 +148,7 @@ extension Parser {
           arguments[operand.name] = fallback(operand)
           break
         }
-        throw Failure(.usage, "usage", "\(operand.name) is missing: \(operand.help)")
+        throw Failure.usage("\(operand.name) is missing: \(operand.help)")
       }
       let taken = texts.prefix(operand.repeats ? texts.count : 1)
       texts = texts.dropFirst(taken.count)
@@ -157,7 +157,7 @@ extension Parser {
       }
     }
     if let extra = texts.first {
-      throw Failure(.usage, "usage", "“\(extra)” is one operand too many")
+      throw Failure.usage("“\(extra)” is one operand too many")
     }
     return arguments
   }

@@ -111,7 +111,7 @@ enum System {
     for index in 1..<max(1, Int(CommandLine.argc)) {
       guard let bytes = unsafe CommandLine.unsafeArgv[index] else { break }
       guard let text = unsafe String(validatingCString: bytes) else {
-        throw Failure(.usage, "usage", "argument \(index) is not UTF-8")
+        throw Failure.usage("argument \(index) is not UTF-8")
       }
       arguments.append(text)
     }

@@ -76,12 +76,12 @@ struct Words {
   ) throws(Failure) -> String {
     guard let value = option.value else {
       if attached == nil { return option.meaning?.value ?? "" }
-      throw Failure(.usage, "usage", "\(written) takes no value")
+      throw Failure.usage("\(written) takes no value")
     }
     if let attached { return attached }
     if let next = rest.first, !next.hasPrefix("--") { return rest.removeFirst() }
-    throw Failure(
-      .usage, "usage", "\(written) needs a value: \(value.name)",
+    throw Failure.usage(
+      "\(written) needs a value: \(value.name)",
       hint: rest.first.map { "where the value is “\($0)”, write --\(option.name)=\($0)" })
   }
 

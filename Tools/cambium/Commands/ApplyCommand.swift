@@ -66,9 +66,8 @@ enum ApplyCommand {
   static func run(_ invocation: Invocation, _ output: Output) throws {
     let name = invocation.value(file).text
     if name == "-" && invocation.has(resume) {
-      throw Failure(
-        .usage, "usage", "--resume needs a file, which standard input is not",
-        hint: "write it to a file first")
+      throw Failure.usage(
+        "--resume needs a file, which standard input is not", hint: "write it to a file first")
     }
     let source = name == "-" ? try ByteSource.standardInput() : try ByteSource(path: name)
     let label = name == "-" ? "standard input" : name

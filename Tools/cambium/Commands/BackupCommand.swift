@@ -51,11 +51,10 @@ enum BackupCommand {
   /// Sends it to standard output, which gets nothing else.
   private static func stream(_ invocation: Invocation, _ output: Output) throws {
     guard invocation.has(file) else {
-      throw Failure(.usage, "usage", "standard output takes one file", hint: "add --file")
+      throw Failure.usage("standard output takes one file", hint: "add --file")
     }
     if output.isTerminal {
-      throw Failure(
-        .usage, "usage", "a backup is not for a terminal", hint: "send it to a file with > or |")
+      throw Failure.usage("a backup is not for a terminal", hint: "send it to a file with > or |")
     }
     let database = try OpenDatabase.forReading(invocation)
     defer { try? database.close() }
@@ -73,8 +72,8 @@ enum BackupCommand {
     } catch DatabaseError.corrupt(let reason) where Database.isBackup(path) {
       let isSound = (try? Database.checkBackup(path).isSound) ?? false
       if isSound { throw DatabaseError.corrupt(reason: reason) }
-      throw Failure(
-        .corrupt, "corrupt", "\(path) is damaged: \(reason)",
+      throw Failure.corrupt(
+        "\(path) is damaged: \(reason)",
         hint: "start another backup; `cambium verify \(Shell.quoted(path))` says what can be "
           + "restored of this one")
     }

@@ -23,9 +23,8 @@ enum BlameCommand {
     let database = try OpenDatabase.forReading(invocation)
     defer { try? database.close() }
     if path.isRoot {
-      throw Failure(
-        .usage, "usage", "the root has no value of its own",
-        hint: "`cambium log` lists what changed below it")
+      throw Failure.usage(
+        "the root has no value of its own", hint: "`cambium log` lists what changed below it")
     }
     let snapshot = try OpenDatabase.snapshot(invocation[.at]?.moment, of: database)
     guard try snapshot[path].exists else {

@@ -76,8 +76,7 @@ enum Changing {
     do {
       return try JSONReader.value(of: text, name: operand.name)
     } catch {
-      var failure = Failure(
-        .usage, "usage", "\(operand.name) is not JSON: \(error.reason)", hint: error.hint)
+      var failure = Failure.usage("\(operand.name) is not JSON: \(error.reason)", hint: error.hint)
       if let place = error.place {
         // Text that goes wrong at its first byte was hardly meant to be JSON.
         if place.offset == 0 { failure.hint = hint ?? error.hint }

@@ -41,14 +41,14 @@ enum CompactCommand {
   static func run(_ invocation: Invocation, _ output: Output) throws {
     if invocation.has(policy) { return try store(invocation, output) }
     if invocation.has(keepAll) {
-      throw Failure(.usage, "usage", "--keep-all is for --policy; nothing would be dropped")
+      throw Failure.usage("--keep-all is for --policy; nothing would be dropped")
     }
     let database = try OpenDatabase.forWriting(invocation)
     defer { try? database.close() }
     let retention = try retention(invocation) ?? database.retention()
     guard !retention.keepsEverything else {
-      throw Failure(
-        .usage, "usage", "nothing says what to keep, and the database keeps everything",
+      throw Failure.usage(
+        "nothing says what to keep, and the database keeps everything",
         hint: "say it with --keep 90d or --keep-last 1000")
     }
     // An interrupted compaction has dropped its transactions as far as anybody can see; only their
@@ -89,8 +89,8 @@ enum CompactCommand {
       bar.finish()
       try write(done, "dropped", invocation, output)
     } catch is CancellationError {
-      throw Failure(
-        .partial, "partial", "stopped half-way; what was dropped until then is dropped",
+      throw Failure.partial(
+        "stopped half-way; what was dropped until then is dropped",
         hint: "`cambium compact \(Shell.quoted(invocation.database))` with the same options goes on"
       )
     }
@@ -102,9 +102,8 @@ enum CompactCommand {
     let duration = invocation[keep]?.duration
     if transactions == nil && duration == nil {
       if !invocation.has(archive) { return nil }
-      throw Failure(
-        .usage, "usage", "--archive needs --keep or --keep-last",
-        hint: "say what stays: --keep 90d --archive")
+      throw Failure.usage(
+        "--archive needs --keep or --keep-last", hint: "say what stays: --keep 90d --archive")
     }
     var retention = Retention(transactions: transactions.map { UInt64($0) }, duration: duration)
     retention.archives = invocation.has(archive)
@@ -114,8 +113,8 @@ enum CompactCommand {
   private static func store(_ invocation: Invocation, _ output: Output) throws {
     let retention = try retention(invocation)
     if (retention == nil) != invocation.has(keepAll) {
-      throw Failure(
-        .usage, "usage", "--policy needs --keep, --keep-last, or --keep-all alone",
+      throw Failure.usage(
+        "--policy needs --keep, --keep-last, or --keep-all alone",
         hint: "say it as in --policy --keep 90d")
     }
     let database = try OpenDatabase.forWriting(invocation)

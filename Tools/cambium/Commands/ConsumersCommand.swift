@@ -76,8 +76,8 @@ enum ConsumersCommand {
     defer { try? database.close() }
     let consumer = try existing(invocation, database)
     guard let moment = invocation[moment]?.moment else {
-      throw Failure(
-        .usage, "usage", "reset needs REV, the last transaction that the consumer has seen",
+      throw Failure.usage(
+        "reset needs REV, the last transaction that the consumer has seen",
         hint: "0 tells it everything again, HEAD nothing")
     }
     let sequence = try OpenDatabase.recordedSequence(moment, in: database)
@@ -91,8 +91,7 @@ enum ConsumersCommand {
     _ invocation: Invocation, _ database: Database
   ) throws -> Consumer {
     guard let name = invocation[name]?.text else {
-      throw Failure(
-        .usage, "usage", "NAME is missing", hint: "`cambium consumers` lists the names")
+      throw Failure.usage("NAME is missing", hint: "`cambium consumers` lists the names")
     }
     let names = try database.information().consumers.map(\.name)
     guard names.contains(name) else {

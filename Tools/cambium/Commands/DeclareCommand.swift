@@ -121,8 +121,8 @@ enum DeclareCommand {
         path, { bar.update($0.phase, $0.done, of: $0.total) }, metadata: metadata
       ) { snapshot, _ in try changes.applied(to: snapshot.definition(of: path), path) }
     } catch is CancellationError {
-      throw Failure(
-        .partial, "partial", "stopped half-way",
+      throw Failure.partial(
+        "stopped half-way",
         hint: "what is new is filled when the database is next opened for writing")
     }
   }

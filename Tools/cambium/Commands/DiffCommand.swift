@@ -30,7 +30,7 @@ enum DiffCommand {
 
   static func run(_ invocation: Invocation, _ output: Output) throws {
     if invocation.has(stat) && invocation.has(nameOnly) {
-      throw Failure(.usage, "usage", "--stat and --name-only tell different things; choose one")
+      throw Failure.usage("--stat and --name-only tell different things; choose one")
     }
     let database = try OpenDatabase.forReading(invocation)
     defer { try? database.close() }

@@ -49,11 +49,10 @@ enum EraseCommand {
       }
       try write(done, "erased", invocation, output)
     } catch DatabaseError.misuse(let reason) {
-      throw Failure(
-        .refused, "refused", reason,
-        hint: path.isRoot ? nil : "--moved erases them all; --dry-run says what that is")
+      throw Failure.refused(
+        reason, hint: path.isRoot ? nil : "--moved erases them all; --dry-run says what that is")
     } catch is CancellationError {
-      throw Failure(.partial, "partial", "stopped; nothing was erased")
+      throw Failure.partial("stopped; nothing was erased")
     }
   }
 

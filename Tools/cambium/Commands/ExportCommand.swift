@@ -54,16 +54,14 @@ enum ExportCommand {
   static func run(_ invocation: Invocation, _ output: Output) throws {
     if invocation.format != .csv {
       for option in [columns, null, .safe] where invocation.has(option) {
-        throw Failure(
-          .usage, "usage", "--\(option.name) is for CSV", hint: "add -o csv, or leave it out")
+        throw Failure.usage("--\(option.name) is for CSV", hint: "add -o csv, or leave it out")
       }
     }
     for option in [keyCase, dates] where invocation.has(option) && !invocation.has(model) {
-      throw Failure(
-        .usage, "usage", "--\(option.name) is for --model", hint: "add --model, or leave it out")
+      throw Failure.usage("--\(option.name) is for --model", hint: "add --model, or leave it out")
     }
     if invocation.has(model), invocation.format == .csv {
-      throw Failure(.usage, "usage", "--model is a form of JSON", hint: "leave out -o csv")
+      throw Failure.usage("--model is a form of JSON", hint: "leave out -o csv")
     }
     let bar = ProgressBar(invocation, unit: "nodes")
     defer { bar.finish() }
@@ -171,7 +169,7 @@ enum ExportCommand {
   private static func chosen(_ list: String?, from columns: [CSVColumn]) throws -> [CSVColumn] {
     guard let list else { return columns }
     let names = list.split(separator: ",")
-    if names.isEmpty { throw Failure(.usage, "usage", "--columns names no column") }
+    if names.isEmpty { throw Failure.usage("--columns names no column") }
     return try names.map { name in
       if let column = columns.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
         return column

@@ -23,9 +23,8 @@ enum HistoryCommand {
     let database = try OpenDatabase.forReading(invocation)
     defer { try? database.close() }
     if path.isRoot {
-      throw Failure(
-        .usage, "usage", "the root has no versions of its own",
-        hint: "`cambium log` lists what changed below it")
+      throw Failure.usage(
+        "the root has no versions of its own", hint: "`cambium log` lists what changed below it")
     }
     let writer = try ListWriter(
       invocation, output, columns: columns, further: ["path", "movedFrom", "old", "new"])

@@ -88,8 +88,8 @@ enum ImportCommand {
   static func run(_ invocation: Invocation, _ output: Output) throws {
     let isGit = invocation.has(git)
     guard isGit != (invocation[file] != nil) else {
-      throw Failure(
-        .usage, "usage", isGit ? "import takes a FILE or --git, not both" : "there is no input",
+      throw Failure.usage(
+        isGit ? "import takes a FILE or --git, not both" : "there is no input",
         hint: "name a FILE, - for standard input, or --git REPOSITORY")
     }
     try checkOptions(invocation, isGit: isGit)
@@ -287,7 +287,7 @@ enum ImportCommand {
     _ options: [Option], _ invocation: Invocation, _ use: String
   ) throws {
     for option in options where invocation.has(option) {
-      throw Failure(.usage, "usage", "--\(option.name) is for \(use)", hint: "leave it out")
+      throw Failure.usage("--\(option.name) is for \(use)", hint: "leave it out")
     }
   }
 
@@ -298,12 +298,11 @@ enum ImportCommand {
       return form
     }
     if (try? FileManager.default.contentsOfDirectory(atPath: name)) != nil {
-      throw Failure(
-        .usage, "usage", "\(name) is a folder; what is imported is a file",
+      throw Failure.usage(
+        "\(name) is a folder; what is imported is a file",
         hint: "name the database first, and then the FILE")
     }
-    throw Failure(
-      .usage, "usage",
+    throw Failure.usage(
       "\(name == "-" ? "standard input" : name) does not say what it holds",
       hint: "add --format csv, --format jsonl or --format json")
   }
@@ -312,8 +311,8 @@ enum ImportCommand {
   static func absentMark(_ text: String?) throws -> AbsentMark {
     guard let text else { return .none }
     if let mark = AbsentMark(text) { return mark }
-    throw Failure(
-      .usage, "usage", "--null cannot be \(JSONText.quoted(text))",
+    throw Failure.usage(
+      "--null cannot be \(JSONText.quoted(text))",
       hint: "choose a text without commas, quotes and line ends, such as NA")
   }
 

@@ -20,12 +20,12 @@ extension InfoCommand {
       guard let criterion = Sizes.Criterion(rawValue: String(name)) else {
         let names = Sizes.Criterion.allCases.map(\.rawValue)
         let nearest = Suggestion.nearest(to: String(name), in: names)
-        throw Failure(
-          .usage, "usage", "--by cannot be “\(Terminal.escaped(String(name)))”",
+        throw Failure.usage(
+          "--by cannot be “\(Terminal.escaped(String(name)))”",
           hint: nearest.map { "did you mean \($0)?" } ?? "it is \(names.joined(separator: ", "))")
       }
       if criteria.contains(criterion) {
-        throw Failure(.usage, "usage", "--by names \(criterion.rawValue) twice")
+        throw Failure.usage("--by names \(criterion.rawValue) twice")
       }
       criteria.append(criterion)
     }

@@ -93,7 +93,7 @@ enum LogCommand {
     let chosen = details.filter { invocation.has($0.option) }
     if chosen.count > 1 {
       let names = chosen.map { "--\($0.option.name)" }.joined(separator: " and ")
-      throw Failure(.usage, "usage", "\(names) tell different things; choose one")
+      throw Failure.usage("\(names) tell different things; choose one")
     }
     return chosen.first?.detail ?? .line
   }

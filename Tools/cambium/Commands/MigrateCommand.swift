@@ -83,8 +83,8 @@ enum MigrateCommand {
     for argument in invocation.all(change) {
       let (name, typeName) = try pair(argument.text, "--change number=integer")
       guard let type = ValueConversion.types[typeName] else {
-        throw Failure(
-          .usage, "usage", "“\(typeName)” is no type",
+        throw Failure.usage(
+          "“\(typeName)” is no type",
           hint: "types are \(ValueConversion.types.keys.sorted().joined(separator: ", "))")
       }
       changes.converted.append((name, type))
@@ -95,8 +95,7 @@ enum MigrateCommand {
       changes.renamed.flatMap { [$0.old, $0.new] } + changes.converted.map(\.name)
       + changes.removed
     if Set(touched).count < touched.count {
-      throw Failure(
-        .usage, "usage", "a property is named twice", hint: "change it in two runs")
+      throw Failure.usage("a property is named twice", hint: "change it in two runs")
     }
     return changes
   }
@@ -106,7 +105,7 @@ enum MigrateCommand {
     if parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty {
       return (String(parts[0]), String(parts[1]))
     }
-    throw Failure(.usage, "usage", "“\(text)” is no pair", hint: "say it as in \(example)")
+    throw Failure.usage("“\(text)” is no pair", hint: "say it as in \(example)")
   }
 
   // MARK: Output
@@ -169,9 +168,8 @@ enum MigrateCommand {
         batch: invocation.value(batch).number, metadata: Changing.metadata(invocation)
       ) { bar.update($0.phase, $0.done, of: $0.total) }
     } catch is CancellationError {
-      throw Failure(
-        .partial, "partial", "stopped half-way; the batches until then are stored",
-        hint: "the same command goes on")
+      throw Failure.partial(
+        "stopped half-way; the batches until then are stored", hint: "the same command goes on")
     } catch let error as RecordChanges.Unconvertible {
       throw RecordChanges.refused("\(error)")
     }
@@ -279,8 +277,8 @@ private struct MigrationSurvey {
   /// The reason why the migration cannot be run; nil if it can.
   var failure: Failure? {
     if obstacles.isEmpty { return nil }
-    return Failure(
-      .refused, "refused", "nothing was changed, because of what is said above",
+    return Failure.refused(
+      "nothing was changed, because of what is said above",
       hint: lost > 0 ? "correct the values, or take them out with --drop-unconvertible" : nil)
   }
 

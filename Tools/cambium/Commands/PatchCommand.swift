@@ -28,8 +28,8 @@ enum PatchCommand {
   static func run(_ invocation: Invocation, _ output: Output) throws {
     let value = try Changing.json(changes, invocation)
     guard case .map(let patch) = value, !patch.isEmpty else {
-      throw Failure(
-        .usage, "usage", "\(changes.name) must be a JSON object that names a property",
+      throw Failure.usage(
+        "\(changes.name) must be a JSON object that names a property",
         hint: "`cambium put` sets a node's whole value")
     }
     let path = invocation.value(.path).path

@@ -44,8 +44,8 @@ enum RepairCommand {
   static func run(_ invocation: Invocation, _ output: Output) throws {
     guard let method = try method(invocation) else { return try examine(invocation, output) }
     guard let path = invocation[target]?.text else {
-      throw Failure(
-        .usage, "usage", "--\(method.rawValue) makes a new database, and --to is missing",
+      throw Failure.usage(
+        "--\(method.rawValue) makes a new database, and --to is missing",
         hint: "the damaged one stays as it is: name another with --to NEWDB")
     }
     try repair(by: method, to: path, invocation, output)
@@ -53,12 +53,12 @@ enum RepairCommand {
 
   private static func method(_ invocation: Invocation) throws -> LogRepair? {
     switch (invocation.has(cut), invocation.has(salvage)) {
-    case (true, true): throw Failure(.usage, "usage", "--cut and --salvage exclude each other")
+    case (true, true): throw Failure.usage("--cut and --salvage exclude each other")
     case (true, false): return .cut
     case (false, true): return .salvage
     case (false, false):
       if !invocation.has(target) { return nil }
-      throw Failure(.usage, "usage", "--to needs --cut or --salvage")
+      throw Failure.usage("--to needs --cut or --salvage")
     }
   }
 
@@ -119,8 +119,8 @@ enum RepairCommand {
     let isTail = found.sound.rawValue + found.lostCount == found.head.rawValue
     let salvage =
       isTail ? "" : "; `cambium repair \(name) --salvage --to NEWDB` keeps what comes after, too"
-    return Failure(
-      .corrupt, "corrupt", "the log is damaged",
+    return Failure.corrupt(
+      "the log is damaged",
       hint: "`cambium restore BACKUP NEWDB` where there is a backup; else "
         + "`cambium repair \(name) --cut --to NEWDB` keeps transactions 1 to "
         + "\(found.sound)\(salvage)")
@@ -129,8 +129,8 @@ enum RepairCommand {
   /// Says what is left to do where not even the tables can be found.
   private static func unreadable<R>(_ invocation: Invocation, _ body: () throws -> R) throws -> R {
     do { return try body() } catch DatabaseError.corrupt(let reason) {
-      throw Failure(
-        .corrupt, "corrupt", "the log of \(invocation.database) cannot be read: \(reason)",
+      throw Failure.corrupt(
+        "the log of \(invocation.database) cannot be read: \(reason)",
         hint: "`cambium restore BACKUP NEWDB` where there is a backup; nothing can be saved from "
           + "this file")
     }
@@ -168,7 +168,7 @@ enum RepairCommand {
     case .head(back: 0)?: return Date()
     case .date(let date)?: return date
     case .sequence?, .tag?, .head?:
-      throw Failure(.usage, "usage", "--latest is a time, such as now or '2026-11-20 13:58'")
+      throw Failure.usage("--latest is a time, such as now or '2026-11-20 13:58'")
     }
   }
 

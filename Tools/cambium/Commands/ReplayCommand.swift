@@ -29,8 +29,8 @@ enum ReplayCommand {
     if let path = invocation[target]?.text {
       try replay(to: path, invocation, output)
     } else if invocation.has(until) {
-      throw Failure(
-        .usage, "usage", "--until is for a new database, and --to is missing",
+      throw Failure.usage(
+        "--until is for a new database, and --to is missing",
         hint: "the past is not taken from a database: make another with --to NEWDB")
     } else {
       try replayInPlace(invocation, output)

@@ -44,7 +44,7 @@ enum RestoreCommand {
     defer { try? database.close() }
     bar.finish()
     if let finding = verification.findings.first {
-      throw Failure(.corrupt, "corrupt", "\(path) was restored, but is damaged: \(finding)")
+      throw Failure.corrupt("\(path) was restored, but is damaged: \(finding)")
     }
     try report(database, verification, ContinuousClock.now - start, invocation, output)
   }
@@ -59,8 +59,8 @@ enum RestoreCommand {
       let database = try Database(at: path, options: options, progress: progress)
       return (database, try database.verify(progress: progress))
     } catch is CancellationError {
-      throw Failure(
-        .partial, "partial", "\(path) is restored, but was not verified",
+      throw Failure.partial(
+        "\(path) is restored, but was not verified",
         hint: "`cambium verify \(Shell.quoted(path))` does that")
     }
   }
@@ -91,9 +91,8 @@ enum RestoreCommand {
         .missing, "no_such_moment", "no such moment: \(reason)",
         hint: "\(verify) says which moments there are")
     } catch DatabaseError.corrupt(let reason) {
-      throw Failure(
-        .corrupt, "corrupt", reason,
-        hint: "\(verify) says what is damaged; --at restores a moment before the damage")
+      throw Failure.corrupt(
+        reason, hint: "\(verify) says what is damaged; --at restores a moment before the damage")
     } catch DatabaseError.noDatabase {
       throw Failure(.missing, "no_backup", "no backup at \(source)", hint: "check the path")
     } catch DatabaseError.unsupported(_, let reason) {

@@ -26,8 +26,8 @@ enum RevertCommand {
     try UndoCommands.run(invocation, output, nothing: "the stretch is empty") { database in
       let ends = try OpenDatabase.sequences(invocation.value(stretch).range, in: database)
       if ends.from > ends.to {
-        throw Failure(
-          .usage, "usage", "the stretch begins with \(ends.from), after its end, \(ends.to)",
+        throw Failure.usage(
+          "the stretch begins with \(ends.from), after its end, \(ends.to)",
           hint: "the earlier moment comes first: \(ends.to)..\(ends.from)")
       }
       return .stretch(after: ends.from, upTo: ends.to)

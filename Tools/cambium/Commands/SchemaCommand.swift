@@ -43,7 +43,7 @@ enum SchemaCommand {
 
   static func run(_ invocation: Invocation, _ output: Output) throws {
     if invocation.has(swift), invocation.format != .short {
-      throw Failure(.usage, "usage", "--swift is a form of its own", hint: "leave out --output")
+      throw Failure.usage("--swift is a form of its own", hint: "leave out --output")
     }
     let list = try ListWriter(invocation, output, columns: columns)
     let bar = ProgressBar(invocation, unit: "nodes")

@@ -38,9 +38,8 @@ enum ScrubCommand {
     }
     guard let first = report.logDamage.first else { return }
     let name = Shell.quoted(invocation.database)
-    throw Failure(
-      .corrupt, "corrupt", "the log is damaged: \(first)",
-      hint: "`cambium repair \(name)` says what can be saved")
+    throw Failure.corrupt(
+      "the log is damaged: \(first)", hint: "`cambium repair \(name)` says what can be saved")
   }
 
   private static func summary(_ report: ScrubReport) -> String {

@@ -150,8 +150,7 @@ enum ShellCommand {
       break
     }
     if !command.isEmpty {
-      throw Failure(
-        .usage, "usage", "the quotes that line \(start) opens are never closed")
+      throw Failure.usage("the quotes that line \(start) opens are never closed")
     }
     if firstFailure != 0 { throw Failure.silent(ExitCode(rawValue: firstFailure) ?? .negative) }
   }

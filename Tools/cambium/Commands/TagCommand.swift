@@ -27,14 +27,14 @@ enum TagCommand {
 
   static func run(_ invocation: Invocation, _ output: Output) throws {
     guard let name = invocation[name]?.text else {
-      if invocation.has(delete) { throw Failure(.usage, "usage", "--delete needs a NAME") }
+      if invocation.has(delete) { throw Failure.usage("--delete needs a NAME") }
       return try list(invocation, output)
     }
     if let problem = Tag.problem(name) {
-      throw Failure(.usage, "usage", "“\(name)” cannot be a tag: \(problem)")
+      throw Failure.usage("“\(name)” cannot be a tag: \(problem)")
     }
     if invocation.has(delete) && invocation[moment] != nil {
-      throw Failure(.usage, "usage", "--delete takes a NAME and no REV")
+      throw Failure.usage("--delete takes a NAME and no REV")
     }
     let database = try OpenDatabase.forWriting(invocation)
     defer { try? database.close() }

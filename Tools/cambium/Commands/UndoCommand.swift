@@ -33,8 +33,7 @@ enum UndoCommand {
         return .newest(UndoCommands.author(invocation), wholeGroup: isGroup)
       }
       if invocation.has(UndoCommands.who) {
-        throw Failure(
-          .usage, "usage", "--who looks for the newest transaction, and REV names one already")
+        throw Failure.usage("--who looks for the newest transaction, and REV names one already")
       }
       let sequence = try OpenDatabase.commit(moment, of: database).sequence
       return .transaction(sequence, wholeGroup: isGroup)

@@ -54,7 +54,7 @@ enum UndoCommands {
     case (true, false): return .skipConflicts
     case (false, true): return .overwrite
     case (true, true):
-      throw Failure(.usage, "usage", "--skip-conflicts and --overwrite exclude each other")
+      throw Failure.usage("--skip-conflicts and --overwrite exclude each other")
     }
   }
 

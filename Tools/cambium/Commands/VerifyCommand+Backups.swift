@@ -6,7 +6,7 @@ import FoundationEssentials
 extension VerifyCommand {
   static func verifyBackup(_ invocation: Invocation, _ output: Output) throws {
     if invocation.has(replay) || invocation.has(pages) {
-      throw Failure(.usage, "usage", "--replay and --pages are for databases, not for backups")
+      throw Failure.usage("--replay and --pages are for databases, not for backups")
     }
     let start = ContinuousClock.now
     let bar = ProgressBar(invocation, unit: "bytes")
@@ -20,8 +20,8 @@ extension VerifyCommand {
       try write(backup, ContinuousClock.now - start, path, output)
     }
     if backup.isSound { return }
-    throw Failure(
-      .corrupt, "corrupt", "the backup is damaged",
+    throw Failure.corrupt(
+      "the backup is damaged",
       hint: backup.moments.isEmpty
         ? "nothing can be restored from it"
         : "`cambium restore \(Shell.quoted(path)) NEWDB --at \(backup.newest)` restores what is "

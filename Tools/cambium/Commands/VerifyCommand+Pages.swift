@@ -19,8 +19,7 @@ extension VerifyCommand {
     }
     let damaged = files.filter { !$0.findings.isEmpty }
     guard let first = damaged.first else { return }
-    throw Failure(
-      .corrupt, "corrupt",
+    throw Failure.corrupt(
       damaged.count == 1
         ? "\(first.path): \(first.findings[0])" : "\(damaged.count) files are damaged")
   }

@@ -44,8 +44,8 @@ enum VerifyCommand {
     } catch DatabaseError.corrupt(let reason) {
       // So much is damaged that not everything could be looked at.
       let name = Shell.quoted(invocation.database)
-      throw Failure(
-        .corrupt, "corrupt", "\(invocation.database) is damaged: \(reason)",
+      throw Failure.corrupt(
+        "\(invocation.database) is damaged: \(reason)",
         hint: "`cambium replay \(name)` mends the state; `cambium repair \(name)` says what can be "
           + "saved of a damaged log")
     }
@@ -132,8 +132,7 @@ enum VerifyCommand {
     let findings = verification.findings
     let name = Shell.quoted(invocation.database)
     let isRepairable = findings.allSatisfy(\.isRepairable)
-    return Failure(
-      .corrupt, "corrupt",
+    return Failure.corrupt(
       findings.count == 1
         ? "\(findings[0].part): \(findings[0])" : "\(findings.count) things are damaged",
       hint: isRepairable

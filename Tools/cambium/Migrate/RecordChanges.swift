@@ -66,7 +66,7 @@ struct RecordChanges {
   }
 
   static func refused(_ reason: String) -> Failure {
-    Failure(.refused, "refused", reason, hint: "`cambium schema` says what is declared")
+    Failure.refused(reason, hint: "`cambium schema` says what is declared")
   }
 
   // MARK: Records

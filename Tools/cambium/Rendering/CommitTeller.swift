@@ -30,8 +30,7 @@ struct CommitTeller {
     _ invocation: Invocation, _ output: Output, _ detail: Detail
   ) throws -> ListWriter? {
     if !invocation.format.isJSON, invocation.format != .short, detail.tellsChanges {
-      throw Failure(
-        .usage, "usage",
+      throw Failure.usage(
         "\(invocation.format.rawValue) has a row for each transaction, and none for its changes",
         hint: "-o json tells all")
     }

@@ -37,23 +37,21 @@ final class ListWriter {
     if format == .short,
       let name = [Option.fields, .noHeader, .null].first(where: invocation.has)?.name
     {
-      throw Failure(
-        .usage, "usage", "--\(name) is not for what people read",
+      throw Failure.usage(
+        "--\(name) is not for what people read",
         hint: "add -o table, csv, tsv, markdown, or a form of JSON")
     }
     let known = format.isJSON ? columns + further : columns
     for field in fields ?? [] where !known.contains(field) {
-      throw Failure(
-        .usage, "usage", "there is no field “\(field)”",
-        hint: "there are \(known.joined(separator: ", "))")
+      throw Failure.usage(
+        "there is no field “\(field)”", hint: "there are \(known.joined(separator: ", "))")
     }
-    if fields?.isEmpty == true { throw Failure(.usage, "usage", "--fields names no field") }
+    if fields?.isEmpty == true { throw Failure.usage("--fields names no field") }
     if format.isJSON, let name = [Option.noHeader, .null].first(where: invocation.has)?.name {
-      throw Failure(.usage, "usage", "--\(name) is for tables", hint: "use -o csv, tsv, or table")
+      throw Failure.usage("--\(name) is for tables", hint: "use -o csv, tsv, or table")
     }
     if invocation.has(.safe), format != .csv, format != .tsv {
-      throw Failure(
-        .usage, "usage", "--safe is for spreadsheets", hint: "add -o csv or tsv, or leave it out")
+      throw Failure.usage("--safe is for spreadsheets", hint: "add -o csv or tsv, or leave it out")
     }
     csv = CSVWriter(
       columns: (fields ?? columns).map { CSVColumn(name: $0) },
@@ -79,7 +77,7 @@ final class ListWriter {
   /// Writes a value in a form of JSON, as the only one and as it is.
   func write(_ value: Value) throws {
     if fields != nil {
-      throw Failure(.usage, "usage", "--fields is for lists, and JSON is the value itself here")
+      throw Failure.usage("--fields is for lists, and JSON is the value itself here")
     }
     let text = JSONWriter.text(value)
     switch format {

@@ -42,14 +42,14 @@ struct DeclarationChanges: Sendable {
     for line in invocation.all(DeclareCommand.drop).map(\.text) {
       let words = line.split(separator: " ", maxSplits: 1).map(String.init)
       guard words.count == 2, ["index", "unique", "view"].contains(words[0]) else {
-        throw Failure(
-          .usage, "usage", "“\(line)” is no line of a declaration",
+        throw Failure.usage(
+          "“\(line)” is no line of a declaration",
           hint: "say it as in --drop 'index origin, -scheduled'")
       }
       dropped.append(try DeclarationChanges.part(words[0], words[1]))
     }
     if Set(added + dropped).count < added.count + dropped.count {
-      throw Failure(.usage, "usage", "something is named twice", hint: "name it once")
+      throw Failure.usage("something is named twice", hint: "name it once")
     }
   }
 

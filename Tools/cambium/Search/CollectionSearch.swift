@@ -100,8 +100,8 @@ struct CollectionSearch {
   ) -> Failure {
     let known = Set(all.joined()).sorted()
     let hint = Suggestion.nearest(to: name, in: known).map { "did you mean \($0)?" }
-    return Failure(
-      .usage, "usage", "no index of texts of \(path) has a property “\(name)”",
+    return Failure.usage(
+      "no index of texts of \(path) has a property “\(name)”",
       hint: hint ?? "there are \(known.joined(separator: ", "))")
   }
 }

@@ -113,8 +113,8 @@ struct LineWords: Equatable {
     }
 
     private func refusal(of scalar: Unicode.Scalar) -> Failure {
-      var failure = Failure(
-        .usage, "usage", "“\(scalar)” does nothing here: this is no shell of the system",
+      var failure = Failure.usage(
+        "“\(scalar)” does nothing here: this is no shell of the system",
         hint: "in quotes it is text; for pipes and files, run cambium from your shell")
       let before = String(String.UnicodeScalarView(scalars[..<index]))
       failure.excerpt = Failure.Excerpt(text: line, offset: before.utf8.count)

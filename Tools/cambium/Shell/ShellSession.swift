@@ -74,7 +74,7 @@ struct ShellSession {
 
   private func expect(_ operands: [String], atMost count: Int, _ name: String) throws(Failure) {
     if operands.count <= count { return }
-    throw Failure(.usage, "usage", "“\(operands[count])” is one operand too many for \(name)")
+    throw Failure.usage("“\(operands[count])” is one operand too many for \(name)")
   }
 
   /// `cd` goes to the root, `cd ..` one up, `cd PATH` to a node that must be there.
