@@ -12,8 +12,7 @@ import Testing
     ])
   func same(_ text: String) throws {
     let value = try JSONReader.value(of: text, name: "text")
-    var line = JSONLine()
-    line.add("value", value)
+    let line: JSONLine = ["value": value]
     let indented = line.indented
     #expect(
       try JSONReader.value(of: indented, name: "indented") == .map(["value": value]), "\(indented)")
@@ -24,9 +23,7 @@ import Testing
 
   @Test("has a line for each member and element, and none within what is empty")
   func lines() {
-    var line = JSONLine()
-    line.add("a", .array([1, .array([])]))
-    line.add("b", .map([:]))
+    let line: JSONLine = ["a": Value.array([1, .array([])]), "b": Value.map([:])]
     #expect(
       line.indented == """
         {

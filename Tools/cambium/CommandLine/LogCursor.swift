@@ -47,9 +47,7 @@ struct LogCursor {
   func finish(_ sequence: SequenceNumber, _ invocation: Invocation, _ output: Output) throws {
     if isShown {
       if invocation.format == .json {
-        var line = JSONLine()
-        line.add("cursor", sequence.rawValue)
-        try output.line(line)
+        try output.line(["cursor": sequence])
       } else {
         try output.line(StyledLine("-- cursor: \(sequence)", .metadata))
       }

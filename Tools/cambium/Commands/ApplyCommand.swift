@@ -193,14 +193,10 @@ private final class ApplyJob {
 
   private func report() throws {
     if invocation.format == .json {
-      var line = JSONLine()
-      line.add("transactions", applied)
-      if let sequences {
-        line.add("first", sequences.first.rawValue)
-        line.add("last", sequences.last.rawValue)
-      }
-      line.add("failed", failed)
-      return try output.line(line)
+      return try output.line([
+        "transactions": applied, "first": sequences?.first, "last": sequences?.last,
+        "failed": failed,
+      ])
     }
     var text = "applied \(Quantity.count(applied, "transaction"))"
     if let sequences {
@@ -249,11 +245,10 @@ private final class ApplyJob {
   ) throws {
     if invocation.isQuiet { return }
     if invocation.format == .json {
-      var line = JSONLine()
-      line.add("sequence", sequence.rawValue)
-      line.add("metadata", metadata(transaction))
-      line.add("changes", changes.map(ApplyJob.json))
-      return try output.line(line)
+      return try output.line([
+        "sequence": sequence, "metadata": metadata(transaction),
+        "changes": changes.map(ApplyJob.json),
+      ])
     }
     var line = StyledLine("tx \(sequence)", .heading)
     if let actor = CommitText.actor(metadata(transaction)) {
@@ -271,10 +266,6 @@ private final class ApplyJob {
   }
 
   private static func json(_ change: ScriptedTransaction.Change) -> JSONLine {
-    var line = JSONLine()
-    line.add("path", change.path.description)
-    line.add("old", ifPresent: change.old)
-    line.add("new", ifPresent: change.new)
-    return line
+    ["path": change.path.description, "old": change.old, "new": change.new]
   }
 }

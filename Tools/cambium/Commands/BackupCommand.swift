@@ -84,14 +84,10 @@ enum BackupCommand {
   ) throws {
     if invocation.isQuiet { return }
     if invocation.format == .json {
-      var line = JSONLine()
-      line.add("backup", path)
-      line.add("newest", addition.newest.rawValue)
-      line.add("transactions", addition.transactions)
-      line.add("bytes", addition.bytes)
-      line.add("parts", UInt64(addition.parts))
-      line.add("unchanged", addition.isUnchanged)
-      return try output.line(line)
+      return try output.line([
+        "backup": path, "newest": addition.newest, "transactions": addition.transactions,
+        "bytes": addition.bytes, "parts": UInt64(addition.parts), "unchanged": addition.isUnchanged,
+      ])
     }
     let name = Terminal.escaped(path)
     if addition.isUnchanged {

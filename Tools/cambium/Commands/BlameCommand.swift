@@ -40,7 +40,7 @@ enum BlameCommand {
     }
     let writer = try ListWriter(invocation, output, columns: columns, further: ["atOrBefore"])
     if invocation.format == .short { return try tell(lines, output, upTo: snapshot.sequence) }
-    for line in lines { try writer.write(json(line), record(line)) }
+    for line in lines { try writer.write(json(line), cells: bound(line)) }
     try writer.finish()
   }
 
@@ -67,33 +67,22 @@ enum BlameCommand {
   }
 
   private static func json(_ blame: Blame) -> JSONLine {
-    var line = JSONLine()
-    if let property = blame.property { line.add("property", property) }
-    line.add("value", blame.value)
     switch blame.set {
     case .by(let transaction):
-      line.add("sequence", transaction.sequence.rawValue)
-      line.add("time", transaction.time)
-      line.add("metadata", transaction.metadata)
-    case .atOrBefore(let sequence): line.add("atOrBefore", sequence.rawValue)
+      [
+        "property": blame.property, "value": blame.value, "sequence": transaction.sequence,
+        "time": transaction.time, "metadata": transaction.metadata,
+      ]
+    case .atOrBefore(let sequence):
+      ["property": blame.property, "value": blame.value, "atOrBefore": sequence]
     }
-    return line
   }
 
   private static let columns = ["property", "value", "sequence", "time", "metadata"]
 
-  /// A row; where compaction has removed the transaction, its time is absent.
-  private static func record(_ blame: Blame) -> Record {
-    var record: Record = ["value": blame.value]
-    if let property = blame.property { record["property"] = .string(property) }
-    switch blame.set {
-    case .by(let transaction):
-      record["sequence"] = .integer(Int64(clamping: transaction.sequence.rawValue))
-      record["time"] = .date(transaction.time)
-      record["metadata"] = .map(CommitText.metadata(transaction.metadata))
-    case .atOrBefore(let sequence):
-      record["sequence"] = .integer(Int64(clamping: sequence.rawValue))
-    }
-    return record
+  /// A table has one column of transactions for those that are known and those that are bounds.
+  private static func bound(_ blame: Blame) -> Record {
+    if case .atOrBefore(let sequence) = blame.set { return ["sequence": sequence.cell ?? .null] }
+    return [:]
   }
 }

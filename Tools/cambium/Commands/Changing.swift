@@ -16,9 +16,7 @@ enum Changing {
     rules.note(changesOf: sequence, in: database)
     if invocation.isQuiet { return }
     if invocation.format == .json {
-      var line = JSONLine()
-      line.add("sequence", sequence.rawValue)
-      try output.line(line)
+      try output.line(["sequence": sequence])
     } else {
       try output.line("tx \(sequence)")
     }

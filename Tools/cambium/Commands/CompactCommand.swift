@@ -145,15 +145,11 @@ enum CompactCommand {
   }
 
   private static func json(_ plan: Compaction) -> JSONLine {
-    var line = JSONLine()
-    line.add("oldHorizon", plan.oldHorizon.rawValue)
-    line.add("horizon", plan.horizon.rawValue)
-    line.add("head", plan.head.rawValue)
-    line.add("transactions", plan.transactions)
-    line.add("archives", plan.archives)
-    line.add("bytesBefore", plan.bytesBefore)
-    line.add("bytesAfter", plan.bytesAfter)
-    return line
+    [
+      "oldHorizon": plan.oldHorizon, "horizon": plan.horizon, "head": plan.head,
+      "transactions": plan.transactions, "archives": plan.archives, "bytesBefore": plan.bytesBefore,
+      "bytesAfter": plan.bytesAfter,
+    ]
   }
 }
 

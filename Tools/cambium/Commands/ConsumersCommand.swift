@@ -49,16 +49,9 @@ enum ConsumersCommand {
         try output.line("\(name)  tx \(consumer.position)  \(Quantity.count(behind)) behind")
         continue
       }
-      var line = JSONLine()
-      line.add("name", consumer.name)
-      line.add("position", consumer.position.rawValue)
-      line.add("behind", behind)
-      try writer.write(
-        line,
-        [
-          "name": .string(consumer.name), "behind": .integer(Int64(clamping: behind)),
-          "position": .integer(Int64(clamping: consumer.position.rawValue)),
-        ])
+      try writer.write([
+        "name": consumer.name, "position": consumer.position, "behind": behind,
+      ])
     }
     try writer.finish()
   }

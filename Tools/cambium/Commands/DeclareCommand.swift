@@ -87,10 +87,7 @@ enum DeclareCommand {
     }
     if invocation.format == .json {
       let parts = DeclarationChanges.parts(of: definition).map(\.text)
-      var line = JSONLine()
-      line.add("collection", path.description)
-      line.add("declared", .array(parts.map { .string($0) }))
-      return try output.line(line)
+      return try output.line(["collection": path.description, "declared": parts])
     }
     let count = try snapshot[path].childCount
     let text = DeclarationText(path: path, definition: definition, count: count)
@@ -133,11 +130,7 @@ enum DeclareCommand {
     if invocation.isQuiet { return }
     let (added, dropped) = (changes.added.map(\.text), changes.dropped.map(\.text))
     if invocation.format == .json {
-      var line = JSONLine()
-      line.add("collection", path.description)
-      line.add("added", .array(added.map { .string($0) }))
-      line.add("dropped", .array(dropped.map { .string($0) }))
-      return try output.line(line)
+      return try output.line(["collection": path.description, "added": added, "dropped": dropped])
     }
     let words = invocation.has(.dryRun) ? "would have" : "has"
     try output.line(StyledLine("\(Terminal.escaped(path.description)) \(words)", .heading))

@@ -48,32 +48,59 @@ enum DiffCommand {
   private static func tell(
     _ diff: Diff, _ invocation: Invocation, _ output: Output
   ) throws -> Bool {
-    let writer = try ListWriter(invocation, output, columns: columns(invocation))
-    var stat = invocation.has(stat) ? DiffStat(invocation, output, writer) : nil
+    if invocation.has(stat) { return try tellStat(diff, invocation, output) }
+    let isNames = invocation.has(nameOnly)
+    let writer = try ListWriter(
+      invocation, output, columns: isNames ? ["path"] : ChangeText.columns)
     let text = ChangeText(output: output)
     let isShort = invocation.format == .short
     var isSame = true
     try diff.forEach { change in
       isSame = false
-      if stat != nil { return try stat?.add(change) ?? () }
-      switch (isShort, invocation.has(nameOnly)) {
+      switch (isShort, isNames) {
       case (true, false): try text.write(change)
-      case (false, false): try writer.write(ChangeText.json(change), ChangeText.record(change))
+      case (false, false): try writer.write(ChangeText.json(change))
       case (true, true): try output.line(output.shown(change.path.description))
-      case (false, true):
-        var line = JSONLine()
-        line.add("path", change.path.description)
-        try writer.write(line, ["path": .string(change.path.description)])
+      case (false, true): try writer.write(["path": change.path.description])
       }
     }
-    try stat?.finish()
     if !isShort { try writer.finish() }
     return isSame
   }
 
-  private static func columns(_ invocation: Invocation) -> [String] {
-    if invocation.has(stat) { return ["path", "inserted", "updated", "deleted"] }
-    return invocation.has(nameOnly) ? ["path"] : ChangeText.columns
+  /// Counts the changes by the node below the path that was asked for.
+  ///
+  ///       inserted    updated    deleted
+  ///          1,200         14          0  Product
+  ///              0          3          0  Order
+  private static func tellStat(
+    _ diff: Diff, _ invocation: Invocation, _ output: Output
+  ) throws -> Bool {
+    let writer = try ListWriter(
+      invocation, output, columns: ["path", "inserted", "updated", "deleted"])
+    let isShort = invocation.format == .short
+    var counts = ChangeCounts(below: invocation[path]?.path ?? .root)
+    var (total, lineCount) = (ChangeCounts.Counts(), 0)
+    try counts.forEach(of: diff.forEach) { place, counts in
+      lineCount += 1
+      total.add(counts)
+      guard isShort else { return try writer.write(counts.json(place)) }
+      if lineCount == 1 {
+        try output.line(StyledLine(" inserted   updated   deleted", .metadata))
+      }
+      try output.line(line(counts, Terminal.escaped(place.description)))
+    }
+    if !isShort { try writer.finish() }
+    if isShort && lineCount > 1 { try output.line(line(total, "in all", .metadata)) }
+    return lineCount == 0
+  }
+
+  private static func line(
+    _ counts: ChangeCounts.Counts, _ name: String, _ role: Role? = nil
+  ) -> StyledLine {
+    var line = counts.line { Terminal.padded($1, to: 9, leading: true) + " " }
+    line.add(" " + name, role)
+    return line
   }
 
   /// A path where nothing was at either moment is a mistake.
@@ -87,103 +114,5 @@ enum DiffCommand {
     let root = try database.snapshot(at: .sequence(diff.to)).root
     throw try MissingNode.failure(
       path, below: root, invocation.database, verb: "is at either moment")
-  }
-}
-
-/// Counts changes by the node below the path that was asked for. The changes come in path order, so
-/// only one node's are kept.
-///
-///       inserted    updated    deleted
-///          1,200         14          0  Product
-///              0          3          0  Order
-private struct DiffStat {
-  private struct Counts {
-    var inserted = 0
-    var updated = 0
-    var deleted = 0
-
-    mutating func add(_ other: Counts) {
-      inserted += other.inserted
-      updated += other.updated
-      deleted += other.deleted
-    }
-  }
-
-  private static let columns = 9
-
-  private let output: Output
-  private let writer: ListWriter
-  private let isShort: Bool
-  private let depth: Int
-  private var path: Path?
-  private var counts = Counts()
-  private var total = Counts()
-  private var lineCount = 0
-
-  init(_ invocation: Invocation, _ output: Output, _ writer: ListWriter) {
-    self.output = output
-    self.writer = writer
-    isShort = invocation.format == .short
-    depth = (invocation[DiffCommand.path]?.path.depth ?? 0) + 1
-  }
-
-  mutating func add(_ change: Change) throws {
-    let place = Path(keys: change.path.keys.prefix(depth))
-    if place != path {
-      try tell()
-      path = place
-    }
-    if change.old == nil {
-      counts.inserted += 1
-    } else if change.new == nil {
-      counts.deleted += 1
-    } else {
-      counts.updated += 1
-    }
-  }
-
-  /// Prints the last node, and the sum of several.
-  mutating func finish() throws {
-    try tell()
-    if isShort && lineCount > 1 { try tell(total, "in all", .metadata) }
-  }
-
-  private mutating func tell() throws {
-    guard let path else { return }
-    if !isShort {
-      var line = JSONLine()
-      line.add("path", path.description)
-      line.add("inserted", counts.inserted)
-      line.add("updated", counts.updated)
-      line.add("deleted", counts.deleted)
-      try writer.write(
-        line,
-        [
-          "path": .string(path.description), "inserted": .integer(Int64(counts.inserted)),
-          "updated": .integer(Int64(counts.updated)), "deleted": .integer(Int64(counts.deleted)),
-        ])
-    } else {
-      if lineCount == 0 {
-        try output.line(StyledLine(" inserted   updated   deleted", .metadata))
-      }
-      try tell(counts, Terminal.escaped(path.description), nil)
-    }
-    lineCount += 1
-    total.add(counts)
-    counts = Counts()
-  }
-
-  private func tell(_ counts: Counts, _ name: String, _ role: Role?) throws {
-    var line = StyledLine()
-    let columns: [(count: Int, role: Role)] = [
-      (counts.inserted, .inserted), (counts.updated, .updated), (counts.deleted, .deleted),
-    ]
-    for (count, role) in columns {
-      let text = Quantity.count(count)
-      line.add(
-        Terminal.padded(text, to: DiffStat.columns, leading: true) + " ", count > 0 ? role : nil)
-    }
-    line.add(" " + name, role)
-    try output.line(line)
   }
 }

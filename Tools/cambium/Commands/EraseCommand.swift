@@ -81,14 +81,11 @@ enum EraseCommand {
   }
 
   private static func json(_ erasure: Erasure) -> JSONLine {
-    var line = JSONLine()
-    line.add("places", .array(erasure.places.map { .string("\($0)") }))
-    line.add("transactions", erasure.transactions)
-    line.add("operations", erasure.operations)
-    line.add("blobs", UInt64(erasure.blobs))
-    line.add("sequence", erasure.sequence.rawValue)
-    line.add("bytesBefore", erasure.bytesBefore)
-    line.add("bytesAfter", erasure.bytesAfter)
-    return line
+    [
+      "places": erasure.places.map { "\($0)" }, "transactions": erasure.transactions,
+      "operations": erasure.operations, "blobs": UInt64(erasure.blobs),
+      "sequence": erasure.sequence, "bytesBefore": erasure.bytesBefore,
+      "bytesAfter": erasure.bytesAfter,
+    ]
   }
 }

@@ -51,11 +51,10 @@ enum GetCommand {
     if invocation.format.isJSON { return try writer.write(value) }
     if case .map(let record) = value {
       for member in record.members {
-        try writer.write(
-          JSONLine(), ["property": .string(member.name), "value": member.value])
+        try writer.write(["property": member.name, "value": member.value])
       }
     } else {
-      try writer.write(JSONLine(), ["value": value])
+      try writer.write(["value": value])
     }
     try writer.finish()
   }

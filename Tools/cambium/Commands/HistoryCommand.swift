@@ -39,7 +39,7 @@ enum HistoryCommand {
         try output.line(text.line(step.transaction))
         try ChangeText(output: output, indent: 2).write(step)
       } else {
-        try writer.write(json(step), record(step))
+        try writer.write(json(step), cells: step.new.map { ["value": $0] } ?? [:])
       }
     }
     guard isEmpty else { return try writer.finish() }
@@ -66,29 +66,13 @@ enum HistoryCommand {
   }
 
   private static func json(_ step: HistoryStep) -> JSONLine {
-    var line = JSONLine()
-    line.add("sequence", step.transaction.sequence.rawValue)
-    line.add("time", step.transaction.time)
-    line.add("metadata", step.transaction.metadata)
-    line.add("path", step.path.description)
-    if let origin = step.origin { line.add("movedFrom", origin.description) }
-    line.add("exists", step.kind != .went)
-    line.add("old", ifPresent: step.old)
-    line.add("new", ifPresent: step.new)
-    return line
+    [
+      "sequence": step.transaction.sequence, "time": step.transaction.time,
+      "metadata": step.transaction.metadata, "path": step.path.description,
+      "movedFrom": step.origin?.description, "exists": step.kind != .went, "old": step.old,
+      "new": step.new,
+    ]
   }
 
   private static let columns = ["sequence", "time", "metadata", "exists", "value"]
-
-  private static func record(_ step: HistoryStep) -> Record {
-    let transaction = step.transaction
-    var record: Record = [
-      "sequence": .integer(Int64(clamping: transaction.sequence.rawValue)),
-      "time": .date(transaction.time),
-      "metadata": .map(CommitText.metadata(transaction.metadata)),
-      "exists": .bool(step.kind != .went),
-    ]
-    record["value"] = step.new
-    return record
-  }
 }

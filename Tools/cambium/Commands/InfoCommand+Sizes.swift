@@ -41,7 +41,7 @@ extension InfoCommand {
     let writer = try ListWriter(invocation, output, columns: columns)
     let sizes = try measure(criteria, database, invocation)
     if invocation.format == .short { return try tell(sizes, output) }
-    for group in sizes.groups { try writer.write(json(group, criteria), record(group, criteria)) }
+    for group in sizes.groups { try writer.write(json(group, criteria)) }
     try writer.finish()
   }
 
@@ -96,9 +96,7 @@ extension InfoCommand {
   ) -> StyledLine {
     var text = zip(names, widths).map { Terminal.padded($0, to: $1) }.joined(separator: "  ")
     for cell in cells { text += Terminal.padded(cell, to: 11, leading: true) }
-    var line = StyledLine()
-    line.add(text, role)
-    return line
+    return StyledLine(text, role)
   }
 
   /// A group's names; the first that is not known says what the bytes are for instead.
@@ -138,22 +136,11 @@ extension InfoCommand {
   private static func json(_ group: Sizes.Group, _ criteria: [Sizes.Criterion]) -> JSONLine {
     var line = JSONLine()
     for (criterion, name) in zip(criteria, group.names) {
-      if let name { line.add(criterion.rawValue, name) }
+      line.add(criterion.rawValue, name)
     }
     line.add("use", group.use.rawValue)
     line.add("bytes", group.bytes)
     for part in parts { line.add(part.name, part.bytes(group)) }
     return line
-  }
-
-  private static func record(_ group: Sizes.Group, _ criteria: [Sizes.Criterion]) -> Record {
-    var record: Record = [
-      "use": .string(group.use.rawValue), "bytes": .integer(Int64(clamping: group.bytes)),
-    ]
-    for (criterion, name) in zip(criteria, group.names) {
-      record[criterion.rawValue] = name.map { .string($0) }
-    }
-    for part in parts { record[part.name] = .integer(Int64(clamping: part.bytes(group))) }
-    return record
   }
 }

@@ -123,70 +123,44 @@ enum InfoCommand {
     let writer = try ListWriter(
       invocation, output, columns: ["name", "value"], further: object.names)
     if invocation.format.isJSON {
-      try writer.write(object, [:])
+      try writer.write(object)
     } else {
       for entry in overview(information) {
-        try writer.write(
-          JSONLine(), ["name": .string(entry.name), "value": .string(entry.text)])
+        try writer.write(["name": entry.name, "value": entry.text])
       }
     }
     try writer.finish()
   }
 
   private static func json(_ information: Information, _ path: String) -> JSONLine {
-    var line = JSONLine()
-    line.add("path", path)
-    line.add("format", information.format)
-    line.add("origin", information.origin.uuidString.lowercased())
-    line.add("created", information.created)
-    line.add("head", information.head.rawValue)
-    line.add("applied", information.applied.rawValue)
-    if let times = information.times {
-      line.add("first", times.first)
-      line.add("last", times.last)
-    }
-    line.add("generation", information.generation)
-    line.add("nodes", information.nodes)
-    line.add("versions", information.versions)
-    line.add("names", information.names)
-    line.add("logBytes", information.logBytes)
-    line.add("stateBytes", information.stateBytes)
-    if let checkpoint = information.checkpoint {
-      line.add("checkpoint", checkpoint.sequence.rawValue)
-      line.add("checkpointBytes", checkpoint.bytes)
-    }
-    line.add("horizon", information.horizon.rawValue)
-    line.add("baselineBytes", information.baselineBytes)
-    if let archived = information.archived {
-      line.add("archivedFirst", archived.lowerBound.rawValue)
-      line.add("archivedLast", archived.upperBound.rawValue)
-    }
-    if let scrub = information.lastScrub {
-      line.add("scrubbed", scrub.ended)
-      line.add("scrubDamage", .array((scrub.stateDamage + scrub.logDamage).map { .string($0) }))
-    }
-    line.add("tables", information.tables.map(json))
-    line.add("consumers", information.consumers.map { json($0.name, $0.position) })
-    return line
+    let damage = information.lastScrub.map { $0.stateDamage + $0.logDamage }
+    return [
+      "path": path, "format": information.format, "origin": information.origin,
+      "created": information.created, "head": information.head, "applied": information.applied,
+      "first": information.times?.first, "last": information.times?.last,
+      "generation": information.generation, "nodes": information.nodes,
+      "versions": information.versions, "names": information.names,
+      "logBytes": information.logBytes, "stateBytes": information.stateBytes,
+      "checkpoint": information.checkpoint?.sequence,
+      "checkpointBytes": information.checkpoint?.bytes, "horizon": information.horizon,
+      "baselineBytes": information.baselineBytes,
+      "archivedFirst": information.archived?.lowerBound,
+      "archivedLast": information.archived?.upperBound,
+      "scrubbed": information.lastScrub?.ended, "scrubDamage": damage,
+      "tables": information.tables.map(json),
+      "consumers": information.consumers.map(json),
+    ]
   }
 
   private static func json(_ table: Information.Table) -> JSONLine {
-    var line = JSONLine()
-    line.add("environment", table.environment)
-    line.add("name", table.name)
-    line.add("entries", table.entries)
-    line.add("bytes", table.bytes)
-    line.add("depth", table.depth)
-    line.add("branchPages", table.branchPages)
-    line.add("leafPages", table.leafPages)
-    line.add("overflowPages", table.overflowPages)
-    return line
+    [
+      "environment": table.environment, "name": table.name, "entries": table.entries,
+      "bytes": table.bytes, "depth": table.depth, "branchPages": table.branchPages,
+      "leafPages": table.leafPages, "overflowPages": table.overflowPages,
+    ]
   }
 
-  private static func json(_ consumer: String, _ position: SequenceNumber) -> JSONLine {
-    var line = JSONLine()
-    line.add("name", consumer)
-    line.add("position", position.rawValue)
-    return line
+  private static func json(_ consumer: (name: String, position: SequenceNumber)) -> JSONLine {
+    ["name": consumer.name, "position": consumer.position]
   }
 }

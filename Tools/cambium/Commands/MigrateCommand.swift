@@ -118,15 +118,12 @@ enum MigrateCommand {
     let snapshot = try database.snapshot()
     let definition = try snapshot.definition(of: path)
     if invocation.format == .json {
-      var line = JSONLine()
-      line.add("collection", path.description)
-      line.add("steps", .array((definition?.steps ?? []).map { .string($0.name) }))
-      if let migration = definition?.migration {
-        line.add("unfinished", .array(migration.steps.map { .string($0) }))
-        line.add("done", migration.done)
-        line.add("records", try snapshot[path].childCount)
-      }
-      return try output.line(line)
+      let migration = definition?.migration
+      return try output.line([
+        "collection": path.description, "steps": (definition?.steps ?? []).map(\.name),
+        "unfinished": migration?.steps, "done": migration?.done,
+        "records": migration == nil ? nil : snapshot[path].childCount,
+      ])
     }
     if invocation.isQuiet { return }
     for step in definition?.steps ?? [] {
@@ -283,12 +280,9 @@ private struct MigrationSurvey {
   }
 
   var json: JSONLine {
-    var line = JSONLine()
-    line.add("collection", path.description)
-    line.add("records", records)
-    line.add("changed", touched)
-    line.add("unconvertible", lost)
-    line.add("steps", .array(steps.map { .string($0.name) }))
-    return line
+    [
+      "collection": path.description, "records": records, "changed": touched, "unconvertible": lost,
+      "steps": steps.map(\.name),
+    ]
   }
 }

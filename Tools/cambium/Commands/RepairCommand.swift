@@ -181,33 +181,22 @@ enum RepairCommand {
   // MARK: For programs
 
   private static func json(_ found: LogExamination) -> JSONLine {
-    var line = JSONLine()
-    line.add("sound", found.isSound)
-    line.add("head", found.head.rawValue)
-    line.add("records", found.records)
-    line.add("cut", found.sound.rawValue)
-    line.add("lostCount", found.lostCount)
-    line.add("lost", found.lost.map(json))
-    line.add("blobsLost", found.blobsLost)
-    line.add("findings", Value.array(found.findings.map { .string($0) }))
-    return line
+    [
+      "sound": found.isSound, "head": found.head, "records": found.records, "cut": found.sound,
+      "lostCount": found.lostCount, "lost": found.lost.map(json), "blobsLost": found.blobsLost,
+      "findings": found.findings,
+    ]
   }
 
   private static func json(_ repaired: RepairedLog, _ path: String) -> JSONLine {
-    var line = JSONLine()
-    line.add("database", path)
-    line.add("head", repaired.head.rawValue)
-    line.add("kept", repaired.kept)
-    line.add("lostCount", repaired.lostCount)
-    line.add("lost", repaired.lost.map(json))
-    line.add("blobsLost", repaired.blobsLost)
-    return line
+    [
+      "database": path, "head": repaired.head, "kept": repaired.kept,
+      "lostCount": repaired.lostCount, "lost": repaired.lost.map(json),
+      "blobsLost": repaired.blobsLost,
+    ]
   }
 
   private static func json(_ lost: LogExamination.Lost) -> JSONLine {
-    var line = JSONLine()
-    line.add("tx", lost.sequence.rawValue)
-    line.add("reason", lost.reason)
-    return line
+    ["tx": lost.sequence, "reason": lost.reason]
   }
 }

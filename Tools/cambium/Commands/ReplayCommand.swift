@@ -123,12 +123,10 @@ enum ReplayCommand {
   ) throws {
     if invocation.isQuiet { return }
     if invocation.format == .json {
-      var line = JSONLine()
-      line.add("database", result.database)
-      line.add("transactions", result.transactions.rawValue)
-      line.add("operations", result.operations)
-      line.add("seconds", .double(result.time.seconds))
-      return try output.line(line)
+      return try output.line([
+        "database": result.database, "transactions": result.transactions,
+        "operations": result.operations, "seconds": result.time.seconds,
+      ])
     }
     let rate = Quantity.short(Double(result.operations) / max(result.time.seconds, 1e-6))
     try output.line(

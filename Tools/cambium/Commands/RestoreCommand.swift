@@ -109,14 +109,10 @@ enum RestoreCommand {
     if invocation.isQuiet { return }
     let (oldest, newest) = (try database.horizon, try database.head)
     if invocation.format == .json {
-      var line = JSONLine()
-      line.add("database", database.path)
-      line.add("oldest", oldest.rawValue)
-      line.add("newest", newest.rawValue)
-      line.add("nodes", verification.nodes)
-      line.add("digest", ValueText.hexadecimal(verification.digest))
-      line.add("seconds", .double(time.seconds))
-      return try output.line(line)
+      return try output.line([
+        "database": database.path, "oldest": oldest, "newest": newest, "nodes": verification.nodes,
+        "digest": ValueText.hexadecimal(verification.digest), "seconds": time.seconds,
+      ])
     }
     var line = StyledLine("restored ")
     line.add(Terminal.escaped(database.path), .heading)

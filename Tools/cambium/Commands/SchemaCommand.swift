@@ -178,20 +178,11 @@ enum SchemaCommand {
       entries = [(name: nil, types: types, present: types.count)]
     }
     for entry in entries {
-      var line = JSONLine()
-      line.add("collection", survey.path.description)
-      line.add("children", survey.count)
-      line.add("seen", survey.seen)
-      line.add("property", ifPresent: entry.name.map { .string($0) })
-      line.add("types", .array(entry.types.map { .string($0) }))
-      line.add("present", entry.present)
-      var row: Record = [
-        "collection": .string(survey.path.description), "children": .integer(Int64(survey.count)),
-        "seen": .integer(Int64(survey.seen)), "present": .integer(Int64(entry.present)),
-        "types": .string(entry.types.joined(separator: " ")),
+      let line: JSONLine = [
+        "collection": survey.path.description, "children": survey.count, "seen": survey.seen,
+        "property": entry.name, "types": entry.types, "present": entry.present,
       ]
-      row["property"] = entry.name.map { .string($0) }
-      try list.write(line, row)
+      try list.write(line, cells: ["types": .string(entry.types.joined(separator: " "))])
     }
   }
 }

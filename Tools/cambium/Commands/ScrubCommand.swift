@@ -25,11 +25,9 @@ enum ScrubCommand {
     let report = try database.scrub { bar.update($0.phase, $0.done, of: $0.total) }
     bar.finish()
     if invocation.format == .json {
-      var line = JSONLine()
-      line.add("bytes", report.bytes)
-      line.add("stateDamage", .array(report.stateDamage.map { .string($0) }))
-      line.add("logDamage", .array(report.logDamage.map { .string($0) }))
-      try output.line(line)
+      try output.line([
+        "bytes": report.bytes, "stateDamage": report.stateDamage, "logDamage": report.logDamage,
+      ])
     } else if !invocation.isQuiet {
       for damage in report.stateDamage {
         try output.line("mended: \(Terminal.escaped(damage))")

@@ -66,7 +66,7 @@ enum SearchCommand {
       if invocation.format == .short {
         try output.line(line(match, found, widths, hasName: search.properties.count > 1))
       } else {
-        try writer.write(json(match, found), record(match, found))
+        try writer.write(json(match, found))
       }
     }
     if invocation.format != .short { try writer.finish() }
@@ -106,23 +106,10 @@ enum SearchCommand {
   }
 
   private static func json(_ match: TextMatch, _ found: CollectionSearch.Found?) -> JSONLine {
-    var line = JSONLine()
-    line.add("score", .double(match.score))
-    line.add("key", match.key.description)
-    if let found {
-      line.add("property", found.property)
-      line.add("snippet", found.snippet.text)
-    }
-    return line
-  }
-
-  private static func record(_ match: TextMatch, _ found: CollectionSearch.Found?) -> Record {
-    var record: Record = [
-      "score": .double(match.score), "key": .string(match.key.description),
+    [
+      "score": match.score, "key": match.key.description, "property": found?.property,
+      "snippet": found?.snippet.text,
     ]
-    record["property"] = found.map { .string($0.property) }
-    record["snippet"] = found.map { .string($0.snippet.text) }
-    return record
   }
 }
 

@@ -30,7 +30,7 @@ enum ShowCommand {
     if invocation.format.isJSON { return try writeJSON(commit, invocation, output) }
     let writer = try ListWriter(invocation, output, columns: ChangeText.columns)
     guard invocation.format == .short else {
-      try commit.changes.forEach { try writer.write(ChangeText.json($0), ChangeText.record($0)) }
+      try commit.changes.forEach { try writer.write(ChangeText.json($0)) }
       return try writer.finish()
     }
     try CommitText.heading(commit, output)

@@ -91,15 +91,7 @@ enum TagCommand {
     let isEarlier = try tag.sequence > .zero && tag.sequence <= database.head
     let time = isEarlier ? try database.commit(tag.sequence, readsArchive: true).time : nil
     if invocation.format != .short {
-      var line = JSONLine()
-      line.add("name", tag.name)
-      line.add("sequence", tag.sequence.rawValue)
-      if let time { line.add("time", time) }
-      var record: Record = [
-        "name": .string(tag.name), "sequence": .integer(Int64(clamping: tag.sequence.rawValue)),
-      ]
-      record["time"] = time.map { .date($0) }
-      return try writer.write(line, record)
+      return try writer.write(["name": tag.name, "sequence": tag.sequence, "time": time])
     }
     var line = StyledLine(Terminal.padded(Terminal.escaped(tag.name), to: columns), .heading)
     line.add("  tx \(tag.sequence)")

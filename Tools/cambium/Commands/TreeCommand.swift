@@ -55,14 +55,9 @@ enum TreeCommand {
     _ node: Node, _ invocation: Invocation, _ writer: ListWriter
   ) throws {
     try walk(invocation, .none, childrenMax: .max).forEach(from: node) { _, node in
-      let (path, value, count) = (node.path.description, try node.value, try node.childCount)
-      var line = JSONLine()
-      line.add("path", path)
-      line.add("value", ifPresent: value)
-      line.add("children", count)
-      var record: Record = ["path": .string(path), "children": .integer(Int64(count))]
-      record["value"] = value
-      try writer.write(line, record)
+      try writer.write([
+        "path": node.path.description, "value": node.value, "children": node.childCount,
+      ])
     } cut: { _, _, _ in
     }
     try writer.finish()

@@ -75,10 +75,10 @@ enum UndoCommands {
     rules.tell()
     if invocation.isQuiet { return true }
     if invocation.format == .json {
-      var line = JSONLine()
-      line.add("sequence", undone.sequence.rawValue)
-      add(undone, to: &line)
-      try output.line(line)
+      try output.line([
+        "sequence": undone.sequence, "undoes": undone.undoes,
+        "conflicts": undone.conflicts.map(UndoText.json),
+      ])
     } else {
       try output.line("tx \(undone.sequence)  undoes \(text(undone.undoes))")
       try tell(undone.conflicts, resolution, output)
@@ -95,10 +95,10 @@ enum UndoCommands {
     guard let preview = try database.preview(request, resolution) else { return false }
     let undone = preview.undone
     if invocation.format == .json {
-      var line = JSONLine()
-      add(undone, to: &line)
-      line.add("changes", preview.changes.map { ChangeText.json($0) })
-      try output.line(line)
+      try output.line([
+        "undoes": undone.undoes, "conflicts": undone.conflicts.map(UndoText.json),
+        "changes": preview.changes.map(ChangeText.json),
+      ])
     } else {
       try output.line("would append 1 transaction that undoes \(text(undone.undoes))")
       let text = ChangeText(output: output)
@@ -122,11 +122,6 @@ enum UndoCommands {
     for conflict in conflicts {
       try output.line("\(word): \(Terminal.escaped(UndoText.text(conflict)))")
     }
-  }
-
-  private static func add(_ undone: Undone, to line: inout JSONLine) {
-    line.add("undoes", .array(undone.undoes.map { .integer(Int64(clamping: $0.rawValue)) }))
-    line.add("conflicts", undone.conflicts.map(UndoText.json))
   }
 
   /// The transactions, the newest first; of many, the first and the last.

@@ -22,10 +22,7 @@ enum VacuumCommand {
     options.busyTimeout = invocation.patience
     let done = try Database.vacuum(at: invocation.database, options: options)
     if invocation.format == .json {
-      var line = JSONLine()
-      line.add("bytesBefore", done.bytesBefore)
-      line.add("bytesAfter", done.bytesAfter)
-      return try output.line(line)
+      return try output.line(["bytesBefore": done.bytesBefore, "bytesAfter": done.bytesAfter])
     }
     if invocation.isQuiet { return }
     try output.line(

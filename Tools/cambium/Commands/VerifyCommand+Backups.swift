@@ -67,34 +67,12 @@ extension VerifyCommand {
   }
 
   private static func json(_ backup: Backup) -> JSONLine {
-    var line = JSONLine()
-    line.add("sound", backup.isSound)
-    line.add("origin", backup.origin.uuidString.lowercased())
-    line.add("parts", UInt64(backup.parts))
-    line.add("bytes", backup.bytes)
-    line.add(
-      "moments",
-      backup.moments.map { range in
-        var line = JSONLine()
-        line.add("from", range.lowerBound.rawValue)
-        line.add("to", range.upperBound.rawValue)
-        return line
-      })
-    line.add(
-      "tags",
-      backup.tags.map { tag in
-        var line = JSONLine()
-        line.add("name", tag.name)
-        line.add("sequence", tag.sequence.rawValue)
-        return line
-      })
-    line.add(
-      "damage",
-      backup.damage.map { damage in
-        var line = JSONLine()
-        line.add("description", damage)
-        return line
-      })
-    return line
+    [
+      "sound": backup.isSound, "origin": backup.origin, "parts": backup.parts,
+      "bytes": backup.bytes,
+      "moments": backup.moments.map { ["from": $0.lowerBound, "to": $0.upperBound] as JSONLine },
+      "tags": backup.tags.map { ["name": $0.name, "sequence": $0.sequence] as JSONLine },
+      "damage": backup.damage.map { ["description": $0] as JSONLine },
+    ]
   }
 }

@@ -47,13 +47,9 @@ extension VerifyCommand {
   }
 
   private static func json(_ file: PageExamination) -> JSONLine {
-    var line = JSONLine()
-    line.add("file", file.path)
-    line.add("sound", file.findings.isEmpty)
-    line.add("pages", file.pages)
-    line.add("used", file.used)
-    line.add("free", file.free)
-    line.add("findings", Value.array(file.findings.map { .string($0) }))
-    return line
+    [
+      "file": file.path, "sound": file.findings.isEmpty, "pages": file.pages, "used": file.used,
+      "free": file.free, "findings": file.findings,
+    ]
   }
 }

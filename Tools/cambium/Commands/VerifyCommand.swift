@@ -142,25 +142,16 @@ enum VerifyCommand {
   }
 
   private static func json(_ verification: Verification) -> JSONLine {
-    var line = JSONLine()
-    line.add("sound", verification.isSound)
-    line.add("pages", verification.pages)
-    line.add("records", verification.records)
-    line.add("operations", verification.operations)
-    line.add("nodes", verification.nodes)
-    if verification.unvouched > 0 { line.add("unvouched", verification.unvouched) }
-    if verification.behind > 0 { line.add("behind", verification.behind) }
-    if verification.replays > 0 { line.add("replays", UInt64(verification.replays)) }
-    if verification.isSound { line.add("digest", ValueText.hexadecimal(verification.digest)) }
-    line.add(
-      "findings",
-      verification.findings.map { finding in
-        var line = JSONLine()
-        line.add("part", finding.part)
-        line.add("description", finding.description)
-        line.add("repairable", finding.isRepairable)
-        return line
-      })
-    return line
+    [
+      "sound": verification.isSound, "pages": verification.pages, "records": verification.records,
+      "operations": verification.operations, "nodes": verification.nodes,
+      "unvouched": verification.unvouched > 0 ? verification.unvouched : nil,
+      "behind": verification.behind > 0 ? verification.behind : nil,
+      "replays": verification.replays > 0 ? UInt64(verification.replays) : nil,
+      "digest": verification.isSound ? ValueText.hexadecimal(verification.digest) : nil,
+      "findings": verification.findings.map {
+        ["part": $0.part, "description": $0.description, "repairable": $0.isRepairable] as JSONLine
+      },
+    ]
   }
 }

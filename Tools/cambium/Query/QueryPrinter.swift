@@ -56,9 +56,7 @@ struct QueryPrinter {
         let key = Value.string(result.key?.description ?? "")
         pairs = [(name: "id", value: key)] + result.allValues.members.map { ($0.name, $0.value) }
       }
-      var line = JSONLine()
-      for (name, value) in pairs { line.add(name, value) }
-      try writer.write(line, Record(pairs))
+      try writer.write(JSONLine(pairs.map { ($0.name, $0.value) }))
     }
     try writer.finish()
   }

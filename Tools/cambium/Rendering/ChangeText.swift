@@ -96,21 +96,9 @@ struct ChangeText {
 
   /// A change as a line of JSON. A value that was not there has no member.
   static func json(_ change: Change) -> JSONLine {
-    var line = JSONLine()
-    line.add("path", change.path.description)
-    line.add("old", ifPresent: change.old)
-    line.add("new", ifPresent: change.new)
-    return line
+    ["path": change.path.description, "old": change.old, "new": change.new]
   }
 
   /// The fields of a change's row.
   static let columns = ["path", "old", "new"]
-
-  /// A change as a row.
-  static func record(_ change: Change) -> Record {
-    var record: Record = ["path": .string(change.path.description)]
-    record["old"] = change.old
-    record["new"] = change.new
-    return record
-  }
 }

@@ -44,7 +44,7 @@ struct CommitTeller {
   /// Writes a transaction.
   func tell(_ commit: Commit) throws {
     if let list {
-      try list.write(object(commit), CommitText.record(commit))
+      try list.write(object(commit))
     } else if format == .json {
       try tellJSON(commit)
     } else {
@@ -71,9 +71,9 @@ struct CommitTeller {
     case .stat:
       try checkStat(commit)
       var counts = ChangeCounts(below: under)
-      try counts.forEach(of: commit.changes) { path, counts in
+      try counts.forEach(of: commit.changes.forEach) { path, counts in
         var line = StyledLine("  ")
-        line.add(counts.line)
+        line.add(counts.line { Terminal.padded($0 + $1, to: 7, leading: true) })
         line.add("  \(Terminal.escaped(path.description))")
         try output.line(line)
       }
@@ -127,11 +127,8 @@ struct CommitTeller {
     case .stat:
       try checkStat(commit)
       var counts = ChangeCounts(below: under)
-      try counts.forEach(of: commit.changes) { path, counts in
-        var line = JSONLine()
-        line.add("path", path.description)
-        counts.add(to: &line)
-        try body(line)
+      try counts.forEach(of: commit.changes.forEach) { path, counts in
+        try body(counts.json(path))
       }
     case .patch where commit.isArchived: try OperationText.json(commit).forEach(body)
     case .patch: try commit.changes.forEach { try body(ChangeText.json($0)) }
@@ -154,62 +151,5 @@ extension CommitTeller.Detail {
     case .oneLine, .line: false
     case .stat, .patch: true
     }
-  }
-}
-
-/// Counts changes by the node below a path. Changes come in path order, so only one node's counts
-/// are kept.
-struct ChangeCounts {
-  /// The number of changes of each kind.
-  struct Counts {
-    var inserted = 0
-    var updated = 0
-    var deleted = 0
-
-    /// `+2 ~1 -0`, in columns.
-    fileprivate var line: StyledLine {
-      let kinds: [(mark: String, count: Int, role: Role)] = [
-        ("+", inserted, .inserted), ("~", updated, .updated), ("-", deleted, .deleted),
-      ]
-      var line = StyledLine()
-      for kind in kinds {
-        let text = kind.mark + Quantity.count(kind.count)
-        line.add(
-          Terminal.padded(text, to: 7, leading: true), kind.count > 0 ? kind.role : nil)
-      }
-      return line
-    }
-
-    fileprivate func add(to line: inout JSONLine) {
-      line.add("inserted", inserted)
-      line.add("updated", updated)
-      line.add("deleted", deleted)
-    }
-  }
-
-  private let depth: Int
-  private var path: Path?
-  private var counts = Counts()
-
-  init(below path: Path) { depth = path.depth + 1 }
-
-  /// Visits each node below the path, with the counts of its changes and of those below it.
-  mutating func forEach(of changes: Changes, _ body: (Path, Counts) throws -> Void) throws {
-    try changes.forEach { change in
-      let place = Path(keys: change.path.keys.prefix(depth))
-      if place != path {
-        if let path { try body(path, counts) }
-        path = place
-        counts = Counts()
-      }
-      if change.old == nil {
-        counts.inserted += 1
-      } else if change.new == nil {
-        counts.deleted += 1
-      } else {
-        counts.updated += 1
-      }
-    }
-    if let path { try body(path, counts) }
   }
 }

@@ -118,37 +118,22 @@ struct CommitText {
 
   /// The members with which a transaction's line of JSON starts.
   static func json(_ commit: Commit) -> JSONLine {
-    var line = JSONLine()
-    line.add("sequence", commit.sequence.rawValue)
-    line.add("time", commit.time)
-    line.add("origin", commit.origin.uuidString.lowercased())
-    line.add("metadata", commit.metadata)
-    line.add("operations", commit.operationCount)
-    if commit.isErased { line.add("erased", true) }
-    if !commit.events.isEmpty { line.add("events", commit.events.map(json)) }
-    return line
+    [
+      "sequence": commit.sequence, "time": commit.time,
+      "origin": commit.origin, "metadata": commit.metadata,
+      "operations": commit.operationCount, "erased": commit.isErased ? true : nil,
+      "events": !commit.events.isEmpty ? commit.events.map(json) : nil,
+    ]
   }
 
   private static func json(_ event: Event) -> JSONLine {
-    var line = JSONLine()
-    line.add("name", event.name)
-    line.add("payload", event.payload)
-    return line
+    ["name": event.name, "payload": event.payload]
   }
 
   /// The fields of a transaction's row.
   static let columns = ["sequence", "time", "origin", "operations", "metadata"]
 
   /// A transaction as a row.
-  static func record(_ commit: Commit) -> Record {
-    [
-      "sequence": .integer(Int64(clamping: commit.sequence.rawValue)), "time": .date(commit.time),
-      "origin": .uuid(commit.origin), "operations": .integer(Int64(commit.operationCount)),
-      "metadata": .map(metadata(commit.metadata)),
-    ]
-  }
-
-  /// A transaction's metadata as a value.
   static func metadata(_ metadata: [String: String]) -> Record {
     Record(metadata.map { (name: $0.key, value: .string($0.value)) })
   }

@@ -1,54 +1,23 @@
 import Cambium
 import FoundationEssentials
 
-/// One line of JSON output: an object whose members are in the order in which they are added.
-struct JSONLine {
-  private var members: [(name: String, value: [UInt8])] = []
+/// One line of JSON output: an object whose members stand in the order in which they are added. The
+/// same members are the cells of a row where a table is asked for.
+struct JSONLine: ExpressibleByDictionaryLiteral {
+  private var members: [(name: String, part: any JSONPart)] = []
 
-  mutating func add(_ name: String, _ text: String) { add(name) { JSONText.append(text, to: &$0) } }
+  init() {}
 
-  mutating func add(_ name: String, _ number: some BinaryInteger) {
-    add(name) { $0.append(contentsOf: number.description.utf8) }
+  /// Members that are nil are left out.
+  init(dictionaryLiteral members: (String, (any JSONPart)?)...) { self.init(members) }
+
+  init(_ members: some Sequence<(String, (any JSONPart)?)>) {
+    for (name, part) in members { add(name, part) }
   }
 
-  mutating func add(_ name: String, _ isTrue: Bool) {
-    add(name) { $0.append(contentsOf: (isTrue ? "true" : "false").utf8) }
-  }
-
-  mutating func add(_ name: String, _ value: Value) {
-    add(name) { JSONWriter.append(value, to: &$0) }
-  }
-
-  /// Adds a member only where there is a value.
-  mutating func add(_ name: String, ifPresent value: Value?) {
-    if let value { add(name, value) }
-  }
-
-  mutating func add(_ name: String, _ date: Date) { add(name, JSONLine.text(date)) }
-
-  /// Adds an object of texts, ordered by name.
-  mutating func add(_ name: String, _ texts: [String: String]) {
-    var object = JSONLine()
-    for (name, text) in texts.sorted(by: { $0.key < $1.key }) { object.add(name, text) }
-    add(name) { $0 += object.object }
-  }
-
-  /// Adds an array of objects.
-  mutating func add(_ name: String, _ objects: [JSONLine]) {
-    add(name) { output in
-      output.append(UInt8(ascii: "["))
-      for (index, object) in objects.enumerated() {
-        if index > 0 { output.append(ASCII.comma) }
-        output += object.object
-      }
-      output.append(UInt8(ascii: "]"))
-    }
-  }
-
-  private mutating func add(_ name: String, _ write: (inout [UInt8]) -> Void) {
-    var value: [UInt8] = []
-    write(&value)
-    members.append((name, value))
+  /// Adds a member where there is something to tell.
+  mutating func add(_ name: String, _ part: (any JSONPart)?) {
+    if let part { members.append((name, part)) }
   }
 
   /// The object without its end, so that a long array can be streamed after it.
@@ -58,17 +27,21 @@ struct JSONLine {
       if index > 0 { bytes.append(ASCII.comma) }
       JSONText.append(member.name, to: &bytes)
       bytes.append(ASCII.colon)
-      bytes += member.value
+      member.part.append(to: &bytes)
     }
     return bytes
   }
 
   /// The object with the version of what its members mean in front, for output.
   var versioned: JSONLine {
-    var line = JSONLine()
-    line.add("v", 1)
+    var line: JSONLine = ["v": 1]
     line.members += members
     return line
+  }
+
+  /// The members that a table has cells for.
+  var cells: Record {
+    Record(members.compactMap { name, part in part.cell.map { (name: name, value: $0) } })
   }
 
   /// The object, to which nothing is added any more.

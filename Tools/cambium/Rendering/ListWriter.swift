@@ -59,8 +59,8 @@ final class ListWriter {
       isSafe: invocation.has(.safe))
   }
 
-  /// Writes an entry: the object, or the row, whichever is wanted.
-  func write(_ object: JSONLine, _ row: Record) throws {
+  /// Writes an entry, as an object or as a row; `cells` are those that differ from the object.
+  func write(_ object: JSONLine, cells special: Record = [:]) throws {
     defer { isFirst = false }
     switch format {
     case .short, .json: try output.write(bytes: chosen(object).object + [ASCII.lineFeed])
@@ -68,9 +68,9 @@ final class ListWriter {
     case .jsonArray:
       try output.write(isFirst ? "[\n" : ",\n")
       try output.write(bytes: chosen(object).object)
-    case .csv: try writeCSV(row)
-    case .tsv, .markdown: try write(cells(row))
-    case .table: rows.append(cells(row))
+    case .csv: try writeCSV(row(object, special))
+    case .tsv, .markdown: try write(cells(row(object, special)))
+    case .table: rows.append(cells(row(object, special)))
     }
   }
 
@@ -116,6 +116,12 @@ extension ListWriter {
     }
     try write(line: names.map { fit($0) })
     if format == .markdown { try output.line("|" + names.map { _ in "---|" }.joined()) }
+  }
+
+  private func row(_ object: JSONLine, _ special: Record) -> Record {
+    var row = object.cells
+    for member in special.members { row[member.name] = member.value }
+    return row
   }
 
   private func writeCSV(_ row: Record) throws {

@@ -82,45 +82,33 @@ enum OperationText {
   static func json(_ commit: Commit) throws -> [JSONLine] { try commit.operations().map(json) }
 
   private static func json(_ operation: LoggedOperation) -> JSONLine {
-    var line = JSONLine()
-    func begin(_ name: String, _ path: Path, _ property: String? = nil) {
-      line.add("op", name)
-      line.add("path", path.description)
-      if let property { line.add("property", property) }
-    }
     switch operation {
     case .set(let path, let value):
-      begin("set", path)
-      line.add("value", ifPresent: value)
+      return ["op": "set", "path": path.description, "value": value]
     case .update(let path, let updates):
-      begin("update", path)
-      let set = updates.compactMap { update in update.value.map { (update.property, $0) } }
-      line.add("set", .map(Record(set.map { (name: $0.0, value: $0.1) })))
-      let gone = updates.filter { $0.value == nil }.map { Value.string($0.property) }
-      if !gone.isEmpty { line.add("unset", .array(gone)) }
+      let set = updates.compactMap { update in
+        update.value.map { (name: update.property, value: $0) }
+      }
+      let gone = updates.filter { $0.value == nil }.map(\.property)
+      return [
+        "op": "update", "path": path.description, "set": Value.map(Record(set)),
+        "unset": gone.isEmpty ? nil : gone,
+      ]
     case .change(let path, let property, let change):
-      begin(change.name.rawValue, path, property)
-      if let key = change.key { line.add("key", key) }
-      if let position = change.position { line.add("at", position) }
-      line.add(change.name.payload, ifPresent: change.payload)
-    case .remove(let path): begin("remove", path)
+      return [
+        "op": change.name.rawValue, "path": path.description, "property": property,
+        "key": change.key, "at": change.position, change.name.payload: change.payload,
+      ]
+    case .remove(let path): return ["op": "remove", "path": path.description]
     case .restore(let path, let sequence):
-      begin("restore", path)
-      line.add("removedAt", sequence.rawValue)
+      return ["op": "restore", "path": path.description, "removedAt": sequence]
     case .move(let source, let destination):
-      begin("move", source)
-      line.add("to", destination.description)
-    case .define(let name):
-      line.add("op", "define")
-      line.add("name", name)
-    case .event(let event):
-      line.add("op", "event")
-      line.add("name", event.name)
-      line.add("payload", event.payload)
+      return ["op": "move", "path": source.description, "to": destination.description]
+    case .define(let name): return ["op": "define", "name": name]
+    case .event(let event): return ["op": "event", "name": event.name, "payload": event.payload]
     case .declare(let path, let definition):
-      begin("declare", path)
-      line.add("definition", ifPresent: try? definition?.value)
+      let value = try? definition?.value
+      return ["op": "declare", "path": path.description, "definition": value]
     }
-    return line
   }
 }

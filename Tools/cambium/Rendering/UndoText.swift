@@ -30,13 +30,9 @@ enum UndoText {
 
   /// A conflict as JSON.
   static func json(_ conflict: UndoConflict) -> JSONLine {
-    var line = JSONLine()
-    line.add("path", conflict.path.description)
-    if let property = conflict.property { line.add("property", property) }
-    line.add("left", ifPresent: conflict.left)
-    line.add("found", ifPresent: conflict.found)
-    if let sequence = conflict.changedBy { line.add("changedBy", sequence.rawValue) }
-    line.add("reason", conflict.reason)
-    return line
+    [
+      "path": conflict.path.description, "property": conflict.property, "left": conflict.left,
+      "found": conflict.found, "changedBy": conflict.changedBy, "reason": conflict.reason,
+    ]
   }
 }
