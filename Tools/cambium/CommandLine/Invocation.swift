@@ -67,6 +67,12 @@ extension Invocation {
       && arguments["--" + Option.noPager.name] == nil && [.short, .table].contains(format)
   }
 
+  var databaseOptions: Database.Options {
+    var options = Database.Options()
+    options.busyTimeout = patience
+    return options
+  }
+
   private func word(_ name: String, else fallback: String) -> String {
     arguments["--" + name]?.last?.text ?? fallback
   }

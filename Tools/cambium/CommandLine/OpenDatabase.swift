@@ -49,19 +49,25 @@ enum OpenDatabase {
       hint: "make the folder first")
   }
 
+  /// Opens a database that was made a moment ago.
+  static func existing(_ path: String, _ progress: @escaping ProgressHandler) throws -> Database {
+    var options = Database.Options()
+    options.createIfMissing = false
+    return try Database(at: path, options: options, progress: progress)
+  }
+
   private static func open(
     _ invocation: Invocation, creating: Bool, _ reports: Reports
   ) throws -> Database {
     if creating { try checkFolder(of: invocation.database) }
-    var options = Database.Options()
+    var options = invocation.databaseOptions
     options.createIfMissing = creating
-    options.busyTimeout = invocation.patience
     options.diagnostics = { reports.add($0) }
     let bar = ProgressBar(invocation, unit: "transactions")
     defer { bar.finish() }
     let database = try Database(at: invocation.database, options: options) { step in
       Signals.deferInterrupts()
-      return bar.update(step.phase, step.done, of: step.total)
+      return bar.handler(step)
     }
     if !invocation.command.stopsSafely { try Signals.stopDeferring() }
     return database

@@ -163,6 +163,20 @@ struct ProgressJob: Sendable {
   }
 }
 
+extension ProgressBar {
+  /// Shows how far `body` is while it runs.
+  @discardableResult
+  static func showing<R>(
+    _ invocation: Invocation, unit: String = "", _ body: (@escaping ProgressHandler) throws -> R
+  ) rethrows -> R {
+    let bar = ProgressBar(invocation, unit: unit)
+    defer { bar.finish() }
+    return try body(bar.handler)
+  }
+
+  var handler: ProgressHandler { { self.update($0.phase, $0.done, of: $0.total) } }
+}
+
 extension Duration {
   var seconds: Double {
     Double(components.seconds) + Double(components.attoseconds) / 1e18

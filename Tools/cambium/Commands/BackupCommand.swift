@@ -37,14 +37,12 @@ enum BackupCommand {
     }
     let database = try OpenDatabase.forReading(invocation)
     defer { try? database.close() }
-    let bar = ProgressBar(invocation, unit: "")
-    defer { bar.finish() }
     let addition = try explaining(path) {
-      try invocation.has(file)
-        ? database.backUp(toFile: path) { bar.update($0.phase, $0.done, of: $0.total) }
-        : database.backUp(to: path) { bar.update($0.phase, $0.done, of: $0.total) }
+      try ProgressBar.showing(invocation) {
+        try invocation.has(file)
+          ? database.backUp(toFile: path, progress: $0) : database.backUp(to: path, progress: $0)
+      }
     }
-    bar.finish()
     try report(addition, path, invocation, output)
   }
 
@@ -58,10 +56,9 @@ enum BackupCommand {
     }
     let database = try OpenDatabase.forReading(invocation)
     defer { try? database.close() }
-    let bar = ProgressBar(invocation, unit: "")
-    defer { bar.finish() }
-    let write = { (bytes: [UInt8]) in try output.write(bytes: bytes) }
-    try database.backUp(into: write) { bar.update($0.phase, $0.done, of: $0.total) }
+    try ProgressBar.showing(invocation) {
+      try database.backUp(into: { try output.write(bytes: $0) }, progress: $0)
+    }
   }
 
   /// Says what is at OUT where it cannot be added to.

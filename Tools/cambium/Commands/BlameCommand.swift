@@ -27,11 +27,7 @@ enum BlameCommand {
         "the root has no value of its own", hint: "`cambium log` lists what changed below it")
     }
     let snapshot = try OpenDatabase.snapshot(invocation[.at]?.moment, of: database)
-    guard try snapshot[path].exists else {
-      throw try MissingNode.failure(
-        path, below: snapshot.root, invocation.database,
-        at: invocation.has(.at) ? snapshot.sequence : nil)
-    }
+    try MissingNode.check(snapshot[path], snapshot, invocation)
     let lines = try database.blame(path, at: .sequence(snapshot.sequence))
     if try snapshot[path].value == nil {
       throw Failure(

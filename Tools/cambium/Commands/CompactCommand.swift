@@ -54,7 +54,10 @@ enum CompactCommand {
     // An interrupted compaction has dropped its transactions as far as anybody can see; only their
     // bytes are left.
     let isUnfinished = try database.isCompactionUnfinished
-    let plan = try self.plan(database, retention, invocation)
+    let plan = try ProgressBar.showing(invocation) {
+      try database.planCompaction(
+        keeping: retention, measures: invocation.has(.dryRun), progress: $0)
+    }
     if invocation.has(.dryRun) || plan.transactions == 0 && !isUnfinished {
       return try write(plan, "would drop", invocation, output)
     }
@@ -65,28 +68,13 @@ enum CompactCommand {
     try compact(database, retention, invocation, output)
   }
 
-  private static func plan(
-    _ database: Database, _ retention: Retention, _ invocation: Invocation
-  ) throws -> Compaction {
-    let bar = ProgressBar(invocation, unit: "")
-    defer { bar.finish() }
-    return try database.planCompaction(
-      keeping: retention, measures: invocation.has(.dryRun)
-    ) {
-      bar.update($0.phase, $0.done, of: $0.total)
-    }
-  }
-
   private static func compact(
     _ database: Database, _ retention: Retention, _ invocation: Invocation, _ output: Output
   ) throws {
-    let bar = ProgressBar(invocation, unit: "")
-    defer { bar.finish() }
     do {
-      let done = try database.compact(keeping: retention) {
-        bar.update($0.phase, $0.done, of: $0.total)
+      let done = try ProgressBar.showing(invocation) {
+        try database.compact(keeping: retention, progress: $0)
       }
-      bar.finish()
       try write(done, "dropped", invocation, output)
     } catch is CancellationError {
       throw Failure.partial(

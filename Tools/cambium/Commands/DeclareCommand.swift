@@ -110,13 +110,12 @@ enum DeclareCommand {
   private static func declare(
     _ changes: DeclarationChanges, _ path: Path, _ database: Database, _ invocation: Invocation
   ) throws {
-    let bar = ProgressBar(invocation, unit: "records")
-    defer { bar.finish() }
     do {
-      let metadata = Changing.metadata(invocation)
-      try database.declare(
-        path, { bar.update($0.phase, $0.done, of: $0.total) }, metadata: metadata
-      ) { snapshot, _ in try changes.applied(to: snapshot.definition(of: path), path) }
+      try ProgressBar.showing(invocation, unit: "records") { progress in
+        try database.declare(path, progress, metadata: Changing.metadata(invocation)) {
+          snapshot, _ in try changes.applied(to: snapshot.definition(of: path), path)
+        }
+      }
     } catch is CancellationError {
       throw Failure.partial(
         "stopped half-way",

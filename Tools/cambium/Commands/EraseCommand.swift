@@ -32,17 +32,16 @@ enum EraseCommand {
 
   static func run(_ invocation: Invocation, _ output: Output) throws {
     let (database, path) = (invocation.database, invocation.value(.path).path)
-    var options = Database.Options()
-    options.busyTimeout = invocation.patience
+    let options = invocation.databaseOptions
     if invocation.has(.dryRun) {
-      let plan = try showing(invocation) {
+      let plan = try ProgressBar.showing(invocation) {
         try Database.planErasure(of: path, at: database, options: options, progress: $0)
       }
       return try write(plan, "would erase", invocation, output)
     }
     try Consent.ask(to: "erase \(path) and its past for good", invocation)
     do {
-      let done = try showing(invocation) {
+      let done = try ProgressBar.showing(invocation) {
         try Database.erase(
           path, at: database, includingMoved: invocation.has(moved),
           metadata: Changing.metadata(invocation), options: options, progress: $0)
@@ -54,14 +53,6 @@ enum EraseCommand {
     } catch is CancellationError {
       throw Failure.partial("stopped; nothing was erased")
     }
-  }
-
-  private static func showing(
-    _ invocation: Invocation, _ body: (@escaping ProgressHandler) throws -> Erasure
-  ) throws -> Erasure {
-    let bar = ProgressBar(invocation, unit: "")
-    defer { bar.finish() }
-    return try body { bar.update($0.phase, $0.done, of: $0.total) }
   }
 
   private static func write(

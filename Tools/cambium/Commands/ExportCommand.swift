@@ -69,11 +69,7 @@ enum ExportCommand {
     defer { try? database.close() }
     let snapshot = try OpenDatabase.snapshot(invocation[.at]?.moment, of: database)
     let node = snapshot[invocation[path]?.path ?? .root]
-    guard try node.exists || node.path.isRoot else {
-      throw try MissingNode.failure(
-        node.path, below: snapshot.root, invocation.database,
-        at: invocation.has(.at) ? snapshot.sequence : nil)
-    }
+    if !node.path.isRoot { try MissingNode.check(node, snapshot, invocation) }
     if invocation.has(model) {
       try exportModels(node, snapshot, invocation, output, bar)
     } else if invocation.format == .csv {

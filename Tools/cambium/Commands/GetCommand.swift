@@ -25,11 +25,7 @@ enum GetCommand {
     defer { try? database.close() }
     let snapshot = try OpenDatabase.snapshot(invocation[.at]?.moment, of: database)
     let node = snapshot[invocation.value(.path).path]
-    guard try node.exists else {
-      throw try MissingNode.failure(
-        node.path, below: snapshot.root, invocation.database,
-        at: invocation.has(.at) ? snapshot.sequence : nil)
-    }
+    try MissingNode.check(node, snapshot, invocation)
     guard let value = try node.value else {
       return try tellChildren(of: node, invocation, output)
     }

@@ -48,14 +48,11 @@ extension InfoCommand {
   private static func measure(
     _ criteria: [Sizes.Criterion], _ database: Database, _ invocation: Invocation
   ) throws -> Sizes {
-    let bar = ProgressBar(invocation, unit: "")
-    defer { bar.finish() }
     do {
-      return try database.sizes(
-        by: criteria, depth: invocation.value(depth).number,
-        groupsMax: invocation.value(groups).number
-      ) {
-        bar.update($0.phase, $0.done, of: $0.total)
+      return try ProgressBar.showing(invocation) {
+        try database.sizes(
+          by: criteria, depth: invocation.value(depth).number,
+          groupsMax: invocation.value(groups).number, progress: $0)
       }
     } catch is CancellationError {
       throw Failure.stopped()

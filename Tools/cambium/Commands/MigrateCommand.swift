@@ -153,17 +153,16 @@ enum MigrateCommand {
   private static func migrate(
     _ database: Database, _ plan: MigrationSurvey, _ invocation: Invocation
   ) throws {
-    let bar = ProgressBar(invocation, unit: "records")
-    defer { bar.finish() }
     let changes = plan.changes
+    let migration = CollectionMigration(
+      plan.path, steps: plan.steps.map(\.name), applied: plan.steps, keepsTarget: true,
+      target: { try changes.target($0) }, rewrite: { record, _ in try changes.apply(to: &record) })
     do {
-      _ = try database.migrate(
-        CollectionMigration(
-          plan.path, steps: plan.steps.map(\.name), applied: plan.steps, keepsTarget: true,
-          target: { try changes.target($0) },
-          rewrite: { record, _ in try changes.apply(to: &record) }),
-        batch: invocation.value(batch).number, metadata: Changing.metadata(invocation)
-      ) { bar.update($0.phase, $0.done, of: $0.total) }
+      _ = try ProgressBar.showing(invocation, unit: "records") {
+        try database.migrate(
+          migration, batch: invocation.value(batch).number, metadata: Changing.metadata(invocation),
+          progress: $0)
+      }
     } catch is CancellationError {
       throw Failure.partial(
         "stopped half-way; the batches until then are stored", hint: "the same command goes on")

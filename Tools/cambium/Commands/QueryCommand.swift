@@ -64,10 +64,8 @@ enum QueryCommand {
   private static func answer(
     _ query: DynamicQuery, _ snapshot: Snapshot, _ invocation: Invocation, _ output: Output
   ) throws {
-    guard try query.collection.isRoot || snapshot[query.collection].exists else {
-      throw try MissingNode.failure(
-        query.collection, below: snapshot.root, invocation.database,
-        at: invocation.has(.at) ? snapshot.sequence : nil)
+    if !query.collection.isRoot {
+      try MissingNode.check(snapshot[query.collection], snapshot, invocation)
     }
     try warnOfUnknownNames(in: query, snapshot)
     var query = query

@@ -65,14 +65,12 @@ enum RepairCommand {
   // MARK: Looking
 
   private static func examine(_ invocation: Invocation, _ output: Output) throws {
-    let bar = ProgressBar(invocation, unit: "")
-    defer { bar.finish() }
     let found = try unreadable(invocation) {
-      try Database.examineLog(at: invocation.database, options: options(invocation)) {
-        bar.update($0.phase, $0.done, of: $0.total)
+      try ProgressBar.showing(invocation) {
+        try Database.examineLog(
+          at: invocation.database, options: invocation.databaseOptions, progress: $0)
       }
     }
-    bar.finish()
     if invocation.format == .json {
       try output.line(json(found))
     } else if !invocation.isQuiet {
@@ -144,14 +142,14 @@ enum RepairCommand {
     try ReplayCommand.checkTarget(path)
     let bar = ProgressBar(invocation, unit: "transactions")
     defer { bar.finish() }
-    let options = options(invocation)
+    let options = invocation.databaseOptions
     let bound = try bound(invocation)
     let repaired = try unreadable(invocation) {
       try Database.repair(
-        invocation.database, by: method, to: path, latest: bound, options: options
-      ) { bar.update($0.phase, $0.done, of: $0.total) }
+        invocation.database, by: method, to: path, latest: bound, options: options,
+        progress: bar.handler)
     }
-    try Database(at: path, options: options) { bar.update($0.phase, $0.done, of: $0.total) }.close()
+    try Database(at: path, options: options, progress: bar.handler).close()
     bar.finish()
     if invocation.format == .json { return try output.line(json(repaired, path)) }
     if invocation.isQuiet { return }
@@ -171,14 +169,6 @@ enum RepairCommand {
       throw Failure.usage("--latest is a time, such as now or '2026-11-20 13:58'")
     }
   }
-
-  private static func options(_ invocation: Invocation) -> Database.Options {
-    var options = Database.Options()
-    options.busyTimeout = invocation.patience
-    return options
-  }
-
-  // MARK: For programs
 
   private static func json(_ found: LogExamination) -> JSONLine {
     [

@@ -47,7 +47,7 @@ enum ReplayCommand {
     defer { bar.finish() }
     // Where the state was missing or damaged, opening has made it.
     if !isRebuilt {
-      try database.rebuild { bar.update($0.phase, $0.done, of: $0.total) }
+      try database.rebuild(progress: bar.handler)
     }
     let time = ContinuousClock.now - start
     let count = try operationCount(of: database, bar)
@@ -84,12 +84,8 @@ enum ReplayCommand {
     let source = try OpenDatabase.forReading(invocation)
     defer { try? source.close() }
     let last = try OpenDatabase.recordedSequence(invocation[until]?.moment, in: source)
-    try source.replay(to: path, until: last) { bar.update($0.phase, $0.done, of: $0.total) }
-    var options = Database.Options()
-    options.createIfMissing = false
-    let copy = try Database(at: path, options: options) {
-      bar.update($0.phase, $0.done, of: $0.total)
-    }
+    try source.replay(to: path, until: last, progress: bar.handler)
+    let copy = try OpenDatabase.existing(path, bar.handler)
     defer { try? copy.close() }
     let time = ContinuousClock.now - start
     let count = try operationCount(of: copy, bar)

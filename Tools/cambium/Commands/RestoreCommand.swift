@@ -35,7 +35,7 @@ enum RestoreCommand {
     let start = ContinuousClock.now
     let bar = ProgressBar(invocation, unit: "")
     defer { bar.finish() }
-    let progress: ProgressHandler = { bar.update($0.phase, $0.done, of: $0.total) }
+    let progress = bar.handler
     try explaining(source) {
       let moment = try moment(invocation[at]?.moment, of: source, progress)
       try Database.restore(source, to: path, upTo: moment, progress: progress)
@@ -54,9 +54,7 @@ enum RestoreCommand {
     _ path: String, _ progress: @escaping ProgressHandler
   ) throws -> (Database, Verification) {
     do {
-      var options = Database.Options()
-      options.createIfMissing = false
-      let database = try Database(at: path, options: options, progress: progress)
+      let database = try OpenDatabase.existing(path, progress)
       return (database, try database.verify(progress: progress))
     } catch is CancellationError {
       throw Failure.partial(

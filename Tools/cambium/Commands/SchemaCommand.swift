@@ -52,12 +52,8 @@ enum SchemaCommand {
     defer { try? database.close() }
     let snapshot = try OpenDatabase.snapshot(invocation[.at]?.moment, of: database)
     let node = snapshot[invocation[path]?.path ?? .root]
-    guard try node.exists else {
-      throw try MissingNode.failure(
-        node.path, below: snapshot.root, invocation.database,
-        at: invocation.has(.at) ? snapshot.sequence : nil)
-    }
-    // Forms for programs list what was seen.
+    try MissingNode.check(node, snapshot, invocation)
+    // Forms for programs tell what was seen.
     let isForPeople = invocation.format == .short
     let declared = try snapshot.collections.filter { isForPeople && $0.path.isWithin(node.path) }
     let isDeclared = declared.contains { $0.path == node.path }

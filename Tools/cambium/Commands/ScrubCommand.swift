@@ -21,9 +21,9 @@ enum ScrubCommand {
   static func run(_ invocation: Invocation, _ output: Output) throws {
     let database = try OpenDatabase.forWriting(invocation)
     defer { try? database.close() }
-    let bar = ProgressBar(invocation, unit: "bytes")
-    let report = try database.scrub { bar.update($0.phase, $0.done, of: $0.total) }
-    bar.finish()
+    let report = try ProgressBar.showing(invocation, unit: "bytes") {
+      try database.scrub(progress: $0)
+    }
     if invocation.format == .json {
       try output.line([
         "bytes": report.bytes, "stateDamage": report.stateDamage, "logDamage": report.logDamage,

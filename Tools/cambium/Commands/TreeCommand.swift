@@ -32,11 +32,7 @@ enum TreeCommand {
     defer { try? database.close() }
     let snapshot = try OpenDatabase.snapshot(invocation[.at]?.moment, of: database)
     let node = snapshot[invocation[path]?.path ?? .root]
-    guard try node.exists else {
-      throw try MissingNode.failure(
-        node.path, below: snapshot.root, invocation.database,
-        at: invocation.has(.at) ? snapshot.sequence : nil)
-    }
+    try MissingNode.check(node, snapshot, invocation)
     let writer = try ListWriter(invocation, output, columns: ["path", "value", "children"])
     if invocation.format != .short { return try list(node, invocation, writer) }
     let isPast = try snapshot.sequence < database.head

@@ -18,9 +18,8 @@ enum VacuumCommand {
     run: run)
 
   static func run(_ invocation: Invocation, _ output: Output) throws {
-    var options = Database.Options()
-    options.busyTimeout = invocation.patience
-    let done = try Database.vacuum(at: invocation.database, options: options)
+    let done = try Database.vacuum(
+      at: invocation.database, options: invocation.databaseOptions)
     if invocation.format == .json {
       return try output.line(["bytesBefore": done.bytesBefore, "bytesAfter": done.bytesAfter])
     }

@@ -9,11 +9,10 @@ extension VerifyCommand {
       throw Failure.usage("--replay and --pages are for databases, not for backups")
     }
     let start = ContinuousClock.now
-    let bar = ProgressBar(invocation, unit: "bytes")
-    defer { bar.finish() }
     let path = invocation.database
-    let backup = try Database.checkBackup(path) { bar.update($0.phase, $0.done, of: $0.total) }
-    bar.finish()
+    let backup = try ProgressBar.showing(invocation, unit: "bytes") {
+      try Database.checkBackup(path, progress: $0)
+    }
     if invocation.format.isJSON {
       try output.object(json(backup), invocation.format)
     } else if !invocation.isQuiet {

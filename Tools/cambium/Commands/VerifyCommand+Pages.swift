@@ -3,14 +3,10 @@ import Cambium
 /// `cambium verify --pages`: the pages of any file of LMDB.
 extension VerifyCommand {
   static func verifyPages(_ invocation: Invocation, _ output: Output) throws {
-    let bar = ProgressBar(invocation, unit: "pages")
-    defer { bar.finish() }
-    var options = Database.Options()
-    options.busyTimeout = invocation.patience
-    let files = try Database.walkPages(of: invocation.database, options: options) {
-      bar.update($0.phase, $0.done, of: $0.total)
+    let files = try ProgressBar.showing(invocation, unit: "pages") {
+      try Database.walkPages(
+        of: invocation.database, options: invocation.databaseOptions, progress: $0)
     }
-    bar.finish()
     for file in files where invocation.format.isJSON {
       try output.object(json(file), invocation.format)
     }

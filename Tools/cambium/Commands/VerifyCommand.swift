@@ -60,10 +60,8 @@ enum VerifyCommand {
   private static func verify(_ invocation: Invocation) throws -> Verification {
     let database = try OpenDatabase.forReading(invocation)
     defer { try? database.close() }
-    let bar = ProgressBar(invocation, unit: "")
-    defer { bar.finish() }
-    return try database.verify(replaying: invocation.has(replay)) {
-      bar.update($0.phase, $0.done, of: $0.total)
+    return try ProgressBar.showing(invocation) {
+      try database.verify(replaying: invocation.has(replay), progress: $0)
     }
   }
 

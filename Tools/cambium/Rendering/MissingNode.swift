@@ -27,6 +27,14 @@ enum MissingNode {
       hint: try hint(parent, missing, database, lead: base.isRoot ? "" : "/"))
   }
 
+  /// Refuses a node that is not there, in a snapshot that --at may have chosen.
+  static func check(_ node: Node, _ snapshot: Snapshot, _ invocation: Invocation) throws {
+    if try node.exists { return }
+    throw try failure(
+      node.path, below: snapshot.root, invocation.database,
+      at: invocation.has(.at) ? snapshot.sequence : nil)
+  }
+
   /// `lead` is what a path from the root begins with: a slash, where paths start elsewhere.
   private static func hint(
     _ parent: Node, _ missing: Key?, _ database: String, lead: String

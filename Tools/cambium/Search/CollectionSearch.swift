@@ -82,10 +82,8 @@ struct CollectionSearch {
     _ path: Path, _ definition: CollectionDefinition?, _ snapshot: Snapshot,
     _ invocation: Invocation
   ) throws -> Failure {
-    if try definition == nil && !path.isRoot && !snapshot[path].exists {
-      return try MissingNode.failure(
-        path, below: snapshot.root, invocation.database,
-        at: invocation.has(.at) ? snapshot.sequence : nil)
+    if definition == nil && !path.isRoot {
+      try MissingNode.check(snapshot[path], snapshot, invocation)
     }
     let name = definition?.properties.first { $0.type == .string }?.name ?? "title"
     return Failure(
