@@ -8,6 +8,9 @@ final class Output {
   let style: Style
   /// The number of its columns.
   let columns: Int
+  let format: OutputFormat
+  /// True where only errors are wanted.
+  let isQuiet: Bool
 
   private let descriptor: Int32
   private let startPager: () -> Pager?
@@ -19,11 +22,14 @@ final class Output {
   /// An output to a descriptor, or to the pager that is started when there is something to show.
   init(
     _ descriptor: Int32 = System.standardOutput, color: String = "auto",
-    environment: [String: String] = [:], startPager: @escaping () -> Pager? = { nil }
+    format: OutputFormat = .short, isQuiet: Bool = false, environment: [String: String] = [:],
+    startPager: @escaping () -> Pager? = { nil }
   ) {
     isTerminal = System.isTerminal(descriptor)
     style = Style(choice: color, isTerminal: isTerminal, environment: environment)
     columns = Terminal.columns(descriptor, environment: environment)
+    self.format = format
+    self.isQuiet = isQuiet
     self.descriptor = descriptor
     self.startPager = startPager
     limit = isTerminal ? 4 << 10 : 64 << 10

@@ -33,7 +33,8 @@ enum Tool {
   private static func run(_ invocation: Invocation, _ here: Surroundings) async throws {
     if invocation.command.stopsSafely { Signals.deferInterrupts() }
     let output = Output(
-      color: invocation.color, environment: here.environment,
+      color: invocation.color, format: invocation.format, isQuiet: invocation.isQuiet,
+      environment: here.environment,
       startPager: { invocation.isPaged ? Pager.start(here) : nil })
     do {
       try await invocation.command.run(invocation, output)

@@ -192,7 +192,7 @@ private final class ApplyJob {
   }
 
   private func report() throws {
-    if invocation.format == .json {
+    if output.format == .json {
       return try output.line([
         "transactions": applied, "first": sequences?.first, "last": sequences?.last,
         "failed": failed,

@@ -43,7 +43,7 @@ enum BackupCommand {
           ? database.backUp(toFile: path, progress: $0) : database.backUp(to: path, progress: $0)
       }
     }
-    try report(addition, path, invocation, output)
+    try report(addition, path, output)
   }
 
   /// Sends it to standard output, which gets nothing else.
@@ -76,23 +76,21 @@ enum BackupCommand {
     }
   }
 
-  private static func report(
-    _ addition: BackupAddition, _ path: String, _ invocation: Invocation, _ output: Output
-  ) throws {
-    if invocation.isQuiet { return }
-    if invocation.format == .json {
-      return try output.line([
-        "backup": path, "newest": addition.newest, "transactions": addition.transactions,
-        "bytes": addition.bytes, "parts": UInt64(addition.parts), "unchanged": addition.isUnchanged,
-      ])
-    }
+  private static func report(_ addition: BackupAddition, _ path: String, _ output: Output) throws {
+    if output.isQuiet { return }
+    let json: JSONLine = [
+      "backup": path, "newest": addition.newest, "transactions": addition.transactions,
+      "bytes": addition.bytes, "parts": addition.parts, "unchanged": addition.isUnchanged,
+    ]
     let name = Terminal.escaped(path)
-    if addition.isUnchanged {
-      return try output.line("nothing new: \(name) has all up to tx \(addition.newest)")
+    try output.report(json) {
+      if addition.isUnchanged {
+        return try output.line("nothing new: \(name) has all up to tx \(addition.newest)")
+      }
+      try output.line(
+        "\(addition.parts == 1 ? "made" : "added to") \(name): "
+          + "\(Quantity.count(addition.transactions, "transaction")) up to tx \(addition.newest), "
+          + Quantity.bytes(addition.bytes))
     }
-    try output.line(
-      "\(addition.parts == 1 ? "made" : "added to") \(name): "
-        + "\(Quantity.count(addition.transactions, "transaction")) up to tx \(addition.newest), "
-        + Quantity.bytes(addition.bytes))
   }
 }

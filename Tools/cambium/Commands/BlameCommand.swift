@@ -41,9 +41,7 @@ enum BlameCommand {
   }
 
   /// Names, values and transactions in columns.
-  private static func tell(
-    _ lines: [Blame], _ output: Output, upTo newest: SequenceNumber
-  ) throws {
+  private static func tell(_ lines: [Blame], _ output: Output, upTo newest: SequenceNumber) throws {
     let names = lines.map { Terminal.escaped($0.property ?? "") }
     let values = lines.map { ValueText.short($0.value) }
     let widths = [names, values].map { $0.map { Terminal.displayWidth($0) }.max() ?? 0 }

@@ -14,12 +14,8 @@ enum Changing {
     defer { rules.tell() }
     let sequence = try write(invocation, database, body)
     rules.note(changesOf: sequence, in: database)
-    if invocation.isQuiet { return }
-    if invocation.format == .json {
-      try output.line(["sequence": sequence])
-    } else {
-      try output.line("tx \(sequence)")
-    }
+    if output.isQuiet { return }
+    try output.report(["sequence": sequence]) { try output.line("tx \(sequence)") }
   }
 
   private static func write(

@@ -59,7 +59,7 @@ enum CompactCommand {
         keeping: retention, measures: invocation.has(.dryRun), progress: $0)
     }
     if invocation.has(.dryRun) || plan.transactions == 0 && !isUnfinished {
-      return try write(plan, "would drop", invocation, output)
+      return try output.report(json(plan)) { try tell(plan, "would drop", output) }
     }
     if plan.transactions > 0 {
       try Consent.ask(
@@ -75,7 +75,7 @@ enum CompactCommand {
       let done = try ProgressBar.showing(invocation) {
         try database.compact(keeping: retention, progress: $0)
       }
-      try write(done, "dropped", invocation, output)
+      try output.report(json(done)) { try tell(done, "dropped", output) }
     } catch is CancellationError {
       throw Failure.partial(
         "stopped half-way; what was dropped until then is dropped",
@@ -113,11 +113,7 @@ enum CompactCommand {
 
   // MARK: The report
 
-  private static func write(
-    _ plan: Compaction, _ verb: String, _ invocation: Invocation, _ output: Output
-  ) throws {
-    if invocation.format.isJSON { return try output.object(json(plan), invocation.format) }
-    if invocation.isQuiet { return }
+  private static func tell(_ plan: Compaction, _ verb: String, _ output: Output) throws {
     if plan.transactions == 0 {
       let isDone = verb == "dropped"
       return try output.line(isDone ? "finished what was broken off" : "nothing to drop")

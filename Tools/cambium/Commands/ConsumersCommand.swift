@@ -80,9 +80,7 @@ enum ConsumersCommand {
     }
   }
 
-  private static func existing(
-    _ invocation: Invocation, _ database: Database
-  ) throws -> Consumer {
+  private static func existing(_ invocation: Invocation, _ database: Database) throws -> Consumer {
     guard let name = invocation[name]?.text else {
       throw Failure.usage("NAME is missing", hint: "`cambium consumers` lists the names")
     }

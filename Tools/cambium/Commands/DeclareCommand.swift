@@ -126,14 +126,13 @@ enum DeclareCommand {
   private static func tell(
     _ changes: DeclarationChanges, _ path: Path, _ invocation: Invocation, _ output: Output
   ) throws {
-    if invocation.isQuiet { return }
+    if output.isQuiet { return }
     let (added, dropped) = (changes.added.map(\.text), changes.dropped.map(\.text))
-    if invocation.format == .json {
-      return try output.line(["collection": path.description, "added": added, "dropped": dropped])
+    try output.report(["collection": path.description, "added": added, "dropped": dropped]) {
+      let words = invocation.has(.dryRun) ? "would have" : "has"
+      try output.line(StyledLine("\(Terminal.escaped(path.description)) \(words)", .heading))
+      for line in dropped { try output.line("  - \(Terminal.escaped(line))") }
+      for line in added { try output.line("  + \(Terminal.escaped(line))") }
     }
-    let words = invocation.has(.dryRun) ? "would have" : "has"
-    try output.line(StyledLine("\(Terminal.escaped(path.description)) \(words)", .heading))
-    for line in dropped { try output.line("  - \(Terminal.escaped(line))") }
-    for line in added { try output.line("  + \(Terminal.escaped(line))") }
   }
 }

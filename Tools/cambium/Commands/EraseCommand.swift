@@ -37,7 +37,7 @@ enum EraseCommand {
       let plan = try ProgressBar.showing(invocation) {
         try Database.planErasure(of: path, at: database, options: options, progress: $0)
       }
-      return try write(plan, "would erase", invocation, output)
+      return try output.report(json(plan)) { try tell(plan, "would erase", output) }
     }
     try Consent.ask(to: "erase \(path) and its past for good", invocation)
     do {
@@ -46,7 +46,7 @@ enum EraseCommand {
           path, at: database, includingMoved: invocation.has(moved),
           metadata: Changing.metadata(invocation), options: options, progress: $0)
       }
-      try write(done, "erased", invocation, output)
+      try output.report(json(done)) { try tell(done, "erased", output) }
     } catch DatabaseError.misuse(let reason) {
       throw Failure.refused(
         reason, hint: path.isRoot ? nil : "--moved erases them all; --dry-run says what that is")
@@ -55,11 +55,7 @@ enum EraseCommand {
     }
   }
 
-  private static func write(
-    _ erasure: Erasure, _ verb: String, _ invocation: Invocation, _ output: Output
-  ) throws {
-    if invocation.format == .json { return try output.line(json(erasure)) }
-    if invocation.isQuiet { return }
+  private static func tell(_ erasure: Erasure, _ verb: String, _ output: Output) throws {
     let blobs = erasure.blobs > 0 ? ", \(Quantity.count(UInt64(erasure.blobs), "blob"))" : ""
     try output.line(
       "\(verb) \(Quantity.count(erasure.operations, "operation")) in "

@@ -40,9 +40,7 @@ enum GetCommand {
   }
 
   /// A value as JSON has it, or a row for each of its properties.
-  private static func list(
-    _ value: Value, _ invocation: Invocation, _ output: Output
-  ) throws {
+  private static func list(_ value: Value, _ invocation: Invocation, _ output: Output) throws {
     let writer = try ListWriter(invocation, output, columns: ["property", "value"])
     if invocation.format.isJSON { return try writer.write(value) }
     if case .map(let record) = value {
@@ -72,7 +70,7 @@ enum GetCommand {
 
   private static func write(_ record: Record, _ output: Output) throws {
     try output.table(
-      record.members.map { (name: Terminal.escaped($0.name), text: ValueText.whole($0.value)) })
+      Entries(record.members.map { (Terminal.escaped($0.name), ValueText.whole($0.value)) }))
   }
 
   /// Text is written as it is; a terminal gets it line by line, with what could control it escaped.

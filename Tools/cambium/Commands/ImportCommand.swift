@@ -283,9 +283,7 @@ enum ImportCommand {
     }
   }
 
-  private static func refuse(
-    _ options: [Option], _ invocation: Invocation, _ use: String
-  ) throws {
+  private static func refuse(_ options: [Option], _ invocation: Invocation, _ use: String) throws {
     for option in options where invocation.has(option) {
       throw Failure.usage("--\(option.name) is for \(use)", hint: "leave it out")
     }

@@ -43,60 +43,43 @@ enum InfoCommand {
 
   // MARK: For people
 
-  private static func overview(_ information: Information) -> [(name: String, text: String)] {
-    let head = information.head
+  private static func overview(_ information: Information) -> Entries {
+    let (head, zone) = (information.head, Zone.system)
     let behind =
       information.applied < head ? ", of which the state has \(information.applied)" : ""
-    var entries = [
-      ("transactions", Quantity.count(head.rawValue) + behind),
-      ("nodes", "\(Quantity.count(information.nodes)), those below removed ones included"),
-      ("versions", "\(Quantity.count(information.versions)) that were replaced or removed"),
-      ("properties", "\(Quantity.count(information.names)) names"),
+    let baseline = Quantity.bytes(information.baselineBytes)
+    let entries: Entries = [
+      "transactions": Quantity.count(head.rawValue) + behind,
+      "nodes": "\(Quantity.count(information.nodes)), those below removed ones included",
+      "versions": "\(Quantity.count(information.versions)) that were replaced or removed",
+      "properties": "\(Quantity.count(information.names)) names",
+      "recorded": information.times.map {
+        "\(zone.textWithOffset($0.first)) to \(zone.textWithOffset($0.last))"
+      },
+      "created": zone.textWithOffset(information.created),
+      "origin": information.origin.uuidString.lowercased(), "format": "\(information.format)",
+      "log": Quantity.bytes(information.logBytes),
+      "state": "\(Quantity.bytes(information.stateBytes)), generation \(information.generation)",
+      "checkpoint": information.checkpoint.map {
+        "\(Quantity.bytes($0.bytes)), as of \($0.sequence)"
+      },
+      "horizon": information.horizon > .zero
+        ? "\(information.horizon), from a baseline of \(baseline)" : nil,
+      "archived": information.archived.map { "\($0.lowerBound) to \($0.upperBound)" },
+      "policy": information.retention.keepsEverything ? nil : information.retention.text,
+      "scrubbed": information.lastScrub.map { scrub in
+        let found = scrub.stateDamage.count + scrub.logDamage.count
+        let text = found == 0 ? "nothing found" : "\(found) damages found"
+        return "\(zone.textWithOffset(scrub.ended)), \(text)"
+      },
     ]
-    if let times = information.times {
-      let zone = Zone.system
-      entries.append(
-        (
-          "recorded",
-          "\(zone.textWithOffset(times.first)) to \(zone.textWithOffset(times.last))"
-        ))
-    }
-    entries += [
-      ("created", Zone.system.textWithOffset(information.created)),
-      ("origin", information.origin.uuidString.lowercased()),
-      ("format", "\(information.format)"),
-      ("log", Quantity.bytes(information.logBytes)),
-      ("state", "\(Quantity.bytes(information.stateBytes)), generation \(information.generation)"),
-    ]
-    if let checkpoint = information.checkpoint {
-      entries.append(
-        ("checkpoint", "\(Quantity.bytes(checkpoint.bytes)), as of \(checkpoint.sequence)"))
-    }
-    if information.horizon > .zero {
-      entries.append(
-        (
-          "horizon",
-          "\(information.horizon), from a baseline of \(Quantity.bytes(information.baselineBytes))"
-        ))
-    }
-    if let archived = information.archived {
-      entries.append(("archived", "\(archived.lowerBound) to \(archived.upperBound)"))
-    }
-    if !information.retention.keepsEverything {
-      entries.append(("policy", information.retention.text))
-    }
-    if let scrub = information.lastScrub {
-      let found = scrub.stateDamage.count + scrub.logDamage.count
-      let text = found == 0 ? "nothing found" : "\(found) damages found"
-      entries.append(("scrubbed", "\(Zone.system.textWithOffset(scrub.ended)), \(text)"))
-    }
-    for consumer in information.consumers {
-      let left = head.rawValue - min(head.rawValue, consumer.position.rawValue)
-      let lag = left == 0 ? "" : ", \(Quantity.count(left)) behind"
-      entries.append(
-        ("consumer", "\(Terminal.escaped(consumer.name)) at \(consumer.position)\(lag)"))
-    }
-    return entries.map { (name: $0, text: $1) }
+    return entries
+      + Entries(
+        information.consumers.map { consumer in
+          let left = head.rawValue - min(head.rawValue, consumer.position.rawValue)
+          let lag = left == 0 ? "" : ", \(Quantity.count(left)) behind"
+          return ("consumer", "\(Terminal.escaped(consumer.name)) at \(consumer.position)\(lag)")
+        })
   }
 
   private static func writeTables(
@@ -125,7 +108,7 @@ enum InfoCommand {
     if invocation.format.isJSON {
       try writer.write(object)
     } else {
-      for entry in overview(information) {
+      for entry in overview(information).all {
         try writer.write(["name": entry.name, "value": entry.text])
       }
     }

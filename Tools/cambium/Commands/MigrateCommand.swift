@@ -61,7 +61,7 @@ enum MigrateCommand {
     }
     let plan = try MigrationSurvey(changes, path, snapshot, invocation)
     if invocation.has(.dryRun) || !plan.obstacles.isEmpty {
-      try tell(plan, "would be", invocation, output)
+      try output.report(plan.json) { try tell(plan, "would be", output) }
     }
     if let failure = plan.failure { throw failure }
     if invocation.has(.dryRun) { return }
@@ -70,7 +70,7 @@ enum MigrateCommand {
     defer { rules.tell() }
     if plan.touched > 0 { rules.note(recordsOf: path, in: database) }
     try migrate(database, plan, invocation)
-    try tell(plan, "", invocation, output)
+    try output.report(plan.json) { try tell(plan, "", output) }
   }
 
   // MARK: Options
@@ -110,9 +110,7 @@ enum MigrateCommand {
 
   // MARK: Output
 
-  private static func status(
-    _ path: Path, _ invocation: Invocation, _ output: Output
-  ) throws {
+  private static func status(_ path: Path, _ invocation: Invocation, _ output: Output) throws {
     let database = try OpenDatabase.forReading(invocation)
     defer { try? database.close() }
     let snapshot = try database.snapshot()
@@ -173,11 +171,7 @@ enum MigrateCommand {
 
   // MARK: The report
 
-  private static func tell(
-    _ plan: MigrationSurvey, _ verb: String, _ invocation: Invocation, _ output: Output
-  ) throws {
-    if invocation.format == .json { return try output.line(plan.json) }
-    if invocation.isQuiet { return }
+  private static func tell(_ plan: MigrationSurvey, _ verb: String, _ output: Output) throws {
     let words = verb.isEmpty ? "changed" : "\(verb) changed"
     try output.line(
       "\(Quantity.count(plan.touched)) of \(Quantity.count(UInt64(plan.records), "record")) of "

@@ -71,11 +71,7 @@ enum RepairCommand {
           at: invocation.database, options: invocation.databaseOptions, progress: $0)
       }
     }
-    if invocation.format == .json {
-      try output.line(json(found))
-    } else if !invocation.isQuiet {
-      try write(found, invocation, output)
-    }
+    try output.report(json(found)) { try write(found, invocation, output) }
     if !found.isSound { throw failure(found, invocation) }
   }
 
@@ -85,31 +81,23 @@ enum RepairCommand {
     var line = StyledLine("the log of \(Terminal.escaped(invocation.database))", .heading)
     line.add(found.isSound ? " is sound" : " is damaged", found.isSound ? .inserted : .deleted)
     try output.line(line)
-    var entries = [
-      (name: "newest", text: "tx \(found.head)"),
-      (name: "sound", text: Quantity.count(found.records)),
+    let isSound = found.isSound
+    let entries: Entries = [
+      "newest": "tx \(found.head)", "sound": Quantity.count(found.records),
+      "lost": isSound ? nil : Quantity.count(found.lostCount),
+      "blobs lost": isSound || found.blobsLost == 0 ? nil : "\(found.blobsLost)",
     ]
-    if !found.isSound {
-      entries.append((name: "lost", text: Quantity.count(found.lostCount)))
-      if found.blobsLost > 0 { entries.append((name: "blobs lost", text: "\(found.blobsLost)")) }
-    }
     try output.table(entries, indent: 2)
-    for text in found.findings { try finding("log", text, output) }
+    for text in found.findings { try output.finding("log", text) }
     try write(found.lost, of: found.lostCount, output)
   }
 
   private static func write(
     _ lost: [LogExamination.Lost], of count: UInt64, _ output: Output
   ) throws {
-    for record in lost { try finding("tx \(record.sequence)", record.reason, output) }
+    for record in lost { try output.finding("tx \(record.sequence)", record.reason) }
     let more = count - UInt64(lost.count)
     if more > 0 { try output.line("  … and \(Quantity.count(more)) more") }
-  }
-
-  private static func finding(_ place: String, _ text: String, _ output: Output) throws {
-    var line = StyledLine("  ✗ \(place)", .deleted)
-    line.add("  \(Terminal.escaped(text))")
-    try output.line(line.text(output.style))
   }
 
   private static func failure(_ found: LogExamination, _ invocation: Invocation) -> Failure {
@@ -151,8 +139,10 @@ enum RepairCommand {
     }
     try Database(at: path, options: options, progress: bar.handler).close()
     bar.finish()
-    if invocation.format == .json { return try output.line(json(repaired, path)) }
-    if invocation.isQuiet { return }
+    try output.report(json(repaired, path)) { try write(repaired, path, output) }
+  }
+
+  private static func write(_ repaired: RepairedLog, _ path: String, _ output: Output) throws {
     try output.line(
       "made \(Terminal.escaped(path)): \(Quantity.count(repaired.kept)) transactions kept, "
         + "\(Quantity.count(repaired.lostCount)) lost; the newest is tx \(repaired.head)")

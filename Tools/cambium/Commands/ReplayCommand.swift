@@ -46,16 +46,8 @@ enum ReplayCommand {
     let bar = ProgressBar(invocation, unit: "transactions")
     defer { bar.finish() }
     // Where the state was missing or damaged, opening has made it.
-    if !isRebuilt {
-      try database.rebuild(progress: bar.handler)
-    }
-    let time = ContinuousClock.now - start
-    let count = try operationCount(of: database, bar)
-    bar.finish()
-    try report(
-      Result(
-        verb: "replayed", database: database.path, transactions: try database.head,
-        operations: count, time: time), invocation, output)
+    if !isRebuilt { try database.rebuild(progress: bar.handler) }
+    try report("replayed", database.path, database, ContinuousClock.now - start, bar, output)
   }
 
   /// The number of operations in the log.
@@ -74,9 +66,7 @@ enum ReplayCommand {
 
   // MARK: Into a new database
 
-  private static func replay(
-    to path: String, _ invocation: Invocation, _ output: Output
-  ) throws {
+  private static func replay(to path: String, _ invocation: Invocation, _ output: Output) throws {
     try checkTarget(path)
     let start = ContinuousClock.now
     let bar = ProgressBar(invocation, unit: "transactions")
@@ -87,13 +77,7 @@ enum ReplayCommand {
     try source.replay(to: path, until: last, progress: bar.handler)
     let copy = try OpenDatabase.existing(path, bar.handler)
     defer { try? copy.close() }
-    let time = ContinuousClock.now - start
-    let count = try operationCount(of: copy, bar)
-    bar.finish()
-    try report(
-      Result(
-        verb: "made", database: path, transactions: try copy.head, operations: count, time: time),
-      invocation, output)
+    try report("made", path, copy, ContinuousClock.now - start, bar, output)
   }
 
   static func checkTarget(_ path: String, name: String = "NEWDB") throws {
@@ -106,29 +90,24 @@ enum ReplayCommand {
 
   // MARK: The report
 
-  private struct Result {
-    let verb: String
-    let database: String
-    let transactions: SequenceNumber
-    let operations: Int
-    let time: Duration
-  }
-
   private static func report(
-    _ result: Result, _ invocation: Invocation, _ output: Output
+    _ verb: String, _ path: String, _ database: Database, _ time: Duration, _ bar: ProgressBar,
+    _ output: Output
   ) throws {
-    if invocation.isQuiet { return }
-    if invocation.format == .json {
-      return try output.line([
-        "database": result.database, "transactions": result.transactions,
-        "operations": result.operations, "seconds": result.time.seconds,
-      ])
+    let operations = try operationCount(of: database, bar)
+    let transactions = try database.head
+    bar.finish()
+    if output.isQuiet { return }
+    let json: JSONLine = [
+      "database": path, "transactions": transactions, "operations": operations,
+      "seconds": time.seconds,
+    ]
+    try output.report(json) {
+      let rate = Quantity.short(Double(operations) / max(time.seconds, 1e-6))
+      try output.line(
+        "\(verb) \(Terminal.escaped(path)): \(Quantity.count(transactions.rawValue)) transactions, "
+          + "\(Quantity.count(operations)) operations in \(Quantity.seconds(time)), "
+          + "\(rate) operations/s")
     }
-    let rate = Quantity.short(Double(result.operations) / max(result.time.seconds, 1e-6))
-    try output.line(
-      "\(result.verb) \(Terminal.escaped(result.database)): "
-        + "\(Quantity.count(result.transactions.rawValue)) transactions, "
-        + "\(Quantity.count(result.operations)) operations in \(Quantity.seconds(result.time)), "
-        + "\(rate) operations/s")
   }
 }

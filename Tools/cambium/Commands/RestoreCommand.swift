@@ -46,7 +46,7 @@ enum RestoreCommand {
     if let finding = verification.findings.first {
       throw Failure.corrupt("\(path) was restored, but is damaged: \(finding)")
     }
-    try report(database, verification, ContinuousClock.now - start, invocation, output)
+    try report(database, verification, ContinuousClock.now - start, output)
   }
 
   /// Opens what was restored, which folds its state, and verifies it.
@@ -101,25 +101,26 @@ enum RestoreCommand {
   }
 
   private static func report(
-    _ database: Database, _ verification: Verification, _ time: Duration,
-    _ invocation: Invocation, _ output: Output
+    _ database: Database, _ verification: Verification, _ time: Duration, _ output: Output
   ) throws {
-    if invocation.isQuiet { return }
+    if output.isQuiet { return }
     let (oldest, newest) = (try database.horizon, try database.head)
-    if invocation.format == .json {
-      return try output.line([
-        "database": database.path, "oldest": oldest, "newest": newest, "nodes": verification.nodes,
-        "digest": ValueText.hexadecimal(verification.digest), "seconds": time.seconds,
-      ])
+    let digest = ValueText.hexadecimal(verification.digest)
+    let json: JSONLine = [
+      "database": database.path, "oldest": oldest, "newest": newest, "nodes": verification.nodes,
+      "digest": digest, "seconds": time.seconds,
+    ]
+    try output.report(json) {
+      var line = StyledLine("restored ")
+      line.add(Terminal.escaped(database.path), .heading)
+      line.add(" as of tx \(newest), and verified it")
+      try output.line(line)
+      let entries: Entries = [
+        "nodes": Quantity.count(verification.nodes),
+        "oldest": oldest > .zero ? "tx \(oldest), from a baseline" : nil, "digest": digest,
+        "time": Quantity.seconds(time),
+      ]
+      try output.table(entries, indent: 2)
     }
-    var line = StyledLine("restored ")
-    line.add(Terminal.escaped(database.path), .heading)
-    line.add(" as of tx \(newest), and verified it")
-    try output.line(line)
-    var entries = [(name: "nodes", text: Quantity.count(verification.nodes))]
-    if oldest > .zero { entries.append((name: "oldest", text: "tx \(oldest), from a baseline")) }
-    entries.append((name: "digest", text: ValueText.hexadecimal(verification.digest)))
-    entries.append((name: "time", text: Quantity.seconds(time)))
-    try output.table(entries, indent: 2)
   }
 }

@@ -24,11 +24,10 @@ enum ScrubCommand {
     let report = try ProgressBar.showing(invocation, unit: "bytes") {
       try database.scrub(progress: $0)
     }
-    if invocation.format == .json {
-      try output.line([
-        "bytes": report.bytes, "stateDamage": report.stateDamage, "logDamage": report.logDamage,
-      ])
-    } else if !invocation.isQuiet {
+    let json: JSONLine = [
+      "bytes": report.bytes, "stateDamage": report.stateDamage, "logDamage": report.logDamage,
+    ]
+    try output.report(json) {
       for damage in report.stateDamage {
         try output.line("mended: \(Terminal.escaped(damage))")
       }

@@ -47,9 +47,7 @@ enum TreeCommand {
       childrenMax: invocation[limit]?.number ?? childrenMax)
   }
 
-  private static func list(
-    _ node: Node, _ invocation: Invocation, _ writer: ListWriter
-  ) throws {
+  private static func list(_ node: Node, _ invocation: Invocation, _ writer: ListWriter) throws {
     try walk(invocation, .none, childrenMax: .max).forEach(from: node) { _, node in
       try writer.write([
         "path": node.path.description, "value": node.value, "children": node.childCount,

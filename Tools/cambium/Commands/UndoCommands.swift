@@ -73,13 +73,12 @@ enum UndoCommands {
     let rules = UncheckedRules(invocation)
     rules.note(changesOf: undone.sequence, in: database)
     rules.tell()
-    if invocation.isQuiet { return true }
-    if invocation.format == .json {
-      try output.line([
-        "sequence": undone.sequence, "undoes": undone.undoes,
-        "conflicts": undone.conflicts.map(UndoText.json),
-      ])
-    } else {
+    if output.isQuiet { return true }
+    let json: JSONLine = [
+      "sequence": undone.sequence, "undoes": undone.undoes,
+      "conflicts": undone.conflicts.map(UndoText.json),
+    ]
+    try output.report(json) {
       try output.line("tx \(undone.sequence)  undoes \(text(undone.undoes))")
       try tell(undone.conflicts, resolution, output)
     }

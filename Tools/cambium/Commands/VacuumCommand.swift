@@ -20,11 +20,9 @@ enum VacuumCommand {
   static func run(_ invocation: Invocation, _ output: Output) throws {
     let done = try Database.vacuum(
       at: invocation.database, options: invocation.databaseOptions)
-    if invocation.format == .json {
-      return try output.line(["bytesBefore": done.bytesBefore, "bytesAfter": done.bytesAfter])
+    try output.report(["bytesBefore": done.bytesBefore, "bytesAfter": done.bytesAfter]) {
+      let (before, after) = (Quantity.bytes(done.bytesBefore), Quantity.bytes(done.bytesAfter))
+      try output.line("log and state: \(before) → \(after)")
     }
-    if invocation.isQuiet { return }
-    try output.line(
-      "log and state: \(Quantity.bytes(done.bytesBefore)) → \(Quantity.bytes(done.bytesAfter))")
   }
 }

@@ -13,11 +13,8 @@ extension VerifyCommand {
     let backup = try ProgressBar.showing(invocation, unit: "bytes") {
       try Database.checkBackup(path, progress: $0)
     }
-    if invocation.format.isJSON {
-      try output.object(json(backup), invocation.format)
-    } else if !invocation.isQuiet {
-      try write(backup, ContinuousClock.now - start, path, output)
-    }
+    let time = ContinuousClock.now - start
+    try output.report(json(backup)) { try write(backup, time, path, output) }
     if backup.isSound { return }
     throw Failure.corrupt(
       "the backup is damaged",
@@ -35,21 +32,14 @@ extension VerifyCommand {
       backup.isSound ? " is a sound backup" : " is a damaged backup",
       backup.isSound ? .inserted : .deleted)
     try output.line(line)
-    var entries = [(name: "holds", text: moments(backup))]
-    if let time = backup.time {
-      entries.append((name: "newest", text: Zone.system.exactText(time)))
-    }
-    if !backup.tags.isEmpty {
-      let names = backup.tags.map { Terminal.escaped($0.name) }
-      entries.append((name: "tags", text: names.joined(separator: ", ")))
-    }
-    entries.append((name: "database", text: backup.origin.uuidString.lowercased()))
-    entries.append(
-      (
-        name: "size",
-        text: "\(Quantity.bytes(backup.bytes)) in \(Quantity.count(backup.parts, "part"))"
-      ))
-    entries.append((name: "time", text: Quantity.seconds(time)))
+    let names = backup.tags.map { Terminal.escaped($0.name) }
+    let entries: Entries = [
+      "holds": moments(backup), "newest": backup.time.map { Zone.system.exactText($0) },
+      "tags": names.isEmpty ? nil : names.joined(separator: ", "),
+      "database": backup.origin.uuidString.lowercased(),
+      "size": "\(Quantity.bytes(backup.bytes)) in \(Quantity.count(backup.parts, "part"))",
+      "time": Quantity.seconds(time),
+    ]
     try output.table(entries, indent: 2)
     for damage in backup.damage {
       try output.line(

@@ -7,12 +7,7 @@ extension VerifyCommand {
       try Database.walkPages(
         of: invocation.database, options: invocation.databaseOptions, progress: $0)
     }
-    for file in files where invocation.format.isJSON {
-      try output.object(json(file), invocation.format)
-    }
-    for file in files where !invocation.format.isJSON && !invocation.isQuiet {
-      try write(file, output)
-    }
+    for file in files { try output.report(json(file)) { try write(file, output) } }
     let damaged = files.filter { !$0.findings.isEmpty }
     guard let first = damaged.first else { return }
     throw Failure.corrupt(
@@ -25,20 +20,16 @@ extension VerifyCommand {
     var line = StyledLine(Terminal.escaped(file.path), .heading)
     line.add(isSound ? " is sound" : " is damaged", isSound ? .inserted : .deleted)
     try output.line(line)
-    var entries = [
-      (name: "pages", text: Quantity.count(file.pages)),
-      (name: "used", text: Quantity.count(file.used)),
-      (name: "free", text: Quantity.count(file.free)),
+    let counts: Entries = [
+      "pages": Quantity.count(file.pages), "used": Quantity.count(file.used),
+      "free": Quantity.count(file.free),
     ]
-    for table in file.tables {
-      let text = "\(Quantity.count(table.entries)) entries"
-      entries.append((name: Terminal.escaped(table.name), text: text))
+    let tables = file.tables.map {
+      (Terminal.escaped($0.name), "\(Quantity.count($0.entries)) entries")
     }
-    if file.pages > 0 { try output.table(entries, indent: 2) }
+    if file.pages > 0 { try output.table(counts + Entries(tables), indent: 2) }
     for finding in file.findings {
-      var line = StyledLine("  ✗", .deleted)
-      line.add("  \(Terminal.escaped(finding))")
-      try output.line(line.text(output.style))
+      try output.finding("", finding)
     }
   }
 

@@ -49,10 +49,9 @@ enum VerifyCommand {
         hint: "`cambium replay \(name)` mends the state; `cambium repair \(name)` says what can be "
           + "saved of a damaged log")
     }
-    if invocation.format.isJSON {
-      try output.object(json(verification), invocation.format)
-    } else if !invocation.isQuiet {
-      try write(verification, ContinuousClock.now - start, invocation, output)
+    let time = ContinuousClock.now - start
+    try output.report(json(verification)) {
+      try write(verification, time, invocation.database, output)
     }
     if !verification.isSound { throw failure(verification, invocation) }
   }
@@ -66,19 +65,17 @@ enum VerifyCommand {
   }
 
   private static func write(
-    _ verification: Verification, _ time: Duration, _ invocation: Invocation, _ output: Output
+    _ verification: Verification, _ time: Duration, _ path: String, _ output: Output
   ) throws {
     let isSound = verification.isSound
-    var line = StyledLine(Terminal.escaped(invocation.database), .heading)
+    var line = StyledLine(Terminal.escaped(path), .heading)
     line.add(
       isSound ? " is sound" : isBehindAlone(verification) ? " is behind" : " is damaged",
       isSound ? .inserted : .deleted)
     try output.line(line)
     try output.table(entries(verification, time), indent: 2)
     for finding in verification.findings {
-      var line = StyledLine("  ✗ \(finding.part)", .deleted)
-      line.add("  \(Terminal.escaped(finding.description))")
-      try output.line(line.text(output.style))
+      try output.finding(finding.part, finding.description)
     }
   }
 
@@ -88,45 +85,30 @@ enum VerifyCommand {
   }
 
   /// The report's lines on what was read; of a damaged database only the parts that were reached.
-  private static func entries(
-    _ verification: Verification, _ time: Duration
-  ) -> [(name: String, text: String)] {
+  private static func entries(_ verification: Verification, _ time: Duration) -> Entries {
     let counts = [
       ("pages", verification.pages), ("records", verification.records),
       ("operations", verification.operations), ("nodes", verification.nodes),
     ].filter { $0.1 > 0 || verification.isSound }
     let width = counts.map { Quantity.count($0.1).utf8.count }.max() ?? 0
-    var entries = counts.map { name, count in
-      (name: name, text: Terminal.padded(Quantity.count(count), to: width, leading: true))
+    let entries = counts.map { name, count in
+      (name, Terminal.padded(Quantity.count(count), to: width, leading: true))
     }
-    if verification.isSound {
-      entries.append((name: "digest", text: ValueText.hexadecimal(verification.digest)))
-    }
-    if verification.replays > 0 && verification.isSound {
-      entries.append((name: "replays", text: "\(verification.replays), each with that digest"))
-    }
-    if verification.unvouched > 0 {
-      entries.append(
-        (
-          name: "erased",
-          text: "\(verification.unvouched) records, by an erasure that this log does not reach"
-        ))
-    }
-    if verification.behind > 0 && verification.isSound {
-      entries.append(
-        (
-          name: "behind",
-          text: "\(Quantity.count(verification.behind, "transaction")), which the next opening for "
-            + "writing folds in; nothing is lost"
-        ))
-    }
-    entries.append((name: "time", text: Quantity.seconds(time)))
-    return entries
+    let isSound = verification.isSound
+    let (replays, behind) = (verification.replays, verification.behind)
+    let rest: Entries = [
+      "digest": isSound ? ValueText.hexadecimal(verification.digest) : nil,
+      "replays": replays > 0 && isSound ? "\(replays), each with that digest" : nil,
+      "erased": verification.unvouched > 0
+        ? "\(verification.unvouched) records, by an erasure that this log does not reach" : nil,
+      "behind": behind > 0 && isSound
+        ? "\(Quantity.count(behind, "transaction")), which the next opening for writing folds in; "
+          + "nothing is lost" : nil, "time": Quantity.seconds(time),
+    ]
+    return Entries(entries) + rest
   }
 
-  private static func failure(
-    _ verification: Verification, _ invocation: Invocation
-  ) -> Failure {
+  private static func failure(_ verification: Verification, _ invocation: Invocation) -> Failure {
     let findings = verification.findings
     let name = Shell.quoted(invocation.database)
     let isRepairable = findings.allSatisfy(\.isRepairable)

@@ -79,10 +79,8 @@ final class ModelImport {
     }
   }
 
-  /// The names that the columns stand for; nil for ignored columns.
-  private func columns(
-    _ reader: borrowing CSVReader
-  ) throws -> [CollectionInterchange.Name?] {
+  /// The names that the columns stand for; nil for those that are passed over.
+  private func columns(_ reader: borrowing CSVReader) throws -> [CollectionInterchange.Name?] {
     let names = try collection.names(profile)
     let columns = reader.header.map { names[$0] }
     for name in key.columns where !reader.header.contains(name) {

@@ -92,23 +92,21 @@ struct CommitText {
   /// All that is known of a transaction besides its changes.
   static func heading(_ commit: Commit, _ output: Output) throws {
     try output.line(StyledLine("tx \(commit.sequence)", .heading))
-    var entries = [
-      ("time", exactText(commit.time)),
-      ("origin", commit.origin.uuidString.lowercased()),
-      ("operations", Quantity.count(commit.operationCount)),
-    ]
-    for (name, text) in commit.metadata.sorted(by: { $0.key < $1.key }) {
-      entries.append((Terminal.escaped(name), Terminal.escaped(text)))
+    let metadata = commit.metadata.sorted { $0.key < $1.key }.map { name, text in
+      (Terminal.escaped(name), Terminal.escaped(text))
     }
-    if commit.isErased { entries.append(("erased", "in part; this is what is left")) }
-    for event in commit.events {
+    let events = commit.events.map { event in
       let payload = event.payload == .null ? "" : " " + ValueText.short(event.payload, columns: 200)
-      entries.append(("event", Terminal.escaped(event.name) + payload))
+      return ("event", Terminal.escaped(event.name) + payload)
     }
-    try output.table(entries.map { (name: $0, text: $1) })
+    let head: Entries = [
+      "time": exactText(commit.time), "origin": commit.origin.uuidString.lowercased(),
+      "operations": Quantity.count(commit.operationCount),
+    ]
+    let erased: Entries = ["erased": commit.isErased ? "in part; this is what is left" : nil]
+    try output.table(head + Entries(metadata) + erased + Entries(events))
   }
 
-  /// `2026-11-20 14:03:05.123456 +01:00`
   private static func exactText(_ time: Date) -> String {
     let offset = Zone.system.textWithOffset(time).split(separator: " ").last ?? ""
     return "\(Zone.system.exactText(time)) \(offset)"

@@ -104,7 +104,13 @@ struct JSONLine: ExpressibleByDictionaryLiteral {
 
 extension Output {
   /// Writes an object in a form of JSON.
-  func object(_ json: JSONLine, _ format: OutputFormat) throws {
+  /// Tells a result: in a form of JSON the object, else what `tell` prints, unless nobody reads it.
+  func report(_ json: @autoclosure () throws -> JSONLine, _ tell: () throws -> Void) throws {
+    if format.isJSON { return try object(json()) }
+    if !isQuiet { try tell() }
+  }
+
+  func object(_ json: JSONLine) throws {
     format == .jsonPretty ? try line(json.versioned.indented) : try line(json)
   }
 

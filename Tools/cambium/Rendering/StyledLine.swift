@@ -71,8 +71,16 @@ extension Output {
     try self.line(line.text(style, columns: isTerminal ? columns : .max))
   }
 
-  /// Writes names and their texts, in two columns.
-  func table(_ entries: [(name: String, text: String)], indent: Int = 0) throws {
+  /// Writes names and what stands for them, in two columns.
+  /// A thing that is wrong, in full.
+  func finding(_ place: String, _ text: String) throws {
+    var line = StyledLine("  ✗\(place.isEmpty ? "" : " ")\(place)", .deleted)
+    line.add("  \(Terminal.escaped(text))")
+    try self.line(line.text(style))
+  }
+
+  func table(_ entries: Entries, indent: Int = 0) throws {
+    let entries = entries.all
     let width = entries.map { Terminal.displayWidth($0.name) }.max() ?? 0
     for entry in entries {
       var line = StyledLine(spaces: indent)
@@ -80,5 +88,22 @@ extension Output {
       if !entry.text.isEmpty { line.add("  " + entry.text) }
       try self.line(line.text(style))
     }
+  }
+}
+
+/// Names with their texts, in order; one whose text is nil is left out.
+struct Entries: ExpressibleByDictionaryLiteral {
+  private(set) var all: [(name: String, text: String)] = []
+
+  init(dictionaryLiteral entries: (String, String?)...) { self.init(entries) }
+
+  init(_ entries: some Sequence<(String, String?)>) {
+    all = entries.compactMap { name, text in text.map { (name: name, text: $0) } }
+  }
+
+  static func + (first: Entries, second: Entries) -> Entries {
+    var sum = first
+    sum.all += second.all
+    return sum
   }
 }

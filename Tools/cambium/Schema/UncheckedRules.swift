@@ -25,9 +25,7 @@ final class UncheckedRules {
   ///   - place: A node below which all lies that it wrote.
   /// - Complexity: nothing is read where no collection within `place` has such rules; else the
   ///   transaction's changes are.
-  func note(
-    changesOf sequence: SequenceNumber, in database: Database, under place: Path = .root
-  ) {
+  func note(changesOf sequence: SequenceNumber, in database: Database, under place: Path = .root) {
     try? look(at: sequence, database, place)
   }
 
@@ -37,9 +35,7 @@ final class UncheckedRules {
     found.append((collection, rules))
   }
 
-  private func look(
-    at sequence: SequenceNumber, _ database: Database, _ place: Path
-  ) throws {
+  private func look(at sequence: SequenceNumber, _ database: Database, _ place: Path) throws {
     var wanted = try unseen(in: database, under: place)
     if wanted.isEmpty { return }
     var changes = try database.commit(sequence).changes.makeCursor()

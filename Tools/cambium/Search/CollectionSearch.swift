@@ -93,9 +93,7 @@ struct CollectionSearch {
         + "`cambium query` looks into texts without one, with contains and matches")
   }
 
-  private static func withoutProperty(
-    _ name: String, _ path: Path, _ all: [[String]]
-  ) -> Failure {
+  private static func withoutProperty(_ name: String, _ path: Path, _ all: [[String]]) -> Failure {
     let known = Set(all.joined()).sorted()
     let hint = Suggestion.nearest(to: name, in: known).map { "did you mean \($0)?" }
     return Failure.usage(
