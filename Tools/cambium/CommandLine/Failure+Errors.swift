@@ -43,9 +43,8 @@ private struct NextCommand {
 extension DatabaseError {
   fileprivate var exit: ExitCode {
     switch self {
-    case .undoConflict: .refused
-    case .invalid, .notUnique, .stillReferred: .refused
-    case .badKey, .badValue, .exists, .conflict, .misuse, .transactionTooLarge, .compacted: .refused
+    case .invalid, .notUnique, .stillReferred, .conflict, .undoConflict, .misuse: .refused
+    case .badKey, .badValue, .exists, .transactionTooLarge, .compacted: .refused
     case .notFound, .noSuchMoment, .noDatabase: .missing
     case .busy, .alreadyOpen: .busy
     case .unsupported, .needsMigration: .unsupported
@@ -54,35 +53,10 @@ extension DatabaseError {
     }
   }
 
-  /// The name of the case for programs.
+  /// The name of the case in the words of programs: `bad_key` for `badKey`.
   fileprivate var code: String {
-    switch self {
-    case .badKey: "bad_key"
-    case .badValue: "bad_value"
-    case .notFound: "not_found"
-    case .exists: "exists"
-    case .invalid: "invalid"
-    case .notUnique: "not_unique"
-    case .stillReferred: "still_referred"
-    case .conflict: "conflict"
-    case .undoConflict: "undo_conflict"
-    case .misuse: "misuse"
-    case .transactionTooLarge: "transaction_too_large"
-    case .busy: "busy"
-    case .alreadyOpen: "already_open"
-    case .noSuchMoment: "no_such_moment"
-    case .compacted: "compacted"
-    case .noDatabase: "no_database"
-    case .unsupported: "unsupported"
-    case .needsMigration: "needs_migration"
-    case .readOnly: "read_only"
-    case .full: "full"
-    case .stateBehind: "state_behind"
-    case .corrupt: "corrupt"
-    case .ioFailure: "io_failure"
-    case .outcomeUnknown: "outcome_unknown"
-    case .closed: "closed"
-    }
+    let name = Mirror(reflecting: self).children.first?.label ?? ""
+    return name.map { $0.isUppercase ? "_" + $0.lowercased() : String($0) }.joined()
   }
 
   fileprivate var message: String {

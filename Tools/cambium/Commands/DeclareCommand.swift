@@ -65,7 +65,7 @@ enum DeclareCommand {
     guard try snapshot[path].exists || snapshot.definition(of: path) != nil else {
       throw try MissingNode.failure(path, below: snapshot.root, invocation.database, at: nil)
     }
-    if changes.isEmpty { return try show(path, snapshot, invocation, output) }
+    if changes.isEmpty { return try show(path, snapshot, output) }
     try warnOfUnknownNames(in: changes, path, snapshot)
     _ = try changes.applied(to: snapshot.definition(of: path), path)
     if !invocation.has(.dryRun) {
@@ -78,14 +78,12 @@ enum DeclareCommand {
     try tell(changes, path, invocation, output)
   }
 
-  private static func show(
-    _ path: Path, _ snapshot: Snapshot, _ invocation: Invocation, _ output: Output
-  ) throws {
+  private static func show(_ path: Path, _ snapshot: Snapshot, _ output: Output) throws {
     guard let definition = try snapshot.definition(of: path) else {
       System.complain("cambium: nothing is declared about \(Terminal.escaped(path.description))\n")
       throw Failure.silent(.negative)
     }
-    if invocation.format == .json {
+    if output.format == .json {
       let parts = DeclarationChanges.parts(of: definition).map(\.text)
       return try output.line(["collection": path.description, "declared": parts])
     }

@@ -64,7 +64,7 @@ enum DiffCommand {
       case (false, true): try writer.write(["path": change.path.description])
       }
     }
-    if !isShort { try writer.finish() }
+    try writer.finish()
     return isSame
   }
 
@@ -90,7 +90,7 @@ enum DiffCommand {
       }
       try output.line(line(counts, Terminal.escaped(place.description)))
     }
-    if !isShort { try writer.finish() }
+    try writer.finish()
     if isShort && lineCount > 1 { try output.line(line(total, "in all", .metadata)) }
     return lineCount == 0
   }

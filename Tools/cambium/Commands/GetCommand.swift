@@ -27,7 +27,7 @@ enum GetCommand {
     let node = snapshot[invocation.value(.path).path]
     try MissingNode.check(node, snapshot, invocation)
     guard let value = try node.value else {
-      return try tellChildren(of: node, invocation, output)
+      return try tellChildren(of: node, output)
     }
     if invocation.format != .short { return try list(value, invocation, output) }
     switch value {
@@ -54,15 +54,13 @@ enum GetCommand {
   }
 
   /// A node without a value of its own has nothing to print, so it says what it has.
-  private static func tellChildren(
-    of node: Node, _ invocation: Invocation, _ output: Output
-  ) throws {
+  private static func tellChildren(of node: Node, _ output: Output) throws {
     let count = try node.childCount
     let name = node.path.isRoot ? "the root" : Terminal.escaped(node.path.description)
     let text =
       "\(name) has no value of its own, and \(Quantity.count(count)) "
       + (count == 1 ? "child" : "children")
-    if invocation.format != .short {
+    if output.format != .short {
       throw Failure(.negative, "no_value", text, hint: "`cambium export` writes what is below it")
     }
     try output.line(text)

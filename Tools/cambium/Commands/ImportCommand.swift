@@ -127,11 +127,10 @@ enum ImportCommand {
     }
     if invocation.isQuiet { return }
     let rate = Quantity.rate(report.commits, since: start)
-    if invocation.format == .json {
+    if output.format == .json {
+      let (commits, changes) = (report.commits, report.changes)
       try output.line(
-        "{\"commits\":\(report.commits),\"changes\":\(report.changes),"
-          + "\"head\":\(try database.head)}"
-      )
+        "{\"commits\":\(commits),\"changes\":\(changes),\"head\":\(try database.head)}")
     } else {
       try output.line(
         "imported \(Quantity.count(report.commits, "commit")) with "
@@ -174,7 +173,7 @@ enum ImportCommand {
     bar.finish()
     if invocation.isQuiet { return }
     for note in notes { System.complain("cambium: \(Terminal.escaped(note))\n") }
-    try report(rows, start, invocation, output)
+    try report(rows, start, output)
   }
 
   private static func run(
@@ -362,10 +361,10 @@ enum ImportCommand {
   }
 
   private static func report(
-    _ rows: RowImport, _ start: ContinuousClock.Instant, _ invocation: Invocation, _ output: Output
+    _ rows: RowImport, _ start: ContinuousClock.Instant, _ output: Output
   ) throws {
     let new = rows.committed - rows.resumed
-    if invocation.format == .json {
+    if output.format == .json {
       return try output.line(
         "{\"rows\":\(new),\"transactions\":\(rows.transactions),\"resumed\":\(rows.resumed)}")
     }

@@ -69,7 +69,7 @@ enum LogCommand {
     if isCutOff, try stretch.isCutOff, invocation.format == .short {
       try tellOfHorizon(database)
     }
-    try cursor.finish(max(stretch.upTo, cursor.position ?? .zero), invocation, output)
+    try cursor.finish(max(stretch.upTo, cursor.position ?? .zero), output)
     guard isEmpty else { return }
     if invocation.format == .short {
       System.complain("cambium: no transaction matches\n")

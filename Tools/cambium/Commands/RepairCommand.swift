@@ -71,14 +71,12 @@ enum RepairCommand {
           at: invocation.database, options: invocation.databaseOptions, progress: $0)
       }
     }
-    try output.report(json(found)) { try write(found, invocation, output) }
+    try output.report(json(found)) { try write(found, invocation.database, output) }
     if !found.isSound { throw failure(found, invocation) }
   }
 
-  private static func write(
-    _ found: LogExamination, _ invocation: Invocation, _ output: Output
-  ) throws {
-    var line = StyledLine("the log of \(Terminal.escaped(invocation.database))", .heading)
+  private static func write(_ found: LogExamination, _ path: String, _ output: Output) throws {
+    var line = StyledLine("the log of \(Terminal.escaped(path))", .heading)
     line.add(found.isSound ? " is sound" : " is damaged", found.isSound ? .inserted : .deleted)
     try output.line(line)
     let isSound = found.isSound

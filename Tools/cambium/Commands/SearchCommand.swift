@@ -69,7 +69,7 @@ enum SearchCommand {
         try writer.write(json(match, found))
       }
     }
-    if invocation.format != .short { try writer.finish() }
+    try writer.finish()
     if matches.isEmpty { throw Failure.silent(.negative) }
   }
 

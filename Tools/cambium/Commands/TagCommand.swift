@@ -38,7 +38,7 @@ enum TagCommand {
     }
     let database = try OpenDatabase.forWriting(invocation)
     defer { try? database.close() }
-    if invocation.has(delete) { return try remove(name, database, invocation, output) }
+    if invocation.has(delete) { return try remove(name, database) }
     try add(name, database, invocation, output)
   }
 
@@ -55,13 +55,11 @@ enum TagCommand {
     let tag = try database.tag(name, at: .sequence(sequence))
     if invocation.isQuiet { return }
     let writer = try writer(invocation, output)
-    try tell(tag, database, invocation, output, writer, columns: 0)
+    try tell(tag, database, writer, output, columns: 0)
     try writer.finish()
   }
 
-  private static func remove(
-    _ name: String, _ database: Database, _ invocation: Invocation, _ output: Output
-  ) throws {
+  private static func remove(_ name: String, _ database: Database) throws {
     // Fails with what is there instead.
     _ = try OpenDatabase.sequence(.tag(name), in: database)
     try database.removeTag(name)
@@ -73,7 +71,7 @@ enum TagCommand {
     let tags = try database.tags
     let columns = tags.map { Terminal.displayWidth(Terminal.escaped($0.name)) }.max() ?? 0
     let writer = try writer(invocation, output)
-    for tag in tags { try tell(tag, database, invocation, output, writer, columns: columns) }
+    for tag in tags { try tell(tag, database, writer, output, columns: columns) }
     try writer.finish()
     guard tags.isEmpty else { return }
     if invocation.format == .short { System.complain("cambium: there are no tags\n") }
@@ -85,12 +83,11 @@ enum TagCommand {
   }
 
   private static func tell(
-    _ tag: Tag, _ database: Database, _ invocation: Invocation, _ output: Output,
-    _ writer: ListWriter, columns: Int
+    _ tag: Tag, _ database: Database, _ writer: ListWriter, _ output: Output, columns: Int
   ) throws {
     let isEarlier = try tag.sequence > .zero && tag.sequence <= database.head
     let time = isEarlier ? try database.commit(tag.sequence, readsArchive: true).time : nil
-    if invocation.format != .short {
+    if output.format != .short {
       return try writer.write(["name": tag.name, "sequence": tag.sequence, "time": time])
     }
     var line = StyledLine(Terminal.padded(Terminal.escaped(tag.name), to: columns), .heading)

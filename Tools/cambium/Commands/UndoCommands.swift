@@ -41,7 +41,7 @@ enum UndoCommands {
     let request = try request(database)
     let isDone =
       invocation.has(dryRun)
-      ? try preview(request, resolution, database, invocation, output)
+      ? try preview(request, resolution, database, output)
       : try perform(request, resolution, database, invocation, output)
     if isDone { return }
     if invocation.format == .short { System.complain("cambium: \(nothing)\n") }
@@ -89,11 +89,11 @@ enum UndoCommands {
 
   private static func preview(
     _ request: UndoRequest, _ resolution: ConflictResolution, _ database: Database,
-    _ invocation: Invocation, _ output: Output
+    _ output: Output
   ) throws -> Bool {
     guard let preview = try database.preview(request, resolution) else { return false }
     let undone = preview.undone
-    if invocation.format == .json {
+    if output.format == .json {
       try output.line([
         "undoes": undone.undoes, "conflicts": undone.conflicts.map(UndoText.json),
         "changes": preview.changes.map(ChangeText.json),

@@ -144,14 +144,6 @@ extension IndexDefinition {
 }
 
 extension ViewDefinition {
-  fileprivate var names: [String] {
-    switch content {
-    case .groups(by: let names, let measures): names + measures.compactMap(\.name)
-    case .top(by: let names, let terms): names + terms.map(\.property)
-    case .text(let names, language: _): names
-    }
-  }
-
   fileprivate mutating func rename(_ old: String, _ new: String) {
     func renamed(_ name: String) -> String { name == old ? new : name }
     switch content {
@@ -171,13 +163,6 @@ extension ViewDefinition {
 }
 
 extension ViewDefinition.Measure {
-  fileprivate var name: String? {
-    switch self {
-    case .count: nil
-    case .sum(let name), .average(let name), .minimum(let name), .maximum(let name): name
-    }
-  }
-
   fileprivate func renamed(_ renamed: (String) -> String) -> ViewDefinition.Measure {
     switch self {
     case .count: .count

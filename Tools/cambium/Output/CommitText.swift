@@ -47,9 +47,7 @@ struct CommitText {
     } else if let event = commit.events.first {
       line.add("  ! \(Terminal.escaped(event.name))", .updated)
     } else {
-      let isOne = commit.operationCount == 1
-      let count = Quantity.count(commit.operationCount)
-      line.add("  \(count) \(isOne ? "operation" : "operations")", .metadata)
+      line.add("  \(Quantity.count(commit.operationCount, "operation"))", .metadata)
     }
     return line
   }
