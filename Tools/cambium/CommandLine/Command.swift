@@ -61,17 +61,17 @@ struct Operand: Sendable {
 /// A word on the command line that has a name: `--depth 3`, or `--reverse`.
 struct Option: Sendable {
   let name: String
-  let letter: Character?
-  /// The name of its value in the help, and the kind of the value; nil for a flag.
-  let value: (name: String, kind: Kind)?
+  var letter: Character?
+  /// The name of its value in the help, and what may stand there; nil for a flag.
+  var value: (name: String, kind: Kind)?
   let help: String
   /// The value where the option is not given.
-  let fallback: String?
+  var fallback: String?
   /// True if every value counts; of other options that are given twice, only the last does.
-  let repeats: Bool
-  let isRequired: Bool
+  var repeats = false
+  var isRequired = false
   /// The option and value that this one is short for.
-  let meaning: (name: String, value: String)?
+  var meaning: (name: String, value: String)?
 
   /// An option with a value.
   init(
@@ -85,7 +85,6 @@ struct Option: Sendable {
     self.fallback = fallback
     self.repeats = repeats
     self.isRequired = isRequired
-    meaning = nil
   }
 
   /// A flag, or a shorter way to write another option with a value.
@@ -95,11 +94,7 @@ struct Option: Sendable {
   ) {
     self.name = name
     self.letter = letter
-    value = nil
     self.help = help
-    fallback = nil
-    repeats = false
-    isRequired = false
     self.meaning = meaning
   }
 }

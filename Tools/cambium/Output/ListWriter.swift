@@ -68,8 +68,7 @@ final class ListWriter {
     case .jsonArray:
       try output.write(isFirst ? "[\n" : ",\n")
       try output.write(bytes: chosen(object).object)
-    case .csv: try writeCSV(row(object, special))
-    case .tsv, .markdown: try write(cells(row(object, special)))
+    case .csv, .tsv, .markdown: try write(row(object, special))
     case .table: rows.append(cells(row(object, special)))
     }
   }
@@ -91,8 +90,7 @@ final class ListWriter {
   func finish() throws {
     switch format {
     case .jsonArray: try output.write(isFirst ? "[]\n" : "\n]\n")
-    case .csv where isFirst: try writeHeader()
-    case .tsv where isFirst, .markdown where isFirst: try writeHeader()
+    case .csv where isFirst, .tsv where isFirst, .markdown where isFirst: try writeHeader()
     case .table: try writeTable()
     default: break
     }
@@ -124,16 +122,12 @@ extension ListWriter {
     return row
   }
 
-  private func writeCSV(_ row: Record) throws {
+  private func write(_ row: Record) throws {
     if isFirst { try writeHeader() }
+    if format != .csv { return try write(line: cells(row)) }
     var bytes: [UInt8] = []
     csv.append(row, to: &bytes)
     try output.write(form: bytes)
-  }
-
-  private func write(_ cells: [String]) throws {
-    if isFirst { try writeHeader() }
-    try write(line: cells)
   }
 
   private func write(line cells: [String]) throws {
