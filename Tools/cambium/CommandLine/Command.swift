@@ -62,7 +62,7 @@ struct Operand: Sendable {
 struct Option: Sendable {
   let name: String
   var letter: Character?
-  /// The name of its value in the help, and what may stand there; nil for a flag.
+  /// The name of its value in the help, and the kind of the value; nil for a flag.
   var value: (name: String, kind: Kind)?
   let help: String
   /// The value where the option is not given.

@@ -53,7 +53,7 @@ extension DatabaseError {
     }
   }
 
-  /// The name of the case in the words of programs: `bad_key` for `badKey`.
+  /// The name of the case as programs read it: `bad_key` for `badKey`.
   fileprivate var code: String {
     let name = Mirror(reflecting: self).children.first?.label ?? ""
     return name.map { $0.isUppercase ? "_" + $0.lowercased() : String($0) }.joined()

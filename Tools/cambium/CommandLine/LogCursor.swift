@@ -42,8 +42,8 @@ struct LogCursor {
     return SequenceNumber(number)
   }
 
-  /// Keeps and shows the last transaction that was told or passed over. What was told is handed
-  /// over before, so that a cursor never runs ahead of it.
+  /// Keeps and shows the last transaction that was printed or skipped. Output is flushed before, so
+  /// that a cursor never runs ahead of it.
   func finish(_ sequence: SequenceNumber, _ output: Output) throws {
     if isShown {
       if output.format == .json {

@@ -53,7 +53,7 @@ enum SchemaCommand {
     let snapshot = try OpenDatabase.snapshot(invocation[.at]?.moment, of: database)
     let node = snapshot[invocation[path]?.path ?? .root]
     try MissingNode.check(node, snapshot, invocation)
-    // Forms for programs tell what was seen.
+    // Forms for programs list what was seen.
     let isForPeople = invocation.format == .short
     let declared = try snapshot.collections.filter { isForPeople && $0.path.isWithin(node.path) }
     let isDeclared = declared.contains { $0.path == node.path }

@@ -79,7 +79,7 @@ final class ModelImport {
     }
   }
 
-  /// The names that the columns stand for; nil for those that are passed over.
+  /// The names that the columns stand for; nil for ignored columns.
   private func columns(_ reader: borrowing CSVReader) throws -> [CollectionInterchange.Name?] {
     let names = try collection.names(profile)
     let columns = reader.header.map { names[$0] }

@@ -3,7 +3,7 @@ import Cambium
 /// Counts changes by the node below a path. Changes come in path order, so only one node's counts
 /// are kept.
 struct ChangeCounts {
-  /// How many changes of each kind.
+  /// The number of changes of each kind.
   struct Counts {
     private(set) var inserted = 0
     private(set) var updated = 0

@@ -1,7 +1,7 @@
 import Cambium
 import FoundationEssentials
 
-/// One line of JSON output: an object whose members stand in the order in which they are added. The
+/// One line of JSON output: an object whose members are in the order in which they are added. The
 /// same members are the cells of a row where a table is asked for.
 struct JSONLine: ExpressibleByDictionaryLiteral {
   private var members: [(name: String, part: any JSONPart)] = []
@@ -15,7 +15,7 @@ struct JSONLine: ExpressibleByDictionaryLiteral {
     for (name, part) in members { add(name, part) }
   }
 
-  /// Adds a member where there is something to tell.
+  /// Adds a member only where there is a value.
   mutating func add(_ name: String, _ part: (any JSONPart)?) {
     if let part { members.append((name, part)) }
   }
@@ -103,13 +103,13 @@ struct JSONLine: ExpressibleByDictionaryLiteral {
 }
 
 extension Output {
-  /// Writes an object in a form of JSON.
-  /// Tells a result: in a form of JSON the object, else what `tell` prints, unless nobody reads it.
+  /// Reports a result: as the object in a form of JSON, else as `tell` prints it, unless --quiet.
   func report(_ json: @autoclosure () throws -> JSONLine, _ tell: () throws -> Void) throws {
     if format.isJSON { return try object(json()) }
     if !isQuiet { try tell() }
   }
 
+  /// Writes an object in a form of JSON.
   func object(_ json: JSONLine) throws {
     format == .jsonPretty ? try line(json.versioned.indented) : try line(json)
   }

@@ -6,7 +6,7 @@ import FoundationEssentials
 protocol JSONPart {
   func append(to output: inout [UInt8])
 
-  /// The cell; nil for what only JSON can tell.
+  /// The cell; nil for a member that only JSON has.
   var cell: Value? { get }
 }
 

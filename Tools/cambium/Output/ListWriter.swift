@@ -59,7 +59,7 @@ final class ListWriter {
       isSafe: invocation.has(.safe))
   }
 
-  /// Writes an entry, as an object or as a row; `cells` are those that differ from the object.
+  /// Writes an entry, as an object or as a row; `cells` replace those of the object.
   func write(_ object: JSONLine, cells special: Record = [:]) throws {
     defer { isFirst = false }
     switch format {

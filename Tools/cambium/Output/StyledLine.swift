@@ -71,8 +71,8 @@ extension Output {
     try self.line(line.text(style, columns: isTerminal ? columns : .max))
   }
 
-  /// Writes names and what stands for them, in two columns.
-  /// A thing that is wrong, in full.
+  /// Writes names and their texts, in two columns.
+  /// Writes a finding in full: the place that is damaged, and the reason.
   func finding(_ place: String, _ text: String) throws {
     var line = StyledLine("  ✗\(place.isEmpty ? "" : " ")\(place)", .deleted)
     line.add("  \(Terminal.escaped(text))")
