@@ -131,6 +131,10 @@ function report_unreasoned(file) {
   unreasoned = 0
 }
 
+swift && source && tolower($0) ~ /planted/ {
+  report(FNR, "the product has no planted bugs; Tools/torture-bugs has them")
+}
+
 swift && source && declared_name(code) != "" { check_words(declared_name(code)) }
 
 # The name of the type or function that a line declares.

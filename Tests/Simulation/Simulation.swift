@@ -20,16 +20,13 @@ package struct Simulation {
 
   private let plan: Plan
   private let directory: String
-  private let plantedBugs: PlantedBugs
 
   /// - Parameters:
   ///   - seed: The seed, which decides everything that happens.
   ///   - directory: Where the database may be made; nothing is there.
-  ///   - plantedBugs: Bugs to be found.
-  package init(seed: UInt64, in directory: String, plantedBugs: PlantedBugs = []) {
+  package init(seed: UInt64, in directory: String) {
     plan = Plan(seed: seed)
     self.directory = directory
-    self.plantedBugs = plantedBugs
   }
 
   /// Runs it, and removes the database.
@@ -44,7 +41,6 @@ package struct Simulation {
     options.background = scheduler
     // It would never end.
     options.scrubPause = nil
-    options.plantedBugs = plantedBugs
     options.checkpointGrowth = plan.checkpointGrowth
     let world = World(try Database(at: directory, options: options), scheduler, plan)
     if !scheduler.run({ await world.run() }) {

@@ -34,7 +34,7 @@ import Glibc
     case "reopen": try Recovery(path: arguments.path).measure()
     case "recover": try recover(arguments)
     case "answers": try Damages.answer(arguments.path)
-    case "hold": try KilledReader.hold(arguments.path, arguments.setting.bugs)
+    case "hold": try KilledReader.hold(arguments.path)
     case "trial":
       let cases = try Cases(
         arguments.share, progress: arguments.progress,
@@ -72,8 +72,7 @@ import Glibc
   private static func workload(_ arguments: Arguments) throws -> WorkloadRun {
     WorkloadRun(
       workload: arguments.setting.workload, script: arguments.setting.script,
-      path: arguments.path, marks: try MarkWriter(arguments.marks),
-      bugs: arguments.setting.bugs)
+      path: arguments.path, marks: try MarkWriter(arguments.marks))
   }
 
   private static func feed(_ arguments: Arguments) throws -> FeedProcess {
@@ -89,7 +88,6 @@ import Glibc
     var options = Database.Options()
     options.mapSize = 1 << 30
     options.systemStart = arguments.start
-    options.plantedBugs = arguments.setting.bugs
     let database = try Database(at: arguments.path, options: options)
     if arguments.setting.workload == .backup {
       try database.backUp(to: BackupPlaces(arguments.path).directory)

@@ -175,11 +175,10 @@ extension TransactionRecord {
   }
 
   /// Reads a stored record after checking its checksum, but not its place in the chain.
-  init(_ bytes: RawSpan, isChecked: Bool = true) throws {
+  init(_ bytes: RawSpan) throws {
     let count = try TransactionRecord.count(startingWith: bytes)
     guard count == bytes.byteCount,
-      try !isChecked
-        || bytes.load(UInt64.self, at: 0) == Checksum.of(bytes.extracting(droppingFirst: 8))
+      try bytes.load(UInt64.self, at: 0) == Checksum.of(bytes.extracting(droppingFirst: 8))
     else { throw DatabaseError.corrupt(reason: "a record of the log is not what was stored") }
     format = try bytes.load(UInt8.self, at: 8)
     let flags = try bytes.load(UInt8.self, at: 9)

@@ -28,7 +28,7 @@ final class Log: Sendable {
     try Log.checkFormat(at: path)
     var options = options
     options.tables = LogTables.names
-    options.synced = !options.plantedBugs.contains(.logNotSynced)
+    options.synced = true
     environment = try Environment(at: path, options)
     tables = try LogTables(environment)
   }
@@ -71,7 +71,7 @@ final class Log: Sendable {
 
   /// True if a record is the next in the chain after the one with the given link.
   func isNext(_ record: TransactionRecord, after link: [UInt8]) -> Bool {
-    environment.plantedBugs.contains(.checksumUnchecked) || record.chained(to: link) == record.link
+    record.chained(to: link) == record.link
   }
 
   /// Lends a short-lived view of the log.
@@ -147,8 +147,6 @@ struct LogTables: Sendable {
   let blobs: Table
   /// Name → entry; see LogEntries.swift.
   let meta: Table
-  /// True if records are checked against their checksums: always, except in a harness.
-  let checksRecords: Bool
 
   static let names = ["records", "segments", "blobs", "meta"]
 
@@ -157,7 +155,6 @@ struct LogTables: Sendable {
     segments = try environment.table("segments").sealed(.ownLeading)
     blobs = try environment.table("blobs").sealed(.ownLeading)
     meta = try environment.table("meta").sealed(.ownTrailing)
-    checksRecords = !environment.plantedBugs.contains(.checksumUnchecked)
   }
 
   /// A table by its name.
@@ -251,7 +248,7 @@ struct LogReader {
   func record(_ sequence: SequenceNumber) throws -> TransactionRecord {
     do {
       let bytes = try storedRecord(sequence)
-      let record = try bytes.lend { try TransactionRecord($0, isChecked: tables.checksRecords) }
+      let record = try bytes.lend { try TransactionRecord($0) }
       if record.sequence == sequence { return record }
       throw DatabaseError.corrupt(reason: "it says that it is \(record.sequence)")
     } catch DatabaseError.corrupt(let reason) {

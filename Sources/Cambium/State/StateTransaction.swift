@@ -6,14 +6,12 @@ import LMDB
 /// open at a time, and it stays on the thread that began it.
 struct StateTransaction: ~Copyable {
   let tables: StateTables
-  let environment: Environment
   private var transaction: WriteTransaction?
   /// The transaction's view, as of the last savepoint.
   private var access: Access?
 
   init(_ state: State) throws {
     tables = state.tables
-    environment = state.environment
     let transaction = try WriteTransaction(state.environment)
     access = transaction.access
     self.transaction = consume transaction
@@ -71,12 +69,6 @@ struct StateTransaction: ~Copyable {
   mutating func commit() throws {
     access = nil
     try transaction.take()?.commit()
-  }
-
-  /// Commits, and continues in a separate transaction, as a bug would that the harness must find.
-  mutating func commitApart() throws {
-    try commit()
-    transaction = try WriteTransaction(environment)
   }
 
   /// Discards all uncommitted changes.

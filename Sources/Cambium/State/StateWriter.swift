@@ -137,9 +137,6 @@ struct StateWriter: ~Copyable {
   mutating func commit() throws {
     try tree.flushCounts(&folds)
     try folds.memory.keys.flush(in: folds.storage)
-    if folds.storage.environment.plantedBugs.contains(.positionApart) {
-      try folds.storage.commitApart()
-    }
     let tables = folds.storage.tables
     try folds.storage.put(
       tables.meta, StateHead.name, MetaEntry.seal(head.stored(), name: StateHead.name))

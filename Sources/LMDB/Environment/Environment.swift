@@ -35,8 +35,6 @@ import Synchronization
     /// True if the files are unlinked as soon as they are open, so that they disappear with the
     /// process, however it ends.
     package var isAnonymous = false
-    /// Bugs that the torture harness must find.
-    package var plantedBugs: PlantedBugs = []
     /// Converts a reader's error into the one that is thrown to the environment's user.
     package var readingError: @Sendable (StorageError) -> any Error = { $0 }
 
@@ -63,8 +61,6 @@ import Synchronization
   let handle: OpaquePointer
   let gate = Gate()
   let mapSizeMax: Int
-  /// Bugs that the torture harness must find.
-  package let plantedBugs: PlantedBugs
   let readingError: @Sendable (StorageError) -> any Error
   private let identity: Files.Identity
   private let files: OpenFiles
@@ -107,7 +103,6 @@ import Synchronization
     self.identity = identity
     isReadOnly = options.readOnly
     mapSizeMax = options.mapSizeMax
-    plantedBugs = options.plantedBugs
     readingError = options.readingError
     let names = [EnvironmentFiles.data, EnvironmentFiles.lock]
     if options.isAnonymous {
@@ -302,7 +297,6 @@ extension Environment {
 
   /// Refuses all further writing; reading continues.
   package func poison(_ error: StorageError) {
-    if plantedBugs.contains(.retriedAfterError) { return }
     poison.withLock { if $0 == nil { $0 = error } }
   }
 

@@ -253,10 +253,7 @@ package enum PutMode: Sendable {
   package consuming func commit() throws {
     precondition(savepoints == 0, "commit inside a savepoint")
     let code = unsafe mdb_txn_commit(stack.removeLast())
-    if code != MDB_SUCCESS {
-      if environment.plantedBugs.contains(.errorIgnored) { return }
-      throw environment.diagnosed(commit: code)
-    }
+    if code != MDB_SUCCESS { throw environment.diagnosed(commit: code) }
     environment.committed()
   }
 }

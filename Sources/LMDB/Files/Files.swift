@@ -166,9 +166,9 @@ package enum Files {
     }
   }
 
-  /// Writes all bytes to an open file; `path` is for the error. Only a planted bug writes fewer.
+  /// Writes all bytes to an open file; `path` is for the error.
   static func writeAll(
-    _ bytes: ArraySlice<UInt8>, to descriptor: Int32, _ path: String, isWhole: Bool = true
+    _ bytes: ArraySlice<UInt8>, to descriptor: Int32, _ path: String
   ) throws(StorageError) {
     var rest = bytes
     while !rest.isEmpty {
@@ -177,7 +177,6 @@ package enum Files {
       }
       if count < 0 && errno == EINTR { continue }
       if count < 0 { throw failure("writing \(path)") }
-      if !isWhole { return }
       rest = rest.dropFirst(count)
     }
   }

@@ -4,12 +4,10 @@
 package final class FileWriter: Sendable {
   private let descriptor: Int32
   private let path: String
-  private let bugs: PlantedBugs
 
   /// Creates a file; nothing may exist at the path.
-  package init(creating path: String, bugs: PlantedBugs = []) throws(StorageError) {
+  package init(creating path: String) throws(StorageError) {
     self.path = path
-    self.bugs = bugs
     descriptor = try DirectoryEntry(path).create(O_WRONLY)
   }
 
@@ -17,8 +15,7 @@ package final class FileWriter: Sendable {
 
   /// Adds bytes at the end.
   package func append(_ bytes: [UInt8]) throws(StorageError) {
-    let isWhole = !bugs.contains(.shortWriteIgnored)
-    try Files.writeAll(bytes[...], to: descriptor, path, isWhole: isWhole)
+    try Files.writeAll(bytes[...], to: descriptor, path)
   }
 
   /// Makes the content durable; the name becomes durable with the directory's sync.

@@ -57,14 +57,6 @@ struct ScheduleTests {
       #expect(try place.simulation(seed).run().trace.digest == theirs, "seed \(seed)")
     }
   }
-
-  @Test("find a write that is acknowledged before it is committed")
-  func acknowledgedEarly() throws {
-    let found = try (1...100 as ClosedRange<UInt64>).first { seed in
-      try !place.simulation(seed, .acknowledgedEarly).run().violations.isEmpty
-    }
-    #expect(found != nil)
-  }
 }
 
 /// A directory that goes with the test, in memory where the system has a place for that: schedules
@@ -87,8 +79,8 @@ private final class MemoryPlace: Sendable {
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
-  func simulation(_ seed: UInt64, _ bugs: PlantedBugs = []) -> Simulation {
+  func simulation(_ seed: UInt64) -> Simulation {
     let number = count.wrappingAdd(1, ordering: .relaxed).newValue
-    return Simulation(seed: seed, in: "\(path)/\(number)", plantedBugs: bugs)
+    return Simulation(seed: seed, in: "\(path)/\(number)")
   }
 }

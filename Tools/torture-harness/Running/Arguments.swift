@@ -83,6 +83,7 @@ struct Arguments {
     case "--directory": setting.directory = value
     case "--recording": setting.recording = value
     case "--recorder": setting.recorder = value
+    case "--planted": setting.planted = value
     case "--case": share.only = try number()
     case "--stride": share.stride = try number()
     case "--first": share.first = try number()

@@ -18,14 +18,12 @@ struct ChildProcess {
 
   private let id: pid_t
 
-  /// Starts this program again, or another one under the name that its arguments begin with; its
-  /// output goes to a file.
+  /// Starts this program again, or another one; its output goes to a file.
   init(
     _ arguments: [String], _ variables: [String: String], output: String,
-    program other: String? = nil
+    program: String = CommandLine.arguments[0]
   ) throws {
-    let program = other ?? CommandLine.arguments[0]
-    let arguments = other == nil ? [program] + arguments : arguments
+    let arguments = [program] + arguments
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }

@@ -76,7 +76,7 @@ private struct Worker {
     _ trial: Trial, _ setting: Setting, _ share: Cases.Share, _ number: Int
   ) throws -> ChildProcess {
     let only = share.only.map { ["--case", "\($0)"] } ?? []
-    return try ChildProcess(
+    return try setting.start(
       ["trial", "--trial", trial.rawValue] + setting.arguments + [
         "--stride", "\(share.stride)", "--first", "\(share.first)",
         "--resume", "\(share.resumeAt)", "--stop", share.stopsAtFirst ? "yes" : "no",

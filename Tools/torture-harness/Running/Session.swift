@@ -6,6 +6,7 @@ struct Session {
   private let arguments: Arguments
   let directory: String
   private let recorder: String
+  private let controls: [Control]
   private var counts = Counts()
 
   /// A file that ends the run; workers look for it as well.
@@ -16,9 +17,20 @@ struct Session {
     let variables = ProcessInfo.processInfo.environment
     recorder = arguments.setting.recorder
     guard System.exists(recorder) else { throw Failure("there is no recorder at '\(recorder)'") }
+    controls = try Session.controls(arguments)
     let base = variables["TORTURE_PLACE"] ?? (System.exists("/dev/shm") ? "/dev/shm" : "/tmp")
     directory = "\(base)/cambium-torture-\(System.processNumber)"
     try System.makeDirectory(directory)
+  }
+
+  /// The planted bugs of a whole run, or the one that is asked for.
+  private static func controls(_ arguments: Arguments) throws -> [Control] {
+    let (setting, isPart) = (arguments.setting, arguments.trial != nil || arguments.measure != nil)
+    if setting.bug.isEmpty && isPart { return [] }
+    let all = try Control.all(listedIn: "\(setting.planted)/bugs", seed: setting.seed)
+    let wanted = setting.bug.isEmpty ? all : all.filter { $0.bug == setting.bug }
+    guard !wanted.isEmpty else { throw Failure("no bug '\(setting.bug)' was planted") }
+    return wanted
   }
 
   /// - Returns: True if no promise was broken, and all was tried.
@@ -85,7 +97,7 @@ struct Session {
   /// A workload that fails undisturbed is a violation, too.
   private func outcome(_ job: Job, _ share: Cases.Share) throws -> JobRun.Outcome {
     var setting = job.setting
-    setting.recorder = recorder
+    (setting.recorder, setting.planted) = (recorder, arguments.setting.planted)
     do { return try JobRun(job.trial, setting, share, in: directory).run() } catch {
       guard let violation = error as? Violation else { throw error }
       return JobRun.Outcome(cases: 1, violations: [(0, "\(violation)")])
@@ -96,30 +108,28 @@ struct Session {
 
   /// Plants each bug, and counts those that are found.
   private mutating func runControls() {
-    for control in Controls.all where !System.exists(stop) {
-      let job = Controls.job(control, seed: arguments.setting.seed)
+    for control in controls where !System.exists(stop) {
       counts.controls += 1
-      do {
-        if try !find(control.bug, job) { counts.missed += 1 }
-      } catch {
-        counts.missed += 1
-        System.tell("MISSED: \(control.bug), \(error)\n    \(job.command)")
-      }
+      if !control.jobs.allSatisfy({ finds(control.bug, $0) }) { counts.missed += 1 }
     }
   }
 
-  private func find(_ bug: String, _ job: Job) throws -> Bool {
+  private func finds(_ bug: String, _ job: Job) -> Bool {
     var share = Cases.Share()
     share.stopsAtFirst = true
     let start = ContinuousClock.now
-    let found = try outcome(job, share)
-    let milliseconds = Int((ContinuousClock.now - start) / .milliseconds(1))
-    guard let first = found.violations.first else {
-      System.tell("MISSED: \(bug) (\(found.cases) cases)\n    \(job.command)")
-      return false
-    }
-    System.tell("found after \(milliseconds) ms: \(bug): \(first.text.prefix(90))")
-    return true
+    let reason: String
+    do {
+      let found = try outcome(job, share)
+      let milliseconds = Int((ContinuousClock.now - start) / .milliseconds(1))
+      if let first = found.violations.first {
+        System.tell("found after \(milliseconds) ms: \(bug): \(first.text.prefix(90))")
+        return true
+      }
+      reason = "\(found.cases) cases"
+    } catch { reason = "\(error)" }
+    System.tell("MISSED: \(bug), \(reason)\n    \(job.command)")
+    return false
   }
 
   /// Recovers a large database, and keeps what that took for the table.

@@ -1,6 +1,4 @@
-import Cambium
 import FoundationEssentials
-import LMDB
 
 /// The setting of a trial: which workload and seed, how much, where, and with which planted bug.
 struct Setting: Sendable {
@@ -9,6 +7,7 @@ struct Setting: Sendable {
   /// The amount of the trial that is wanted; each trial says what it counts.
   var quota = 1
   var order = Disk.NameOrder.strict
+  /// The name of the bug that this trial must find, in a process that has it; none usually.
   var bug = ""
   /// A directory of this trial's own.
   var directory = ""
@@ -16,8 +15,9 @@ struct Setting: Sendable {
   var recording = ""
   /// The recorder, as a library to be preloaded.
   var recorder = ""
+  /// The directory of the program that has the planted bugs, and of their list.
+  var planted = ""
 
-  var bugs: PlantedBugs { PlantedBugs.named[bug] ?? [] }
   var script: Script { workload.script(seed: seed) }
 
   /// The system start after a loss of power.
@@ -28,8 +28,17 @@ struct Setting: Sendable {
     [
       "--workload", workload.rawValue, "--seed", "\(seed)", "--quota", "\(quota)",
       "--names", order.rawValue, "--bug", bug, "--directory", directory,
-      "--recording", recording, "--recorder", recorder,
+      "--recording", recording, "--recorder", recorder, "--planted", planted,
     ]
+  }
+
+  /// Starts another process of this setting, which has the bug that is to be found.
+  func start(
+    _ command: [String], _ variables: [String: String], output: String
+  ) throws -> ChildProcess {
+    if bug.isEmpty { return try ChildProcess(command, variables, output: output) }
+    let variables = variables.merging(["CAMBIUM_PLANTED_BUG": bug]) { own, _ in own }
+    return try ChildProcess(command, variables, output: output, program: "\(planted)/torture")
   }
 }
 
@@ -84,7 +93,7 @@ struct RecordedRun {
   ) throws -> ChildProcess {
     var variables = ["LD_PRELOAD": setting.recorder, "TORTURE_ROOT": root]
     variables["TORTURE_MARKS"] = marksFile
-    return try ChildProcess(
+    return try setting.start(
       [command] + setting.arguments + ["--at", database, "--marks", marksFile] + more,
       variables.merging(orders) { $1 }, output: "\(directory)/output")
   }

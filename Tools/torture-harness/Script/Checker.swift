@@ -7,7 +7,6 @@ import Synchronization
 /// Opens what a crash has left, and checks every promise against the script.
 struct Checker: Sendable {
   private(set) var script: Script
-  var bugs: PlantedBugs = []
   /// The system start to open in; nil for this one.
   var systemStart: String?
   /// True if the state may have to be rebuilt. After a killed process it must not.
@@ -19,7 +18,7 @@ struct Checker: Sendable {
   /// True if positions of consumers are there; a restored database has none.
   var hasPositions = true
 
-  init(script: Script, bugs: PlantedBugs = []) { (self.script, self.bugs) = (script, bugs) }
+  init(script: Script) { self.script = script }
 
   /// Checks the database at a path: all that was acknowledged is there (P1), it is what exactly the
   /// transactions up to its head make (P2), the log folds to the same state (P4), feeds give every
@@ -31,7 +30,6 @@ struct Checker: Sendable {
     var options = Database.Options()
     options.mapSize = 1 << 30
     options.systemStart = systemStart
-    options.plantedBugs = bugs
     let erasure = try Database.erase(Script.lastPath, at: path, options: options)
     try demand(erasure.sequence.rawValue == head + 1, "the erasure is \(erasure.sequence)")
     var marks = marks
@@ -50,7 +48,6 @@ struct Checker: Sendable {
     options.mapSize = 1 << 30
     options.createIfMissing = !marks.isCreated
     options.systemStart = systemStart
-    options.plantedBugs = bugs
     options.diagnostics = { diagnostic in
       if case .stateRebuilt(let reason) = diagnostic { rebuilds.withLock { $0.append(reason) } }
     }
@@ -79,7 +76,7 @@ struct Checker: Sendable {
 
   /// Checks what the workload of a trial has left.
   init(_ setting: Setting) {
-    self.init(script: setting.script, bugs: setting.bugs)
+    self.init(script: setting.script)
     backsUp = setting.workload == .backup
   }
 

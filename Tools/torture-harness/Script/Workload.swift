@@ -51,7 +51,6 @@ struct WorkloadRun: Sendable {
   let script: Script
   let path: String
   let marks: MarkWriter
-  let bugs: PlantedBugs
 
   private var places: BackupPlaces { BackupPlaces(path) }
 
@@ -114,7 +113,6 @@ struct WorkloadRun: Sendable {
     var options = Database.Options()
     options.checkpointGrowth = checkpointGrowth
     options.mapSize = 1 << 30
-    options.plantedBugs = bugs
     options.busyTimeout = .seconds(20)
     options.buildsIndexesLater = workload == .migrate
     return options

@@ -88,7 +88,6 @@ struct Corruption {
     var options = Database.Options()
     options.mapSize = 1 << 30
     options.createIfMissing = false
-    options.plantedBugs = setting.bugs
     let database = try Database(at: place, options: options)
     let findings = try database.verify().findings
     if findings.isEmpty {

@@ -80,11 +80,11 @@ struct Damages {
 
   private func questions() -> [[String]] {
     let commands = Damages.commands.map { command in
-      ["sh", "-c", "exec timeout 20 \(tool) \(command.replacing("DB", with: place)) 2>/dev/null"]
+      ["-c", "exec timeout 20 \(tool) \(command.replacing("DB", with: place)) 2>/dev/null"]
     }
     if !given.isEmpty { return commands }
     let answers = "exec timeout 60 \(CommandLine.arguments[0]) answers --at \(place) 2>/dev/null"
-    return commands + [["sh", "-c", answers]]
+    return commands + [["-c", answers]]
   }
 
   private func answer(_ question: [String], _ state: String, _ bytes: [UInt8]) throws -> Answer {

@@ -59,7 +59,7 @@ private struct FeedCourse {
       try demand(told == last, "P5: the \(kind) was told up to \(told) of \(last)")
     }
     try database.close()
-    try Checker(script: work.script, bugs: work.bugs).check(run.database, run.marks)
+    try Checker(script: work.script).check(run.database, run.marks)
   }
 
   /// Ends what is still there after a violation.

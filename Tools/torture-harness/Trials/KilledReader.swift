@@ -14,7 +14,6 @@ struct KilledReader {
     let run = try RecordedRun(setting, in: "\(setting.directory)/reader")
     var options = Database.Options()
     options.mapSize = 1 << 30
-    options.plantedBugs = setting.bugs
     let database = try Database(at: run.database, options: options)
     try database.write { tx in
       for number in 0..<200 { try tx.set(KilledReader.path(number), to: .integer(0)) }
@@ -37,10 +36,9 @@ struct KilledReader {
   private static func path(_ number: Int) -> Path { Path(keys: ["n", .integer(Int64(number))]) }
 
   /// Holds a snapshot until the end, which comes at once.
-  static func hold(_ path: String, _ bugs: PlantedBugs) throws {
+  static func hold(_ path: String) throws {
     var options = Database.Options()
     options.mapSize = 1 << 30
-    options.plantedBugs = bugs
     let database = try Database(at: path, options: options)
     let snapshot = try database.snapshot()
     try demand(snapshot.sequence == 1, "the snapshot is of \(snapshot.sequence)")

@@ -15,7 +15,7 @@ struct Schedules {
       cases.next("schedule \(seed)") {
         let place = "\(setting.directory)/schedule"
         System.remove(place)
-        let outcome = try Simulation(seed: seed, in: place, plantedBugs: setting.bugs)
+        let outcome = try Simulation(seed: seed, in: place)
           .run(verifies: index % Schedules.verifiedEvery == 0)
         try demand(outcome.violations.isEmpty, "\(outcome.violations)")
       }

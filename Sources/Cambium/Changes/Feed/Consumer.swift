@@ -65,8 +65,7 @@ public struct Consumer: Sendable {
       throw DatabaseError.readOnly(reason: "\(database.path) is open for reading only")
     }
     try Consumer.check(name)
-    let isAhead = database.directory.options.plantedBugs.contains(.consumerAhead)
-    database.directory.positions.keep(name, isAhead ? sequence.next : sequence)
+    database.directory.positions.keep(name, sequence)
     database.jobs.wake(database.jobs[PositionJob.self], after: .seconds(1))
   }
 

@@ -45,8 +45,7 @@ extension Database {
     do {
       try Files.createDirectory("\(temporary)/log")
       try fillLog("\(temporary)/log", options, fill)
-      for name in ["log/data.mdb", "log", ""]
-      where !options.plantedBugs.contains(.renamedUnsynced) {
+      for name in ["log/data.mdb", "log", ""] {
         try Files.sync("\(temporary)/\(name)")
       }
       try Files.rename(temporary, to: path)
@@ -54,16 +53,13 @@ extension Database {
       try? Files.removeDirectory(temporary)
       throw error
     }
-    do { try makeNameDurable(path, options) } catch {
+    do {
+      try Files.sync(parent)
+    } catch {
       // A partly filled database is removed; an empty one may have been opened by others by now.
       if fill != nil { try? Files.removeDirectory(path) }
       throw error
     }
-  }
-
-  private static func makeNameDurable(_ path: String, _ options: Options) throws {
-    if options.plantedBugs.contains(.parentNotSynced) { return }
-    try Files.sync(Files.parent(of: path))
   }
 
   private static func fillLog(
@@ -81,7 +77,7 @@ extension Database {
     let mark = try directory.log.read { try $0.stateMark() }
     // Its creator may have been killed between renaming it and making the name durable.
     if mark == nil, !directory.isReadOnly, Files.isWritable(Files.parent(of: path)) {
-      try Database.makeNameDurable(path, directory.options)
+      try Files.sync(Files.parent(of: path))
     }
     if let reason = try reasonToRebuild(mark) {
       if directory.isReadOnly {

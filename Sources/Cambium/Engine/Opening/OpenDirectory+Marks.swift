@@ -25,7 +25,7 @@ extension OpenDirectory {
     let state = try state(of: mark)
     if state.environment.failure != nil { return try distrust(mark) }
     do {
-      if !options.plantedBugs.contains(.cleanUnsynced) { try state.environment.sync() }
+      try state.environment.sync()
     } catch {
       // The system may discard pages from memory that it could not write.
       try distrust(mark)

@@ -48,8 +48,7 @@ final class OpenDirectory: Sendable {
     let generation: UInt64
     (format, generation) = try log.read { (try $0.format(), try $0.stateMark()?.generation ?? 0) }
     trust = StateTrust(
-      path: path, boot: boot, mount: mount, firstGeneration: generation,
-      trustsAll: options.plantedBugs.contains(.tornStateTrusted))
+      path: path, boot: boot, mount: mount, firstGeneration: generation)
     lock = isReadOnly ? nil : try FileLock(path: "\(path)/write.lock")
     feed = try ChangeFeed(
       applied: .zero, path: "\(path)/wake", options, isReadOnly: isReadOnly)
@@ -172,7 +171,7 @@ final class OpenDirectory: Sendable {
     }
     // One that is not clean names a trusted mount, which the processes that have it open keep
     // mounted.
-    if mark.isClean && !options.plantedBugs.contains(.markNotWritten) {
+    if mark.isClean {
       mark.isClean = false
       mark.boot = trust.boot
       mark.mount = trust.mount
@@ -203,7 +202,6 @@ extension Database.Options {
     var options = Environment.Options(
       tables: [], mapSize: mapSize, mapSizeMax: sizeMax, readOnly: readOnly)
     options.acceptsNetworkFileSystem = acceptsNetworkFileSystem
-    options.plantedBugs = plantedBugs
     options.isAnonymous = isTemporary && isInUse
     options.readingError = { DatabaseError($0) }
     return options

@@ -24,12 +24,9 @@ struct StateTrust: Sendable {
   /// The generation in use when this process opened the log. Later ones were made on the same
   /// mount, which the open log keeps mounted.
   let firstGeneration: UInt64
-  /// True to trust every state, as a bug would that the harness must find.
-  let trustsAll: Bool
 
   /// True if the state that a mark names can be used as it is.
   func covers(_ mark: StateMark) -> Bool {
-    if trustsAll { return true }
     if mark.isTrusted(boot: boot, mount: mount) { return true }
     guard mark.boot == boot else { return false }
     // A process that has it open keeps the file system mounted, and unwritten pages in memory.

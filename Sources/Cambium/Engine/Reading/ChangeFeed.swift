@@ -40,7 +40,6 @@ final class ChangeFeed: Sendable {
   /// The wake file; nil if this process does not write.
   private let wake: WakeFile?
   private let background: any BackgroundWork
-  private let bugs: PlantedBugs
 
   init(
     applied: SequenceNumber, path: String, _ options: Database.Options, isReadOnly: Bool
@@ -48,7 +47,6 @@ final class ChangeFeed: Sendable {
     state = Mutex(State(applied: applied))
     self.path = path
     background = options.background
-    bugs = options.plantedBugs
     wake = isReadOnly ? nil : try WakeFile(path: path)
   }
 
@@ -115,9 +113,9 @@ final class ChangeFeed: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isReady = state.withLock { state in
-          let isThere = state.applied > sequence && !bugs.contains(.wakeUpLost)
+          if state.applied > sequence { return true }
           let isStuck = state.lag.map { $0.head > sequence } ?? false
-          if isThere || isStuck || state.isClosed || Task.isCancelled { return true }
+          if isStuck || state.isClosed || Task.isCancelled { return true }
           state.waiting[id] = continuation
           return false
         }

@@ -34,10 +34,6 @@ extension WriteGroup {
     directory.positions.dropTaken()
     directory.feed.observers.add(stateWriter.observed)
     directory.options.background.pass(.logged)
-    if directory.options.plantedBugs.contains(.toldEarly) {
-      directory.feed.publish(head.sequence)
-      usleep(1000)
-    }
     return commitState()
   }
 
@@ -57,7 +53,6 @@ extension WriteGroup {
   private func commitLog(_ numbers: [String: UInt64]) throws {
     for _ in 0..<4 {
       do {
-        if directory.options.plantedBugs.contains(.consumerApart) { try commitNumbers(numbers) }
         return try directory.log.write(0, head: head) { writer in
           try additions.chunks.write(to: writer)
           for record in records { try writer.append(record) }
@@ -71,13 +66,6 @@ extension WriteGroup {
       }
     }
     throw DatabaseError.full(reason: "the log's map could not grow enough")
-  }
-
-  /// Commits positions ahead of their transactions, as a bug would that the harness must find.
-  private func commitNumbers(_ numbers: [String: UInt64]) throws {
-    try directory.log.amend { log in
-      for (name, number) in numbers { try log.setNumber(name, to: number) }
-    }
   }
 
   /// Folds in the committed records after the state's own commit failed: with more room in its map,

@@ -77,7 +77,7 @@ extension Database {
       Database.sweepBackups(of: path)
       return try Database.withTemporaryDirectory(path, ".", directory.permissions) { temporary in
         let half = "\(temporary)/\(BackupDirectory.part(1))"
-        let file = try FileWriter(creating: half, bugs: directory.options.plantedBugs)
+        let file = try FileWriter(creating: half)
         let addition = try backUp(into: file.append, progress: progress)
         try file.sync()
         try Files.rename(half, to: path)
@@ -178,13 +178,12 @@ extension Database {
   ) throws -> (BackupManifest.Part, PartEnd) {
     let name = "\(backup.path)/\(BackupDirectory.part(number)).tmp"
     do {
-      let bugs = directory.options.plantedBugs
-      let file = try FileWriter(creating: name, bugs: bugs)
+      let file = try FileWriter(creating: name)
       let digest = StreamDigest(on: directory.options.background.makeQueue("cambium.digest"))
       let pieces = try PieceWriter(to: digest, file.append)
       var run = BackupRun(directory, after: ends, into: pieces, progress)
       let end = try run.run(part: number)
-      if !bugs.contains(.partUnsynced) { try file.sync() }
+      try file.sync()
       let part = BackupManifest.Part(
         size: pieces.size, end: pieces.newest, digest: digest.current())
       return (part, end)

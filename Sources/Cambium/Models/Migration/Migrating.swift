@@ -136,9 +136,7 @@ extension CollectionMigration {
       position.done += 1
       position.last = key.description
     }
-    if !tx.running.directory.options.plantedBugs.contains(.batchNotNoted) {
-      blend.migration = position
-    }
+    blend.migration = position
     try tx.declare(path, blend)
     return State(done: position.done, total: try tx[path].childCount)
   }
