@@ -323,7 +323,7 @@ extension Property where V.Base: ReferenceProperty {
     _ properties: repeat @escaping @Sendable (Fields<V.Base.Referred>) -> each T
   ) -> Property {
     let previewed: @Sendable () -> [PropertyPath] = {
-      Fields<V.Base.Referred>.paths(repeat each properties)
+      Fields<V.Base.Referred>.paths(repeat (each properties)(Fields<V.Base.Referred>()))
     }
     return changed { $0.previewed = previewed }
   }

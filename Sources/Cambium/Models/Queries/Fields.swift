@@ -26,26 +26,20 @@
 }
 
 extension Fields {
-  static func paths<each T: PropertyTerm>(
-    _ properties: repeat (Fields<M>) -> each T
-  ) -> [PropertyPath] {
+  static func paths<each T: PropertyTerm>(_ properties: repeat each T) -> [PropertyPath] {
     var paths: [PropertyPath] = []
-    for property in repeat each properties { paths.append(property(Fields<M>()).operand.path) }
+    for property in repeat each properties { paths.append(property.operand.path) }
     return paths
   }
 
   /// The names of properties of the model itself.
-  static func names<each T: PropertyTerm>(
-    _ properties: repeat (Fields<M>) -> each T
-  ) throws -> [String] {
+  static func names<each T: PropertyTerm>(_ properties: repeat each T) throws -> [String] {
     try paths(repeat each properties).map { try $0.ownProperty(of: "\(M.self)") }
   }
 
-  static func orderings<each T: OrderTerm>(
-    _ terms: repeat (Fields<M>) -> each T
-  ) -> [Ordering] {
+  static func orderings<each T: OrderTerm>(_ terms: repeat each T) -> [Ordering] {
     var orderings: [Ordering] = []
-    for term in repeat each terms { orderings.append(term(Fields<M>()).ordering) }
+    for term in repeat each terms { orderings.append(term.ordering) }
     return orderings
   }
 }

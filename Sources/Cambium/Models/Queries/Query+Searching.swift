@@ -84,7 +84,7 @@ extension Query {
     guard request.description.orderings.isEmpty, request.description.after == nil else {
       throw DatabaseError.misuse(reason: "a search has the best first; leave out order and after")
     }
-    let names = try Fields<M>.names(repeat each properties)
+    let names = try Fields<M>.names(repeat (each properties)(Fields<M>()))
     return try results(search, names.isEmpty ? nil : names)
   }
 

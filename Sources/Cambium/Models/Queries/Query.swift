@@ -91,7 +91,7 @@ public struct Query<M: Model>: Results {
   /// - Parameter terms: Properties, each ascending unless it says `.descending`.
   /// - Returns: The sorted query.
   public func order<each T: OrderTerm>(by terms: repeat (Fields<M>) -> each T) -> Query {
-    let orderings = Fields<M>.orderings(repeat each terms)
+    let orderings = Fields<M>.orderings(repeat (each terms)(Fields<M>()))
     return changed { $0.request.description.orderings += orderings }
   }
 

@@ -19,7 +19,7 @@ public struct Index<M: Model>: SchemaPart, Refinable, Sendable {
   public init<each T: OrderTerm>(
     _ terms: repeat @escaping @Sendable (Fields<M>) -> each T
   ) {
-    self.terms = { Fields<M>.orderings(repeat each terms) }
+    self.terms = { Fields<M>.orderings(repeat (each terms)(Fields<M>())) }
   }
 
   fileprivate func unique() -> Index { changed { $0.isUnique = true } }
@@ -37,7 +37,9 @@ public struct Index<M: Model>: SchemaPart, Refinable, Sendable {
   public func covering<each T: PropertyTerm>(
     _ properties: repeat @escaping @Sendable (Fields<M>) -> each T
   ) -> Index {
-    let covered: @Sendable () -> [PropertyPath] = { Fields<M>.paths(repeat each properties) }
+    let covered: @Sendable () -> [PropertyPath] = {
+      Fields<M>.paths(repeat (each properties)(Fields<M>()))
+    }
     return changed { $0.covered = covered }
   }
 
@@ -207,7 +209,8 @@ public func Top<M: Model, T: OrderTerm, each U: OrderTerm, each K: PropertyTerm>
   by keys: repeat @escaping @Sendable (Fields<M>) -> each K
 ) -> View<M> {
   View(content: {
-    let orderings = [term(Fields<M>()).ordering] + Fields<M>.orderings(repeat each others)
+    let orderings =
+      [term(Fields<M>()).ordering] + Fields<M>.orderings(repeat (each others)(Fields<M>()))
     let terms = try orderings.map { try $0.indexTerm(of: "\(M.self)") }
     return .top(by: try names(repeat each keys), terms)
   })
@@ -233,4 +236,4 @@ private func name<M: Model, V: PropertyValue>(
 
 private func names<M: Model, each T: PropertyTerm>(
   _ properties: repeat (Fields<M>) -> each T
-) throws -> [String] { try Fields<M>.names(repeat each properties) }
+) throws -> [String] { try Fields<M>.names(repeat (each properties)(Fields<M>())) }

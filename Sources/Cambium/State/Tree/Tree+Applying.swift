@@ -39,10 +39,7 @@ extension Tree where Host: ~Copyable {
     let header = try loadExisting(path, &host)
     var record = try record(header, path)
     try record.apply(operation)
-    if header.node != 0 {
-      let names = try operation.names.filter { record[$0] != nil }
-      try checkNoChild(path, header.node, names, host)
-    }
+    if header.node != 0 { try checkNoChild(path, header.node, operation.names(in: record), host) }
     let bytes = record.stored()
     try Limits.check(bytes.count, path)
     try replace(header, with: Content(kind: .record, bytes: bytes), at: path, &host)
@@ -112,5 +109,15 @@ enum Limits {
         path,
         reason: "it takes \(count) bytes; \(Value.bytesMax) is the limit, store a blob instead")
     }
+  }
+}
+
+extension Operation {
+  /// The names of properties that it gives a value; also of one that it clears afterwards.
+  fileprivate func names(in changed: RecordBuilder) throws -> [NameID] {
+    guard case .update(_, let updates) = self else {
+      return try names.filter { changed[$0] != nil }
+    }
+    return updates.filter { $0.value != nil }.map(\.name)
   }
 }
