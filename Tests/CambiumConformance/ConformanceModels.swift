@@ -9,7 +9,7 @@ struct Owner: Model, Equatable {
   var name = ""
   var since = Date(timeIntervalSince1970: 0)
 
-  static let schema = Schema<Owner>("owners") {
+  static let schema = ModelSchema<Owner>("owners") {
     Property(\.name).validated("must not be 'nobody'") { $0 != "nobody" }
     Unique(\.name.ignoringCase)
   }
@@ -28,7 +28,7 @@ struct Pet: Model, Equatable {
   var weight: Double?
   var chip: String?
 
-  static let schema = Schema<Pet>("pets") {
+  static let schema = ModelSchema<Pet>("pets") {
     Property(\.owner).onDelete(.cascade).mustExist(false).required()
     Property(\.sitter).onDelete(.nullify).mustExist()
     Property(\.vet).onDelete(.deny).mustExist(false)

@@ -120,7 +120,7 @@ private struct RandomTransactions {
   }
 
   private static func operate(
-    _ tx: borrowing Transaction, _ head: SequenceNumber, _ random: inout InterchangeRandom
+    _ tx: borrowing Database.Transaction, _ head: SequenceNumber, _ random: inout InterchangeRandom
   ) throws {
     let path = path(&random)
     let property = random.below(2) == 0 ? nil : random.pick(["a", "b", "n", "list"])
@@ -148,9 +148,9 @@ private struct RandomTransactions {
     }
   }
 
-  private static func path(_ random: inout InterchangeRandom) -> Path {
+  private static func path(_ random: inout InterchangeRandom) -> NodePath {
     let keys = (0...random.below(3)).map { _ in random.pick(["a", "b", "c/~", 1] as [Key]) }
-    return Path(keys: keys)
+    return NodePath(keys: keys)
   }
 }
 
@@ -161,7 +161,7 @@ extension Value {
     case .blob: .null
     case .array(let elements): .array(elements.map(\.withoutBlobs))
     case .map(let record):
-      .map(Record(record.members.map { (name: $0.name, value: $0.value.withoutBlobs) }))
+      .map(ValueMap(record.members.map { (name: $0.name, value: $0.value.withoutBlobs) }))
     default: self
     }
   }

@@ -25,7 +25,7 @@ struct CSVWriterTests {
       (["x": 1.5], "\"{\"\"x\"\":1.5}\""),
     ]
     for (value, text) in values {
-      var record = Record()
+      var record = ValueMap()
       record["v"] = value
       #expect(line(record, CSVWriter(columns: [CSVColumn(name: "v")])) == text + "\n")
     }
@@ -76,7 +76,7 @@ struct CSVWriterTests {
       line(["day": midnight, "time": midnight], writer) == "1969-12-31,,1969-12-31T00:00:00Z\n")
   }
 
-  private func line(_ record: Record, _ writer: CSVWriter) -> String {
+  private func line(_ record: ValueMap, _ writer: CSVWriter) -> String {
     var output: [UInt8] = []
     writer.append(record, to: &output)
     return String(decoding: output, as: UTF8.self)

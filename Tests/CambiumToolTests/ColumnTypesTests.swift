@@ -97,7 +97,7 @@ struct ColumnTypesTests {
       let names = (0...random.below(5)).map { "\($0)\(random.text(max: 3))" }
       let kinds = names.map { _ in random.below(6) }
       let records = (0...random.below(30)).map { _ in
-        Record(
+        ValueMap(
           zip(names, kinds).compactMap { name, kind in
             random.below(4) == 0 ? nil : (name: name, value: value(kind, &random))
           })
@@ -121,7 +121,7 @@ struct ColumnTypesTests {
   private func plain(_ value: Double) -> Double { value.isNaN ? .nan : value }
 
   private func check(
-    _ records: [Record], _ names: [String], _ kinds: [Int], _ mark: AbsentMark
+    _ records: [ValueMap], _ names: [String], _ kinds: [Int], _ mark: AbsentMark
   ) throws {
     var survey = CSVSurvey()
     for record in records { survey.note(record) }
@@ -139,7 +139,7 @@ struct ColumnTypesTests {
     let declared = Dictionary(texts) { first, _ in first }
     let types = try ColumnTypes(of: &reader, declared: declared)
     try reader.rewind()
-    var back: [Record] = []
+    var back: [ValueMap] = []
     while try reader.next() { back.append(try types.record(reader)) }
     #expect(back == records, "\(String(decoding: output, as: UTF8.self))")
   }

@@ -18,7 +18,8 @@ struct FlightsOracleTests {
       let file = try Self.original(table)
       let database = try Database(at: folder + "/air.cambium")
       let rows = try RowImport(
-        database, into: Path(keys: [.text(table)]), batch: 100, identity: [table], metadata: [:])
+        database, into: NodePath(keys: [.text(table)]), batch: 100, identity: [table], metadata: [:]
+      )
       let bar = Self.silentBar
       let csv = CSVImport(key: RowKey(nil), text: [], absent: try #require(AbsentMark("NA")))
       try csv.run(try ByteSource(path: file), rows, bar)
@@ -53,7 +54,9 @@ struct FlightsOracleTests {
       try Data(("n,t\n" + good).utf8).write(to: URL(filePath: file))
       let first = try rows()
       for row in 1...130 {
-        try first.add([(Path(keys: ["rows", .integer(Int64(row))]), ["n": .integer(Int64(row))])])
+        try first.add([
+          (NodePath(keys: ["rows", .integer(Int64(row))]), ["n": .integer(Int64(row))])
+        ])
       }
       #expect(try database.read { try $0["rows"].childCount } == 100)
       let second = try rows()
@@ -101,8 +104,8 @@ struct FlightsOracleTests {
     _ database: Database, _ table: String, header: [String?]
   ) throws -> [[String?]] {
     var survey = CSVSurvey()
-    var records: [Record] = []
-    try database.snapshot()[Path(keys: [.text(table)])].children.forEach { child in
+    var records: [ValueMap] = []
+    try database.snapshot()[NodePath(keys: [.text(table)])].children.forEach { child in
       guard case .map(let record)? = try child.value else { return }
       survey.note(record)
       records.append(record)

@@ -71,14 +71,14 @@ extension GitFixture {
 
   /// The files that `git ls-tree -r` lists at a commit, below a node that stands for the
   /// repository's top. Names that are not UTF-8 are left out.
-  func tree(at commit: String, under parent: Path = .root) throws -> [Path: File] {
-    var files: [Path: File] = [:]
+  func tree(at commit: String, under parent: NodePath = .root) throws -> [NodePath: File] {
+    var files: [NodePath: File] = [:]
     for entry in try git(["ls-tree", "-r", "-z", "--full-tree", commit]).split(separator: 0) {
       let parts = entry.split(separator: UInt8(ascii: "\t"), maxSplits: 1)
       let words = String(decoding: parts[0], as: UTF8.self).split(separator: " ")
       guard let name = String(validating: parts[1], as: UTF8.self) else { continue }
       let file = File(mode: String(words[0]), blob: String(words[2]))
-      files[parent.appending(try Path(name.replacing("~", with: "~0")))] = file
+      files[parent.appending(try NodePath(name.replacing("~", with: "~0")))] = file
     }
     return files
   }

@@ -251,7 +251,7 @@ extension GitHistoryTests {
     #expect(
       plan.steps == [
         .remove("repo/a"), .remove("repo/c/~0d"),
-        .put(Path(keys: ["repo", "a", .integer(42)]), mode: "100644", blob: "b1"),
+        .put(NodePath(keys: ["repo", "a", .integer(42)]), mode: "100644", blob: "b1"),
         .put("repo/c", mode: "100644", blob: "b1"),
       ])
   }
@@ -304,8 +304,8 @@ extension GitHistoryTests {
 
 /// A tree to which plans are applied as the engine would: removing takes what is below along.
 private struct Replay {
-  static let top: Path = "repo/1"
-  var files: [Path: GitFixture.File] = [:]
+  static let top: NodePath = "repo/1"
+  var files: [NodePath: GitFixture.File] = [:]
   var commits: [String] = []
   var skipped: [(commit: String, change: GitChange)] = []
 

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("An imported git history")
 struct GitOracleTests {
-  private static let top: Path = "repo"
+  private static let top: NodePath = "repo"
 
   @Test("has the tree of git ls-tree at every commit", arguments: [11, 12] as [UInt64])
   func equalsLsTree(seed: UInt64) throws {
@@ -91,8 +91,8 @@ struct GitOracleTests {
   }
 
   /// The files of a snapshot; a folder without files would be one too many.
-  private func files(_ snapshot: Snapshot) throws -> [Path: GitFixture.File] {
-    var files: [Path: GitFixture.File] = [:]
+  private func files(_ snapshot: Snapshot) throws -> [NodePath: GitFixture.File] {
+    var files: [NodePath: GitFixture.File] = [:]
     var nodes = try snapshot[Self.top].descendants(includingSelf: false)
     while let node = try nodes.next() {
       if case .string(let mode)? = try node["mode"], case .string(let blob)? = try node["blob"] {

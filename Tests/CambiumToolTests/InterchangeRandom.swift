@@ -98,8 +98,8 @@ struct InterchangeRandom: RandomNumberGenerator {
     return Blob(hash: hash, size: next() >> UInt64(below(64)))
   }
 
-  mutating func record(depth: Int) -> Record {
-    Record((0..<below(5)).map { _ in (name: name(), value: value(depth: depth)) })
+  mutating func record(depth: Int) -> ValueMap {
+    ValueMap((0..<below(5)).map { _ in (name: name(), value: value(depth: depth)) })
   }
 
   private mutating func name() -> String {
@@ -118,7 +118,7 @@ struct InterchangeRandom: RandomNumberGenerator {
     case 6: return .date(date())
     case 7: return .uuid(uuid())
     case 8: return .decimal(decimal())
-    case 9: return .reference(Path(keys: (0..<below(4)).map { _ in key() }))
+    case 9: return .reference(NodePath(keys: (0..<below(4)).map { _ in key() }))
     case 10: return .blob(blob())
     case 11: return .array((0..<below(5)).map { _ in value(depth: depth - 1) })
     default: return .map(record(depth: depth - 1))

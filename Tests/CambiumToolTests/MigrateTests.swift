@@ -24,7 +24,7 @@ struct MigrateTests {
         try tx.declare("flights", definition)
         for number in 0..<5 {
           try tx.set(
-            Path(keys: ["flights", .integer(Int64(number))]),
+            NodePath(keys: ["flights", .integer(Int64(number))]),
             to: ["number": .string("\(number)"), "delay": .integer(Int64(number))])
         }
       }
@@ -84,7 +84,7 @@ struct MigrateTests {
     for number in 0..<5 {
       let value = Value.integer(Int64(number))
       #expect(
-        try snapshot[Path(keys: ["flights", .integer(Int64(number))])].value
+        try snapshot[NodePath(keys: ["flights", .integer(Int64(number))])].value
           == ["number": value, "late": value])
     }
     #expect(try database.verify().isSound)

@@ -62,8 +62,8 @@ import Testing
       ("get users/ada", "d.cambium", "d.cambium", "users/ada"),
       ("get shop users/ada", "d.cambium", "shop", "users/ada"),
       ("get shop users/ada", nil, "shop", "users/ada"),
-    ] as [(String, String?, String, Path?)])
-  func database(_ line: String, fallback: String?, database: String, path: Path?) throws {
+    ] as [(String, String?, String, NodePath?)])
+  func database(_ line: String, fallback: String?, database: String, path: NodePath?) throws {
     let invocation = try Self.parse(line, database: fallback)
     #expect(invocation.database == database)
     let operand = try #require(invocation.command.operands.last)

@@ -11,7 +11,7 @@ import Testing
 @Suite("Offers of paths", .timeLimit(.minutes(1)))
 struct PathOffersTests {
   private static func withDatabase(
-    _ fill: (borrowing Transaction) throws -> Void, _ body: (PathOffers) throws -> Void
+    _ fill: (borrowing Database.Transaction) throws -> Void, _ body: (PathOffers) throws -> Void
   ) throws {
     try GitFixture.withFolder { folder in
       let path = folder + "/a.cambium"
@@ -31,9 +31,9 @@ struct PathOffersTests {
       keys.insert(.integer(number))
     }
     let all = keys.filter { Terminal.escaped($0.description) == $0.description }
-      .map { Path.escaped($0.description) }
+      .map { NodePath.escaped($0.description) }
     try Self.withDatabase { tx in
-      for key in keys { try tx.set(Path(keys: ["c", key]), to: 1) }
+      for key in keys { try tx.set(NodePath(keys: ["c", key]), to: 1) }
     } _: { offers in
       for start in Set(all.flatMap { key in (0...key.count).map { String(key.prefix($0)) } }) {
         let expected = all.filter { $0.utf8.starts(with: start.utf8) }.map { "c/" + $0 }
@@ -45,8 +45,8 @@ struct PathOffersTests {
   @Test("are few where there are many children, and the last is among them")
   func bounded() throws {
     try Self.withDatabase { tx in
-      for number in 0..<5000 { try tx.set(Path(keys: ["c", .integer(Int64(number))]), to: 1) }
-      for number in 0..<3000 { try tx.set(try Path("c/name\(10_000 + number)"), to: 1) }
+      for number in 0..<5000 { try tx.set(NodePath(keys: ["c", .integer(Int64(number))]), to: 1) }
+      for number in 0..<3000 { try tx.set(try NodePath("c/name\(10_000 + number)"), to: 1) }
     } _: { offers in
       let all = offers.offers(for: "c/")
       #expect(all.count == PathOffers.most + 1 && all.last == "c/name12999")

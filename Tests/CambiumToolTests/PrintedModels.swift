@@ -72,7 +72,7 @@ struct Thing: Model {
     var latitude: Double = 0
     var zip: String = "?"
   }
-  static let schema = Schema<Thing>("things", version: 3) {
+  static let schema = ModelSchema<Thing>("things", version: 3) {
     Property(\.needed0).required()
     Property(\.needed1).required()
     Property(\.needed2).required()
@@ -153,7 +153,7 @@ struct Odd: Model {
   var property1st: String?
   var property: String?
   var property2: String?
-  static let schema = Schema<Odd>("a/odd") {
+  static let schema = ModelSchema<Odd>("a/odd") {
     Property(\.propertyAB, name: "a b")
     Property(\.propertyAB2, name: "a`b")
     Property(\.propertyId, name: "id")
@@ -176,7 +176,7 @@ struct Person: Model {
   typealias Key = String
   var id = ID()
   var name: String?
-  static let schema = Schema<Person>("people")
+  static let schema = ModelSchema<Person>("people")
 }
 
 /// planes, to which others refer.
@@ -185,5 +185,5 @@ struct Planes: Model {
   typealias Key = String
   var id = ID()
   var seats: Value?
-  static let schema = Schema<Planes>("planes")
+  static let schema = ModelSchema<Planes>("planes")
 }

@@ -98,7 +98,7 @@ import Testing
       defer { try? database.close() }
       try database.write { tx in
         for number in 0..<12_000 {
-          try tx.set(Path(keys: ["many", .integer(Int64(number))]), to: 1)
+          try tx.set(NodePath(keys: ["many", .integer(Int64(number))]), to: 1)
         }
         try tx.set("one/child", to: 1)
       }
@@ -116,7 +116,7 @@ import Testing
     try GitFixture.withFolder { folder in
       let database = try Database(at: folder + "/a.cambium")
       defer { try? database.close() }
-      let path = Path(keys: (0..<2000).map { _ in "a" as Key })
+      let path = NodePath(keys: (0..<2000).map { _ in "a" as Key })
       try database.write { tx in try tx.set(path, to: 1) }
       var count = 0
       let walk = TreeWalk(marks: .none, depthMax: .max, childrenMax: 1)

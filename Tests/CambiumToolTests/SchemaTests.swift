@@ -10,7 +10,7 @@ import Testing
 @Suite("A schema", .timeLimit(.minutes(1)))
 struct SchemaTests {
   private static func survey(
-    sample: Int?, _ fill: (borrowing Transaction) throws -> Void
+    sample: Int?, _ fill: (borrowing Database.Transaction) throws -> Void
   ) throws -> CollectionSurvey {
     try GitFixture.withFolder { folder in
       let database = try Database(at: folder + "/a.cambium")
@@ -26,7 +26,7 @@ struct SchemaTests {
   func sample(_ size: Int) throws {
     let survey = try Self.survey(sample: size) { tx in
       for number in 0..<10 {
-        try tx.set(Path(keys: ["c", .integer(Int64(number))]), to: ["n\(number)": 1])
+        try tx.set(NodePath(keys: ["c", .integer(Int64(number))]), to: ["n\(number)": 1])
       }
     }
     #expect(survey.count == 10 && survey.seen == min(size, 10) && survey.records == survey.seen)
@@ -59,10 +59,10 @@ struct SchemaTests {
     ]
     var random = InterchangeRandom(seed: 7)
     let survey = try Self.survey(sample: nil) { tx in
-      try tx.set("c/1", to: .map(Record(names.map { (name: $0, value: 1) })))
+      try tx.set("c/1", to: .map(ValueMap(names.map { (name: $0, value: 1) })))
       for number in 2..<40 {
         let values = (0..<6).map { (name: "p\($0)", value: random.value(depth: 1).withoutBlobs) }
-        try tx.set(Path(keys: ["c", .integer(Int64(number))]), to: .map(Record(values)))
+        try tx.set(NodePath(keys: ["c", .integer(Int64(number))]), to: .map(ValueMap(values)))
       }
     }
     let text = SwiftDeclarations.text([survey, survey])

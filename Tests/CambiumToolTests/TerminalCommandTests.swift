@@ -27,8 +27,8 @@ struct TerminalCommandTests {
     defer { try? database.close() }
     let long = String(repeating: "long ", count: 100)
     try database.write(metadata: ["actor": evil, "reason": evil + long, evil: evil]) { tx in
-      let record: Record = [evil: .string(evil), "long": .string(long)]
-      try tx.set(Path(keys: ["a", try Key(evil)]), to: .map(record))
+      let record: ValueMap = [evil: .string(evil), "long": .string(long)]
+      try tx.set(NodePath(keys: ["a", try Key(evil)]), to: .map(record))
       try tx.set("text", to: .string(evil + "\n" + evil))
       try tx.set("data", to: .data(Data([0x1B, 0x5B, 0xFF])))
       try tx.event(evil, .string(evil))

@@ -59,7 +59,7 @@ struct WeatherCompactionTests {
             group.addTask {
               try await database.write { tx in
                 let record = records[hour % records.count]
-                try tx.set(Path(keys: ["weather", Key(station)]), to: .map(record))
+                try tx.set(NodePath(keys: ["weather", Key(station)]), to: .map(record))
               }
             }
           }
@@ -77,14 +77,14 @@ struct WeatherCompactionTests {
   }
 
   /// The rows of each station.
-  private func stations() throws -> [(name: String, rows: [Record])] {
+  private func stations() throws -> [(name: String, rows: [ValueMap])] {
     let path = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "Fixtures/nycflights13-week/weather.csv").path
     let mark = try #require(AbsentMark("NA"))
     var reader = try CSVReader(ByteSource(path: path), absent: mark)
     let types = try ColumnTypes(of: &reader)
     try reader.rewind()
-    var rows: [String: [Record]] = [:]
+    var rows: [String: [ValueMap]] = [:]
     while try reader.next() {
       var record = try types.record(reader)
       guard case .string(let station)? = record["origin"] else { continue }

@@ -59,7 +59,7 @@ private func elements(_ value: Value) throws(ChangeRefusal) -> [Value] {
 }
 
 /// The entries of a dictionary.
-private func entries(_ value: Value) throws(ChangeRefusal) -> Record {
+private func entries(_ value: Value) throws(ChangeRefusal) -> ValueMap {
   guard case .map(let record) = value else { throw .badValue }
   return record
 }

@@ -4,8 +4,8 @@ import Cambium
 
 extension World {
   /// Where a write leaves its number.
-  static func place(_ number: Int) -> Path {
-    Path(keys: ["w", .integer(Int64(number % 2)), .integer(Int64(number))])
+  static func place(_ number: Int) -> NodePath {
+    NodePath(keys: ["w", .integer(Int64(number % 2)), .integer(Int64(number))])
   }
 
   func write(_ writer: Plan.Writer) async {
@@ -26,7 +26,8 @@ extension World {
 
   /// Writes without blocking, and does `more` in the same transaction.
   func asyncWrite(
-    _ number: Int, _ more: @escaping @Sendable (borrowing Transaction) throws -> Void = { _ in }
+    _ number: Int,
+    _ more: @escaping @Sendable (borrowing Database.Transaction) throws -> Void = { _ in }
   ) async {
     do {
       let sequence = try await database.write { tx in
@@ -49,7 +50,7 @@ extension World {
   }
 
   /// One transaction; others run in the middle of it.
-  private func body(_ tx: borrowing Transaction, _ number: Int) throws -> SequenceNumber {
+  private func body(_ tx: borrowing Database.Transaction, _ number: Int) throws -> SequenceNumber {
     try tx.increment("count", by: 1)
     scheduler.interleave(holdsTurn: true)
     try tx.set(World.place(number), to: .integer(Int64(number)))

@@ -10,7 +10,7 @@ struct Airline: Model {
   var name = ""
   var flights: Many<Flight> { many(\.carrier) }
 
-  static let schema = Schema<Airline>("airlines") {
+  static let schema = ModelSchema<Airline>("airlines") {
     Property(\.name).validated("must not be empty") { !$0.isEmpty }
   }
 }
@@ -25,7 +25,7 @@ struct Airport: Model {
 
   struct Place: Nested { var latitude = 0.0, longitude = 0.0 }
 
-  static let schema = Schema<Airport>("airports") { Index(\.place.latitude) }
+  static let schema = ModelSchema<Airport>("airports") { Index(\.place.latitude) }
 }
 
 struct Flight: Model {
@@ -44,7 +44,7 @@ struct Flight: Model {
 
   enum Status: String, RawProperty { case scheduled, departed, cancelled }
 
-  static let schema = Schema<Flight>("flights") {
+  static let schema = ModelSchema<Flight>("flights") {
     Property(\.carrier).onDelete(.nullify)
     Property(\.origin).onDelete(.deny).required()
     Property(\.number).validated("must be positive") { $0 > 0 }
@@ -63,17 +63,17 @@ enum Vehicle: ModelUnion {
   static let cases = ModelCases<Vehicle>(
     ModelCase("car", Vehicle.car) { if case .car(let car) = $0 { car } else { nil } },
     ModelCase("truck", Vehicle.truck) { if case .truck(let truck) = $0 { truck } else { nil } })
-  static let schema = Schema<Vehicle>(union: "vehicles") { Index(\.type) }
+  static let schema = ModelSchema<Vehicle>(union: "vehicles") { Index(\.type) }
 }
 
 struct Car: Model {
   var id = ID()
   var wheels = 4
-  static let schema = Schema<Car>(caseOf: Vehicle.self) { Index(\.wheels) }
+  static let schema = ModelSchema<Car>(caseOf: Vehicle.self) { Index(\.wheels) }
 }
 
 struct Truck: Model {
   var id = ID()
   var load = 7.5
-  static let schema = Schema<Truck>(caseOf: Vehicle.self)
+  static let schema = ModelSchema<Truck>(caseOf: Vehicle.self)
 }

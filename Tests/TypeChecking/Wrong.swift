@@ -7,17 +7,17 @@ import FoundationEssentials
 
 // MARK: Conditions
 
-func misspeltProperty(_ flights: Query<Flight>) -> Query<Flight> {
+func misspeltProperty(_ flights: ModelQuery<Flight>) -> ModelQuery<Flight> {
   // error: no dynamic member 'numbr'
   flights.where { $0.numbr > 60 }
 }
 
-func propertyInsideAnOptional(_ airports: Query<Airport>) -> Query<Airport> {
+func propertyInsideAnOptional(_ airports: ModelQuery<Airport>) -> ModelQuery<Airport> {
   // error: no dynamic member 'latitude'
   airports.where { $0.former.latitude > 60 }
 }
 
-func misspeltPropertyOfSeveral(_ flights: Query<Flight>) -> Query<Flight> {
+func misspeltPropertyOfSeveral(_ flights: ModelQuery<Flight>) -> ModelQuery<Flight> {
   flights.where {
     // error: no dynamic member 'numbr'
     $0.departureDelay > 60 && $0.origin.name.hasPrefix("John") && $0.numbr != 7
@@ -25,7 +25,7 @@ func misspeltPropertyOfSeveral(_ flights: Query<Flight>) -> Query<Flight> {
   }
 }
 
-func misspeltPropertyOfLines(_ flights: Query<Flight>) -> Query<Flight> {
+func misspeltPropertyOfLines(_ flights: ModelQuery<Flight>) -> ModelQuery<Flight> {
   flights.where {
     $0.departureDelay > 60
     // error: no dynamic member 'nam'
@@ -34,17 +34,17 @@ func misspeltPropertyOfLines(_ flights: Query<Flight>) -> Query<Flight> {
   }
 }
 
-func wrongLiteral(_ flights: Query<Flight>) -> Query<Flight> {
+func wrongLiteral(_ flights: ModelQuery<Flight>) -> ModelQuery<Flight> {
   // error: '>' cannot be applied to operands of type 'Operand<Int>' and 'String'
   flights.where { $0.number > "sixty" }
 }
 
-func wrongLiteralOfOptional(_ flights: Query<Flight>) -> Query<Flight> {
+func wrongLiteralOfOptional(_ flights: ModelQuery<Flight>) -> ModelQuery<Flight> {
   // error: cannot convert value of type 'String' to expected argument type 'Int'
   flights.where { $0.departureDelay == "late" }
 }
 
-func wrongLiteralOfSeveral(_ flights: Query<Flight>) -> Query<Flight> {
+func wrongLiteralOfSeveral(_ flights: ModelQuery<Flight>) -> ModelQuery<Flight> {
   flights.where {
     // error: cannot convert value of type 'String'
     $0.departureDelay > 60 && $0.origin.name.hasPrefix("John") && $0.number == "7"
@@ -52,22 +52,22 @@ func wrongLiteralOfSeveral(_ flights: Query<Flight>) -> Query<Flight> {
   }
 }
 
-func wrongValue(_ flights: Query<Flight>, name: String) -> Query<Flight> {
+func wrongValue(_ flights: ModelQuery<Flight>, name: String) -> ModelQuery<Flight> {
   // error: cannot convert value of type 'String' to expected argument type 'Int'
   flights.where { $0.number == name }
 }
 
-func wrongID(_ flights: Query<Flight>, airline: Airline.ID) -> Query<Flight> {
+func wrongID(_ flights: ModelQuery<Flight>, airline: Airline.ID) -> ModelQuery<Flight> {
   // error: expected argument type 'Airport.ID'
   flights.where { $0.origin == airline }
 }
 
-func misspeltCase(_ flights: Query<Flight>) -> Query<Flight> {
+func misspeltCase(_ flights: ModelQuery<Flight>) -> ModelQuery<Flight> {
   // error: type 'Flight.Status' has no member 'schedulde'
   flights.where { $0.status == .schedulde }
 }
 
-func misspeltCaseOfSeveral(_ flights: Query<Flight>) -> Query<Flight> {
+func misspeltCaseOfSeveral(_ flights: ModelQuery<Flight>) -> ModelQuery<Flight> {
   flights.where {
     $0.departureDelay > 60 && $0.origin.name.hasPrefix("John") && $0.number != 7
       // error: no member 'departd'
@@ -75,104 +75,104 @@ func misspeltCaseOfSeveral(_ flights: Query<Flight>) -> Query<Flight> {
   }
 }
 
-func nilOfWhatIsNeverNil(_ flights: Query<Flight>) -> Query<Flight> {
+func nilOfWhatIsNeverNil(_ flights: ModelQuery<Flight>) -> ModelQuery<Flight> {
   // error: 'nil' is not compatible with expected argument type 'Int'
   flights.where { $0.number == nil }
 }
 
-func orderOfWhatHasNone(_ flights: Query<Flight>) -> Query<Flight> {
+func orderOfWhatHasNone(_ flights: ModelQuery<Flight>) -> ModelQuery<Flight> {
   // error: requires that 'Flight.Status' conform to 'Comparable'
   flights.where { $0.status > .scheduled }
 }
 
-func textOfNumber(_ flights: Query<Flight>) -> Query<Flight> {
+func textOfNumber(_ flights: ModelQuery<Flight>) -> ModelQuery<Flight> {
   // error: 'hasPrefix' requires the types 'Int' and 'String'
   flights.where { $0.number.hasPrefix("15") }
 }
 
-func wrongElement(_ flights: Query<Flight>) -> Query<Flight> {
+func wrongElement(_ flights: ModelQuery<Flight>) -> ModelQuery<Flight> {
   // error: cannot convert value of type 'Int' to expected argument type 'String'
   flights.where { $0.crew.contains(7) }
 }
 
-func propertiesOfTwoTypes(_ flights: Query<Flight>) -> Query<Flight> {
+func propertiesOfTwoTypes(_ flights: ModelQuery<Flight>) -> ModelQuery<Flight> {
   // error: requires the types 'Int' and 'Double' be equivalent
   flights.where { $0.number == $0.distance }
 }
 
-func numberAsCondition(_ flights: Query<Flight>) -> Query<Flight> {
+func numberAsCondition(_ flights: ModelQuery<Flight>) -> ModelQuery<Flight> {
   // error: cannot convert value of type 'Operand<Int>'
   flights.where { $0.number }
 }
 
-func wrongPropertyBehindRelation(_ airlines: Query<Airline>) -> Query<Airline> {
+func wrongPropertyBehindRelation(_ airlines: ModelQuery<Airline>) -> ModelQuery<Airline> {
   // error: no dynamic member 'delay'
   airlines.where { $0.flights.any { $0.delay > 60 } }
 }
 
 // MARK: Orders, selections, groups
 
-func misspeltOrder(_ flights: Query<Flight>) -> Query<Flight> {
+func misspeltOrder(_ flights: ModelQuery<Flight>) -> ModelQuery<Flight> {
   // error: no dynamic member 'scheduld'
   flights.order(by: \.scheduld.descending)
 }
 
-func misspeltSelection(_ flights: Query<Flight>) throws -> Int {
+func misspeltSelection(_ flights: ModelQuery<Flight>) throws -> Int {
   // error: no dynamic member 'nam'
   try flights.select(\.number, \.carrier.nam).fetch().count
 }
 
-func wrongSelection(_ flights: Query<Flight>) throws -> [(Int, Int)] {
+func wrongSelection(_ flights: ModelQuery<Flight>) throws -> [(Int, Int)] {
   // error: cannot convert return expression of type '[(Int, Date)]'
   try flights.select(\.number, \.scheduled).fetch()
 }
 
-func sumOfText(_ airports: Query<Airport>) throws {
+func sumOfText(_ airports: ModelQuery<Airport>) throws {
   // error: requires that 'String' conform to 'Numeric'
   _ = try airports.sum(\.name)
 }
 
-func misspeltGroup(_ flights: Query<Flight>) throws -> Int {
+func misspeltGroup(_ flights: ModelQuery<Flight>) throws -> Int {
   // error: no dynamic member 'carier'
   try flights.group(by: \.carier).select { $0.count }.count
 }
 
-func misspeltPropertyOfFigure(_ flights: Query<Flight>) throws -> Int {
+func misspeltPropertyOfFigure(_ flights: ModelQuery<Flight>) throws -> Int {
   try flights.group(by: \.carrier)
     // error: no dynamic member 'delay'
     .select { $0.average($0.delay) }.count
 }
 
-func sumOfCases(_ flights: Query<Flight>) throws -> Int {
+func sumOfCases(_ flights: ModelQuery<Flight>) throws -> Int {
   try flights.group(by: \.carrier)
     // error: requires that 'Flight.Status' conform to 'Numeric'
     .select { $0.sum($0.status) }.count
 }
 
-func joinOfTwoTypes(_ flights: Query<Flight>) throws -> Int {
+func joinOfTwoTypes(_ flights: ModelQuery<Flight>) throws -> Int {
   // error: requires the types 'Int' and 'ModelID<Airport>'
   try flights.join(Airport.self, on: \.number, \.id).count()
 }
 
-func misspeltPropertyOfJoined(_ flights: Query<Flight>) throws -> Int {
+func misspeltPropertyOfJoined(_ flights: ModelQuery<Flight>) throws -> Int {
   let joined = flights.join(Airport.self, on: \.origin, \.id)
   // error: value of type 'Fields<Airport>' has no dynamic member 'nam'
   return try joined.where { flight, airport in airport.nam == "x" }.count()
 }
 
-func misspeltSelectionOfJoined(_ flights: Query<Flight>) throws -> Int {
+func misspeltSelectionOfJoined(_ flights: ModelQuery<Flight>) throws -> Int {
   let joined = flights.join(Airport.self, on: \.origin, \.id)
   // error: value of type 'Fields<Flight>' has no dynamic member 'numbr'
   return try joined.select { flight, airport in (flight.numbr, airport.name) }.count()
 }
 
-func misspeltGroupOfJoined(_ flights: Query<Flight>) throws -> Int {
+func misspeltGroupOfJoined(_ flights: ModelQuery<Flight>) throws -> Int {
   let joined = flights.join(Airport.self, on: \.origin, \.id)
   // error: value of type 'Fields<Airport>' has no dynamic member 'nam'
   return try joined.group { _, airport in airport.nam }.select { flight, _ in flight.count }.count
 }
 
-func misspeltReference(_ flights: Query<Flight>) throws -> Int {
+func misspeltReference(_ flights: ModelQuery<Flight>) throws -> Int {
   // error: no dynamic member 'orign'
   try flights.with(\.orign).fetch().count
 }
@@ -182,7 +182,7 @@ func misspeltReference(_ flights: Query<Flight>) throws -> Int {
 struct MisspeltProperty: Model {
   var id = ID()
   var name = ""
-  static let schema = Schema<MisspeltProperty>("a") {
+  static let schema = ModelSchema<MisspeltProperty>("a") {
     // error: value of type 'MisspeltProperty' has no member 'nam'
     Property(\.nam).required()
   }
@@ -191,7 +191,7 @@ struct MisspeltProperty: Model {
 struct MisspeltIndex: Model {
   var id = ID()
   var name = ""
-  static let schema = Schema<MisspeltIndex>("a") {
+  static let schema = ModelSchema<MisspeltIndex>("a") {
     // error: no dynamic member 'nam'
     Index(\.nam)
   }
@@ -201,7 +201,7 @@ struct MisspeltSecond: Model {
   var id = ID()
   var name = ""
   var born = Date.distantPast
-  static let schema = Schema<MisspeltSecond>("a") {
+  static let schema = ModelSchema<MisspeltSecond>("a") {
     Property(\.name).required()
     // error: no dynamic member 'bron'
     Index(\.name, \.bron.descending)
@@ -212,7 +212,7 @@ struct MisspeltSecond: Model {
 struct MisspeltUnique: Model {
   var id = ID()
   var name = ""
-  static let schema = Schema<MisspeltUnique>("a") {
+  static let schema = ModelSchema<MisspeltUnique>("a") {
     // error: no dynamic member 'nam'
     Unique(\.nam)
   }
@@ -221,7 +221,7 @@ struct MisspeltUnique: Model {
 struct MisspeltView: Model {
   var id = ID()
   var name = ""
-  static let schema = Schema<MisspeltView>("a") {
+  static let schema = ModelSchema<MisspeltView>("a") {
     // error: no dynamic member 'nam'
     Count(by: \.nam)
   }
@@ -230,7 +230,7 @@ struct MisspeltView: Model {
 struct WrongRule: Model {
   var id = ID()
   var name = ""
-  static let schema = Schema<WrongRule>("a") {
+  static let schema = ModelSchema<WrongRule>("a") {
     // error: type 'String'
     Property(\.name).validated("must be positive") { $0 > 0 }
   }
@@ -239,7 +239,7 @@ struct WrongRule: Model {
 struct DeleteRuleOfNumber: Model {
   var id = ID()
   var number = 0
-  static let schema = Schema<DeleteRuleOfNumber>("a") {
+  static let schema = ModelSchema<DeleteRuleOfNumber>("a") {
     // error: requires that 'Int' conform to 'ReferringProperty'
     Property(\.number).onDelete(.nullify)
   }
@@ -249,7 +249,7 @@ struct WrongInverse: Model {
   var id = ID()
   // error: types 'WrongInverse' and
   var flights: Many<Flight> { many(\.carrier) }
-  static let schema = Schema<WrongInverse>("a")
+  static let schema = ModelSchema<WrongInverse>("a")
 }
 
 // error: does not conform to protocol 'Model'
@@ -260,15 +260,15 @@ struct WithoutSchema: Model {
 struct CaseOfNoUnion: Model {
   var id = ID()
   // error: that 'Flight' conform to 'ModelUnion'
-  static let schema = Schema<CaseOfNoUnion>(caseOf: Flight.self)
+  static let schema = ModelSchema<CaseOfNoUnion>(caseOf: Flight.self)
 }
 
-func propertyOfAnotherCase(_ vehicles: Query<Vehicle>) -> Query<Vehicle> {
+func propertyOfAnotherCase(_ vehicles: ModelQuery<Vehicle>) -> ModelQuery<Vehicle> {
   // error: no dynamic member 'load'
   vehicles.where { $0.as(Car.self).load > 3 }
 }
 
-func propertyOfNoCase(_ vehicles: Query<Vehicle>) -> Query<Vehicle> {
+func propertyOfNoCase(_ vehicles: ModelQuery<Vehicle>) -> ModelQuery<Vehicle> {
   // error: no dynamic member 'wheels'
   vehicles.where { $0.wheels > 3 }
 }
@@ -285,17 +285,17 @@ func wrongUpdate(_ database: Database, _ id: Flight.ID) throws {
   try database.update(id) { $0.number = "12" }
 }
 
-func wrongSet(_ transaction: borrowing Transaction, _ id: Flight.ID) throws {
+func wrongSet(_ transaction: borrowing Database.Transaction, _ id: Flight.ID) throws {
   // error: cannot convert value of type 'String'
   try transaction.set(id, \.number, to: "12")
 }
 
-func misspeltSet(_ transaction: borrowing Transaction, _ id: Flight.ID) throws {
+func misspeltSet(_ transaction: borrowing Database.Transaction, _ id: Flight.ID) throws {
   // error: value of type 'Flight' has no member 'numbr'
   try transaction.set(id, \.numbr, to: 12)
 }
 
-func appendOfWrongType(_ transaction: borrowing Transaction, _ id: Flight.ID) throws {
+func appendOfWrongType(_ transaction: borrowing Database.Transaction, _ id: Flight.ID) throws {
   // error: cannot convert value of type 'Int'
   try transaction.append(7, to: id, \.crew)
 }
@@ -361,22 +361,22 @@ func blockingResult(_ database: Database) async throws -> Tally {
 
 // MARK: Mistakes that take more than one error
 
-func misspeltCall(_ flights: Query<Flight>) -> Query<Flight> {
+func misspeltCall(_ flights: ModelQuery<Flight>) -> ModelQuery<Flight> {
   // error: 'hasPrefx' | cannot call value
   flights.where { $0.origin.name.hasPrefx("J") }
 }
 
-func assignmentInCondition(_ flights: Query<Flight>) -> Query<Flight> {
+func assignmentInCondition(_ flights: ModelQuery<Flight>) -> ModelQuery<Flight> {
   // error: cannot assign value | '$0' is immutable | type '()'
   flights.where { $0.number = 7 }
 }
 
-func chainedReference(_ flights: Query<Flight>) -> Query<Flight> {
+func chainedReference(_ flights: ModelQuery<Flight>) -> ModelQuery<Flight> {
   // error: cannot use optional chaining | 'Operand<String>?'
   flights.where { $0.carrier?.name == "x" }
 }
 
-func misspeltIncrement(_ transaction: borrowing Transaction, _ id: Flight.ID) throws {
+func misspeltIncrement(_ transaction: borrowing Database.Transaction, _ id: Flight.ID) throws {
   // error: 'Path' | 'KeyPath<Root, Value>' | cannot infer
   try transaction.increment(id, \.numbr, by: 1)
 }
@@ -384,7 +384,7 @@ func misspeltIncrement(_ transaction: borrowing Transaction, _ id: Flight.ID) th
 struct WrongDomain: Model {
   var id = ID()
   var name = ""
-  static let schema = Schema<WrongDomain>("a") {
+  static let schema = ModelSchema<WrongDomain>("a") {
     // error: value of type 'Int' | value of type 'Int'
     Property(\.name).clamped(to: 1...5)
   }

@@ -76,11 +76,11 @@ enum CSVTarget {
 
   private static func typed(
     _ bytes: [UInt8], _ absent: AbsentMark, declared: [String: ColumnType]
-  ) throws -> (types: ColumnTypes, records: [Record]) {
+  ) throws -> (types: ColumnTypes, records: [ValueMap]) {
     var reader = try CSVReader(source(bytes, bytes.count + 1), absent: absent)
     let types = try ColumnTypes(of: &reader, declared: declared)
     try reader.rewind()
-    var records: [Record] = []
+    var records: [ValueMap] = []
     while try reader.next() { records.append(try types.record(reader)) }
     return (types, records)
   }

@@ -76,7 +76,7 @@ enum DeclarationTarget {
 
   /// Resolves it, which refuses what makes no sense.
   private static func use(_ definition: CollectionDefinition) throws {
-    let path: Path = "x"
+    let path: NodePath = "x"
     let count = CollectionPlan.indexes(of: definition).count + definition.views.count
     let numbers = (0..<count).map { UInt32($0) }
     let plan = try CollectionPlan(path, definition, numbers: numbers, catalog)

@@ -94,7 +94,7 @@ enum OutsideTarget {
   /// Reads a record; nil where it is refused.
   private static func read(
     _ text: String, _ profile: InterchangeProfile
-  ) -> (key: Key?, record: Record)? {
+  ) -> (key: Key?, record: ValueMap)? {
     let isKept = profile.kinds == .kept
     do {
       let value = try JSONReader.value(

@@ -9,7 +9,7 @@ enum PathTarget {
       "", "/", "users/ada/name", "a~1b/~0", "42/-5/007/-0", "9223372036854775807",
       "-9223372036854775808", "0192f0c1-2d3e-7f40-8abc-def012345678/x", "é/e\u{301}/😀", "a//b",
     ]
-    let paths = texts.compactMap { try? Path($0) }.map(\.bytes)
+    let paths = texts.compactMap { try? NodePath($0) }.map(\.bytes)
     return texts.map { [0] + Array($0.utf8) } + paths.map { [1] + $0 }
       + paths.map { [2, UInt8($0.count % 256), 0] + $0 + paths[3] } + paths.map { [3] + $0 }
   }
@@ -27,37 +27,40 @@ enum PathTarget {
     }
   }
 
-  private static func decoded(_ bytes: [UInt8]) -> Path? {
-    unlessRefused("path") { try Path(checking: bytes) }
+  private static func decoded(_ bytes: [UInt8]) -> NodePath? {
+    unlessRefused("path") { try NodePath(checking: bytes) }
   }
 
   /// Text is refused as no key, or is read and written again.
   private static func check(_ text: String) {
     do throws(DatabaseError) {
-      check(try Path(text))
+      check(try NodePath(text))
       let key = try Key(text)
       require(Array(key.description.utf8) == Array(text.utf8), "the key \(text) has its own text")
-      require(try Key(Path.escaped(text)) == key || Path.escaped(text) != text, "escapes are few")
-      require(try Path(Path.escaped(text)) == Path(keys: [key]), "\(text) is one key, escaped")
+      require(
+        try Key(NodePath.escaped(text)) == key || NodePath.escaped(text) != text, "escapes are few")
+      require(
+        try NodePath(NodePath.escaped(text)) == NodePath(keys: [key]), "\(text) is one key, escaped"
+      )
     } catch {
       guard case .badKey = error else { fatalError("fuzz: \(text) was refused with \(error)") }
     }
   }
 
-  private static func check(_ path: Path) {
-    require(Path(keys: path.keys) == path, "\(path) is its keys")
+  private static func check(_ path: NodePath) {
+    require(NodePath(keys: path.keys) == path, "\(path) is its keys")
     require(path.depth == path.keys.count, "\(path) has its depth")
     require(path.last == path.keys.last, "\(path) has its last key")
     require(decoded(path.bytes) == path, "\(path) comes back from its stored form")
     mustSucceed("keys") { try path.checkKeys() }
     let text = path.description
-    require(mustSucceed("reading \(text)") { try Path(text) } == path, "\(text) comes back")
+    require(mustSucceed("reading \(text)") { try NodePath(text) } == path, "\(text) comes back")
     guard let parent = path.parent, let last = path.last else { return }
     require(parent.appending(last) == path && parent < path, "\(path) follows its parent")
-    require(path.relative(to: parent) == Path(keys: [last]), "\(path) lies below its parent")
+    require(path.relative(to: parent) == NodePath(keys: [last]), "\(path) lies below its parent")
   }
 
-  private static func checkOrder(_ a: Path, _ b: Path) {
+  private static func checkOrder(_ a: NodePath, _ b: NodePath) {
     let order = a.keys.lexicographicallyPrecedes(b.keys)
     require((a < b) == order, "\(a) and \(b) have the order of their keys")
     require((a == b) == (a.keys == b.keys), "\(a) and \(b) are equal as their keys are")

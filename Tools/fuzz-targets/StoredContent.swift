@@ -25,15 +25,15 @@ enum StoredContent {
   static func record(_ bytes: [UInt8]) throws {
     unlessRefused("properties") { try properties(bytes) }
     unlessRefused("a record taken apart") { try builder(bytes) }
-    let record = try bytes.lend { try Record(stored: $0, catalog) }
+    let record = try bytes.lend { try ValueMap(stored: $0, catalog) }
     _ = record.hashValue
     let again = mustSucceed("storing \(record)") { try encoded(record) }
-    let same = mustSucceed("record again") { try again.lend { try Record(stored: $0, catalog) } }
+    let same = mustSucceed("record again") { try again.lend { try ValueMap(stored: $0, catalog) } }
     require(same == record, "\(record) comes back")
     require(mustSucceed("storing again") { try encoded(same) } == again, "\(record) has one form")
   }
 
-  private static func encoded(_ record: Record) throws -> [UInt8] {
+  private static func encoded(_ record: ValueMap) throws -> [UInt8] {
     var encoder = RecordEncoder()
     return try encoder.encode(record) { name in
       guard let id = catalog.id(of: name) else { fatalError("fuzz: \(name) is not defined") }

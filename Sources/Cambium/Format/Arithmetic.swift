@@ -1,7 +1,7 @@
 /// Adds stored numbers.
 enum Arithmetic {
   /// The stored sum; an absent value counts as zero, and a double makes the sum a double.
-  static func sum(_ stored: [UInt8]?, _ step: [UInt8], _ path: Path) throws -> [UInt8] {
+  static func sum(_ stored: [UInt8]?, _ step: [UInt8], _ path: NodePath) throws -> [UInt8] {
     let step = try step.lend { try Value($0) }
     let start = try stored.map { try $0.lend { try Value($0) } } ?? .integer(0)
     switch (start, step) {
@@ -18,7 +18,7 @@ enum Arithmetic {
   }
 
   /// A stored number with the other sign.
-  static func opposite(_ step: [UInt8], _ path: Path) throws -> [UInt8] {
+  static func opposite(_ step: [UInt8], _ path: NodePath) throws -> [UInt8] {
     switch try step.lend({ try Value($0) }) {
     case .integer(let number) where number != .min: return try Value.integer(-number).stored()
     case .double(let number): return try Value.double(-number).stored()

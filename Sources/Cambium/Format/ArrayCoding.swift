@@ -2,7 +2,7 @@
 enum ArrayCoding {
   /// The array with an element inserted, at the end if `position` is nil; absent counts as empty.
   static func inserting(
-    _ element: [UInt8], at position: UInt64?, into stored: [UInt8]?, _ path: Path
+    _ element: [UInt8], at position: UInt64?, into stored: [UInt8]?, _ path: NodePath
   ) throws -> [UInt8] {
     var elements = try elements(stored ?? [ValueTag.array], path)
     let index = position ?? UInt64(elements.count)
@@ -16,7 +16,7 @@ enum ArrayCoding {
 
   /// The array with an element removed.
   static func removing(
-    at position: UInt64, from stored: [UInt8]?, _ path: Path
+    at position: UInt64, from stored: [UInt8]?, _ path: NodePath
   ) throws -> [UInt8] {
     guard let stored else { throw DatabaseError.notFound(path, reason: "there is no array") }
     var elements = try elements(stored, path)
@@ -28,7 +28,7 @@ enum ArrayCoding {
     return joined(elements)
   }
 
-  static func elements(_ stored: [UInt8], _ path: Path) throws -> [[UInt8]] {
+  static func elements(_ stored: [UInt8], _ path: NodePath) throws -> [[UInt8]] {
     guard stored.first == ValueTag.array else {
       throw DatabaseError.badValue(path, reason: "it is not an array")
     }
@@ -45,12 +45,13 @@ enum ArrayCoding {
   }
 
   /// How many elements a stored array has; absent counts as empty.
-  static func count(_ stored: [UInt8]?, _ path: Path) throws -> Int {
+  static func count(_ stored: [UInt8]?, _ path: NodePath) throws -> Int {
     try stored.map { try elements($0, path).count } ?? 0
   }
 
   /// An element of a stored array, or nil where there is none.
-  static func element(at position: UInt64, of stored: [UInt8], _ path: Path) throws -> [UInt8]? {
+  static func element(at position: UInt64, of stored: [UInt8], _ path: NodePath) throws -> [UInt8]?
+  {
     let elements = try elements(stored, path)
     return position < UInt64(elements.count) ? elements[Int(position)] : nil
   }
@@ -67,13 +68,13 @@ enum ArrayCoding {
 
 /// Changes stored sets.
 enum SetCoding {
-  static func contains(_ element: [UInt8], in stored: [UInt8]?, _ path: Path) throws -> Bool {
+  static func contains(_ element: [UInt8], in stored: [UInt8]?, _ path: NodePath) throws -> Bool {
     guard let stored, stored != [ValueTag.null] else { return false }
     return try ArrayCoding.elements(stored, path).contains(element)
   }
 
   static func including(
-    _ element: [UInt8], in stored: [UInt8], _ path: Path
+    _ element: [UInt8], in stored: [UInt8], _ path: NodePath
   ) throws -> [UInt8] {
     var elements = try ArrayCoding.elements(stored, path)
     if elements.contains(element) { return stored }
@@ -83,7 +84,7 @@ enum SetCoding {
   }
 
   static func excluding(
-    _ element: [UInt8], from stored: [UInt8], _ path: Path
+    _ element: [UInt8], from stored: [UInt8], _ path: NodePath
   ) throws -> [UInt8] {
     ArrayCoding.joined(try ArrayCoding.elements(stored, path).filter { $0 != element })
   }

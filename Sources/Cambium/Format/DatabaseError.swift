@@ -8,13 +8,13 @@ public enum DatabaseError: Error, Equatable, Sendable {
   case badKey(String, reason: String)
 
   /// The value cannot be stored there. Recovery: change the value; `reason` says what is allowed.
-  case badValue(Path, reason: String)
+  case badValue(NodePath, reason: String)
 
   /// There is no node (or no array, or nothing to restore) at the path. Recovery: create it first.
-  case notFound(Path, reason: String)
+  case notFound(NodePath, reason: String)
 
   /// Another node already has the place. Recovery: choose another path, or remove that node.
-  case exists(Path, reason: String)
+  case exists(NodePath, reason: String)
 
   /// Records break rules that are declared for their collection; all violations are listed.
   /// Recovery: correct the values.
@@ -22,14 +22,14 @@ public enum DatabaseError: Error, Equatable, Sendable {
 
   /// Another record has the same values in a unique index. Recovery: choose other values, or change
   /// the record that has them.
-  case notUnique(Path, index: [String], takenBy: Path)
+  case notUnique(NodePath, index: [String], takenBy: NodePath)
 
   /// A record cannot be deleted or moved while others refer to it. Recovery: delete or change `by`
   /// first, and others like it.
-  case stillReferred(Path, by: Path, property: String)
+  case stillReferred(NodePath, by: NodePath, property: String)
 
   /// A precondition did not hold, because another write came first. Recovery: read again and retry.
-  case conflict(Path, expected: SequenceNumber, found: SequenceNumber)
+  case conflict(NodePath, expected: SequenceNumber, found: SequenceNumber)
 
   /// The data that an undo would restore has been changed since, in these places. Recovery: undo
   /// the later changes first, or choose a ``ConflictResolution`` that leaves or overwrites them.
@@ -77,7 +77,7 @@ public enum DatabaseError: Error, Equatable, Sendable {
   /// The collection's records are of an older form than the model's; `steps` are the pending steps.
   ///
   /// Recovery: call `Database.migrate`, or open with `migrating`.
-  case needsMigration(Path, steps: [String])
+  case needsMigration(NodePath, steps: [String])
 
   /// The database is open for reading only. Recovery: open it for writing.
   case readOnly(reason: String)

@@ -1,4 +1,4 @@
-/// A fact that an application logged with ``Transaction/event(_:_:)``.
+/// A fact that an application logged with ``Database/Transaction/event(_:_:)``.
 public struct Event: Hashable, Sendable {
   /// Its name.
   public let name: String

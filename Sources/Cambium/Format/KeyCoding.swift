@@ -128,10 +128,10 @@ extension RawSpan {
   }
 }
 
-extension Path {
+extension NodePath {
   /// Takes stored bytes, after checking every key.
   init(checking bytes: [UInt8]) throws {
-    try Path.check(bytes, from: 0) { _ in }
+    try NodePath.check(bytes, from: 0) { _ in }
     self.init(bytes: bytes)
   }
 
@@ -139,7 +139,7 @@ extension Path {
   static func check(_ bytes: [UInt8], from start: Int, _ visit: (Int) -> Void) throws {
     var offset = start
     while offset < bytes.count {
-      let end = try Path.checkedEnd(bytes, offset)
+      let end = try NodePath.checkedEnd(bytes, offset)
       let isText = bytes[offset] == KeyTag.text
       try bytes.lend { _ = try Key($0.extracting(offset..<(isText ? end - 1 : end))) }
       visit(end)

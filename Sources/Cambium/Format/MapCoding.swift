@@ -3,14 +3,14 @@ enum MapCoding {
   private typealias Entry = (key: [UInt8], value: [UInt8])
 
   /// The value that is stored under a key, or nil.
-  static func value(of key: String, in stored: [UInt8]?, _ path: Path) throws -> [UInt8]? {
+  static func value(of key: String, in stored: [UInt8]?, _ path: NodePath) throws -> [UInt8]? {
     guard let stored, stored != [ValueTag.null] else { return nil }
     let key = Array(key.utf8)
     return try entries(stored, path).first { $0.key == key }?.value
   }
 
   static func setting(
-    _ key: String, to value: [UInt8]?, in stored: [UInt8], _ path: Path
+    _ key: String, to value: [UInt8]?, in stored: [UInt8], _ path: NodePath
   ) throws -> [UInt8] {
     let key = Array(key.utf8)
     var entries = try entries(stored, path)
@@ -25,7 +25,7 @@ enum MapCoding {
     return bytes
   }
 
-  private static func entries(_ stored: [UInt8], _ path: Path) throws -> [Entry] {
+  private static func entries(_ stored: [UInt8], _ path: NodePath) throws -> [Entry] {
     guard stored.first == ValueTag.map else {
       throw DatabaseError.badValue(path, reason: "it is not a dictionary")
     }

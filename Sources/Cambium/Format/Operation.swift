@@ -42,18 +42,18 @@ typealias Target = NameID?
 /// It is indirect, since it is passed from step to step: a copy counts one reference, not one for
 /// each path and value.
 indirect enum Operation: Equatable, Sendable {
-  case set(Path, Content)
-  case update(Path, [PropertyUpdate])
-  case change(Path, Target, ValueChange<[UInt8]>)
-  case remove(Path)
-  case restore(Path, removedAt: UInt64)
-  case move(Path, to: Path)
+  case set(NodePath, Content)
+  case update(NodePath, [PropertyUpdate])
+  case change(NodePath, Target, ValueChange<[UInt8]>)
+  case remove(NodePath)
+  case restore(NodePath, removedAt: UInt64)
+  case move(NodePath, to: NodePath)
   case define(NameID, String)
   case event(String, [UInt8])
-  case declare(Path, [UInt8]?)
+  case declare(NodePath, [UInt8]?)
 
   /// The node that it concerns; the source of a move, and nil if it concerns none.
-  var path: Path? {
+  var path: NodePath? {
     switch self {
     case .set(let path, _), .update(let path, _), .change(let path, _, _), .remove(let path),
       .restore(let path, _), .move(let path, _), .declare(let path, _):
@@ -63,7 +63,7 @@ indirect enum Operation: Equatable, Sendable {
   }
 
   /// The node whose value it changes; nil if it changes only the tree's shape, or nothing in it.
-  var changedPath: Path? {
+  var changedPath: NodePath? {
     switch self {
     case .set(let path, _), .update(let path, _), .change(let path, _, _): path
     case .remove, .restore, .move, .define, .event, .declare: nil
@@ -103,7 +103,7 @@ struct OperationWriter {
   private(set) var count: UInt32 = 0
   /// The lowest record format that has these operations.
   private(set) var format = TransactionRecord.formats.lowerBound
-  private var previous = Path.root
+  private var previous = NodePath.root
 
   /// Reserves the number of bytes that are expected.
   init(expecting bytesCount: Int = 0) { bytes.reserveCapacity(bytesCount) }
@@ -113,7 +113,7 @@ struct OperationWriter {
     fileprivate let length: Int
     let count: UInt32
     fileprivate let format: UInt8
-    fileprivate let previous: Path
+    fileprivate let previous: NodePath
   }
 
   var mark: Mark { Mark(length: bytes.count, count: count, format: format, previous: previous) }
@@ -163,7 +163,7 @@ struct OperationWriter {
     }
   }
 
-  private mutating func write(_ path: Path, _ target: Target, _ change: ValueChange<[UInt8]>) {
+  private mutating func write(_ path: NodePath, _ target: Target, _ change: ValueChange<[UInt8]>) {
     if change.code > 12 { format = max(format, 2) }
     start(change.code, path)
     bytes.append(varint: target.map { UInt64($0) + 1 } ?? 0)
@@ -172,7 +172,7 @@ struct OperationWriter {
     if change.payload != nil || change.key != nil { append(change.payload ?? []) }
   }
 
-  private mutating func start(_ code: UInt8, _ path: Path) {
+  private mutating func start(_ code: UInt8, _ path: NodePath) {
     bytes.append(code)
     append(path)
   }
@@ -182,7 +182,7 @@ struct OperationWriter {
     bytes.append(contentsOf: stored)
   }
 
-  private mutating func append(_ path: Path) {
+  private mutating func append(_ path: NodePath) {
     path.bytes.lend { own in
       let shared = previous.bytes.lend { own.sharedPrefix(with: $0) }
       bytes.append(varint: UInt64(shared))
@@ -218,7 +218,7 @@ struct OperationReader {
   private let bytes: [UInt8]
   /// The number of bytes that were read.
   private(set) var offset = 0
-  private var previous = Path.root
+  private var previous = NodePath.root
   /// The ends of that path's keys.
   private var keyEnds: [Int] = []
   /// The number of bytes of paths that were checked, for tests.
@@ -321,7 +321,7 @@ struct OperationReader {
     return updates
   }
 
-  private mutating func path() throws -> Path {
+  private mutating func path() throws -> NodePath {
     let shared = try varint()
     guard shared <= UInt64(previous.bytes.count) else { throw damaged() }
     let count = try varint()
@@ -335,7 +335,7 @@ struct OperationReader {
       path.removeLast(path.count - Int(shared))
       path.append(contentsOf: bytes[rest])
       checkedPathBytes += path.count - sound
-      try Path.check(path, from: sound) { keyEnds.append($0) }
+      try NodePath.check(path, from: sound) { keyEnds.append($0) }
     }
     return previous
   }
@@ -347,7 +347,7 @@ struct OperationReader {
 
 extension Operation {
   /// The nodes that it names.
-  var paths: [Path] {
+  var paths: [NodePath] {
     switch self {
     case .move(let source, let destination): [source, destination]
     case .declare: []

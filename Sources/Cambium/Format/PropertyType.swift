@@ -21,16 +21,16 @@ public indirect enum PropertyType: Hashable, Sendable {
   /// A large value beside the tree.
   case blob
   /// The key of a record in another collection, stored as integer, UUID or string.
-  case reference(Path)
+  case reference(NodePath)
   /// Values in order.
   case array(PropertyType)
   /// Values by name.
   case map(PropertyType)
   /// Values by the keys of records in another collection.
-  case keyed(by: Path, PropertyType)
+  case keyed(by: NodePath, PropertyType)
 
   /// The collection that it refers to, itself or through its elements or keys.
-  public var target: Path? {
+  public var target: NodePath? {
     switch self {
     case .reference(let path), .keyed(by: let path, _): path
     case .array(let element): element.target

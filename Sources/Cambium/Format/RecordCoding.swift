@@ -162,7 +162,7 @@ struct RecordEncoder: ~Copyable {
 
   /// The stored form; `define` gives the number of a name.
   mutating func encode(
-    _ record: Record, _ define: (String) throws -> NameID
+    _ record: ValueMap, _ define: (String) throws -> NameID
   ) throws -> [UInt8] {
     if !record.pairs.lend({ $0.have(names) }) { try learn(record, define) }
     guard order.count <= 255, order.last.map({ $0.id <= 0xFFFF }) ?? true else {
@@ -194,7 +194,7 @@ struct RecordEncoder: ~Copyable {
   }
 
   private mutating func learn(
-    _ record: Record, _ define: (String) throws -> NameID
+    _ record: ValueMap, _ define: (String) throws -> NameID
   ) throws {
     forget()
     let numbered = try record.pairs.enumerated().map { (id: try define($1.0), index: $0) }
@@ -202,7 +202,7 @@ struct RecordEncoder: ~Copyable {
     names = record.pairs.map(\.0)
   }
 
-  private func encodeLarge(_ record: Record) throws -> [UInt8] {
+  private func encodeLarge(_ record: ValueMap) throws -> [UInt8] {
     var builder = RecordBuilder()
     for (id, index) in order { builder[id] = try record.pairs[index].1.stored() }
     return builder.stored()

@@ -1,7 +1,7 @@
 /// A place that has changed since the transactions to be undone.
 public struct UndoConflict: Hashable, Sendable {
   /// The node.
-  public let path: Path
+  public let path: NodePath
   /// The property, or nil for the node itself.
   public let property: String?
   /// The value that the transactions left; nil for no node, or no value of its own.

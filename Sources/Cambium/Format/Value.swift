@@ -28,9 +28,9 @@ public enum Value: Sendable {
   case array([Value])
   /// Values by name. A node whose value is a map is a *record*: its members are properties that can
   /// be read and changed one by one.
-  case map(Record)
+  case map(ValueMap)
   /// The path of another node.
-  case reference(Path)
+  case reference(NodePath)
   /// A large value, stored beside the tree.
   case blob(Blob)
 
@@ -47,7 +47,7 @@ public enum Value: Sendable {
 /// A large value, by its content: the same bytes take space only once, however often they are
 /// stored.
 ///
-/// Store one with `Database.store` or ``Transaction/store(_:)``, read it with
+/// Store one with `Database.store` or ``Database/Transaction/store(_:)``, read it with
 /// ``Snapshot/read(_:_:)``.
 public struct Blob: Hashable, Sendable {
   /// BLAKE2b-256 of the content, 32 bytes.
@@ -63,8 +63,8 @@ public struct Blob: Hashable, Sendable {
 
 /// Named values, ordered by the bytes of their names, each name once.
 ///
-///     let ada: Record = ["name": "Ada", "born": 1815]
-public struct Record: Sendable {
+///     let ada: ValueMap = ["name": "Ada", "born": 1815]
+public struct ValueMap: Sendable {
   /// A name and its value.
   public struct Member: Hashable, Sendable {
     /// The name.
@@ -152,16 +152,16 @@ public struct Record: Sendable {
   public var isEmpty: Bool { pairs.isEmpty }
 }
 
-extension Record: ExpressibleByDictionaryLiteral {
+extension ValueMap: ExpressibleByDictionaryLiteral {
   /// Makes a record from a literal.
   public init(dictionaryLiteral elements: (String, Value)...) {
     self.init(pairs: elements)
   }
 }
 
-extension Record: Hashable {
+extension ValueMap: Hashable {
   /// Compares names and values by their bytes.
-  public static func == (a: Record, b: Record) -> Bool {
+  public static func == (a: ValueMap, b: ValueMap) -> Bool {
     a.members.elementsEqual(b.members)
   }
 
@@ -230,7 +230,7 @@ extension Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Expres
   public init(arrayLiteral elements: Value...) { self = .array(elements) }
   /// Values by name.
   public init(dictionaryLiteral elements: (String, Value)...) {
-    self = .map(Record(pairs: elements))
+    self = .map(ValueMap(pairs: elements))
   }
 }
 

@@ -6,7 +6,7 @@ extension ValueChange<[UInt8]> {
   /// - Returns: Nil if there was no value, and there is still none.
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a value of another type, or an impossible
   ///   sum; ``DatabaseError/notFound(_:reason:)`` for a position outside the array.
-  func applied(to stored: [UInt8]?, _ path: Path) throws -> [UInt8]? {
+  func applied(to stored: [UInt8]?, _ path: NodePath) throws -> [UInt8]? {
     switch self {
     case .increment(let step): return try Arithmetic.sum(stored, step, path)
     case .append(let element):
@@ -21,7 +21,7 @@ extension ValueChange<[UInt8]> {
   }
 
   /// Changes a part of a set or of a dictionary; null counts as empty as well.
-  private func appliedToPart(of stored: [UInt8]?, _ path: Path) throws -> [UInt8]? {
+  private func appliedToPart(of stored: [UInt8]?, _ path: NodePath) throws -> [UInt8]? {
     let present = stored == [ValueTag.null] ? nil : stored
     switch self {
     case .include(let element):
@@ -41,7 +41,7 @@ extension ValueChange<[UInt8]> {
   /// The change that takes this one back, which met a value; nil where it changed nothing.
   ///
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a step that has no opposite.
-  func inverse(met value: [UInt8]?, _ path: Path) throws -> ValueChange? {
+  func inverse(met value: [UInt8]?, _ path: NodePath) throws -> ValueChange? {
     switch self {
     case .increment(let step): return .increment(by: try Arithmetic.opposite(step, path))
     case .append: return .removeElement(at: UInt64(try ArrayCoding.count(value, path)))
@@ -62,7 +62,7 @@ extension ValueChange<[UInt8]> {
   }
 
   /// An array, a set or a dictionary of nothing but the added part; nil if it adds nothing.
-  func added(_ path: Path) throws -> [UInt8]? {
+  func added(_ path: NodePath) throws -> [UInt8]? {
     switch self {
     case .increment, .removeElement: nil
     case .insert(let element, _): try ValueChange.append(element).applied(to: nil, path)

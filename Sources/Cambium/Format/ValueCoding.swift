@@ -107,7 +107,7 @@ extension Value {
   }
 
   private static func append<Sink: ByteSink & ~Copyable>(
-    _ record: Record, to bytes: inout Sink, depth: Int
+    _ record: ValueMap, to bytes: inout Sink, depth: Int
   ) throws {
     try checkNesting(depth)
     bytes.append(ValueTag.map)
@@ -157,7 +157,7 @@ extension Value {
     case ValueTag.decimal: self = .decimal(try bytes.decimal(at: 1, count))
     case ValueTag.array: self = .array(try Value.elements(bytes, depth))
     case ValueTag.map: self = .map(try Value.members(bytes, depth))
-    case ValueTag.reference: self = .reference(try Path(checking: bytes.array(1, count)))
+    case ValueTag.reference: self = .reference(try NodePath(checking: bytes.array(1, count)))
     case ValueTag.blob:
       self = .blob(Blob(hash: try bytes.array(1, 32), size: try bytes.load(UInt64.self, at: 33)))
     case let tag: throw DatabaseError.corrupt(reason: "a stored value has the unknown kind \(tag)")
@@ -176,9 +176,9 @@ extension Value {
     return elements
   }
 
-  private static func members(_ bytes: RawSpan, _ depth: Int) throws -> Record {
+  private static func members(_ bytes: RawSpan, _ depth: Int) throws -> ValueMap {
     try checkStoredNesting(depth)
-    var record = Record()
+    var record = ValueMap()
     var offset = 1
     while offset < bytes.byteCount {
       let nameCount = try bytes.length(at: &offset)

@@ -1,11 +1,11 @@
 /// The records of a declared collection, as they look outside: for tools, which have the
 /// declaration and no types.
 package struct CollectionInterchange: Sendable {
-  package let path: Path
+  package let path: NodePath
   package let definition: CollectionDefinition
   private let table: InterchangeTable
 
-  package init(_ path: Path, _ definition: CollectionDefinition) {
+  package init(_ path: NodePath, _ definition: CollectionDefinition) {
     self.path = path
     self.definition = definition
     table = InterchangeTable(
@@ -48,14 +48,14 @@ package struct CollectionInterchange: Sendable {
   /// - Throws: ``ValidationError`` with everything that is wrong.
   package func read(
     _ value: Value, _ profile: InterchangeProfile
-  ) throws -> (key: Key?, record: Record) {
+  ) throws -> (key: Key?, record: ValueMap) {
     guard case .map(let outside) = value else {
       throw ValidationError(causes: [ValidationError("must be an object, not \(value.kindText)")])
     }
     var reader = InterchangeDecoder(profile)
     let found = try reader.record(outside, table)
     if !reader.problems.isEmpty { throw ValidationError(causes: reader.problems) }
-    var record = Record()
+    var record = ValueMap()
     for (index, value) in found.values {
       let property = definition.properties[index]
       if value != .null || property.absence != nil { record[property.name] = value }
@@ -68,8 +68,8 @@ package struct CollectionInterchange: Sendable {
   ///
   /// - Throws: ``DatabaseError/misuse(reason:)`` where two names would be one.
   package func write(
-    _ record: Record, _ key: Key, _ writer: inout InterchangeEncoder
-  ) throws -> Record {
+    _ record: ValueMap, _ key: Key, _ writer: inout InterchangeEncoder
+  ) throws -> ValueMap {
     var written = try writer.record(table, at: nil) { index in
       guard let index else {
         return definition.keys == .string ? .string(key.description) : StoredKey.value(of: key)

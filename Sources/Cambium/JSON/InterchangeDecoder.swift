@@ -49,14 +49,14 @@ package struct InterchangeDecoder {
   ///
   /// - Throws: ``DatabaseError/misuse(reason:)`` where two names would be one. Problems with the
   ///   values are in ``problems``.
-  package mutating func record(_ record: Record, _ table: InterchangeTable) throws -> Found {
+  package mutating func record(_ record: ValueMap, _ table: InterchangeTable) throws -> Found {
     var found = Found()
     read(record, try table.members(profile), table, [], &found)
     return found
   }
 
   private mutating func read(
-    _ record: Record, _ members: [InterchangeTable.Member], _ table: InterchangeTable,
+    _ record: ValueMap, _ members: [InterchangeTable.Member], _ table: InterchangeTable,
     _ place: [String], _ found: inout Found
   ) {
     for (name, value) in record.pairs {
@@ -150,7 +150,7 @@ package struct InterchangeDecoder {
 
   /// The members of an object; nil where one of them is a problem.
   private mutating func members(
-    _ record: Record,
+    _ record: ValueMap,
     _ read: (inout InterchangeDecoder, String, Value) -> (String, Value?)?
   ) -> Value? {
     let count = problems.count
@@ -158,7 +158,7 @@ package struct InterchangeDecoder {
     for (name, value) in record.pairs {
       if let (name, value) = read(&self, name, value), let value { pairs.append((name, value)) }
     }
-    return problems.count == count ? .map(Record(pairs: pairs)) : nil
+    return problems.count == count ? .map(ValueMap(pairs: pairs)) : nil
   }
 
   /// The member of a nested value, by its declared name; nil where it is ignored.
@@ -176,7 +176,7 @@ package struct InterchangeDecoder {
   }
 
   private mutating func union(
-    _ record: Record, _ cases: [InterchangeMember], _ place: Place
+    _ record: ValueMap, _ cases: [InterchangeMember], _ place: Place
   ) -> Value? {
     guard record.count == 1, let (name, payload) = record.pairs.first,
       let known = cases.first(where: { ByteOrder.areEqual($0.name, name) })
@@ -186,7 +186,7 @@ package struct InterchangeDecoder {
       return nil
     }
     guard let payload = stored(payload, known.shape, place.part(".\(name)")) else { return nil }
-    return .map(Record(pairs: [(known.name, payload)]))
+    return .map(ValueMap(pairs: [(known.name, payload)]))
   }
 
   /// The key that refers to a record; of the record itself its id.

@@ -12,7 +12,7 @@ package struct InterchangeEncoder {
   let profile: InterchangeProfile
   /// The snapshot that references are followed in; nil where they stay ids.
   let snapshot: Snapshot?
-  private var visited: Set<Path> = []
+  private var visited: Set<NodePath> = []
   private var depth = 0
   /// The names of the tables that were needed.
   private var names: [ObjectIdentifier: (InterchangeTable, [InterchangeTable.Member])] = [:]
@@ -31,8 +31,8 @@ package struct InterchangeEncoder {
   /// - Returns: The record as the profile wants it.
   /// - Throws: ``DatabaseError/misuse(reason:)`` where two names would be one, what `value` throws.
   package mutating func record(
-    _ table: InterchangeTable, at path: Path?, _ value: (Int?) throws -> Value
-  ) throws -> Record {
+    _ table: InterchangeTable, at path: NodePath?, _ value: (Int?) throws -> Value
+  ) throws -> ValueMap {
     visited = path.map { [$0] } ?? []
     depth = 0
     return try object(table, [], value)
@@ -41,8 +41,8 @@ package struct InterchangeEncoder {
   /// Writes a record in the place of a reference to it, unless that would go too deep, or it has
   /// been written.
   mutating func embed(
-    _ path: Path, _ body: (inout InterchangeEncoder) throws -> Record?
-  ) throws -> Record? {
+    _ path: NodePath, _ body: (inout InterchangeEncoder) throws -> ValueMap?
+  ) throws -> ValueMap? {
     guard case .embedded(let most) = profile.references, depth < most, !visited.contains(path)
     else { return nil }
     depth += 1
@@ -58,7 +58,7 @@ package struct InterchangeEncoder {
   /// Writes a record's properties, of which `place` leads to the record.
   mutating func object(
     _ table: InterchangeTable, _ place: [String], _ value: (Int?) throws -> Value
-  ) throws -> Record {
+  ) throws -> ValueMap {
     try object(try members(of: table), table, place, value)
   }
 
@@ -73,7 +73,7 @@ package struct InterchangeEncoder {
   private mutating func object(
     _ members: [InterchangeTable.Member], _ table: InterchangeTable, _ place: [String],
     _ value: (Int?) throws -> Value
-  ) throws -> Record {
+  ) throws -> ValueMap {
     var pairs: [(String, Value)] = []
     for member in members {
       // In a dotted name each part counts.
@@ -94,7 +94,7 @@ package struct InterchangeEncoder {
         if !object.isEmpty { pairs.append((member.outside, .map(object))) }
       }
     }
-    return Record(pairs: pairs)
+    return ValueMap(pairs: pairs)
   }
 
   // MARK: Values
@@ -115,13 +115,13 @@ package struct InterchangeEncoder {
       return .array(try elements.map { try outside($0, shape, place) })
     case (.map(let element), .map(let record)):
       let shape = element()
-      return .map(Record(pairs: try record.pairs.map { ($0, try outside($1, shape, place)) }))
+      return .map(ValueMap(pairs: try record.pairs.map { ($0, try outside($1, shape, place)) }))
     case (.nested(let members), .map(let record)):
       return .map(try nested(record, members(), place))
     case (.union(let cases), .map(let record)):
       let shapes = cases()
       return .map(
-        Record(
+        ValueMap(
           pairs: try record.pairs.map { name, payload in
             let shape = shapes.first { ByteOrder.areEqual($0.name, name) }?.shape ?? .any
             return (name, try outside(payload, shape, place))
@@ -134,8 +134,8 @@ package struct InterchangeEncoder {
   }
 
   private mutating func nested(
-    _ record: Record, _ members: [InterchangeMember], _ place: [String]
-  ) throws -> Record {
+    _ record: ValueMap, _ members: [InterchangeMember], _ place: [String]
+  ) throws -> ValueMap {
     var pairs: [(String, Value)] = []
     for member in members where profile.shows(place + [member.name]) {
       let stored = record[member.name]
@@ -145,7 +145,7 @@ package struct InterchangeEncoder {
         pairs.append((profile.keyCase.written(member.name), value))
       }
     }
-    return Record(pairs: pairs)
+    return ValueMap(pairs: pairs)
   }
 
   /// The form outside of a value of which only its kind is known.
@@ -165,7 +165,7 @@ package struct InterchangeEncoder {
     case .date(let date): return plain(microseconds: date.microseconds)
     case .uuid(let uuid): return .string(uuid.uuidString.lowercased())
     case .array(let elements): return .array(elements.map(plain))
-    case .map(let record): return .map(Record(sorted: record.pairs.map { ($0, plain($1)) }))
+    case .map(let record): return .map(ValueMap(sorted: record.pairs.map { ($0, plain($1)) }))
     case .reference(let path): return .string(path.description)
     case .blob(let blob):
       let hash = blob.hash.map { [$0 >> 4, $0 & 15] }.joined().map { ASCII.hexDigits[Int($0)] }

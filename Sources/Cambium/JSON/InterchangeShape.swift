@@ -35,7 +35,7 @@ package struct InterchangeReference: Sendable {
   var unassigned: Value?
   /// Writes the record that a key refers to; nil where there is none.
   var embed:
-    (@Sendable (inout InterchangeEncoder, _ key: Value, _ place: [String]) throws -> Record?)?
+    (@Sendable (inout InterchangeEncoder, _ key: Value, _ place: [String]) throws -> ValueMap?)?
 }
 
 extension InterchangeShape {

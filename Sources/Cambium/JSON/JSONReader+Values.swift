@@ -45,9 +45,9 @@ extension JSONReader {
 
     var value: Value {
       if !isMap { return .array(values) }
-      let members = zip(names, values).map { Record.Member($0, $1) }
+      let members = zip(names, values).map { ValueMap.Member($0, $1) }
       return .map(
-        Record(sorted: members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }))
+        ValueMap(sorted: members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }))
     }
   }
 

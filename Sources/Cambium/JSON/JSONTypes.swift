@@ -83,7 +83,7 @@ package enum JSONTypes {
       return DateText.parse(bytes.span).map { .date(Date(microseconds: $0.microseconds)) }
     case "$uuid": return UUID(uuidString: text).map { .uuid($0) }
     case "$decimal": return DecimalText.parse(bytes.span).map { .decimal($0) }
-    case "$reference": return (try? Path(text)).map { .reference($0) }
+    case "$reference": return (try? NodePath(text)).map { .reference($0) }
     default: return nil
     }
   }

@@ -22,7 +22,7 @@ extension JSONWriter {
 
   /// Adds a record as a profile wants it.
   package static func append(
-    _ record: Record, as profile: InterchangeProfile, to output: inout [UInt8]
+    _ record: ValueMap, as profile: InterchangeProfile, to output: inout [UInt8]
   ) {
     append(record, isPlain: profile.kinds == .plain, to: &output)
   }

@@ -27,7 +27,7 @@ package enum JSONWriter {
   /// Adds a record as an object, its members in the order of their names' bytes.
   /// Its values are written without types if it is to be plain.
   package static func append(
-    _ record: Record, isPlain: Bool = false, to output: inout [UInt8]
+    _ record: ValueMap, isPlain: Bool = false, to output: inout [UInt8]
   ) {
     output.append(UInt8(ascii: "{"))
     for (index, member) in record.members.enumerated() {

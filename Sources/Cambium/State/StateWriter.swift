@@ -102,7 +102,7 @@ struct StateWriter: ~Copyable {
   // MARK: What is there
 
   /// True if there is a node at a path that may be written next: found at the place of the write.
-  mutating func hasNode(at path: Path) throws -> Bool {
+  mutating func hasNode(at path: NodePath) throws -> Bool {
     try tree.locate(path, creating: false, &folds) != nil && tree.loadOld(folds) != nil
   }
 

@@ -8,7 +8,7 @@ import Synchronization
 @safe package struct Access: @unchecked Sendable {
   // It is Sendable because a reader's pages never change, and all tables that a reader uses are
   // resolved when it begins (`ReadTransaction.init`), so a lookup only reads. A writer's view stays
-  // on the writer's thread; `Transaction` checks that.
+  // on the writer's thread; `Database.Transaction` checks that.
   @usableFromInline let handle: OpaquePointer
   /// The pages that a reader reads; nil for a writer, whose changes are not in the file yet.
   ///

@@ -10,7 +10,7 @@ import Testing
   func touched(size: Int64) throws {
     try withDatabase { database in
       try database.write { tx in
-        for number in 0..<size { try tx.set(Path(keys: ["n", .integer(number)]), to: 0) }
+        for number in 0..<size { try tx.set(NodePath(keys: ["n", .integer(number)]), to: 0) }
       }
       let before = try database.head
       try database.write { tx in try tx.set("n/3", to: 1) }
@@ -21,7 +21,7 @@ import Testing
       }
       let after = try database.head
       let places = try TouchedPaths(database.directory, between: before, and: after, under: .root)
-      var paths: [Path] = []
+      var paths: [NodePath] = []
       while let place = try places.next() { paths.append(place.path) }
       #expect(paths == ["n/3", "n/7", "n/new"])
       #expect(
@@ -35,7 +35,7 @@ import Testing
   func subtree() throws {
     try withDatabase { database in
       try database.write { tx in
-        for path in ["a/1", "a/2", "ab", "b"] as [Path] { try tx.set(path, to: 1) }
+        for path in ["a/1", "a/2", "ab", "b"] as [NodePath] { try tx.set(path, to: 1) }
       }
       let before = try database.head
       try database.write { tx in try tx.set("a/1", to: 2) }

@@ -8,8 +8,8 @@ struct FeedFilterTests {
   /// The changes at and below `path` that the feed reports for the transaction of `body`; nil if it
   /// leaves the transaction out.
   private func told(
-    under path: Path = "users", before: (borrowing Transaction) throws -> Void,
-    _ body: (borrowing Transaction) throws -> Void
+    under path: NodePath = "users", before: (borrowing Database.Transaction) throws -> Void,
+    _ body: (borrowing Database.Transaction) throws -> Void
   ) throws -> [Change]? {
     try withDatabase { database in
       try database.write { tx in try before(tx) }
@@ -19,7 +19,7 @@ struct FeedFilterTests {
     }
   }
 
-  private func makeUsers(_ tx: borrowing Transaction) throws {
+  private func makeUsers(_ tx: borrowing Database.Transaction) throws {
     try tx.set("users", to: "all")
     try tx.set("users/ada", to: ["name": "Ada"])
     try tx.set("users/ada/pets/rex", to: 5)
@@ -135,8 +135,9 @@ struct FeedFilterTests {
 
   @Test("tells of a property by its path, when it changes and only then")
   func property() throws {
-    let name: Path = "users/ada/name"
-    func told(_ body: @escaping (borrowing Transaction) throws -> Void) throws -> [Change]? {
+    let name: NodePath = "users/ada/name"
+    func told(_ body: @escaping (borrowing Database.Transaction) throws -> Void) throws -> [Change]?
+    {
       try self.told(under: name, before: makeUsers, body)
     }
     #expect(
@@ -171,7 +172,7 @@ struct FeedFilterTests {
     try withDatabase { database in
       try database.write { tx in
         for number in 0..<10_000 {
-          try tx.set(Path(keys: ["a", "b", .integer(Int64(number))]), to: .integer(1))
+          try tx.set(NodePath(keys: ["a", "b", .integer(Int64(number))]), to: .integer(1))
         }
       }
       try database.write { tx in try tx.move("a", to: "c") }

@@ -50,8 +50,8 @@ struct FeedTests {
     return found
   }
 
-  private func place(_ writer: Int, _ number: Int) -> Path {
-    Path(keys: ["w", .integer(Int64(writer)), .integer(Int64(number))])
+  private func place(_ writer: Int, _ number: Int) -> NodePath {
+    NodePath(keys: ["w", .integer(Int64(writer)), .integer(Int64(number))])
   }
 
   @Test("goes on after any number")

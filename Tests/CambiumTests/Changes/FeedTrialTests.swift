@@ -34,9 +34,9 @@ struct FeedTrialTests {
     }
   }
 
-  private static func step(_ tx: borrowing Transaction) throws {
+  private static func step(_ tx: borrowing Database.Transaction) throws {
     try tx.increment("count", by: 1)
-    try tx.set(Path(keys: ["n", .integer(Int64(tx.sequence.rawValue % 7))]), to: 1)
+    try tx.set(NodePath(keys: ["n", .integer(Int64(tx.sequence.rawValue % 7))]), to: 1)
   }
 
   private static func isEnd(_ commit: Commit) -> Bool {

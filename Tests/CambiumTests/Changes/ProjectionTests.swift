@@ -24,17 +24,17 @@ private struct Colors: Projection {
   }
 
   func fold(_ event: Event, at sequence: SequenceNumber, into table: ProjectionTable) throws {
-    try add(+1, Path(keys: ["events", .text(event.name)]), table)
+    try add(+1, NodePath(keys: ["events", .text(event.name)]), table)
   }
 
-  private func color(_ value: Value?) -> Path? {
+  private func color(_ value: Value?) -> NodePath? {
     guard case .map(let record) = value, case .string(let color) = record["color"] else {
       return nil
     }
-    return Path(keys: [.integer(Int64(version)), .text(color)])
+    return NodePath(keys: [.integer(Int64(version)), .text(color)])
   }
 
-  private func add(_ step: Int64, _ path: Path?, _ table: ProjectionTable) throws {
+  private func add(_ step: Int64, _ path: NodePath?, _ table: ProjectionTable) throws {
     guard let path else { return }
     var count: Int64 = 0
     if case .integer(let number) = try table.value(at: path) { count = number }
@@ -49,7 +49,7 @@ private struct Colors: Projection {
     for _ in 0..<count {
       let (key, color) = (Int64(random.below(30)), random.pick(ProjectionTests.colors))
       try database.write { tx in
-        let path = Path(keys: ["things", .integer(key)])
+        let path = NodePath(keys: ["things", .integer(key)])
         if random.oneIn(4) {
           _ = try tx.remove(path)
         } else {
@@ -61,20 +61,20 @@ private struct Colors: Projection {
     }
   }
 
-  private func expected(_ snapshot: Snapshot, version: Int) throws -> [Path: Value] {
-    var counts: [Path: Int64] = [:]
+  private func expected(_ snapshot: Snapshot, version: Int) throws -> [NodePath: Value] {
+    var counts: [NodePath: Int64] = [:]
     for key in try snapshot["things"].children.keys() {
-      if case .string(let color) = try snapshot[Path(keys: ["things", key])]["color"] {
-        counts[Path(keys: [.integer(Int64(version)), .text(color)]), default: 0] += 1
+      if case .string(let color) = try snapshot[NodePath(keys: ["things", key])]["color"] {
+        counts[NodePath(keys: [.integer(Int64(version)), .text(color)]), default: 0] += 1
       }
     }
     return counts.mapValues { .integer($0) }
   }
 
   private func content(_ projection: RegisteredProjection, _ snapshot: Snapshot) throws
-    -> [Path: Value]
+    -> [NodePath: Value]
   {
-    var content: [Path: Value] = [:]
+    var content: [NodePath: Value] = [:]
     try projection.read(snapshot).forEach { path, value in
       if path.keys.first != "events" { content[path] = value }
       return true
@@ -123,7 +123,7 @@ private struct Colors: Projection {
     try await withDatabase { database in
       var random = SeededGenerator(seed: 5)
       try write(database, &random, 200)
-      let told = Mutex<[Progress]>([])
+      let told = Mutex<[WorkProgress]>([])
       let projection = try database.register(Colors()) { progress in
         told.withLock { $0.append(progress) }
         return true

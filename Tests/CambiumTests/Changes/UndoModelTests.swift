@@ -151,7 +151,7 @@ private struct CellOracle {
     changes.append((sequence, edits))
   }
 
-  private mutating func edit(_ name: String, _ tx: borrowing Transaction) throws -> Edit {
+  private mutating func edit(_ name: String, _ tx: borrowing Database.Transaction) throws -> Edit {
     let before = cells[name]
     // Names from "e" on are counters.
     if name >= "e" {
@@ -218,7 +218,7 @@ private struct CellOracle {
 
 /// Compares all paths, values and child counts, but not who changed them last.
 func requireSameValues(
-  _ database: Database, _ nodes: [Path: Tree.Node], _ what: @autoclosure () -> String
+  _ database: Database, _ nodes: [NodePath: Tree.Node], _ what: @autoclosure () -> String
 ) throws {
   let found = try database.read { try $0.root.rows() }
   try requireSame(found.map(\.plain), nodes.rows.map(\.plain), what())

@@ -12,9 +12,9 @@ import Testing
 @Suite("Undone one after the other,")
 struct UndoOrderTests {
   /// The values of a database that is opened again.
-  private func values(_ place: Place) throws -> [Path: Value] {
+  private func values(_ place: Place) throws -> [NodePath: Value] {
     try place.use { database in
-      var values: [Path: Value] = [:]
+      var values: [NodePath: Value] = [:]
       try database.read { snapshot in
         for row in try snapshot.root.rows() { values[row.path] = row.value ?? .null }
       }
@@ -22,7 +22,8 @@ struct UndoOrderTests {
     }
   }
 
-  private func write(_ place: Place, _ body: (borrowing Transaction) throws -> Void) throws {
+  private func write(_ place: Place, _ body: (borrowing Database.Transaction) throws -> Void) throws
+  {
     try place.use { database in try database.write { tx in try body(tx) } }
   }
 
@@ -209,7 +210,7 @@ struct UndoOrderTests {
 }
 
 extension Value {
-  fileprivate var record: Record? { if case .map(let record) = self { record } else { nil } }
+  fileprivate var record: ValueMap? { if case .map(let record) = self { record } else { nil } }
 }
 
 /// A model that knows which transaction each element and each step came from, and which of the
@@ -246,7 +247,7 @@ private struct ForceOracle {
     }
   }
 
-  private mutating func change(_ number: Int, _ tx: borrowing Transaction) throws {
+  private mutating func change(_ number: Int, _ tx: borrowing Database.Transaction) throws {
     let name = random.pick(["had", "list", "n", "share", "key"])
     if lists[name] != nil { return try changeList(name, number, tx) }
     let step = random.pick([-2, -1, 1, 2]) as Int64
@@ -261,7 +262,7 @@ private struct ForceOracle {
   }
 
   private mutating func changeList(
-    _ name: String, _ number: Int, _ tx: borrowing Transaction
+    _ name: String, _ number: Int, _ tx: borrowing Database.Transaction
   ) throws {
     let elements = lists[name] ?? []
     let there = elements.indices.filter { isThere(elements[$0]) }
@@ -294,7 +295,7 @@ private struct ForceOracle {
   }
 
   func compare(_ database: Database) throws {
-    let found = try database.read { try $0["r"].value }?.record ?? Record()
+    let found = try database.read { try $0["r"].value }?.record ?? ValueMap()
     for (name, elements) in lists {
       let expected = elements.filter(isThere).map { Value.integer($0.value) }
       let list = found[name] ?? []

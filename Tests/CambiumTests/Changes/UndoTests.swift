@@ -115,7 +115,7 @@ struct UndoTests {
     try withDatabase { database in
       let change = try database.write { tx in
         for number in 0..<500 as Range<Int64> {
-          try tx.set(Path(keys: ["n", .integer(number)]), to: 1)
+          try tx.set(NodePath(keys: ["n", .integer(number)]), to: 1)
         }
         return tx.sequence
       }
@@ -297,7 +297,7 @@ struct UndoTests {
       for number in 1...6 as ClosedRange<Int64> {
         try database.write { tx in
           try tx.set("a/b", to: .integer(number))
-          try tx.set(Path(keys: ["n", .integer(number)]), to: 1)
+          try tx.set(NodePath(keys: ["n", .integer(number)]), to: 1)
         }
       }
       try database.write { tx in try tx.remove("n") }
@@ -340,7 +340,8 @@ struct UndoTests {
 
 /// Expects that something is refused, because these nodes have changed.
 private func expectConflict(
-  _ paths: [Path], sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Undone
+  _ paths: [NodePath], sourceLocation: SourceLocation = #_sourceLocation,
+  _ body: () throws -> Undone
 ) {
   let error = #expect(throws: DatabaseError.self, sourceLocation: sourceLocation) { try body() }
   guard case .undoConflict(let conflicts)? = error else {

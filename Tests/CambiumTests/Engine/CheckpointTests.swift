@@ -18,8 +18,8 @@ struct CheckpointTests {
     try place.use({ $0.checkpointGrowth = 1 }) { database in
       for number in numbers {
         try database.write { tx in
-          try tx.set(Path(keys: ["n", .integer(number)]), to: .integer(number))
-          try tx.set(Path(keys: ["old", .integer(number % 5)]), to: .integer(number))
+          try tx.set(NodePath(keys: ["n", .integer(number)]), to: .integer(number))
+          try tx.set(NodePath(keys: ["old", .integer(number % 5)]), to: .integer(number))
           try tx.set("last", to: ["number": .integer(number), "text": .string(text)])
         }
         database.finishCheckpoint()
@@ -109,7 +109,7 @@ struct CheckpointTests {
       for number in 0..<more {
         try database.write { tx in
           try tx.update("last", ["number": .integer(number), "new\(number)": .integer(number)])
-          try tx.remove(Path(keys: ["n", .integer(number)]))
+          try tx.remove(NodePath(keys: ["n", .integer(number)]))
         }
       }
     }
@@ -219,7 +219,7 @@ struct CheckpointTests {
           for number in 0..<200 as Range<Int64> {
             try await database.write { tx in
               let key = Key.integer(writer * 1_000 + number)
-              try tx.set(Path(keys: ["n", key]), to: .integer(number))
+              try tx.set(NodePath(keys: ["n", key]), to: .integer(number))
               try tx.increment("total", by: 1)
             }
           }

@@ -12,11 +12,12 @@ struct ConcurrencyTests {
 
   /// Every write adds one to the total and to one of sixteen parts, and takes a place in a list of
   /// its own; every seventh adds and throws.
-  private static func add(_ tx: borrowing Transaction, _ writer: Int, _ number: Int) throws {
+  private static func add(_ tx: borrowing Database.Transaction, _ writer: Int, _ number: Int) throws
+  {
     try tx.increment("total", by: 1)
-    try tx.increment(Path(keys: ["parts", .integer(Int64(writer % 16))]), by: 1)
+    try tx.increment(NodePath(keys: ["parts", .integer(Int64(writer % 16))]), by: 1)
     try tx.set(
-      Path(keys: ["done", .integer(Int64(writer)), .integer(Int64(number))]),
+      NodePath(keys: ["done", .integer(Int64(writer)), .integer(Int64(number))]),
       to: ["x": .integer(Int64(number))])
     if number % 7 == 6 { throw Refusal() }
   }
@@ -86,7 +87,7 @@ struct ConcurrencyTests {
       try database.write { tx in
         for number in 0..<200 {
           try tx.set(
-            Path(keys: ["n", .integer(Int64(number)), "child"]), to: ["x": 0, "y": "text"])
+            NodePath(keys: ["n", .integer(Int64(number)), "child"]), to: ["x": 0, "y": "text"])
         }
       }
       let snapshot = try database.snapshot()
@@ -96,7 +97,8 @@ struct ConcurrencyTests {
             try database.write { tx in
               for number in 0..<200 {
                 try tx.set(
-                  Path(keys: ["n", .integer(Int64(number)), "child"]), to: ["x": .integer(round)])
+                  NodePath(keys: ["n", .integer(Int64(number)), "child"]),
+                  to: ["x": .integer(round)])
               }
             }
             continue
@@ -127,7 +129,7 @@ struct ConcurrencyTests {
               let record: Value = ["own \(task) \(number)": 1, "shared \(number)": 2]
               try await database.write { tx in
                 try tx.set(
-                  Path(keys: ["t", .integer(Int64(task)), .integer(Int64(number))]),
+                  NodePath(keys: ["t", .integer(Int64(task)), .integer(Int64(number))]),
                   to: record)
               }
             }
@@ -145,7 +147,7 @@ struct ConcurrencyTests {
   func verifying() throws {
     try withDatabase { database in
       try database.write { tx in
-        for number in 0..<100 { try tx.set(Path(keys: ["n", .integer(Int64(number))]), to: 1) }
+        for number in 0..<100 { try tx.set(NodePath(keys: ["n", .integer(Int64(number))]), to: 1) }
       }
       let failures = Mutex<[String]>([])
       onThreads(3) { thread in
@@ -182,7 +184,7 @@ struct ConcurrencyTests {
             } else {
               try database.write { tx in
                 try tx.set(
-                  Path(keys: ["n", .integer(Int64(thread)), .integer(Int64(number))]), to: 1)
+                  NodePath(keys: ["n", .integer(Int64(thread)), .integer(Int64(number))]), to: 1)
               }
               written.wrappingAdd(1, ordering: .relaxed)
             }

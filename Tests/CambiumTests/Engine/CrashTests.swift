@@ -43,11 +43,11 @@ struct CrashTests {
   }
 
   /// One transaction, which follows from its number.
-  private static func write(_ tx: borrowing Transaction) throws {
+  private static func write(_ tx: borrowing Database.Transaction) throws {
     let number = Int64(tx.sequence.rawValue)
     try tx.set("last", to: .integer(number))
-    try tx.set(Path(keys: ["n", .integer(number % 13)]), to: ["x": .integer(number)])
-    if number % 5 == 0 { try tx.remove(Path(keys: ["n", .integer(number % 11)])) }
+    try tx.set(NodePath(keys: ["n", .integer(number % 13)]), to: ["x": .integer(number)])
+    if number % 5 == 0 { try tx.remove(NodePath(keys: ["n", .integer(number % 11)])) }
     if number % 50 == 0 { try tx.set("blob", to: .blob(try tx.store(Data("\(number)".utf8)))) }
   }
 
@@ -167,14 +167,14 @@ struct CrashTests {
       let database = try Database(at: path)
       try database.commit { tx in
         for number in 0..<5000 as Range<Int64> {
-          try tx.set(Path(keys: ["m", .integer(number)]), to: 1)
+          try tx.set(NodePath(keys: ["m", .integer(number)]), to: 1)
         }
       }
       try #require(Files.size(of: state) > Files.size(of: "\(path)/log/data.mdb") + 200_000)
       try FileSizeLimit.set(Files.size(of: state))
       try database.commit { tx in
         for number in 0..<500 as Range<Int64> {
-          try tx.set(Path(keys: ["r", .integer(number)]), to: ["fresh": .string("a text")])
+          try tx.set(NodePath(keys: ["r", .integer(number)]), to: ["fresh": .string("a text")])
         }
       }
       let error = #expect(throws: DatabaseError.self) { try database.head }

@@ -154,7 +154,7 @@ struct FullDiskTests {
     do {
       while true {
         try opened.write { tx in
-          try tx.set(Path(keys: ["large", .integer(Int64(tx.sequence.rawValue))]), to: payload)
+          try tx.set(NodePath(keys: ["large", .integer(Int64(tx.sequence.rawValue))]), to: payload)
         }
         stored += 1
       }

@@ -45,7 +45,7 @@ struct MapGrowthTests {
     try withDatabase({ $0.mapSize = 1 << 17 }) { database in
       let large = Value.data(Data(count: 10_000))
       _ = try database.writeInSmallMap(1) { tx in
-        for number in 0..<1_000 { try tx.set(Path("a/\(number)"), to: 0) }
+        for number in 0..<1_000 { try tx.set(NodePath("a/\(number)"), to: 0) }
       }
       let before = try mapBytes(database)
       var count: Int64 = 0

@@ -274,7 +274,7 @@ struct OpeningTests {
             [path = path as String, number = number as Int] in
             let database = try Database(at: path)
             try await database.write { tx in
-              try tx.set(Path(keys: ["n", .integer(Int64(number))]), to: 1)
+              try tx.set(NodePath(keys: ["n", .integer(Int64(number))]), to: 1)
             }
             try await database.close()
           }

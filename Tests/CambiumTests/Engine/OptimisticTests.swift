@@ -23,24 +23,24 @@ struct ExpectationTests {
         try tx.set("users/bob", to: ["age": 3])
         try tx.set("other", to: 1)
       }
-      let writes: [(change: @Sendable (borrowing Transaction) throws -> Void, touched: Set<Path>)] =
-        [
-          ({ try $0.set("other", to: 2) }, ["other", ""]),
-          ({ try $0.update("users/bob", ["age": 3]) }, ["users/bob", "users", ""]),
-          (
-            { try $0.set("users/ada/city", to: "Paris") },
-            ["users/ada/city", "users/ada", "users", ""]
-          ),
-          (
-            { try $0.move("users", to: "people") },
-            ["users/bob", "users/ada/city", "users/ada", "users", ""]
-          ),
-          ({ try $0.remove("people/bob") }, [""]),
-        ]
+      typealias Body = @Sendable (borrowing Database.Transaction) throws -> Void
+      let writes: [(change: Body, touched: Set<NodePath>)] = [
+        ({ try $0.set("other", to: 2) }, ["other", ""]),
+        ({ try $0.update("users/bob", ["age": 3]) }, ["users/bob", "users", ""]),
+        (
+          { try $0.set("users/ada/city", to: "Paris") },
+          ["users/ada/city", "users/ada", "users", ""]
+        ),
+        (
+          { try $0.move("users", to: "people") },
+          ["users/bob", "users/ada/city", "users/ada", "users", ""]
+        ),
+        ({ try $0.remove("people/bob") }, [""]),
+      ]
       for (change, touched) in writes {
         let seen = try database.head
         try database.write { try change($0) }
-        for path in ["", "other", "users", "users/ada", "users/ada/city", "users/bob"] as [Path] {
+        for path: NodePath in ["", "other", "users", "users/ada", "users/ada/city", "users/bob"] {
           try database.write { tx in
             try tx.expect(unchanged: path, since: tx.sequence.previous)
             if touched.contains(path) {
@@ -76,7 +76,7 @@ struct ExpectationTests {
         try tx.increment("orders/1", "total", by: 1)
         try tx.append(3, to: "orders/2", "lines")
       }
-      func isUnchanged(_ path: Path) throws -> Bool {
+      func isUnchanged(_ path: NodePath) throws -> Bool {
         try database.write { tx in
           do { try tx.expect(unchanged: path, since: seen) } catch DatabaseError.conflict {
             return false

@@ -21,7 +21,7 @@ struct RecoveryTests {
       for number in 0..<30 {
         try database.write { tx in
           try tx.set(
-            Path(keys: ["n", .integer(Int64(number % 7))]), to: ["x": .integer(Int64(number))])
+            NodePath(keys: ["n", .integer(Int64(number % 7))]), to: ["x": .integer(Int64(number))])
           if number % 5 == 0 { try tx.remove("n/5") }
         }
       }
@@ -57,7 +57,7 @@ struct RecoveryTests {
   func meanwhile() async throws {
     try await withDatabase { database in
       try await database.write { tx in
-        for number in 0..<50 { try tx.set(Path(keys: ["n", .integer(Int64(number))]), to: 0) }
+        for number in 0..<50 { try tx.set(NodePath(keys: ["n", .integer(Int64(number))]), to: 0) }
       }
       let failures = Mutex<[String]>([])
       async let seen = sequences(101, of: database.changes(after: 0))

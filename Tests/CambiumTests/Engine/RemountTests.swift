@@ -37,7 +37,8 @@ struct RemountTests {
       for number in 1...(400 + 37 * round) {
         try database.commit { tx in
           try tx.set(
-            Path(keys: ["n", .integer(Int64(number % 211))]), to: ["x": .integer(Int64(number))])
+            NodePath(keys: ["n", .integer(Int64(number % 211))]), to: ["x": .integer(Int64(number))]
+          )
         }
         file.write(UInt64(number))
         // Some pages of the state get to the disk, and later ones do not.
@@ -57,7 +58,7 @@ struct RemountTests {
     #expect(try database.head.rawValue >= acknowledged)
     #expect(heard.rebuilds.count == 1)
     for number in (acknowledged - 210)...acknowledged {
-      let key = Path(keys: ["n", .integer(Int64(number % 211))])
+      let key = NodePath(keys: ["n", .integer(Int64(number % 211))])
       #expect(try database.read { try $0[key]["x"] } == .integer(Int64(number)))
     }
     try expectSound(database)

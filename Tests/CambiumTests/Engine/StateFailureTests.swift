@@ -48,7 +48,7 @@ struct StateFailureTests {
     #expect(try database.directory.currentState().generation == generation + 1)
     #expect(heard.rebuilds.count == 1 && heard.unread == [])
     for number in 1...3 as ClosedRange<Int64> {
-      try database.write { tx in try tx.set(Path("a/\(number)"), to: .integer(number)) }
+      try database.write { tx in try tx.set(NodePath("a/\(number)"), to: .integer(number)) }
     }
     try expectSound(database)
     try database.close()
@@ -93,7 +93,7 @@ struct StateFailureTests {
       let database = try Database(at: path, options: options)
       try database.commit { tx in
         for number in 0..<5000 as Range<Int64> {
-          try tx.set(Path(keys: ["m", .integer(number)]), to: 1)
+          try tx.set(NodePath(keys: ["m", .integer(number)]), to: 1)
         }
       }
       let state = try database.directory.currentState().environment

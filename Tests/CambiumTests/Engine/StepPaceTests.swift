@@ -61,7 +61,7 @@ struct StepPaceTests {
       for number in 0..<30 as Range<Int64> {
         try database.write { tx in
           for node in 0..<1_000 as Range<Int64> {
-            try tx.set(Path(keys: ["n", .integer(node)]), to: .integer(number))
+            try tx.set(NodePath(keys: ["n", .integer(node)]), to: .integer(number))
           }
         }
       }

@@ -143,7 +143,7 @@ struct TransactionTests {
       let mebibyte = Value.data(Data(count: Value.bytesMax - 100))
       let error = #expect(throws: DatabaseError.self) {
         try database.write { tx in
-          for number in 0..<100 { try tx.set(Path("big/\(number)"), to: mebibyte) }
+          for number in 0..<100 { try tx.set(NodePath("big/\(number)"), to: mebibyte) }
         }
       }
       guard case .transactionTooLarge(let bytes, let limit)? = error else { throw Abandoned() }
@@ -159,7 +159,7 @@ struct TransactionTests {
       let mebibyte = Value.data(Data(count: Value.bytesMax - 100))
       #expect(throws: DatabaseError.self) {
         try database.write { tx in
-          for number in 0..<66 { try? tx.set(Path("big/\(number)"), to: mebibyte) }
+          for number in 0..<66 { try? tx.set(NodePath("big/\(number)"), to: mebibyte) }
         }
       }
       let head = try database.head
@@ -244,7 +244,8 @@ struct SavepointTests {
   @Test("may be made for each child of a walk")
   func insideWalk() throws {
     try withDatabase { database in
-      try database.write { tx in for number in 0..<10 { try tx.set(Path("a/\(number)"), to: 0) } }
+      try database.write { tx in for number in 0..<10 { try tx.set(NodePath("a/\(number)"), to: 0) }
+      }
       try database.write { tx in
         try tx["a"].children.forEach { child in
           try? tx.attempt {
@@ -315,7 +316,8 @@ struct EscapeTests {
   @Test("may be a walk over children, which ends with an error")
   func cursor() throws {
     try withDatabase { database in
-      try database.write { tx in for number in 0..<10 { try tx.set(Path("a/\(number)"), to: 0) } }
+      try database.write { tx in for number in 0..<10 { try tx.set(NodePath("a/\(number)"), to: 0) }
+      }
       var children: ChildCursor?
       var descendants: DescendantCursor?
       try database.write { tx in

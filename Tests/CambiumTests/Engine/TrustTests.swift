@@ -23,7 +23,7 @@ struct TrustTests {
       for number in 0..<20 {
         try database.write { tx in
           try tx.set(
-            Path(keys: ["n", .integer(Int64(number % 7))]), to: ["x": .integer(Int64(number))])
+            NodePath(keys: ["n", .integer(Int64(number % 7))]), to: ["x": .integer(Int64(number))])
         }
       }
     }

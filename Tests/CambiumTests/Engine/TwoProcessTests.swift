@@ -43,12 +43,12 @@ struct TwoProcessTests {
   /// The work of each of two writers, and a check of what both have done.
   private enum Counting {
     /// Counts for itself and for both, under names of properties that both make up as they go.
-    static func step(_ tx: borrowing Transaction, _ name: String, _ number: Int64) throws {
+    static func step(_ tx: borrowing Database.Transaction, _ name: String, _ number: Int64) throws {
       let key = try Key(name)
       try tx.increment("both", by: 1)
-      try tx.increment(Path(keys: ["each", key]), by: 1)
+      try tx.increment(NodePath(keys: ["each", key]), by: 1)
       try tx.set(
-        Path(keys: ["steps", key, .integer(number)]),
+        NodePath(keys: ["steps", key, .integer(number)]),
         to: ["\(name) \(number % 50)": .integer(number), "shared \(number % 50)": 1])
     }
 
@@ -57,9 +57,9 @@ struct TwoProcessTests {
         #expect(snapshot.sequence == SequenceNumber(UInt64(1 + 2 * steps)))
         #expect(try snapshot["both"].value == .integer(2 * steps))
         for name in ["ours", "theirs"] {
-          let node = snapshot[Path(keys: ["steps", try Key(name), .integer(77)])]
+          let node = snapshot[NodePath(keys: ["steps", try Key(name), .integer(77)])]
           #expect(try node["\(name) 27"] == 77)
-          #expect(try snapshot[Path(keys: ["steps", try Key(name)])].childCount == Int(steps))
+          #expect(try snapshot[NodePath(keys: ["steps", try Key(name)])].childCount == Int(steps))
         }
       }
       #expect(try database.information().names == 150)
@@ -208,7 +208,7 @@ struct TwoProcessTests {
       try database.commit { tx in
         for number in 0..<50 as Range<Int64> {
           try tx.set(
-            Path(keys: ["large", .integer(number)]),
+            NodePath(keys: ["large", .integer(number)]),
             to: .data(Data(repeating: 7, count: 1 << 20 - 1000)))
         }
       }

@@ -22,7 +22,7 @@ struct WriteQueueTests {
       Task {
         do {
           return try await database.write { tx in
-            try tx.set(Path("n/\(index)"), to: 1)
+            try tx.set(NodePath("n/\(index)"), to: 1)
             if failing(index) { throw Abandoned() }
             return tx.sequence
           }
@@ -179,7 +179,7 @@ struct WriteQueueTests {
           group.addTask {
             for number in 0..<25 {
               try await database.write { tx in
-                try tx.append(.integer(Int64(number)), to: Path("lists/\(writer)"))
+                try tx.append(.integer(Int64(number)), to: NodePath("lists/\(writer)"))
                 try tx.increment("total", by: 1)
               }
             }

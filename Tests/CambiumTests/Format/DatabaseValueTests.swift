@@ -9,8 +9,8 @@ import Testing
 
 @Suite("A value in a database")
 struct DatabaseValueTests {
-  private static func path(_ collection: String, _ index: Int) -> Path {
-    Path(keys: [.text(collection), .integer(Int64(index))])
+  private static func path(_ collection: String, _ index: Int) -> NodePath {
+    NodePath(keys: [.text(collection), .integer(Int64(index))])
   }
 
   /// Values; where one is a map its names are such as properties may have.
@@ -27,7 +27,7 @@ struct DatabaseValueTests {
     return record.members.allSatisfy { (try? Key.checked($0.name)) != nil }
   }
 
-  private static func write(_ values: [Value], _ tx: borrowing Transaction) throws {
+  private static func write(_ values: [Value], _ tx: borrowing Database.Transaction) throws {
     try tx.set("array", to: [])
     try tx.set("record", to: ["array": []])
     for (index, value) in values.enumerated() {
@@ -75,7 +75,7 @@ struct DatabaseValueTests {
     #expect(areExactlyEqual(.array(events), .array(values)), "seed \(seed)")
     try database.write { tx in
       for name in ["own", "properties", "array", "record"] {
-        try tx.remove(Path(keys: [.text(name)]))
+        try tx.remove(NodePath(keys: [.text(name)]))
       }
       try tx.set("own/0", to: "another")
     }
@@ -102,7 +102,7 @@ struct DatabaseValueTests {
       #expect(try database.read { try $0["a"].value } == .data(largest))
       for (path, value) in [
         ("a", .data(largest + [0])), ("b", ["x": .data(largest)]), ("b", [.data(largest)]),
-      ] as [(Path, Value)] {
+      ] as [(NodePath, Value)] {
         let error = #expect(throws: DatabaseError.self) {
           try database.write { tx in try tx.set(path, to: value) }
         }

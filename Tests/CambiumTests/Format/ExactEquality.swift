@@ -31,7 +31,7 @@ private func areExactlyEqual(_ a: [Value], _ b: [Value]) -> Bool {
   a.count == b.count && zip(a, b).allSatisfy { areExactlyEqual($0, $1) }
 }
 
-private func areExactlyEqual(_ a: Record, _ b: Record) -> Bool {
+private func areExactlyEqual(_ a: ValueMap, _ b: ValueMap) -> Bool {
   a.members.map { Array($0.name.utf8) } == b.members.map { Array($0.name.utf8) }
     && areExactlyEqual(a.members.map(\.value), b.members.map(\.value))
 }

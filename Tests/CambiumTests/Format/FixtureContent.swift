@@ -21,8 +21,8 @@ enum FixtureContent {
     try writePositions(to: database)
   }
 
-  private static func child(_ parent: String, _ key: Key) -> Path {
-    Path(keys: [.text(parent), key])
+  private static func child(_ parent: String, _ key: Key) -> NodePath {
+    NodePath(keys: [.text(parent), key])
   }
 
   // MARK: Values and keys: transactions 1 and 2
@@ -42,7 +42,7 @@ enum FixtureContent {
     }
     try database.write { tx in
       for key in keys { try tx.set(child("keys", key), to: .string(key.description)) }
-      try tx.set(Path(keys: (0..<40).map { Key.integer($0) }), to: "deep")
+      try tx.set(NodePath(keys: (0..<40).map { Key.integer($0) }), to: "deep")
     }
   }
 
@@ -83,9 +83,9 @@ enum FixtureContent {
   private static func writeSubtrees(to database: Database) throws {
     try database.write(metadata: ["step": "tree"]) { tx in
       for number in 0..<5 as Range<Int64> {
-        try tx.set(Path(keys: ["tree", "a", .integer(number)]), to: .integer(number))
+        try tx.set(NodePath(keys: ["tree", "a", .integer(number)]), to: .integer(number))
         try tx.set(
-          Path(keys: ["tree", "b", "under", .integer(number)]), to: ["n": .integer(number)])
+          NodePath(keys: ["tree", "b", "under", .integer(number)]), to: ["n": .integer(number)])
       }
     }
     try database.write(metadata: ["step": "remove"]) { tx in
@@ -126,7 +126,7 @@ enum FixtureContent {
 
   private static func writeLargeThings(to database: Database) throws {
     try database.write(metadata: ["step": "large record"]) { tx in
-      var record = Record()
+      var record = ValueMap()
       for number in 0..<300 as Range<Int64> { record["property \(number)"] = .integer(number) }
       try tx.set("large", to: .map(record))
     }

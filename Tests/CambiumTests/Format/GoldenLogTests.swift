@@ -192,7 +192,7 @@ extension GoldenLogTests {
     var catalog = Catalog()
     try catalog.define("born", as: 0)
     try catalog.define("name", as: 1)
-    let ada = try content.bytes.lend { try Record(stored: $0, catalog) }
+    let ada = try content.bytes.lend { try ValueMap(stored: $0, catalog) }
     #expect(content.kind == .record && ada == ["name": "Ada", "born": 1815])
     #expect(try reader.next() == nil)
   }

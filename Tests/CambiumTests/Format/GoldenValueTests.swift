@@ -159,7 +159,7 @@ struct GoldenKeyTests {
 
   @Test("puts the keys of a path one after the other")
   func path() throws {
-    let path: Path = "users/-5/10111213-1415-1617-1819-1a1b1c1d1e1f/a~1b"
+    let path: NodePath = "users/-5/10111213-1415-1617-1819-1a1b1c1d1e1f/a~1b"
     let bytes = [UInt8](
       hex: """
         03 7573657273 00                        ; text users
@@ -168,8 +168,8 @@ struct GoldenKeyTests {
         03 612F62 00                            ; text a/b
         """)
     #expect(path.bytes.hex == bytes.hex)
-    #expect(try Path(checking: bytes) == path)
-    #expect(Path.root.bytes.isEmpty)
+    #expect(try NodePath(checking: bytes) == path)
+    #expect(NodePath.root.bytes.isEmpty)
   }
 }
 
@@ -197,14 +197,14 @@ struct GoldenRecordTests {
       """)
 
   /// Stores a record whose names have these numbers.
-  static func stored(_ record: Record, _ names: [String: NameID]) throws -> [UInt8] {
+  static func stored(_ record: ValueMap, _ names: [String: NameID]) throws -> [UInt8] {
     var encoder = RecordEncoder()
     return try encoder.encode(record) { try #require(names[$0]) }
   }
 
   @Test("is what the file format says")
   func records() throws {
-    let ada: Record = ["name": "Ada", "born": 1815, "note": .null]
+    let ada: ValueMap = ["name": "Ada", "born": 1815, "note": .null]
     let names: [String: NameID] = ["name": 3, "born": 7, "note": 258, "wide": 65_536]
     #expect(try Self.stored(ada, names).hex == Self.small.hex)
     #expect(try Self.stored(["name": true, "wide": 5], names).hex == Self.large.hex)

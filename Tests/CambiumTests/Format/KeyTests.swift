@@ -189,7 +189,7 @@ extension KeyTests {
     let refusal = DatabaseError.corrupt(reason: "a stored key is not one")
     #expect(throws: refusal) { try bytes.lend { try Key($0) } }
     if !text.utf8.contains(0) {
-      #expect(throws: refusal) { try Path(checking: bytes + [0]) }
+      #expect(throws: refusal) { try NodePath(checking: bytes + [0]) }
     }
   }
 }
@@ -201,7 +201,7 @@ extension KeyTests {
   func canonical() throws {
     let uuid = "0192f0c1-2d3e-7f40-8abc-def012345678"
     for text in ["42", "-5", uuid, "plain"] {
-      #expect(Path(keys: [.text(text), "x"]) == Path(keys: [try Key(text), "x"]))
+      #expect(NodePath(keys: [.text(text), "x"]) == NodePath(keys: [try Key(text), "x"]))
     }
   }
 
@@ -212,7 +212,9 @@ extension KeyTests {
       try database.write { tx in try tx.set("a/b", to: 1) }
       for (text, name) in [("", ""), ("a\u{0}b", "ab"), ("\u{0}", ""), (long, long)] {
         let bad = Key.text(text)
-        for path in [Path(keys: [bad]), Path(keys: ["a", bad]), Path(keys: [bad, "a", 1])] {
+        for path in [
+          NodePath(keys: [bad]), NodePath(keys: ["a", bad]), NodePath(keys: [bad, "a", 1]),
+        ] {
           #expect(path.depth == path.keys.count && path.parent?.depth == path.depth - 1)
           try expectRefused(path, name, database)
         }
@@ -221,8 +223,8 @@ extension KeyTests {
     }
   }
 
-  private func expectRefused(_ path: Path, _ name: String, _ database: Database) throws {
-    let writes: [(borrowing Transaction) throws -> Void] = [
+  private func expectRefused(_ path: NodePath, _ name: String, _ database: Database) throws {
+    let writes: [(borrowing Database.Transaction) throws -> Void] = [
       { try $0.set(path, to: 1) }, { try $0.set(path, to: ["p": 1]) },
       { try $0.increment(path, by: 1) },
       { try $0.append(1, to: path) }, { try $0.move("a/b", to: path) },

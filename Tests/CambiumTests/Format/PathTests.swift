@@ -18,11 +18,11 @@ struct PathTests {
       ("a b/ ", ["a b", " "]),
     ]
     for (text, keys) in cases {
-      #expect(try Path(text).keys == keys)
+      #expect(try NodePath(text).keys == keys)
       let plain = text.hasPrefix("/") ? String(text.dropFirst()) : text
-      #expect(try Path(text).description == plain)
+      #expect(try NodePath(text).description == plain)
     }
-    #expect(Path.root.isRoot && Path.root.keys.isEmpty)
+    #expect(NodePath.root.isRoot && NodePath.root.keys.isEmpty)
   }
 
   @Test(
@@ -32,11 +32,11 @@ struct PathTests {
       ("~1~1", "//"), ("~1\u{301}", "/\u{301}"), ("~0\u{301}", "~\u{301}"),
     ])
   func escapes(_ text: String, _ key: String) throws {
-    let path = try Path(text)
+    let path = try NodePath(text)
     #expect(path.keys == [.text(key)])
     #expect(Array(path.description.utf8) == Array(text.utf8))
-    #expect(Path.escaped(key).utf8.elementsEqual(text.utf8))
-    #expect(try Path("x/\(text)/y").keys == ["x", .text(key), "y"])
+    #expect(NodePath.escaped(key).utf8.elementsEqual(text.utf8))
+    #expect(try NodePath("x/\(text)/y").keys == ["x", .text(key), "y"])
   }
 
   @Test("with a bad key is refused, and the key is named")
@@ -51,15 +51,15 @@ struct PathTests {
       ("~\u{301}0", "~\u{301}0", "after ~ there must be 0 (for ~) or 1 (for /)"),
     ]
     for (text, key, reason) in cases {
-      #expect(throws: DatabaseError.badKey(key, reason: reason), "\(text)") { try Path(text) }
+      #expect(throws: DatabaseError.badKey(key, reason: reason), "\(text)") { try NodePath(text) }
     }
   }
 
   @Test("takes a key that starts with a combining mark for what it is")
   func combiningMarks() throws {
     let key = Key.text("\u{301}a")
-    for text in ["\u{301}a", "/\u{301}a"] { #expect(try Path(text).keys == [key], "\(text)") }
-    for text in ["x/\u{301}a", "/x/\u{301}a"] { #expect(try Path(text).keys == ["x", key]) }
+    for text in ["\u{301}a", "/\u{301}a"] { #expect(try NodePath(text).keys == [key], "\(text)") }
+    for text in ["x/\u{301}a", "/x/\u{301}a"] { #expect(try NodePath(text).keys == ["x", key]) }
   }
 
   @Test("has the text and the keys that it was made from", arguments: FormatSeeds.first(6))
@@ -67,12 +67,12 @@ struct PathTests {
     var random = FormatRandom(seed: seed)
     for _ in 0..<500 {
       let keys = (0..<random.below(8)).map { _ in random.key() }
-      let path = Path(keys: keys)
+      let path = NodePath(keys: keys)
       #expect(path.keys == keys, "seed \(seed)")
-      #expect(try Path(path.description) == path, "\(path), seed \(seed)")
-      #expect(try Path("/" + path.description) == path, "\(path), seed \(seed)")
-      #expect(try Path(checking: path.bytes) == path, "\(path), seed \(seed)")
-      #expect(keys.reduce(Path.root) { $0.appending($1) } == path, "seed \(seed)")
+      #expect(try NodePath(path.description) == path, "\(path), seed \(seed)")
+      #expect(try NodePath("/" + path.description) == path, "\(path), seed \(seed)")
+      #expect(try NodePath(checking: path.bytes) == path, "\(path), seed \(seed)")
+      #expect(keys.reduce(NodePath.root) { $0.appending($1) } == path, "seed \(seed)")
     }
   }
 
@@ -81,13 +81,13 @@ struct PathTests {
     var random = FormatRandom(seed: 100 + seed)
     for _ in 0..<500 {
       let keys = (0..<random.below(8)).map { _ in random.key() }
-      let path = Path(keys: keys)
+      let path = NodePath(keys: keys)
       #expect(path.depth == keys.count && path.isRoot == keys.isEmpty)
       #expect(path.last == keys.last, "seed \(seed)")
-      #expect(path.parent == (keys.isEmpty ? nil : Path(keys: keys.dropLast())), "seed \(seed)")
+      #expect(path.parent == (keys.isEmpty ? nil : NodePath(keys: keys.dropLast())), "seed \(seed)")
       #expect(path.parentCount == path.parent?.bytes.count ?? 0)
       let place = random.below(keys.count + 1)
-      let (above, below) = (Path(keys: keys[..<place]), Path(keys: keys[place...]))
+      let (above, below) = (NodePath(keys: keys[..<place]), NodePath(keys: keys[place...]))
       #expect(path.isWithin(above) && path.relative(to: above) == below, "seed \(seed)")
       #expect(above.appending(below) == path)
     }
@@ -95,16 +95,18 @@ struct PathTests {
 
   @Test("lies within another only by whole keys")
   func within() throws {
-    let ancestor: Path = "users/ada"
-    for path: Path in ["users/ada", "users/ada/x", "users/ada/x/y"] {
+    let ancestor: NodePath = "users/ada"
+    for path: NodePath in ["users/ada", "users/ada/x", "users/ada/x/y"] {
       #expect(path.isWithin(ancestor) && path.isWithin(.root))
     }
-    for path in ["users/ad", "users/adam", "users", "ada", "", "users/ada~1x"] as [Path] {
+    for path in ["users/ad", "users/adam", "users", "ada", "", "users/ada~1x"] as [NodePath] {
       #expect(!path.isWithin(ancestor) && path.relative(to: ancestor) == nil)
     }
-    let (composed, combining): (Path, Path) = ("é/x", "e\u{301}/x")
+    let (composed, combining): (NodePath, NodePath) = ("é/x", "e\u{301}/x")
     #expect(!combining.isWithin("é") && composed != combining)
-    #expect(!("users/1" as Path).isWithin("users/10") && !("users/10" as Path).isWithin("users/1"))
+    #expect(
+      !("users/1" as NodePath).isWithin("users/10") && !("users/10" as NodePath).isWithin("users/1")
+    )
   }
 
   @Test("is in path order: a node, then what is below it, by key", arguments: FormatSeeds.first(4))
@@ -112,7 +114,7 @@ struct PathTests {
     var random = FormatRandom(seed: 200 + seed)
     let keys = (0..<6).map { _ in random.key() } + ["a", "ab", "a\u{1}", 1, -1]
     let paths = (0..<150).map { _ in
-      Path(keys: (0..<random.below(5)).map { _ in random.pick(keys) })
+      NodePath(keys: (0..<random.below(5)).map { _ in random.pick(keys) })
     }
     for a in paths {
       for b in paths {
@@ -130,15 +132,15 @@ struct PathTests {
       "03 FF 00", "03 61 00 00", "03" + String(repeating: "61", count: 481) + "00",
     ]
     for hex in damaged {
-      #expect(throws: DatabaseError.self, "\(hex)") { try Path(checking: [UInt8](hex: hex)) }
+      #expect(throws: DatabaseError.self, "\(hex)") { try NodePath(checking: [UInt8](hex: hex)) }
     }
   }
 
   @Test("of 10,000 keys is walked without recursion")
   func depth() throws {
     let keys = (0..<10_000).map { Key.integer(Int64($0)) }
-    let path = Path(keys: keys)
+    let path = NodePath(keys: keys)
     #expect(path.depth == 10_000 && path.keys == keys && path.last == 9_999)
-    #expect(try Path(path.description) == path)
+    #expect(try NodePath(path.description) == path)
   }
 }

@@ -86,8 +86,8 @@ extension FormatRandom {
     }
   }
 
-  mutating func path(upTo depth: Int = 6) -> Path {
-    Path(keys: (0..<below(depth + 1)).map { _ in key() })
+  mutating func path(upTo depth: Int = 6) -> NodePath {
+    NodePath(keys: (0..<below(depth + 1)).map { _ in key() })
   }
 
   mutating func uuid() -> UUID { uuid(bytes(16)) }
@@ -173,8 +173,8 @@ extension FormatRandom {
   }
 
   /// A record, with names from a closure.
-  mutating func record(depth: Int, _ name: (inout FormatRandom) -> String) -> Record {
-    var record = Record()
+  mutating func record(depth: Int, _ name: (inout FormatRandom) -> String) -> ValueMap {
+    var record = ValueMap()
     for _ in 0..<below(6) { record[name(&self)] = value(depth: depth - 1) }
     return record
   }

@@ -24,7 +24,7 @@ struct RecordCodingTests {
     return catalog
   }
 
-  private static func encode(_ record: Record, _ catalog: Catalog) throws -> [UInt8] {
+  private static func encode(_ record: ValueMap, _ catalog: Catalog) throws -> [UInt8] {
     var encoder = RecordEncoder()
     return try encoder.encode(record) { try #require(catalog.id(of: $0)) }
   }
@@ -34,11 +34,11 @@ struct RecordCodingTests {
     var random = FormatRandom(seed: seed)
     let catalog = try Self.catalog(60, &random)
     for _ in 0..<150 {
-      var record = Record()
+      var record = ValueMap()
       for _ in 0..<random.below(20) { record[random.pick(catalog.names)] = random.value(depth: 2) }
       let stored = try Self.encode(record, catalog)
       try stored.lend { bytes in
-        #expect(areExactlyEqual(.map(try Record(stored: bytes, catalog)), .map(record)))
+        #expect(areExactlyEqual(.map(try ValueMap(stored: bytes, catalog)), .map(record)))
         let table = try RecordTable(bytes)
         #expect(table.count == record.count)
         for (id, name) in catalog.names.enumerated() {
@@ -54,7 +54,7 @@ struct RecordCodingTests {
   func builder(seed: UInt64) throws {
     var random = FormatRandom(seed: 100 + seed)
     let catalog = try Self.catalog(20, &random)
-    var record = Record()
+    var record = ValueMap()
     var builder = RecordBuilder()
     for _ in 0..<300 {
       let name = random.pick(catalog.names)
@@ -69,7 +69,7 @@ struct RecordCodingTests {
   @Test("is small up to 255 properties, 65,535 bytes and name 65,535")
   func forms() throws {
     let numbers = Dictionary(uniqueKeysWithValues: (0..<256).map { ("n\($0)", NameID($0)) })
-    let many = Record(numbers.keys.map { (name: $0, value: .integer(1)) })
+    let many = ValueMap(numbers.keys.map { (name: $0, value: .integer(1)) })
     try expectForm(many, numbers, isLarge: true)
     var fewer = many
     fewer["n7"] = nil
@@ -86,7 +86,7 @@ struct RecordCodingTests {
   }
 
   private func expectForm(
-    _ record: Record, _ names: [String: NameID], isLarge: Bool,
+    _ record: ValueMap, _ names: [String: NameID], isLarge: Bool,
     location: SourceLocation = #_sourceLocation
   ) throws {
     let stored = try GoldenRecordTests.stored(record, names)
@@ -107,7 +107,7 @@ struct RecordCodingTests {
   func encoder() throws {
     struct Refused: Error {}
     let names: [String: NameID] = ["a": 5, "b": 3, "c": 9]
-    let records: [Record] = [
+    let records: [ValueMap] = [
       ["a": 1, "b": 2], ["b": 3, "a": 4], [:], ["a": 1], ["c": 1], ["a": 5, "b": 6],
     ]
     var encoder = RecordEncoder()

@@ -91,7 +91,7 @@ extension StoredThing {
   }
 
   private static func readMembers(_ bytes: [UInt8]) throws {
-    let record = try bytes.lend { try Record(stored: $0, catalog) }
+    let record = try bytes.lend { try ValueMap(stored: $0, catalog) }
     _ = record.hashValue
   }
 
@@ -130,8 +130,8 @@ extension StoredThing {
       _ = try $0.lend { try Key($0) }.description
     },
     unchecked("path", GoldenPath.bytes) {
-      let path = try Path(checking: $0)
-      guard Path(keys: path.keys) == path, path.depth == path.keys.count else {
+      let path = try NodePath(checking: $0)
+      guard NodePath(keys: path.keys) == path, path.depth == path.keys.count else {
         throw DatabaseError.misuse(reason: "\(path) is not its keys")
       }
     },

@@ -84,7 +84,7 @@ struct ValueRoundTripTests {
       #expect(a == b, "Swift's own comparison has changed")
       #expect(try Self.roundTrip(.string(a)) != Self.roundTrip(.string(b)))
       #expect(Value.string(a) != .string(b))
-      let both = Record([(name: a, value: .integer(1)), (name: b, value: .integer(2))])
+      let both = ValueMap([(name: a, value: .integer(1)), (name: b, value: .integer(2))])
       #expect(both.count == 2)
       try Self.roundTrip(.map(both))
     }
@@ -150,8 +150,10 @@ struct ValueRoundTripTests {
       try Self.roundTrip(.uuid(uuid))
       try Self.roundTrip(.blob(Blob(hash: [UInt8](repeating: byte, count: 32), size: .max)))
     }
-    let deep = Path(keys: (0..<10_000).map { Key.integer(Int64($0)) })
-    for path in [.root, "a", "a/-1/~0~1", deep] as [Path] { try Self.roundTrip(.reference(path)) }
+    let deep = NodePath(keys: (0..<10_000).map { Key.integer(Int64($0)) })
+    for path in [.root, "a", "a/-1/~0~1", deep] as [NodePath] {
+      try Self.roundTrip(.reference(path))
+    }
   }
 }
 

@@ -35,7 +35,7 @@ struct Gadget: Cambium.Model, Equatable {
       Case("inUse", State.inUse) { if case .inUse(let part) = $0 { part } else { nil } })
   }
 
-  static let schema = Schema<Gadget>("gadgets")
+  static let schema = ModelSchema<Gadget>("gadgets")
 }
 
 /// Somebody who knows others, perhaps themselves.
@@ -53,14 +53,14 @@ struct Person: Cambium.Model, Equatable {
     var airport: Airport.ID?
   }
 
-  static let schema = Schema<Person>("people") { Property(\.age).rejected(outside: 0...150) }
+  static let schema = ModelSchema<Person>("people") { Property(\.age).rejected(outside: 0...150) }
 }
 
 /// Nested values by names that are data.
 struct Depot: Cambium.Model, Equatable {
   var id = ID()
   var stock: [String: Gadget.Part] = [:]
-  static let schema = Schema<Depot>("depots")
+  static let schema = ModelSchema<Depot>("depots")
 }
 
 /// A value that absence stands for, and numbers that only JSON and the app know.
@@ -75,7 +75,7 @@ struct Gauge: Cambium.Model, Equatable {
     var high: UInt64 = 0
   }
 
-  static let schema = Schema<Gauge>("gauges") { Property(\.delay).defaultOnEmpty() }
+  static let schema = ModelSchema<Gauge>("gauges") { Property(\.delay).defaultOnEmpty() }
 }
 
 /// Two names that become one.
@@ -83,7 +83,7 @@ struct Twins: Cambium.Model {
   var id = ID()
   var theName = ""
   var the_name = ""
-  static let schema = Schema<Twins>("twins")
+  static let schema = ModelSchema<Twins>("twins")
 }
 
 /// Two types of one name.
@@ -93,7 +93,7 @@ enum Shop {
     var id = ID()
     var price = 0
     var madeOf: Yard.Item.ID?
-    static let schema = Schema<Item>("shop-items")
+    static let schema = ModelSchema<Item>("shop-items")
   }
 }
 
@@ -102,6 +102,6 @@ enum Yard {
     typealias Key = String
     var id = ID()
     var weight = 0
-    static let schema = Schema<Item>("yard-items")
+    static let schema = ModelSchema<Item>("yard-items")
   }
 }

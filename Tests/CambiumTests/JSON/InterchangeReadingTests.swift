@@ -192,7 +192,7 @@ struct InterchangeReadingTests {
     var definition = CollectionDefinition()
     definition.keys = .string
     definition.properties = [PropertyDefinition("departureDelay", .integer)]
-    func text(_ record: Record, _ profile: InterchangeProfile) throws -> String {
+    func text(_ record: ValueMap, _ profile: InterchangeProfile) throws -> String {
       var writer = InterchangeEncoder(profile)
       return try CollectionInterchange("flights", definition).write(record, "a", &writer)
         .json(profile)
@@ -203,7 +203,7 @@ struct InterchangeReadingTests {
     #expect(
       try text(["departure_delay": 1, "departureDelay": 2], .standard)
         == #"{"departureDelay":2,"departure_delay":1,"id":"a"}"#)
-    for record: Record in [["id": "b"], ["departure_delay": 1]] {
+    for record: ValueMap in [["id": "b"], ["departure_delay": 1]] {
       let error = #expect(throws: DatabaseError.self) { try text(record, snake) }
       #expect(error.map { "\($0)" }?.contains("flights/a: ") ?? false)
     }
@@ -211,7 +211,7 @@ struct InterchangeReadingTests {
     definition.properties = [
       PropertyDefinition("place", .string), PropertyDefinition("place.latitude", .double),
     ]
-    let record: Record = ["place": "JFK", "place.latitude": 40.5]
+    let record: ValueMap = ["place": "JFK", "place.latitude": 40.5]
     #expect(throws: DatabaseError.self) { try text(record, .standard) }
     let dotted = InterchangeProfile { $0.nesting = .dottedNames }
     #expect(try text(record, dotted) == #"{"id":"a","place":"JFK","place.latitude":40.5}"#)

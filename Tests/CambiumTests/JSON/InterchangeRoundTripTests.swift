@@ -56,7 +56,7 @@ struct InterchangeRoundTripTests {
       let model = random.everything()
       let text = try model.json(profile)
       let parsed = try JSONSerialization.jsonObject(with: Data(text.utf8))
-      let dictionary = Record(try model.dictionary(profile).map { (name: $0, value: $1) })
+      let dictionary = ValueMap(try model.dictionary(profile).map { (name: $0, value: $1) })
       let difference = Self.difference(parsed, .map(dictionary), at: "")
       #expect(difference == nil, "seed \(seed), \(profile)")
     }

@@ -131,7 +131,7 @@ struct ArchiveTests {
       let told = try tell(database)
       #expect(told.map(\.sequence.rawValue) == Array(1...told.count).map { UInt64($0) })
       #expect(told.allSatisfy { $0.operations.count == $0.operationCount })
-      let paths = told.flatMap(\.operations).compactMap { operation -> Path? in
+      let paths = told.flatMap(\.operations).compactMap { operation -> NodePath? in
         if case .set(let path, _) = operation { path } else { nil }
       }
       #expect(paths.contains("n/2") && !paths.contains("n/3"))

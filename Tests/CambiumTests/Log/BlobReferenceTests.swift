@@ -24,7 +24,7 @@ struct BlobReferenceTests {
 
   /// Every way to store a value that holds one.
   static let ways:
-    [(name: String, write: @Sendable (borrowing Transaction, Value) throws -> Void)] = [
+    [(name: String, write: @Sendable (borrowing Database.Transaction, Value) throws -> Void)] = [
       ("set", { try $0.set("x", to: $1) }),
       ("set, in an array", { try $0.set("x", to: [1, [$1]]) }),
       ("set, in a record", { try $0.set("x", to: ["a": 1, "b": $1]) }),

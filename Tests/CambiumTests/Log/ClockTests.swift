@@ -50,7 +50,7 @@ struct ClockTests {
   private func write(_ database: Database, at date: Date) throws {
     clock.now = date
     try database.write { tx in
-      try tx.set(Path(keys: ["n", .integer(Int64(tx.sequence.rawValue))]), to: 1)
+      try tx.set(NodePath(keys: ["n", .integer(Int64(tx.sequence.rawValue))]), to: 1)
     }
   }
 

@@ -111,7 +111,7 @@ struct LogReadingTests {
       }
       try database.write { tx in
         for index in 0..<18 {
-          try tx.set(Path(keys: ["large", .integer(Int64(index))]), to: content(index))
+          try tx.set(NodePath(keys: ["large", .integer(Int64(index))]), to: content(index))
         }
       }
       try database.write { tx in try tx.remove("large/3") }
@@ -121,7 +121,7 @@ struct LogReadingTests {
       #expect(parts == 3)
       try database.rebuild()
       for index in 0..<18 {
-        let path = Path(keys: ["large", .integer(Int64(index))])
+        let path = NodePath(keys: ["large", .integer(Int64(index))])
         #expect(try database.read(at: .sequence(1)) { try $0[path].value } == content(index))
         #expect(try database.read { try $0[path].value } == (index == 3 ? nil : content(index)))
       }

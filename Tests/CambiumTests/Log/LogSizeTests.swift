@@ -17,7 +17,7 @@ struct LogSizeTests {
     try withDatabase { database in
       try database.write { tx in
         for item in 0..<10_000 as Range<Int64> {
-          try tx.set(Path(keys: ["items", .integer(item)]), to: ["price": 0])
+          try tx.set(NodePath(keys: ["items", .integer(item)]), to: ["price": 0])
         }
       }
       try database.compact(upTo: 1)
@@ -25,7 +25,7 @@ struct LogSizeTests {
       for _ in 0..<50 {
         try database.write { tx in
           for _ in 0..<1_000 {
-            let path = Path(keys: ["items", .integer(Int64(random.below(10_000)))])
+            let path = NodePath(keys: ["items", .integer(Int64(random.below(10_000)))])
             try tx.update(path, ["price": .integer(Int64(random.below(1_000_000)))])
           }
         }

@@ -19,7 +19,7 @@ final class EditedLog: Sendable {
     let database = try Database(at: path)
     for number in 1...EditedLog.count {
       try database.write(metadata: ["number": "\(number)"]) { tx in
-        try tx.set(Path(keys: ["nodes", .integer(Int64(number))]), to: .integer(Int64(number)))
+        try tx.set(NodePath(keys: ["nodes", .integer(Int64(number))]), to: .integer(Int64(number)))
         try tx.set("latest", to: ["number": .integer(Int64(number))])
       }
     }

@@ -46,7 +46,7 @@ struct TagTests {
         Issue.record("\(String(describing: error))")
         return
       }
-      #expect(try database.tags == [Tag(name: "x", sequence: 1)])
+      #expect(try database.tags == [CommitTag(name: "x", sequence: 1)])
     }
   }
 

@@ -51,7 +51,7 @@ struct BackupBlobTests {
       for (index, content) in contents.enumerated() {
         let blob = try database.store(content)
         try database.write { tx in
-          try tx.set(Path(keys: ["files", .integer(Int64(index))]), to: .blob(blob))
+          try tx.set(NodePath(keys: ["files", .integer(Int64(index))]), to: .blob(blob))
         }
         blobs.append(blob)
         if index % 9 == 8 { try database.backUp(to: backup) }
@@ -81,7 +81,7 @@ struct BackupBlobTests {
       try database.write { tx in
         for index in 0..<2_000 {
           let blob = try tx.store(Self.content(.random(in: 0..<400, using: &generator), &generator))
-          try tx.set(Path(keys: ["files", .integer(Int64(index))]), to: .blob(blob))
+          try tx.set(NodePath(keys: ["files", .integer(Int64(index))]), to: .blob(blob))
         }
       }
       try database.backUp(to: backup)

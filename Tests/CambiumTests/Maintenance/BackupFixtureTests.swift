@@ -61,7 +61,7 @@ struct BackupFixtureTests {
     #expect(checked.parts == 3 && checked.damage.count == 1)
     #expect(checked.damage.first?.contains("refers to the blob 8081828384858687") == true)
     #expect(checked.moments == [0...28, 29...30])
-    #expect(checked.tags == [Tag(name: "released", sequence: 28)])
+    #expect(checked.tags == [CommitTag(name: "released", sequence: 28)])
     let start = try PieceReader("\(Self.backup)/part-3").next()
     let head = try #require(start).content.lend { try PartStart($0) }.head
     #expect(head.sequence == 28)

@@ -173,7 +173,7 @@ struct BackupTests {
         for _ in 0..<count {
           try database.write { tx in
             let number = Int64(tx.sequence.rawValue)
-            try tx.set(Path(keys: ["n", .integer(number % 50)]), to: .integer(number))
+            try tx.set(NodePath(keys: ["n", .integer(number % 50)]), to: .integer(number))
             try tx.set("noise", to: .data(Data(noise)))
           }
         }
@@ -205,7 +205,7 @@ struct BackupTests {
         try place.withRestored(.sequence(moment)) { restored in
           let number = Int64(moment.rawValue)
           if number == 0 { return }
-          let path = Path(keys: ["n", .integer(number % 50)])
+          let path = NodePath(keys: ["n", .integer(number % 50)])
           let value = try restored.read { try $0[path].value }
           #expect(value == .integer(number))
         }

@@ -20,7 +20,8 @@ struct BlobSweepTests {
       let blobs = try (0..<7).map { try database.store(content($0)) }
       try database.write { tx in
         for (number, blob) in blobs.prefix(6).enumerated() {
-          try tx.set(Path(keys: ["b", .integer(Int64(number))]), to: ["it": .array([.blob(blob)])])
+          try tx.set(
+            NodePath(keys: ["b", .integer(Int64(number))]), to: ["it": .array([.blob(blob)])])
         }
       }
       try database.write { tx in
@@ -112,7 +113,7 @@ struct BlobSweepTests {
       isBrokenOff = try place.use { database in
         let blobs = try (0..<4).map { try database.store(content($0)) }
         for (number, blob) in blobs.enumerated() {
-          let path = Path(keys: ["b", .integer(Int64(number))])
+          let path = NodePath(keys: ["b", .integer(Int64(number))])
           try database.write { tx in try tx.set(path, to: .blob(blob)) }
           try database.write { tx in try tx.remove(path) }
         }

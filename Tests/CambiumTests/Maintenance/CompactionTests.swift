@@ -113,7 +113,7 @@ struct CompactionTests {
       try database.write { tx in
         for number in 0..<500 as Range<Int64> {
           try tx.set(
-            Path(keys: ["a", .integer(number % 7), .integer(number)]), to: .integer(number))
+            NodePath(keys: ["a", .integer(number % 7), .integer(number)]), to: .integer(number))
         }
         try tx.set("kept", to: true)
       }
@@ -371,7 +371,7 @@ extension Database {
   func writeCounts(_ numbers: ClosedRange<Int64>) throws {
     for number in numbers {
       try self.write { tx in
-        let path = Path(keys: ["n", .integer(number % 10 < 5 ? 5 : number % 5)])
+        let path = NodePath(keys: ["n", .integer(number % 10 < 5 ? 5 : number % 5)])
         try tx.set(path, to: ["count": .integer(number), "text": "a text that is the same"])
         if number % 4 == 0 { try tx.set("tree/a/b", to: .integer(number)) }
         if number % 4 == 2 { try tx.remove("tree") }

@@ -13,7 +13,7 @@ import Testing
 struct ErasureCheckpointTests {
   private static let secret = Array("Ada Lovelace, born in 1815".utf8)
   private static let key = Array("subject-of-the-erasure".utf8)
-  private static let place = Path(keys: ["users", .text("subject-of-the-erasure")])
+  private static let place = NodePath(keys: ["users", .text("subject-of-the-erasure")])
 
   enum Past: CaseIterable, Sendable {
     /// The whole log is there.
@@ -35,7 +35,7 @@ struct ErasureCheckpointTests {
       for number in 1...40 as ClosedRange<Int64> {
         try database.write { tx in
           try tx.set(Self.place, to: ["name": .string(secret), "number": .integer(number)])
-          try tx.set(Path(keys: ["n", .integer(number)]), to: .integer(number))
+          try tx.set(NodePath(keys: ["n", .integer(number)]), to: .integer(number))
         }
       }
       database.finishCheckpoint()

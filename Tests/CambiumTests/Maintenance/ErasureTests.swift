@@ -32,8 +32,12 @@ struct ErasureTests {
   @Test("goes on where a place takes that of another below it")
   func followed() throws {
     try place.use { database in
-      for path: Path in ["c/d/f", "c/d/g", "p/w"] { try database.write { try $0.set(path, to: 1) } }
-      let moves: [(Path, Path)] = [("c/d/f", "r"), ("c/d", "q/z"), ("p", "q"), ("q/w", "c/d/e")]
+      for path: NodePath in ["c/d/f", "c/d/g", "p/w"] {
+        try database.write { try $0.set(path, to: 1) }
+      }
+      let moves: [(NodePath, NodePath)] = [
+        ("c/d/f", "r"), ("c/d", "q/z"), ("p", "q"), ("q/w", "c/d/e"),
+      ]
       for (source, destination) in moves {
         try database.write { tx in
           if destination == "q" { try tx.remove("q") }
@@ -233,7 +237,7 @@ struct ErasureTests {
   func refused() throws {
     try place.fill(3)
     let before = try place.names
-    for path in ["n/4", "", "m"] as [Path] {
+    for path in ["n/4", "", "m"] as [NodePath] {
       #expect(throws: DatabaseError.self) { try Database.erase(path, at: place.path) }
     }
     try place.use { _ in
@@ -353,9 +357,9 @@ private struct ErasureCourse {
 
   /// Rows without what is at some places. When a record with an erased property was last changed,
   /// and whether there still is one, is left open.
-  private static func rows(_ rows: [Row], without places: [Path]) -> [Row] {
+  private static func rows(_ rows: [Row], without places: [NodePath]) -> [Row] {
     var left = rows.filter { row in !places.contains { row.path.isWithin($0) } }
-    var counts: [Path: Int] = [:]
+    var counts: [NodePath: Int] = [:]
     for row in left { counts[row.path.parent ?? .root, default: 0] += 1 }
     for index in left.indices {
       left[index].childCount = counts[left[index].path] ?? 0

@@ -20,9 +20,9 @@ struct EtcdTests {
 
   init() throws { place = try Place() }
 
-  private static func step(_ tx: borrowing Transaction) throws -> SequenceNumber {
+  private static func step(_ tx: borrowing Database.Transaction) throws -> SequenceNumber {
     try tx.increment("count", by: 1)
-    try tx.set(Path(keys: ["n", .integer(Int64(tx.sequence.rawValue))]), to: 1)
+    try tx.set(NodePath(keys: ["n", .integer(Int64(tx.sequence.rawValue))]), to: 1)
     return tx.sequence
   }
 

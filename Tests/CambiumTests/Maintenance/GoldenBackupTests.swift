@@ -159,7 +159,7 @@ struct GoldenBackupTests {
     end.retention = Retention(transactions: 1_000, duration: .seconds(10_000_000))
     end.retention.archives = true
     end.retention.consumerLagMax = 7
-    end.tags = [Tag(name: "é", sequence: 1), Tag(name: "release", sequence: 2)]
+    end.tags = [CommitTag(name: "é", sequence: 1), CommitTag(name: "release", sequence: 2)]
     end.blobs = [GoldenLogTests.blob.hash]
     #expect(end.stored().hex == Self.end.hex)
     #expect(try Self.end.lend { try PartEnd($0) } == end)

@@ -28,9 +28,9 @@ struct DamagedLogTests {
   }
 
   /// Transaction `number` makes a node with a property of its own, and changes a common one.
-  private static func write(_ number: UInt64, _ tx: borrowing Transaction) throws {
+  private static func write(_ number: UInt64, _ tx: borrowing Database.Transaction) throws {
     try tx.set(
-      Path(keys: ["n", .integer(Int64(number))]),
+      NodePath(keys: ["n", .integer(Int64(number))]),
       to: ["p\(number)": .integer(Int64(number)), "kind": "node"])
     try tx.set("last", to: .integer(Int64(number)))
   }
@@ -113,7 +113,7 @@ struct DamagedLogTests {
 
   @Test("that the state has not seen to its end is read up to the damage")
   func behind() throws {
-    for node in ["x", "y", "z"] as [Path] { try place.appendToLog(node, 1) }
+    for node in ["x", "y", "z"] as [NodePath] { try place.appendToLog(node, 1) }
     try place.damageRecord(SequenceNumber(Self.count + 2))
     try place.use({ $0.diagnostics = heard.add }) { (database: Database) throws in
       #expect(try database.head == SequenceNumber(Self.count + 1))
@@ -278,7 +278,7 @@ struct DamagedLogTests {
       for number in 1...400 as ClosedRange<Int64> {
         try database.write {
           let text = String(repeating: "x", count: 300)
-          try $0.set(Path(keys: ["n", .integer(number)]), to: .string(text))
+          try $0.set(NodePath(keys: ["n", .integer(number)]), to: .string(text))
         }
       }
     }
@@ -304,7 +304,7 @@ struct DamagedLogTests {
       let lost = Set(found.lost.map(\.sequence.rawValue))
       for number in 1...400 as ClosedRange<Int64> {
         #expect(
-          try (database.read { try $0[Path(keys: ["n", .integer(number)])].value } == nil)
+          try (database.read { try $0[NodePath(keys: ["n", .integer(number)])].value } == nil)
             == lost.contains(UInt64(number)))
       }
     }

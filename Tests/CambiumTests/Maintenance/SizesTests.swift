@@ -80,7 +80,7 @@ struct SizesTests {
     try withDatabase { database in
       try database.write { tx in
         for number in 0..<20_000 as Range<Int64> {
-          try tx.set(Path(keys: [.integer(number)]), to: .integer(number))
+          try tx.set(NodePath(keys: [.integer(number)]), to: .integer(number))
         }
         try tx.set("large", to: .string(String(repeating: "x", count: 100_000)))
       }
@@ -97,7 +97,7 @@ struct SizesTests {
     try withDatabase { database in
       try database.write { tx in
         for number in 0..<50 as Range<Int64> {
-          try tx.set(Path(keys: ["a", .integer(number % 3), .integer(number)]), to: ["n": 1])
+          try tx.set(NodePath(keys: ["a", .integer(number % 3), .integer(number)]), to: ["n": 1])
         }
         try tx.set("b", to: 1)
       }
@@ -118,7 +118,7 @@ struct SizesTests {
     try withDatabase { database in
       try database.write { tx in
         for number in 0..<5_000 as Range<Int64> {
-          try tx.set(Path(keys: ["n", .integer(number)]), to: 1)
+          try tx.set(NodePath(keys: ["n", .integer(number)]), to: 1)
         }
       }
       #expect(throws: CancellationError.self) {

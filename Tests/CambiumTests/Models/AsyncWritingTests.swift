@@ -15,7 +15,7 @@ struct AsyncWritingTests {
     var text = ""
     var reads = 0
 
-    static let schema = Schema<Note>("notes") {
+    static let schema = ModelSchema<Note>("notes") {
       Property(\.text).validated("must not be empty") { !$0.isEmpty }
     }
   }

@@ -12,7 +12,7 @@ struct ClaimingTests {
     typealias Key = Int
     var id = ID()
     var name = ""
-    static let schema = Schema<Team>("teams") { Unique(\.name) }
+    static let schema = ModelSchema<Team>("teams") { Unique(\.name) }
   }
 
   struct Player: Cambium.Model {
@@ -20,7 +20,7 @@ struct ClaimingTests {
     var id = ID()
     var team: Team.ID?
     var number = 0
-    static let schema = Schema<Player>("players") {
+    static let schema = ModelSchema<Player>("players") {
       Property(\.team).onDelete(.cascade)
       Property(\.number).rejected(below: 0)
     }
@@ -30,7 +30,7 @@ struct ClaimingTests {
     typealias Key = Int
     var id = ID()
     var name = ""
-    static let schema = Schema<Club>("teams")
+    static let schema = ModelSchema<Club>("teams")
   }
 
   struct Team2: Cambium.Model {
@@ -38,8 +38,8 @@ struct ClaimingTests {
     var id = ID()
     var name = ""
     var city = "Delft"
-    static let schema: Schema<Team2> = {
-      Schema("teams") { Unique(\.name, \.city) }
+    static let schema: ModelSchema<Team2> = {
+      ModelSchema("teams") { Unique(\.name, \.city) }
     }()
   }
 

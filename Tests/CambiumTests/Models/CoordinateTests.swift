@@ -14,7 +14,7 @@ struct CoordinateTests {
     var id = ID()
     var place = Coordinate()
 
-    static let schema = Schema<Station>("stations") { Index(\.place.latitude) }
+    static let schema = ModelSchema<Station>("stations") { Index(\.place.latitude) }
   }
 
   @Test("is as far from another as is known")

@@ -14,7 +14,7 @@ struct DanglingReferenceTests {
     var id = ID()
     var name = ""
     var best: Book.ID?
-    static let schema = Schema<Author>("authors") { Property(\.best).onDelete(.nullify) }
+    static let schema = ModelSchema<Author>("authors") { Property(\.best).onDelete(.nullify) }
   }
 
   struct Book: Cambium.Model, Equatable {
@@ -25,7 +25,7 @@ struct DanglingReferenceTests {
     var owner: Author.ID?
     var readers: [Author.ID] = []
     var loose: Author.ID?
-    static let schema = Schema<Book>("books") {
+    static let schema = ModelSchema<Book>("books") {
       Property(\.author).onDelete(.nullify)
       Property(\.editor).onDelete(.deny)
       Property(\.owner).onDelete(.cascade)
@@ -46,7 +46,7 @@ struct DanglingReferenceTests {
     struct Loose: Cambium.Model {
       var id = ID()
       var author: Author.ID?
-      static let schema = Schema<Loose>("loose") {
+      static let schema = ModelSchema<Loose>("loose") {
         Property(\.author).onDelete(.nullify).mustExist(false)
       }
     }

@@ -35,8 +35,8 @@ struct DefaultItem: Cambium.Model, Equatable {
   }
 
   static let initial = Mutex<[String: Value]>([:])
-  static let schemas = Mutex<[Schema<DefaultItem>]>([])
-  static var schema: Schema<DefaultItem> { schemas.withLock { $0[$0.count - 1] } }
+  static let schemas = Mutex<[ModelSchema<DefaultItem>]>([])
+  static var schema: ModelSchema<DefaultItem> { schemas.withLock { $0[$0.count - 1] } }
 
   static let names = ["country", "level", "ratio", "flag", "note", "rank", "number", "tags"]
 
@@ -79,7 +79,7 @@ struct DefaultLink: Cambium.Model {
   typealias Key = Int
   var id = ID()
   var item = DefaultItem.ID()
-  static let schema = Schema<DefaultLink>("links") { Property(\.item).preview(\.country) }
+  static let schema = ModelSchema<DefaultLink>("links") { Property(\.item).preview(\.country) }
 }
 
 /// Lines that are put together.

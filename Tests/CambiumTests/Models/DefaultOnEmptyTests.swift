@@ -14,7 +14,7 @@ struct DefaultOnEmptyTests {
     var level = 3
     var limit: Int? = 9
 
-    static let schema = Schema<Gauge>("gauges") {
+    static let schema = ModelSchema<Gauge>("gauges") {
       Property(\.level).defaultOnEmpty()
       Property(\.limit).defaultOnEmpty()
       Index(\.limit)
@@ -70,7 +70,7 @@ struct DefaultOnEmptyTests {
     var prices: [String: Int] = [:]
     var lines: [String] = []
 
-    static let schema = Schema<Post>("posts") {
+    static let schema = ModelSchema<Post>("posts") {
       Property(\.likes).defaultOnEmpty()
       Property(\.shares).defaultOnEmpty().clamped(to: 0...9)
       Property(\.stars).defaultOnEmpty()
@@ -124,7 +124,7 @@ struct DefaultOnEmptyTests {
   func asked() throws {
     try withGauges { database, gauges in
       let query = database.query(Gauge.self)
-      func numbers(_ query: Query<Gauge>) throws -> [Int] {
+      func numbers(_ query: ModelQuery<Gauge>) throws -> [Int] {
         try query.fetch().map(\.number).sorted()
       }
       func wanted(_ holds: (Gauge) -> Bool) -> [Int] { gauges.filter(holds).map(\.number) }

@@ -13,7 +13,7 @@ struct DefaultTests {
     var id = ID()
     var name = ""
     var nick: String?
-    static let schema = Schema<User1>("users")
+    static let schema = ModelSchema<User1>("users")
   }
 
   struct User2: Cambium.Model, Equatable {
@@ -23,7 +23,7 @@ struct DefaultTests {
     var nick = "none"
     var country = "NL"
     var level = 3
-    static let schema = Schema<User2>("users") {
+    static let schema = ModelSchema<User2>("users") {
       Property(\.country).required()
       Property(\.nick).required()
       Unique(\.name, \.country)
@@ -38,7 +38,7 @@ struct DefaultTests {
     var nick = "none"
     var country = "DE"
     var level: Int?
-    static let schema = Schema<User3>("users")
+    static let schema = ModelSchema<User3>("users")
   }
 
   /// Opens a database for a model, hands it to a body, checks and closes it.
@@ -132,7 +132,7 @@ struct DefaultTests {
     typealias Key = Int
     var id = ID()
     var title = ""
-    static let schema = Schema<Event1>("events")
+    static let schema = ModelSchema<Event1>("events")
   }
 
   struct Event2: Cambium.Model {
@@ -143,7 +143,7 @@ struct DefaultTests {
     var made = Date()
     var day = Calendar.current.startOfDay(for: Date())
     var epoch = Date(timeIntervalSince1970: 0)
-    static let schema = Schema<Event2>("events") { Unique(\.token) }
+    static let schema = ModelSchema<Event2>("events") { Unique(\.token) }
   }
 
   @Test("that is computed is stored once for each record, by a migration")
@@ -176,14 +176,14 @@ struct DefaultTests {
     typealias Key = Int
     var id = ID()
     var stars: Int?
-    static let schema = Schema<Rating1>("ratings") { Index(\.stars) }
+    static let schema = ModelSchema<Rating1>("ratings") { Index(\.stars) }
   }
 
   struct Rating2: Cambium.Model, Equatable {
     typealias Key = Int
     var id = ID()
     var stars: Int? = 5
-    static let schema = Schema<Rating2>("ratings") { Index(\.stars) }
+    static let schema = ModelSchema<Rating2>("ratings") { Index(\.stars) }
   }
 
   @Test("leaves nil where that was chosen before", arguments: [false, true])

@@ -10,7 +10,7 @@ struct Airline: Cambium.Model, Equatable {
   var name = ""
   var flights: Many<Flight> { many(\.carrier) }
 
-  static let schema = Schema<Airline>("airlines") {
+  static let schema = ModelSchema<Airline>("airlines") {
     Property(\.name).validated("must not be empty") { !$0.isEmpty }
   }
 }
@@ -24,7 +24,7 @@ struct Airport: Cambium.Model, Equatable {
 
   struct Place: Nested { var latitude = 0.0, longitude = 0.0 }
 
-  static let schema = Schema<Airport>("airports") { Index(\.place.latitude) }
+  static let schema = ModelSchema<Airport>("airports") { Index(\.place.latitude) }
 }
 
 struct Flight: Cambium.Model, Equatable {
@@ -39,7 +39,7 @@ struct Flight: Cambium.Model, Equatable {
 
   enum Status: String, RawProperty { case scheduled, departed, cancelled }
 
-  static let schema = Schema<Flight>("flights") {
+  static let schema = ModelSchema<Flight>("flights") {
     Property(\.carrier).onDelete(.nullify).mustExist(false)
     Property(\.origin).onDelete(.deny).mustExist(false).required()
     Property(\.number).validated("must be positive") { $0 > 0 }
@@ -134,7 +134,7 @@ struct Everything: Cambium.Model, Equatable {
   var nilByDefault: Int? = 7
   var elided = 3
 
-  static let schema = Schema<Everything>("everything") {
+  static let schema = ModelSchema<Everything>("everything") {
     Property(\.elided).defaultOnEmpty()
   }
 }

@@ -12,10 +12,10 @@ struct FindOrCreateTests {
     var mail = ""
     var name = ""
 
-    static let schema = Schema<Account>("accounts") { Unique(\.mail.ignoringCase) }
+    static let schema = ModelSchema<Account>("accounts") { Unique(\.mail.ignoringCase) }
   }
 
-  private func account(_ mail: String, _ tx: borrowing Transaction) throws -> Account {
+  private func account(_ mail: String, _ tx: borrowing Database.Transaction) throws -> Account {
     try tx.findOrCreate(tx.query(Account.self).where { $0.mail.equals(mail) }) {
       Account(mail: mail, name: "new")
     }

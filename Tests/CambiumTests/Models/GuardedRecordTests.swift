@@ -26,12 +26,13 @@ struct GuardedRecordTests {
     typealias Key = Int
     var id = ID()
     var name = ""
-    static let schema = Schema<Shelf>("shelves")
+    static let schema = ModelSchema<Shelf>("shelves")
 
-    mutating func willUpdate(from old: Shelf, in transaction: borrowing Transaction) throws {
+    mutating func willUpdate(from old: Shelf, in transaction: borrowing Database.Transaction) throws
+    {
       note("update shelf \(old.id.key)")
     }
-    func willDelete(in transaction: borrowing Transaction) throws {
+    func willDelete(in transaction: borrowing Database.Transaction) throws {
       note("delete shelf \(id.key)")
     }
   }
@@ -48,22 +49,23 @@ struct GuardedRecordTests {
     var shelf: Shelf.ID?
     var spare: Shelf.ID?
 
-    static let schema = Schema<Book>("books") {
+    static let schema = ModelSchema<Book>("books") {
       Property(\.shelf).onDelete(.cascade)
       Property(\.spare).onDelete(.nullify)
       Property(\.copies).validated("must not be negative") { $0 >= 0 }
       Rule("must have a title of its own") { $0.title != "Untitled" }
     }
 
-    mutating func willInsert(in transaction: borrowing Transaction) throws {
+    mutating func willInsert(in transaction: borrowing Database.Transaction) throws {
       note("insert \(id.isAssigned ? "\(id.key)" : "?")")
       changes = 1
     }
-    mutating func willUpdate(from old: Book, in transaction: borrowing Transaction) throws {
+    mutating func willUpdate(from old: Book, in transaction: borrowing Database.Transaction) throws
+    {
       note("update \(old.id.key)")
       changes = old.changes + 1
     }
-    func willDelete(in transaction: borrowing Transaction) throws {
+    func willDelete(in transaction: borrowing Database.Transaction) throws {
       if title == "kept" { throw Kept() }
       note("delete \(id.key)")
     }
@@ -89,7 +91,7 @@ struct GuardedRecordTests {
 
   @Test("are asked by each call that changes a part of a model, and what they change is stored")
   func parts() throws {
-    let calls: [(String, @Sendable (borrowing Transaction) throws -> Void)] = [
+    let calls: [(String, @Sendable (borrowing Database.Transaction) throws -> Void)] = [
       ("set", { try $0.set(Book.ID(1), \.title, to: "two") }),
       ("increment", { try $0.increment(Book.ID(1), \.copies, by: 2) }),
       ("append", { try $0.append("x", to: Book.ID(1), \.tags) }),
@@ -123,7 +125,7 @@ struct GuardedRecordTests {
         { try $0.update("books/1", ["title": "Untitled"]) },
         { try $0.set("books/9", to: ["title": "Untitled"]) },
         { _ = try $0.upsert(DynamicRecord("books/8", ["copies": -1])) },
-      ] as [@Sendable (borrowing Transaction) throws -> Void] {
+      ] as [@Sendable (borrowing Database.Transaction) throws -> Void] {
         #expect(throws: ValidationError.self) { try database.write { try call($0) } }
       }
       #expect(try database.head == head)
@@ -189,13 +191,14 @@ struct GuardedRecordTests {
     var id = ID()
     var leaves = 0
     var visits = 0
-    static let schema = Schema<Tree>("trees")
+    static let schema = ModelSchema<Tree>("trees")
 
-    mutating func willUpdate(from old: Tree, in transaction: borrowing Transaction) throws {
+    mutating func willUpdate(from old: Tree, in transaction: borrowing Database.Transaction) throws
+    {
       // Its own record: not asked again.
       try transaction.increment(id, \.visits, by: 1)
     }
-    func willDelete(in transaction: borrowing Transaction) throws {
+    func willDelete(in transaction: borrowing Database.Transaction) throws {
       for leaf in try transaction.query(Leaf.self).where({ $0.tree == id }).ids() {
         try transaction.delete(leaf)
       }
@@ -206,12 +209,12 @@ struct GuardedRecordTests {
     typealias Key = Int
     var id = ID()
     var tree = Tree.ID()
-    static let schema = Schema<Leaf>("leaves") { Property(\.tree).onDelete(.deny) }
+    static let schema = ModelSchema<Leaf>("leaves") { Property(\.tree).onDelete(.deny) }
 
-    mutating func willInsert(in transaction: borrowing Transaction) throws {
+    mutating func willInsert(in transaction: borrowing Database.Transaction) throws {
       try transaction.increment(tree, \.leaves, by: 1)
     }
-    func willDelete(in transaction: borrowing Transaction) throws {
+    func willDelete(in transaction: borrowing Database.Transaction) throws {
       if try transaction.exists(tree) { try transaction.increment(tree, \.leaves, by: -1) }
     }
   }
@@ -222,7 +225,7 @@ struct GuardedRecordTests {
       try database.register(Tree.self, Leaf.self)
       try database.write { tx in
         try tx.insert(Tree(id: 1))
-        for key in 1...3 { try tx.set(try Path("leaves/\(key)"), to: ["tree": 1]) }
+        for key in 1...3 { try tx.set(try NodePath("leaves/\(key)"), to: ["tree": 1]) }
       }
       #expect(try database.get(Tree.ID(1)).leaves == 3)
       #expect(try database.get(Tree.ID(1)).visits == 3)
@@ -236,8 +239,8 @@ struct GuardedRecordTests {
   struct Endless: LifecycleModel {
     typealias Key = Int
     var id = ID()
-    static let schema = Schema<Endless>("endless")
-    mutating func willInsert(in transaction: borrowing Transaction) throws {
+    static let schema = ModelSchema<Endless>("endless")
+    mutating func willInsert(in transaction: borrowing Database.Transaction) throws {
       try transaction.insert(Endless())
     }
   }
@@ -260,7 +263,7 @@ struct GuardedRecordTests {
     try withBooks { database in
       for _ in 0..<100 {
         let key = Int64.random(in: 1...4, using: &random)
-        let path = try Path("books/\(key)")
+        let path = try NodePath("books/\(key)")
         let step = Int64.random(in: -2...2, using: &random)
         let before = try database.find(Book.ID(Int(key)))
         _ = Self.taken()

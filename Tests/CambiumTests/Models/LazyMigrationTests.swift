@@ -15,7 +15,7 @@ struct LazyMigrationTests {
     var number = ""
     var first = ""
     var last = ""
-    static let schema = Schema<Old>("trips")
+    static let schema = ModelSchema<Old>("trips")
   }
 
   private struct New: Cambium.Model, Equatable {
@@ -24,7 +24,7 @@ struct LazyMigrationTests {
     var departureDelay: Int?
     var number = 0
     var name: String?
-    static let schema = Schema<New>("trips") {
+    static let schema = ModelSchema<New>("trips") {
       Property(\.departureDelay).was("delay")
       Property(\.number).was("number", as: String.self) { text in
         guard let number = Int(text) else { throw NoNumber() }
@@ -93,7 +93,7 @@ struct LazyMigrationTests {
     var id = ID()
     var departureDelay: Int?
     var marks: [String] = []
-    static let schema = Schema<Marked>("trips") {
+    static let schema = ModelSchema<Marked>("trips") {
       Property(\.departureDelay).was("delay")
       Property(\.marks).was("tags")
     }
@@ -172,7 +172,7 @@ struct LazyMigrationTests {
       typealias Key = Int
       var id = ID()
       var delay: Int?
-      static let schema = Schema<Renamed>("trips") { Property(\.delay).was("never") }
+      static let schema = ModelSchema<Renamed>("trips") { Property(\.delay).was("never") }
     }
     try withDatabase { database in
       try fill(database)
@@ -199,20 +199,20 @@ struct LazyMigrationTests {
     typealias Key = Int
     var id = ID()
     var number = 0
-    static let schema = Schema<OtherType>("trips")
+    static let schema = ModelSchema<OtherType>("trips")
   }
   private struct SameType: Cambium.Model {
     typealias Key = Int
     var id = ID()
     var number = ""
-    static let schema = Schema<SameType>("trips") {
+    static let schema = ModelSchema<SameType>("trips") {
       Property(\.number).was("number", as: String.self) { $0 + "!" }
     }
   }
   private struct Twice: Cambium.Model {
     typealias Key = Int
     var id = ID()
-    static let schema = Schema<Twice>("trips") {
+    static let schema = ModelSchema<Twice>("trips") {
       Migration("one") { _, _ in }
       Migration("one") { _, _ in }
     }
@@ -221,19 +221,19 @@ struct LazyMigrationTests {
     typealias Key = Int
     var id = ID()
     var number = ""
-    static let schema = Schema<RemovedProperty>("trips") { Removed("number") }
+    static let schema = ModelSchema<RemovedProperty>("trips") { Removed("number") }
   }
   private struct Demanding: Cambium.Model {
     typealias Key = Int
     var id = ID()
     var gate: String?
-    static let schema = Schema<Demanding>("trips") { Property(\.gate).required() }
+    static let schema = ModelSchema<Demanding>("trips") { Property(\.gate).required() }
   }
   private struct Wider: Cambium.Model {
     typealias Key = Int
     var id = ID()
     var delay: Double?
-    static let schema = Schema<Wider>("trips")
+    static let schema = ModelSchema<Wider>("trips")
   }
 
   @Test("is asked for where a type changes, and refused where it says nothing")

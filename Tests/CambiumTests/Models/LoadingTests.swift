@@ -16,14 +16,14 @@ struct LoadingTests {
     var id = ID()
     var size = 0
     var people: Many<Person> { many(\.home) }
-    static let schema = Schema<Country>("countries")
+    static let schema = ModelSchema<Country>("countries")
   }
 
   struct Club: Cambium.Model, Equatable {
     typealias Key = String
     var id = ID()
     var seat: Country.ID?
-    static let schema = Schema<Club>("clubs")
+    static let schema = ModelSchema<Club>("clubs")
   }
 
   struct Person: Cambium.Model, Equatable {
@@ -38,7 +38,7 @@ struct LoadingTests {
     var fees: [Club.ID: Int] = [:]
     var reports: Many<Person> { many(\.boss) }
     var computed: Country.ID? { home }
-    static let schema = Schema<Person>("people") { Index(\.boss, \.age.descending) }
+    static let schema = ModelSchema<Person>("people") { Index(\.boss, \.age.descending) }
   }
 
   private struct World {
@@ -77,7 +77,7 @@ struct LoadingTests {
   }
 
   private static func step(
-    _ tx: borrowing Transaction, _ world: inout World, _ random: inout FormatRandom
+    _ tx: borrowing Database.Transaction, _ world: inout World, _ random: inout FormatRandom
   ) throws {
     let country = Country.ID(random.below(6))
     let club = Club.ID(random.pick(["a", "b", "42", "c"]))
@@ -111,7 +111,7 @@ struct LoadingTests {
     let all = snapshot.query(Person.self)
     let expected = world.people { _ in true }
     let some = expected.filter { $0.age > 1 }.sorted { ($1.age, $0.id) < ($0.age, $1.id) }
-    let cases: [(Query<Person>, [Person])] = [
+    let cases: [(ModelQuery<Person>, [Person])] = [
       (all, expected),
       (
         all.where { $0.age > 1 }.order(by: \.age.descending).limit(7, offset: 2),
@@ -129,7 +129,7 @@ struct LoadingTests {
   }
 
   private static func check(
-    _ query: Query<Person>, _ people: [Person], _ world: World, _ comment: Comment
+    _ query: ModelQuery<Person>, _ people: [Person], _ world: World, _ comment: Comment
   ) throws {
     let found = try query.with(
       \.home, \.boss, \.boss.home, \.boss.boss.home, \.reports, \.boss.reports, \.home.people
@@ -148,7 +148,7 @@ struct LoadingTests {
   }
 
   private static func checkPlural(
-    _ query: Query<Person>, _ world: World, _ comment: Comment
+    _ query: ModelQuery<Person>, _ world: World, _ comment: Comment
   ) throws {
     func ids(_ clubs: [Club]) -> [Club.ID] { clubs.map(\.id).sorted() }
     var count = 0

@@ -10,7 +10,7 @@ struct Person1: Cambium.Model {
   var last = ""
   var born: String?
   var legacy = 1
-  static let schema = Schema<Person1>("people") { Index(\.last) }
+  static let schema = ModelSchema<Person1>("people") { Index(\.last) }
 }
 
 /// Merged, with another type under the same name, and without what is not needed.
@@ -19,7 +19,7 @@ struct Person2: Cambium.Model, Equatable {
   var id = ID()
   var name = ""
   var born: Int?
-  static let schema = Schema<Person2>("people", version: 2) {
+  static let schema = ModelSchema<Person2>("people", version: 2) {
     Property(\.name).required()
     Migration("full name") { old, new in
       new.name = try old["first", as: String.self] + " " + old["last", as: String.self]
@@ -44,7 +44,7 @@ struct Person3: Cambium.Model, Equatable {
   var born: Int?
   var rank = 0
   var title = ""
-  static let schema = Schema<Person3>("people", version: 3) {
+  static let schema = ModelSchema<Person3>("people", version: 3) {
     Property(\.name).required()
     Property(\.rank).was("legacy")
     Property(\.title).required()

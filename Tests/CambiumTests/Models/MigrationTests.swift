@@ -269,21 +269,21 @@ struct MigrationTests {
     typealias Key = Int
     var id = ID()
     var city = ""
-    static let schema = Schema<Address>("addresses") { Unique(\.city) }
+    static let schema = ModelSchema<Address>("addresses") { Unique(\.city) }
   }
 
   private struct Customer1: Cambium.Model {
     typealias Key = Int
     var id = ID()
     var city = ""
-    static let schema = Schema<Customer1>("customers")
+    static let schema = ModelSchema<Customer1>("customers")
   }
 
   private struct Customer2: Cambium.Model, Equatable {
     typealias Key = Int
     var id = ID()
     var address: Address.ID?
-    static let schema = Schema<Customer2>("customers") {
+    static let schema = ModelSchema<Customer2>("customers") {
       Property(\.address).mustExist().onDelete(.deny)
       Migration("addresses apart") { old, new, tx in
         let city = try old["city", as: String.self]
@@ -323,14 +323,14 @@ struct MigrationTests {
       typealias Key = Int
       var id = ID()
       var name = ""
-      static let schema = Schema<SameVersion>("people", version: 2)
+      static let schema = ModelSchema<SameVersion>("people", version: 2)
     }
     struct Later: Cambium.Model {
       typealias Key = Int
       var id = ID()
       var name = ""
       var born: Int?
-      static let schema = Schema<Later>("people", version: 3)
+      static let schema = ModelSchema<Later>("people", version: 3)
     }
     try withDatabase { database in
       try fill(database, Self.people)

@@ -87,7 +87,7 @@ struct ModelCRUDTests {
     typealias Key = Int
     var id = ID()
     var text = ""
-    static let schema = Schema<Numbered>("numbered")
+    static let schema = ModelSchema<Numbered>("numbered")
   }
 
   @Test("get the next integer where their keys are integers")
@@ -296,7 +296,7 @@ struct ModelCRUDTests {
     typealias Key = Int
     var id = ID()
     var name = ""
-    static let schema = Schema<Batched>("batched")
+    static let schema = ModelSchema<Batched>("batched")
   }
 
   @Test("of one batch get ids of their own")

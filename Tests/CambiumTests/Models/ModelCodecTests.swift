@@ -22,8 +22,8 @@ struct ModelCodecTests {
   }
 
   /// The content of the model, as the untyped calls take it.
-  private static func record<M: Cambium.Model>(_ model: M) -> Record {
-    var record = Record()
+  private static func record<M: Cambium.Model>(_ model: M) -> ValueMap {
+    var record = ValueMap()
     for property in M.schema.core.properties {
       let value = property.value(in: model)
       if property.absence == value { continue }
@@ -182,7 +182,7 @@ struct ModelCodecTests {
   @Test("takes null and absence as the initial value, and whole numbers as numbers")
   func lenient() throws {
     try withDatabase { database in
-      let id = Everything.ID(try #require(UUID.generated()))
+      let id = Everything.ID(try #require(UUID._generated()))
       let path = try id.path
       try database.register(Everything.self)
       try database.write { tx in

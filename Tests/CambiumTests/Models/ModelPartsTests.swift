@@ -20,7 +20,7 @@ struct ModelPartsTests {
     var airports: Set<Airport.ID> = []
     var rated: [String: Double] = ["new": 1]
 
-    static let schema = Schema<Gadget>("gadgets") {
+    static let schema = ModelSchema<Gadget>("gadgets") {
       Property(\.tags).validated("must be few") { $0.count < 20 }
       Property(\.airports).mustExist()
       Property(\.seats).mustExist()
@@ -56,7 +56,7 @@ struct ModelPartsTests {
   }
 
   private static func change(
-    _ gadget: inout Gadget, _ tx: borrowing Transaction, _ random: inout SeededGenerator
+    _ gadget: inout Gadget, _ tx: borrowing Database.Transaction, _ random: inout SeededGenerator
   ) throws {
     let (id, number) = (gadget.id, random.below(12))
     let (text, key) = (random.pick(["a", "bb", "é", "", "long text"]), "\(number)")

@@ -14,14 +14,14 @@ enum Vehicle: ModelUnion, Equatable {
   static let cases = ModelCases<Vehicle>(
     ModelCase("car", Vehicle.car) { if case .car(let car) = $0 { car } else { nil } },
     ModelCase("truck", Vehicle.truck) { if case .truck(let truck) = $0 { truck } else { nil } })
-  static let schema = Schema<Vehicle>(union: "vehicles") { Index(\.type) }
+  static let schema = ModelSchema<Vehicle>(union: "vehicles") { Index(\.type) }
 
   struct Car: LifecycleModel, Equatable {
     var id = ID()
     var wheels = 4
     var doors = 2
     var garage: Garage.ID?
-    static let schema = Schema<Car>(caseOf: Vehicle.self) {
+    static let schema = ModelSchema<Car>(caseOf: Vehicle.self) {
       Property(\.doors).validated("must be positive") { $0 > 0 }.required()
       Property(\.garage).onDelete(.nullify)
       Index(\.wheels)
@@ -40,7 +40,7 @@ enum Vehicle: ModelUnion, Equatable {
     var axle = Axle()
     var garage: Garage.ID?
     struct Axle: Nested { var count = 3 }
-    static let schema = Schema<Truck>(caseOf: Vehicle.self) {
+    static let schema = ModelSchema<Truck>(caseOf: Vehicle.self) {
       Property(\.load).clamped(to: 0...40)
       Property(\.garage).onDelete(.nullify)
       Index(\.wheels)
@@ -55,7 +55,7 @@ struct Garage: Cambium.Model, Equatable {
   var best: Vehicle.ID?
   var cars: Many<Vehicle.Car> { many(\.garage) }
   var trucks: Many<Vehicle.Truck> { many(\.garage) }
-  static let schema = Schema<Garage>("garages") { Property(\.best).onDelete(.nullify) }
+  static let schema = ModelSchema<Garage>("garages") { Property(\.best).onDelete(.nullify) }
 }
 
 @Suite("Models of several kinds in one collection")
@@ -240,11 +240,11 @@ struct ModelUnionTests {
     case only(Only)
     static let cases = ModelCases<Ruled>(
       ModelCase("only", Ruled.only) { if case .only(let only) = $0 { only } else { nil } })
-    static let schema = Schema<Ruled>(union: "ruled") { Rule("is never asked") { _ in false } }
+    static let schema = ModelSchema<Ruled>(union: "ruled") { Rule("is never asked") { _ in false } }
     struct Only: Cambium.Model {
       var id = ID()
       var wheels = 4
-      static let schema = Schema<Only>(caseOf: Ruled.self) { Property(\.wheels).was("tyres") }
+      static let schema = ModelSchema<Only>(caseOf: Ruled.self) { Property(\.wheels).was("tyres") }
     }
   }
 
@@ -253,20 +253,20 @@ struct ModelUnionTests {
     static let cases = ModelCases<Thing>(
       ModelCase("one", Thing.one) { if case .one(let one) = $0 { one } else { nil } },
       ModelCase("two", Thing.two) { if case .two(let two) = $0 { two } else { nil } })
-    static let schema = Schema<Thing>(union: "things")
+    static let schema = ModelSchema<Thing>(union: "things")
     struct One: Cambium.Model {
       var id = ID()
       var size = 1
-      static let schema = Schema<One>(caseOf: Thing.self)
+      static let schema = ModelSchema<One>(caseOf: Thing.self)
     }
     struct Two: Cambium.Model {
       var id = ID()
       var size = "small"
-      static let schema = Schema<Two>(caseOf: Thing.self)
+      static let schema = ModelSchema<Two>(caseOf: Thing.self)
     }
     struct Three: Cambium.Model {
       var id = ID()
-      static let schema = Schema<Three>(caseOf: Thing.self)
+      static let schema = ModelSchema<Three>(caseOf: Thing.self)
     }
   }
 
@@ -275,18 +275,20 @@ struct ModelUnionTests {
     static let cases = ModelCases<Labelled>(
       ModelCase("one", Labelled.one) { if case .one(let one) = $0 { one } else { nil } },
       ModelCase("two", Labelled.two) { if case .two(let two) = $0 { two } else { nil } })
-    static let schema = Schema<Labelled>(union: "labelled")
+    static let schema = ModelSchema<Labelled>(union: "labelled")
     struct One: Cambium.Model {
       var id = ID()
       var size = 1
-      static let schema = Schema<One>(caseOf: Labelled.self) {
+      static let schema = ModelSchema<One>(caseOf: Labelled.self) {
         Property(\.size).labelled("Length", "In metres.")
       }
     }
     struct Two: Cambium.Model {
       var id = ID()
       var size = 2
-      static let schema = Schema<Two>(caseOf: Labelled.self) { Property(\.size).labelled("Width") }
+      static let schema = ModelSchema<Two>(caseOf: Labelled.self) {
+        Property(\.size).labelled("Width")
+      }
     }
   }
 

@@ -10,7 +10,7 @@ struct NamingTests {
   struct Author: Cambium.Model {
     var id = ID()
     var name = ""
-    static let schema = Schema<Author>("authors")
+    static let schema = ModelSchema<Author>("authors")
   }
 
   struct Book: Cambium.Model {
@@ -27,10 +27,10 @@ struct NamingTests {
       var width = 0
       var area: Int { height * width }
     }
-    static let schema = Schema<Book>("books") { TextIndex(\.title) }
+    static let schema = ModelSchema<Book>("books") { TextIndex(\.title) }
   }
 
-  private func refused(_ words: String, _ body: (Query<Book>) throws -> Void) throws {
+  private func refused(_ words: String, _ body: (ModelQuery<Book>) throws -> Void) throws {
     try withDatabase { database in
       try database.register(Author.self, Book.self)
       try database.insert(Book(title: "a"))
@@ -81,13 +81,13 @@ struct NamingTests {
   struct FarIndex: Cambium.Model {
     var id = ID()
     var author: Author.ID?
-    static let schema = Schema<FarIndex>("far") { Index(\.author.name) }
+    static let schema = ModelSchema<FarIndex>("far") { Index(\.author.name) }
   }
   struct ComputedIndex: Cambium.Model {
     var id = ID()
     var title = ""
     var heading: String { title }
-    static let schema = Schema<ComputedIndex>("computed") {
+    static let schema = ModelSchema<ComputedIndex>("computed") {
       Index(\.title).where { $0.heading != "" }
     }
   }
@@ -95,7 +95,7 @@ struct NamingTests {
     var id = ID()
     var size = Book.Size()
     var title = ""
-    static let schema = Schema<WholeView>("whole") {
+    static let schema = ModelSchema<WholeView>("whole") {
       Count(by: \.size)
       Index(\.title)
     }
@@ -103,14 +103,14 @@ struct NamingTests {
   struct ComputedPreview: Cambium.Model {
     var id = ID()
     var book: Book.ID?
-    static let schema = Schema<ComputedPreview>("previews") {
+    static let schema = ModelSchema<ComputedPreview>("previews") {
       Property(\.book).preview(\.title, \.heading)
     }
   }
   struct FarText: Cambium.Model {
     var id = ID()
     var author: Author.ID?
-    static let schema = Schema<FarText>("texts") { TextIndex(\.author.name) }
+    static let schema = ModelSchema<FarText>("texts") { TextIndex(\.author.name) }
   }
 
   @Test("is told when the database is opened: indexes and views of what they cannot have")

@@ -14,7 +14,7 @@ struct NumberedIDTests {
     var id = ID()
     var title = ""
 
-    static let schema = Schema<Ticket>("tickets")
+    static let schema = ModelSchema<Ticket>("tickets")
   }
 
   @Test("are not used again after the greatest was deleted")
@@ -136,7 +136,7 @@ struct NumberedIDTests {
           #expect(try database.insert(Ticket()).key == greatest, "seed \(seed)")
         case 2:
           let key = Int.random(in: max(1, greatest - 3)...(greatest + 3), using: &random)
-          try database.write { try $0.set(try Path("tickets/\(key)"), to: ["title": "p"]) }
+          try database.write { try $0.set(try NodePath("tickets/\(key)"), to: ["title": "p"]) }
           greatest = max(greatest, key)
         case 3:
           guard let key = present.last else { continue }
@@ -147,7 +147,7 @@ struct NumberedIDTests {
           removals.append((key, at))
         case 4:
           guard let (key, at) = removals.randomElement(using: &random) else { continue }
-          try? database.write { try $0.restore(try Path("tickets/\(key)"), removedAt: at) }
+          try? database.write { try $0.restore(try NodePath("tickets/\(key)"), removedAt: at) }
         case 5: _ = try? database.undoLast()
         default:
           if Int.random(in: 0..<4, using: &random) == 0 {
@@ -169,7 +169,7 @@ struct ComposedKeyTests {
     var people = 0
     var twin: City.ID?
 
-    static let schema = Schema<City>("cities") { Property(\.twin).onDelete(.nullify) }
+    static let schema = ModelSchema<City>("cities") { Property(\.twin).onDelete(.nullify) }
   }
 
   static let composed = "Z\u{fc}rich"
@@ -197,7 +197,7 @@ struct ComposedKeyTests {
   @Test("are two keys in a path, which is compared by its bytes")
   func paths() throws {
     try withDatabase { database in
-      let (one, other) = (try Path("a/\(Self.decomposed)"), try Path("a/\(Self.composed)"))
+      let (one, other) = (try NodePath("a/\(Self.decomposed)"), try NodePath("a/\(Self.composed)"))
       #expect(one != other)
       try database.write { tx in
         try tx.set(one, to: 1)

@@ -14,7 +14,7 @@ struct OpeningProgressTests {
     var id = ID()
     var number = 0
 
-    static let schema = Schema<Thing>("things") {
+    static let schema = ModelSchema<Thing>("things") {
       Index(\.number)
       Count(by: \.number)
     }
@@ -28,7 +28,7 @@ struct OpeningProgressTests {
       try plain.write { tx in
         for number in 0..<count {
           try tx.set(
-            Path(keys: ["things", .integer(number)]), to: ["number": .integer(number % 7)])
+            NodePath(keys: ["things", .integer(number)]), to: ["number": .integer(number % 7)])
         }
       }
       try plain.close()
@@ -36,7 +36,7 @@ struct OpeningProgressTests {
     let directory = try TemporaryDirectory()
     let path = "\(directory.path)/test.cambium"
     try fill(path)
-    let told = Mutex<[Progress]>([])
+    let told = Mutex<[WorkProgress]>([])
     let database = try Database(
       at: path, for: Thing.self,
       progress: { progress in

@@ -18,7 +18,7 @@ struct PropertyTests {
     var refund = 0
     var place = Airport.Place()
 
-    static let schema = Schema<Trip>("trips") {
+    static let schema = ModelSchema<Trip>("trips") {
       Property(\.number).labelled("Trip number", "Printed on the ticket").rejected(outside: 0...999)
       Property(\.reason).labelled("Why").stored { $0.status == .cancelled }
         .required { $0.status == .cancelled && $0.refund > 0 }

@@ -116,10 +116,10 @@ private final class DefaultHistory {
 
   private func makeSchema(
     _ version: Int, _ names: Set<String>, isNew: (String) -> Bool
-  ) -> Schema<DefaultItem> {
+  ) -> ModelSchema<DefaultItem> {
     let (isIndexed, isRequired) = (Bool.random(using: &random), Bool.random(using: &random))
     func has(_ name: String) -> Bool { names.contains(name) }
-    return Schema<DefaultItem>(listing: "items", version: version) {
+    return ModelSchema<DefaultItem>(listing: "items", version: version) {
       Property("id", \.id)
       SchemaLines { items in
         if has("country") { items.append(Property("country", \.country).item) }
@@ -192,7 +192,7 @@ private final class DefaultHistory {
 
   private func stored(_ name: String) -> String { name == "number" && isOptional ? "maybe" : name }
 
-  private func insert(_ id: Int, _ tx: borrowing Transaction) throws {
+  private func insert(_ id: Int, _ tx: borrowing Database.Transaction) throws {
     var item = DefaultItem()
     item.id = .init(id)
     var row: Row = [:]
@@ -204,8 +204,8 @@ private final class DefaultHistory {
     rows[id] = row
   }
 
-  private func insertAsTool(_ id: Int, _ tx: borrowing Transaction) throws {
-    var record = DynamicRecord(try Path("items/\(id)"))
+  private func insertAsTool(_ id: Int, _ tx: borrowing Database.Transaction) throws {
+    var record = DynamicRecord(try NodePath("items/\(id)"))
     var row = defaults
     for name in defaults.keys.sorted() where Bool.random(using: &random) {
       record[name] = constant(name)
@@ -216,7 +216,7 @@ private final class DefaultHistory {
     rows[id] = row
   }
 
-  private func update(_ id: Int, _ tx: borrowing Transaction) throws {
+  private func update(_ id: Int, _ tx: borrowing Database.Transaction) throws {
     let name = defaults.keys.sorted().randomElement(using: &random) ?? "country"
     let value = constant(name)
     try tx.update(DefaultItem.ID(id)) { $0[self.stored(name)] = value }
@@ -319,7 +319,7 @@ private final class DefaultHistory {
 
   private func askTyped(_ snapshot: Snapshot, _ rows: [Int: Row], _ place: Comment) throws {
     let query = snapshot.query(DefaultItem.self)
-    func keys(_ query: Query<DefaultItem>) throws -> [Int] {
+    func keys(_ query: ModelQuery<DefaultItem>) throws -> [Int] {
       try query.fetch().map(\.id.key).sorted()
     }
     func wanted(_ holds: (Row) -> Bool) -> [Int] { rows.filter { holds($0.value) }.keys.sorted() }

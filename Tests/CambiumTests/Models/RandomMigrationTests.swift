@@ -37,8 +37,8 @@ private struct Morph: Cambium.Model {
   var text3: String?
 
   /// All that there were, so that none takes the place of another in memory.
-  static let schemas = Mutex<[Schema<Morph>]>([])
-  static var schema: Schema<Morph> { schemas.withLock { $0[$0.count - 1] } }
+  static let schemas = Mutex<[ModelSchema<Morph>]>([])
+  static var schema: ModelSchema<Morph> { schemas.withLock { $0[$0.count - 1] } }
 
   static let ints: [WritableKeyPath<Morph, Int?> & Sendable] = [\.int0, \.int1, \.int2]
   static let texts: [WritableKeyPath<Morph, String?> & Sendable] = [
@@ -249,7 +249,7 @@ private final class SchemaHistory {
 
   private func makeSchema() {
     let parts: () -> [SchemaItem<Morph>] = { [items] in items }
-    let schema = Schema<Morph>(listing: "morphs", version: version, parts)
+    let schema = ModelSchema<Morph>(listing: "morphs", version: version, parts)
     Morph.schemas.withLock { $0.append(schema) }
   }
 
@@ -349,7 +349,7 @@ private final class SchemaHistory {
     }
     for (key, value) in found {
       guard case .integer(let key)? = key else { throw Failing() }
-      let expected = Record((records[Int(key)] ?? [:]).map { (name: $0.key, value: $0.value) })
+      let expected = ValueMap((records[Int(key)] ?? [:]).map { (name: $0.key, value: $0.value) })
       try #require(value == .map(expected), "record \(key)")
     }
     for index in slots.indices { slots[index].was = .same }

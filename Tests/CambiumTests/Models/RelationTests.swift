@@ -17,7 +17,7 @@ struct RelationTests {
     var courses: Many<Course> { many(\.students) }
     var graded: Many<Course> { many(\.grades) }
     var visited: Many<Course> { many(\.guests) }
-    static let schema = Schema<Student>("students")
+    static let schema = ModelSchema<Student>("students")
   }
 
   struct Course: Cambium.Model, Equatable {
@@ -28,7 +28,7 @@ struct RelationTests {
     var grades: [Student.ID: Int] = [:]
     var guests: Set<Student.ID> = []
     var level = 0
-    static let schema = Schema<Course>("courses") {
+    static let schema = ModelSchema<Course>("courses") {
       Property(\.students).onDelete(.nullify)
       Property(\.grades).onDelete(.nullify)
       Property(\.guests).onDelete(.nullify)

@@ -45,7 +45,7 @@ struct SchemaTests {
     var name = ""
     var size: Int?
     var place = Airport.Place()
-    static let schema = Schema<Indexed>("indexed", version: 3) {
+    static let schema = ModelSchema<Indexed>("indexed", version: 3) {
       Index(\.name.ignoringCase, \.size.descending)
         .where {
           $0.size > 5; $0.name != ""
@@ -89,31 +89,33 @@ struct SchemaTests {
   struct WithClass: Cambium.Model {
     var id = ID()
     var box = Unstorable()
-    static let schema = Schema<WithClass>("boxes")
+    static let schema = ModelSchema<WithClass>("boxes")
     struct Unstorable: Sendable { var box = Box() }
   }
   struct TwiceOptional: Cambium.Model {
     var id = ID()
     var number: Int??
-    static let schema = Schema<TwiceOptional>("twice")
+    static let schema = ModelSchema<TwiceOptional>("twice")
   }
   struct Computed: Cambium.Model {
     var id = ID()
     var number = 0 { didSet { last = oldValue } }
     var last = 0
-    static let schema = Schema<Computed>("computed") { Property(\.number).required() }
+    static let schema = ModelSchema<Computed>("computed") { Property(\.number).required() }
   }
 
   struct Fixed: Cambium.Model {
     var id = ID()
     let number = 0
-    static let schema = Schema<Fixed>("fixed") { Property(\.number).stored { _ in false } }
+    static let schema = ModelSchema<Fixed>("fixed") { Property(\.number).stored { _ in false } }
   }
   struct Settled: Cambium.Model {
     var id = ID()
     var isSettled = false
     let place = Airport.Place()
-    static let schema = Schema<Settled>("settled") { Property(\.place).stored { $0.isSettled } }
+    static let schema = ModelSchema<Settled>("settled") {
+      Property(\.place).stored { $0.isSettled }
+    }
   }
 
   @Test("says what cannot be stored when the model is used")
@@ -141,7 +143,7 @@ struct SchemaTests {
     var id = ID()
     var name = ""
     var size: Int?
-    static let schema = Schema<Listed>(listing: "listed") {
+    static let schema = ModelSchema<Listed>(listing: "listed") {
       Property("id", \.id)
       Property("name", \.name)
       Property("bytes", \.size).required()
@@ -163,14 +165,14 @@ struct SchemaTests {
     var id = ID()
     var delay: Int?
     var code = "UA7"
-    static let schema = Schema<Old>("renamed")
+    static let schema = ModelSchema<Old>("renamed")
   }
   struct New: Cambium.Model {
     typealias Key = Int
     var id = ID()
     var departureDelay: Int?
     var number = 0
-    static let schema = Schema<New>("renamed") {
+    static let schema = ModelSchema<New>("renamed") {
       Property(\.departureDelay).was("delay")
       Property(\.number).was("code", as: String.self) { Int($0.drop { !$0.isNumber }) ?? 0 }
     }
@@ -199,17 +201,17 @@ struct SchemaTests {
     struct Newer: Cambium.Model {
       var id = ID()
       var extra = ""
-      static let schema = Schema<Newer>("indexed", version: 4) { Index(\.extra) }
+      static let schema = ModelSchema<Newer>("indexed", version: 4) { Index(\.extra) }
     }
     struct First: Cambium.Model {
       var id = ID()
       var size: Int?
-      static let schema = Schema<First>("indexed", version: 3) { Index(\.size) }
+      static let schema = ModelSchema<First>("indexed", version: 3) { Index(\.size) }
     }
     struct OtherType: Cambium.Model {
       var id = ID()
       var extra = 0
-      static let schema = Schema<OtherType>("indexed", version: 5)
+      static let schema = ModelSchema<OtherType>("indexed", version: 5)
     }
     try withDatabase { database in
       try database.register(First.self)

@@ -14,7 +14,7 @@ struct TextKeyTests {
     typealias Key = String
     var id = ID()
     var size = 0
-    static let schema = Schema<Part>("parts") { Index(\.size) }
+    static let schema = ModelSchema<Part>("parts") { Index(\.size) }
   }
 
   struct Order: Cambium.Model, Equatable {
@@ -22,7 +22,7 @@ struct TextKeyTests {
     var id = ID()
     var part: Part.ID?
     var plain: Part.ID?
-    static let schema = Schema<Order>("orders") { Index(\.part) }
+    static let schema = ModelSchema<Order>("orders") { Index(\.part) }
   }
 
   private static func key(_ isMixed: Bool, _ random: inout SeededGenerator) -> String {
@@ -53,7 +53,7 @@ struct TextKeyTests {
         for key in 1...3 { try tx.insert(Order(id: Order.ID(key), part: Part.ID("\(key * 5)"))) }
       }
       let query = database.query(Part.self)
-      func ids(_ query: Query<Part>) throws -> Set<String> { Set(try query.ids().map(\.key)) }
+      func ids(_ query: ModelQuery<Part>) throws -> Set<String> { Set(try query.ids().map(\.key)) }
       #expect(try ids(query.where { $0.id > "5" }) == ["9", "a"])
       #expect(try ids(query.where { $0.id <= "10" }) == ["-3", "1", "10"])
       #expect(try database.query("parts where id > \"5\"").count() == 2)

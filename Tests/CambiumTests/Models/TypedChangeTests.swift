@@ -52,7 +52,7 @@ struct TypedChangeTests {
     /// Makes one change; false if it changes nothing.
     private static func change(
       _ id: Airport.ID, _ next: inout State, _ random: inout FormatRandom,
-      _ tx: borrowing Transaction
+      _ tx: borrowing Database.Transaction
     ) throws -> Bool {
       guard var model = next[id] else {
         let new = Airport(id: id, name: random.pick(["x", "y"]))
@@ -156,7 +156,7 @@ struct TypedChangeTests {
     var id = ID()
     var delay: Int?
     var number = ""
-    static let schema = Schema<Old>("trips")
+    static let schema = ModelSchema<Old>("trips")
   }
 
   private struct New: Cambium.Model, Equatable {
@@ -164,7 +164,7 @@ struct TypedChangeTests {
     var id = ID()
     var departureDelay: Int?
     var number = 0
-    static let schema = Schema<New>("trips") {
+    static let schema = ModelSchema<New>("trips") {
       Property(\.departureDelay).was("delay")
       Property(\.number).was("number", as: String.self) { Int($0) ?? -1 }
     }
@@ -197,19 +197,19 @@ struct TypedChangeTests {
     static let cases = ModelCases<Shape>(
       ModelCase("disc", Shape.disc) { if case .disc(let disc) = $0 { disc } else { nil } },
       ModelCase("box", Shape.box) { if case .box(let box) = $0 { box } else { nil } })
-    static let schema = Schema<Shape>(union: "shapes") { Index(\.type) }
+    static let schema = ModelSchema<Shape>(union: "shapes") { Index(\.type) }
   }
 
   private struct Disc: Cambium.Model, Equatable {
     var id = ID()
     var radius = 1
-    static let schema = Schema<Disc>(caseOf: Shape.self)
+    static let schema = ModelSchema<Disc>(caseOf: Shape.self)
   }
 
   private struct Box: Cambium.Model, Equatable {
     var id = ID()
     var width = 2
-    static let schema = Schema<Box>(caseOf: Shape.self)
+    static let schema = ModelSchema<Box>(caseOf: Shape.self)
   }
 
   @Test("that share a collection are told by kind")

@@ -14,7 +14,7 @@ struct TypedJoinTests {
     typealias Key = String
     var id = ID()
     var size = 0
-    static let schema = Schema<Country>("countries")
+    static let schema = ModelSchema<Country>("countries")
   }
 
   struct City: Cambium.Model, Equatable {
@@ -24,7 +24,7 @@ struct TypedJoinTests {
     var country: Country.ID?
     var area: Area = Area()
     struct Area: Nested { var water = 0 }
-    static let schema = Schema<City>("cities") { Index(\.name, \.area.water.descending) }
+    static let schema = ModelSchema<City>("cities") { Index(\.name, \.area.water.descending) }
   }
 
   struct Leg: Cambium.Model, Equatable {
@@ -34,7 +34,7 @@ struct TypedJoinTests {
     var to: City.ID?
     var name = ""
     var length: Int?
-    static let schema = Schema<Leg>("legs") { Index(\.length) }
+    static let schema = ModelSchema<Leg>("legs") { Index(\.length) }
   }
 
   private typealias Result = (Leg, City, City?, Country?)

@@ -59,7 +59,7 @@ struct TypedQueryTests {
       let snapshot = try database.snapshot()
       let places = try Places(snapshot)
       let day = Self.day
-      let cases: [(String, Query<Flight>, (Flight) -> Bool)] = [
+      let cases: [(String, ModelQuery<Flight>, (Flight) -> Bool)] = [
         (
           "greater", snapshot.query().where { $0.departureDelay > 60 },
           { ($0.departureDelay ?? -99) > 60 }
@@ -149,7 +149,7 @@ struct TypedQueryTests {
   }
 
   private static func check(
-    _ cases: [(String, Query<Flight>, (Flight) -> Bool)], _ all: [Flight]
+    _ cases: [(String, ModelQuery<Flight>, (Flight) -> Bool)], _ all: [Flight]
   ) throws {
     for (name, query, holds) in cases {
       let expected = Set(all.filter(holds).map(\.id))

@@ -12,7 +12,7 @@ private struct Book: Cambium.Model, Equatable {
   var body: String?
   var year = 0
 
-  static let schema = Schema<Book>("books") {
+  static let schema = ModelSchema<Book>("books") {
     TextIndex(\.title, \.body, language: "en")
     TextIndex(\.title)
   }
@@ -62,7 +62,7 @@ struct TypedSearchTests {
     try withBooks { database in
       let all = try database.query(Book.self).search("whale").map(\.model)
       #expect(Set(all.map(\.id.key)) == [1, 2, 4])
-      func check(_ query: Query<Book>, _ expected: [Book]) throws {
+      func check(_ query: ModelQuery<Book>, _ expected: [Book]) throws {
         #expect(try query.search("whale").map(\.model) == expected)
       }
       let query = database.query(Book.self)

@@ -12,7 +12,7 @@ struct TypedViewTests {
     var price = 0
     var isPaid = false
 
-    static let schema = Schema<Sale>("sales") {
+    static let schema = ModelSchema<Sale>("sales") {
       Count()
       Count(by: \.shop)
       Average(\.price, by: \.shop)
@@ -149,7 +149,7 @@ struct TypedPreviewTests {
     var id = ID()
     var name = ""
     var city: String?
-    static let schema = Schema<Shop>("shops")
+    static let schema = ModelSchema<Shop>("shops")
   }
 
   struct Sale: Cambium.Model, Equatable {
@@ -158,7 +158,7 @@ struct TypedPreviewTests {
     var shop: Shop.ID?
     var price = 0
 
-    static let schema = Schema<Sale>("sales") {
+    static let schema = ModelSchema<Sale>("sales") {
       Property(\.shop).onDelete(.nullify).preview(\.name, \.city)
       Index(\.price.descending).covering(\.shop.name)
       Index(\.shop)

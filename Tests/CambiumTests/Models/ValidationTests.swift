@@ -15,7 +15,7 @@ struct ValidationTests {
     var length = 1.0
     var note: String?
 
-    static let schema = Schema<Song>("songs") {
+    static let schema = ModelSchema<Song>("songs") {
       Property(\.title).validated("must not be empty") { !$0.isEmpty }
         .validated("must be short") { $0.count < 20 }
       Property(\.rating).clamped(to: 1...5)
@@ -28,16 +28,17 @@ struct ValidationTests {
 
     static let log = Mutex<[String]>([])
 
-    mutating func willInsert(in transaction: borrowing Transaction) throws {
+    mutating func willInsert(in transaction: borrowing Database.Transaction) throws {
       if title == "veto" { throw Veto() }
       note = note ?? "new"
       try transaction.increment("counts/songs", by: 1)
     }
-    mutating func willUpdate(from old: Song, in transaction: borrowing Transaction) throws {
+    mutating func willUpdate(from old: Song, in transaction: borrowing Database.Transaction) throws
+    {
       if title == "veto" { throw Veto() }
       note = "was \(old.title)"
     }
-    func willDelete(in transaction: borrowing Transaction) throws {
+    func willDelete(in transaction: borrowing Database.Transaction) throws {
       if title == "kept" { throw Veto() }
       try transaction.increment("counts/songs", by: -1)
     }
@@ -55,7 +56,7 @@ struct ValidationTests {
 
     struct Place: Nested { var latitude = 0.0, longitude = 0.0 }
 
-    static let schema = Schema<Stop>("stops") {
+    static let schema = ModelSchema<Stop>("stops") {
       Property(\.place.longitude).validated("is east") { $0 >= 0 }
       Property(\.place).validated("is on land") { $0.latitude != 13 }
     }
@@ -68,7 +69,7 @@ struct ValidationTests {
       let (song, stop) = try database.write { tx in
         (try tx.insert(Song(title: "x", note: "n")), try tx.insert(Stop()))
       }
-      func refuses(_ change: (borrowing Transaction) throws -> Void) {
+      func refuses(_ change: (borrowing Database.Transaction) throws -> Void) {
         #expect(throws: ValidationError.self) { try database.write { try change($0) } }
       }
       refuses { try $0.set(song, \.genre, to: "folk") }
@@ -213,5 +214,5 @@ struct ValidationTests {
 }
 
 extension Database {
-  fileprivate subscript(path: Path) -> Value? { get throws { try read { try $0[path].value } } }
+  fileprivate subscript(path: NodePath) -> Value? { get throws { try read { try $0[path].value } } }
 }

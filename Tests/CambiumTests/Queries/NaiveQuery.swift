@@ -9,8 +9,8 @@ struct NaiveQuery {
   var world: NaiveCondition
 
   /// All records that the condition accepts, in key order.
-  func accepted(_ query: QueryDescription) throws -> [(key: Key, record: Record)] {
-    var found: [(key: Key, record: Record)] = []
+  func accepted(_ query: QueryDescription) throws -> [(key: Key, record: ValueMap)] {
+    var found: [(key: Key, record: ValueMap)] = []
     for (path, record) in world.records where path.parent == query.collection {
       guard let key = path.last else { continue }
       if let condition = query.condition {
@@ -24,7 +24,7 @@ struct NaiveQuery {
   }
 
   /// The values by which a record is sorted.
-  func places(_ query: QueryDescription, _ key: Key, _ record: Record) throws -> [Value] {
+  func places(_ query: QueryDescription, _ key: Key, _ record: ValueMap) throws -> [Value] {
     try query.orderings.map { ordering in
       let value = try world.plainValue(ordering.path, record, key, query.collection) ?? .null
       // A decimal property takes whole numbers as well, as decimals.
@@ -88,7 +88,7 @@ struct NaiveQuery {
 extension NaiveCondition {
   /// A value, for sorting and grouping.
   func plainValue(
-    _ path: PropertyPath, _ record: Record, _ key: Key, _ collection: Path
+    _ path: PropertyPath, _ record: ValueMap, _ key: Key, _ collection: NodePath
   ) throws -> Value? {
     try value(path, record, key, collection).value
   }

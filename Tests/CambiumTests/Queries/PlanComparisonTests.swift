@@ -34,7 +34,7 @@ struct PlanComparisonTests {
   /// A database that traces what it reads.
   private func candidate(
     _ name: String, _ directory: TemporaryDirectory, _ definition: CollectionDefinition,
-    _ records: [(Path, Record)]
+    _ records: [(NodePath, ValueMap)]
   ) throws -> Candidate {
     let reads = Reads()
     var options = Database.Options()
@@ -65,7 +65,7 @@ struct PlanComparisonTests {
     return definition
   }
 
-  private func records(_ random: inout RandomConditions, _ count: Int) -> [(Path, Record)] {
+  private func records(_ random: inout RandomConditions, _ count: Int) -> [(NodePath, ValueMap)] {
     (0..<count).map { number in
       if number < 40 {
         return (
@@ -189,7 +189,7 @@ struct PlanComparisonTests {
           let delay: Value =
             isDouble ? .double(Double(index % 600)) : .integer(Int64(index % 600))
           try tx.set(
-            Path(keys: ["flights", .integer(Int64(index))]),
+            NodePath(keys: ["flights", .integer(Int64(index))]),
             to: ["delay": delay, "number": .integer(Int64(index))])
         }
       }
@@ -249,11 +249,11 @@ struct PlanComparisonTests {
           try database.write { tx in
             try tx.declare("flights", definition)
             for index in 0..<200 {
-              try tx.set(Path(keys: ["airports", .text("A\(index)")]), to: ["size": 1])
+              try tx.set(NodePath(keys: ["airports", .text("A\(index)")]), to: ["size": 1])
             }
             for index in 0..<1000 {
               try tx.set(
-                Path(keys: ["flights", .integer(Int64(index))]),
+                NodePath(keys: ["flights", .integer(Int64(index))]),
                 to: ["origin": .string("A\(index % 150)"), "delay": .integer(Int64(index % 77))])
             }
           }

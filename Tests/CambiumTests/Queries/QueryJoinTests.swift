@@ -46,14 +46,14 @@ struct QueryJoinTests {
       // By the lengths of the keys, and by their ranks, the order is another.
       for (rank, name) in ["c", "a\u{1}", "b", "aa", "a"].enumerated() {
         try tx.set(
-          Path(keys: ["people", .text(name)]), to: ["name": "x", "rank": .integer(Int64(rank))])
+          NodePath(keys: ["people", .text(name)]), to: ["name": "x", "rank": .integer(Int64(rank))])
       }
       for name in ["a", "a\u{1}", "ab"] {
-        try tx.set(Path(keys: ["things", .text(name)]), to: ["title": "x", "count": 1])
+        try tx.set(NodePath(keys: ["things", .text(name)]), to: ["title": "x", "count": 1])
       }
       for number in 0..<200 {
         try tx.set(
-          Path(keys: ["things", .integer(Int64(number))]), to: ["title": "y", "count": 0])
+          NodePath(keys: ["things", .integer(Int64(number))]), to: ["title": "y", "count": 0])
       }
     }
   }
@@ -142,7 +142,8 @@ struct QueryJoinTests {
   }
 
   private func change(
-    _ tx: borrowing Transaction, _ random: inout RandomConditions, _ world: inout NaiveCondition,
+    _ tx: borrowing Database.Transaction, _ random: inout RandomConditions,
+    _ world: inout NaiveCondition,
     _ count: Int
   ) throws {
     for _ in 0..<count {

@@ -23,7 +23,7 @@ struct QueryPageTests {
       try database.write { tx in
         try tx.declare("things", definition)
         for (number, key) in Self.keys.dropLast().enumerated() {
-          try tx.set(Path(keys: ["things", key]), to: ["title": .string("\(start)\(number)")])
+          try tx.set(NodePath(keys: ["things", key]), to: ["title": .string("\(start)\(number)")])
         }
         try tx.set("things/d", to: ["title": "b"])
       }
@@ -55,7 +55,7 @@ struct QueryPageTests {
   func gone(size: Int) throws {
     try withThings(startBytes: 480) { database in
       let found = try pages("things sort title limit \(size)", database, usesIndex: true) { last in
-        _ = try database.write { try $0.remove(Path(keys: ["things", last])) }
+        _ = try database.write { try $0.remove(NodePath(keys: ["things", last])) }
       }
       #expect(found == Self.keys)
     }
@@ -65,7 +65,7 @@ struct QueryPageTests {
   func moved(size: Int) throws {
     try withThings(startBytes: 480) { database in
       let found = try pages("things sort title limit \(size)", database, usesIndex: true) { last in
-        try database.write { try $0.set(Path(keys: ["things", last]), to: ["title": "0"]) }
+        try database.write { try $0.set(NodePath(keys: ["things", last]), to: ["title": "0"]) }
       }
       #expect(found == Self.keys)
     }

@@ -33,11 +33,12 @@ struct QueryPlanTests {
         ]
         try tx.declare("flights", flights)
         for name in ["JFK", "LGA", "EWR", "SFO", "LAX"] {
-          try tx.set(Path(keys: ["airports", .text(name)]), to: ["name": .string("The \(name)")])
+          try tx.set(
+            NodePath(keys: ["airports", .text(name)]), to: ["name": .string("The \(name)")])
         }
         for index in 0..<2000 {
           try tx.set(
-            Path(keys: ["flights", .integer(Int64(index))]),
+            NodePath(keys: ["flights", .integer(Int64(index))]),
             to: [
               "origin": .string(["JFK", "LGA", "EWR", "SFO", "LAX"][index % 5]),
               "number": .integer(Int64(index % 700)), "delay": .integer(Int64(index % 90) - 10),
@@ -128,7 +129,7 @@ struct QueryPlanTests {
         try tx.declare("things", definition)
         for index in 0..<400 {
           try tx.set(
-            Path(keys: ["things", .integer(Int64(index))]),
+            NodePath(keys: ["things", .integer(Int64(index))]),
             to: ["weight": .double(Double(index % 20 - 10)), "made": .integer(Int64(index))])
         }
       }
@@ -240,7 +241,7 @@ struct QueryPlanTests {
       try database.write { tx in
         for name in ["UA", "AA", "BB"] {
           try tx.set(
-            Path(keys: ["lines", .text(name)]), to: ["code": .string(name), "city": "Chicago"])
+            NodePath(keys: ["lines", .text(name)]), to: ["code": .string(name), "city": "Chicago"])
         }
       }
       let snapshot = try database.snapshot()
@@ -335,7 +336,7 @@ struct QueryPlanTests {
       try database.write { tx in
         for number in 0..<50 {
           try tx.set(
-            Path(keys: ["things", .integer(Int64(number))]),
+            NodePath(keys: ["things", .integer(Int64(number))]),
             to: ["a": .integer(Int64(number)), "b": .integer(Int64(number % 3))])
         }
       }
@@ -357,7 +358,7 @@ struct QueryPlanTests {
         let running = tx.running
         #expect(throws: DatabaseError.self) {
           try run.forEach { _, _ in
-            try Transaction(running).set("other", to: 1)
+            try Database.Transaction(running).set("other", to: 1)
             return true
           }
         }

@@ -59,7 +59,7 @@ struct QueryRunTests {
     }
 
     /// Makes one change in a transaction, and in the world.
-    mutating func change(_ tx: borrowing Transaction) throws {
+    mutating func change(_ tx: borrowing Database.Transaction) throws {
       let isPerson = random.random.chance(oneIn: 6)
       let number = random.random.below(isPerson ? 5 : 90)
       let key: Key = isPerson || number % 3 > 0 ? .text("p\(number)") : .integer(Int64(number))
@@ -118,10 +118,10 @@ struct QueryRunTests {
     let naive = NaiveQuery(world: world)
     let expected = Result { try naive.accepted(query) }
     let run = Result { try QueryRun(query, on: snapshot) }
-    var found: [(key: Key, record: Record)] = []
+    var found: [(key: Key, record: ValueMap)] = []
     let result = Result {
       try run.get().forEach { key, record in
-        found.append((try Key(key), try Record(stored: record, snapshot.names)))
+        found.append((try Key(key), try ValueMap(stored: record, snapshot.names)))
         return true
       }
     }
@@ -145,7 +145,7 @@ struct QueryRunTests {
   /// Checks that the selected values are those of the records, and in the right order.
   private func checkSelection(
     _ query: QueryDescription, _ selection: [PropertyPath], on snapshot: Snapshot,
-    _ accepted: [(key: Key, record: Record)], _ naive: NaiveQuery, _ what: String
+    _ accepted: [(key: Key, record: ValueMap)], _ naive: NaiveQuery, _ what: String
   ) throws {
     var query = query
     (query.limit, query.offset) = (nil, 0)
@@ -178,7 +178,7 @@ struct QueryRunTests {
   /// Checks that the found records are the right ones after limit and offset, and in the right
   /// order.
   private func compare(
-    _ found: [(key: Key, record: Record)], _ accepted: [(key: Key, record: Record)],
+    _ found: [(key: Key, record: ValueMap)], _ accepted: [(key: Key, record: ValueMap)],
     _ query: QueryDescription, _ naive: NaiveQuery, _ what: String
   ) throws {
     let records = Dictionary(accepted.map { ($0.key, $0.record) }) { a, _ in a }
@@ -227,7 +227,7 @@ struct QueryRunTests {
 
   /// Groups have as many records, and the right sums.
   private func checkGroups(
-    _ query: QueryDescription, on snapshot: Snapshot, _ accepted: [(key: Key, record: Record)],
+    _ query: QueryDescription, on snapshot: Snapshot, _ accepted: [(key: Key, record: ValueMap)],
     _ what: String
   ) throws {
     var query = query

@@ -90,8 +90,8 @@ extension RandomConditions {
   }
 
   /// A thing that keeps to the declaration.
-  mutating func thing() -> Record {
-    var record = Record()
+  mutating func thing() -> ValueMap {
+    var record = ValueMap()
     for name in Self.properties where !random.chance(oneIn: 5) {
       var value = self.value(of: name)
       if name == "count", case .integer(1) = value { value = .integer(7) }  // 1 is not stored
@@ -104,8 +104,8 @@ extension RandomConditions {
     return record
   }
 
-  mutating func person() -> Record {
-    var record = Record()
+  mutating func person() -> ValueMap {
+    var record = ValueMap()
     for name in ["name", "age", "boss", "since"] where !random.chance(oneIn: 5) {
       record[name] = value(of: name)
     }

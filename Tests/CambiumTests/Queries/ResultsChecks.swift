@@ -13,7 +13,7 @@ extension ResultsTests {
     var name = ""
     var items: Many<Item> { many(\.owner) }
 
-    static let schema = Schema<Owner>("owners")
+    static let schema = ModelSchema<Owner>("owners")
   }
 
   struct Item: Cambium.Model, Equatable {
@@ -23,7 +23,7 @@ extension ResultsTests {
     var price: Int?
     var owner: Owner.ID?
 
-    static let schema = Schema<Item>("items") {
+    static let schema = ModelSchema<Item>("items") {
       Index(\.owner)
       Index(\.shop, \.price)
       Index(\.shop).covering(\.price)
@@ -44,13 +44,13 @@ extension ResultsTests {
   struct Question {
     var name = ""
     var text = "items"
-    var query: Query<Item>
+    var query: ModelQuery<Item>
     var items: [Item]
     var isFiltered = false
     var isOrdered = false
     var window: (count: Int, offset: Int)?
 
-    init(_ query: Query<Item>, _ items: [Item], _ random: inout FormatRandom) {
+    init(_ query: ModelQuery<Item>, _ items: [Item], _ random: inout FormatRandom) {
       self.query = query
       self.items = items
       narrow(&random)

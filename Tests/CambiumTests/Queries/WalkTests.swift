@@ -13,7 +13,7 @@ struct WalkTests {
     try await withDatabase { database in
       try await database.write { tx in
         for number in 0..<600 {
-          try tx.set(Path(keys: ["items", .integer(Int64(number))]), to: ["n": .integer(1)])
+          try tx.set(NodePath(keys: ["items", .integer(Int64(number))]), to: ["n": .integer(1)])
         }
       }
       for number in 0..<3 {
@@ -38,7 +38,7 @@ struct WalkTests {
     try await withDatabase { database in
       let children = try await database.write { tx in
         for number in 0..<300 {
-          try tx.set(Path(keys: ["items", .integer(Int64(number))]), to: 1)
+          try tx.set(NodePath(keys: ["items", .integer(Int64(number))]), to: 1)
         }
         let children = tx["items"].children
         #expect(try children.withSequence { Array($0).count } == 300)

@@ -124,7 +124,7 @@ struct DefinitionTests {
       try database.write { tx in
         try tx.declare("things", definition)
         for key in 0..<10 {
-          try tx.set(Path("things/\(key)"), to: ["a": .integer(Int64(key % 3)), "b": "x"])
+          try tx.set(NodePath("things/\(key)"), to: ["a": .integer(Int64(key % 3)), "b": "x"])
         }
       }
       let before = try #require(try database.snapshot().names.collections["things"])

@@ -16,7 +16,7 @@ struct RulesTests {
   }
 
   private static func reference(
-    _ name: String, to path: Path, _ rule: DeleteRule?, mustExist: Bool = false,
+    _ name: String, to path: NodePath, _ rule: DeleteRule?, mustExist: Bool = false,
     isPlural: Bool = false
   ) -> PropertyDefinition {
     var property = PropertyDefinition(
@@ -144,7 +144,7 @@ struct RulesTests {
         try tx.set("notes/1", to: ["text": .string(long + "a")])
         try tx.set("notes/2", to: ["text": .string(long + "b")])
         let key = Key.text(String(repeating: "k", count: 470))
-        try tx.set(Path(keys: ["notes", key]), to: ["text": .string(long)])
+        try tx.set(NodePath(keys: ["notes", key]), to: ["text": .string(long)])
       }
       #expect(throws: DatabaseError.self) {
         try database.write { tx in try tx.set("notes/3", to: ["text": .string(long + "a")]) }
@@ -156,9 +156,9 @@ struct RulesTests {
       let short = String(repeating: "y", count: 100)
       try database.write { tx in
         let key = Key.text(String(repeating: "m", count: 470))
-        try tx.set(Path(keys: ["notes", key]), to: ["text": .string(short)])
+        try tx.set(NodePath(keys: ["notes", key]), to: ["text": .string(short)])
         for key in 10..<60 {
-          try tx.set(Path("notes/\(key)"), to: ["text": .string(short + "\(key)")])
+          try tx.set(NodePath("notes/\(key)"), to: ["text": .string(short + "\(key)")])
         }
       }
       #expect(throws: DatabaseError.self) {
@@ -203,7 +203,7 @@ struct RulesTests {
         try tx.declare("authors", CollectionDefinition())
         for key in 0..<2000 {
           let value: Value = isPlural ? ["ada", "bob", "ada"] : "ada"
-          try tx.set(Path("books/\(key)"), to: ["author": value, "n": .integer(Int64(key))])
+          try tx.set(NodePath("books/\(key)"), to: ["author": value, "n": .integer(Int64(key))])
         }
         try tx.set("authors/ada", to: ["name": "Ada"])
         try tx.remove("authors/ada")
@@ -220,7 +220,7 @@ struct RulesTests {
       try database.write { tx in
         try tx.declare("nodes", node)
         for key in 0..<50 {
-          try tx.set(Path("nodes/\(key)"), to: ["next": .integer(Int64((key + 1) % 50))])
+          try tx.set(NodePath("nodes/\(key)"), to: ["next": .integer(Int64((key + 1) % 50))])
         }
         try tx.set("nodes/50", to: ["next": 50])
         try tx.set("nodes/51", to: ["next": 52])

@@ -107,11 +107,11 @@ struct ChangeObserverTests {
 /// All records of a database, kept up to date by nothing but the changes that are observed.
 private final class Mirror: Sendable {
   private struct State {
-    var records: [Path: Value] = [:]
+    var records: [NodePath: Value] = [:]
     var sequences: [SequenceNumber] = []
     var faults: [String] = []
     /// The places to which subtrees have come in the transaction: their records are not reported.
-    var arrived: [Path] = []
+    var arrived: [NodePath] = []
 
     mutating func take(_ change: RecordChange, from old: Value?, to new: Value?) {
       let path = change.path
@@ -138,7 +138,7 @@ private final class Mirror: Sendable {
     _ = database.directory.feed.observers.observe { [weak self] in self?.take($0) }
   }
 
-  var records: [Path: Value] { state.withLock { $0.records } }
+  var records: [NodePath: Value] { state.withLock { $0.records } }
   var sequences: [SequenceNumber] { state.withLock { $0.sequences } }
   var faults: [String] { state.withLock { $0.faults } }
 
@@ -167,11 +167,13 @@ private final class Mirror: Sendable {
 
   private func value(_ record: RawSpan?, _ names: Catalog) throws -> Value? {
     guard let record else { return nil }
-    return .map(try Record(stored: record, names))
+    return .map(try ValueMap(stored: record, names))
   }
 
-  private static func records(below path: Path, _ snapshot: Snapshot) throws -> [Path: Value] {
-    var records: [Path: Value] = [:]
+  private static func records(below path: NodePath, _ snapshot: Snapshot) throws -> [NodePath:
+    Value]
+  {
+    var records: [NodePath: Value] = [:]
     var nodes = try snapshot[path].descendants()
     while let node = try nodes.next() {
       if let value = try node.value, case .map = value { records[node.path] = value }

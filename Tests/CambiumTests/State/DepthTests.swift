@@ -15,15 +15,15 @@ struct DepthTests {
 
   init() throws { place = try Place() }
 
-  private static func path(_ levels: Int, below root: String) -> Path {
-    Path(keys: [.text(root)] + [Key](repeating: .text("a"), count: levels))
+  private static func path(_ levels: Int, below root: String) -> NodePath {
+    NodePath(keys: [.text(root)] + [Key](repeating: .text("a"), count: levels))
   }
 
   // MARK: Operations
 
   /// Operations that each share all of a long path, or all but its end, in a few bytes.
   private static func hostile(pathBytes: Int, count: Int) -> [UInt8] {
-    let path = Path(keys: [Key](repeating: .integer(7), count: pathBytes / 9))
+    let path = NodePath(keys: [Key](repeating: .integer(7), count: pathBytes / 9))
     var bytes: [UInt8] = [7, 0]
     bytes.append(varint: UInt64(path.bytes.count))
     bytes += path.bytes
@@ -31,7 +31,7 @@ struct DepthTests {
     for number in 0..<count {
       bytes.append(7)
       bytes.append(varint: UInt64(number % 2 == 0 ? short : short - 3))
-      let key = Path(keys: [.integer(Int64(number))]).bytes
+      let key = NodePath(keys: [.integer(Int64(number))]).bytes
       // In the middle of a key, of which the rest follows.
       let rest = number % 2 == 0 ? key : Array(path.bytes[(short - 3)..<short]) + key
       bytes.append(varint: UInt64(rest.count))
@@ -57,15 +57,15 @@ struct DepthTests {
   func cutKeys() throws {
     let bytes = Self.hostile(pathBytes: 90, count: 50)
     var reader = OperationReader(bytes)
-    var paths: [Path] = []
+    var paths: [NodePath] = []
     while case .remove(let path)? = try reader.next() { paths.append(path) }
     #expect(paths.count == 51)
     for (number, path) in paths.dropFirst().enumerated() {
-      #expect(try Path(checking: path.bytes) == path)
+      #expect(try NodePath(checking: path.bytes) == path)
       #expect(path.last == .integer(Int64(number)) && path.depth == 10)
     }
     // A key that is cut must still be a key with what follows.
-    var wrong: [UInt8] = [7, 0, 9] + Path(keys: [.integer(7)]).bytes
+    var wrong: [UInt8] = [7, 0, 9] + NodePath(keys: [.integer(7)]).bytes
     wrong += [7, 5, 1, 0]
     var damaged = OperationReader(wrong)
     _ = try damaged.next()
@@ -76,14 +76,14 @@ struct DepthTests {
 
   @Test("of what is written is limited by the bytes of the path")
   func limit() throws {
-    let longest = Path(keys: [Key](repeating: .integer(1), count: Path.bytesMax / 9))
+    let longest = NodePath(keys: [Key](repeating: .integer(1), count: NodePath.bytesMax / 9))
     let longer = longest.appending(.integer(1))
     try place.use { database in
       try database.write { tx in try tx.set(longest, to: 1) }
       for body in [
         { tx in try tx.set(longer, to: ["a": 1]) }, { tx in try tx.append(1, to: longer) },
-        { tx in try tx.move(Path(keys: [.integer(1)]), to: longer) },
-      ] as [(borrowing Transaction) throws -> Void] {
+        { tx in try tx.move(NodePath(keys: [.integer(1)]), to: longer) },
+      ] as [(borrowing Database.Transaction) throws -> Void] {
         let error = #expect(throws: DatabaseError.self) { try database.write { try body($0) } }
         if case .badKey(_, let reason)? = error, reason.contains("131072") { continue }
         Issue.record("\(error as Any)")
@@ -103,7 +103,7 @@ struct DepthTests {
       }
       for chain in 1..<chains {
         let bottom = Self.path(16_000, below: "c\(chain)")
-        let top = try Path("c\(chain - 1)")
+        let top = try NodePath("c\(chain - 1)")
         try database.write { tx in try tx.move(top, to: bottom.appending(.text("x"))) }
       }
       var walk = try database.snapshot().root.descendants()
@@ -134,7 +134,7 @@ struct DepthTests {
   func keptNodes() throws {
     try place.use { database in
       try database.write { tx in
-        for path in ["a", "a/b/c", "a/b/d/e", "a/f", "g/h/i", "j"] as [Path] {
+        for path in ["a", "a/b/c", "a/b/d/e", "a/f", "g/h/i", "j"] as [NodePath] {
           try tx.set(path, to: 1)
         }
       }

@@ -10,7 +10,9 @@ struct HistoryCutTests {
     let place = try Place()
     try place.use { database in
       try database.write { tx in
-        for number in 0..<8 { try tx.set(Path("a/\(number / 4)/\(number / 2)/\(number)"), to: 1) }
+        for number in 0..<8 {
+          try tx.set(NodePath("a/\(number / 4)/\(number / 2)/\(number)"), to: 1)
+        }
       }
       try database.write { tx in try tx.remove("a") }
       try database.write { tx in try tx.set("b", to: 1) }

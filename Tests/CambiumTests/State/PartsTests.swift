@@ -268,7 +268,8 @@ private struct PartOracle {
     edits.append(edit)
   }
 
-  private mutating func edit(_ element: Int64, _ tx: borrowing Transaction) throws -> Edit {
+  private mutating func edit(_ element: Int64, _ tx: borrowing Database.Transaction) throws -> Edit
+  {
     let before = elements.contains(element)
     if random.oneIn(3) {
       try tx.remove(.integer(element), from: "r", "set")
@@ -280,7 +281,7 @@ private struct PartOracle {
     return .element(element, before: before, after: elements.contains(element))
   }
 
-  private mutating func editEntry(_ tx: borrowing Transaction) throws -> Edit {
+  private mutating func editEntry(_ tx: borrowing Database.Transaction) throws -> Edit {
     let key = random.pick(["a", "b", "é", "zz"])
     let (before, after) = (entries[key], random.oneIn(4) ? nil : Int64(random.below(5)))
     if let after {
@@ -292,7 +293,7 @@ private struct PartOracle {
     return .entry(key, before: before, after: after)
   }
 
-  private mutating func count(_ tx: borrowing Transaction) throws -> Edit {
+  private mutating func count(_ tx: borrowing Database.Transaction) throws -> Edit {
     let (key, step) = (random.pick(["x", "y"]), Int64(1 + random.below(1000)))
     try tx.increment("r", "map", key, by: .integer(step))
     entries[key, default: 0] += step
@@ -334,7 +335,7 @@ private struct PartOracle {
 
   func compare(_ database: Database) throws {
     let record = try database.read { try $0["r"].value }
-    let map = Value.map(Record(entries.map { (name: $0.key, value: .integer($0.value)) }))
+    let map = Value.map(ValueMap(entries.map { (name: $0.key, value: .integer($0.value)) }))
     let pairs = try elements.map { element in
       (value: Value.integer(element), bytes: try Value.integer(element).stored())
     }

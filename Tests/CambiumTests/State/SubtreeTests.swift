@@ -102,7 +102,7 @@ struct SubtreeTests {
   }
 
   /// Changes that a transaction may make below a node that it has restored and takes away again.
-  private static let changesBelow: [@Sendable (borrowing Transaction) throws -> Void] = [
+  private static let changesBelow: [@Sendable (borrowing Database.Transaction) throws -> Void] = [
     { try $0.set("a/x/new", to: 1) },
     { try $0.set("a/x/y", to: 2) },
     { try $0.remove("a/x/y") },
@@ -223,9 +223,9 @@ struct SubtreeTests {
       let before = try SubtreeTests.entries(database)
       try database.write { tx in
         for number in 0..<500 as Range<Int64> {
-          try tx.set(Path(keys: ["new", .integer(number), "x"]), to: 1)
+          try tx.set(NodePath(keys: ["new", .integer(number), "x"]), to: 1)
         }
-        try tx.set(Path(keys: [Key](repeating: "deep", count: 2000)), to: 1)
+        try tx.set(NodePath(keys: [Key](repeating: "deep", count: 2000)), to: 1)
         try tx.move("deep", to: "new/deep")
         try tx.remove("new/7")
         try tx.remove("new")

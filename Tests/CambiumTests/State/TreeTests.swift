@@ -171,10 +171,10 @@ struct TreeTests {
   func badKeys(text: String) throws {
     try withDatabase { database in
       #expect(throws: DatabaseError.self) {
-        try database.write { tx in try tx.set(Path(keys: [.text(text)]), to: 1) }
+        try database.write { tx in try tx.set(NodePath(keys: [.text(text)]), to: 1) }
       }
       #expect(throws: DatabaseError.self) {
-        let record = Record([(name: text, value: Value.integer(1))])
+        let record = ValueMap([(name: text, value: Value.integer(1))])
         try database.write { tx in try tx.set("record", to: .map(record)) }
       }
       let head = try database.head
@@ -191,16 +191,16 @@ struct LargeTreeTests {
   @Test("of 10,000 levels can be written, read, walked, moved and removed")
   func deep() throws {
     let levels = (0..<LargeTreeTests.depth).map { Key.integer(Int64($0 % 7)) }
-    let path = Path(keys: levels)
+    let path = NodePath(keys: levels)
     try withDatabase { database in
       try database.write { tx in try tx.set(path, to: "bottom") }
       try database.read { snapshot in
         #expect(try snapshot[path].value == "bottom")
         try LargeTreeTests.expectChain(snapshot.root, LargeTreeTests.depth)
       }
-      try database.write { tx in try tx.move(Path(keys: levels.prefix(2)), to: "moved/here") }
+      try database.write { tx in try tx.move(NodePath(keys: levels.prefix(2)), to: "moved/here") }
       let moved = try database.snapshot()
-      #expect(try moved[Path(keys: ["moved", "here"] + levels.dropFirst(2))].value == "bottom")
+      #expect(try moved[NodePath(keys: ["moved", "here"] + levels.dropFirst(2))].value == "bottom")
       #expect(try !moved[path].exists)
       try database.write { tx in try tx.remove("moved") }
       #expect(try database.commit(3).changes.fetch().map(\.old) == ["bottom"])
@@ -242,7 +242,7 @@ struct LargeTreeTests {
       }
       try database.read { snapshot in
         #expect(try snapshot["wide"].childCount == count)
-        #expect(try snapshot[Path("wide/\(count - 1)")].value == .integer(Int64(count - 1)))
+        #expect(try snapshot[NodePath("wide/\(count - 1)")].value == .integer(Int64(count - 1)))
         try expectWalk(snapshot["wide"], count, except: 7)
         let last = snapshot["wide"].children.reversed().limit(2)
         #expect(try last.keys() == ["late", .integer(Int64(count - 1))])
@@ -269,7 +269,7 @@ struct LargeTreeTests {
 }
 
 /// Adds numbered children, 10,000 in a transaction.
-func addChildren(_ count: Int, to path: Path, in database: Database) throws {
+func addChildren(_ count: Int, to path: NodePath, in database: Database) throws {
   for start in stride(from: 0, to: count, by: 10_000) {
     try database.write { tx in
       for number in start..<min(start + 10_000, count) {

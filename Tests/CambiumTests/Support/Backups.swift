@@ -47,7 +47,7 @@ extension Database {
     for _ in 0..<count {
       try write { tx in
         let number = Int64(tx.sequence.rawValue)
-        try tx.set(Path(keys: ["n", .integer(number % 7)]), to: ["count": .integer(number)])
+        try tx.set(NodePath(keys: ["n", .integer(number % 7)]), to: ["count": .integer(number)])
       }
     }
   }

@@ -2,20 +2,20 @@
 
 /// One call on a transaction, so that a database and the model can be asked for the same.
 enum Call: Sendable {
-  case set(Path, Value)
-  case update(Path, [(String, Value?)])
-  case change(Path, String?, ValueChange<Value>)
-  case remove(Path)
-  case restore(Path, removedAt: SequenceNumber)
-  case move(Path, to: Path)
+  case set(NodePath, Value)
+  case update(NodePath, [(String, Value?)])
+  case change(NodePath, String?, ValueChange<Value>)
+  case remove(NodePath)
+  case restore(NodePath, removedAt: SequenceNumber)
+  case move(NodePath, to: NodePath)
   case define(String)
   case event(String, Value)
-  case expect(Path, at: SequenceNumber)
+  case expect(NodePath, at: SequenceNumber)
 
   /// Makes the call.
   ///
   /// - Returns: The result of `remove`; true for all other calls.
-  func perform(_ tx: borrowing Transaction) throws -> Bool {
+  func perform(_ tx: borrowing Database.Transaction) throws -> Bool {
     switch self {
     case .set(let path, let value): try tx.set(path, to: value)
     case .update(let path, let updates): try tx.update(path, updates)
@@ -31,7 +31,7 @@ enum Call: Sendable {
   }
 
   /// The node that the call is about, if there is one.
-  var path: Path? {
+  var path: NodePath? {
     switch self {
     case .set(let path, _), .update(let path, _), .change(let path, _, _), .remove(let path),
       .restore(let path, _), .move(_, let path), .expect(let path, _):

@@ -24,7 +24,9 @@ enum Signal {
 extension Database {
   /// The synchronous `write`, for bodies that may wait.
   @discardableResult
-  func commit<R>(_ body: (borrowing Transaction) throws -> R) throws -> R { try write(body) }
+  func commit<R>(_ body: (borrowing Database.Transaction) throws -> R) throws -> R {
+    try write(body)
+  }
 }
 
 /// Ends this process a moment later, as the system would.

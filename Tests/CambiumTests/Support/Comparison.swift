@@ -2,7 +2,7 @@
 
 /// All that can be read of one node, for comparing the database with the model.
 struct Row: Equatable, CustomStringConvertible {
-  var path: Path
+  var path: NodePath
   var value: Value?
   var modified: SequenceNumber?
   var childCount: Int
@@ -13,10 +13,10 @@ struct Row: Equatable, CustomStringConvertible {
   }
 }
 
-extension [Path: Tree.Node] {
+extension [NodePath: Tree.Node] {
   /// All nodes in path order.
   var rows: [Row] {
-    var counts: [Path: Int] = [:]
+    var counts: [NodePath: Int] = [:]
     for path in keys { counts[path.parent ?? .root, default: 0] += 1 }
     return keys.sorted().map { path in
       Row(
@@ -26,7 +26,7 @@ extension [Path: Tree.Node] {
   }
 
   /// The keys of a node's children, in order.
-  func childKeys(of parent: Path) -> [Cambium.Key] {
+  func childKeys(of parent: NodePath) -> [Cambium.Key] {
     let depth = parent.depth + 1
     var found: [Cambium.Key] = []
     for path in keys where path.isWithin(parent) && path.depth == depth {
@@ -74,7 +74,7 @@ func requireSame<Element: Equatable>(
 
 /// Compares all that can be read under a node by walking.
 func requireSame(
-  _ root: Node, _ nodes: [Path: Tree.Node], _ what: @autoclosure () -> String
+  _ root: Node, _ nodes: [NodePath: Tree.Node], _ what: @autoclosure () -> String
 ) throws {
   try requireSame(try root.rows(), nodes.rows, what())
 }

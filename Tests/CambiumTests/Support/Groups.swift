@@ -33,7 +33,7 @@ extension Database {
   ///
   /// - Returns: The result of each run.
   func writeTogether(
-    _ count: Int, _ body: @escaping @Sendable (borrowing Transaction) throws -> Void
+    _ count: Int, _ body: @escaping @Sendable (borrowing Database.Transaction) throws -> Void
   ) async throws -> [Result<Void, any Error>] {
     try await withThrowingTaskGroup(of: Result<Void, any Error>.self) { group in
       try writer.exclusively {
@@ -60,7 +60,7 @@ extension Database {
   ///
   /// - Returns: The result of each run.
   func writeInSmallMap(
-    _ count: Int, _ body: (borrowing Transaction) throws -> Void
+    _ count: Int, _ body: (borrowing Database.Transaction) throws -> Void
   ) throws -> [Result<Void, any Error>] {
     try writer.exclusively {
       let head = try directory.log.read { try $0.head() }
@@ -68,7 +68,7 @@ extension Database {
         directory, directory.currentState(), head: head, horizon: .zero,
         catalog: directory.stateInUse.catalog)
       let outcomes = (0..<count).map { _ in
-        Result { try group.run([:]) { try body(Transaction($0)) } }
+        Result { try group.run([:]) { try body(Database.Transaction($0)) } }
       }
       if case .visible = try group.commit() { directory.publish(group) }
       return outcomes

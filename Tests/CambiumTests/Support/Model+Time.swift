@@ -6,10 +6,10 @@
 struct ModelStep: Equatable, CustomStringConvertible {
   var sequence: SequenceNumber
   var kind: HistoryStep.Kind
-  var path: Path
+  var path: NodePath
   var old: Value?
   var new: Value?
-  var origin: Path?
+  var origin: NodePath?
 
   var description: String {
     "\(sequence): \(path) \(kind), \(old ?? .null) → \(new ?? .null), from \(origin ?? path)"
@@ -32,7 +32,7 @@ private struct Held: Equatable {
 }
 
 extension Model {
-  private func held(_ path: Path, at sequence: SequenceNumber) -> Held {
+  private func held(_ path: NodePath, at sequence: SequenceNumber) -> Held {
     var tree = Tree()
     tree.nodes = nodes(at: sequence)
     let node = tree.nodes[path]
@@ -43,7 +43,7 @@ extension Model {
 
   /// The history of what is at a path, the oldest first.
   func history(
-    of path: Path, followingMoves: Bool, after: SequenceNumber, upTo: SequenceNumber
+    of path: NodePath, followingMoves: Bool, after: SequenceNumber, upTo: SequenceNumber
   ) -> [ModelStep] {
     var steps: [ModelStep] = []
     var (path, sequence) = (path, upTo)
@@ -66,7 +66,7 @@ extension Model {
 
   /// Where the node at a path was before a transaction; one that was not there belongs below its
   /// parent.
-  private func origin(of path: Path, in sequence: SequenceNumber) -> Path {
+  private func origin(of path: NodePath, in sequence: SequenceNumber) -> NodePath {
     guard let parent = path.parent, let key = path.last else { return path }
     if let node = nodes(at: sequence)[path] {
       let before = nodes(at: sequence.previous)
@@ -80,7 +80,7 @@ extension Model {
 
   /// The history of a subtree, the oldest first.
   func subtreeHistory(
-    of path: Path, after: SequenceNumber, upTo: SequenceNumber
+    of path: NodePath, after: SequenceNumber, upTo: SequenceNumber
   ) -> [ModelStep] {
     var steps: [ModelStep] = []
     var sequence = after
@@ -99,7 +99,7 @@ extension Model {
   }
 
   /// The differences between two moments, in path order.
-  func diff(from: SequenceNumber, to: SequenceNumber, under: Path) -> [Change] {
+  func diff(from: SequenceNumber, to: SequenceNumber, under: NodePath) -> [Change] {
     let (old, new) = (nodes(at: from), nodes(at: to))
     var paths = Set(old.keys).union(new.keys)
     if !under.isRoot { paths.insert(under) }
@@ -112,7 +112,7 @@ extension Model {
   }
 
   /// The transaction that set each property, or the single value, of what is at a path.
-  func blame(_ path: Path, at moment: SequenceNumber) -> [ModelBlame] {
+  func blame(_ path: NodePath, at moment: SequenceNumber) -> [ModelBlame] {
     let now = held(path, at: moment)
     guard let value = now.value else { return [] }
     guard case .map(let record) = value, now.modified != nil else {
@@ -130,7 +130,7 @@ extension Model {
   }
 
   private func lastSet(
-    _ path: Path, _ moment: SequenceNumber, isSame: (Value?) -> Bool
+    _ path: NodePath, _ moment: SequenceNumber, isSame: (Value?) -> Bool
   ) -> SequenceNumber {
     var sequence = moment
     while sequence > horizon, isSame(held(path, at: sequence.previous).value) {

@@ -6,7 +6,7 @@ struct Model: Sendable {
   /// One committed transaction.
   struct Moment: Sendable {
     /// The nodes right after it.
-    var nodes: [Path: Tree.Node]
+    var nodes: [NodePath: Tree.Node]
     /// The number of operations that it logged.
     var operationCount: Int
     /// The events it logged.
@@ -23,7 +23,7 @@ struct Model: Sendable {
   var head: SequenceNumber { SequenceNumber(UInt64(moments.count - 1)) }
 
   /// The nodes at a moment.
-  func nodes(at sequence: SequenceNumber) -> [Path: Tree.Node] {
+  func nodes(at sequence: SequenceNumber) -> [NodePath: Tree.Node] {
     moments[Int(sequence.rawValue)].nodes
   }
 
@@ -93,10 +93,10 @@ struct Tree: Sendable {
     var sequence: SequenceNumber
     var isMove: Bool
     var node: Node
-    var below: [Path: Node]
+    var below: [NodePath: Node]
   }
 
-  var nodes: [Path: Node] = [:]
+  var nodes: [NodePath: Node] = [:]
   var sequence = SequenceNumber.zero
   var operationCount = 0
   var events: [Event] = []
@@ -131,11 +131,11 @@ extension Tree {
   /// - Returns: The family that it belongs to, or nil where its parent is missing or without
   ///   children.
   @discardableResult
-  func family(around path: Path) throws(Refusal) -> Int? {
+  func family(around path: NodePath) throws(Refusal) -> Int? {
     guard !path.isRoot else { throw .badValue }
     let keys = path.keys
     var family: Int? = Tree.rootFamily
-    var ancestor = Path.root
+    var ancestor = NodePath.root
     for (key, next) in zip(keys, keys.dropFirst()) {
       ancestor = ancestor.appending(key)
       guard let node = nodes[ancestor] else { return nil }
@@ -147,33 +147,33 @@ extension Tree {
   }
 
   /// The node at a path, which must be there.
-  func existing(_ path: Path) throws(Refusal) -> Node {
+  func existing(_ path: NodePath) throws(Refusal) -> Node {
     try family(around: path)
     guard let node = nodes[path] else { throw .notFound }
     return node
   }
 
   /// The record and the name of its property that a path means, where it means one.
-  func property(_ path: Path) -> (record: Path, name: String)? {
+  func property(_ path: NodePath) -> (record: NodePath, name: String)? {
     guard let key = path.last, let parent = path.parent else { return nil }
     return nodes[parent]?.has(key.description) == true ? (parent, key.description) : nil
   }
 
   /// The value that reading a path gives: a node's, or a property's.
-  func value(_ path: Path) -> Value? {
+  func value(_ path: NodePath) -> Value? {
     if let value = nodes[path]?.value { return value }
     return property(path).flatMap { nodes[$0.record]?.record?[$0.name] }
   }
 
-  func refuseChild(of path: Path, named names: some Sequence<String>) throws(Refusal) {
+  func refuseChild(of path: NodePath, named names: some Sequence<String>) throws(Refusal) {
     for name in names {
       guard let key = try? Key(name) else { continue }
       if nodes[path.appending(key)] != nil { throw .exists }
     }
   }
 
-  mutating func makeAncestors(of path: Path) {
-    var ancestor = Path.root
+  mutating func makeAncestors(of path: NodePath) {
+    var ancestor = NodePath.root
     for key in path.keys.dropLast() {
       ancestor = ancestor.appending(key)
       if nodes[ancestor] == nil {
@@ -191,9 +191,9 @@ extension Tree {
 
 extension Tree {
   /// Takes a node with all below it out of its place, and remembers it.
-  mutating func detach(_ path: Path, isMove: Bool) throws(Refusal) -> Removal {
+  mutating func detach(_ path: NodePath, isMove: Bool) throws(Refusal) -> Removal {
     let node = try existing(path)
-    var below: [Path: Node] = [:]
+    var below: [NodePath: Node] = [:]
     for (other, node) in nodes where other != path {
       if let rest = other.relative(to: path) { below[rest] = node }
     }
@@ -203,7 +203,7 @@ extension Tree {
   }
 
   /// Remembers a removal, unless the node came in the same transaction.
-  mutating func remember(_ removal: Removal, from path: Path, _ family: Int?) {
+  mutating func remember(_ removal: Removal, from path: NodePath, _ family: Int?) {
     guard let family, let key = path.last else { return }
     let place = Place(family: family, key: key)
     if removal.node.placed < sequence {
@@ -216,7 +216,7 @@ extension Tree {
   }
 
   /// Notes below which of the restored nodes something is other than it was.
-  mutating func noteChanges(since before: [Path: Node]) {
+  mutating func noteChanges(since before: [NodePath: Node]) {
     if before.isEmpty { return }
     for identity in restored.subtracting(changed)
     where Tree.below(identity, in: before).map({ $0 != Tree.below(identity, in: nodes) }) ?? false {
@@ -224,16 +224,16 @@ extension Tree {
     }
   }
 
-  private static func below(_ identity: Int, in nodes: [Path: Node]) -> [Path: Node]? {
+  private static func below(_ identity: Int, in nodes: [NodePath: Node]) -> [NodePath: Node]? {
     guard let top = nodes.first(where: { $0.value.identity == identity })?.key else { return nil }
-    var below: [Path: Node] = [:]
+    var below: [NodePath: Node] = [:]
     for (path, node) in nodes where path != top {
       if let rest = path.relative(to: top) { below[rest] = node }
     }
     return below
   }
 
-  mutating func attach(_ removal: Removal, at path: Path, isMove: Bool) {
+  mutating func attach(_ removal: Removal, at path: NodePath, isMove: Bool) {
     for (rest, node) in removal.below { nodes[path.appending(rest)] = node }
     nodes[path] = Node(
       value: removal.node.value, modified: sequence, placed: sequence, family: removal.node.family,
@@ -241,7 +241,7 @@ extension Tree {
   }
 
   /// The node that a transaction removed from a path, if it may come back.
-  func removal(_ path: Path, at wanted: SequenceNumber) throws(Refusal) -> Removal {
+  func removal(_ path: NodePath, at wanted: SequenceNumber) throws(Refusal) -> Removal {
     guard let family = try family(around: path) else { throw .notFound }
     if nodes[path] != nil { throw .exists }
     guard let key = path.last else { throw .notFound }
@@ -261,7 +261,7 @@ extension Tree {
 
 extension Tree.Node {
   /// The record that the node holds.
-  var record: Record? { if case .map(let record)? = value { record } else { nil } }
+  var record: ValueMap? { if case .map(let record)? = value { record } else { nil } }
 
   /// True if the node is a record with a certain property.
   func has(_ name: String) -> Bool { record?.members.contains { $0.name == name } ?? false }

@@ -63,7 +63,7 @@ struct NaiveCount {
         writer.write(operation)
         let count = writer.bytes.count - before
         if let path = operation.paths.first {
-          add(.collection, Path(keys: [path.keys[0]]).description, \.log, count)
+          add(.collection, NodePath(keys: [path.keys[0]]).description, \.log, count)
         }
         try addProperties(of: operation, count)
       }
@@ -165,7 +165,7 @@ struct NaiveCount {
       treeKey = owner
     }
     let key = try treeKey.lend { try Key($0.extracting(droppingFirst: 8)) }
-    return Path(keys: [key]).description
+    return NodePath(keys: [key]).description
   }
 
   private mutating func addVersion(

@@ -38,7 +38,7 @@ final class Place: Sendable {
     try use { database in
       for number in 0..<count {
         try database.write { tx in
-          try tx.set(Path(keys: ["n", .integer(number + 1)]), to: .integer(number + 1))
+          try tx.set(NodePath(keys: ["n", .integer(number + 1)]), to: .integer(number + 1))
         }
       }
     }
@@ -126,7 +126,7 @@ final class Place: Sendable {
   }
 
   /// Appends a record to the closed database's log, and not to its state.
-  func appendToLog(_ node: Path, _ value: Value) throws {
+  func appendToLog(_ node: NodePath, _ value: Value) throws {
     let log = try Log(at: "\(path)/log", .init(tables: [], mapSize: 1 << 30))
     try log.append(node, value)
     log.environment.close()
@@ -155,11 +155,13 @@ final class Place: Sendable {
 
 extension Database {
   /// Appends a record to the log alone, as a crash between the two commits leaves it.
-  func appendToLog(_ node: Path, _ value: Value) throws { try directory.log.append(node, value) }
+  func appendToLog(_ node: NodePath, _ value: Value) throws {
+    try directory.log.append(node, value)
+  }
 }
 
 extension Log {
-  fileprivate func append(_ node: Path, _ value: Value) throws {
+  fileprivate func append(_ node: NodePath, _ value: Value) throws {
     var (head, format) = try read { (try $0.head(), try $0.format()) }
     var operations = OperationWriter()
     operations.write(.set(node, Content(kind: .scalar, bytes: try value.stored())))

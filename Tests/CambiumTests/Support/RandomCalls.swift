@@ -12,9 +12,9 @@ struct RandomCalls {
   /// True to change parts of sets and dictionaries, too.
   var changesParts = false
   /// Paths of late, so that calls come back to them.
-  private var recent: [Path] = []
+  private var recent: [NodePath] = []
   /// Paths from which something was removed, and when.
-  private var removed: [(path: Path, sequence: SequenceNumber)] = []
+  private var removed: [(path: NodePath, sequence: SequenceNumber)] = []
 
   private static let keys: [Key] =
     [0, 1, -1, 42, .integer(.max), "a", "b", "name", "é", "x/y~z"]
@@ -52,7 +52,7 @@ struct RandomCalls {
   }
 
   /// A change of a set or a dictionary; few elements and keys, so that they collide.
-  private mutating func part(of path: Path, _ property: String?) -> Call {
+  private mutating func part(of path: NodePath, _ property: String?) -> Call {
     let element: Value = random.oneIn(8) ? value() : .integer(Int64(random.below(5)))
     let (name, key) = (property ?? "map", random.pick(RandomCalls.names))
     switch random.below(8) {
@@ -64,17 +64,17 @@ struct RandomCalls {
     }
   }
 
-  private mutating func restore(_ path: Path) -> Call {
+  private mutating func restore(_ path: NodePath) -> Call {
     if removed.isEmpty || random.oneIn(10) { return .restore(path, removedAt: 1) }
     let (place, sequence) = random.pick(removed)
     return .restore(place, removedAt: sequence)
   }
 
-  private mutating func note(_ path: Path) {
+  private mutating func note(_ path: NodePath) {
     if recent.count < 48 { recent.append(path) } else { recent[random.below(48)] = path }
   }
 
-  private mutating func note(_ path: Path, removedAt sequence: SequenceNumber) {
+  private mutating func note(_ path: NodePath, removedAt sequence: SequenceNumber) {
     if removed.count < 24 {
       removed.append((path, sequence))
     } else {
@@ -85,14 +85,14 @@ struct RandomCalls {
   // MARK: Paths
 
   /// A path near a recent one, or a new one; sometimes a deep one, rarely the root.
-  mutating func path() -> Path {
-    var path = recent.isEmpty || random.oneIn(3) ? Path.root : random.pick(recent)
+  mutating func path() -> NodePath {
+    var path = recent.isEmpty || random.oneIn(3) ? NodePath.root : random.pick(recent)
     if random.oneIn(4) { path = path.parent ?? .root }
     if path.isRoot || random.oneIn(2) { path = path.appending(key()) }
     if random.oneIn(6) { path = path.appending(key()) }
     if random.oneIn(200) { for _ in 0..<20 { path = path.appending(key()) } }
     if random.oneIn(300) { return .root }
-    return path.depth > 60 ? Path(keys: [key()]) : path
+    return path.depth > 60 ? NodePath(keys: [key()]) : path
   }
 
   mutating func key() -> Key { random.pick(RandomCalls.keys) }
@@ -109,9 +109,9 @@ struct RandomCalls {
     case 6: return .data(data())
     case 7: return .date(Date(timeIntervalSince1970: Double(random.below(1 << 30))))
     case 8: return .decimal(Decimal(random.below(1 << 40)) / 100)
-    case 9: return .reference(Path(keys: [key(), key()]))
+    case 9: return .reference(NodePath(keys: [key(), key()]))
     case 10, 11: return .array((0..<random.below(4)).map { _ in value(depth: depth + 1) })
-    default: return .map(Record(members(depth: depth + 1)))
+    default: return .map(ValueMap(members(depth: depth + 1)))
     }
   }
 

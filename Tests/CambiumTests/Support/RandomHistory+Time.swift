@@ -29,7 +29,7 @@ extension RandomHistory {
   }
 
   /// A node that was there, or one of its properties.
-  private func pathThere(at moment: SequenceNumber) -> Path? {
+  private func pathThere(at moment: SequenceNumber) -> NodePath? {
     let nodes = model.nodes(at: moment)
     guard !nodes.isEmpty else { return nil }
     let path = calls.random.pick(nodes.keys.sorted())
@@ -40,7 +40,7 @@ extension RandomHistory {
   }
 
   private func compareHistory(
-    of path: Path, after: SequenceNumber, upTo: SequenceNumber, _ told: inout Told
+    of path: NodePath, after: SequenceNumber, upTo: SequenceNumber, _ told: inout Told
   ) throws {
     let what = "of \(path) from \(after) to \(upTo)"
     let steps = model.history(of: path, followingMoves: false, after: after, upTo: upTo)
@@ -67,7 +67,7 @@ extension RandomHistory {
   }
 
   private func compareBlame(
-    _ path: Path, at moment: SequenceNumber, _ told: inout Told
+    _ path: NodePath, at moment: SequenceNumber, _ told: inout Told
   ) throws {
     let expected = model.blame(path, at: moment)
     try requireSame(
@@ -77,7 +77,7 @@ extension RandomHistory {
   }
 
   private func compareDiff(
-    from: SequenceNumber, to: SequenceNumber, under: Path, _ told: inout Told
+    from: SequenceNumber, to: SequenceNumber, under: NodePath, _ told: inout Told
   ) throws {
     let diff = try database.diff(from: .sequence(from), to: .sequence(to), under: under)
     let expected = model.diff(from: from, to: to, under: under)

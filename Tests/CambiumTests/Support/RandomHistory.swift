@@ -57,7 +57,7 @@ final class RandomHistory: @unchecked Sendable {
   }
 
   /// One transaction.
-  private func body(_ tx: borrowing Transaction) throws {
+  private func body(_ tx: borrowing Database.Transaction) throws {
     model.begin()
     do {
       try makeCalls(tx, nesting: 0)
@@ -72,7 +72,7 @@ final class RandomHistory: @unchecked Sendable {
     model.commit()
   }
 
-  private func makeCalls(_ tx: borrowing Transaction, nesting: Int) throws {
+  private func makeCalls(_ tx: borrowing Database.Transaction, nesting: Int) throws {
     for _ in 0..<(1 + calls.random.below(callsMax)) {
       if nesting < 3 && calls.random.oneIn(12) {
         try attempt(tx, nesting: nesting + 1)
@@ -82,7 +82,7 @@ final class RandomHistory: @unchecked Sendable {
     }
   }
 
-  private func attempt(_ tx: borrowing Transaction, nesting: Int) throws {
+  private func attempt(_ tx: borrowing Database.Transaction, nesting: Int) throws {
     let mark = model.tree
     do {
       try tx.attempt {
@@ -94,7 +94,7 @@ final class RandomHistory: @unchecked Sendable {
     }
   }
 
-  private func makeCall(_ tx: borrowing Transaction) throws {
+  private func makeCall(_ tx: borrowing Database.Transaction) throws {
     let call = calls.next(in: tx.sequence)
     callCount += 1
     let expected = Result { () throws(Refusal) in try model.tree.apply(call) }
@@ -167,7 +167,7 @@ final class RandomHistory: @unchecked Sendable {
     }
   }
 
-  private func compareChildren(_ node: Node, _ nodes: [Path: Tree.Node]) throws {
+  private func compareChildren(_ node: Node, _ nodes: [NodePath: Tree.Node]) throws {
     let keys = nodes.childKeys(of: node.path)
     let (from, limit) = (calls.key(), calls.random.below(5))
     let (children, path) = (node.children, node.path)
@@ -181,7 +181,7 @@ final class RandomHistory: @unchecked Sendable {
       "children of \(path) from \(from), reversed")
   }
 
-  private func compareNode(_ node: Node, _ nodes: [Path: Tree.Node]) throws {
+  private func compareNode(_ node: Node, _ nodes: [NodePath: Tree.Node]) throws {
     if node.path.isRoot { return }
     var tree = Tree()
     tree.nodes = nodes

@@ -42,7 +42,7 @@ extension Tree {
     for name in names where self.names.insert(name).inserted { operationCount += 1 }
   }
 
-  private mutating func set(_ path: Path, _ value: Value) throws(Refusal) {
+  private mutating func set(_ path: NodePath, _ value: Value) throws(Refusal) {
     if case .map(let record) = value {
       define(record.members.map(\.name))
       try family(around: path)
@@ -53,7 +53,7 @@ extension Tree {
     try replace(path, value)
   }
 
-  private mutating func replace(_ path: Path, _ value: Value) throws(Refusal) {
+  private mutating func replace(_ path: NodePath, _ value: Value) throws(Refusal) {
     try family(around: path)
     makeAncestors(of: path)
     let old = nodes[path]
@@ -64,7 +64,7 @@ extension Tree {
   }
 
   private mutating func update(
-    _ path: Path, _ updates: [(String, Value?)]
+    _ path: NodePath, _ updates: [(String, Value?)]
   ) throws(Refusal) {
     define(updates.map(\.0))
     var record = try record(path)
@@ -74,9 +74,9 @@ extension Tree {
   }
 
   /// The record of a node; one without a value counts as an empty record.
-  private func record(_ path: Path) throws(Refusal) -> Record {
+  private func record(_ path: NodePath) throws(Refusal) -> ValueMap {
     switch try existing(path).value {
-    case nil: return Record()
+    case nil: return ValueMap()
     case .map(let record)?: return record
     default: throw .badValue
     }
@@ -84,7 +84,7 @@ extension Tree {
 
   /// Changes a property, or the node's own value, which may be absent.
   private mutating func change(
-    _ path: Path, _ property: String?, _ change: ValueChange<Value>
+    _ path: NodePath, _ property: String?, _ change: ValueChange<Value>
   ) throws(Refusal) {
     func changed(_ old: Value?) throws(Refusal) -> Value? {
       do throws(ChangeRefusal) { return try change.plainly(on: old) } catch {
@@ -106,7 +106,7 @@ extension Tree {
 
   // MARK: Subtrees
 
-  private mutating func remove(_ path: Path) throws(Refusal) -> Bool {
+  private mutating func remove(_ path: NodePath) throws(Refusal) -> Bool {
     if let (record, name) = property(path) {
       try update(record, [(name, nil)])
       return true
@@ -119,7 +119,7 @@ extension Tree {
     return true
   }
 
-  private mutating func move(_ source: Path, to destination: Path) throws(Refusal) {
+  private mutating func move(_ source: NodePath, to destination: NodePath) throws(Refusal) {
     if destination.isWithin(source) { throw .badValue }
     try family(around: destination)
     if nodes[destination] != nil { throw .exists }

@@ -24,7 +24,7 @@ struct ChangingASchemaTests {
       var number = ""
       var first = ""
       var last = ""
-      static let schema = Schema<Trip>("trips")
+      static let schema = ModelSchema<Trip>("trips")
     }
 
     struct Person: Model {
@@ -33,7 +33,7 @@ struct ChangingASchemaTests {
       var last = ""
       var price = 0.0
       var street = ""
-      static let schema = Schema<Person>("people")
+      static let schema = ModelSchema<Person>("people")
     }
 
     static func write() throws {
@@ -52,7 +52,7 @@ struct ChangingASchemaTests {
     struct User: Model {
       var id = ID()
       var name = ""
-      static let schema = Schema<User>("users")
+      static let schema = ModelSchema<User>("users")
     }
     let former = try Database(at: "users.cambium", for: User.self)
     try former.insert(User(name: "Ada"))
@@ -69,7 +69,7 @@ struct ChangingASchemaTests {
   struct Address: Model {
     var id = ID()
     var street = ""
-    static let schema = Schema<Address>("addresses")
+    static let schema = ModelSchema<Address>("addresses")
   }
 
   struct Person: Model {

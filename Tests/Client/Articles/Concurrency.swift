@@ -9,7 +9,7 @@ struct ConcurrencyTests {
   struct Note: Model {
     var id = ID()
     var text = ""
-    static let schema = Schema<Note>("notes")
+    static let schema = ModelSchema<Note>("notes")
   }
 
   // Block: The main actor

@@ -11,7 +11,7 @@ struct InterchangeTests {
     typealias Key = String
     var id = ID()
     var name = ""
-    static let schema = Schema<Airport>("airports")
+    static let schema = ModelSchema<Airport>("airports")
   }
 
   struct Flight: Model {
@@ -20,7 +20,7 @@ struct InterchangeTests {
     var number = 0
     var departureDelay: Int?
     var crew: [String] = []
-    static let schema = Schema<Flight>("flights")
+    static let schema = ModelSchema<Flight>("flights")
   }
 
   /// Takes what is written, as a file handle does.

@@ -28,7 +28,7 @@ struct TypedModelsTests {
 
   struct Truck: Model {
     var id = ID()
-    static let schema = Schema<Truck>(caseOf: Vehicle.self)
+    static let schema = ModelSchema<Truck>(caseOf: Vehicle.self)
   }
 
   private static func tellKindsApart() throws {
@@ -55,7 +55,7 @@ struct TypedModelsTests {
     #expect(busy.map(\.0) == ["JFK"] && busy.map(\.1) == [1] && busy.map(\.2) == [90])
   }
 
-  private static func load(_ query: Query<Flight>, _ database: Database) throws {
+  private static func load(_ query: ModelQuery<Flight>, _ database: Database) throws {
     // Block: Asking, 2
   }
 
@@ -69,7 +69,7 @@ struct TypedModelsTests {
     var title = ""
     var body = ""
     var year = 0
-    static let schema = Schema<Book>("books") { TextIndex(\.title, \.body, language: "en") }
+    static let schema = ModelSchema<Book>("books") { TextIndex(\.title, \.body, language: "en") }
   }
 
   private static func search() throws {
@@ -88,7 +88,7 @@ private enum Routes {
     typealias Key = String
     var id = ID()
     var name = ""
-    static let schema = Schema<Airport>("airports")
+    static let schema = ModelSchema<Airport>("airports")
   }
 
   struct Flight: Model {
@@ -98,12 +98,12 @@ private enum Routes {
     var number = 0
     var departureDelay: Int?
     var scheduled = Date.distantPast
-    static let schema = Schema<Flight>("flights") {
+    static let schema = ModelSchema<Flight>("flights") {
       // Block: Asking, 5
     }
   }
 
-  private static func walk(_ query: Query<Flight>) async throws {
+  private static func walk(_ query: ModelQuery<Flight>) async throws {
     // Block: Asking, 4
     #expect(fromSoon == 101)
   }

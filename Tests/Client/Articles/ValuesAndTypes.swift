@@ -10,14 +10,14 @@ struct ValuesTests {
   struct Visit: Model {
     var id = ID()
     var at = Date.distantPast
-    static let schema = Schema<Visit>("visits")
+    static let schema = ModelSchema<Visit>("visits")
   }
 
   struct Place: Model {
     typealias Key = String
     var id = ID()
     var name = ""
-    static let schema = Schema<Place>("places")
+    static let schema = ModelSchema<Place>("places")
   }
 
   // Block: Numbers

@@ -16,7 +16,7 @@ package struct Library {
       try database.write { tx in
         for number in 0..<20 { try add(shelf * 20 + number, tx, &random) }
         let text = String(repeating: "x", count: random.pick([10, 100, 5000]))
-        try tx.set(Path("notes/n\(shelf)/text"), to: .string(text))
+        try tx.set(NodePath("notes/n\(shelf)/text"), to: .string(text))
       }
     }
     try database.declare("books", definition)
@@ -26,21 +26,21 @@ package struct Library {
       }
     }
     for number in 0..<30 {
-      try database.write { tx in try tx.remove(Path(path(number * 9))) }
+      try database.write { tx in try tx.remove(NodePath(path(number * 9))) }
     }
   }
 
   private static func add(
-    _ number: Int, _ tx: borrowing Transaction, _ random: inout SeededGenerator
+    _ number: Int, _ tx: borrowing Database.Transaction, _ random: inout SeededGenerator
   ) throws {
     let title = (0..<4).map { _ in random.pick(words) }.joined(separator: " ")
     let tags = [random.pick(words), random.pick(words)]
-    let record: Record = [
+    let record: ValueMap = [
       "title": .string(title), "code": .integer(Int64(number * 7)),
       "author": .string("a\(number % 37)"), "pages": .integer(Int64(random.below(900))),
       "tags": .array(tags.map { .string($0) }),
     ]
-    try tx.set(Path(path(number)), to: .map(record))
+    try tx.set(NodePath(path(number)), to: .map(record))
   }
 
   private static func path(_ number: Int) -> String { "books/b\(1000 + number)" }
@@ -78,7 +78,7 @@ package struct Library {
   private static func lookUps(_ database: Database) throws -> String {
     try database.read { snapshot in
       try (0..<books).map { number in
-        let node = try snapshot[Path(path(number))]
+        let node = try snapshot[NodePath(path(number))]
         return try "\(node.value.map { "\($0)" } ?? "none") \(node.modified?.rawValue ?? 0)"
       }.joined(separator: "\n") + "\(try snapshot["books/none"].exists)"
     }
@@ -98,7 +98,7 @@ package struct Library {
 
   private static func history(_ database: Database) throws -> String {
     try (0..<20).map { number in
-      try database.history(of: Path(path(number * 9))).fetch()
+      try database.history(of: NodePath(path(number * 9))).fetch()
         .map { "\($0.kind) \($0.new.map { "\($0)" } ?? "none")" }.joined(separator: "\n")
     }.joined(separator: "\n")
   }

@@ -34,7 +34,7 @@ private struct NextCommand {
     return "`cambium \(words.joined(separator: " "))`"
   }
 
-  func tree(above path: Path) -> String {
+  func tree(above path: NodePath) -> String {
     let parent = path.parent ?? .root
     return parent.isRoot ? self("tree") : self("tree", parent.description)
   }
@@ -153,7 +153,7 @@ extension GitError {
   }
 }
 
-extension Path {
+extension NodePath {
   /// The path as messages name it.
   fileprivate var name: String { isRoot ? "the root" : description }
 }

@@ -85,7 +85,7 @@ struct Argument: Equatable, Sendable {
   enum Reading: Equatable, Sendable {
     case text
     case number(Int)
-    case path(Path)
+    case path(NodePath)
     case moment(PointInTime)
     case range(MomentRange)
     /// Nil for the `+` between groups.
@@ -102,7 +102,7 @@ struct Argument: Equatable, Sendable {
     return number
   }
 
-  var path: Path {
+  var path: NodePath {
     guard case .path(let path) = reading else { mismatch("path") }
     return path
   }
@@ -154,12 +154,12 @@ struct Surroundings: Sendable {
   }
 
   /// The node that a path without a leading slash starts at.
-  var base: Path { environment["CAMBIUM_NODE"].flatMap { try? Path($0) } ?? .root }
+  var base: NodePath { environment["CAMBIUM_NODE"].flatMap { try? NodePath($0) } ?? .root }
 
   /// The path that a text means; it may end with a slash, as completed ones do.
-  static func path(_ text: String, from base: Path) throws -> Path {
+  static func path(_ text: String, from base: NodePath) throws -> NodePath {
     let body = text.hasSuffix("/") && !text.hasSuffix("//") ? text.dropLast() : text[...]
-    return text.hasPrefix("/") ? try Path(body) : base.appending(try Path(body))
+    return text.hasPrefix("/") ? try NodePath(body) : base.appending(try NodePath(body))
   }
 
   /// True if a word can only mean a database.

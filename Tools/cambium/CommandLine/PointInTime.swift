@@ -108,7 +108,7 @@ private struct MomentParser {
   private mutating func tagName() throws(GrammarError) -> String {
     let start = reader.offset
     let name = reader.take { _ in true }
-    if let problem = Tag.problem(name) { throw reader.error(problem, at: start) }
+    if let problem = CommitTag.problem(name) { throw reader.error(problem, at: start) }
     return name
   }
 

@@ -75,7 +75,7 @@ enum BlameCommand {
   private static let columns = ["property", "value", "sequence", "time", "metadata"]
 
   /// A table has one column of transactions for those that are known and those that are bounds.
-  private static func bound(_ blame: Blame) -> Record {
+  private static func bound(_ blame: Blame) -> ValueMap {
     if case .atOrBefore(let sequence) = blame.set { return ["sequence": sequence.cell ?? .null] }
     return [:]
   }

@@ -6,7 +6,7 @@ enum Changing {
   /// Makes the change, and prints the number of its transaction. An error of `body` undoes all.
   static func run(
     _ invocation: Invocation, _ output: Output, creating: Bool = false,
-    _ body: (borrowing Transaction) throws -> Void
+    _ body: (borrowing Database.Transaction) throws -> Void
   ) throws {
     let database = try OpenDatabase.forWriting(invocation, creating: creating)
     defer { try? database.close() }
@@ -20,7 +20,7 @@ enum Changing {
 
   private static func write(
     _ invocation: Invocation, _ database: Database,
-    _ body: (borrowing Transaction) throws -> Void
+    _ body: (borrowing Database.Transaction) throws -> Void
   ) throws -> SequenceNumber {
     try expecting(invocation) { expected in
       try database.write(metadata: metadata(invocation), expecting: expected) { tx in

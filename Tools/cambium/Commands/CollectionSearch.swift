@@ -10,7 +10,7 @@ struct CollectionSearch {
 
   static let help = "`cambium help search` has the language"
 
-  private let collection: Path
+  private let collection: NodePath
   private let snapshot: Snapshot
   private let query: TextQuery
   /// The properties that the index was declared with.
@@ -79,7 +79,7 @@ struct CollectionSearch {
   // MARK: Errors
 
   private static func withoutIndex(
-    _ path: Path, _ definition: CollectionDefinition?, _ snapshot: Snapshot,
+    _ path: NodePath, _ definition: CollectionDefinition?, _ snapshot: Snapshot,
     _ invocation: Invocation
   ) throws -> Failure {
     if definition == nil && !path.isRoot {
@@ -93,7 +93,9 @@ struct CollectionSearch {
         + "`cambium query` looks into texts without one, with contains and matches")
   }
 
-  private static func withoutProperty(_ name: String, _ path: Path, _ all: [[String]]) -> Failure {
+  private static func withoutProperty(_ name: String, _ path: NodePath, _ all: [[String]])
+    -> Failure
+  {
     let known = Set(all.joined()).sorted()
     let hint = Suggestion.nearest(to: name, in: known).map { "did you mean \($0)?" }
     return Failure.usage(

@@ -78,7 +78,7 @@ enum DeclareCommand {
     try tell(changes, path, invocation, output)
   }
 
-  private static func show(_ path: Path, _ snapshot: Snapshot, _ output: Output) throws {
+  private static func show(_ path: NodePath, _ snapshot: Snapshot, _ output: Output) throws {
     guard let definition = try snapshot.definition(of: path) else {
       System.complain("cambium: nothing is declared about \(Terminal.escaped(path.description))\n")
       throw Failure.silent(.negative)
@@ -94,7 +94,7 @@ enum DeclareCommand {
 
   /// Says on standard error which properties no record has ever had: their index has no entries.
   private static func warnOfUnknownNames(
-    in changes: DeclarationChanges, _ path: Path, _ snapshot: Snapshot
+    in changes: DeclarationChanges, _ path: NodePath, _ snapshot: Snapshot
   ) throws {
     let declared = try snapshot.definition(of: path)?.properties.map(\.name) ?? []
     let known = Set(try snapshot.propertyNames + declared)
@@ -106,7 +106,7 @@ enum DeclareCommand {
   }
 
   private static func declare(
-    _ changes: DeclarationChanges, _ path: Path, _ database: Database, _ invocation: Invocation
+    _ changes: DeclarationChanges, _ path: NodePath, _ database: Database, _ invocation: Invocation
   ) throws {
     do {
       try ProgressBar.showing(invocation, unit: "records") { progress in
@@ -122,7 +122,7 @@ enum DeclareCommand {
   }
 
   private static func tell(
-    _ changes: DeclarationChanges, _ path: Path, _ invocation: Invocation, _ output: Output
+    _ changes: DeclarationChanges, _ path: NodePath, _ invocation: Invocation, _ output: Output
   ) throws {
     if output.isQuiet { return }
     let (added, dropped) = (changes.added.map(\.text), changes.dropped.map(\.text))

@@ -119,9 +119,9 @@ enum ExportCommand {
   }
 
   private static func written(
-    _ record: Record, _ key: Key, _ collection: CollectionInterchange,
+    _ record: ValueMap, _ key: Key, _ collection: CollectionInterchange,
     _ writer: inout InterchangeEncoder
-  ) throws -> Record {
+  ) throws -> ValueMap {
     do { return try collection.write(record, key, &writer) } catch DatabaseError.misuse(let reason)
     {
       throw Failure(
@@ -177,7 +177,7 @@ enum ExportCommand {
   }
 
   private static func forEachRecord(
-    of node: Node, _ bar: ProgressBar, _ phase: String, _ body: (Record) throws -> Void
+    of node: Node, _ bar: ProgressBar, _ phase: String, _ body: (ValueMap) throws -> Void
   ) throws {
     var count: UInt64 = 0
     try node.children.forEach { child in

@@ -66,7 +66,7 @@ enum GetCommand {
     try output.line(text)
   }
 
-  private static func write(_ record: Record, _ output: Output) throws {
+  private static func write(_ record: ValueMap, _ output: Output) throws {
     try output.table(
       Entries(record.members.map { (Terminal.escaped($0.name), ValueText.whole($0.value)) }))
   }

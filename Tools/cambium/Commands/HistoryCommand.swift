@@ -50,7 +50,7 @@ enum HistoryCommand {
   /// The history in the order that is asked for; where only the newest are, it starts with the
   /// oldest of them.
   private static func history(
-    of path: Path, _ database: Database, _ invocation: Invocation
+    of path: NodePath, _ database: Database, _ invocation: Invocation
   ) throws -> History {
     let scope: History.Scope = invocation.has(follow) ? .nodeThroughMoves : .node
     let history = try database.history(of: path, scope)

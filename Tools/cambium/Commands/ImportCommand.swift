@@ -247,7 +247,7 @@ enum ImportCommand {
 
   /// A declared collection.
   static func collection(
-    _ path: Path, _ snapshot: Snapshot, _ database: String
+    _ path: NodePath, _ snapshot: Snapshot, _ database: String
   ) throws -> CollectionInterchange {
     if let definition = try snapshot.definition(of: path) {
       return CollectionInterchange(path, definition)

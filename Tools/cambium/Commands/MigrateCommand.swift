@@ -110,7 +110,7 @@ enum MigrateCommand {
 
   // MARK: Output
 
-  private static func status(_ path: Path, _ invocation: Invocation, _ output: Output) throws {
+  private static func status(_ path: NodePath, _ invocation: Invocation, _ output: Output) throws {
     let database = try OpenDatabase.forReading(invocation)
     defer { try? database.close() }
     let snapshot = try database.snapshot()
@@ -187,7 +187,7 @@ enum MigrateCommand {
 /// A trial run of a migration: every record is tried out on a copy.
 private struct MigrationSurvey {
   let changes: RecordChanges
-  let path: Path
+  let path: NodePath
   let steps: [AppliedStep]
   private(set) var records = 0
   /// The number of records that differ afterwards.
@@ -200,7 +200,7 @@ private struct MigrationSurvey {
   private static let obstaclesMax = 10
 
   init(
-    _ changes: RecordChanges, _ path: Path, _ snapshot: Snapshot, _ invocation: Invocation
+    _ changes: RecordChanges, _ path: NodePath, _ snapshot: Snapshot, _ invocation: Invocation
   ) throws {
     self.changes = changes
     self.path = path

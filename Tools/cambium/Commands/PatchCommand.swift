@@ -52,7 +52,7 @@ enum PatchCommand {
     switch patch {
     case .null: return nil
     case .map(let changes):
-      var record = Record()
+      var record = ValueMap()
       if case .map(let old)? = old { record = old }
       for member in changes.members {
         record[member.name] = merged(record[member.name], member.value)

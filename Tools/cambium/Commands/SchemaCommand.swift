@@ -85,7 +85,7 @@ enum SchemaCommand {
   }
 
   private static func surveys(
-    of node: Node, except declared: Set<Path>, _ invocation: Invocation, _ bar: ProgressBar
+    of node: Node, except declared: Set<NodePath>, _ invocation: Invocation, _ bar: ProgressBar
   ) throws -> [CollectionSurvey] {
     let isWhole = invocation.has(all)
     let size = isWhole ? nil : invocation.value(sample).number

@@ -30,7 +30,7 @@ enum TagCommand {
       if invocation.has(delete) { throw Failure.usage("--delete needs a NAME") }
       return try list(invocation, output)
     }
-    if let problem = Tag.problem(name) {
+    if let problem = CommitTag.problem(name) {
       throw Failure.usage("“\(name)” cannot be a tag: \(problem)")
     }
     if invocation.has(delete) && invocation[moment] != nil {
@@ -83,7 +83,7 @@ enum TagCommand {
   }
 
   private static func tell(
-    _ tag: Tag, _ database: Database, _ writer: ListWriter, _ output: Output, columns: Int
+    _ tag: CommitTag, _ database: Database, _ writer: ListWriter, _ output: Output, columns: Int
   ) throws {
     let isEarlier = try tag.sequence > .zero && tag.sequence <= database.head
     let time = isEarlier ? try database.commit(tag.sequence, readsArchive: true).time : nil

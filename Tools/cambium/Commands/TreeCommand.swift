@@ -81,7 +81,7 @@ enum TreeCommand {
   /// The first node has its whole path, or the database's name for the root; others have their key.
   private static func name(of node: Node, isFirst: Bool, _ invocation: Invocation) -> String {
     guard isFirst else {
-      return node.key.map { Terminal.escaped(Path.escaped($0.description)) } ?? ""
+      return node.key.map { Terminal.escaped(NodePath.escaped($0.description)) } ?? ""
     }
     return Terminal.escaped(node.path.isRoot ? invocation.database : node.path.description)
   }

@@ -38,13 +38,13 @@ struct GitChange: Equatable, Sendable {
 extension GitCommit {
   /// Where a changed path is in the database: one key per name, below the node that stands for the
   /// repository's top. A path that is not UTF-8, or has a name too long for a key, is an error.
-  func path(for change: GitChange, under parent: Path) throws(GitError) -> Path {
+  func path(for change: GitChange, under parent: NodePath) throws(GitError) -> NodePath {
     guard let text = String(validating: change.path, as: UTF8.self) else {
       throw badPath(change, "is not UTF-8")
     }
     do {
       let names = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-      return parent.appending(Path(keys: try names.map { try Key(Substring($0)) }))
+      return parent.appending(NodePath(keys: try names.map { try Key(Substring($0)) }))
     } catch DatabaseError.badKey(_, let reason) {
       throw badPath(change, "has a name that cannot be a key: \(reason)")
     } catch {

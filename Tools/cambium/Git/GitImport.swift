@@ -8,7 +8,7 @@ import FoundationEssentials
 /// new.
 struct GitImport {
   let repository: GitRepository
-  let into: Path
+  let into: NodePath
   let revision: String
   let withContents: Bool
   let skipInvalid: Bool
@@ -59,7 +59,7 @@ struct GitImport {
     try database.write(metadata: Self.metadata(commit)) { tx in
       for case .remove(let path) in plan.steps { try tx.remove(path) }
       for file in files {
-        var record: Record = ["mode": .string(file.mode), "blob": .string(file.blob)]
+        var record: ValueMap = ["mode": .string(file.mode), "blob": .string(file.blob)]
         record["size"] = file.size.map { .integer(Int64(clamping: $0)) }
         switch contents[file.blob] {
         case .stored(let blob): record["contents"] = .blob(blob)
@@ -83,7 +83,8 @@ struct GitImport {
   }
 
   /// Folders are nodes without a value of their own; git knows none that are empty.
-  private func removeEmptyFolders(above path: Path, _ tx: borrowing Transaction) throws {
+  private func removeEmptyFolders(above path: NodePath, _ tx: borrowing Database.Transaction) throws
+  {
     var folder = path.parent
     while let path = folder, path != into, path.isWithin(into) {
       let node = tx[path]
@@ -96,7 +97,7 @@ struct GitImport {
   // MARK: Files
 
   private struct File {
-    let path: Path
+    let path: NodePath
     let mode: String
     let blob: String
     /// Nil for a submodule, whose content is elsewhere.
@@ -104,7 +105,7 @@ struct GitImport {
   }
 
   private func files(_ plan: GitImportPlan, _ objects: GitObjects) throws -> [File] {
-    var puts: [(path: Path, mode: String, blob: String)] = []
+    var puts: [(path: NodePath, mode: String, blob: String)] = []
     for case .put(let path, let mode, let blob) in plan.steps { puts.append((path, mode, blob)) }
     let blobs = puts.filter { $0.mode != GitImport.submodule }.map(\.blob)
     var sizes = try objects.sizes(of: blobs).makeIterator()

@@ -12,8 +12,8 @@ import Cambium
 ///     A c          put c
 struct GitImportPlan: Equatable {
   enum Step: Hashable {
-    case remove(Path)
-    case put(Path, mode: String, blob: String)
+    case remove(NodePath)
+    case put(NodePath, mode: String, blob: String)
   }
 
   let steps: [Step]
@@ -23,7 +23,7 @@ struct GitImportPlan: Equatable {
 
   /// Plans a commit, below the node that stands for the repository's top. The first path that
   /// cannot be ours is an error, unless they are skipped.
-  init(_ commit: GitCommit, under parent: Path, skipInvalid: Bool = false) throws(GitError) {
+  init(_ commit: GitCommit, under parent: NodePath, skipInvalid: Bool = false) throws(GitError) {
     var removals: [Step] = []
     var puts: [Step] = []
     var skipped: [GitChange] = []

@@ -125,16 +125,16 @@ extension ColumnTypes {
   }
 
   /// The reader's record, without what is absent.
-  func record(_ reader: borrowing CSVReader) throws(InputError) -> Record {
-    var members: [Record.Member] = []
+  func record(_ reader: borrowing CSVReader) throws(InputError) -> ValueMap {
+    var members: [ValueMap.Member] = []
     members.reserveCapacity(byName.count)
     let row = reader.row
     for column in byName {
       if let value = try conversions[column].value(column, row, reader) {
-        members.append(Record.Member(columns[column].name, value))
+        members.append(ValueMap.Member(columns[column].name, value))
       }
     }
-    return Record(sorted: members)
+    return ValueMap(sorted: members)
   }
 }
 

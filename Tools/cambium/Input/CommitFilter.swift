@@ -21,7 +21,7 @@ struct CommitFilter {
 
   private let groups: [Group]
   private let pattern: Regex<AnyRegexOutput>?
-  private let tags: [Tag]
+  private let tags: [CommitTag]
 
   /// True if it lets everything pass.
   var isEmpty: Bool { pattern == nil && groups.allSatisfy(\.globs.isEmpty) }
@@ -97,7 +97,7 @@ struct CommitFilter {
       if try found(in: value) { return true }
       guard case .map(let record) = value else { continue }
       for member in record.members
-      where try found(in: "\(change.path)/\(Path.escaped(member.name))") { return true }
+      where try found(in: "\(change.path)/\(NodePath.escaped(member.name))") { return true }
     }
     return false
   }

@@ -72,7 +72,7 @@ struct DeclarationChanges: Sendable {
   /// The declaration with the changes.
   ///
   /// - Throws: ``Failure`` where something is there already, or is not there to be dropped.
-  func applied(to present: CollectionDefinition?, _ path: Path) throws -> CollectionDefinition {
+  func applied(to present: CollectionDefinition?, _ path: NodePath) throws -> CollectionDefinition {
     var definition = present ?? CollectionDefinition()
     for part in dropped {
       let count = definition.indexes.count + definition.views.count

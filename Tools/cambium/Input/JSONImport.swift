@@ -96,7 +96,7 @@ struct JSONImport {
   }
 
   /// The nodes that a whole value sets: itself, or its members, each at its own place.
-  private func nodes(of value: Value, at path: Path) throws -> [RowImport.Node] {
+  private func nodes(of value: Value, at path: NodePath) throws -> [RowImport.Node] {
     var nodes: [RowImport.Node] = []
     var rest = [(path, value)]
     while let (path, value) = rest.popLast() {
@@ -111,7 +111,7 @@ struct JSONImport {
     return nodes
   }
 
-  private func isRecord(_ record: Record) -> Bool {
+  private func isRecord(_ record: ValueMap) -> Bool {
     guard makesRecords, record.count <= JSONImport.recordMembersMax else { return false }
     var bytes = 0
     for member in record.members {
@@ -150,10 +150,10 @@ struct JSONImport {
     let `import`: JSONImport
     let rows: RowImport
     private var row: UInt64 = 0
-    private var levels: [Path]
+    private var levels: [NodePath]
     private var name: Key?
     /// The scalars of the innermost object so far, while it may become a record.
-    private var collected: Record? = Record()
+    private var collected: ValueMap? = ValueMap()
 
     init(import: JSONImport, rows: RowImport) {
       self.import = `import`
@@ -168,7 +168,7 @@ struct JSONImport {
       case .beginObject:
         try spill()
         levels.append(place)
-        collected = Record()
+        collected = ValueMap()
       case .endObject:
         try close()
         levels.removeLast()
@@ -180,7 +180,7 @@ struct JSONImport {
       return true
     }
 
-    private var place: Path {
+    private var place: NodePath {
       let parent = levels.last ?? rows.into
       return name.map { parent.appending($0) } ?? parent
     }

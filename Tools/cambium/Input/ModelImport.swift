@@ -9,7 +9,7 @@ final class ModelImport {
   private let absent: AbsentMark
   /// The places in the input of records that wait for their batch, since the database refuses a
   /// record only when the batch is committed.
-  private var places: [Path: UInt64] = [:]
+  private var places: [NodePath: UInt64] = [:]
   private var batch = 0
 
   init(
@@ -23,7 +23,9 @@ final class ModelImport {
   }
 
   /// Gives a record to its batch.
-  private func add(_ path: Path, _ record: Record, at offset: UInt64, _ rows: RowImport) throws {
+  private func add(_ path: NodePath, _ record: ValueMap, at offset: UInt64, _ rows: RowImport)
+    throws
+  {
     if rows.transactions != batch {
       batch = rows.transactions
       places = [:]
@@ -33,7 +35,7 @@ final class ModelImport {
   }
 
   /// The key of a record that says it, or whose collection takes any.
-  private func path(_ own: Key?, _ text: (String) throws -> String) throws -> Path {
+  private func path(_ own: Key?, _ text: (String) throws -> String) throws -> NodePath {
     if !key.columns.isEmpty { return collection.path.appending(try key.key(text)) }
     if let own { return collection.path.appending(own) }
     guard [nil, .uuid].contains(collection.definition.keys) else {
@@ -106,9 +108,9 @@ final class ModelImport {
 
   private func record(
     _ reader: borrowing CSVReader, _ names: [CollectionInterchange.Name?]
-  ) throws -> (Path, Record) {
+  ) throws -> (NodePath, ValueMap) {
     let (row, header) = (reader.row, reader.header)
-    var record = Record()
+    var record = ValueMap()
     for column in header.indices where !row.isAbsent(column) {
       guard let name = names[column] else { continue }
       if let value = try value(row.text(column), of: name, column, reader) {
@@ -193,7 +195,7 @@ final class ModelImport {
   private func add(
     _ value: Value, at offset: UInt64, _ rows: RowImport, _ reader: inout JSONReader
   ) throws {
-    let (place, record): (Path, Record)
+    let (place, record): (NodePath, ValueMap)
     do {
       let (own, stored) = try collection.read(withoutForeignKey(value), profile)
       place = try path(own) { name in

@@ -96,7 +96,7 @@ struct RecordChanges {
 
   /// A value that cannot be of the type that is asked for.
   struct Unconvertible: Error, CustomStringConvertible {
-    let path: Path
+    let path: NodePath
     let property: String
     let value: Value
     let type: PropertyType

@@ -7,9 +7,9 @@ import Cambium
 /// may set several nodes.
 final class RowImport {
   /// A node that a row sets.
-  typealias Node = (path: Path, value: Value)
+  typealias Node = (path: NodePath, value: Value)
 
-  let into: Path
+  let into: NodePath
   private let open: () throws -> Database
   /// A database that is not there yet is made with the first batch, so that input that cannot be
   /// read leaves none behind.
@@ -30,7 +30,7 @@ final class RowImport {
   /// Starts or resumes an import: two imports of one identity are the same. `open` gives the
   /// database; it is called at once unless that is new.
   init(
-    _ open: @escaping @autoclosure () throws -> Database, isNew: Bool = false, into: Path,
+    _ open: @escaping @autoclosure () throws -> Database, isNew: Bool = false, into: NodePath,
     batch: Int, identity: [String], metadata: [String: String], _ rules: UncheckedRules? = nil
   ) throws {
     self.open = open

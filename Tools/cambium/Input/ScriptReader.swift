@@ -145,7 +145,7 @@ struct ScriptObject {
 
   private var members: [String: Value] = [:]
 
-  init(_ record: Record) {
+  init(_ record: ValueMap) {
     for member in record.members { members[member.name] = member.value }
   }
 
@@ -226,7 +226,9 @@ struct ScriptObject {
     throw Problem(reason: "\(name) is no text")
   }
 
-  private mutating func path(_ name: String = "path") throws -> Path { try Path(try text(name)) }
+  private mutating func path(_ name: String = "path") throws -> NodePath {
+    try NodePath(try text(name))
+  }
 
   private mutating func property() throws -> String? {
     members["property"] == nil ? nil : try text("property")

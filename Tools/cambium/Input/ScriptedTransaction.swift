@@ -11,22 +11,22 @@ import Cambium
 struct ScriptedTransaction {
   /// One thing to do.
   enum Operation {
-    case set(Path, Value)
-    case clear(Path)
-    case update(Path, [(String, Value?)])
-    case change(Path, String?, ValueChange<Value>)
-    case remove(Path)
-    case restore(Path, removedAt: SequenceNumber)
-    case move(Path, to: Path)
+    case set(NodePath, Value)
+    case clear(NodePath)
+    case update(NodePath, [(String, Value?)])
+    case change(NodePath, String?, ValueChange<Value>)
+    case remove(NodePath)
+    case restore(NodePath, removedAt: SequenceNumber)
+    case move(NodePath, to: NodePath)
     case event(String, Value)
     case define(String)
-    case declare(Path, CollectionDefinition?)
-    case expect(Path, at: SequenceNumber)
+    case declare(NodePath, CollectionDefinition?)
+    case expect(NodePath, at: SequenceNumber)
   }
 
   /// A node's own value before and after; nil where it has none.
   struct Change {
-    let path: Path
+    let path: NodePath
     let old: Value?
     let new: Value?
   }
@@ -42,14 +42,14 @@ struct ScriptedTransaction {
   var isEmpty: Bool { operations.isEmpty && changes.isEmpty }
 
   /// Does it.
-  func perform(_ tx: borrowing Transaction) throws {
+  func perform(_ tx: borrowing Database.Transaction) throws {
     try ScriptedTransaction.perform(changes, tx)
     for operation in operations { try operation.perform(tx) }
   }
 
   /// First all values that go are taken out, the deepest first; then all that come are set. So no
   /// place is taken by what is to go.
-  private static func perform(_ changes: [Change], _ tx: borrowing Transaction) throws {
+  private static func perform(_ changes: [Change], _ tx: borrowing Database.Transaction) throws {
     for change in changes {
       guard let old = change.old else { continue }
       let found = try tx[change.path].value
@@ -69,7 +69,7 @@ struct ScriptedTransaction {
 
   /// Removes a node, and those above it that are left with neither a value nor children. Changes do
   /// not include such nodes; left over, they could take the place of later ones.
-  private static func remove(_ path: Path, _ tx: borrowing Transaction) throws {
+  private static func remove(_ path: NodePath, _ tx: borrowing Database.Transaction) throws {
     try tx.remove(path)
     var parent = path.parent
     while let path = parent, !path.isRoot, try tx[path].exists, try tx[path].value == nil,
@@ -80,7 +80,7 @@ struct ScriptedTransaction {
     }
   }
 
-  private static func mismatch(_ path: Path, _ old: Value, _ found: Value?) -> Failure {
+  private static func mismatch(_ path: NodePath, _ old: Value, _ found: Value?) -> Failure {
     let found = found.map { ValueText.short($0) } ?? "nothing"
     return Failure(
       .refused, "conflict",
@@ -90,7 +90,7 @@ struct ScriptedTransaction {
 }
 
 extension ScriptedTransaction.Operation {
-  fileprivate func perform(_ tx: borrowing Transaction) throws {
+  fileprivate func perform(_ tx: borrowing Database.Transaction) throws {
     switch self {
     case .set(let path, let value): try tx.set(path, to: value)
     case .clear(let path): try tx.clear(path)
@@ -110,7 +110,7 @@ extension ScriptedTransaction.Operation {
   }
 
   /// The nodes that it may change, and whether those below them as well.
-  fileprivate var touched: [(path: Path, isSubtree: Bool)] {
+  fileprivate var touched: [(path: NodePath, isSubtree: Bool)] {
     switch self {
     case .set(let path, _), .clear(let path), .update(let path, _), .change(let path, _, _):
       [(path, false)]
@@ -127,7 +127,7 @@ extension ScriptedTransaction {
   private static let nodesMax = 1000
 
   /// Performs the transaction, and returns what that has changed.
-  func performTelling(_ tx: borrowing Transaction) throws -> [Change] {
+  func performTelling(_ tx: borrowing Database.Transaction) throws -> [Change] {
     let before = try values(tx)
     try perform(tx)
     let after = try values(tx)
@@ -137,8 +137,8 @@ extension ScriptedTransaction {
   }
 
   /// The values in the places that it may change.
-  private func values(_ tx: borrowing Transaction) throws -> [Path: Value] {
-    var values: [Path: Value] = [:]
+  private func values(_ tx: borrowing Database.Transaction) throws -> [NodePath: Value] {
+    var values: [NodePath: Value] = [:]
     var places = operations.flatMap(\.touched)
     places += changes.map { (path: $0.path, isSubtree: false) }
     for place in places {

@@ -53,7 +53,7 @@ struct CSVWriter: Sendable {
   }
 
   /// Adds the line of a record.
-  func append(_ record: Record, to output: inout [UInt8]) {
+  func append(_ record: ValueMap, to output: inout [UInt8]) {
     let values = values(of: record)
     for (column, index) in values.enumerated() {
       if column > 0 { output.append(ASCII.comma) }
@@ -67,7 +67,7 @@ struct CSVWriter: Sendable {
   }
 
   /// The index of the member that each column shows. Both are walked in the order of names, once.
-  private func values(of record: Record) -> [Int?] {
+  private func values(of record: ValueMap) -> [Int?] {
     var values = [Int?](repeating: nil, count: columns.count)
     var member = 0
     for column in byName {
@@ -152,7 +152,7 @@ struct CSVSurvey: Sendable {
   private(set) var columns: [CSVColumn] = []
 
   /// Looks at a record.
-  mutating func note(_ record: Record) {
+  mutating func note(_ record: ValueMap) {
     var index = 0
     for member in record.members {
       index = position(of: member.name, from: index)

@@ -25,7 +25,7 @@ struct ChangeCounts {
       deleted += other.deleted
     }
 
-    func json(_ path: Path) -> JSONLine {
+    func json(_ path: NodePath) -> JSONLine {
       [
         "path": path.description, "inserted": inserted, "updated": updated, "deleted": deleted,
       ]
@@ -45,18 +45,18 @@ struct ChangeCounts {
   }
 
   private let depth: Int
-  private var path: Path?
+  private var path: NodePath?
   private var counts = Counts()
 
-  init(below path: Path) { depth = path.depth + 1 }
+  init(below path: NodePath) { depth = path.depth + 1 }
 
   /// Passes each node with its counts, once the last of its changes has come.
   mutating func forEach(
     of walk: @escaping ((Change) throws -> Void) throws -> Void,
-    _ body: (Path, Counts) throws -> Void
+    _ body: (NodePath, Counts) throws -> Void
   ) throws {
     try walk { change in
-      let place = Path(keys: change.path.keys.prefix(depth))
+      let place = NodePath(keys: change.path.keys.prefix(depth))
       if place != path {
         if let path { try body(path, counts) }
         path = place

@@ -67,7 +67,7 @@ struct ChangeText {
   }
 
   /// The properties that differ; both records are walked in order of their names.
-  private static func items(from old: Record, to new: Record) -> [StyledLine] {
+  private static func items(from old: ValueMap, to new: ValueMap) -> [StyledLine] {
     var items: [StyledLine] = []
     for member in old.members {
       let name = Terminal.escaped(member.name)

@@ -15,7 +15,7 @@ struct CollectionSurvey {
     var present: Int { types.values.reduce(0, +) }
   }
 
-  let path: Path
+  let path: NodePath
   /// The value of the node itself.
   private(set) var own: Value?
   /// The number of its children.

@@ -19,7 +19,7 @@ struct CommitTeller {
   /// The database that hints name.
   let database: String
   /// The node below which changes are counted.
-  var under = Path.root
+  var under = NodePath.root
   var text = CommitText()
 
   /// The writer of the forms that are neither for people nor streams of JSON; nil for those two.

@@ -130,7 +130,7 @@ struct CommitText {
   static let columns = ["sequence", "time", "origin", "operations", "metadata"]
 
   /// A transaction as a row.
-  static func metadata(_ metadata: [String: String]) -> Record {
-    Record(metadata.map { (name: $0.key, value: .string($0.value)) })
+  static func metadata(_ metadata: [String: String]) -> ValueMap {
+    ValueMap(metadata.map { (name: $0.key, value: .string($0.value)) })
   }
 }

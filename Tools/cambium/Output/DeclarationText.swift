@@ -9,7 +9,7 @@ import Cambium
 ///       unique    name
 ///       step      full name  tx 5
 struct DeclarationText {
-  let path: Path
+  let path: NodePath
   let definition: CollectionDefinition
   let count: Int
 

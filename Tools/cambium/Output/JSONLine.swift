@@ -40,8 +40,8 @@ struct JSONLine: ExpressibleByDictionaryLiteral {
   }
 
   /// The members that a table has cells for.
-  var cells: Record {
-    Record(members.compactMap { name, part in part.cell.map { (name: name, value: $0) } })
+  var cells: ValueMap {
+    ValueMap(members.compactMap { name, part in part.cell.map { (name: name, value: $0) } })
   }
 
   /// The object, to which nothing is added any more.

@@ -60,7 +60,7 @@ final class ListWriter {
   }
 
   /// Writes an entry, as an object or as a row; `cells` replace those of the object.
-  func write(_ object: JSONLine, cells special: Record = [:]) throws {
+  func write(_ object: JSONLine, cells special: ValueMap = [:]) throws {
     defer { isFirst = false }
     switch format {
     case .short, .json: try output.write(bytes: chosen(object).object + [ASCII.lineFeed])
@@ -116,13 +116,13 @@ extension ListWriter {
     if format == .markdown { try output.line("|" + names.map { _ in "---|" }.joined()) }
   }
 
-  private func row(_ object: JSONLine, _ special: Record) -> Record {
+  private func row(_ object: JSONLine, _ special: ValueMap) -> ValueMap {
     var row = object.cells
     for member in special.members { row[member.name] = member.value }
     return row
   }
 
-  private func write(_ row: Record) throws {
+  private func write(_ row: ValueMap) throws {
     if isFirst { try writeHeader() }
     if format != .csv { return try write(line: cells(row)) }
     var bytes: [UInt8] = []
@@ -138,7 +138,7 @@ extension ListWriter {
   }
 
   /// The text of a row in each column, fit for the form.
-  private func cells(_ row: Record) -> [String] {
+  private func cells(_ row: ValueMap) -> [String] {
     names.map { name in
       guard let value = row[name], value != .null else { return absent }
       if format == .table { return ValueText.short(value) }

@@ -4,7 +4,7 @@ import Cambium
 /// the tree.
 struct LogStretch {
   let database: Database
-  let under: Path
+  let under: NodePath
   /// The stretch starts with the transaction after this one.
   private(set) var after: SequenceNumber
   let upTo: SequenceNumber
@@ -15,7 +15,7 @@ struct LogStretch {
   /// at the horizon, or where the archive does. Where an end is before the horizon, the archive is
   /// read.
   init(
-    _ database: Database, under: Path, since: PointInTime? = nil, until: PointInTime? = nil,
+    _ database: Database, under: NodePath, since: PointInTime? = nil, until: PointInTime? = nil,
     archived: Bool = false
   ) throws {
     self.database = database

@@ -9,8 +9,8 @@ enum MissingNode {
   /// The failure, for a path where `root` has nothing below it, as of a moment if the past was
   /// asked for.
   static func failure(
-    _ path: Path, below root: Node, _ database: String, at moment: SequenceNumber? = nil,
-    verb: String = "is", base: Path = Surroundings.current().base
+    _ path: NodePath, below root: Node, _ database: String, at moment: SequenceNumber? = nil,
+    verb: String = "is", base: NodePath = Surroundings.current().base
   ) throws -> Failure {
     var parent = root
     var missing = path.last

@@ -73,8 +73,8 @@ enum OperationText {
     return item
   }
 
-  private static func text(_ path: Path, _ property: String? = nil) -> String {
-    let path = property.map { "\(path.description)/\(Path.escaped($0))" } ?? path.description
+  private static func text(_ path: NodePath, _ property: String? = nil) -> String {
+    let path = property.map { "\(path.description)/\(NodePath.escaped($0))" } ?? path.description
     return Terminal.escaped(path.isEmpty ? "/" : path)
   }
 
@@ -91,7 +91,7 @@ enum OperationText {
       }
       let gone = updates.filter { $0.value == nil }.map(\.property)
       return [
-        "op": "update", "path": path.description, "set": Value.map(Record(set)),
+        "op": "update", "path": path.description, "set": Value.map(ValueMap(set)),
         "unset": gone.isEmpty ? nil : gone,
       ]
     case .change(let path, let property, let change):

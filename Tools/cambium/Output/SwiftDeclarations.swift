@@ -49,7 +49,7 @@ enum SwiftDeclarations {
   private static let swiftTypes = [
     "bool": "Bool", "integer": "Int", "double": "Double", "string": "String", "data": "Data",
     "date": "Date", "uuid": "UUID", "decimal": "Decimal", "array": "[Value]", "map": "Record",
-    "reference": "Path", "blob": "Blob",
+    "reference": "NodePath", "blob": "Blob",
   ]
 
   /// The name as Swift takes it; nil where there is no way to write it.
@@ -84,7 +84,7 @@ enum SwiftDeclarations {
   }
 
   /// The node's key with capitals, made of what a name can have: `order-items` is `OrderItems`.
-  static func structName(_ path: Path, _ taken: inout Set<String>) -> String {
+  static func structName(_ path: NodePath, _ taken: inout Set<String>) -> String {
     let words = (path.last?.description ?? "Root").split { !($0.isLetter || $0.isNumber) }
     var name = words.map { capitalized(String($0)) }.joined()
     if !isPlain(name) { name = "Collection" + name }

@@ -63,7 +63,7 @@ enum SwiftLiteral {
     }
   }
 
-  private static func map(_ record: Record, as type: PropertyType) -> String? {
+  private static func map(_ record: ValueMap, as type: PropertyType) -> String? {
     let element: PropertyType =
       switch type {
       case .map(let element), .keyed(by: _, let element): element

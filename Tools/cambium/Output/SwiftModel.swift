@@ -2,14 +2,14 @@ import Cambium
 
 /// Writes the struct that one declared collection is.
 struct SwiftModel {
-  let path: Path
+  let path: NodePath
   private let definition: CollectionDefinition
   /// True if others refer to it, and nothing else is said of it.
   private let isReferredOnly: Bool
   /// The structs' names, by collection.
-  private var types: [Path: String] = [:]
+  private var types: [NodePath: String] = [:]
   /// The structs that it may refer to.
-  private var others: [Path: SwiftModel] = [:]
+  private var others: [NodePath: SwiftModel] = [:]
   /// The name of each property in the struct.
   private var places: [String: Place] = [:]
   private var properties: [PropertyDefinition]
@@ -25,7 +25,7 @@ struct SwiftModel {
   /// with a capital, as its types do.
   private static let reserved: Set = ["id", "schema"]
 
-  init(_ path: Path, _ definition: CollectionDefinition, isReferredOnly: Bool = false) {
+  init(_ path: NodePath, _ definition: CollectionDefinition, isReferredOnly: Bool = false) {
     self.path = path
     self.definition = definition
     self.isReferredOnly = isReferredOnly
@@ -47,7 +47,7 @@ struct SwiftModel {
   }
 
   /// Sets all structs, and their names.
-  mutating func know(_ others: [Path: SwiftModel], _ types: [Path: String]) {
+  mutating func know(_ others: [NodePath: SwiftModel], _ types: [NodePath: String]) {
     (self.others, self.types) = (others, types)
   }
 
@@ -109,7 +109,7 @@ struct SwiftModel {
     let schema =
       properties.flatMap(rules) + definition.indexes.map(line) + definition.views.flatMap(calls)
       + definition.rulesInCode.map { "// in the app's code: \(Terminal.escaped($0))" }
-    let start = "  static let schema = Schema<\(name)>(\(head))"
+    let start = "  static let schema = ModelSchema<\(name)>(\(head))"
     if schema.isEmpty { return lines + [start, "}"] }
     return lines + ["\(start) {"] + schema.map { "    " + $0 } + ["  }", "}"]
   }

@@ -7,7 +7,7 @@ import Cambium
 /// optional, cases of enums are their raw values, and what is code is named in a comment. So is
 /// what a schema cannot say: keys of any kind, and initial values that have no literal.
 struct SwiftModels {
-  typealias Declared = (path: Path, definition: CollectionDefinition)
+  typealias Declared = (path: NodePath, definition: CollectionDefinition)
 
   /// The structs, in the order of the collections; those that are only referred to come last.
   private var models: [SwiftModel] = []
@@ -19,7 +19,7 @@ struct SwiftModels {
   ///   - others: The collections that are declared besides.
   ///   - taken: Names of types, to which those of the structs are added.
   init(_ collections: [Declared], others: [Declared] = [], taken: inout Set<String>) {
-    var names: [Path: String] = [:]
+    var names: [NodePath: String] = [:]
     for (path, definition) in collections {
       names[path] = SwiftModels.name(path, definition.model, &taken)
       models.append(SwiftModel(path, definition))
@@ -32,7 +32,8 @@ struct SwiftModels {
     for index in models.indices { models[index].know(known, names) }
   }
 
-  private static func name(_ path: Path, _ model: String?, _ taken: inout Set<String>) -> String {
+  private static func name(_ path: NodePath, _ model: String?, _ taken: inout Set<String>) -> String
+  {
     if let model, SwiftDeclarations.isPlain(model), taken.insert(model).inserted { return model }
     return SwiftDeclarations.structName(path, &taken)
   }
@@ -40,7 +41,7 @@ struct SwiftModels {
   /// The collections that others refer to and that are not written, with what is previewed of them.
   private static func referred(by collections: [Declared], _ others: [Declared]) -> [Declared] {
     var referred: [Declared] = []
-    func place(_ path: Path) -> Int? {
+    func place(_ path: NodePath) -> Int? {
       if collections.contains(where: { $0.path == path }) { return nil }
       if let index = referred.firstIndex(where: { $0.path == path }) { return index }
       let other = others.first { $0.path == path }?.definition
@@ -68,7 +69,7 @@ struct SwiftModels {
 }
 
 extension PropertyType {
-  fileprivate var innerTarget: Path? {
+  fileprivate var innerTarget: NodePath? {
     switch self {
     case .reference(let path): path
     case .keyed(by: let path, _): path

@@ -9,7 +9,7 @@ final class UncheckedRules {
   private let isQuiet: Bool
   /// The collections with records that were written, and their rules, in the order in which they
   /// were.
-  private var found: [(path: Path, rules: [String])] = []
+  private var found: [(path: NodePath, rules: [String])] = []
 
   /// The largest number of rules that are listed; of more, only the number is printed.
   private static let shownMax = 3
@@ -25,17 +25,19 @@ final class UncheckedRules {
   ///   - place: A node below which all lies that it wrote.
   /// - Complexity: nothing is read where no collection within `place` has such rules; else the
   ///   transaction's changes are.
-  func note(changesOf sequence: SequenceNumber, in database: Database, under place: Path = .root) {
+  func note(
+    changesOf sequence: SequenceNumber, in database: Database, under place: NodePath = .root
+  ) {
     try? look(at: sequence, database, place)
   }
 
   /// Notes that records of a collection were written.
-  func note(recordsOf collection: Path, in database: Database) {
+  func note(recordsOf collection: NodePath, in database: Database) {
     guard let rules = try? unseen(in: database, under: collection)[collection] else { return }
     found.append((collection, rules))
   }
 
-  private func look(at sequence: SequenceNumber, _ database: Database, _ place: Path) throws {
+  private func look(at sequence: SequenceNumber, _ database: Database, _ place: NodePath) throws {
     var wanted = try unseen(in: database, under: place)
     if wanted.isEmpty { return }
     var changes = try database.commit(sequence).changes.makeCursor()
@@ -48,9 +50,9 @@ final class UncheckedRules {
   }
 
   /// The rules of the collections that were not found yet.
-  private func unseen(in database: Database, under place: Path) throws -> [Path: [String]] {
+  private func unseen(in database: Database, under place: NodePath) throws -> [NodePath: [String]] {
     if isQuiet { return [:] }
-    var unseen: [Path: [String]] = [:]
+    var unseen: [NodePath: [String]] = [:]
     for (path, definition) in try database.snapshot().collections
     where !definition.rulesInCode.isEmpty && (path.isWithin(place) || place.isWithin(path)) {
       unseen[path] = definition.rulesInCode

@@ -73,7 +73,7 @@ enum ValueText {
   }
 
   /// The properties of a record, each with its name.
-  static func properties(_ record: Record, columns: Int = columnsMax) -> [StyledLine] {
+  static func properties(_ record: ValueMap, columns: Int = columnsMax) -> [StyledLine] {
     record.members.map { member in
       var item = StyledLine(Terminal.escaped(member.name) + " ", .metadata)
       item.add(short(member.value, columns: columns))

@@ -15,7 +15,7 @@ struct PathOffers {
 
   let database: String
   /// The node that paths without a leading slash start at.
-  let base: Path
+  let base: NodePath
 
   /// The texts that may replace what is written. A node with children ends with a slash.
   func offers(for written: String) -> [String] {
@@ -38,11 +38,11 @@ struct PathOffers {
     for stretch in KeyStretch.all(startingWith: PathOffers.unescaped(start)) {
       try stretch.forEach(in: node, most: PathOffers.most) { child in
         guard let key = child.key else { return }
-        names.append(Path.escaped(key.description) + (try child.childCount > 0 ? "/" : ""))
+        names.append(NodePath.escaped(key.description) + (try child.childCount > 0 ? "/" : ""))
       }
     }
     if case .map(let record)? = try node.value {
-      names += record.members.map(\.name).filter { (try? Key($0)) != nil }.map(Path.escaped)
+      names += record.members.map(\.name).filter { (try? Key($0)) != nil }.map(NodePath.escaped)
     }
     return names.filter { $0.utf8.starts(with: start.utf8) && PathOffers.canBeTyped($0) }
   }

@@ -11,7 +11,7 @@ struct ShellSession {
   let database: String
   /// True if commands may read what is typed. A script's may not: it is the shell that reads it.
   let isInteractive: Bool
-  private(set) var node = Path.root
+  private(set) var node = NodePath.root
 
   init(database: String, isInteractive: Bool) {
     self.database = database

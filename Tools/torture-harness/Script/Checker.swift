@@ -181,7 +181,7 @@ extension Checker {
   }
 
   private func compareCounts(_ snapshot: Snapshot, _ world: World, _ found: String) throws {
-    var counts: [Path: Int] = [:]
+    var counts: [NodePath: Int] = [:]
     for path in world.nodes.keys { counts[path.parent ?? .root, default: 0] += 1 }
     for path in [.root] + world.nodes.keys {
       let (count, expected) = (try snapshot[path].childCount, counts[path] ?? 0)

@@ -12,7 +12,7 @@ import Simulation
 /// does. Records that are written meanwhile have points where the migration has been, and none
 /// where it has yet to come.
 struct Members: Sendable {
-  static let path: Path = "members"
+  static let path: NodePath = "members"
   /// The metadata of each transaction of the migration.
   static let metadata = ["migration": "members: points"]
 
@@ -105,7 +105,7 @@ struct Members: Sendable {
   }
 
   private mutating func set(_ key: Int, _ world: World) -> Step {
-    var record: Record = [
+    var record: ValueMap = [
       "name": .string("no \(key) of \(random.below(100))"),
       "score": .integer(Int64(random.below(5))),
       "captain": .integer(Int64(random.below(Members.keys))),
@@ -132,13 +132,13 @@ struct Members: Sendable {
       migration = position
     }
     return due.map { key in
-      let record = world.nodes[Members.path(key)]?.record ?? Record()
+      let record = world.nodes[Members.path(key)]?.record ?? ValueMap()
       let points = Members.step(record.integer("points"), record.integer("score"))
       return .update(Members.path(key), "points", .integer(Int64(points)))
     }
   }
 
-  private static func path(_ key: Int) -> Path { path.appending(.integer(Int64(key))) }
+  private static func path(_ key: Int) -> NodePath { path.appending(.integer(Int64(key))) }
 
   /// The members' keys, in order.
   private static func keys(_ world: World) -> [Int] {
@@ -186,7 +186,7 @@ struct Members: Sendable {
   }
 }
 
-extension Record {
+extension ValueMap {
   fileprivate func integer(_ name: String) -> Int {
     if case .integer(let number)? = self[name] { Int(number) } else { 0 }
   }

@@ -28,13 +28,13 @@ struct Script: Sendable {
   private(set) var members: [Members] = []
 
   /// Where each transaction writes down its own number.
-  static let lastPath: Path = "last"
+  static let lastPath: NodePath = "last"
   /// The consumer whose position each transaction moves to its own number.
   static let consumer = "mirror"
   /// The property that holds a set, and the one that holds a dictionary.
   fileprivate static let (tags, votes) = ("tags", "votes")
   /// The collection in which every record has both.
-  fileprivate static let parts: Path = "parts"
+  fileprivate static let parts: NodePath = "parts"
 
   init(seed: UInt64, _ shape: Shape, count: Int, erasures: [UInt64] = []) {
     self.erasures = erasures
@@ -101,7 +101,7 @@ struct Script: Sendable {
   }
 
   /// Declares indexes and views of what the script writes, which `verify` compares with the log.
-  private static func declare(_ tx: borrowing Transaction) throws {
+  private static func declare(_ tx: borrowing Database.Transaction) throws {
     var definition = CollectionDefinition()
     var covering = IndexDefinition([.init("q", isDescending: true), .init("p")])
     covering.covered = ["r"]
@@ -110,7 +110,7 @@ struct Script: Sendable {
       ViewDefinition(.groups(by: ["p"], [.count, .sum("q"), .maximum("r")])),
       ViewDefinition(.text(["q"], language: nil)),
     ]
-    for collection in ["a", "b", "c", "d", "bulk"] as [Path] {
+    for collection in ["a", "b", "c", "d", "bulk"] as [NodePath] {
       try tx.declare(collection, definition)
     }
     // Its indexes have an entry for each element of the set, and for each key of the dictionary.
@@ -124,7 +124,7 @@ struct Script: Sendable {
   }
 
   /// Does what the running transaction has to do.
-  func perform(_ tx: borrowing Transaction) throws {
+  func perform(_ tx: borrowing Database.Transaction) throws {
     let number = tx.sequence.rawValue
     try demand(number <= UInt64(count), "the script has no transaction \(number)")
     if number == 1 && members.isEmpty { try Script.declare(tx) }
@@ -155,7 +155,7 @@ private struct Author {
   private var random: SeededGenerator
   private let shape: Script.Shape
   /// The path that the transaction before removed, if it did nothing else.
-  private var removed: Path?
+  private var removed: NodePath?
 
   private static let names = ["p", "q", "r"]
 
@@ -184,7 +184,7 @@ private struct Author {
     for _ in 0..<random.below(5) { if let step = change(world) { add(step) } }
     if shape == .large && number % 3 == 0 {
       for index in 0..<150 {
-        add(.set(Path(keys: ["bulk", .integer(Int64(random.below(400)))]), bulk(index)))
+        add(.set(NodePath(keys: ["bulk", .integer(Int64(random.below(400)))]), bulk(index)))
       }
     }
     return steps
@@ -213,7 +213,7 @@ private struct Author {
   }
 
   /// The nodes that have properties, or could.
-  private func records(_ world: World) -> [Path] {
+  private func records(_ world: World) -> [NodePath] {
     world.nodes.filter { $0.value.isEmpty || $0.value.record != nil }.keys.sorted()
   }
 
@@ -268,22 +268,22 @@ private struct Author {
   // MARK: Paths and values
 
   /// A path of one to three keys, out of a few.
-  private mutating func path() -> Path {
+  private mutating func path() -> NodePath {
     var keys: [Key] = [random.pick(["a", "b", "c", "d"])]
     if random.below(4) > 0 { keys.append(.integer(Int64(random.below(6)))) }
     if keys.count == 2 && random.oneIn(3) { keys.append(random.pick(["x", "y"])) }
-    return Path(keys: keys)
+    return NodePath(keys: keys)
   }
 
-  private mutating func freePath(_ world: World) -> Path {
+  private mutating func freePath(_ world: World) -> NodePath {
     for _ in 0..<20 {
       let path = path()
       if world.nodes[path] == nil { return path }
     }
-    return Path(keys: ["e", .integer(Int64(random.below(1 << 20) + 1))])
+    return NodePath(keys: ["e", .integer(Int64(random.below(1 << 20) + 1))])
   }
 
-  private mutating func anyPath(_ world: World) -> Path? {
+  private mutating func anyPath(_ world: World) -> NodePath? {
     let paths = world.nodes.keys.filter { $0 != Script.lastPath }.sorted()
     return paths.isEmpty ? nil : random.pick(paths)
   }
@@ -292,7 +292,7 @@ private struct Author {
     switch random.below(8) {
     case 0..<3: return scalar()
     case 3..<6:
-      return .map(Record(Author.names.prefix(1 + random.below(3)).map { ($0, scalar()) }))
+      return .map(ValueMap(Author.names.prefix(1 + random.below(3)).map { ($0, scalar()) }))
     case 6: return .array([.integer(Int64(random.below(9)))])
     default: return .string(String(repeating: "long ", count: random.oneIn(3) ? 1_200 : 30))
     }

@@ -3,19 +3,19 @@ import FoundationEssentials
 
 /// One change inside a transaction of a script: always one that the database must accept.
 enum Step: Sendable {
-  case set(Path, Value)
-  case blob(Path, [UInt8])
-  case update(Path, String, Value?)
+  case set(NodePath, Value)
+  case blob(NodePath, [UInt8])
+  case update(NodePath, String, Value?)
   /// Changes the value of a property in place, or the node's own.
-  case change(Path, String?, ValueChange<Value>)
-  case remove(Path)
-  case move(Path, to: Path)
-  case restore(Path, removedAt: UInt64)
+  case change(NodePath, String?, ValueChange<Value>)
+  case remove(NodePath)
+  case move(NodePath, to: NodePath)
+  case restore(NodePath, removedAt: UInt64)
   case event(Int64)
   case declare(CollectionDefinition)
 
   /// Makes the change in a database.
-  func perform(_ tx: borrowing Transaction) throws {
+  func perform(_ tx: borrowing Database.Transaction) throws {
     switch self {
     case .set(let path, let value): try tx.set(path, to: value)
     case .blob(let path, let bytes): try tx.set(path, to: .blob(try tx.store(Data(bytes))))

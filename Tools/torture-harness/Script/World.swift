@@ -11,10 +11,10 @@ struct World: Sendable {
     var modified: UInt64
   }
 
-  private(set) var nodes: [Path: Node] = [:]
+  private(set) var nodes: [NodePath: Node] = [:]
   private(set) var events: [Int64] = []
   /// The nodes that each transaction removed, by its number.
-  private var removed: [UInt64: [Path: Node]] = [:]
+  private var removed: [UInt64: [NodePath: Node]] = [:]
 
   /// The nodes after a transaction.
   func after(_ steps: [Step], sequence: UInt64) -> World {
@@ -25,7 +25,7 @@ struct World: Sendable {
   }
 
   /// The world without a node, and without what happened.
-  func without(_ path: Path) -> World {
+  func without(_ path: NodePath) -> World {
     var rest = self
     rest.nodes[path] = nil
     return rest
@@ -36,7 +36,7 @@ struct World: Sendable {
     case .set(let path, let value): put(path, value, sequence)
     case .blob(let path, let bytes): put(path, nil, blob: bytes, sequence)
     case .update(let path, let name, let value):
-      var record = nodes[path]?.record ?? Record()
+      var record = nodes[path]?.record ?? ValueMap()
       record[name] = value
       put(path, .map(record), sequence)
     case .change(let path, let name, let change):
@@ -50,13 +50,13 @@ struct World: Sendable {
   }
 
   private mutating func put(
-    _ path: Path, _ value: Value?, blob: [UInt8]? = nil, _ sequence: UInt64
+    _ path: NodePath, _ value: Value?, blob: [UInt8]? = nil, _ sequence: UInt64
   ) {
     makeAncestors(of: path, sequence)
     nodes[path] = Node(value: value, blob: blob, modified: sequence)
   }
 
-  private mutating func makeAncestors(of path: Path, _ sequence: UInt64) {
+  private mutating func makeAncestors(of path: NodePath, _ sequence: UInt64) {
     var ancestor = path.parent
     while let path = ancestor, !path.isRoot {
       if nodes[path] == nil { nodes[path] = Node(modified: sequence) }
@@ -65,7 +65,7 @@ struct World: Sendable {
   }
 
   /// Takes a subtree away.
-  private mutating func take(_ path: Path) -> [Path: Node] {
+  private mutating func take(_ path: NodePath) -> [NodePath: Node] {
     let taken = nodes.filter { $0.key.isWithin(path) }
     for path in taken.keys { nodes[path] = nil }
     return taken
@@ -73,12 +73,12 @@ struct World: Sendable {
 
   /// Puts a subtree somewhere: its root counts as changed, what is below it does not.
   private mutating func attach(
-    _ subtree: [Path: Node], _ source: Path, _ destination: Path, _ sequence: UInt64
+    _ subtree: [NodePath: Node], _ source: NodePath, _ destination: NodePath, _ sequence: UInt64
   ) {
     makeAncestors(of: destination, sequence)
     let depth = source.keys.count
     for (path, node) in subtree {
-      nodes[Path(keys: destination.keys + path.keys.dropFirst(depth))] = node
+      nodes[NodePath(keys: destination.keys + path.keys.dropFirst(depth))] = node
     }
     nodes[destination]?.modified = sequence
   }
@@ -87,7 +87,7 @@ struct World: Sendable {
 extension World {
   /// Changes a property, or the node's own value.
   private mutating func change(
-    _ path: Path, _ name: String?, _ change: ValueChange<Value>, _ sequence: UInt64
+    _ path: NodePath, _ name: String?, _ change: ValueChange<Value>, _ sequence: UInt64
   ) {
     func changed(_ old: Value?) -> Value? {
       do { return try change.plainly(on: old) } catch {
@@ -95,14 +95,14 @@ extension World {
       }
     }
     guard let name else { return put(path, changed(nodes[path]?.value), sequence) }
-    var record = nodes[path]?.record ?? Record()
+    var record = nodes[path]?.record ?? ValueMap()
     record[name] = changed(record[name])
     put(path, .map(record), sequence)
   }
 }
 
 extension Value {
-  fileprivate var record: Record? { if case .map(let record) = self { record } else { nil } }
+  fileprivate var record: ValueMap? { if case .map(let record) = self { record } else { nil } }
   fileprivate var integer: Int64? { if case .integer(let number) = self { number } else { nil } }
   fileprivate var elements: [Value]? {
     if case .array(let elements) = self { elements } else { nil }
@@ -110,7 +110,7 @@ extension Value {
 }
 
 extension World.Node {
-  var record: Record? { value?.record }
+  var record: ValueMap? { value?.record }
   var integer: Int64? { value?.integer }
   var elements: [Value]? { value?.elements }
   /// True if nothing is held: the node is there for its children.

@@ -34,11 +34,11 @@ struct CompactionSteps {
       try database.write { tx in
         for _ in 0..<CompactionSteps.operationsEach {
           let key = random.below(CompactionSteps.nodes)
-          let path = Path(keys: ["n", .integer(Int64(key % 500)), .integer(Int64(key))])
+          let path = NodePath(keys: ["n", .integer(Int64(key % 500)), .integer(Int64(key))])
           try tx.set(path, to: ["number": .integer(Int64(key)), "name": .string("node \(key)")])
         }
         if number % 20 == 19 {
-          try tx.remove(Path(keys: ["n", .integer(Int64(random.below(500)))]))
+          try tx.remove(NodePath(keys: ["n", .integer(Int64(random.below(500)))]))
         }
       }
     }

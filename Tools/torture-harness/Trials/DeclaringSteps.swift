@@ -49,7 +49,7 @@ struct DeclaringSteps {
       try database.write { tx in
         for number in start..<min(start + DeclaringSteps.recordsEach, records) {
           try tx.set(
-            Path(keys: ["things", .integer(Int64(number))]),
+            NodePath(keys: ["things", .integer(Int64(number))]),
             to: [
               "number": .integer(Int64(number)), "group": .integer(Int64(random.below(1000))),
               "name": .string("name \(random.below(100_000))"),

@@ -33,7 +33,9 @@ struct KilledReader {
     try database.close()
   }
 
-  private static func path(_ number: Int) -> Path { Path(keys: ["n", .integer(Int64(number))]) }
+  private static func path(_ number: Int) -> NodePath {
+    NodePath(keys: ["n", .integer(Int64(number))])
+  }
 
   /// Holds a snapshot until the end, which comes at once.
   static func hold(_ path: String) throws {

@@ -17,7 +17,7 @@ struct Recovery {
     for number in 0..<Recovery.transactions {
       try database.write { tx in
         for index in 0..<Recovery.nodesEach {
-          let path = Path(keys: ["n", .integer(number), .integer(index)])
+          let path = NodePath(keys: ["n", .integer(number), .integer(index)])
           try tx.set(path, to: Recovery.node(number, index))
         }
       }
@@ -50,7 +50,7 @@ struct Recovery {
     try demand(checkpoint != nil, "there is no checkpoint")
     let head = try database.head
     try demand(head.rawValue == UInt64(Recovery.transactions), "the head is \(head)")
-    let last = try database.read { try $0[Path(keys: ["n", .integer(1_999)])].childCount }
+    let last = try database.read { try $0[NodePath(keys: ["n", .integer(1_999)])].childCount }
     try demand(last == Int(Recovery.nodesEach), "the last transaction left \(last) nodes")
     let tenths = Int((seconds * 10).rounded())
     let from = checkpoint?.sequence ?? .zero

@@ -44,7 +44,7 @@ final class StepTimes: Sendable {
     let start = ContinuousClock.now
     do {
       try database.write { tx in
-        let path = Path(keys: ["app", .integer(Int64(number % 1000))])
+        let path = NodePath(keys: ["app", .integer(Int64(number % 1000))])
         try tx.set(path, to: .integer(Int64(number)))
       }
     } catch { System.tell("a write failed: \(error)") }

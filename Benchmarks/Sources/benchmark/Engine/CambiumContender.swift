@@ -84,9 +84,9 @@ final class CambiumContender: AwaitingContender {
     }
   }
 
-  private static let items: Path = "items"
+  private static let items: NodePath = "items"
 
-  private static func path(_ key: Int) -> Path { items.appending(.integer(Int64(key))) }
+  private static func path(_ key: Int) -> NodePath { items.appending(.integer(Int64(key))) }
 
   private func missing(_ key: Int) -> BenchmarkError {
     BenchmarkError("Cambium has no items/\(key)")
@@ -104,7 +104,7 @@ extension Item {
   }
 
   /// The item that a record holds; nil unless all properties are there.
-  init?(_ record: Record) {
+  init?(_ record: ValueMap) {
     guard case .string(let name)? = record["name"], case .string(let city)? = record["city"],
       case .string(let note)? = record["note"], case .integer(let count)? = record["count"],
       case .integer(let score)? = record["score"], case .double(let weight)? = record["weight"],

@@ -44,8 +44,8 @@ extension CambiumFigures {
     add(name, rate(median(rates)), "≥ 300k", median(rates).map { $0 >= 300_000 }, to: &table)
   }
 
-  private func load(_ records: [Record], into database: Database) throws {
-    let flights: Path = "flights"
+  private func load(_ records: [ValueMap], into database: Database) throws {
+    let flights: NodePath = "flights"
     for first in stride(from: 0, to: records.count, by: 1_000) {
       try database.write { tx in
         for number in first..<min(first + 1_000, records.count) {
@@ -92,7 +92,7 @@ extension CambiumFigures {
 
   private func fill(_ path: String, nodes: Int) throws {
     let database = try Database(at: path)
-    let items: Path = "items"
+    let items: NodePath = "items"
     for first in stride(from: 0, to: nodes, by: 10_000) {
       try database.write { tx in
         for key in first..<min(first + 10_000, nodes) {

@@ -14,7 +14,7 @@ struct Flights {
     "distance", "hour", "minute", "time_hour",
   ]
 
-  let records: [Record]
+  let records: [ValueMap]
   let source: String
 
   /// Reads the file.
@@ -25,7 +25,7 @@ struct Flights {
     let names = header.split(separator: UInt8(ascii: ",")).map { String(Substring($0)) }
     records = lines.map { line in
       let cells = line.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
-      return Record(
+      return ValueMap(
         zip(names, cells).compactMap { name, cell in
           Flights.value(Substring(cell)).map { (name: name, value: $0) }
         })
@@ -47,10 +47,10 @@ struct Flights {
     source = "generated"
   }
 
-  private static func row(_ random: inout SeededGenerator) -> Record {
+  private static func row(_ random: inout SeededGenerator) -> ValueMap {
     let isCancelled = random.next(below: 40) == 0
     let measured: Set = ["dep_time", "dep_delay", "arr_time", "arr_delay", "air_time"]
-    var row = Record()
+    var row = ValueMap()
     for column in columns where !(isCancelled && measured.contains(column)) {
       row[column] =
         switch column {

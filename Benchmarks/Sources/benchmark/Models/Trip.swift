@@ -14,7 +14,7 @@ struct Trip: Model, Equatable {
   var distance = 0.0
   var isLate = false
 
-  static let schema = Schema<Trip>("trips") { Index(\.number) }
+  static let schema = ModelSchema<Trip>("trips") { Index(\.number) }
 
   /// The trip of a key: its number is spread over all numbers there are.
   init(key: Int, of count: Int) {
@@ -42,7 +42,7 @@ struct CountedTrip: Model {
   var id = ID()
   var carrier = ""
 
-  static let schema = Schema<CountedTrip>("countedTrips") { Count(by: \.carrier) }
+  static let schema = ModelSchema<CountedTrip>("countedTrips") { Count(by: \.carrier) }
 }
 
 extension Digest {

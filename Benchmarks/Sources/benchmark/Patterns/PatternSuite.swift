@@ -61,7 +61,7 @@ struct PatternSuite {
     var table = Table(["hostile pattern", "ms", "outcome"])
     var late: [String] = []
     for (number, hostile) in Self.cases.enumerated() {
-      let path = Path(keys: ["texts", .integer(Int64(number))])
+      let path = NodePath(keys: ["texts", .integer(Int64(number))])
       try database.write { tx in try tx.set(path, to: ["t": .string(hostile.text)]) }
       let (seconds, outcome) = try timed { try ask(hostile, number, database) }
       table.add([hostile.name, digits(seconds * 1000), outcome])

@@ -4,7 +4,7 @@ import FoundationEssentials
 public struct Change: Hashable, Sendable {
   /// The node's path; for a move, there is a change for each of the two places. Where the path of a
   /// property was asked for, it is that path.
-  public let path: Path
+  public let path: NodePath
   /// The value before, or nil where the node was not there or had no value of its own.
   public let old: Value?
   /// The value after, or nil where the node is gone or has no value of its own.
@@ -44,14 +44,15 @@ public struct Commit: Sendable {
   }
 
   /// The changes within a path.
-  func changes(within path: Path) -> Changes {
+  func changes(within path: NodePath) -> Changes {
     let touched = touched.compactMap { $0.clipped(to: path, of: path.parent) }
     return Changes(directory: directory, sequence: sequence, touched: touched)
   }
 
   /// Only what lies within `under` counts as touched.
   init(
-    _ record: TransactionRecord, _ directory: OpenDirectory, under: Path, isArchived: Bool = false
+    _ record: TransactionRecord, _ directory: OpenDirectory, under: NodePath,
+    isArchived: Bool = false
   ) throws {
     archived = isArchived ? record.operations : nil
     sequence = record.sequence
@@ -198,7 +199,7 @@ private struct SubtreeChanges: ~Copyable {
   private let newSnapshot: Snapshot
   private let oldSnapshot: Snapshot
   /// The subtree's own path, where it may be a property's and has not been looked at yet.
-  private var top: Path?
+  private var top: NodePath?
 
   init(_ old: Node, _ new: Node, mayBeProperty: Bool) throws {
     top = mayBeProperty ? new.path : nil
@@ -234,7 +235,7 @@ private struct SubtreeChanges: ~Copyable {
     return try Differences.change(oldSnapshot[path], newSnapshot[path], mayBeProperty: true)
   }
 
-  private var smallest: Path? {
+  private var smallest: NodePath? {
     guard let old else { return new?.path }
     guard let new else { return old.path }
     return min(old.path, new.path)

@@ -16,7 +16,7 @@ public struct Commits: AsyncSequence, Sendable {
 
   let directory: OpenDirectory
   let after: SequenceNumber
-  let under: Path
+  let under: NodePath
 
   /// Starts observing; several iterators of one value go their own ways.
   public func makeAsyncIterator() -> Iterator { Iterator(commits: self, position: after) }
@@ -56,14 +56,14 @@ public struct Commits: AsyncSequence, Sendable {
 /// slow.
 public struct CommitCursor: ~Copyable, WalkCursor {
   private let directory: OpenDirectory
-  private let under: Path
+  private let under: NodePath
   private let isReversed: Bool
   private var low: UInt64
   private var high: UInt64
   private var archive: ArchiveReader?
 
   init(
-    _ directory: OpenDirectory, after: SequenceNumber, upTo: SequenceNumber, under: Path,
+    _ directory: OpenDirectory, after: SequenceNumber, upTo: SequenceNumber, under: NodePath,
     isReversed: Bool,
     readsArchive: Bool = false
   ) {
@@ -95,7 +95,7 @@ public struct CommitCursor: ~Copyable, WalkCursor {
 extension OpenDirectory {
   /// A transaction of the past, from the archive where that may be read and has it.
   func commit(
-    _ sequence: SequenceNumber, under: Path, _ archive: inout ArchiveReader?
+    _ sequence: SequenceNumber, under: NodePath, _ archive: inout ArchiveReader?
   ) throws -> Commit {
     do {
       return try commit(sequence, under: under)
@@ -108,7 +108,7 @@ extension OpenDirectory {
   }
 
   /// A transaction of the past.
-  func commit(_ sequence: SequenceNumber, under: Path) throws -> Commit {
+  func commit(_ sequence: SequenceNumber, under: NodePath) throws -> Commit {
     try translating {
       let record = try log.read { log in
         try log.checkReachable(sequence.previous)
@@ -130,7 +130,7 @@ extension Database {
   /// - Returns: A sequence without end.
   /// - Complexity: for each transaction, one read of its record; a new one arrives within 1 ms in
   ///   this process and 50 ms in another.
-  public func changes(after: SequenceNumber? = nil, under: Path = .root) -> Commits {
+  public func changes(after: SequenceNumber? = nil, under: NodePath = .root) -> Commits {
     Commits(
       directory: directory, after: after ?? (try? head) ?? directory.feed.applied, under: under)
   }
@@ -176,7 +176,7 @@ extension Database {
   /// - Complexity: one read of each record that is passed; an archived one is read with its whole
   ///   segment, of 256 KiB and more, once.
   public func commits(
-    after: SequenceNumber? = nil, upTo: SequenceNumber? = nil, under: Path = .root,
+    after: SequenceNumber? = nil, upTo: SequenceNumber? = nil, under: NodePath = .root,
     reversed: Bool = false, readsArchive: Bool = false
   ) throws -> CommitCursor {
     let head = try head

@@ -10,7 +10,7 @@ import LMDB
 ///
 /// A crash after `send` and before the position is stored makes the commit come again: *at least
 /// once*. Where the work is itself a write to this database, store the position in the same
-/// transaction, with ``Transaction/advance(_:to:)``, and it is done *exactly once*.
+/// transaction, with ``Database/Transaction/advance(_:to:)``, and it is done *exactly once*.
 public struct Consumer: Sendable {
   /// The name under which the position is stored.
   public let name: String
@@ -50,7 +50,7 @@ public struct Consumer: Sendable {
   /// - Parameter under: Only those that touch this node or something below it.
   /// - Returns: A sequence without end, as of ``Database/changes(after:under:)``.
   /// - Throws: As ``position()``.
-  public func commits(under: Path = .root) throws -> Commits {
+  public func commits(under: NodePath = .root) throws -> Commits {
     database.changes(after: try position(), under: under)
   }
 
@@ -120,7 +120,7 @@ extension Consumer {
   public func drop() async throws { try await database.inBackground { try self.drop() } }
 }
 
-extension Transaction {
+extension Database.Transaction {
   /// Stores a consumer's position with this transaction, so that it moves exactly when the changes
   /// do.
   ///

@@ -4,23 +4,23 @@
 /// operations of archived transactions stay.
 public enum LoggedOperation: Hashable, Sendable {
   /// A node got a value or a record; nil leaves it without one of its own.
-  case set(Path, Value?)
+  case set(NodePath, Value?)
   /// Properties of a record were set, or taken out where the value is nil.
-  case update(Path, [Update])
+  case update(NodePath, [Update])
   /// A property's value was changed in place, or the node's own where the property is nil.
-  case change(Path, property: String?, ValueChange<Value>)
+  case change(NodePath, property: String?, ValueChange<Value>)
   /// A node was removed, with all below it.
-  case remove(Path)
+  case remove(NodePath)
   /// A node that a transaction had removed was restored, with all below it.
-  case restore(Path, removedAt: SequenceNumber)
+  case restore(NodePath, removedAt: SequenceNumber)
   /// A node was moved, with all below it.
-  case move(Path, to: Path)
+  case move(NodePath, to: NodePath)
   /// A name was used for the first time.
   case define(String)
   /// The application logged an event.
   case event(Event)
   /// A collection was declared, or its declaration taken back where that is nil.
-  case declare(Path, CollectionDefinition?)
+  case declare(NodePath, CollectionDefinition?)
 
   /// A property and its new value.
   public struct Update: Hashable, Sendable {

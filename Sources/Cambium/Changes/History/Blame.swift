@@ -36,7 +36,7 @@ extension Database {
   /// - Throws: As ``snapshot(at:)``.
   /// - Complexity: as walking the node's history back to its oldest value: O(log *v*) lookups for
   ///   each level of the path and version that is passed, of *v*. Any thread.
-  public func blame(_ path: Path, at moment: Moment = .now) throws -> [Blame] {
+  public func blame(_ path: NodePath, at moment: Moment = .now) throws -> [Blame] {
     let snapshot = try snapshot(at: moment)
     return try translating {
       var blaming = try Blaming(directory, snapshot[path])
@@ -49,7 +49,7 @@ extension Database {
 /// Walks a node's versions back, until each value was different or not there.
 private struct Blaming {
   private let directory: OpenDirectory
-  private let path: Path
+  private let path: NodePath
   private let isRecord: Bool
   private let values: [(name: String?, value: Value)]
   private var settings: [Blame.Setting?]

@@ -13,9 +13,9 @@ public struct Diff: Walk {
   public let to: SequenceNumber
 
   let directory: OpenDirectory
-  let under: Path
+  let under: NodePath
 
-  init(_ directory: OpenDirectory, from: SequenceNumber, to: SequenceNumber, under: Path) {
+  init(_ directory: OpenDirectory, from: SequenceNumber, to: SequenceNumber, under: NodePath) {
     self.directory = directory
     self.from = from
     self.to = to
@@ -82,7 +82,7 @@ extension Database {
   /// - Throws: As ``snapshot(at:)``.
   /// - Complexity: O(1), and what finding a time of day costs; walking costs what
   ///   ``Diff/makeCursor()`` says.
-  public func diff(from: Moment, to: Moment = .now, under: Path = .root) throws -> Diff {
+  public func diff(from: Moment, to: Moment = .now, under: NodePath = .root) throws -> Diff {
     Diff(
       directory, from: try snapshot(at: from).sequence, to: try snapshot(at: to).sequence,
       under: under)

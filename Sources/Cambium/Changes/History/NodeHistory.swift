@@ -16,14 +16,14 @@ public struct History: Walk, Refinable {
   }
 
   let directory: OpenDirectory
-  let path: Path
+  let path: NodePath
   let scope: Scope
   let after: SequenceNumber
   let upTo: SequenceNumber
   private(set) var isReversed = false
 
   init(
-    _ directory: OpenDirectory, _ path: Path, _ scope: Scope, after: SequenceNumber,
+    _ directory: OpenDirectory, _ path: NodePath, _ scope: Scope, after: SequenceNumber,
     upTo: SequenceNumber
   ) {
     self.directory = directory
@@ -76,10 +76,10 @@ public struct HistoryStep: Hashable, Sendable {
   /// Its path, and its values before and after.
   public let change: Change
   /// Where the node was before, if the transaction moved it and moves are followed.
-  public let origin: Path?
+  public let origin: NodePath?
 
   /// The node's path after the transaction.
-  public var path: Path { change.path }
+  public var path: NodePath { change.path }
   /// The value before; nil where the node was not there or had no value of its own.
   public var old: Value? { change.old }
   /// The value after; nil where the node is gone or has no value of its own.
@@ -171,7 +171,7 @@ private struct NodeSteps {
     return next <= stretch.last ? next : nil
   }
 
-  private func trace(_ path: Path, _ moment: UInt64) throws -> PathTrace {
+  private func trace(_ path: NodePath, _ moment: UInt64) throws -> PathTrace {
     try PathTrace(path, asOf: moment, directory)
   }
 
@@ -238,7 +238,7 @@ private struct SubtreeSteps: ~Copyable {
       change: change, origin: nil)
   }
 
-  private func exists(_ path: Path, at sequence: SequenceNumber) throws -> Bool {
+  private func exists(_ path: NodePath, at sequence: SequenceNumber) throws -> Bool {
     try directory.snapshot(at: .sequence(sequence))[path].exists
   }
 }
@@ -265,7 +265,7 @@ extension Database {
   ///   the ``horizon``.
   /// - Complexity: O(1); walking costs what ``HistoryCursor/next()`` says.
   public func history(
-    of path: Path, _ scope: History.Scope = .node, after: SequenceNumber? = nil,
+    of path: NodePath, _ scope: History.Scope = .node, after: SequenceNumber? = nil,
     upTo: SequenceNumber? = nil
   ) throws -> History {
     let (head, horizon) = (try head, try horizon)

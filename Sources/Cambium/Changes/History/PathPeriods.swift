@@ -1,11 +1,11 @@
 /// A period of the log during which a node's history is that of one path.
 struct PathPeriod {
-  let path: Path
+  let path: NodePath
   let first: UInt64
   let last: UInt64
   /// The path from which the first transaction moved the node; nil where the period begins
   /// otherwise.
-  let origin: Path?
+  let origin: NodePath?
 }
 
 /// The periods of a node's history, the newest first: one for each path that the node was at, or
@@ -15,12 +15,12 @@ struct PathPeriods {
   private let directory: OpenDirectory
   private let first: UInt64
   private let followsMoves: Bool
-  private var path: Path
+  private var path: NodePath
   /// The end of the next period; nil after the oldest.
   private var last: UInt64?
 
   init(
-    _ directory: OpenDirectory, _ path: Path, from first: UInt64, to last: UInt64,
+    _ directory: OpenDirectory, _ path: NodePath, from first: UInt64, to last: UInt64,
     followsMoves: Bool
   ) {
     self.directory = directory
@@ -68,14 +68,14 @@ private struct Arrivals {
   }
 
   /// Where a node was before. One that was nowhere belongs below its parent, wherever that was.
-  func origin(of path: Path) throws -> Path {
+  func origin(of path: NodePath) throws -> NodePath {
     if let source = source(of: path), try before[source].exists { return source }
     guard let parent = path.parent, let key = path.last else { return path }
     return try origin(of: parent).appending(key)
   }
 
   /// Where a node was if the transaction has not made it; nil if it has, or has restored it.
-  private func source(of path: Path) -> Path? {
+  private func source(of path: NodePath) -> NodePath? {
     var path = path
     for operation in operations.reversed() {
       switch operation {

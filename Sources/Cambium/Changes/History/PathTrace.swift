@@ -16,7 +16,7 @@ struct PathTrace {
   let horizon: UInt64
 
   /// Looks at a path as of a moment.
-  init(_ path: Path, asOf moment: UInt64, _ directory: OpenDirectory) throws {
+  init(_ path: NodePath, asOf moment: UInt64, _ directory: OpenDirectory) throws {
     let snapshot = try directory.snapshot(at: .now)
     let reader = try snapshot.reader
     // Asked for after the snapshot was taken: history is cut only once the horizon is known.

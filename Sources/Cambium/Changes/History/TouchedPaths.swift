@@ -5,7 +5,7 @@
 final class TouchedPaths {
   private static let isSubtree: UInt8 = 1
 
-  private let under: Path
+  private let under: NodePath
   private var entries: SortedEntries
   /// The entry that was read last, and is not returned yet.
   private var ahead: SortedEntries.Entry?
@@ -14,7 +14,8 @@ final class TouchedPaths {
 
   /// Reads the records between two moments, whichever is the earlier.
   init(
-    _ directory: OpenDirectory, between one: SequenceNumber, and other: SequenceNumber, under: Path
+    _ directory: OpenDirectory, between one: SequenceNumber, and other: SequenceNumber,
+    under: NodePath
   ) throws {
     self.under = under
     var sort = ExternalSort()
@@ -40,7 +41,7 @@ final class TouchedPaths {
       if let covering, key.starts(with: covering) { continue }
       covering = isSubtree ? key : nil
       return Touched(
-        path: Path(bytes: key), isSubtree: isSubtree,
+        path: NodePath(bytes: key), isSubtree: isSubtree,
         mayBeProperty: !under.isRoot && key == under.bytes)
     }
     return nil

@@ -28,7 +28,7 @@ final class ProjectionJob: Job {
 
   func step(_ progress: ProgressReporter) throws -> JobStep {
     let (position, isDone) = try run.step()
-    let done = Progress(
+    let done = WorkProgress(
       phase: "projection '\(projection.name)'", done: position.rawValue,
       total: writer.directory.feed.applied.rawValue)
     // Progress comes before waiters resume, since they may read what it reported.

@@ -34,7 +34,7 @@ public final class ProjectionTable {
   /// - Parameter path: The path under which the value was stored.
   /// - Returns: The value.
   /// - Throws: ``DatabaseError``.
-  public func value(at path: Path) throws -> Value? {
+  public func value(at path: NodePath) throws -> Value? {
     let (key, access) = (try ProjectionKey.key(number, path), try access())
     return try key.lend { key in try access.get(tables.views, key) { try Value($0) } }
   }
@@ -45,7 +45,7 @@ public final class ProjectionTable {
   ///   - path: The path, at most 507 bytes as stored.
   ///   - value: The value; nil to remove it.
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a path that is too long.
-  public func set(_ path: Path, to value: Value?) throws {
+  public func set(_ path: NodePath, to value: Value?) throws {
     let key = try ProjectionKey.key(number, path)
     _ = try access()
     guard let value else {
@@ -64,7 +64,7 @@ public final class ProjectionTable {
   ///   - visit: Called with each path and its value; returns true to continue.
   /// - Throws: Any error that `visit` throws; ``DatabaseError``.
   public func forEach(
-    under path: Path = .root, _ visit: (_ path: Path, _ value: Value) throws -> Bool
+    under path: NodePath = .root, _ visit: (_ path: NodePath, _ value: Value) throws -> Bool
   ) throws {
     try ProjectionKey.forEach(number, under: path, try access(), tables, visit)
   }
@@ -72,7 +72,7 @@ public final class ProjectionTable {
 
 /// The keys of a projection's table.
 enum ProjectionKey {
-  static func key(_ number: UInt32, _ path: Path) throws -> [UInt8] {
+  static func key(_ number: UInt32, _ path: NodePath) throws -> [UInt8] {
     var key: [UInt8] = []
     key.append(bigEndian: number)
     key += path.bytes
@@ -84,15 +84,15 @@ enum ProjectionKey {
   }
 
   static func forEach(
-    _ number: UInt32, under path: Path, _ access: Access, _ tables: StateTables,
-    _ visit: (_ path: Path, _ value: Value) throws -> Bool
+    _ number: UInt32, under path: NodePath, _ access: Access, _ tables: StateTables,
+    _ visit: (_ path: NodePath, _ value: Value) throws -> Bool
   ) throws {
     let start = try key(number, path)
     var cursor = try Cursor(access, tables.views)
     var isThere = try cursor.seek(prefix: start)
     while isThere {
       let wantsMore = try cursor.withEntry { key, value in
-        try visit(Path(checking: key.extracting(droppingFirst: 4).array()), try Value(value))
+        try visit(NodePath(checking: key.extracting(droppingFirst: 4).array()), try Value(value))
       }
       isThere = try wantsMore && cursor.next() && cursor.isAt(prefix: start)
     }

@@ -62,7 +62,7 @@ public struct ProjectionSnapshot: Sendable {
   /// The value at a path, or nil where there is none.
   ///
   /// - Throws: ``DatabaseError``.
-  public subscript(path: Path) -> Value? {
+  public subscript(path: NodePath) -> Value? {
     get throws {
       guard let number else { return nil }
       let (key, reader) = (try ProjectionKey.key(number, path), try snapshot.reader)
@@ -77,7 +77,7 @@ public struct ProjectionSnapshot: Sendable {
   ///   - visit: Called with each path and its value; returns true to continue.
   /// - Throws: Any error that `visit` throws; ``DatabaseError``.
   public func forEach(
-    under path: Path = .root, _ visit: (_ path: Path, _ value: Value) throws -> Bool
+    under path: NodePath = .root, _ visit: (_ path: NodePath, _ value: Value) throws -> Bool
   ) throws {
     guard let number else { return }
     let reader = try snapshot.reader

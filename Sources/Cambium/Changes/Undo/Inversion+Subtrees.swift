@@ -2,7 +2,7 @@
 
 extension Inversion {
   /// Puts back what was removed.
-  mutating func putBack(_ path: Path, _ removal: SequenceNumber?, _ past: PastSubtree) throws {
+  mutating func putBack(_ path: NodePath, _ removal: SequenceNumber?, _ past: PastSubtree) throws {
     if isLeft(path) { return }
     if try present(path) != nil, try difference(path, past) == nil { return }
     guard try makeRoom(at: path, for: path, "a node has taken the place") else { return }
@@ -15,7 +15,7 @@ extension Inversion {
   /// - Returns: True if it is there now as it was before, or cannot be and was noted as a conflict;
   ///   false if it is to be rebuilt.
   private mutating func restore(
-    _ path: Path, _ removal: SequenceNumber, _ past: PastSubtree
+    _ path: NodePath, _ removal: SequenceNumber, _ past: PastSubtree
   ) throws -> Bool {
     // The subtree may have come back since, and have been removed again.
     let found = try running.reader.treeKey(of: path)?.lend {
@@ -36,12 +36,12 @@ extension Inversion {
   }
 
   /// Rebuilds a subtree that cannot be restored, with new ids.
-  mutating func rebuild(_ path: Path, _ past: PastSubtree) throws {
+  mutating func rebuild(_ path: NodePath, _ past: PastSubtree) throws {
     try past.visit(as: path) { path, content in try issue(.set(path, content ?? .nothing)) }
   }
 
   /// Takes away what was restored, if nobody has changed it since.
-  mutating func takeAway(_ path: Path, _ past: PastSubtree) throws {
+  mutating func takeAway(_ path: NodePath, _ past: PastSubtree) throws {
     if isLeft(path) { return }
     if try present(path) == nil { return }
     if let (path, left, found) = try difference(path, past) {
@@ -53,7 +53,7 @@ extension Inversion {
   }
 
   /// Moves a node back.
-  mutating func moveBack(_ source: Path, _ destination: Path, _ past: PastSubtree) throws {
+  mutating func moveBack(_ source: NodePath, _ destination: NodePath, _ past: PastSubtree) throws {
     if isLeft(source) || isLeft(destination) { return }
     let left = try value(try past.content)
     let reason = "a node has taken the place that '\(destination)' had"
@@ -71,7 +71,7 @@ extension Inversion {
   ///
   /// - Returns: True to continue.
   private mutating func makeRoom(
-    at path: Path, for node: Path, _ reason: String
+    at path: NodePath, for node: NodePath, _ reason: String
   ) throws -> Bool {
     if let taken = try present(path) {
       let found = try value(taken.content)
@@ -87,10 +87,10 @@ extension Inversion {
 
   /// The first node in which a subtree differs from what it was.
   private func difference(
-    _ path: Path, _ past: PastSubtree
-  ) throws -> (path: Path, left: Value?, found: Value?)? {
+    _ path: NodePath, _ past: PastSubtree
+  ) throws -> (path: NodePath, left: Value?, found: Value?)? {
     var nodes = try node(path).descendants()
-    var difference: (Path, Value?, Value?)?
+    var difference: (NodePath, Value?, Value?)?
     try past.visit(as: path) { path, content in
       let next = try nodes.next()?.path
       let found = try present(path)

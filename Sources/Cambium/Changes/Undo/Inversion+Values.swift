@@ -14,8 +14,8 @@ extension Inversion {
   /// Removes what was made, unless somebody has changed it or put something below it.
   private mutating func removeCreated(_ values: ValueStep) throws {
     let created = values.paths.filter { values.nodes[$0]?.isCreation ?? false }
-    var (goners, keepers): (Set<Path>, Set<Path>) = ([], [])
-    var children: [Path: Int] = [:]
+    var (goners, keepers): (Set<NodePath>, Set<NodePath>) = ([], [])
+    var children: [NodePath: Int] = [:]
     for path in created.sorted().reversed() {
       guard let step = values.nodes[path], !isLeft(path) else { continue }
       let outcome = try undoAmongOthers(path, step)
@@ -35,7 +35,7 @@ extension Inversion {
 
   /// True if a node that was made is to be removed, with so many of its children.
   private mutating func isToGo(
-    _ path: Path, _ step: NodeStep, _ children: Int, isSame: Bool
+    _ path: NodePath, _ step: NodeStep, _ children: Int, isSame: Bool
   ) throws -> Bool {
     guard let present = try present(path) else { return false }
     if present.content != step.new, !isSame {
@@ -49,7 +49,7 @@ extension Inversion {
 
   /// Notes what has changed of a node's own value, property by property where both are records.
   private mutating func meetChanges(
-    _ path: Path, _ left: Content?, _ found: Content?
+    _ path: NodePath, _ left: Content?, _ found: Content?
   ) throws -> Bool {
     guard left?.kind == .record, found?.kind == .record else {
       return try meets(
@@ -65,7 +65,7 @@ extension Inversion {
 
   /// Notes that a property has changed.
   private mutating func meet(
-    _ path: Path, _ name: NameID, left: [UInt8]?, found: [UInt8]?
+    _ path: NodePath, _ name: NameID, left: [UInt8]?, found: [UInt8]?
   ) throws -> Bool {
     let text = try running.catalog.name(of: name)
     return try meets(
@@ -81,7 +81,7 @@ extension Inversion {
 
   // MARK: Nodes that were there
 
-  private mutating func undo(_ path: Path, _ step: NodeStep, to old: Content?) throws {
+  private mutating func undo(_ path: NodePath, _ step: NodeStep, to old: Content?) throws {
     let isOnRecord = isRedo || step.changesArrays
     if old == step.new && !isOnRecord || isLeft(path) { return }
     guard let present = try present(path) else {
@@ -103,7 +103,7 @@ extension Inversion {
 
   /// Takes back a single value, or one that took the place of a record or made way for it.
   private mutating func undoWhole(
-    _ path: Path, _ step: NodeStep, to old: Content?, _ present: Present
+    _ path: NodePath, _ step: NodeStep, to old: Content?, _ present: Present
   ) throws {
     let content = present.content
     if content?.kind == .scalar,
@@ -125,7 +125,7 @@ extension Inversion {
   private enum Outcome { case done, goes, unknown }
 
   /// Takes back what was added to a node that a step has made, if others have changed it as well.
-  private mutating func undoAmongOthers(_ path: Path, _ step: NodeStep) throws -> Outcome {
+  private mutating func undoAmongOthers(_ path: NodePath, _ step: NodeStep) throws -> Outcome {
     guard let present = try present(path), try isTouched(path, present),
       let content = present.content
     else { return .unknown }
@@ -137,7 +137,7 @@ extension Inversion {
   /// Takes back what a step has added to a value and taken from it. Nobody else has changed it
   /// unless the node is touched; then it must lead to the value that is wanted.
   private mutating func undoAdjustments(
-    _ path: Path, _ target: Target, _ step: NodeStep, of value: [UInt8]?, left: [UInt8]?,
+    _ path: NodePath, _ target: Target, _ step: NodeStep, of value: [UInt8]?, left: [UInt8]?,
     to wanted: [UInt8]?, isTouched: Bool, isCreated: Bool = false
   ) throws -> Outcome {
     let changes = step.changes(of: target) ?? []
@@ -164,7 +164,7 @@ extension Inversion {
 
   /// Takes changes back as the history of the value says.
   private mutating func undoByHistory(
-    _ path: Path, _ target: Target, _ direct: [ValueChange<[UInt8]>]?, of value: [UInt8]?,
+    _ path: NodePath, _ target: Target, _ direct: [ValueChange<[UInt8]>]?, of value: [UInt8]?,
     _ isCreated: Bool
   ) throws -> Outcome {
     guard let first = run.last,
@@ -190,7 +190,7 @@ extension Inversion {
     return .done
   }
 
-  private mutating func assign(_ value: [UInt8]?, to target: Target, of path: Path) throws {
+  private mutating func assign(_ value: [UInt8]?, to target: Target, of path: NodePath) throws {
     if let target {
       try issue(.update(path, [.init(name: target, value: value)]))
     } else {
@@ -199,9 +199,9 @@ extension Inversion {
   }
 
   /// Takes a node's own value away, and the node and those above it that were made for it.
-  private mutating func remove(_ path: Path, asOf moment: SequenceNumber) throws {
+  private mutating func remove(_ path: NodePath, asOf moment: SequenceNumber) throws {
     let reader = try running.reader
-    func wasThere(_ path: Path) throws -> Bool {
+    func wasThere(_ path: NodePath) throws -> Bool {
       try reader.version(of: path, asOf: moment.rawValue) { _, _ in true } ?? false
     }
     if try wasThere(path) || node(path).childCount > 0 {
@@ -219,7 +219,7 @@ extension Inversion {
 
   /// Takes back the properties that changed.
   private mutating func undoProperties(
-    _ path: Path, _ step: NodeStep, to old: Content?, _ present: Present
+    _ path: NodePath, _ step: NodeStep, to old: Content?, _ present: Present
   ) throws {
     var updates: [Operation.PropertyUpdate] = []
     for name in try Inversion.names(old, step.new) {
@@ -251,7 +251,7 @@ extension Inversion {
   }
 
   /// Makes an empty record nothing again, or nothing an empty record, where it was that before.
-  private mutating func settleKind(_ path: Path, _ step: NodeStep, _ old: Content?) throws {
+  private mutating func settleKind(_ path: NodePath, _ step: NodeStep, _ old: Content?) throws {
     if old?.kind == step.new?.kind { return }
     let content = try present(path)?.content
     if old == nil, let content, try content.properties().count == 0 {

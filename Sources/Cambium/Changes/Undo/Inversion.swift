@@ -10,12 +10,12 @@ struct Inversion {
   /// The places that have changed since.
   private(set) var conflicts: [UndoConflict] = []
   /// The places of conflicts: by the node, its properties, or nil for the node itself.
-  private var places: [Path: Set<String?>] = [:]
+  private var places: [NodePath: Set<String?>] = [:]
   /// The transactions that are taken back, the newest first, and those that were before.
   private(set) var run: [SequenceNumber] = []
   private(set) var undone: [SequenceNumber] = []
   /// The values from which all that they did was taken back at once.
-  var settled: [Path: Set<Target>] = [:]
+  var settled: [NodePath: Set<Target>] = [:]
   /// True if they are undos themselves, whose changes come back.
   private(set) var isRedo = false
 
@@ -72,7 +72,7 @@ struct Inversion {
     let modified: SequenceNumber
   }
 
-  func present(_ path: Path) throws -> Present? {
+  func present(_ path: NodePath) throws -> Present? {
     try node(path).lookUp { header, version in
       Present(
         content: Content(header, version), node: header.node,
@@ -81,7 +81,7 @@ struct Inversion {
   }
 
   /// True if others have changed a node's own value or record since.
-  func isTouched(_ path: Path, _ present: Present) throws -> Bool {
+  func isTouched(_ path: NodePath, _ present: Present) throws -> Bool {
     let newest = run.first ?? .zero
     if present.modified < running.sequence { return present.modified > newest }
     // This transaction has changed it as well; the version before shows whether others have.
@@ -93,7 +93,7 @@ struct Inversion {
     return modified ?? 0 > newest.rawValue
   }
 
-  func node(_ path: Path) -> Node {
+  func node(_ path: NodePath) -> Node {
     Snapshot(running)[path]
   }
 
@@ -109,7 +109,7 @@ struct Inversion {
   ///
   /// - Returns: True to continue as if there were no conflict.
   mutating func meets(
-    _ path: Path, _ property: String? = nil, left: Value?, found: Value?, _ reason: String
+    _ path: NodePath, _ property: String? = nil, left: Value?, found: Value?, _ reason: String
   ) throws -> Bool {
     if places[path, default: []].insert(property).inserted, conflicts.count < Inversion.conflictsMax
     {
@@ -123,7 +123,7 @@ struct Inversion {
   }
 
   /// True if a conflict was noted at a place and the value there was left.
-  func isLeft(_ path: Path, _ property: String? = nil) -> Bool {
+  func isLeft(_ path: NodePath, _ property: String? = nil) -> Bool {
     resolution == .skipConflicts && places[path]?.contains(property) ?? false
   }
 
@@ -143,7 +143,7 @@ struct Inversion {
     return false
   }
 
-  private mutating func noteObstacle(_ path: Path, left: Value?, _ reason: String) throws {
+  private mutating func noteObstacle(_ path: NodePath, left: Value?, _ reason: String) throws {
     _ = try meets(path, left: left, found: try node(path).value, reason)
     isObstructed = true
   }

@@ -86,7 +86,7 @@ struct Retracing: ~Copyable {
   ///
   /// - Returns: True if it was forgotten.
   private mutating func cancelRemoval(
-    _ path: Path, _ place: [UInt8], _ removal: SequenceNumber
+    _ path: NodePath, _ place: [UInt8], _ removal: SequenceNumber
   ) -> Bool {
     for index in steps.indices.reversed() {
       switch steps[index] {
@@ -111,23 +111,23 @@ enum Step {
   case values(ValueStep)
   /// A node with all below it was removed. One that the same transaction had put there cannot be
   /// restored.
-  case removed(Path, PastSubtree, at: SequenceNumber, isRestorable: Bool)
+  case removed(NodePath, PastSubtree, at: SequenceNumber, isRestorable: Bool)
   /// A removed node came back.
-  case restored(Path, PastSubtree)
+  case restored(NodePath, PastSubtree)
   /// A node was moved from a place to the subtree's.
-  case moved(Path, to: Path, from: [UInt8], PastSubtree)
+  case moved(NodePath, to: NodePath, from: [UInt8], PastSubtree)
 }
 
 /// The values that were set while the tree kept its shape, apart from nodes that were made.
 struct ValueStep {
   /// The nodes, in the order in which they were first touched.
-  private(set) var paths: [Path] = []
-  private(set) var nodes: [Path: NodeStep] = [:]
+  private(set) var paths: [NodePath] = []
+  private(set) var nodes: [NodePath: NodeStep] = [:]
 
   var isEmpty: Bool { paths.isEmpty }
 
   /// Notes that a node was made without a value of its own.
-  mutating func noteCreated(_ path: Path) { note(path, NodeStep(isCreation: true, old: nil)) }
+  mutating func noteCreated(_ path: NodePath) { note(path, NodeStep(isCreation: true, old: nil)) }
 
   /// Notes what an operation did to a node.
   mutating func note(_ operation: Operation, _ change: RecordChange) throws {
@@ -139,7 +139,7 @@ struct ValueStep {
     try nodes[change.path]?.note(operation, from: old, to: new)
   }
 
-  private mutating func note(_ path: Path, _ step: NodeStep) {
+  private mutating func note(_ path: NodePath, _ step: NodeStep) {
     paths.append(path)
     nodes[path] = step
   }

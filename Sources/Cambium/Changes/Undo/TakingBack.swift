@@ -18,7 +18,7 @@ extension ValueChange<[UInt8]> {
   /// One for several changes of one part, which have led from a value to another; nil where they
   /// come to nothing.
   private static func net(
-    _ changes: [ValueChange], from met: [UInt8]?, to left: [UInt8]?, _ path: Path
+    _ changes: [ValueChange], from met: [UInt8]?, to left: [UInt8]?, _ path: NodePath
   ) throws -> ValueChange? {
     guard let key = changes.first?.key else {
       // Of one element, each takes back the one before.
@@ -38,7 +38,7 @@ extension ValueChange<[UInt8]> {
   /// one part come as one: what another has set since can be equal to what one of them met or left,
   /// and would go with it.
   fileprivate static func pairs(
-    _ changes: [ValueChange], from met: [UInt8]?, to left: [UInt8]?, _ path: Path
+    _ changes: [ValueChange], from met: [UInt8]?, to left: [UInt8]?, _ path: NodePath
   ) throws -> [(change: ValueChange, inverse: ValueChange)] {
     if changes.allSatisfy({ $0.part != nil }) {
       let parts = Dictionary(grouping: changes, by: \.part)
@@ -62,7 +62,7 @@ extension ValueChange<[UInt8]> {
   /// The inverse as it takes the change back from a value that others may have changed since; nil
   /// where what the change has left is not there any more.
   fileprivate func inverse(
-    _ inverse: ValueChange, met: [UInt8]?, of value: [UInt8], _ path: Path
+    _ inverse: ValueChange, met: [UInt8]?, of value: [UInt8], _ path: NodePath
   ) throws -> ValueChange? {
     switch self {
     case .append(let element), .insert(let element, _):
@@ -94,7 +94,7 @@ extension [ValueChange<[UInt8]>] {
   ///   none, or the sum would not fit.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   func inverse(
-    met: [UInt8]?, left: [UInt8]?, of found: [UInt8], _ path: Path
+    met: [UInt8]?, left: [UInt8]?, of found: [UInt8], _ path: NodePath
   ) throws -> (changes: [ValueChange<[UInt8]>], value: [UInt8])? {
     var (changes, value) = ([ValueChange<[UInt8]>](), found)
     do {
@@ -126,7 +126,7 @@ extension [ValueChange<[UInt8]>] {
   /// True if only the history can tell what is left without them, beside changes of others: where
   /// an element is now, whether anybody still counts what has come to nothing, and the sum of
   /// doubles that were not rounded. `left` is the value that their inverse leaves, if there is one.
-  func needHistory(_ left: [UInt8]?, _ path: Path) throws -> Bool {
+  func needHistory(_ left: [UInt8]?, _ path: NodePath) throws -> Bool {
     guard let left, left.count > 1 else { return true }
     if left.first == ValueTag.array { return areOfArray }
     if left.first != ValueTag.map { return try Arithmetic.isSlight(left) }

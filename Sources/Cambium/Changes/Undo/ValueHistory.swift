@@ -31,7 +31,7 @@ struct ValueHistory {
   let start: SequenceNumber
   /// The value before the first of the changes.
   private let base: [UInt8]?
-  private let path: Path
+  private let path: NodePath
   /// The oldest first.
   private var entries: [Entry] = []
   private var places: [SequenceNumber: Int] = [:]
@@ -45,7 +45,7 @@ struct ValueHistory {
   /// - Returns: Nil where that is not known: the value was set since, the node was not there all
   ///   the time, or the log does not reach back so far.
   init?(
-    _ running: RunningTransaction, _ path: Path, _ target: Target, since first: SequenceNumber
+    _ running: RunningTransaction, _ path: NodePath, _ target: Target, since first: SequenceNumber
   ) throws {
     let reader = try running.reader
     let log = UndoLog(running: running)
@@ -236,7 +236,7 @@ struct ValueHistory {
 
 extension ValueHistory.Entry {
   /// The changes of a value in a transaction; nil where it was set, or came with its node.
-  fileprivate init?(_ record: TransactionRecord, _ path: Path, _ target: Target) throws {
+  fileprivate init?(_ record: TransactionRecord, _ path: NodePath, _ target: Target) throws {
     var (isNamed, isTouched) = (false, false)
     var reader = OperationReader(record.operations)
     while let operation = try reader.next() {

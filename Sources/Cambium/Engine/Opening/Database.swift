@@ -204,7 +204,7 @@ public final class Database: Sendable {
   @discardableResult
   public func write<R>(
     metadata: [String: String] = [:], actor: String? = nil, expecting: SequenceNumber? = nil,
-    _ body: (borrowing Transaction) throws -> R
+    _ body: (borrowing Database.Transaction) throws -> R
   ) throws -> R {
     var result: R?
     var afterCommit: [@Sendable () -> Void] = []
@@ -242,7 +242,7 @@ public final class Database: Sendable {
   @discardableResult
   public func write<R: Sendable>(
     metadata: [String: String] = [:], actor: String? = nil, expecting: SequenceNumber? = nil,
-    _ body: @escaping @Sendable (borrowing Transaction) throws -> R
+    _ body: @escaping @Sendable (borrowing Database.Transaction) throws -> R
   ) async throws -> R {
     try Task.checkCancellation()
     let id = writer.nextID()
@@ -318,7 +318,7 @@ public final class Database: Sendable {
     }
   }
 
-  /// A number stored with ``Transaction/saveCursor(_:_:)``.
+  /// A number stored with ``Database/Transaction/saveCursor(_:_:)``.
   package func cursor(_ name: String) throws -> UInt64? {
     try translating { try directory.log.read { try $0.number("cursor/\(name)") } }
   }

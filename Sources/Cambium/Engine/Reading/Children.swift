@@ -61,7 +61,7 @@ public struct Children: Walk, Refinable {
 public struct ChildCursor: ~Copyable, WalkCursor {
   private let parent: Node
   private let snapshot: Snapshot
-  private let base: Path
+  private let base: NodePath
   private var left: Int
   private var steps: ChildSteps
 

@@ -45,7 +45,7 @@ public struct DescendantCursor: ~Copyable, WalkCursor {
   private var includesStart: Bool
   private var levels: [Level] = []
   /// The path of the lowest level's parent.
-  private var base: Path
+  private var base: NodePath
   private var parent: Parent?
 
   init(_ node: Node, includingSelf: Bool) throws {

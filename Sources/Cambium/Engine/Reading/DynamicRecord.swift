@@ -11,25 +11,25 @@
 /// apply as to every other write, but the app's code does not run.
 public struct DynamicRecord: Hashable, Sendable {
   /// The path of the record.
-  public var path: Path
+  public var path: NodePath
   /// The stored values, by name.
-  public var values: Record
+  public var values: ValueMap
   /// The defaults of values that are not stored.
   private var defaults: DeclaredDefaults?
 
   /// Makes a record from a path and values.
-  public init(_ path: Path, _ values: Record = Record()) {
+  public init(_ path: NodePath, _ values: ValueMap = ValueMap()) {
     self.path = path
     self.values = values
   }
 
-  init(_ path: Path, _ values: Record, _ defaults: DeclaredDefaults?) {
+  init(_ path: NodePath, _ values: ValueMap, _ defaults: DeclaredDefaults?) {
     self.init(path, values)
     self.defaults = defaults
   }
 
   /// The values, with the defaults of absent ones.
-  package var allValues: Record { defaults?.completing(values) ?? values }
+  package var allValues: ValueMap { defaults?.completing(values) ?? values }
 
   /// True if both have the same path and the same stored values.
   public static func == (a: DynamicRecord, b: DynamicRecord) -> Bool {

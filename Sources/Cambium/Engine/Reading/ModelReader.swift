@@ -1,6 +1,6 @@
 /// A source from which models are read: a ``Snapshot`` of the present or the past, a
-/// ``Transaction``, which includes its own changes, or a ``Database``, which uses its newest
-/// snapshot each time.
+/// ``Database/Transaction``, which includes its own changes, or a ``Database``, which uses its
+/// newest snapshot each time.
 ///
 ///     let flight = try database.find(id)
 ///     let before = try database.snapshot(at: .time(yesterday)).find(id)
@@ -17,7 +17,7 @@ extension Snapshot: ModelReader {
   public func readingSnapshot() -> Snapshot { self }
 }
 
-extension Transaction: ModelReader {
+extension Database.Transaction: ModelReader {
   /// The present moment with all changes of the transaction so far.
   public func readingSnapshot() throws -> Snapshot {
     try running.use()

@@ -10,11 +10,11 @@
 public struct Node: Sendable {
   let snapshot: Snapshot
   /// The node's path, or its parent's if `ownKey` is set: a child costs no new path.
-  private let base: Path
+  private let base: NodePath
   private let ownKey: Key?
   private let version: StoredVersion?
 
-  init(_ snapshot: Snapshot, base: Path, key: Key?, version: StoredVersion?) {
+  init(_ snapshot: Snapshot, base: NodePath, key: Key?, version: StoredVersion?) {
     self.snapshot = snapshot
     self.base = base
     ownKey = key
@@ -22,7 +22,7 @@ public struct Node: Sendable {
   }
 
   /// The path of the node.
-  public var path: Path { ownKey.map { base.appending($0) } ?? base }
+  public var path: NodePath { ownKey.map { base.appending($0) } ?? base }
 
   /// The node's key, or nil for the root.
   public var key: Key? { ownKey ?? base.last }
@@ -143,7 +143,7 @@ extension Node {
       try lookUp({ header, _ in header.kind == .record }) ?? false
     else { return stored }
     return defaults.value(
-      of: property, in: Record(stored.map { [(name: property, value: $0)] } ?? []))
+      of: property, in: ValueMap(stored.map { [(name: property, value: $0)] } ?? []))
       ?? stored
   }
 

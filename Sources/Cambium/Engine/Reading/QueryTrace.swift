@@ -6,7 +6,7 @@
 /// its own.
 public struct QueryTrace: Sendable, CustomStringConvertible {
   /// The collection.
-  public let collection: Path
+  public let collection: NodePath
   /// The moment that was read.
   public let sequence: SequenceNumber
   /// The plan in words, one step a line, as returned by `explain()`.

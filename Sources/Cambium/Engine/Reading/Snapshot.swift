@@ -34,7 +34,7 @@ public final class Snapshot: Sendable {
   /// The names as of a commit; a transaction has its own.
   private let catalog: Catalog
   /// The node id of the path that was resolved last.
-  private let resolved = Mutex<(path: Path, node: UInt64)?>(nil)
+  private let resolved = Mutex<(path: NodePath, node: UInt64)?>(nil)
 
   /// The source of a snapshot.
   private enum Source {
@@ -68,7 +68,7 @@ public final class Snapshot: Sendable {
   }
 
   /// The node at a path, existing or not. Nothing is read until the node is used.
-  public subscript(path: Path) -> Node { Node(self, base: path, key: nil, version: nil) }
+  public subscript(path: NodePath) -> Node { Node(self, base: path, key: nil, version: nil) }
 
   /// The node above all others, which has children and no value.
   public var root: Node { self[.root] }
@@ -121,7 +121,7 @@ public final class Snapshot: Sendable {
   }
 
   /// The node id of the node at a path, or nil if there is no node or it never had children.
-  func node(at path: Path) throws -> UInt64? {
+  func node(at path: NodePath) throws -> UInt64? {
     if path.isRoot { return StateHead.root }
     if !isLive, let node = resolved.withLock({ $0?.path == path ? $0?.node : nil }) { return node }
     let reader = try reader

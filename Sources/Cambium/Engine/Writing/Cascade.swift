@@ -17,17 +17,17 @@ struct Cascade {
   /// Handles the references to a node and all below it, before that is removed.
   ///
   /// - Throws: ``DatabaseError/stillReferred(_:by:property:)``; issued operations must be undone.
-  func remove(_ path: Path) throws { try remove(path, staysIn: false) }
+  func remove(_ path: NodePath) throws { try remove(path, staysIn: false) }
 
   /// The same before it is moved. Within its collection, a record only gets another key, and
   /// references to it follow.
-  func move(_ path: Path, to destination: Path) throws {
+  func move(_ path: NodePath, to destination: NodePath) throws {
     let staysIn = destination.parent == path.parent
     if staysIn { try rename(path, to: destination) }
     try remove(path, staysIn: staysIn)
   }
 
-  private func remove(_ path: Path, staysIn: Bool) throws {
+  private func remove(_ path: NodePath, staysIn: Bool) throws {
     let isAsked = transaction.hooks.areAskedOfDeletions
     let removal = try isAsked ? asked(path, staysIn) : removal(of: path, staysIn)
     try refuseDenied(removal)
@@ -37,8 +37,8 @@ struct Cascade {
 
   /// The removed records, after the app's code was called for each of them. It may write, so they
   /// are collected again until there are no new ones.
-  private func asked(_ path: Path, _ staysIn: Bool) throws -> Removal {
-    var known: Set<Path> = []
+  private func asked(_ path: NodePath, _ staysIn: Bool) throws -> Removal {
+    var known: Set<NodePath> = []
     while true {
       let removal = try removal(of: path, staysIn)
       var isComplete = true
@@ -64,7 +64,7 @@ struct Cascade {
   }
 
   /// The records that are removed with a node, including those that delete rules add.
-  private func removal(of path: Path, _ staysIn: Bool) throws -> Removal {
+  private func removal(of path: NodePath, _ staysIn: Bool) throws -> Removal {
     let collections = transaction.catalog.collections
     var removal = Removal(path)
     if !staysIn, path.parent.map(collections.isReferredTo) ?? false, try transaction.exists(path) {
@@ -91,18 +91,18 @@ struct Cascade {
   /// The records that are removed.
   private struct Removal {
     /// The node to remove; everything below it is removed without an operation of its own.
-    let root: Path
-    private(set) var members: [Path] = []
-    private var known: Set<Path> = []
+    let root: NodePath
+    private(set) var members: [NodePath] = []
+    private var known: Set<NodePath> = []
 
-    init(_ root: Path) { self.root = root }
+    init(_ root: NodePath) { self.root = root }
 
-    mutating func add(_ path: Path) { if known.insert(path).inserted { members.append(path) } }
+    mutating func add(_ path: NodePath) { if known.insert(path).inserted { members.append(path) } }
 
-    func contains(_ path: Path) -> Bool { path.isWithin(root) || known.contains(path) }
+    func contains(_ path: NodePath) -> Bool { path.isWithin(root) || known.contains(path) }
 
     /// The records that are removed because of a rule.
-    var dependents: [Path] { members.filter { !$0.isWithin(root) } }
+    var dependents: [NodePath] { members.filter { !$0.isWithin(root) } }
   }
 
   /// Refuses removals that a rule denies.
@@ -118,7 +118,7 @@ struct Cascade {
   }
 
   /// Removes a reference from the records that stay.
-  private func release(_ member: Path, _ removal: Removal) throws {
+  private func release(_ member: NodePath, _ removal: Removal) throws {
     guard let key = member.last else { return }
     for edge in edges(to: member) where edge.rule == .nullify {
       try forEachReferrer(to: member, edge) { referrer in
@@ -128,7 +128,7 @@ struct Cascade {
   }
 
   /// Updates the references to a record that gets another key.
-  private func rename(_ path: Path, to destination: Path) throws {
+  private func rename(_ path: NodePath, to destination: NodePath) throws {
     guard let old = path.last, let new = destination.last, old != new else { return }
     for edge in edges(to: path) {
       try forEachReferrer(to: path, edge) { try replace(old, by: new, in: $0, edge) }
@@ -147,7 +147,7 @@ struct Cascade {
     var name: String { property.definition.name }
   }
 
-  private func edges(to member: Path) -> [Edge] {
+  private func edges(to member: NodePath) -> [Edge] {
     guard let parent = member.parent else { return [] }
     return transaction.catalog.collections.references(to: parent).compactMap {
       (collection, property) in
@@ -159,7 +159,7 @@ struct Cascade {
 
   /// Visits the records that refer to one; the visit may change them.
   private func forEachReferrer(
-    to member: Path, _ edge: Edge, _ body: (Path) throws -> Void
+    to member: NodePath, _ edge: Edge, _ body: (NodePath) throws -> Void
   ) throws {
     guard let key = member.last else { return }
     var referrers = Referrers(of: key, edge.index, edge.collection)
@@ -175,7 +175,7 @@ struct Cascade {
   // MARK: Changing references
 
   /// Changes or removes a reference.
-  private func replace(_ old: Key, by new: Key?, in referrer: Path, _ edge: Edge) throws {
+  private func replace(_ old: Key, by new: Key?, in referrer: NodePath, _ edge: Edge) throws {
     let snapshot = Snapshot(transaction)
     let value = try snapshot[referrer][edge.name] ?? edge.property.definition.absence
     var changed = value.flatMap { Cascade.replacing(old, by: new, in: $0) }
@@ -195,7 +195,7 @@ struct Cascade {
           StoredKey.key(naming: $0) == old ? new.map(StoredKey.value) : $0
         })
     case .map(let record):
-      var changed = Record()
+      var changed = ValueMap()
       for member in record.members {
         let isOld = member.name == old.description
         if !isOld { changed[member.name] = member.value }

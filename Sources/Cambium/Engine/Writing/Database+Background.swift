@@ -45,7 +45,7 @@ extension Database {
   /// - Returns: The tag.
   /// - Throws: As the synchronous `tag`.
   @discardableResult
-  public func tag(_ name: String, at moment: Moment = .now) async throws -> Tag {
+  public func tag(_ name: String, at moment: Moment = .now) async throws -> CommitTag {
     try await inBackground { try self.tag(name, at: moment) }
   }
 

@@ -4,7 +4,7 @@ extension Database {
   /// The named moments, by sequence number and then by name. Reading them throws
   /// ``DatabaseError/corrupt(reason:)`` if an entry is damaged, ``DatabaseError/closed(reason:)``
   /// after `close`.
-  public var tags: [Tag] {
+  public var tags: [CommitTag] {
     get throws {
       if directory.feed.isClosed { throw DatabaseError.closed(reason: "the database is closed") }
       return try translating { try directory.log.read { try $0.tags() } }
@@ -29,15 +29,15 @@ extension Database {
   ///   ``DatabaseError/noSuchMoment(reason:)``; as `write` does. Nothing is stored then.
   /// - Complexity: one durable flush; it waits for its turn as a synchronous `write` does.
   @discardableResult
-  public func tag(_ name: String, at moment: Moment = .now) throws -> Tag {
-    try Tag.check(name)
+  public func tag(_ name: String, at moment: Moment = .now) throws -> CommitTag {
+    try CommitTag.check(name)
     return try writer.exclusively {
       try translating {
-        let tag = Tag(name: name, sequence: try snapshot(at: moment).sequence)
+        let tag = CommitTag(name: name, sequence: try snapshot(at: moment).sequence)
         if let other = try directory.log.readNewest({ try $0.tag(name) }) {
           if other == tag.sequence { return tag }
           throw DatabaseError.exists(
-            Path(keys: [.text(name)]), reason: "the tag is of transaction \(other)")
+            NodePath(keys: [.text(name)]), reason: "the tag is of transaction \(other)")
         }
         try directory.log.setTag(name, to: tag.sequence)
         return tag

@@ -33,7 +33,7 @@ struct DeclaredRules {
   /// if the value would leave its domain, or if it is absent and its default is something other
   /// than zero or empty.
   private func settled(
-    _ operation: Operation, _ path: Path, _ property: PropertyPlan
+    _ operation: Operation, _ path: NodePath, _ property: PropertyPlan
   ) throws -> Operation {
     let (name, standIn) = (property.name, property.standIn)
     guard property.domain != nil || !property.addsToNothing,
@@ -65,8 +65,8 @@ struct DeclaredRules {
 
   /// Refuses a change that adds a reference that leads nowhere.
   private func checkTarget(
-    addedBy change: ValueChange<[UInt8]>, at path: Path, _ property: PropertyDefinition,
-    _ collection: Path
+    addedBy change: ValueChange<[UInt8]>, at path: NodePath, _ property: PropertyDefinition,
+    _ collection: NodePath
   ) throws {
     guard property.mustExist, !transaction.draft.restored.isUndoing, property.type.isPlural,
       let added = try change.added(path),
@@ -114,7 +114,7 @@ extension StateWriter {
 
 extension Collections {
   /// The collection that a node belongs to.
-  subscript(of path: Path) -> CollectionPlan? { self[path.bytes[..<path.parentCount]] }
+  subscript(of path: NodePath) -> CollectionPlan? { self[path.bytes[..<path.parentCount]] }
 }
 
 extension CollectionPlan {
@@ -138,7 +138,7 @@ extension CollectionPlan {
 extension PropertyPlan {
   /// The stored form of a value after the rules were applied; nil for no value.
   fileprivate func treated(
-    _ value: [UInt8], _ collection: Path, _ rules: DeclaredRules
+    _ value: [UInt8], _ collection: NodePath, _ rules: DeclaredRules
   ) throws -> [UInt8]? {
     if let reason = try rules.checkTarget(value, definition) {
       throw DatabaseError.invalid([Violation(collection, definition.name, reason)])

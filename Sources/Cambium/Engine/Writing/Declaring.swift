@@ -27,13 +27,13 @@ extension Database {
   ///   - actor: The person or program that declares it; stored in the metadata as `actor`.
   ///   - progress: Called about ten times a second, on this thread; false cancels, with the same
   ///     effect as the end of the process.
-  /// - Throws: As ``Transaction/declare(_:_:)``, with the previous declaration in effect, unless
-  ///   records written meanwhile obey only the new one, which then stays without its uniqueness;
-  ///   `CancellationError` if `progress` returned false.
+  /// - Throws: As ``Database/Transaction/declare(_:_:)``, with the previous declaration in
+  ///   effect, unless records written meanwhile obey only the new one, which then stays without its
+  ///   uniqueness; `CancellationError` if `progress` returned false.
   /// - Complexity: 2 to 5 µs for each record and each new index, in which readers do not wait, and
   ///   writers for a step at most.
   public func declare(
-    _ path: Path, _ definition: CollectionDefinition?, metadata: [String: String] = [:],
+    _ path: NodePath, _ definition: CollectionDefinition?, metadata: [String: String] = [:],
     actor: String? = nil, progress: ProgressHandler? = nil
   ) throws {
     try declare(path, progress, metadata: metadata.signed(by: actor)) { _, _ in definition }
@@ -50,7 +50,7 @@ extension Database {
   ///   - progress: As in the synchronous `declare`, on another thread.
   /// - Throws: As the synchronous `declare`.
   public func declare(
-    _ path: Path, _ definition: CollectionDefinition?, metadata: [String: String] = [:],
+    _ path: NodePath, _ definition: CollectionDefinition?, metadata: [String: String] = [:],
     actor: String? = nil, progress: ProgressHandler? = nil
   ) async throws {
     try await inBackground(progress) {
@@ -59,14 +59,14 @@ extension Database {
   }
 
   /// True if a collection has so many records that no writer should wait for all of them.
-  func isLarge(_ path: Path) throws -> Bool {
+  func isLarge(_ path: NodePath) throws -> Bool {
     try read { try $0[path].childCount > directory.options.declaredAtOnce }
   }
 
   /// Declares the definition that a closure returns for a snapshot, and for the declaring
   /// transaction.
   package func declare(
-    _ path: Path, _ progress: ProgressHandler?, metadata: [String: String] = [:],
+    _ path: NodePath, _ progress: ProgressHandler?, metadata: [String: String] = [:],
     _ wanted: @escaping (Snapshot, SequenceNumber) throws -> CollectionDefinition?
   ) throws {
     var backoff = Backoff(attempts: Declaring.roundsMax)
@@ -82,14 +82,15 @@ private struct Declaring {
   /// The number of times that another declaration may intervene.
   static let roundsMax = 100
 
-  private let path: Path
+  private let path: NodePath
   private let database: Database
   private let progress: ProgressHandler?
   private let metadata: [String: String]
   private let wanted: (Snapshot, SequenceNumber) throws -> CollectionDefinition?
 
   init(
-    _ path: Path, _ database: Database, _ progress: ProgressHandler?, _ metadata: [String: String],
+    _ path: NodePath, _ database: Database, _ progress: ProgressHandler?,
+    _ metadata: [String: String],
     _ wanted: @escaping (Snapshot, SequenceNumber) throws -> CollectionDefinition?
   ) {
     self.metadata = metadata
@@ -177,7 +178,7 @@ private struct Declaring {
 
   private func tell(_ phase: String, _ done: UInt64) throws {
     guard done % 65_536 == 0 else { return }
-    if progress?(Progress(phase: phase, done: done, total: nil)) == false {
+    if progress?(WorkProgress(phase: phase, done: done, total: nil)) == false {
       throw CancellationError()
     }
   }
@@ -185,7 +186,7 @@ private struct Declaring {
 
 /// The changes that a declaration would make.
 private struct Difference {
-  let path: Path
+  let path: NodePath
   let present: CollectionDefinition?
   let wanted: CollectionDefinition
   /// The indexes that become unique.
@@ -197,7 +198,7 @@ private struct Difference {
   private let draft: CollectionPlan
   private let catalog: Catalog
 
-  init(_ wanted: CollectionDefinition, _ path: Path, _ snapshot: Snapshot) throws {
+  init(_ wanted: CollectionDefinition, _ path: NodePath, _ snapshot: Snapshot) throws {
     var catalog = try snapshot.names
     try catalog.defineNames(of: wanted)
     let old = catalog.collections[path]
@@ -262,7 +263,7 @@ private struct Difference {
 extension RunningTransaction {
   /// Declares a definition that was checked as of an earlier moment; new indexes are built later.
   fileprivate func declare(
-    _ path: Path, _ definition: CollectionDefinition?, checkedAt moment: SequenceNumber
+    _ path: NodePath, _ definition: CollectionDefinition?, checkedAt moment: SequenceNumber
   ) throws {
     group.stateWriter.folds.fillsLater = true
     group.stateWriter.folds.unchecked = try group.keysChanged(in: path, after: moment)
@@ -279,8 +280,9 @@ extension WriteGroup {
 
   /// The keys of a collection's records that were touched after a moment; nil if it may be any of
   /// them.
-  fileprivate func keysChanged(in path: Path, after moment: SequenceNumber) throws -> Set<[UInt8]>?
-  {
+  fileprivate func keysChanged(in path: NodePath, after moment: SequenceNumber) throws -> Set<
+    [UInt8]
+  >? {
     var keys: Set<[UInt8]>? = []
     func add(_ operations: [UInt8]) throws {
       var reader = OperationReader(operations)

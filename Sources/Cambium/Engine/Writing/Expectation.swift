@@ -10,15 +10,15 @@ import FoundationEssentials
 import LMDB
 
 /// A fact that a writer has read, and that must still hold when its transaction runs. Every
-/// condition of a write is one: `write(expecting:)`, the `expect` calls of ``Transaction``, and
-/// those of undo and of scripts, which use them.
+/// condition of a write is one: `write(expecting:)`, the `expect` calls of
+/// ``Database/Transaction``, and those of undo and of scripts, which use them.
 enum Expectation {
   /// The newest transaction is this one.
   case head(SequenceNumber)
   /// A node's own value was last changed by this transaction; zero for no node.
-  case modified(Path, at: SequenceNumber)
+  case modified(NodePath, at: SequenceNumber)
   /// No transaction has written to a node or below it since this one.
-  case unchanged(Path, since: SequenceNumber)
+  case unchanged(NodePath, since: SequenceNumber)
 }
 
 extension RunningTransaction {
@@ -26,7 +26,7 @@ extension RunningTransaction {
   ///
   /// - Throws: ``DatabaseError/conflict(_:expected:found:)``.
   func check(_ expectation: Expectation) throws {
-    func hold(_ path: Path, _ expected: SequenceNumber, _ found: SequenceNumber) throws {
+    func hold(_ path: NodePath, _ expected: SequenceNumber, _ found: SequenceNumber) throws {
       if found == expected { return }
       throw DatabaseError.conflict(path, expected: expected, found: found)
     }
@@ -47,7 +47,7 @@ extension RunningTransaction {
   }
 }
 
-extension Transaction {
+extension Database.Transaction {
   /// Continues only if a node's own value was last changed by a given transaction.
   ///
   /// - Parameters:
@@ -55,7 +55,7 @@ extension Transaction {
   ///   - sequence: The number that the caller saw in ``Node/modified``; zero for no node.
   /// - Throws: ``DatabaseError/conflict(_:expected:found:)``; unless the body catches it, nothing
   ///   is stored.
-  public func expect(_ path: Path, at sequence: SequenceNumber) throws {
+  public func expect(_ path: NodePath, at sequence: SequenceNumber) throws {
     try running.check(.modified(path, at: sequence))
   }
 
@@ -78,7 +78,7 @@ extension Transaction {
   ///   between; unless the body catches it, nothing is stored.
   ///   ``DatabaseError/compacted(oldest:)`` for a moment before the horizon.
   /// - Complexity: reads the transactions that were written since, usually none.
-  public func expect(unchanged path: Path, since sequence: SequenceNumber) throws {
+  public func expect(unchanged path: NodePath, since sequence: SequenceNumber) throws {
     try translating { try running.check(.unchanged(path, since: sequence)) }
   }
 
@@ -188,7 +188,7 @@ extension WriteGroup {
 
 extension TransactionRecord {
   /// True if the transaction has written to a node or below it, or to the property of that path.
-  fileprivate func touches(_ path: Path, _ catalog: Catalog) throws -> Bool {
+  fileprivate func touches(_ path: NodePath, _ catalog: Catalog) throws -> Bool {
     // A name without a number is no record's.
     let property = path.last.flatMap { catalog.id(of: $0.description) }
     var reader = OperationReader(operations)

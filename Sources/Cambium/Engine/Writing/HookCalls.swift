@@ -13,7 +13,7 @@ struct RecordHooks {
   var guards: RecordGuards
   var scope = Scope.all
   /// The records whose hooks are running: their own writes to these records call no hooks again.
-  var paths: Set<Path> = []
+  var paths: Set<NodePath> = []
   var depth = 0
 
   /// The maximum depth of hooks that write records with hooks.
@@ -36,7 +36,7 @@ extension RunningTransaction {
   }
 
   /// Runs the hooks that are called about a record.
-  func asking<R>(about path: Path?, _ body: () throws -> R) throws -> R {
+  func asking<R>(about path: NodePath?, _ body: () throws -> R) throws -> R {
     let (scope, paths, depth) = (hooks.scope, hooks.paths, hooks.depth)
     guard depth < RecordHooks.depthMax else {
       throw DatabaseError.misuse(
@@ -90,7 +90,7 @@ struct HookCalls {
 
   /// The change that an operation makes to a record; nil if there is no record before and after, or
   /// it stays the same.
-  private func guardedChange(by operation: Operation, at path: Path) throws -> GuardedChange? {
+  private func guardedChange(by operation: Operation, at path: NodePath) throws -> GuardedChange? {
     let old = try transaction.record(at: path)
     if old == nil, !operation.createsNodes { return nil }
     let new = try Content.applying(operation, to: old)
@@ -106,12 +106,12 @@ struct HookCalls {
     _ guardian: RecordGuard, _ change: GuardedChange
   ) throws -> [Operation.PropertyUpdate] {
     try transaction.asking(about: change.path) {
-      try guardian.ask(change, Transaction(transaction))
+      try guardian.ask(change, Database.Transaction(transaction))
     }
   }
 
   /// Calls the code about a record that is removed.
-  func askAboutDeletion(of path: Path) throws {
+  func askAboutDeletion(of path: NodePath) throws {
     guard let guardian = hooks.guards[of: path], guardian.isAskedOfDeletions,
       !hooks.paths.contains(path), let record = try transaction.record(at: path),
       record.kind == .record
@@ -120,7 +120,7 @@ struct HookCalls {
   }
 
   /// Calls the code about the records that have arrived at a place with everything below it.
-  func askAboutRestored(_ path: Path, from source: Path?) throws {
+  func askAboutRestored(_ path: NodePath, from source: NodePath?) throws {
     if !hooks.areAsked { return }
     try askAboutRestored(one: path, from: source.flatMap { $0.parent == path.parent ? $0 : nil })
     for (collection, _) in hooks.guards.collections(within: path) {
@@ -133,7 +133,7 @@ struct HookCalls {
   }
 
   /// Calls the code about one of them; `former` is its old path, if it has only got another key.
-  private func askAboutRestored(one path: Path, from former: Path?) throws {
+  private func askAboutRestored(one path: NodePath, from former: NodePath?) throws {
     guard let guardian = hooks.guards[of: path], let record = try transaction.record(at: path),
       record.kind == .record
     else { return }

@@ -5,7 +5,7 @@
 
 /// A change of one record about which an app's code is called.
 struct GuardedChange {
-  let path: Path
+  let path: NodePath
   /// The record's previous key, if it was different.
   var oldKey: [UInt8]?
   /// The stored record before; nil if there was none.
@@ -28,12 +28,13 @@ struct RecordGuard: Sendable {
   /// Calls the code about a change.
   ///
   /// - Returns: The updates that the code makes in turn, beyond the change itself.
-  let ask: @Sendable (GuardedChange, borrowing Transaction) throws -> [Operation.PropertyUpdate]
+  let ask:
+    @Sendable (GuardedChange, borrowing Database.Transaction) throws -> [Operation.PropertyUpdate]
 }
 
 /// The guards of a database's collections.
 struct RecordGuards: Sendable {
-  private var all: [(collection: Path, guardian: RecordGuard)] = []
+  private var all: [(collection: NodePath, guardian: RecordGuard)] = []
 
   var isEmpty: Bool { all.isEmpty }
 
@@ -41,7 +42,7 @@ struct RecordGuards: Sendable {
   private(set) var haveDeletions = false
 
   /// Adds a collection's guard. Of two, as in tests and migrations, the later one counts.
-  mutating func add(_ guardian: RecordGuard, of collection: Path) {
+  mutating func add(_ guardian: RecordGuard, of collection: NodePath) {
     if all.contains(where: { $0.guardian.owner == guardian.owner }) { return }
     all.removeAll { $0.collection == collection }
     all.append((collection, guardian))
@@ -49,7 +50,7 @@ struct RecordGuards: Sendable {
   }
 
   /// The guard of the collection that a node belongs to.
-  subscript(of path: Path) -> RecordGuard? {
+  subscript(of path: NodePath) -> RecordGuard? {
     if all.isEmpty { return nil }
     let count = path.parentCount
     for (collection, guardian) in all where collection.bytes.count == count {
@@ -59,7 +60,7 @@ struct RecordGuards: Sendable {
   }
 
   /// The guarded collections at a path or below it.
-  func collections(within path: Path) -> [(path: Path, guardian: RecordGuard)] {
+  func collections(within path: NodePath) -> [(path: NodePath, guardian: RecordGuard)] {
     all.filter { $0.collection.isWithin(path) }.map { ($0.collection, $0.guardian) }
   }
 

@@ -5,16 +5,16 @@
 
 /// The nodes that a transaction has restored.
 struct RestoredReferences {
-  private var paths: [Path] = []
-  private var known: Set<Path> = []
+  private var paths: [NodePath] = []
+  private var known: Set<NodePath> = []
   /// True if an undo is under way, which also restores references.
   var isUndoing = false
 
   /// Records a node that arrived with everything below it, or a record that was set.
-  mutating func note(_ path: Path) { if known.insert(path).inserted { paths.append(path) } }
+  mutating func note(_ path: NodePath) { if known.insert(path).inserted { paths.append(path) } }
 
   /// Returns all of them, and removes them here.
-  mutating func take() -> [Path] {
+  mutating func take() -> [NodePath] {
     defer { (paths, known) = ([], []) }
     return paths
   }
@@ -35,7 +35,7 @@ extension RestoredReferences {
   }
 
   private static func settle(
-    within path: Path, in transaction: RunningTransaction
+    within path: NodePath, in transaction: RunningTransaction
   ) throws {
     let collections = transaction.catalog.collections
     if let plan = collections[of: path], plan.keepsReferences {
@@ -51,7 +51,7 @@ extension RestoredReferences {
   }
 
   private static func settle(
-    _ path: Path, _ plan: CollectionPlan, _ transaction: RunningTransaction
+    _ path: NodePath, _ plan: CollectionPlan, _ transaction: RunningTransaction
   ) throws {
     for property in plan.properties where property.definition.keepsReferences {
       guard let record = try transaction.record(at: path), record.kind == .record,

@@ -13,7 +13,7 @@ extension RunningTransaction {
   /// A value's stored form.
   ///
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` with the path.
-  func stored(_ value: Value, _ path: Path, depth: Int = 0) throws -> [UInt8] {
+  func stored(_ value: Value, _ path: NodePath, depth: Int = 0) throws -> [UInt8] {
     do {
       var bytes: [UInt8] = []
       try value.append(to: &bytes, depth: depth)
@@ -25,7 +25,7 @@ extension RunningTransaction {
   }
 
   /// The content that a node holds for a value: a record for a map, a scalar otherwise.
-  func content(_ value: Value, _ path: Path) throws -> Content {
+  func content(_ value: Value, _ path: NodePath) throws -> Content {
     guard case .map(let record) = value else {
       return Content(kind: .scalar, bytes: try stored(value, path))
     }
@@ -39,7 +39,7 @@ extension RunningTransaction {
   }
 
   /// The record and the property that a path names, if its parent is a record with such a property.
-  func propertyPlace(_ path: Path) throws -> (Path, String)? {
+  func propertyPlace(_ path: NodePath) throws -> (NodePath, String)? {
     if group.stateWriter.tree.memory.parent?.path.count == path.parentCount,
       path.bytes.starts(with: group.stateWriter.tree.memory.parent?.path ?? [])
     {

@@ -2,14 +2,14 @@
 
 extension RunningTransaction {
   /// The content of a node, or nil if there is none.
-  func record(at path: Path) throws -> Content? {
+  func record(at path: NodePath) throws -> Content? {
     try reader.version(of: path) { header, version in
       Content(
         kind: header.kind, bytes: version.extracting(droppingFirst: header.contentOffset).array())
     }
   }
 
-  func nextKey(below path: Path, after last: Key?) throws -> Key? {
+  func nextKey(below path: NodePath, after last: Key?) throws -> Key? {
     guard let node = try reader.node(at: path) else { return nil }
     var walk = try ChildWalk(try reader, node: node, moment: nil, from: last)
     while let key = try walk.next({ key, _, _ in try Key(key.extracting(droppingFirst: 8)) }) {
@@ -18,10 +18,10 @@ extension RunningTransaction {
     return nil
   }
 
-  func exists(_ path: Path) throws -> Bool { try record(at: path) != nil }
+  func exists(_ path: NodePath) throws -> Bool { try record(at: path) != nil }
 
   /// The greatest integer key that a collection ever had; if it is not declared, that it has now.
-  func greatestKey(_ path: Path) throws -> Int64? {
+  func greatestKey(_ path: NodePath) throws -> Int64? {
     try use()
     return try translating {
       guard let plan = catalog.collections[path] else {
@@ -33,7 +33,7 @@ extension RunningTransaction {
 
   /// True if there is a node at a path that is to be written next: found by the writer's own
   /// cursor, which is then at the place of the write.
-  func hasNode(at path: Path) throws -> Bool {
+  func hasNode(at path: NodePath) throws -> Bool {
     try use()
     return try translating { try group.stateWriter.hasNode(at: path) }
   }

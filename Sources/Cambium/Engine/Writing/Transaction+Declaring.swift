@@ -1,6 +1,6 @@
 // Declaring a collection: the app's declaration is checked before it is logged.
 
-extension Transaction {
+extension Database.Transaction {
   /// Declares the form of a collection's records: their properties, rules, indexes and views.
   ///
   /// A declaration binds every writer from then on. New indexes and views are built from the
@@ -15,13 +15,13 @@ extension Transaction {
   ///   existing record breaks a new rule. Nothing is changed then.
   /// - Complexity: 1 to 3 µs for each record and each new index, during which other writers wait;
   ///   they do not if the database declares: `Database.declare`.
-  public func declare(_ path: Path, _ definition: CollectionDefinition?) throws {
+  public func declare(_ path: NodePath, _ definition: CollectionDefinition?) throws {
     try running.declare(path, definition)
   }
 }
 
 extension RunningTransaction {
-  func declare(_ path: Path, _ definition: CollectionDefinition?) throws {
+  func declare(_ path: NodePath, _ definition: CollectionDefinition?) throws {
     try use()
     let present = catalog.collections[path]?.definition
     if definition == present { return }
@@ -59,7 +59,7 @@ extension CollectionDefinition {
   }
 
   /// Refuses a declaration that contradicts itself.
-  fileprivate func check(_ path: Path) throws {
+  fileprivate func check(_ path: NodePath) throws {
     func refuse(_ reason: String) throws -> Never {
       throw DatabaseError.badValue(path, reason: "its declaration is refused: \(reason)")
     }
@@ -87,7 +87,7 @@ extension CollectionDefinition {
 
 extension CollectionDefinition {
   /// Refuses conditions that a record alone cannot answer.
-  fileprivate func checkConditions(_ path: Path, _ catalog: Catalog) throws {
+  fileprivate func checkConditions(_ path: NodePath, _ catalog: Catalog) throws {
     var catalog = catalog
     try catalog.defineNames(of: self)
     let resolver = Resolver(definition: self, catalog: catalog)
@@ -123,7 +123,7 @@ extension ViewDefinition.Measure {
 
 extension Snapshot {
   /// The declared collections, in path order: as of the newest transaction, for past snapshots too.
-  public var collections: [(path: Path, definition: CollectionDefinition)] {
+  public var collections: [(path: NodePath, definition: CollectionDefinition)] {
     get throws { try names.collections.all.map { ($0.path, $0.definition) } }
   }
 
@@ -133,21 +133,21 @@ extension Snapshot {
   /// - Returns: The declaration, or nil if there is none.
   /// - Throws: ``DatabaseError/misuse(reason:)`` for a transaction's snapshot after the
   ///   transaction.
-  public func definition(of path: Path) throws -> CollectionDefinition? {
+  public func definition(of path: NodePath) throws -> CollectionDefinition? {
     try names.collections[path]?.definition
   }
 }
 
-extension Transaction {
+extension Database.Transaction {
   /// The declaration of a collection, with what this transaction has done so far.
-  func definition(of path: Path) throws -> CollectionDefinition? {
+  func definition(of path: NodePath) throws -> CollectionDefinition? {
     try readingSnapshot().definition(of: path)
   }
 }
 
 extension RunningTransaction {
   /// Why what was at a place at a moment cannot come back: records there were migrated since.
-  func olderForm(of path: Path, at moment: SequenceNumber) -> String? {
+  func olderForm(of path: NodePath, at moment: SequenceNumber) -> String? {
     let collections = catalog.collections
     let touched = collections.all(within: path) + [collections[of: path]].compactMap(\.self)
     for collection in touched {

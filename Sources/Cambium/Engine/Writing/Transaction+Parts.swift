@@ -1,7 +1,7 @@
 // Sets and dictionaries, changed without reading them: only the change is logged, identified by the
 // element or the key. So two writers who both add lose nothing, and an undo removes only its own.
 
-extension Transaction {
+extension Database.Transaction {
   // MARK: Sets
 
   /// Inserts an element into a set, unless it is there already.
@@ -18,7 +18,7 @@ extension Transaction {
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a value that is not an array, or one that
   ///   would be too large; ``DatabaseError/notFound(_:reason:)`` for a property of a missing node.
   /// - Complexity: the log gets the element alone; the set, at most 1 MiB, is rewritten.
-  public func insert(_ element: Value, into path: Path, _ property: String? = nil) throws {
+  public func insert(_ element: Value, into path: NodePath, _ property: String? = nil) throws {
     try change(path, property, .include(element))
   }
 
@@ -31,7 +31,7 @@ extension Transaction {
   /// - Throws: As `insert(_:into:_:)`; ``DatabaseError/notFound(_:reason:)`` also if a node has no
   ///   value of its own.
   /// - Complexity: As `insert(_:into:_:)`.
-  public func remove(_ element: Value, from path: Path, _ property: String? = nil) throws {
+  public func remove(_ element: Value, from path: NodePath, _ property: String? = nil) throws {
     try change(path, property, .exclude(element))
   }
 
@@ -49,7 +49,7 @@ extension Transaction {
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a value that is not a map, or one that
   ///   would be too large; ``DatabaseError/notFound(_:reason:)`` if there is no node.
   /// - Complexity: the log gets the entry alone; the map, at most 1 MiB, is rewritten.
-  public func set(_ path: Path, _ property: String, _ key: String, to value: Value) throws {
+  public func set(_ path: NodePath, _ property: String, _ key: String, to value: Value) throws {
     try change(path, property, .setEntry(key: key, value))
   }
 
@@ -61,7 +61,7 @@ extension Transaction {
   ///   - property: The property that holds the dictionary.
   /// - Throws: As `set(_:_:_:to:)`.
   /// - Complexity: As `set(_:_:_:to:)`.
-  public func removeValue(forKey key: String, from path: Path, _ property: String) throws {
+  public func removeValue(forKey key: String, from path: NodePath, _ property: String) throws {
     try change(path, property, .setEntry(key: key, nil))
   }
 
@@ -76,7 +76,7 @@ extension Transaction {
   ///   not a number, or a sum that does not fit 64 bits.
   /// - Complexity: As `set(_:_:_:to:)`.
   public func increment(
-    _ path: Path, _ property: String, _ key: String, by step: Value
+    _ path: NodePath, _ property: String, _ key: String, by step: Value
   ) throws {
     try change(path, property, .incrementEntry(key: key, by: step))
   }

@@ -1,27 +1,34 @@
+// The face of a transaction that runs: values, the tree's shape and events, one call for each
+// operation.
+
 import FoundationEssentials
 
-/// The scope of a write: changes that are stored together, or not at all.
-///
-/// It exists only inside the body of `write` of ``Database``, on the thread that runs the body.
-/// Every change is checked and applied at once, so reads through it include it. An error of one
-/// call changes nothing and leaves the transaction as it was; after an error of the storage, or
-/// after a transaction has grown too large, every further call throws the same error.
-///
-///     try database.write(metadata: ["who": "ada"]) { tx in
-///       try tx.set("users/ada", to: ["name": "Ada", "born": 1815])
-///       try tx.increment("counters/users", by: 1)
-///     }
-public struct Transaction: ~Copyable {
-  let running: RunningTransaction
+extension Database {
+  /// The scope of a write: changes that are stored together, or not at all.
+  ///
+  /// It exists only inside the body of `write` of ``Database``, on the thread that runs the body.
+  /// Every change is checked and applied at once, so reads through it include it. An error of one
+  /// call changes nothing and leaves the transaction as it was; after an error of the storage, or
+  /// after a transaction has grown too large, every further call throws the same error.
+  ///
+  ///     try database.write(metadata: ["who": "ada"]) { tx in
+  ///       try tx.set("users/ada", to: ["name": "Ada", "born": 1815])
+  ///       try tx.increment("counters/users", by: 1)
+  ///     }
+  public struct Transaction: ~Copyable {
+    let running: RunningTransaction
 
-  init(_ running: RunningTransaction) { self.running = running }
+    init(_ running: RunningTransaction) { self.running = running }
+  }
+}
 
+extension Database.Transaction {
   /// The number that this transaction gets when it is committed, if it has an operation.
   public var sequence: SequenceNumber { running.sequence }
 
   /// The node at a path, including the changes of this transaction. Using it after the transaction
   /// has ended throws ``DatabaseError/misuse(reason:)``.
-  public subscript(path: Path) -> Node {
+  public subscript(path: NodePath) -> Node {
     Snapshot(running)[path]
   }
 
@@ -36,7 +43,7 @@ public struct Transaction: ~Copyable {
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a value that is too large or nests too
   ///   deep, ``DatabaseError/exists(_:reason:)`` if a child and a property would have one name.
   /// - Complexity: one descent of the tree per level, and 0.5 to 3 µs.
-  public func set(_ path: Path, to value: Value) throws {
+  public func set(_ path: NodePath, to value: Value) throws {
     // A map becomes the node's record, so it never becomes a property.
     if !value.isMap, let (record, property) = try propertyPlace(path) {
       return try update(record, [(property, value)])
@@ -54,11 +61,11 @@ public struct Transaction: ~Copyable {
   ///   ``DatabaseError/badValue(_:reason:)`` if it holds a single value or the record would be too
   ///   large, ``DatabaseError/exists(_:reason:)`` if a child has the name.
   /// - Complexity: as ``set(_:to:)``; the record is rewritten, however few properties change.
-  public func update(_ path: Path, _ properties: KeyValuePairs<String, Value?>) throws {
+  public func update(_ path: NodePath, _ properties: KeyValuePairs<String, Value?>) throws {
     try update(path, properties.map { ($0.key, $0.value) })
   }
 
-  package func update(_ path: Path, _ properties: [(String, Value?)]) throws {
+  package func update(_ path: NodePath, _ properties: [(String, Value?)]) throws {
     var updates: [Operation.PropertyUpdate] = []
     for (name, value) in properties {
       updates.append(
@@ -78,7 +85,7 @@ public struct Transaction: ~Copyable {
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a value that is not a number, or a sum
   ///   that does not fit 64 bits; ``DatabaseError/notFound(_:reason:)`` for a property of a missing
   ///   node.
-  public func increment(_ path: Path, _ property: String? = nil, by step: Value) throws {
+  public func increment(_ path: NodePath, _ property: String? = nil, by step: Value) throws {
     try change(path, property, .increment(by: step))
   }
 
@@ -91,7 +98,7 @@ public struct Transaction: ~Copyable {
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a value that is not an array, or one that
   ///   would be too large; ``DatabaseError/notFound(_:reason:)`` for a property of a missing node.
   /// - Complexity: the log gets the element alone; the array, at most 1 MiB, is rewritten.
-  public func append(_ element: Value, to path: Path, _ property: String? = nil) throws {
+  public func append(_ element: Value, to path: NodePath, _ property: String? = nil) throws {
     try change(path, property, .append(element))
   }
 
@@ -105,7 +112,7 @@ public struct Transaction: ~Copyable {
   /// - Throws: ``DatabaseError/notFound(_:reason:)`` for a position outside the array, otherwise as
   ///   `append(_:to:_:)`.
   public func insert(
-    _ element: Value, at position: Int, into path: Path, _ property: String? = nil
+    _ element: Value, at position: Int, into path: NodePath, _ property: String? = nil
   ) throws {
     try change(path, property, .insert(element, at: try checked(position, path)))
   }
@@ -118,7 +125,8 @@ public struct Transaction: ~Copyable {
   ///   - property: The property that holds the array, or nil for the node's own value.
   /// - Throws: ``DatabaseError/notFound(_:reason:)`` for a position outside the array or if there
   ///   is no array, ``DatabaseError/badValue(_:reason:)`` for a value that is not an array.
-  public func removeElement(at position: Int, from path: Path, _ property: String? = nil) throws {
+  public func removeElement(at position: Int, from path: NodePath, _ property: String? = nil) throws
+  {
     try change(path, property, .removeElement(at: try checked(position, path)))
   }
 
@@ -135,7 +143,7 @@ public struct Transaction: ~Copyable {
   ///   be too large; ``DatabaseError/notFound(_:reason:)`` for a property of a missing node, or a
   ///   position outside the array.
   /// - Complexity: the log gets the change alone; the value, at most 1 MiB, is rewritten.
-  public func change(_ path: Path, _ property: String?, _ change: ValueChange<Value>) throws {
+  public func change(_ path: NodePath, _ property: String?, _ change: ValueChange<Value>) throws {
     if property == nil, change.key != nil {
       throw DatabaseError.badValue(path, reason: "a dictionary is a property; name it")
     }
@@ -145,7 +153,7 @@ public struct Transaction: ~Copyable {
   }
 
   /// Removes a node's own value; the node stays, with everything below it.
-  package func clear(_ path: Path) throws {
+  package func clear(_ path: NodePath) throws {
     try running.issue(.set(path, Content(kind: .none, bytes: [])))
   }
 
@@ -161,7 +169,7 @@ public struct Transaction: ~Copyable {
   ///   ``DatabaseError/misuse(reason:)`` after the transaction has ended.
   /// - Complexity: one entry, however large the subtree.
   @discardableResult
-  public func remove(_ path: Path) throws -> Bool {
+  public func remove(_ path: NodePath) throws -> Bool {
     if let (record, property) = try propertyPlace(path) {
       try update(record, [(property, nil)])
       return true
@@ -183,7 +191,7 @@ public struct Transaction: ~Copyable {
   ///   ``DatabaseError/badValue(_:reason:)`` if the collection was migrated since;
   ///   ``DatabaseError/compacted(oldest:)`` if compaction has dropped the removed node.
   /// - Complexity: one entry, however large the subtree.
-  public func restore(_ path: Path, removedAt sequence: SequenceNumber) throws {
+  public func restore(_ path: NodePath, removedAt sequence: SequenceNumber) throws {
     if sequence > .zero, sequence <= running.group.horizon {
       throw DatabaseError.compacted(oldest: running.group.horizon)
     }
@@ -202,7 +210,7 @@ public struct Transaction: ~Copyable {
   ///   ``DatabaseError/exists(_:reason:)`` if the destination is taken,
   ///   ``DatabaseError/badValue(_:reason:)`` for a destination inside the node.
   /// - Complexity: two entries, however large the subtree.
-  public func move(_ source: Path, to destination: Path) throws {
+  public func move(_ source: NodePath, to destination: NodePath) throws {
     try running.issue(.move(source, to: destination))
   }
 
@@ -275,7 +283,7 @@ public struct Transaction: ~Copyable {
 
   // MARK: Helpers
 
-  func checked(_ position: Int, _ path: Path) throws -> UInt64 {
+  func checked(_ position: Int, _ path: NodePath) throws -> UInt64 {
     guard position >= 0 else {
       throw DatabaseError.notFound(path, reason: "position \(position) is less than zero")
     }
@@ -283,7 +291,7 @@ public struct Transaction: ~Copyable {
   }
 
   /// The record and the property that a path names, if it does.
-  private func propertyPlace(_ path: Path) throws -> (Path, String)? {
+  private func propertyPlace(_ path: NodePath) throws -> (NodePath, String)? {
     try running.propertyPlace(path)
   }
 }

@@ -8,7 +8,7 @@
 ///     try database.write(batch)
 ///
 /// It is a value: it can be copied, kept, sent to another task, and applied more than once. Nothing
-/// is checked before ``Transaction/apply(_:)``.
+/// is checked before ``Database/Transaction/apply(_:)``.
 ///
 /// Invariant: `changes` are made in order, so the later of two changes of one place prevails.
 public struct WriteBatch: Sendable {
@@ -18,13 +18,13 @@ public struct WriteBatch: Sendable {
     enum Kind { case sets, adds, removes }
 
     /// The node; nil for a change that touches none, or one that does not exist yet.
-    var path: Path?
+    var path: NodePath?
     /// The properties; nil for the whole node.
     var properties: [String]?
     var kind: Kind
     /// The new values of an update's properties; empty for any other change.
     var updates: [(String, Value?)] = []
-    var perform: @Sendable (borrowing Transaction) throws -> Void
+    var perform: @Sendable (borrowing Database.Transaction) throws -> Void
   }
 
   private(set) var changes: [Change] = []
@@ -39,8 +39,8 @@ public struct WriteBatch: Sendable {
   public var isEmpty: Bool { changes.isEmpty }
 
   mutating func add(
-    _ kind: Change.Kind, _ path: Path?, _ property: String? = nil,
-    _ perform: @escaping @Sendable (borrowing Transaction) throws -> Void
+    _ kind: Change.Kind, _ path: NodePath?, _ property: String? = nil,
+    _ perform: @escaping @Sendable (borrowing Database.Transaction) throws -> Void
   ) {
     changes.append(
       Change(path: path, properties: property.map { [$0] }, kind: kind, perform: perform))
@@ -64,7 +64,7 @@ public struct WriteBatch: Sendable {
   /// Two batches change one place.
   public struct Conflict: Error, Hashable, CustomStringConvertible {
     /// The nodes, in path order.
-    public let paths: [Path]
+    public let paths: [NodePath]
     /// The nodes in words.
     public var description: String {
       "both change \(paths.map(\.description).joined(separator: ", "))"
@@ -104,37 +104,38 @@ public struct WriteBatch: Sendable {
 
   // MARK: Paths
 
-  /// Creates a node or replaces its value, as ``Transaction/set(_:to:)`` does.
-  public mutating func set(_ path: Path, to value: Value) {
+  /// Creates a node or replaces its value, as ``Database/Transaction/set(_:to:)`` does.
+  public mutating func set(_ path: NodePath, to value: Value) {
     add(.sets, path) { tx in try tx.set(path, to: value) }
   }
 
-  /// Changes some properties of a record at once, as `update(_:_:)` of ``Transaction`` does.
-  public mutating func update(_ path: Path, _ properties: KeyValuePairs<String, Value?>) {
+  /// Changes some properties of a record at once, as `update(_:_:)` of ``Database/Transaction``
+  /// does.
+  public mutating func update(_ path: NodePath, _ properties: KeyValuePairs<String, Value?>) {
     changes.append(Change(updating: path, properties.map { ($0.key, $0.value) }))
   }
 
-  /// Changes a value in place, as ``Transaction/change(_:_:_:)`` does.
-  public mutating func change(_ path: Path, _ property: String?, _ change: ValueChange<Value>) {
+  /// Changes a value in place, as ``Database/Transaction/change(_:_:_:)`` does.
+  public mutating func change(_ path: NodePath, _ property: String?, _ change: ValueChange<Value>) {
     add(change.name.adds ? .adds : .sets, path, property) { try $0.change(path, property, change) }
   }
 
-  /// Adds to a number, as ``Transaction/increment(_:_:by:)-(Path,_,_)`` does.
-  public mutating func increment(_ path: Path, _ property: String? = nil, by step: Value) {
+  /// Adds to a number, as ``Database/Transaction/increment(_:_:by:)-(Path,_,_)`` does.
+  public mutating func increment(_ path: NodePath, _ property: String? = nil, by step: Value) {
     change(path, property, .increment(by: step))
   }
 
-  /// Inserts an element into a set, as `insert(_:into:_:)` of ``Transaction`` does.
-  public mutating func insert(_ element: Value, into path: Path, _ property: String? = nil) {
+  /// Inserts an element into a set, as `insert(_:into:_:)` of ``Database/Transaction`` does.
+  public mutating func insert(_ element: Value, into path: NodePath, _ property: String? = nil) {
     change(path, property, .include(element))
   }
 
-  /// Removes a node with all below it, if it exists, as ``Transaction/remove(_:)`` does.
-  public mutating func remove(_ path: Path) {
+  /// Removes a node with all below it, if it exists, as ``Database/Transaction/remove(_:)`` does.
+  public mutating func remove(_ path: NodePath) {
     add(.removes, path) { tx in _ = try tx.remove(path) }
   }
 
-  /// Logs a fact of the application's own, as ``Transaction/event(_:_:)`` does.
+  /// Logs a fact of the application's own, as ``Database/Transaction/event(_:_:)`` does.
   public mutating func event(_ name: String, _ payload: Value = .null) {
     add(.adds, nil) { tx in try tx.event(name, payload) }
   }
@@ -143,7 +144,7 @@ public struct WriteBatch: Sendable {
 
 extension WriteBatch.Change {
   /// An update, all of which is one operation: no rule is applied to half of it.
-  fileprivate init(updating path: Path, _ updates: [(String, Value?)]) {
+  fileprivate init(updating path: NodePath, _ updates: [(String, Value?)]) {
     self.init(path: path, properties: updates.map(\.0), kind: .sets, updates: updates) { tx in
       try tx.update(path, updates)
     }
@@ -173,7 +174,7 @@ extension WriteBatch.Change {
   }
 }
 
-extension Transaction {
+extension Database.Transaction {
   /// Makes the changes of a batch, in order.
   ///
   /// - Parameter batch: The changes.
@@ -196,7 +197,7 @@ extension Database {
   ///   - metadata: Texts to store with the transaction.
   ///   - actor: The person or program that makes the change; stored in the metadata as `actor`.
   ///   - expecting: The head that the caller saw.
-  /// - Throws: As `write`, and as ``Transaction/apply(_:)``.
+  /// - Throws: As `write`, and as ``Database/Transaction/apply(_:)``.
   public func write(
     _ batch: WriteBatch, metadata: [String: String] = [:], actor: String? = nil,
     expecting: SequenceNumber? = nil
@@ -212,7 +213,7 @@ extension Database {
   ///   - metadata: Texts to store with the transaction.
   ///   - actor: The person or program that makes the change; stored in the metadata as `actor`.
   ///   - expecting: The head that the caller saw.
-  /// - Throws: As the async `write`, and as ``Transaction/apply(_:)``.
+  /// - Throws: As the async `write`, and as ``Database/Transaction/apply(_:)``.
   public func write(
     _ batch: WriteBatch, metadata: [String: String] = [:], actor: String? = nil,
     expecting: SequenceNumber? = nil

@@ -11,7 +11,7 @@ struct WriteJob: @unchecked Sendable {
   let expecting: SequenceNumber?
   /// Not generic, and called with its transaction: the optimizer of Swift 6.3 crashes if generic
   /// code makes a noncopyable one.
-  let body: (borrowing Transaction) throws -> Void
+  let body: (borrowing Database.Transaction) throws -> Void
   let finish: (Result<Void, any Error>) -> Void
 }
 
@@ -164,7 +164,7 @@ final class Writer: Sendable {
     try translating {
       try group.run(job.metadata) { transaction in
         if let expected = job.expecting { try transaction.check(.head(expected)) }
-        try job.body(Transaction(transaction))
+        try job.body(Database.Transaction(transaction))
       }
     }
   }

@@ -17,7 +17,7 @@ public struct Backup: Sendable {
   /// The time when the newest of those transactions was committed; nil where there is none.
   public internal(set) var time: Date?
   /// The named moments, as they were when the newest part was made.
-  public internal(set) var tags: [Tag] = []
+  public internal(set) var tags: [CommitTag] = []
   /// The damage that was found, the first file's first; empty where all is sound. Anything after
   /// the first damage is not counted among the moments.
   public internal(set) var damage: [String] = []

@@ -46,7 +46,7 @@ struct PartStart: Equatable {
 struct PartEnd: Equatable {
   var head: LogHead
   var retention = Retention()
-  var tags: [Tag] = []
+  var tags: [CommitTag] = []
   /// The hashes of the blobs that are whole since this part.
   var blobs: [[UInt8]] = []
 
@@ -64,7 +64,7 @@ struct PartEnd: Equatable {
       let name = try bytes.string(offset, count)
       let sequence = SequenceNumber(try bytes.load(UInt64.self, at: offset + count))
       offset += count + 8
-      tags.append(Tag(name: name, sequence: sequence))
+      tags.append(CommitTag(name: name, sequence: sequence))
     }
     for _ in 0..<(try PartEnd.count(bytes, at: &offset)) {
       blobs.append(try bytes.array(offset, Digest.bytesCount))

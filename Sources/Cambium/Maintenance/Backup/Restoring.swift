@@ -43,7 +43,7 @@ extension Database {
       try create(path, options) { log in
         let restoration = Restoration(check.contents, upTo: last, into: log)
         let scan = try BackupScan(backup) { step in
-          progress?(Progress(phase: "restore", done: step.done, total: step.total)) ?? true
+          progress?(WorkProgress(phase: "restore", done: step.done, total: step.total)) ?? true
         }
         try restoration.begin()
         if last > .zero { try scan.run(restoration.take) }

@@ -3,12 +3,12 @@
 /// Invariant: no place lies within another. `add` makes it so.
 struct ErasedPlaces {
   /// In path order.
-  private(set) var paths: [Path]
+  private(set) var paths: [NodePath]
 
   /// The largest number of places. Data that was moved to and fro has many; more would be a cycle.
   private static let countMax = 1000
 
-  init(_ place: Path) throws {
+  init(_ place: NodePath) throws {
     try place.checkKeys()
     if place.isRoot {
       throw DatabaseError.misuse(reason: "the root cannot be erased; delete the database instead")
@@ -17,10 +17,10 @@ struct ErasedPlaces {
   }
 
   /// The place that a path lies within, or nil.
-  func place(of path: Path) -> Path? { paths.first { path.isWithin($0) } }
+  func place(of path: NodePath) -> NodePath? { paths.first { path.isWithin($0) } }
 
   /// The properties of a node that are places.
-  private func properties(of path: Path, _ catalog: Catalog) -> Set<NameID> {
+  private func properties(of path: NodePath, _ catalog: Catalog) -> Set<NameID> {
     Set(
       paths.lazy.filter { $0.parent == path }.compactMap(\.last)
         .compactMap { catalog.id(of: $0.description) })
@@ -39,7 +39,7 @@ struct ErasedPlaces {
     }
   }
 
-  private mutating func add(_ path: Path) throws {
+  private mutating func add(_ path: NodePath) throws {
     if place(of: path) != nil { return }
     paths.removeAll { $0.isWithin(path) }
     paths.append(path)
@@ -71,7 +71,7 @@ struct ErasedPlaces {
   }
 
   /// The places' parents that an operation makes where they are missing.
-  func parents(madeBy operation: Operation) -> [Path] {
+  func parents(madeBy operation: Operation) -> [NodePath] {
     operation.paths.compactMap { place(of: $0)?.parent }.filter { !$0.isRoot }
   }
 }

@@ -18,7 +18,7 @@ import LMDB
 public struct Erasure: Hashable, Sendable {
   /// The places whose data is gone: the one asked for, and those where that stood before or after
   /// it was moved. In path order.
-  public internal(set) var places: [Path] = []
+  public internal(set) var places: [NodePath] = []
   /// The number of transactions that have lost operations.
   public internal(set) var transactions: UInt64 = 0
   /// The number of operations that were removed, or that have lost a property.
@@ -70,7 +70,8 @@ extension Database {
   ///   needs disk space for a second database.
   @discardableResult
   public static func erase(
-    _ place: Path, at path: String, includingMoved: Bool = false, metadata: [String: String] = [:],
+    _ place: NodePath, at path: String, includingMoved: Bool = false,
+    metadata: [String: String] = [:],
     options: Options = Options(), progress: ProgressHandler? = nil
   ) throws -> Erasure {
     try erase(path, options) { path in
@@ -98,7 +99,7 @@ extension Database {
   /// - Throws: As the erasure itself. Nothing has changed.
   /// - Complexity: as the erasure: it makes all the files, and drops them.
   public static func planErasure(
-    of place: Path, at path: String, options: Options = Options(),
+    of place: NodePath, at path: String, options: Options = Options(),
     progress: ProgressHandler? = nil
   ) throws -> Erasure {
     try erase(path, options) { path in

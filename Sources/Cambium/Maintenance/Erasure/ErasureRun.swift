@@ -48,7 +48,7 @@ struct ErasureRun {
     defer { log.close() }
     try log.check()
     // Not how many: one that takes the place of another below it leaves as many.
-    var known: [Path] = []
+    var known: [NodePath] = []
     while known != places.paths {
       known = places.paths
       try log.forEachRecord { record in

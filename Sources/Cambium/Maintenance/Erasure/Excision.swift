@@ -25,7 +25,7 @@ struct Excision: ~Copyable {
   }
 
   /// Takes out what is at a place, be it a node or a property.
-  mutating func takeOut(_ place: Path) throws {
+  mutating func takeOut(_ place: NodePath) throws {
     guard let name = place.last, let parent = place.parent else { return }
     for node in try nodes(at: parent) { try takeOut(Excision.key(node, name)) }
     guard let grandparent = parent.parent, let key = parent.last,
@@ -49,7 +49,7 @@ struct Excision: ~Copyable {
   // MARK: Finding
 
   /// The ids of all nodes that are at a path, or were removed from it.
-  private func nodes(at path: Path) throws -> Set<UInt64> {
+  private func nodes(at path: NodePath) throws -> Set<UInt64> {
     var nodes: Set<UInt64> = [StateHead.root]
     for key in path.keys {
       var next: Set<UInt64> = []

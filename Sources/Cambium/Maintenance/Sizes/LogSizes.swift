@@ -97,7 +97,7 @@ struct LogSizes {
     }
   }
 
-  private func label(_ path: Path, _ age: Int) -> SizeLabel {
+  private func label(_ path: NodePath, _ age: Int) -> SizeLabel {
     SizeLabel(.nodes, path.prefix(depth), age: age)
   }
 
@@ -107,11 +107,11 @@ struct LogSizes {
   }
 }
 
-extension Path {
+extension NodePath {
   /// The first keys.
-  func prefix(_ count: Int) -> Path {
+  func prefix(_ count: Int) -> NodePath {
     var end = 0
     for _ in 0..<count where end < bytes.count { end = Key.end(terminatedIn: bytes, at: end) }
-    return end == bytes.count ? self : Path(bytes: Array(bytes[..<end]))
+    return end == bytes.count ? self : NodePath(bytes: Array(bytes[..<end]))
   }
 }

@@ -16,14 +16,14 @@ struct SizePlace {
 /// The attributes by which bytes are added up.
 struct SizeLabel: Hashable, Refinable {
   var use: Sizes.Use
-  var collection: Path?
+  var collection: NodePath?
   var property: NameID?
   /// A place on the ``AgeScale``.
   var age: Int?
   fileprivate var table: String?
   fileprivate var environment: String?
 
-  init(_ use: Sizes.Use, _ collection: Path? = nil, age: Int? = nil) {
+  init(_ use: Sizes.Use, _ collection: NodePath? = nil, age: Int? = nil) {
     self.use = use
     self.collection = collection
     self.age = age

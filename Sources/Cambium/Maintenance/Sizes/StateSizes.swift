@@ -16,14 +16,14 @@ struct StateSizes {
   /// A node whose children are being walked.
   private struct Level {
     let node: UInt64
-    let path: Path
+    let path: NodePath
     let depth: Int
     /// True once the walk has come to the removed children, which follow those that are there.
     var isAmongRemoved = false
     /// The key from which to continue.
     var bound: [UInt8]
 
-    init(_ node: UInt64, _ path: Path, depth: Int) {
+    init(_ node: UInt64, _ path: NodePath, depth: Int) {
       self.node = node
       self.path = path
       self.depth = depth
@@ -79,7 +79,7 @@ struct StateSizes {
 
   /// Indexes and views, by the collections that they are of.
   private mutating func addProjections() throws {
-    var collections: [UInt32: Path] = [:]
+    var collections: [UInt32: NodePath] = [:]
     for plan in try reader.catalog().collections.all {
       for number in plan.numbers { collections[number] = plan.path.prefix(depth) }
     }
@@ -164,7 +164,7 @@ struct StateSizes {
   }
 
   /// The first keys of a path.
-  private func collection(of treeKey: RawSpan, in level: Level) throws -> Path {
+  private func collection(of treeKey: RawSpan, in level: Level) throws -> NodePath {
     if level.depth >= depth { return level.path }
     return level.path.appending(try Key(treeKey.extracting(droppingFirst: 8)))
   }

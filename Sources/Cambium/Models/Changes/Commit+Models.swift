@@ -58,7 +58,7 @@ extension Change {
   /// The models before and after are those of `commit.change(of: id)`.
   public func id<M: Model>(of type: M.Type) -> ModelID<M>? {
     guard path.parent == M.schema.core.path, let key = path.last else { return nil }
-    return M.Key(treeKey: key).map { ModelID($0) }
+    return M.Key(_treeKey: key).map { ModelID($0) }
   }
 }
 

@@ -33,7 +33,7 @@ extension SchemaCore {
 
   /// Refuses models of which two claim one collection.
   static func checkClaims(_ cores: [SchemaCore]) throws {
-    var claims: [Path: SchemaCore] = [:]
+    var claims: [NodePath: SchemaCore] = [:]
     for core in cores.map(\.declaring) {
       guard let other = claims.updateValue(core, forKey: core.path), other !== core else {
         continue

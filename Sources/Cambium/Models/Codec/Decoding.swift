@@ -3,7 +3,7 @@
 
 import FoundationEssentials
 
-extension Schema {
+extension ModelSchema {
   /// The model that a stored record and its key are.
   ///
   /// - Parameters:
@@ -194,7 +194,7 @@ extension Binding {
     switch step.form {
     case .int: unsafe place.storeBytes(of: Int.min, as: Int.self)
     case .string: unsafe place.assumingMemoryBound(to: String.self).pointee = ""
-    case .uuid: unsafe place.assumingMemoryBound(to: UUID.self).pointee = .unassigned
+    case .uuid: unsafe place.assumingMemoryBound(to: UUID.self).pointee = ._unassigned
     default: break
     }
   }
@@ -220,7 +220,7 @@ extension Binding {
         }
       } else if let computed = info.computed, let catalog, try !isStored(index, in: record) {
         let path = core.path.appending(try Key(key))
-        let old = DynamicRecord(path, try Record(stored: record, catalog))
+        let old = DynamicRecord(path, try ValueMap(stored: record, catalog))
         try unsafe computed.make(place, old)
       }
     }

@@ -127,7 +127,7 @@ struct ModelEncoder: ~Copyable {
   /// A value's stored form.
   mutating func stored<V: PropertyValue>(_ value: V) throws -> [UInt8] {
     values.clear()
-    try value.write(to: &values)
+    try value.writeStored(to: &values)
     return values.buffer.array()
   }
 
@@ -159,7 +159,7 @@ struct ModelEncoder: ~Copyable {
       }
     case .uuid:
       let value = unsafe place.assumingMemoryBound(to: UUID.self).pointee
-      if step.flags & Binding.Step.reference != 0, value == .unassigned { return writeNoKey(step) }
+      if step.flags & Binding.Step.reference != 0, value == ._unassigned { return writeNoKey(step) }
       values.write(uuid: value)
     case .custom, .customOrNil: return try unsafe writeCustom(step, place, binding)
     default: return try unsafe writeOptional(step, place, binding)

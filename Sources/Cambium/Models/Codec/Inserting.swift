@@ -4,7 +4,7 @@
 
 import LMDB
 
-extension Transaction {
+extension Database.Transaction {
   /// Inserts a model.
   ///
   ///     let id = try tx.insert(Flight(carrier: "UA", number: 1545))
@@ -51,7 +51,7 @@ extension Transaction {
     let schema = M.schema
     for index in models.indices {
       // A hook may have taken the place meanwhile.
-      if schema.hasHooks { try checkFree(schema.core, try models[index].id.key.treeKey()) }
+      if schema.hasHooks { try checkFree(schema.core, try models[index].id.key._treeKey()) }
       try put(&models[index])
     }
     return models.map(\.id)
@@ -61,10 +61,10 @@ extension Transaction {
   private func keepApart<M: Model>(
     _ model: inout M, _ isFresh: Bool, _ last: inout Int64, _ taken: inout Set<ModelID<M>>
   ) throws {
-    if isFresh, M.Key.keyType == .uuid { return }
-    if M.Key.keyType == .integer, case .integer(var key) = try model.id.key.treeKey() {
+    if isFresh, M.Key._keyType == .uuid { return }
+    if M.Key._keyType == .integer, case .integer(var key) = try model.id.key._treeKey() {
       if isFresh, key <= last {
-        guard last < .max, let next = M.Key(treeKey: .integer(last + 1)) else {
+        guard last < .max, let next = M.Key(_treeKey: .integer(last + 1)) else {
           throw DatabaseError.misuse(reason: "no integer is left for the id of a \(M.self)")
         }
         (key, model.id) = (last + 1, ModelID(next))
@@ -83,7 +83,7 @@ extension Transaction {
     try schema.core.check()
     if schema.hasHooks { try willInsert(&model) }
     if model.id.isAssigned {
-      try checkFree(schema.core, try model.id.key.treeKey())
+      try checkFree(schema.core, try model.id.key._treeKey())
     } else {
       model.id = try freshID()
     }
@@ -93,7 +93,7 @@ extension Transaction {
   @inlinable
   func put<M: Model>(_ model: inout M) throws {
     let schema = M.schema
-    let key = try model.id.key.treeKey()
+    let key = try model.id.key._treeKey()
     try unsafe withUnsafePointer(to: &model) {
       try unsafe put(schema.core, key, UnsafeRawPointer($0))
     }
@@ -123,7 +123,7 @@ extension Transaction {
   }
 
   /// Adds the path to errors that a value's own code throws.
-  func naming<R>(_ path: Path, _ body: () throws -> R) throws -> R {
+  func naming<R>(_ path: NodePath, _ body: () throws -> R) throws -> R {
     do { return try body() } catch let error as ValueMismatch {
       throw DatabaseError.badValue(path, reason: error.reason)
     } catch DatabaseError.badValue(let place, let reason) where place.isRoot {

@@ -7,8 +7,8 @@ import LMDB
 extension Snapshot {
   /// The model with an assigned id, or nil where there is none.
   @inlinable
-  func model<M: Model>(_ id: ModelID<M>, _ schema: Schema<M>) throws -> M? {
-    let key = try id.key.treeKey()
+  func model<M: Model>(_ id: ModelID<M>, _ schema: ModelSchema<M>) throws -> M? {
+    let key = try id.key._treeKey()
     var model = schema.template
     let isThere = try unsafe withUnsafeMutablePointer(to: &model) {
       try unsafe load(schema.core, key, into: UnsafeMutableRawPointer($0))

@@ -8,7 +8,7 @@ extension SchemaCore {
     _ old: DynamicRecord, into template: M, steps: [String]
   ) throws -> M {
     var model = template
-    guard let key = old.key, let own = M.Key(treeKey: key) else {
+    guard let key = old.key, let own = M.Key(_treeKey: key) else {
       throw PropertyError(
         path: old.path, property: "id", reason: "the key is not of the kind '\(keyType.rawValue)'")
     }

@@ -56,13 +56,13 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
     propertyType = { V.propertyType }
     interchange = { .of(V.self) }
     unsafe read = { place, stored, depth in
-      let value = try V.read(stored, depth: depth)
+      let value = try V.readStored(stored, depth: depth)
       unsafe place.assumingMemoryBound(to: V.self).pointee = value
     }
     unsafe write = { place, writer in
-      try unsafe place.assumingMemoryBound(to: V.self).pointee.write(to: &writer)
+      try unsafe place.assumingMemoryBound(to: V.self).pointee.writeStored(to: &writer)
     }
-    unsafe isAbsent = { unsafe $0.assumingMemoryBound(to: V.self).pointee.isAbsent }
+    unsafe isAbsent = { unsafe $0.assumingMemoryBound(to: V.self).pointee._isAbsent }
     unsafe value = { unsafe $0.assumingMemoryBound(to: V.self).pointee.storedValue }
     unsafe isEqual = PropertyShape.equality(type)
   }
@@ -82,7 +82,7 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
   }
 
   private static func check(_ stored: RawSpan, _ depth: Int, _ name: String) throws {
-    let found = try String.read(stored, depth: depth)
+    let found = try String.readStored(stored, depth: depth)
     if ByteOrder.areEqual(found, name) { return }
     throw ValueMismatch(reason: "it is the case '\(found)', not '\(name)'")
   }
@@ -213,7 +213,7 @@ extension PlacedProperty {
     description = "\(name): \(Old.self)"
     type = { Old.propertyType }
     unsafe read = { place, stored in
-      let new = try convert(try Old.read(stored, depth: 0))
+      let new = try convert(try Old.readStored(stored, depth: 0))
       unsafe place.assumingMemoryBound(to: New.self).pointee = new
     }
   }

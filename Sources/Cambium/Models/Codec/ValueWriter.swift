@@ -88,7 +88,7 @@ extension PropertyValue {
   /// The stored form, or nil where it cannot be stored.
   var storedBytes: [UInt8]? {
     var writer = ValueWriter()
-    do { try write(to: &writer) } catch { return nil }
+    do { try writeStored(to: &writer) } catch { return nil }
     return writer.buffer.array()
   }
 }

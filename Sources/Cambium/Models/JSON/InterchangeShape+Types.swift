@@ -50,7 +50,7 @@ extension ModelID: ComposedProperty {
   fileprivate static var interchangeShape: InterchangeShape {
     .reference(
       InterchangeReference(
-        keys: M.Key.keyType, unassigned: M.Key.unassigned.storedValue,
+        keys: M.Key._keyType, unassigned: M.Key._unassigned.storedValue,
         embed: { writer, key, place in
           guard let snapshot = writer.snapshot else { return nil }
           let id = try ModelID(storedValue: key)

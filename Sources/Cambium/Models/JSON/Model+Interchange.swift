@@ -67,7 +67,7 @@ extension Model {
   public mutating func merge(
     dictionary: [String: Value], _ profile: InterchangeProfile = .standard
   ) throws {
-    try merge(Record(pairs: dictionary.map { ($0, $1) }), profile)
+    try merge(ValueMap(pairs: dictionary.map { ($0, $1) }), profile)
   }
 
   /// Takes over what JSON has, as ``merge(dictionary:_:)``.
@@ -91,7 +91,7 @@ extension Model {
     try merge(record, profile)
   }
 
-  mutating func merge(_ record: Record, _ profile: InterchangeProfile) throws {
+  mutating func merge(_ record: ValueMap, _ profile: InterchangeProfile) throws {
     let core = Self.schema.core
     try core.check()
     if let union = self as? any ModelUnion {
@@ -154,7 +154,7 @@ extension InterchangeDecoder {
 
 extension InterchangeEncoder {
   /// Writes a model that is asked for.
-  mutating func record<M: Model>(_ model: M) throws -> Record {
+  mutating func record<M: Model>(_ model: M) throws -> ValueMap {
     let core = M.schema.core
     try core.check()
     if let union = model as? any ModelUnion { return try union.written { try $0(&self, nil) } }
@@ -163,7 +163,7 @@ extension InterchangeEncoder {
   }
 
   /// Writes a model in the place of a reference.
-  mutating func object<M: Model>(_ model: M, at place: [String]) throws -> Record {
+  mutating func object<M: Model>(_ model: M, at place: [String]) throws -> ValueMap {
     let core = M.schema.core
     if let union = model as? any ModelUnion { return try union.written { try $0(&self, place) } }
     return try object(core.table, place) { try model.storedValue(of: $0, core) }
@@ -177,7 +177,7 @@ extension Model {
   }
 }
 
-extension Record {
+extension ValueMap {
   /// The members as a dictionary. Names that Swift takes for equal are those of two properties
   /// only.
   var dictionary: [String: Value] {

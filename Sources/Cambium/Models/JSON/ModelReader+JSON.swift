@@ -38,7 +38,7 @@ extension ModelReader where Self: ~Copyable {
   }
 }
 
-extension Query {
+extension ModelQuery {
   /// The models that answer, as JSON. Use ``writeJSON(_:_:to:)`` where there may be many.
   ///
   /// - Parameters:

@@ -4,12 +4,12 @@
 /// Writes and reads one case.
 struct CaseInterchange<Union: ModelUnion>: Sendable {
   /// Writes the model of the case, in the place of a reference where one is given.
-  typealias Write = (inout InterchangeEncoder, [String]?) throws -> Record
+  typealias Write = (inout InterchangeEncoder, [String]?) throws -> ValueMap
 
   /// Nil where the value is another case.
   let write: @Sendable (Union) -> Write?
   /// The case with what a record has, beside what the value has if it is the case.
-  let merge: @Sendable (Union, Record, InterchangeProfile) throws -> Union
+  let merge: @Sendable (Union, ValueMap, InterchangeProfile) throws -> Union
 
   init<C: Model>(
     _ make: @escaping @Sendable (C) -> Union, _ payload: @escaping @Sendable (Union) -> C?
@@ -43,7 +43,7 @@ extension ModelUnion {
   /// The value with what a record has; another case, where the record says so.
   ///
   /// - Throws: As ``Model/merge(dictionary:_:)``.
-  func merged(with record: Record, _ profile: InterchangeProfile) throws -> Self {
+  func merged(with record: ValueMap, _ profile: InterchangeProfile) throws -> Self {
     let cases = Self.cases.all
     let property = Self.schema.core.discriminator ?? ""
     let name = record[profile.keyCase.written(property)]

@@ -117,7 +117,7 @@ struct ChangedDefaults {
 extension Snapshot {
   /// The names of the properties that some record lacks, and of those that some record has as null.
   fileprivate func missing(
-    _ names: [String], in path: Path
+    _ names: [String], in path: NodePath
   ) throws -> (absent: Set<String>, null: Set<String>) {
     var (absent, null): (Set<String>, Set<String>) = ([], [])
     let wanted = try names.map { ($0, try nameID($0)) }

@@ -4,7 +4,7 @@
 /// The work that a migration has to do; see ``Database/planMigration(of:)``.
 public struct MigrationPlan: Hashable, Sendable {
   /// The collection.
-  public let collection: Path
+  public let collection: NodePath
   /// The steps that are to be done, in order; empty where there is nothing to do.
   public let steps: [String]
   /// The steps of the plan that must be done before the model can be used.
@@ -122,12 +122,12 @@ extension Database {
   }
 }
 
-extension Schema {
+extension ModelSchema {
   /// Makes a record of an older form one of this one, as far as some steps go; what the rest of
   /// them are about stays as it is, and the app's rules are not asked before they are done.
   fileprivate func migrate(
     _ record: inout DynamicRecord, _ names: [String], before rest: [String],
-    _ changes: [ChangedDefaults.Change], _ tx: borrowing Transaction
+    _ changes: [ChangedDefaults.Change], _ tx: borrowing Database.Transaction
   ) throws {
     let old = record
     let start = changes.isEmpty ? template : M()

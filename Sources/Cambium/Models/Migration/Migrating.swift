@@ -11,7 +11,7 @@ import LMDB
 
 /// The rewriting of every record of a collection, in named steps.
 package struct CollectionMigration {
-  let path: Path
+  let path: NodePath
   /// The names of the steps; a migration that is under way continues only with the same ones.
   let steps: [String]
   /// The steps as they are noted in the end, with the last transaction.
@@ -22,12 +22,13 @@ package struct CollectionMigration {
   /// True if nobody can state the target again, so that it is kept with the position.
   let keepsTarget: Bool
   /// Makes a record of the new form.
-  let rewrite: (_ record: inout DynamicRecord, _ tx: borrowing Transaction) throws -> Void
+  let rewrite: (_ record: inout DynamicRecord, _ tx: borrowing Database.Transaction) throws -> Void
 
   package init(
-    _ path: Path, steps: [String], applied: [AppliedStep], keepsTarget: Bool = false,
+    _ path: NodePath, steps: [String], applied: [AppliedStep], keepsTarget: Bool = false,
     target: @escaping (_ present: CollectionDefinition?) throws -> CollectionDefinition?,
-    rewrite: @escaping (_ record: inout DynamicRecord, _ tx: borrowing Transaction) throws -> Void
+    rewrite:
+      @escaping (_ record: inout DynamicRecord, _ tx: borrowing Database.Transaction) throws -> Void
   ) {
     self.path = path
     self.steps = steps
@@ -61,7 +62,7 @@ extension Database {
     while !state.isFinished {
       let goesOn =
         progress?(
-          Progress(
+          WorkProgress(
             phase: "migrate", done: UInt64(clamping: state.done),
             total: UInt64(clamping: max(state.done, state.total)))
         ) ?? true
@@ -69,7 +70,7 @@ extension Database {
       state = try write(metadata: metadata) { try migration.goOn($0, upTo: max(1, batch)) }
     }
     _ = progress?(
-      Progress(
+      WorkProgress(
         phase: "migrate", done: UInt64(clamping: state.done), total: UInt64(clamping: state.done)))
     return state.done
   }
@@ -88,7 +89,7 @@ extension CollectionMigration {
 
   // MARK: The first transaction
 
-  fileprivate func begin(_ tx: borrowing Transaction) throws -> State {
+  fileprivate func begin(_ tx: borrowing Database.Transaction) throws -> State {
     let (present, total) = (try tx.definition(of: path), try tx[path].childCount)
     if let unfinished = present?.migration {
       guard unfinished.steps == steps else { throw isOther(unfinished) }
@@ -115,7 +116,7 @@ extension CollectionMigration {
 
   // MARK: A batch
 
-  fileprivate func goOn(_ tx: borrowing Transaction, upTo count: Int) throws -> State {
+  fileprivate func goOn(_ tx: borrowing Database.Transaction, upTo count: Int) throws -> State {
     guard var blend = try tx.definition(of: path), var position = blend.migration,
       position.steps == steps
     else { return try finishedByOthers(tx) }
@@ -141,7 +142,7 @@ extension CollectionMigration {
     return State(done: position.done, total: try tx[path].childCount)
   }
 
-  private func finishedByOthers(_ tx: borrowing Transaction) throws -> State {
+  private func finishedByOthers(_ tx: borrowing Database.Transaction) throws -> State {
     let applied = Set(try tx.definition(of: path)?.steps.map(\.name) ?? [])
     if applied.isSuperset(of: steps) { return State(isFinished: true) }
     throw DatabaseError.misuse(
@@ -156,7 +157,7 @@ extension CollectionMigration {
   }
 
   private func rewrite(
-    _ old: DynamicRecord, _ tx: borrowing Transaction, _ plan: CollectionPlan?
+    _ old: DynamicRecord, _ tx: borrowing Database.Transaction, _ plan: CollectionPlan?
   ) throws {
     var new = old
     try rewrite(&new, tx)
@@ -177,7 +178,7 @@ extension CollectionMigration {
   // MARK: The last transaction
 
   /// Declares what all records are now; that looks at every one of them once more.
-  private func finish(_ tx: borrowing Transaction, done: Int) throws -> State {
+  private func finish(_ tx: borrowing Database.Transaction, done: Int) throws -> State {
     let present = try tx.definition(of: path)
     var target: CollectionDefinition?
     if let present, let position = present.migration {
@@ -200,7 +201,9 @@ extension CollectionMigration {
 
 extension RunningTransaction {
   /// Resolves a declaration that is not declared, to hold records against it.
-  fileprivate func plan(_ path: Path, _ definition: CollectionDefinition) throws -> CollectionPlan {
+  fileprivate func plan(_ path: NodePath, _ definition: CollectionDefinition) throws
+    -> CollectionPlan
+  {
     try defineNames(of: definition)
     return try CollectionPlan(drafting: path, definition, catalog)
   }

@@ -1,5 +1,5 @@
 /// A step that makes records of a model's form out of older ones, with the old record and the new
-/// model at hand; a line of a ``Schema``.
+/// model at hand; a line of a ``ModelSchema``.
 ///
 ///     Migration("full name") { old, new in
 ///       new.name = try old["first", as: String.self] + " " + old["last", as: String.self]
@@ -48,7 +48,7 @@ public struct Migration<M: Model>: SchemaPart, Sendable {
     _ name: String, changing properties: PartialKeyPath<M> & Sendable...,
     body:
       @escaping @Sendable (
-        _ old: DynamicRecord, _ new: inout M, _ transaction: borrowing Transaction
+        _ old: DynamicRecord, _ new: inout M, _ transaction: borrowing Database.Transaction
       ) throws -> Void
   ) {
     step = MigrationStep(name, properties, body)
@@ -58,7 +58,7 @@ public struct Migration<M: Model>: SchemaPart, Sendable {
   public var item: SchemaItem<M> { SchemaItem(step: step) }
 }
 
-/// Consents to losing properties that the model no longer has; a line of a ``Schema``.
+/// Consents to losing properties that the model no longer has; a line of a ``ModelSchema``.
 ///
 ///     Removed("legacy")
 ///
@@ -78,7 +78,7 @@ public struct Removed<M: Model>: SchemaPart, Sendable {
 
 /// A step with its code.
 struct MigrationStep<M: Model>: Sendable {
-  typealias Body = @Sendable (DynamicRecord, inout M, borrowing Transaction) throws -> Void
+  typealias Body = @Sendable (DynamicRecord, inout M, borrowing Database.Transaction) throws -> Void
   let info: Evolution.Step
   let body: Body
 
@@ -105,7 +105,7 @@ struct MigrationStep<M: Model>: Sendable {
 /// Recovery: change the record by its path, or the step, and migrate again.
 public struct MigrationError: Error, CustomStringConvertible {
   /// The record.
-  public let path: Path
+  public let path: NodePath
   /// The steps that were run on it, or the one that has thrown.
   public let step: String
   /// The error that stopped the migration.

@@ -235,7 +235,7 @@ struct Redeclaring: Refinable {
 
 extension Snapshot {
   /// True if something was at a place that is empty now, as far back as history goes.
-  fileprivate func wasHeld(_ path: Path) throws -> Bool {
+  fileprivate func wasHeld(_ path: NodePath) throws -> Bool {
     let horizon = try directory.log.read { try $0.horizon() }
     let committed = isLive ? sequence.previous : sequence
     let history = History(directory, path, .node, after: horizon, upTo: committed)

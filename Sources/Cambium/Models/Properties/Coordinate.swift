@@ -10,7 +10,7 @@
 ///     struct Airport: Model {
 ///       var id = ID()
 ///       var place = Coordinate()
-///       static let schema = Schema<Airport>("airports") { Index(\.place.latitude) }
+///       static let schema = ModelSchema<Airport>("airports") { Index(\.place.latitude) }
 ///     }
 ///     let near = try database.query(Airport.self).near(\.place, to: paris, within: 50_000).fetch()
 public struct Coordinate: Nested, Hashable {
@@ -62,7 +62,7 @@ public struct Coordinate: Nested, Hashable {
 
 private func radians(_ degrees: Double) -> Double { degrees * .pi / 180 }
 
-extension Query {
+extension ModelQuery {
   /// Narrows to models within a distance of a place. An index on the latitude is used for the range
   /// around it; the real distance is checked last, by a ``filter(_:)``.
   ///
@@ -77,7 +77,7 @@ extension Query {
   /// - Complexity: O(models in the range of latitude), 0.1 µs each.
   public func near(
     _ property: KeyPath<M, Coordinate> & Sendable, to center: Coordinate, within distance: Double
-  ) -> Query {
+  ) -> ModelQuery {
     guard distance >= 0, center.latitude.isFinite, center.longitude.isFinite else {
       return matching(Condition(.any([])))
     }

@@ -26,7 +26,7 @@ extension Nested {
 
   /// ``Value/map(_:)``.
   public var storedValue: Value {
-    var record = Record()
+    var record = ValueMap()
     let shape = NestedShape.of(Self.self)
     for property in shape.properties where shape.stores(property, of: self) {
       record[property.name] = property.isAbsent(in: self) ? .null : property.value(in: self)
@@ -36,11 +36,11 @@ extension Nested {
 
   /// Takes a stored map; properties that it does not have are as they are initially.
   public init(storedValue: Value) throws {
-    self = try storedValue.stored().lend { try Self.read($0, depth: 0) }
+    self = try storedValue.stored().lend { try Self.readStored($0, depth: 0) }
   }
 
   /// Reads a stored map.
-  public static func read(_ stored: RawSpan, depth: Int) throws -> Self {
+  public static func readStored(_ stored: RawSpan, depth: Int) throws -> Self {
     var value = Self()
     let shape = try NestedShape.of(Self.self).checked()
     try stored.forEachMember(of: Self.self, depth) { name, bytes in
@@ -52,7 +52,7 @@ extension Nested {
   }
 
   /// Writes a stored map.
-  public func write(to writer: inout ValueWriter) throws {
+  public func writeStored(to writer: inout ValueWriter) throws {
     let shape = try NestedShape.of(Self.self).checked()
     try writer.open(ValueTag.map)
     for property in shape.inNameOrder where shape.stores(property, of: self) {

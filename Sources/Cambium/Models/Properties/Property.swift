@@ -1,4 +1,4 @@
-/// A property that has more to say than its name and type; a line of a ``Schema``.
+/// A property that has more to say than its name and type; a line of a ``ModelSchema``.
 ///
 ///     Property(\.number).validated("must be positive") { $0 > 0 }
 ///     Property(\.departureDelay).was("delay")
@@ -21,7 +21,7 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Refinable, Senda
     self.name = name
   }
 
-  /// Lists a property with its name, for ``Schema/init(listing:version:_:)``.
+  /// Lists a property with its name, for ``ModelSchema/init(listing:version:_:)``.
   public init(_ name: String, _ property: KeyPath<M, V> & Sendable) {
     self.init(property, name: name)
   }
@@ -60,7 +60,7 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Refinable, Senda
   /// - Returns: The property with the rule.
   public func required(where condition: @escaping @Sendable (M) -> Bool) -> Property {
     let rule = ModelRule(about: keyPath, "is required") { [keyPath] model in
-      !model[keyPath: keyPath].isAbsent || !condition(model)
+      !model[keyPath: keyPath]._isAbsent || !condition(model)
     }
     return changed { $0.rules.append(rule) }
   }
@@ -80,7 +80,7 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Refinable, Senda
   // MARK: Labels
 
   /// Sets the label that people read in place of the name, and the documentation of the property.
-  /// Both are stored in the declaration, where tools find them; see ``Schema/subscript(_:)``.
+  /// Both are stored in the declaration, where tools find them; see ``ModelSchema/subscript(_:)``.
   public func labelled(_ label: String, _ documentation: String? = nil) -> Property {
     declaring { info, _ in (info.label, info.documentation) = (label, documentation) }
   }
@@ -106,7 +106,7 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Refinable, Senda
       info.domain = Domain(.list(values.map(\.storedValue)), treatment)
       if treatment != .reject { return }
       info.check = PropertyCheck { (value: inout V) in
-        value.isAbsent || values.contains(value)
+        value._isAbsent || values.contains(value)
           ? nil : "must be one of \(values.map { "\($0)" }.joined(separator: ", "))"
       }
     }
@@ -245,7 +245,7 @@ extension Property where V: ExpressibleByNilLiteral, V.Base: Comparable {
 public protocol ReferringProperty: PropertyValue {
   /// The model that is referred to.
   associatedtype Referred: Model
-  /// The type of the value that `with(_:)` of ``Query`` puts beside a model for it.
+  /// The type of the value that `with(_:)` of ``ModelQuery`` puts beside a model for it.
   associatedtype Loaded: Sendable = [Referred]
   /// Makes that value of the models that are referred to and there.
   static func loaded(_ models: [Referred]) -> Loaded

@@ -7,7 +7,7 @@
 /// ``Property/was(_:as:_:)``.
 public struct PropertyError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The record.
-  public let path: Path
+  public let path: NodePath
   /// The property, by its dotted name; `id` for the key.
   public let property: String
   /// The reason why the value does not fit.

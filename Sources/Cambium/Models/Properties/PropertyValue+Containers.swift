@@ -12,7 +12,7 @@ extension Optional: PropertyValue where Wrapped: PropertyValue {
   /// The wrapped value's, or null.
   public var storedValue: Value { self?.storedValue ?? .null }
   /// True if it is nil, or the wrapped value is absent.
-  public var isAbsent: Bool { self?.isAbsent ?? true }
+  public var _isAbsent: Bool { self?._isAbsent ?? true }
 
   /// Takes null, or a stored value of the wrapped type.
   public init(storedValue: Value) throws {
@@ -20,14 +20,14 @@ extension Optional: PropertyValue where Wrapped: PropertyValue {
   }
 
   /// Reads null, or a stored value of the wrapped type.
-  public static func read(_ stored: RawSpan, depth: Int) throws -> Wrapped? {
+  public static func readStored(_ stored: RawSpan, depth: Int) throws -> Wrapped? {
     if try stored.load(UInt8.self, at: 0) == ValueTag.null { return nil }
-    return try Wrapped.read(stored, depth: depth)
+    return try Wrapped.readStored(stored, depth: depth)
   }
 
   /// Writes the value, or null.
-  public func write(to writer: inout ValueWriter) throws {
-    if let self { try self.write(to: &writer) } else { writer.writeNull() }
+  public func writeStored(to writer: inout ValueWriter) throws {
+    if let self { try self.writeStored(to: &writer) } else { writer.writeNull() }
   }
 }
 
@@ -46,20 +46,20 @@ extension Array: PropertyValue where Element: PropertyValue {
   }
 
   /// Reads a stored array.
-  public static func read(_ stored: RawSpan, depth: Int) throws -> [Element] {
+  public static func readStored(_ stored: RawSpan, depth: Int) throws -> [Element] {
     var elements: [Element] = []
     try stored.forEachElement(of: Self.self, depth) {
-      elements.append(try Element.read($0, depth: depth + 1))
+      elements.append(try Element.readStored($0, depth: depth + 1))
     }
     return elements
   }
 
   /// Writes a stored array.
-  public func write(to writer: inout ValueWriter) throws {
+  public func writeStored(to writer: inout ValueWriter) throws {
     try writer.open(ValueTag.array)
     for element in self {
       let start = writer.count
-      try element.write(to: &writer)
+      try element.writeStored(to: &writer)
       writer.closeLength(from: start)
     }
     writer.close()
@@ -81,32 +81,33 @@ extension Set: PropertyValue where Element: PropertyValue {
   public init(storedValue: Value) throws { self = Set(try [Element](storedValue: storedValue)) }
 }
 
-/// A key that a dictionary's values can be stored under: text, or the id of a model.
+/// A key that a dictionary's values can be stored under: text, or the id of a model. There are no
+/// others; the requirements are not for apps.
 public protocol DictionaryKey: Hashable, Sendable {
   /// The type, in a declaration, of a dictionary with such keys.
-  static func propertyType(of values: PropertyType) -> PropertyType
+  static func _propertyType(of values: PropertyType) -> PropertyType
   /// The key as text.
-  var keyText: String { get }
+  var _keyText: String { get }
   /// Reads the text.
-  init(keyText: String) throws
+  init(_keyText keyText: String) throws
 }
 
 extension String: DictionaryKey {
   /// A ``PropertyType/map(_:)``.
-  public static func propertyType(of values: PropertyType) -> PropertyType { .map(values) }
+  public static func _propertyType(of values: PropertyType) -> PropertyType { .map(values) }
   /// Itself.
-  public var keyText: String { self }
+  public var _keyText: String { self }
   /// Takes any text.
-  public init(keyText: String) throws { self = keyText }
+  public init(_keyText keyText: String) throws { self = keyText }
 }
 
 extension Dictionary: PropertyValue where Key: DictionaryKey, Value: PropertyValue {
   /// A map of what the values are; by references where the keys are ids.
-  public static var propertyType: PropertyType { Key.propertyType(of: Value.propertyType) }
+  public static var propertyType: PropertyType { Key._propertyType(of: Value.propertyType) }
 
   /// ``Value/map(_:)``.
   public var storedValue: Cambium.Value {
-    .map(Record(pairs: map { ($0.key.keyText, $0.value.storedValue) }))
+    .map(ValueMap(pairs: map { ($0.key._keyText, $0.value.storedValue) }))
   }
 
   /// Takes a stored map.
@@ -121,22 +122,22 @@ extension Dictionary: PropertyValue where Key: DictionaryKey, Value: PropertyVal
   }
 
   /// Reads a stored map.
-  public static func read(_ stored: RawSpan, depth: Int) throws -> [Key: Value] {
+  public static func readStored(_ stored: RawSpan, depth: Int) throws -> [Key: Value] {
     var dictionary: [Key: Value] = [:]
     try stored.forEachMember(of: Self.self, depth) { name, value in
-      try dictionary.insert(name, try Value.read(value, depth: depth + 1))
+      try dictionary.insert(name, try Value.readStored(value, depth: depth + 1))
     }
     return dictionary
   }
 
   /// Writes a stored map.
-  public func write(to writer: inout ValueWriter) throws {
-    let pairs = map { ($0.key.keyText, $0.value) }
+  public func writeStored(to writer: inout ValueWriter) throws {
+    let pairs = map { ($0.key._keyText, $0.value) }
     try writer.open(ValueTag.map)
     for (name, value) in pairs.sorted(by: { ByteOrder.compare($0.0, $1.0) < 0 }) {
       writer.write(name: name)
       let start = writer.count
-      try value.write(to: &writer)
+      try value.writeStored(to: &writer)
       writer.closeLength(from: start)
     }
     writer.close()
@@ -144,7 +145,7 @@ extension Dictionary: PropertyValue where Key: DictionaryKey, Value: PropertyVal
 
   /// Texts with different bytes can be equal in Swift; then one would be lost.
   private mutating func insert(_ name: String, _ value: Value) throws {
-    guard updateValue(value, forKey: try Key(keyText: name)) == nil else {
+    guard updateValue(value, forKey: try Key(_keyText: name)) == nil else {
       throw ValueMismatch(
         reason: "the key '\(name)' is there twice, in two normal forms of Unicode")
     }

@@ -38,7 +38,7 @@ extension PropertyValue where Self: FixedWidthInteger {
   }
 
   /// Reads a stored whole number that fits.
-  public static func read(_ stored: RawSpan, depth: Int) throws -> Self {
+  public static func readStored(_ stored: RawSpan, depth: Int) throws -> Self {
     guard let value = try? stored.storedInteger(), let number = Self(exactly: value) else {
       return try Self(storedValue: try Value(stored, depth: depth))
     }

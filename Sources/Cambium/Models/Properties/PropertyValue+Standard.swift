@@ -14,14 +14,14 @@ extension String: PropertyValue {
   }
 
   /// Reads a stored text.
-  public static func read(_ stored: RawSpan, depth: Int) throws -> String {
+  public static func readStored(_ stored: RawSpan, depth: Int) throws -> String {
     let tag = try stored.load(UInt8.self, at: 0)
     guard tag == ValueTag.string else { throw ValueMismatch(Self.self, foundTag: tag) }
     return try stored.string(1, stored.byteCount - 1)
   }
 
   /// Writes a stored text.
-  public func write(to writer: inout ValueWriter) throws { writer.write(text: self) }
+  public func writeStored(to writer: inout ValueWriter) throws { writer.write(text: self) }
 }
 
 extension Date: PropertyValue {
@@ -93,7 +93,7 @@ extension Value: PropertyValue {
   /// Itself.
   public var storedValue: Value { self }
   /// True if it is ``null``.
-  public var isAbsent: Bool { if case .null = self { true } else { false } }
+  public var _isAbsent: Bool { if case .null = self { true } else { false } }
 
   /// Takes anything.
   public init(storedValue: Value) throws { self = storedValue }

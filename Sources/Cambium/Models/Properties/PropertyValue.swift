@@ -35,7 +35,7 @@ public protocol PropertyValue: Equatable, Sendable {
   init(storedValue: Value) throws
 
   /// True if there is nothing to store; null in queries.
-  var isAbsent: Bool { get }
+  var _isAbsent: Bool { get }
 
   /// Reads a value from its stored bytes, to save making a ``Value``.
   ///
@@ -44,26 +44,26 @@ public protocol PropertyValue: Equatable, Sendable {
   ///   - depth: The number of arrays and maps around the value.
   /// - Returns: The value.
   /// - Throws: As ``init(storedValue:)``.
-  static func read(_ stored: RawSpan, depth: Int) throws -> Self
+  static func readStored(_ stored: RawSpan, depth: Int) throws -> Self
 
   /// Writes the stored bytes, to save making a ``Value``.
   ///
   /// - Parameter writer: The writer that takes the bytes.
   /// - Throws: Any error, where the value cannot be stored.
-  func write(to writer: inout ValueWriter) throws
+  func writeStored(to writer: inout ValueWriter) throws
 }
 
 extension PropertyValue {
   /// Nothing is absent unless its type says so.
-  public var isAbsent: Bool { false }
+  public var _isAbsent: Bool { false }
 
   /// Reads by way of a ``Value``.
-  public static func read(_ stored: RawSpan, depth: Int) throws -> Self {
+  public static func readStored(_ stored: RawSpan, depth: Int) throws -> Self {
     try Self(storedValue: try Value(stored, depth: depth))
   }
 
   /// Writes by way of a ``Value``.
-  public func write(to writer: inout ValueWriter) throws { try writer.write(storedValue) }
+  public func writeStored(to writer: inout ValueWriter) throws { try writer.write(storedValue) }
 }
 
 /// A type whose members a query can name: the properties of a model or of a nested value.

@@ -23,15 +23,17 @@ extension RawProperty {
   }
 
   /// Reads a raw value of the type.
-  public static func read(_ stored: RawSpan, depth: Int) throws -> Self {
-    guard let known = Self(rawValue: try RawValue.read(stored, depth: depth)) else {
+  public static func readStored(_ stored: RawSpan, depth: Int) throws -> Self {
+    guard let known = Self(rawValue: try RawValue.readStored(stored, depth: depth)) else {
       throw ValueMismatch(Self.self, found: try Value(stored, depth: depth))
     }
     return known
   }
 
   /// Writes the raw value.
-  public func write(to writer: inout ValueWriter) throws { try rawValue.write(to: &writer) }
+  public func writeStored(to writer: inout ValueWriter) throws {
+    try rawValue.writeStored(to: &writer)
+  }
 }
 
 /// Any Codable type, stored as JSON text: the way out where nothing else fits.
@@ -53,7 +55,7 @@ extension CodableProperty {
   }
 
   /// Writes the JSON.
-  public func write(to writer: inout ValueWriter) throws { writer.write(text: try json()) }
+  public func writeStored(to writer: inout ValueWriter) throws { writer.write(text: try json()) }
 
   private func json() throws -> String {
     let encoder = JSONEncoder()

@@ -52,10 +52,10 @@ public struct Case<Union: UnionProperty>: Sendable {
     self.payload = { payload($0)?.storedValue }
     write = { union, writer in
       guard let payload = payload(union) else { return false }
-      try payload.write(to: &writer)
+      try payload.writeStored(to: &writer)
       return true
     }
-    read = { stored, depth in make(try V.read(stored, depth: depth)) }
+    read = { stored, depth in make(try V.readStored(stored, depth: depth)) }
     interchange = { .of(V.self) }
   }
 }
@@ -89,11 +89,11 @@ extension UnionProperty {
 
   /// Takes a map with one member, which is named like a case.
   public init(storedValue: Value) throws {
-    self = try storedValue.stored().lend { try Self.read($0, depth: 0) }
+    self = try storedValue.stored().lend { try Self.readStored($0, depth: 0) }
   }
 
   /// Reads a map with one member, which is named like a case.
-  public static func read(_ stored: RawSpan, depth: Int) throws -> Self {
+  public static func readStored(_ stored: RawSpan, depth: Int) throws -> Self {
     var found: Self?
     try stored.forEachMember(of: Self.self, depth) { name, payload in
       if found != nil { throw ValueMismatch(reason: "it holds two cases of \(Self.self)") }
@@ -104,7 +104,7 @@ extension UnionProperty {
   }
 
   /// Writes a map with one member.
-  public func write(to writer: inout ValueWriter) throws {
+  public func writeStored(to writer: inout ValueWriter) throws {
     try writer.open(ValueTag.map)
     for known in Self.cases.all {
       let mark = writer.count

@@ -129,7 +129,7 @@ extension Operand {
 
   /// Tests whether there is a value under a key.
   public func hasKey(_ key: V.Base.Key) -> Condition where V.Base: KeyedProperty {
-    Condition(.contains(path, .string(key.keyText)))
+    Condition(.contains(path, .string(key._keyText)))
   }
 
   /// Tests whether the value is of a case, by its name; the payload is not looked at.

@@ -256,7 +256,7 @@ private struct GroupValues<K: Sendable, each V: Sendable>: Sendable {
   }
 }
 
-extension Query {
+extension ModelQuery {
   /// Groups the models that answer by a property, also through references.
   public func group<K: PropertyValue>(
     by property: (Fields<M>) -> Operand<K>

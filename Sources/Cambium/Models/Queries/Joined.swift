@@ -1,5 +1,5 @@
-// Models put beside each other by the values of any two properties. Query+Loading.swift loads the
-// models that references lead to.
+// Models put beside each other by the values of any two properties. ModelQuery+Loading.swift loads
+// the models that references lead to.
 
 /// One side of a join's result: a model, or an optional one where the join keeps results that have
 /// none.
@@ -7,12 +7,12 @@ public protocol JoinedSide: Sendable {
   /// The model.
   associatedtype JoinedModel: Model
   /// Makes it of the model that was found, if there is one.
-  static func joined(_ model: JoinedModel?) throws -> Self
+  static func _joined(_ model: JoinedModel?) throws -> Self
 }
 
 extension Model {
   /// The model, which an inner join always has.
-  public static func joined(_ model: Self?) throws -> Self {
+  public static func _joined(_ model: Self?) throws -> Self {
     if let model { return model }
     throw DatabaseError.corrupt(reason: "an inner join has no \(Self.self)")
   }
@@ -22,7 +22,7 @@ extension Optional: JoinedSide where Wrapped: Model {
   /// The wrapped model.
   public typealias JoinedModel = Wrapped
   /// The model, or nil.
-  public static func joined(_ model: Wrapped?) -> Wrapped? { model }
+  public static func _joined(_ model: Wrapped?) -> Wrapped? { model }
 }
 
 /// Models that are joined, by the types of the models: `Joined<Flight, Airport, Airport?>`.
@@ -46,7 +46,7 @@ public typealias Joined<M: Model, each S: JoinedSide> = JoinedModels<
 /// others.
 /// An element is the tuple of all, with nil where a left join has found none.
 public struct JoinedModels<M: Model, Element, each S: JoinedSide>: Results {
-  private var query: Query<M>
+  private var query: ModelQuery<M>
   /// Makes the decoder of a run. It is kept, and `Element` is a parameter, since Swift 6.3
   /// miscompiles closures that take `(M, repeat each S)`.
   private let open: @Sendable (QueryRun) throws -> (M) throws -> Element
@@ -57,7 +57,7 @@ public struct JoinedModels<M: Model, Element, each S: JoinedSide>: Results {
     set { query.request = newValue }
   }
 
-  fileprivate init(_ query: Query<M>, _ join: QueryDescription.Join)
+  fileprivate init(_ query: ModelQuery<M>, _ join: QueryDescription.Join)
   where Element == (M, repeat each S) {
     self.query = query
     self.query.request.description.joins.append(join)
@@ -132,7 +132,7 @@ public struct JoinedModels<M: Model, Element, each S: JoinedSide>: Results {
     return changed { $0.query = $0.query.matching(condition) }
   }
 
-  /// Sorts; a second call sorts among equals. Ties come as those of ``Query/order(by:)``.
+  /// Sorts; a second call sorts among equals. Ties come as those of ``ModelQuery/order(by:)``.
   ///
   ///     joined.order { flight, airline in (airline.name.descending, flight.number) }
   ///
@@ -207,7 +207,7 @@ private struct JoinedSides<each S: JoinedSide> {
   private func other<T: JoinedSide>(_ side: T.Type, _ index: inout Int) throws -> T {
     defer { index += 1 }
     let binding = bindings[index]
-    return try T.joined(
+    return try T._joined(
       try run.records.lendJoined(index) { key, record in
         try T.JoinedModel.schema.decode(record, key: key, binding)
       })
@@ -220,7 +220,7 @@ private struct JoinedSides<each S: JoinedSide> {
   }
 }
 
-extension Query {
+extension ModelQuery {
   /// Joins models of two types that have the same value.
   ///
   /// - Parameters:

@@ -104,14 +104,14 @@ extension Snapshot {
       else {
         return try schema.decode(header, version, key: key, binding)[keyPath: property]
       }
-      do { return try V.read(record.extracting(range), depth: 0) } catch {
+      do { return try V.readStored(record.extracting(range), depth: 0) } catch {
         throw key.stored.lend { schema.core.located(error, $0, index) }
       }
     }
   }
 }
 
-extension Schema {
+extension ModelSchema {
   /// The model that a node's version is.
   func decode(
     _ header: NodeHeader, _ version: RawSpan, key: Cambium.Key, _ binding: Binding

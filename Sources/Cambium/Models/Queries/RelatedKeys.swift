@@ -17,7 +17,7 @@ struct RelationCounts: Equatable, Sendable {
 final class RelatedKeys {
   /// One step of the path: a collection, and the property that is read from its records.
   private struct Step {
-    let collection: Path
+    let collection: NodePath
     let values: QueryPaths
   }
 
@@ -28,7 +28,7 @@ final class RelatedKeys {
   /// The keys by record, in order.
   private var keys: [[[UInt8]]] = []
 
-  init(_ path: PropertyPath, from collection: Path, _ run: QueryRun) throws {
+  init(_ path: PropertyPath, from collection: NodePath, _ run: QueryRun) throws {
     records = run.records
     snapshot = run.records.snapshot
     let resolved = try records.scope(of: collection).resolve(path)
@@ -44,7 +44,7 @@ final class RelatedKeys {
   }
 
   private static func step(
-    _ property: String?, _ place: Path, _ records: QueryRecords
+    _ property: String?, _ place: NodePath, _ records: QueryRecords
   ) throws -> Step {
     Step(
       collection: place,

@@ -90,7 +90,7 @@ extension QueryDescription {
   var isLimited: Bool { limit != nil || offset > 0 }
 }
 
-extension Query {
+extension ModelQuery {
   /// Only some properties of the models that answer.
   ///
   /// - Parameter properties: The properties, also through references: `\.origin.name`.

@@ -8,22 +8,22 @@
 /// They are asked about every change of a record of the model in the app that declares it,
 /// whichever call makes it: of whole models, of one property, by path and with ``DynamicRecord``,
 /// by delete rules that take a model or a reference away with another one, by undo and
-/// ``Transaction/restore(_:removedAt:)``. The rules of the schema are, too. A change that comes by
-/// another way than `update(_:_:)` calls them with the model as it would be; what they change of it
-/// is stored with it. A record that is restored, or moved to where the model is stored, is there
-/// already when they are asked. A hook may write to other models, whose hooks are asked in turn, at
-/// most 32 deep; what it writes to its own model is not asked about again.
+/// ``Database/Transaction/restore(_:removedAt:)``. The rules of the schema are, too. A change that
+/// comes by another way than `update(_:_:)` calls them with the model as it would be; what they
+/// change of it is stored with it. A record that is restored, or moved to where the model is
+/// stored, is there already when they are asked. A hook may write to other models, whose hooks are
+/// asked in turn, at most 32 deep; what it writes to its own model is not asked about again.
 ///
 /// They are not asked by a ``Migration``, whose records are of an older form, by erasure, by
 /// restoring a backup, nor in another process, unless its app declares the model, too. A record
 /// that cannot be read as the model can be deleted, and replaced by one that can.
 public protocol LifecycleModel: Model {
   /// Before it is inserted.
-  mutating func willInsert(in transaction: borrowing Transaction) throws
+  mutating func willInsert(in transaction: borrowing Database.Transaction) throws
   /// Before it is changed; `self` is what it is to become.
-  mutating func willUpdate(from old: Self, in transaction: borrowing Transaction) throws
+  mutating func willUpdate(from old: Self, in transaction: borrowing Database.Transaction) throws
   /// Before it is deleted.
-  func willDelete(in transaction: borrowing Transaction) throws
+  func willDelete(in transaction: borrowing Database.Transaction) throws
   /// After the transaction that inserted it is durable.
   func didInsert()
   /// After the transaction that changed it is durable.
@@ -34,11 +34,13 @@ public protocol LifecycleModel: Model {
 
 extension LifecycleModel {
   /// Does nothing.
-  public mutating func willInsert(in transaction: borrowing Transaction) throws {}
+  public mutating func willInsert(in transaction: borrowing Database.Transaction) throws {}
   /// Does nothing.
-  public mutating func willUpdate(from old: Self, in transaction: borrowing Transaction) throws {}
+  public mutating func willUpdate(from old: Self, in transaction: borrowing Database.Transaction)
+    throws
+  {}
   /// Does nothing.
-  public func willDelete(in transaction: borrowing Transaction) throws {}
+  public func willDelete(in transaction: borrowing Database.Transaction) throws {}
   /// Does nothing.
   public func didInsert() {}
   /// Does nothing.
@@ -50,17 +52,19 @@ extension LifecycleModel {
 /// The calls of a ``LifecycleModel``, looked up once per type: a model without them pays nothing.
 struct ModelHooks<M: Model>: Sendable {
   /// Called before a change; it may change what will be stored.
-  let will: @Sendable (_ new: inout M?, _ old: M?, borrowing Transaction) throws -> Void
+  let will: @Sendable (_ new: inout M?, _ old: M?, borrowing Database.Transaction) throws -> Void
   /// Called after a commit.
   let did: @Sendable (_ new: M?, _ old: M?) -> Void
 
-  func willStore(_ model: inout M, from old: M?, _ transaction: borrowing Transaction) throws {
+  func willStore(_ model: inout M, from old: M?, _ transaction: borrowing Database.Transaction)
+    throws
+  {
     var new: M? = model
     try will(&new, old, transaction)
     if let new { model = new }
   }
 
-  func willDelete(_ old: M, _ transaction: borrowing Transaction) throws {
+  func willDelete(_ old: M, _ transaction: borrowing Database.Transaction) throws {
     var new: M?
     try will(&new, old, transaction)
   }

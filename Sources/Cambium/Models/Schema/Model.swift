@@ -8,7 +8,7 @@ import FoundationEssentials
 ///       var number = 0
 ///       var scheduled = Date.distantPast
 ///
-///       static let schema = Schema<Flight>("flights") {
+///       static let schema = ModelSchema<Flight>("flights") {
 ///         Property(\.number).validated("must be positive") { $0 > 0 }
 ///         Index(\.carrier, \.scheduled.descending)
 ///       }
@@ -34,7 +34,7 @@ where ID == ModelID<Self>, JoinedModel == Self {
   init()
 
   /// The properties that are stored, under which names, and the rules that hold for them.
-  static var schema: Schema<Self> { get }
+  static var schema: ModelSchema<Self> { get }
 }
 
 extension Model {

@@ -24,7 +24,7 @@ extension RunningTransaction {
   }
 }
 
-extension Schema {
+extension ModelSchema {
   /// The guard that asks the schema's code about changes; nil where there is nothing to ask.
   static func guardian(
     _ items: [SchemaItem<M>], _ hooks: ModelHooks<M>?, isUnion: Bool
@@ -37,7 +37,7 @@ extension Schema {
   }
 
   private func ask(
-    _ change: GuardedChange, _ transaction: borrowing Transaction
+    _ change: GuardedChange, _ transaction: borrowing Database.Transaction
   ) throws -> [Operation.PropertyUpdate] {
     let binding = try transaction.running.binding(core)
     let key = change.path.last?.stored ?? []
@@ -68,7 +68,8 @@ extension Schema {
   ///
   /// - Returns: The updates that hooks and conditions have made to the properties.
   private func check(
-    _ model: inout M, _ found: M, _ change: GuardedChange, _ transaction: borrowing Transaction
+    _ model: inout M, _ found: M, _ change: GuardedChange,
+    _ transaction: borrowing Database.Transaction
   ) throws -> [Operation.PropertyUpdate] {
     let running = transaction.running
     func updates() throws -> [Operation.PropertyUpdate] {

@@ -1,37 +1,37 @@
 import FoundationEssentials
 
 /// A key that identifies a model among its kind: a time-ordered `UUID`, unless the model says
-/// `typealias Key = String` or `Int`.
+/// `typealias Key = String` or `Int`. There are no others; the requirements are not for apps.
 public protocol ModelKey: PropertyValue, Hashable {
   /// Not given yet: an insert makes one, or refuses.
-  static var unassigned: Self { get }
+  static var _unassigned: Self { get }
   /// The kind of key in the collection's declaration.
-  static var keyType: CollectionDefinition.KeyType { get }
+  static var _keyType: CollectionDefinition.KeyType { get }
   /// A fresh one, for kinds that can be made without looking at the database.
-  static func generated() -> Self?
+  static func _generated() -> Self?
   /// The key as the tree has it.
   ///
   /// - Throws: ``DatabaseError/badKey(_:reason:)`` for what no key can be.
-  func treeKey() throws -> Cambium.Key
+  func _treeKey() throws -> Cambium.Key
   /// Reads the tree's key, or gives nil for one of another kind.
-  init?(treeKey: Cambium.Key)
+  init?(_treeKey treeKey: Cambium.Key)
 }
 
 extension UUID: ModelKey {
   /// All zeros.
-  public static var unassigned: UUID {
+  public static var _unassigned: UUID {
     UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
   }
   /// ``CollectionDefinition/KeyType/uuid``.
-  public static var keyType: CollectionDefinition.KeyType { .uuid }
+  public static var _keyType: CollectionDefinition.KeyType { .uuid }
   /// A UUID of version 7, which sorts behind those made before.
   ///
   /// - Complexity: about 0.3 µs.
-  public static func generated() -> UUID? { UniqueIdentifiers.shared.next() }
+  public static func _generated() -> UUID? { UniqueIdentifiers.shared.next() }
   /// Itself.
-  public func treeKey() -> Cambium.Key { .uuid(self) }
+  public func _treeKey() -> Cambium.Key { .uuid(self) }
   /// Takes a UUID.
-  public init?(treeKey: Cambium.Key) {
+  public init?(_treeKey treeKey: Cambium.Key) {
     guard case .uuid(let value) = treeKey else { return nil }
     self = value
   }
@@ -39,28 +39,28 @@ extension UUID: ModelKey {
 
 extension String: ModelKey {
   /// The empty text.
-  public static var unassigned: String { "" }
+  public static var _unassigned: String { "" }
   /// ``CollectionDefinition/KeyType/string``.
-  public static var keyType: CollectionDefinition.KeyType { .string }
+  public static var _keyType: CollectionDefinition.KeyType { .string }
   /// None: the app knows its natural keys.
-  public static func generated() -> String? { nil }
+  public static func _generated() -> String? { nil }
   /// The key that the text reads as: `42` is an integer in the tree, and equal texts are one key.
-  public func treeKey() throws -> Cambium.Key { try Cambium.Key(Cambium.Key.composed(self)) }
+  public func _treeKey() throws -> Cambium.Key { try Cambium.Key(Cambium.Key.composed(self)) }
   /// Takes any key, as text.
-  public init?(treeKey: Cambium.Key) { self = treeKey.description }
+  public init?(_treeKey treeKey: Cambium.Key) { self = treeKey.description }
 }
 
 extension Int: ModelKey {
   /// The least integer, so that 0 is a key like any other.
-  public static var unassigned: Int { .min }
+  public static var _unassigned: Int { .min }
   /// ``CollectionDefinition/KeyType/integer``.
-  public static var keyType: CollectionDefinition.KeyType { .integer }
+  public static var _keyType: CollectionDefinition.KeyType { .integer }
   /// None: `insert(_:)` takes the one behind the greatest that there ever was.
-  public static func generated() -> Int? { nil }
+  public static func _generated() -> Int? { nil }
   /// Itself.
-  public func treeKey() -> Cambium.Key { .integer(Int64(self)) }
+  public func _treeKey() -> Cambium.Key { .integer(Int64(self)) }
   /// Takes an integer.
-  public init?(treeKey: Cambium.Key) {
+  public init?(_treeKey treeKey: Cambium.Key) {
     guard case .integer(let value) = treeKey else { return nil }
     self.init(exactly: value)
   }
@@ -75,7 +75,7 @@ public struct ModelID<M: Model>: Hashable, Sendable {
 
   /// Not given yet.
   @inlinable
-  public init() { key = .unassigned }
+  public init() { key = ._unassigned }
 
   /// Takes a key.
   @inlinable
@@ -83,13 +83,13 @@ public struct ModelID<M: Model>: Hashable, Sendable {
 
   /// True if there is a key.
   @inlinable
-  public var isAssigned: Bool { key != .unassigned }
+  public var isAssigned: Bool { key != ._unassigned }
 
   /// The path under which the model is stored.
   ///
   /// - Throws: ``DatabaseError/badKey(_:reason:)`` for what no key can be,
   ///   ``DatabaseError/misuse(reason:)`` for an id without a key.
-  public var path: Path {
+  public var path: NodePath {
     get throws { try M.schema.core.path(of: self) }
   }
 }
@@ -109,12 +109,12 @@ extension ModelID {
     if identifiers !== UniqueIdentifiers.shared, let key = identifiers.next() as? M.Key {
       return ModelID(key)
     }
-    if let key = M.Key.generated() { return ModelID(key) }
-    guard M.Key.keyType == .integer else {
+    if let key = M.Key._generated() { return ModelID(key) }
+    guard M.Key._keyType == .integer else {
       throw ValidationError(causes: [ValidationError(property: "id", "is required")])
     }
     let last = max(try last() ?? 0, 0)
-    guard last < .max, let key = M.Key(treeKey: .integer(last + 1)) else {
+    guard last < .max, let key = M.Key(_treeKey: .integer(last + 1)) else {
       throw DatabaseError.misuse(reason: "no integer is left for the id of a \(M.self)")
     }
     return ModelID(key)
@@ -135,14 +135,14 @@ extension ModelID: PropertyValue {
     return isAssigned ? key.storedValue : .null
   }
   /// True if there is no key.
-  public var isAbsent: Bool { !isAssigned }
+  public var _isAbsent: Bool { !isAssigned }
 
   /// Takes a plain key. A text that reads as a number is one as a key of the tree, and comes as
   /// such where ids are selected or grouped by.
   public init(storedValue: Value) throws {
     do { self.init(try M.Key(storedValue: storedValue)) } catch {
       if case .string = storedValue { throw error }
-      guard let key = StoredKey.key(naming: storedValue).flatMap({ M.Key(treeKey: $0) }) else {
+      guard let key = StoredKey.key(naming: storedValue).flatMap({ M.Key(_treeKey: $0) }) else {
         throw error
       }
       self.init(key)
@@ -152,16 +152,16 @@ extension ModelID: PropertyValue {
 
 extension ModelID: DictionaryKey {
   /// ``PropertyType/keyed(by:_:)`` the model's collection.
-  public static func propertyType(of values: PropertyType) -> PropertyType {
+  public static func _propertyType(of values: PropertyType) -> PropertyType {
     .keyed(by: M.schema.core.path, values)
   }
 
   /// The key's text.
-  public var keyText: String { (try? key.treeKey().description) ?? "" }
+  public var _keyText: String { (try? key._treeKey().description) ?? "" }
 
   /// Reads a key's text.
-  public init(keyText: String) throws {
-    guard let key = M.Key(treeKey: try Cambium.Key(keyText)) else {
+  public init(_keyText keyText: String) throws {
+    guard let key = M.Key(_treeKey: try Cambium.Key(keyText)) else {
       throw ValueMismatch(reason: "the key '\(keyText)' is no \(M.Key.self)")
     }
     self.init(key)

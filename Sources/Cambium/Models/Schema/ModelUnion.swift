@@ -13,14 +13,14 @@
 ///       static let cases = ModelCases<Vehicle>(
 ///         ModelCase("car", Vehicle.car) { if case .car(let car) = $0 { car } else { nil } },
 ///         ModelCase("truck", Vehicle.truck) { if case .truck(let it) = $0 { it } else { nil } })
-///       static let schema = Schema<Vehicle>(union: "vehicles") { Index(\.type) }
+///       static let schema = ModelSchema<Vehicle>(union: "vehicles") { Index(\.type) }
 ///     }
 ///
 ///     struct Car: Model {
 ///       var id = ID()
 ///       var wheels = 4
 ///       var doors = 2
-///       static let schema = Schema<Car>(caseOf: Vehicle.self) { Index(\.wheels) }
+///       static let schema = ModelSchema<Car>(caseOf: Vehicle.self) { Index(\.wheels) }
 ///     }
 ///
 /// Each struct is a model of its own: `database.query(Car.self)` asks about cars only, and a

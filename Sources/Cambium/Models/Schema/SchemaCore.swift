@@ -11,7 +11,7 @@ import Synchronization
 final class SchemaCore: Sendable {
   /// The collection's path as it was given.
   let name: String
-  let path: Path
+  let path: NodePath
   let typeName: String
   let keyType: CollectionDefinition.KeyType
   let idForm: Form
@@ -63,7 +63,7 @@ final class SchemaCore: Sendable {
     )
     var problem = draft.problem
     do {
-      path = try Path(draft.name)
+      path = try NodePath(draft.name)
       if path.isRoot { problem = problem ?? "\(draft.typeName) needs the name of its collection" }
     } catch {
       path = .root
@@ -130,7 +130,7 @@ final class SchemaCore: Sendable {
   }
 
   /// The path under which a model is stored.
-  func path<M: Model>(of id: ModelID<M>) throws -> Path { path.appending(try treeKey(of: id)) }
+  func path<M: Model>(of id: ModelID<M>) throws -> NodePath { path.appending(try treeKey(of: id)) }
 
   /// A model's key in the tree.
   func treeKey<M: Model>(of id: ModelID<M>) throws -> Key {
@@ -138,7 +138,7 @@ final class SchemaCore: Sendable {
     guard id.isAssigned else {
       throw DatabaseError.misuse(reason: "the id of this \(typeName) is not assigned yet")
     }
-    return try id.key.treeKey()
+    return try id.key._treeKey()
   }
 }
 

@@ -113,15 +113,15 @@ extension Condition {
   }
 }
 
-/// A result that the database keeps up to date; a line of a ``Schema``.
-public struct View<M: Model>: SchemaPart, Refinable, Sendable {
+/// A result that the database keeps up to date; a line of a ``ModelSchema``.
+public struct MaterializedView<M: Model>: SchemaPart, Refinable, Sendable {
   fileprivate let content: @Sendable () throws -> ViewDefinition.Content
   fileprivate var condition: (@Sendable () -> Condition)?
 
   /// Only records that pass count.
   public func `where`(
     @ConditionBuilder _ condition: @escaping @Sendable (Fields<M>) -> Condition
-  ) -> View {
+  ) -> MaterializedView {
     changed { $0.condition = { condition(Fields<M>()) } }
   }
 
@@ -153,40 +153,48 @@ extension CollectionDefinition {
 /// Keeps how many records there are for each combination of values.
 public func Count<M: Model, each K: PropertyTerm>(
   by keys: repeat @escaping @Sendable (Fields<M>) -> each K
-) -> View<M> {
-  View(content: { .groups(by: try names(repeat each keys), [.count]) })
+) -> MaterializedView<M> {
+  MaterializedView(content: { .groups(by: try names(repeat each keys), [.count]) })
 }
 
 /// Keeps the sum of a property, with the count, for each combination of values.
 public func Sum<M: Model, V: PropertyValue, each K: PropertyTerm>(
   _ property: @escaping @Sendable (Fields<M>) -> Operand<V>,
   by keys: repeat @escaping @Sendable (Fields<M>) -> each K
-) -> View<M> {
-  View(content: { .groups(by: try names(repeat each keys), [.count, .sum(try name(property))]) })
+) -> MaterializedView<M> {
+  MaterializedView(content: {
+    .groups(by: try names(repeat each keys), [.count, .sum(try name(property))])
+  })
 }
 
 /// Keeps the mean of a property, with count and sum, for each combination of values.
 public func Average<M: Model, V: PropertyValue, each K: PropertyTerm>(
   _ property: @escaping @Sendable (Fields<M>) -> Operand<V>,
   by keys: repeat @escaping @Sendable (Fields<M>) -> each K
-) -> View<M> {
-  View(content: { .groups(by: try names(repeat each keys), [.average(try name(property))]) })
+) -> MaterializedView<M> {
+  MaterializedView(content: {
+    .groups(by: try names(repeat each keys), [.average(try name(property))])
+  })
 }
 
 /// Keeps the least value of a property for each combination of values.
 public func Minimum<M: Model, V: PropertyValue, each K: PropertyTerm>(
   _ property: @escaping @Sendable (Fields<M>) -> Operand<V>,
   by keys: repeat @escaping @Sendable (Fields<M>) -> each K
-) -> View<M> {
-  View(content: { .groups(by: try names(repeat each keys), [.minimum(try name(property))]) })
+) -> MaterializedView<M> {
+  MaterializedView(content: {
+    .groups(by: try names(repeat each keys), [.minimum(try name(property))])
+  })
 }
 
 /// Keeps the greatest value of a property for each combination of values.
 public func Maximum<M: Model, V: PropertyValue, each K: PropertyTerm>(
   _ property: @escaping @Sendable (Fields<M>) -> Operand<V>,
   by keys: repeat @escaping @Sendable (Fields<M>) -> each K
-) -> View<M> {
-  View(content: { .groups(by: try names(repeat each keys), [.maximum(try name(property))]) })
+) -> MaterializedView<M> {
+  MaterializedView(content: {
+    .groups(by: try names(repeat each keys), [.maximum(try name(property))])
+  })
 }
 
 /// Keeps the records in order, for each combination of values, so that the first are found at once.
@@ -207,8 +215,8 @@ public func Top<M: Model, T: OrderTerm, each U: OrderTerm, each K: PropertyTerm>
   _ term: @escaping @Sendable (Fields<M>) -> T,
   _ others: repeat @escaping @Sendable (Fields<M>) -> each U,
   by keys: repeat @escaping @Sendable (Fields<M>) -> each K
-) -> View<M> {
-  View(content: {
+) -> MaterializedView<M> {
+  MaterializedView(content: {
     let orderings =
       [term(Fields<M>()).ordering] + Fields<M>.orderings(repeat (each others)(Fields<M>()))
     let terms = try orderings.map { try $0.indexTerm(of: "\(M.self)") }
@@ -224,8 +232,8 @@ public func Top<M: Model, T: OrderTerm, each U: OrderTerm, each K: PropertyTerm>
 /// - Returns: The line.
 public func TextIndex<M: Model, each T: PropertyTerm>(
   _ properties: repeat @escaping @Sendable (Fields<M>) -> each T, language: String? = nil
-) -> View<M> {
-  View(content: { .text(try names(repeat each properties), language: language) })
+) -> MaterializedView<M> {
+  MaterializedView(content: { .text(try names(repeat each properties), language: language) })
 }
 
 private func name<M: Model, V: PropertyValue>(

@@ -1,7 +1,7 @@
 // Schemas of models that share a collection: the enum's, and those of its cases. The collection's
 // declaration is put together from all of them, whichever is asked for.
 
-extension Schema where M: ModelUnion {
+extension ModelSchema where M: ModelUnion {
   /// The schema of an enum of models.
   ///
   /// - Parameters:
@@ -13,7 +13,7 @@ extension Schema where M: ModelUnion {
     union collection: String, discriminator: String = "type", version: Int = 1,
     @SchemaBuilder<M> _ parts: () -> [SchemaItem<M>] = { [] }
   ) {
-    var draft = Schema.draft(collection)
+    var draft = ModelSchema.draft(collection)
     draft.idOffset = 0
     draft.discriminator = discriminator
     draft.cases = M.cases.all.map(\.core)
@@ -36,7 +36,7 @@ extension Schema where M: ModelUnion {
   }
 }
 
-extension Schema {
+extension ModelSchema {
   /// The schema of a case of an enum of models, in the enum's collection.
   ///
   /// - Parameters:
@@ -46,7 +46,7 @@ extension Schema {
     caseOf union: U.Type, @SchemaBuilder<M> _ parts: () -> [SchemaItem<M>] = { [] }
   ) where U.Key == M.Key {
     let template = M()
-    var draft = Schema.draft(U.schema.core.name, of: template)
+    var draft = ModelSchema.draft(U.schema.core.name, of: template)
     draft.discriminator = U.schema.core.discriminator
     draft.owner = { U.schema.core }
     if let own = U.cases.all.first(where: { $0.type == ObjectIdentifier(M.self) }) {

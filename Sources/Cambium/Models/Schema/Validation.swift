@@ -1,4 +1,4 @@
-/// A rule about a model as a whole, checked by the app's code; a line of a ``Schema``.
+/// A rule about a model as a whole, checked by the app's code; a line of a ``ModelSchema``.
 ///
 ///     Rule("must arrive after it departs") { $0.arrival > $0.departure }
 public struct Rule<M: Model>: SchemaPart, Sendable {
@@ -85,7 +85,7 @@ struct ModelCondition<M: Model>: Sendable {
   }
 }
 
-extension Schema {
+extension ModelSchema {
   /// Makes the properties initial that are not stored of a model like this.
   func settle(_ model: inout M) {
     for condition in conditions { condition.settle(&model, template) }

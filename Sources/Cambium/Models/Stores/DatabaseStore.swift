@@ -55,7 +55,7 @@ public struct DatabaseStore: ModelStore {
   }
 }
 
-extension Transaction {
+extension Database.Transaction {
   /// Inserts a model.
   ///
   /// - Returns: The model as it is stored.
@@ -72,7 +72,7 @@ extension Transaction {
 
 extension Database {
   /// The query that a listing describes.
-  func query<M: Model>(_ listing: Listing<M>) -> Query<M> {
+  func query<M: Model>(_ listing: Listing<M>) -> ModelQuery<M> {
     var query = query(M.self)
     if let condition = listing.condition { query = query.matching(condition) }
     query.request.description.orderings = listing.orderings

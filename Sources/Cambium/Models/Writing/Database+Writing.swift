@@ -5,7 +5,7 @@
 // share one flush. So many tasks that each write a single model are about as fast as a bulk.
 
 extension Database {
-  /// Inserts a model in a transaction of its own; see `insert(_:)` of ``Transaction``.
+  /// Inserts a model in a transaction of its own; see `insert(_:)` of ``Database/Transaction``.
   ///
   /// - Parameters:
   ///   - model: The model; without an id it gets one.
@@ -37,7 +37,8 @@ extension Database {
     try await write(metadata: metadata, actor: actor) { try $0.insert(model) }
   }
 
-  /// Inserts or changes a model in a transaction of its own; see `upsert(_:)` of ``Transaction``.
+  /// Inserts or changes a model in a transaction of its own; see `upsert(_:)` of
+  /// ``Database/Transaction``.
   ///
   /// - Parameters:
   ///   - model: The model to store.
@@ -69,7 +70,7 @@ extension Database {
     try await write(metadata: metadata, actor: actor) { try $0.upsert(model) }
   }
 
-  /// Changes a model in a transaction of its own; see `update(_:_:)` of ``Transaction``.
+  /// Changes a model in a transaction of its own; see `update(_:_:)` of ``Database/Transaction``.
   ///
   /// - Parameters:
   ///   - id: The model's id.
@@ -107,7 +108,7 @@ extension Database {
     try await write(metadata: metadata, actor: actor) { try $0.update(id, body) }
   }
 
-  /// Deletes a model in a transaction of its own; see `delete(_:)` of ``Transaction``.
+  /// Deletes a model in a transaction of its own; see `delete(_:)` of ``Database/Transaction``.
   ///
   /// - Parameters:
   ///   - id: The model's id.

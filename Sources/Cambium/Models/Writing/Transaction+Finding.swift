@@ -1,6 +1,6 @@
 // Finding a model by what it is, or making it.
 
-extension Transaction {
+extension Database.Transaction {
   /// The first model that answers a query; where there is none, the one that `make` makes is
   /// inserted.
   ///
@@ -18,7 +18,7 @@ extension Transaction {
   /// - Throws: As the query and `insert(_:)`; ``DatabaseError/misuse(reason:)`` where the query
   ///   does not find what was made, so that it would be made again and again.
   @discardableResult
-  public func findOrCreate<M: Model>(_ query: Query<M>, _ make: () throws -> M) throws -> M {
+  public func findOrCreate<M: Model>(_ query: ModelQuery<M>, _ make: () throws -> M) throws -> M {
     let query = query.pinned(to: try readingSnapshot())
     if let model = try query.first() { return model }
     let id = try insert(try make())

@@ -1,6 +1,6 @@
 // Sets and dictionaries of models, changed without reading the model; see the same calls on paths.
 
-extension Transaction {
+extension Database.Transaction {
   // MARK: Sets
 
   /// Puts an element into a set, if it is not in it, without reading the set.
@@ -52,7 +52,7 @@ extension Transaction {
     _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable, _ key: Key, to value: Entry
   ) throws where V.Base == [Key: Entry] {
     try change(id, property) { _ in
-      .setEntry(key: key.keyText, try running.modelBuffers.encoder.stored(value))
+      .setEntry(key: key._keyText, try running.modelBuffers.encoder.stored(value))
     }
   }
 
@@ -66,7 +66,7 @@ extension Transaction {
   public func removeValue<M: Model, V: PropertyValue, Key: DictionaryKey, Entry: PropertyValue>(
     forKey key: Key, from id: ModelID<M>, _ property: KeyPath<M, V> & Sendable
   ) throws where V.Base == [Key: Entry] {
-    try change(id, property) { _ in .setEntry(key: key.keyText, nil) }
+    try change(id, property) { _ in .setEntry(key: key._keyText, nil) }
   }
 
   /// Adds to the number under a key of a dictionary without reading it; what is absent counts as
@@ -85,7 +85,7 @@ extension Transaction {
     _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable, _ key: Key, by step: Entry
   ) throws where V.Base == [Key: Entry], Entry: Numeric {
     try change(id, property) { _ in
-      .incrementEntry(key: key.keyText, by: try running.modelBuffers.encoder.stored(step))
+      .incrementEntry(key: key._keyText, by: try running.modelBuffers.encoder.stored(step))
     }
   }
 }

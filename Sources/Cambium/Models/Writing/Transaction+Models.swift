@@ -1,6 +1,6 @@
 // Writing models. Every call checks first and logs then, so one that throws has logged nothing.
 
-extension Transaction {
+extension Database.Transaction {
   // MARK: Upserting
 
   /// Inserts a model, or changes the one that has its id to be the same; only what differs is
@@ -90,7 +90,7 @@ extension Transaction {
 
   /// Removes the values under former names of properties that are now stored under their own.
   func leavingFormerNames(
-    _ updates: [Operation.PropertyUpdate], _ path: Path, _ binding: Binding
+    _ updates: [Operation.PropertyUpdate], _ path: NodePath, _ binding: Binding
   ) throws -> [Operation.PropertyUpdate] {
     if binding.former.isEmpty { return [] }
     let changed = Set(updates.map(\.name))
@@ -206,7 +206,7 @@ public enum Upsert: Hashable, Sendable {
   case unchanged
 }
 
-/// The outcome of an ``Transaction/upsert(contentsOf:)``, as the ids of the models.
+/// The outcome of an ``Database/Transaction/upsert(contentsOf:)``, as the ids of the models.
 public struct Upserts<M: Model>: Hashable, Sendable {
   /// The ids of the models that were not there.
   public var inserted: [ModelID<M>] = []

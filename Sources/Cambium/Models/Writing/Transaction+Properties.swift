@@ -2,7 +2,7 @@
 // writers who both add lose nothing. Rules in code that are about the property, or about the model
 // as a whole, are checked on what comes out, and take the change back.
 
-extension Transaction {
+extension Database.Transaction {
   /// Sets a property without reading the model.
   ///
   /// - Parameters:
@@ -111,7 +111,7 @@ extension Transaction {
   /// Changes a property in place; `change` is given its path.
   func change<M: Model, V: PropertyValue>(
     _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable,
-    _ change: (Path) throws -> ValueChange<[UInt8]>
+    _ change: (NodePath) throws -> ValueChange<[UInt8]>
   ) throws {
     let offset = try place(of: property)
     try checked(id, property, offset) {
@@ -134,7 +134,7 @@ extension Transaction {
   /// Where the model is stored, and the property's name there.
   func target<M: Model>(
     _ id: ModelID<M>, _ offset: Int
-  ) throws -> (Path, NameID) {
+  ) throws -> (NodePath, NameID) {
     let core = M.schema.core
     guard let index = core.index(at: offset) else {
       throw DatabaseError.misuse(reason: "the id of a \(M.self) cannot be changed")

@@ -17,7 +17,7 @@ extension DynamicRecord {
   }
 }
 
-extension Transaction {
+extension Database.Transaction {
   /// Inserts a record.
   ///
   /// - Throws: ``DatabaseError/exists(_:reason:)`` where its place is taken; otherwise as
@@ -54,7 +54,8 @@ extension Transaction {
   /// - Throws: ``DatabaseError/notFound(_:reason:)`` where there is no record, what `body` throws;
   ///   otherwise as ``set(_:to:)``.
   @discardableResult
-  public func update(_ path: Path, _ body: (inout DynamicRecord) throws -> Void) throws -> Bool {
+  public func update(_ path: NodePath, _ body: (inout DynamicRecord) throws -> Void) throws -> Bool
+  {
     guard let old = try self[path].record else {
       throw DatabaseError.notFound(path, reason: "there is no record")
     }

@@ -1,15 +1,15 @@
 // Changes of models in a batch.
 
 extension WriteBatch {
-  /// Inserts a model, or changes the one that has its id, as `upsert(_:)` of ``Transaction`` does.
-  /// One without an id gets one whenever the batch is applied.
+  /// Inserts a model, or changes the one that has its id, as `upsert(_:)` of
+  /// ``Database/Transaction`` does. One without an id gets one whenever the batch is applied.
   ///
   /// - Throws: ``DatabaseError/badKey(_:reason:)`` for an id that no key can be.
   public mutating func upsert<M: Model>(_ model: M) throws {
     add(.sets, model.id.isAssigned ? try model.id.path : nil) { tx in _ = try tx.upsert(model) }
   }
 
-  /// Sets a property of a model, as `set(_:_:to:)` of ``Transaction`` does.
+  /// Sets a property of a model, as `set(_:_:to:)` of ``Database/Transaction`` does.
   ///
   /// - Throws: ``DatabaseError/misuse(reason:)`` for what is no stored `var`.
   public mutating func set<M: Model, V: PropertyValue>(
@@ -20,7 +20,7 @@ extension WriteBatch {
     }
   }
 
-  /// Adds to a number of a model, as `increment(_:_:by:)` of ``Transaction`` does.
+  /// Adds to a number of a model, as `increment(_:_:by:)` of ``Database/Transaction`` does.
   ///
   /// - Throws: ``DatabaseError/misuse(reason:)`` for what is no stored `var`.
   public mutating func increment<M: Model, V: PropertyValue>(
@@ -31,7 +31,8 @@ extension WriteBatch {
     }
   }
 
-  /// Puts an element into a set of a model, as `insert(_:into:_:)` of ``Transaction`` does.
+  /// Puts an element into a set of a model, as `insert(_:into:_:)` of ``Database/Transaction``
+  /// does.
   ///
   /// - Throws: ``DatabaseError/misuse(reason:)`` for what is no stored `var`.
   public mutating func insert<M: Model, V: PropertyValue, Element: PropertyValue>(
@@ -42,7 +43,7 @@ extension WriteBatch {
     }
   }
 
-  /// Deletes a model, if there is one, as `delete(_:)` of ``Transaction`` does.
+  /// Deletes a model, if there is one, as `delete(_:)` of ``Database/Transaction`` does.
   ///
   /// - Throws: ``DatabaseError/misuse(reason:)`` for an id that is not assigned.
   public mutating func delete<M: Model>(_ id: ModelID<M>) throws {

@@ -63,7 +63,7 @@ struct Semijoin {
   }
 
   /// The cost of asking the other collection once.
-  private func costOfAsking(_ collection: Path, _ test: Condition.Test) throws -> Double {
+  private func costOfAsking(_ collection: NodePath, _ test: Condition.Test) throws -> Double {
     let description = QueryDescription(collection, where: Condition(test))
     return try QueryPlanner(description, planner.records).estimatedCost()
   }
@@ -75,7 +75,7 @@ struct Semijoin {
   }
 
   /// The keys of the records that pass, or nil where there are too many.
-  private func keys(_ collection: Path, _ test: Condition.Test) throws -> [Value]? {
+  private func keys(_ collection: NodePath, _ test: Condition.Test) throws -> [Value]? {
     let run = try QueryRun(
       QueryDescription(collection, where: Condition(test)), planner.records)
     var keys: [Value] = []
@@ -89,7 +89,7 @@ struct Semijoin {
   // MARK: To-many
 
   private func inverse(
-    _ collection: Path, _ property: String, _ quantifier: Condition.Quantifier,
+    _ collection: NodePath, _ property: String, _ quantifier: Condition.Quantifier,
     _ inner: Condition.Test, _ count: Int, _ words: inout [String]
   ) throws -> Condition.Test? {
     let far = try planner.records.presentCount(collection)
@@ -115,7 +115,7 @@ struct Semijoin {
 
   /// The keys that records which pass refer to, each once; nil where there are too many.
   private func referredKeys(
-    _ collection: Path, _ property: String, _ test: Condition.Test
+    _ collection: NodePath, _ property: String, _ test: Condition.Test
   ) throws -> [Value]? {
     let values = try QueryPaths([PropertyPath(property)], in: planner.records.scope(of: collection))
     let run = try QueryRun(

@@ -8,8 +8,9 @@
 ///     for group in try counts.fetch() { print(try group["count", as: Int.self]) }
 ///
 /// Nothing is read until a result is asked for. A query of a ``Database`` then looks at its newest
-/// moment; one of a ``Snapshot`` or a ``Transaction`` stays with that. Where the type is known,
-/// ``Query`` is the better face, and takes conditions as text, too: ``Query/matching(_:)``.
+/// moment; one of a ``Snapshot`` or a ``Database/Transaction`` stays with that. Where the type is
+/// known, ``ModelQuery`` is the better face, and takes conditions as text, too:
+/// ``ModelQuery/matching(_:)``.
 ///
 /// Threads: any, except for a query of a transaction, which stays on the transaction's.
 ///
@@ -41,7 +42,7 @@ public struct DynamicQuery: Results {
   }
 
   /// The collection that is asked.
-  public var collection: Path { request.description.collection }
+  public var collection: NodePath { request.description.collection }
 
   /// True if results are whole records, and not values that were selected, or aggregates.
   package var isOfRecords: Bool { request.description.isOfRecords }

@@ -10,13 +10,13 @@ extension QueryRun {
       let defaults = records.catalog.collections[collection]?.declaredDefaults(
         asOf: records.snapshot.moment)
       return try forEach { key, record in
-        let values = try Record(stored: record, records.catalog)
+        let values = try ValueMap(stored: record, records.catalog)
         return try body(DynamicRecord(collection.appending(try Key(key)), values, defaults))
       }
     }
     let names = columns
-    func record(_ path: Path, _ values: [Value]) -> DynamicRecord {
-      DynamicRecord(path, Record(zip(names, values).map { (name: $0, value: $1) }))
+    func record(_ path: NodePath, _ values: [Value]) -> DynamicRecord {
+      DynamicRecord(path, ValueMap(zip(names, values).map { (name: $0, value: $1) }))
     }
     if query.isComputed { return try forEachValues { try body(record(collection, $0)) } }
     let paths = try selectedPaths()
@@ -34,7 +34,7 @@ extension QueryRun {
     let value: Value =
       query.outcome == .exists ? .bool(count > 0) : .integer(Int64(count))
     _ = try body(
-      DynamicRecord(query.collection, Record([(name: name, value: value)])))
+      DynamicRecord(query.collection, ValueMap([(name: name, value: value)])))
   }
 }
 

@@ -4,7 +4,7 @@ import LMDB
 
 extension QueryRecords {
   /// The number of children that a collection's node has at present.
-  func presentCount(_ collection: Path) throws -> Int {
+  func presentCount(_ collection: NodePath) throws -> Int {
     guard let node = try node(collection) else { return 0 }
     return try snapshot.childCount(node)
   }
@@ -15,7 +15,7 @@ extension QueryRecords {
   }
 
   /// The number of a collection's present keys in a range, and true if that is a guess.
-  func count(_ range: ClosedOpenBytes, in collection: Path) throws -> (Int, Bool) {
+  func count(_ range: ClosedOpenBytes, in collection: NodePath) throws -> (Int, Bool) {
     guard let node = try node(collection) else { return (0, false) }
     let limit = 1000
     let count = try count(reader.tables.tree, range.below(node), limit)
@@ -36,7 +36,7 @@ extension QueryRecords {
 
   /// The keys of a collection's records that have changed since the snapshot's moment, ascending;
   /// nil where there are too many, or the collection has changed as a whole.
-  func changedKeys(in collection: Path, max: Int) throws -> [[UInt8]]? {
+  func changedKeys(in collection: NodePath, max: Int) throws -> [[UInt8]]? {
     guard let moment = snapshot.moment else { return nil }
     let directory = snapshot.directory
     let head = try reader.head().applied
@@ -63,9 +63,9 @@ extension QueryRecords {
   }
 }
 
-extension Path {
+extension NodePath {
   /// The stored form of the key that follows an ancestor's.
-  fileprivate func keyBytes(below ancestor: Path) -> [UInt8] {
+  fileprivate func keyBytes(below ancestor: NodePath) -> [UInt8] {
     let start = ancestor.bytes.count
     let end = Key.end(terminatedIn: bytes, at: start)
     return Array(bytes[start..<(bytes[start] == KeyTag.text ? end - 1 : end)])

@@ -5,7 +5,7 @@ final class QueryRecords: RelatedRecords {
   let snapshot: Snapshot
   let reader: StateReader
   let catalog: Catalog
-  private var nodes: [Path: UInt64?] = [:]
+  private var nodes: [NodePath: UInt64?] = [:]
   /// Copies of the records that are joined to the one at hand; nil where there is none.
   var joined: [(key: [UInt8], record: [UInt8])?] = []
   /// The number of records that were read because others are related to them.
@@ -21,22 +21,22 @@ final class QueryRecords: RelatedRecords {
   }
 
   /// The scope in which names are resolved for the records of a collection.
-  func scope(of collection: Path?) -> ConditionScope {
+  func scope(of collection: NodePath?) -> ConditionScope {
     let (collections, moment) = (catalog.collections, snapshot.moment)
-    func find(_ path: Path) -> CollectionDefinition? {
+    func find(_ path: NodePath) -> CollectionDefinition? {
       collections[path]?.definition(asOf: moment)
     }
     return ConditionScope(catalog, collection.flatMap(find), find: find)
   }
 
   /// The declaration of a collection, with what absence stood for at the moment.
-  func definition(of collection: Path) -> CollectionDefinition? {
+  func definition(of collection: NodePath) -> CollectionDefinition? {
     catalog.collections[collection]?.definition(asOf: snapshot.moment)
   }
 
   /// The node id with which the tree's keys of a collection's records begin; nil where there never
   /// were any.
-  func node(_ collection: Path) throws -> UInt64? {
+  func node(_ collection: NodePath) throws -> UInt64? {
     if let known = nodes[collection] { return known }
     let node = try snapshot.node(at: collection)
     nodes[collection] = .some(node)
@@ -44,13 +44,13 @@ final class QueryRecords: RelatedRecords {
   }
 
   /// True if any key of a collection is an integer or a UUID: such come before texts.
-  func hasMixedKeys(_ collection: Path) throws -> Bool {
+  func hasMixedKeys(_ collection: NodePath) throws -> Bool {
     guard let node = try node(collection) else { return false }
     var walk = try ChildWalk(reader, node: node, moment: snapshot.moment)
     return try walk.next { key, _, _ in try key.load(UInt8.self, at: 8) != KeyTag.text } ?? false
   }
 
-  func lend<R>(_ collection: Path, _ key: RawSpan, _ body: (RawSpan) throws -> R) throws -> R? {
+  func lend<R>(_ collection: NodePath, _ key: RawSpan, _ body: (RawSpan) throws -> R) throws -> R? {
     guard let node = try node(collection) else { return nil }
     relatedCount += 1
     return try lend(node: node, key, body)
@@ -73,7 +73,7 @@ final class QueryRecords: RelatedRecords {
     } ?? nil
   }
 
-  func lend<R>(at path: Path, _ body: (RawSpan, RawSpan) throws -> R) throws -> R? {
+  func lend<R>(at path: NodePath, _ body: (RawSpan, RawSpan) throws -> R) throws -> R? {
     guard let parent = path.parent, let key = path.last else { return nil }
     var stored: [UInt8] = []
     key.append(to: &stored)
@@ -81,7 +81,7 @@ final class QueryRecords: RelatedRecords {
   }
 
   func forEach(
-    in collection: Path, _ property: NameID, refersTo key: RawSpan,
+    in collection: NodePath, _ property: NameID, refersTo key: RawSpan,
     _ body: (RawSpan, RawSpan) throws -> Bool
   ) throws {
     guard let node = try node(collection) else { return }
@@ -97,7 +97,7 @@ final class QueryRecords: RelatedRecords {
   }
 
   /// The index that says which records of a collection refer to a key by a property.
-  func edge(_ collection: Path, _ property: NameID) -> IndexPlan? {
+  func edge(_ collection: NodePath, _ property: NameID) -> IndexPlan? {
     guard snapshot.moment == nil, let index = catalog.collections.edge(collection, property),
       index.plural == nil || index.plural == 0, case .reference = index.terms[0].type
     else { return nil }
@@ -106,7 +106,7 @@ final class QueryRecords: RelatedRecords {
 
   /// Visits all records of a collection, until `body` says that it is enough.
   func forEach(
-    in collection: Path, _ body: (_ key: RawSpan, _ record: RawSpan) throws -> Bool
+    in collection: NodePath, _ body: (_ key: RawSpan, _ record: RawSpan) throws -> Bool
   ) throws {
     guard let node = try node(collection) else { return }
     var walk = try ChildWalk(reader, node: node, moment: snapshot.moment)
@@ -178,7 +178,7 @@ final class QueryRecords: RelatedRecords {
   }
 
   /// The stand-in for a property's value that a record of a collection does not have.
-  private func standIn(_ collection: Path, _ property: NameID) throws -> StandIn {
+  private func standIn(_ collection: NodePath, _ property: NameID) throws -> StandIn {
     guard Int(property) < catalog.count else { return .null }
     return try StandIn(definition(of: collection)?[try catalog.name(of: property)])
   }

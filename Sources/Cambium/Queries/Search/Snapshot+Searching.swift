@@ -20,7 +20,7 @@ extension Snapshot {
   /// - Complexity: about 1 µs for each record that has one of the words; at a past moment, one look
   ///   at each record.
   public func search(
-    _ collection: Path, for query: TextQuery, limit: Int = 20, properties: [String]? = nil
+    _ collection: NodePath, for query: TextQuery, limit: Int = 20, properties: [String]? = nil
   ) throws -> [TextMatch] {
     let search = try TextSearch(query, in: collection, properties, self)
     return try search.best(limit: limit, self).map { hit in
@@ -39,7 +39,7 @@ extension Snapshot {
   /// - Throws: ``DatabaseError/notFound(_:reason:)`` where no such view is declared.
   /// - Complexity: as ``search(_:for:limit:properties:)``.
   public func search(
-    _ collection: Path, anyText text: String, limit: Int = 20, properties: [String]? = nil
+    _ collection: NodePath, anyText text: String, limit: Int = 20, properties: [String]? = nil
   ) throws -> [TextMatch] {
     try search(collection, for: TextQuery(anyText: text), limit: limit, properties: properties)
   }
@@ -55,7 +55,7 @@ extension Snapshot {
   /// - Returns: The piece, with the places of the words.
   /// - Throws: As ``search(_:for:limit:properties:)``.
   public func snippet(
-    of text: String, for query: TextQuery, in collection: Path, words: Int = 16,
+    of text: String, for query: TextQuery, in collection: NodePath, words: Int = 16,
     properties: [String]? = nil
   ) throws -> TextSnippet {
     let search = try TextSearch(query, in: collection, properties, self)
@@ -65,14 +65,14 @@ extension Snapshot {
 
 /// A query, made for the view of texts that answers it.
 struct TextSearch: Sendable {
-  private let collection: Path
+  private let collection: NodePath
   private let view: ViewPlan
   let plan: TextPlan
   let query: TextQueryPlan
 
   /// Finds the view by its properties; nil for the first.
   init(
-    _ query: TextQuery, in collection: Path, _ properties: [String]?, _ snapshot: Snapshot
+    _ query: TextQuery, in collection: NodePath, _ properties: [String]?, _ snapshot: Snapshot
   ) throws {
     for view in try snapshot.names.collections[collection]?.views ?? [] {
       if case .text(let plan) = view.content, properties.map({ $0 == plan.names }) ?? true {

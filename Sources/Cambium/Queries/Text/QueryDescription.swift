@@ -2,7 +2,7 @@
 /// text, planned, explained and run.
 package struct QueryDescription: Hashable, Sendable {
   /// The node whose children are asked about. Only children that are records count.
-  package var collection: Path
+  package var collection: NodePath
   /// The condition on the records; nil for all.
   package var condition: Condition?
   /// The orderings of the results; ties come in the order of the keys, or against it where an index
@@ -42,7 +42,7 @@ package struct QueryDescription: Hashable, Sendable {
   package struct Join: Hashable, Sendable {
     /// The name under which conditions and the selection know them.
     package var name: String
-    package var collection: Path
+    package var collection: NodePath
     /// The property of the record at hand.
     package var outer: PropertyPath
     /// The property of the other; nil for its key.
@@ -53,7 +53,7 @@ package struct QueryDescription: Hashable, Sendable {
     package var condition: Condition?
 
     package init(
-      _ name: String, _ collection: Path, _ outer: PropertyPath, inner: String?,
+      _ name: String, _ collection: NodePath, _ outer: PropertyPath, inner: String?,
       isLeft: Bool = false, where condition: Condition? = nil
     ) {
       self.condition = condition
@@ -80,7 +80,7 @@ package struct QueryDescription: Hashable, Sendable {
     }
   }
 
-  package init(_ collection: Path, where condition: Condition? = nil) {
+  package init(_ collection: NodePath, where condition: Condition? = nil) {
     self.collection = collection
     self.condition = condition
   }

@@ -80,11 +80,11 @@ struct QueryTextParser {
     return query
   }
 
-  private mutating func path(_ what: String) throws -> Path {
+  private mutating func path(_ what: String) throws -> NodePath {
     let text = words.scanner.path()
     if text.isEmpty { throw words.scanner.error("expected \(what)") }
     let isQuoted = text.hasPrefix("`") && text.hasSuffix("`") && text.utf8.count > 1
-    do { return try Path(isQuoted ? String(text.dropFirst().dropLast()) : text) } catch {
+    do { return try NodePath(isQuoted ? String(text.dropFirst().dropLast()) : text) } catch {
       throw words.scanner.error("this is no path")
     }
   }

@@ -47,7 +47,7 @@ public struct Condition: Hashable, Sendable {
   /// Records that belong to one record.
   package enum ToMany: Hashable, Sendable {
     /// The records of a collection that refer to this one by a property.
-    case inverse(Path, property: String)
+    case inverse(NodePath, property: String)
     /// The records that this one refers to, by an array of references.
     case elements(PropertyPath)
   }

@@ -208,7 +208,7 @@ struct ConditionCompiler {
   ) throws -> Int32 {
     var step = Step(operation: .related)
     step.number = Int64(program.relations.count)
-    var (property, collection): (NameID?, Path?)
+    var (property, collection): (NameID?, NodePath?)
     switch relation {
     case .inverse(let path, property: let name):
       property = scope.catalog.id(of: name) ?? .max
@@ -312,7 +312,7 @@ extension ConditionScope.ResolvedPath {
   func key(_ value: Value) -> Key? { Self.key(value, target: definition?.target) }
 
   /// The key that a constant names, if references lead to a collection.
-  static func key(_ value: Value, target: Path?) -> Key? {
+  static func key(_ value: Value, target: NodePath?) -> Key? {
     if case .reference(let path) = value {
       return target.map { $0 == path.parent } ?? true ? path.last : nil
     }

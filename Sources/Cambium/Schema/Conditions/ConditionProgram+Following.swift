@@ -7,18 +7,18 @@ protocol RelatedRecords {
   ///
   /// - Returns: nil if there is none.
   func lend<R>(
-    _ collection: Path, _ key: RawSpan, _ body: (_ record: RawSpan) throws -> R
+    _ collection: NodePath, _ key: RawSpan, _ body: (_ record: RawSpan) throws -> R
   ) throws -> R?
 
   /// Lends the record at a path.
   func lend<R>(
-    at path: Path, _ body: (_ key: RawSpan, _ record: RawSpan) throws -> R
+    at path: NodePath, _ body: (_ key: RawSpan, _ record: RawSpan) throws -> R
   ) throws -> R?
 
   /// Visits the records of a collection that refer to a key by a property, until `body` returns
   /// false.
   func forEach(
-    in collection: Path, _ property: NameID, refersTo key: RawSpan,
+    in collection: NodePath, _ property: NameID, refersTo key: RawSpan,
     _ body: (_ key: RawSpan, _ record: RawSpan) throws -> Bool
   ) throws
 
@@ -38,16 +38,16 @@ struct NoRelated: RelatedRecords {
     QueryError("this condition may name only the record's own properties")
   }
 
-  func lend<R>(_ collection: Path, _ key: RawSpan, _ body: (RawSpan) throws -> R) throws -> R? {
+  func lend<R>(_ collection: NodePath, _ key: RawSpan, _ body: (RawSpan) throws -> R) throws -> R? {
     throw refusal
   }
 
-  func lend<R>(at path: Path, _ body: (RawSpan, RawSpan) throws -> R) throws -> R? {
+  func lend<R>(at path: NodePath, _ body: (RawSpan, RawSpan) throws -> R) throws -> R? {
     throw refusal
   }
 
   func forEach(
-    in collection: Path, _ property: NameID, refersTo key: RawSpan,
+    in collection: NodePath, _ property: NameID, refersTo key: RawSpan,
     _ body: (RawSpan, RawSpan) throws -> Bool
   ) throws {
     throw refusal
@@ -238,7 +238,7 @@ extension ConditionProgram {
 
   /// Visits the records that a value refers to: itself, through its elements, or through its names.
   private func forEachTarget<Related: RelatedRecords>(
-    _ value: RawSpan, _ collection: Path?, _ related: Related,
+    _ value: RawSpan, _ collection: NodePath?, _ related: Related,
     _ body: (RawSpan, RawSpan) throws -> Bool
   ) throws {
     func visit(_ element: RawSpan) throws -> Bool {
@@ -255,7 +255,7 @@ extension ConditionProgram {
     case ValueTag.null: return
     case ValueTag.array: try value.forEachElement(visit)
     case ValueTag.map:
-      for (name, _) in try Record(members: value).pairs {
+      for (name, _) in try ValueMap(members: value).pairs {
         if try !Value.string(name).stored().lend(visit) { return }
       }
     default: _ = try visit(value)
@@ -263,7 +263,7 @@ extension ConditionProgram {
   }
 }
 
-extension Record {
+extension ValueMap {
   /// Reads a stored dictionary.
   fileprivate init(members value: RawSpan) throws {
     guard case .map(let record) = try Value(value) else {

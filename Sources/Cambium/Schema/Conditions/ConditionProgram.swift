@@ -122,7 +122,7 @@ struct ConditionProgram: Sendable {
     /// the step's operand refers to.
     var property: NameID?
     /// The collection; nil if the references themselves name it.
-    var collection: Path?
+    var collection: NodePath?
     var quantifier: Condition.Quantifier
     /// The program that tests them.
     var program: ConditionProgram
@@ -138,7 +138,7 @@ struct ConditionProgram: Sendable {
   /// The second operands of steps that compare two properties.
   var operands: [Operand] = []
   /// The collections that hops lead to.
-  var collections: [Path] = []
+  var collections: [NodePath] = []
   /// The first step, which may be an end.
   var start = ConditionProgram.accept
 

@@ -9,16 +9,16 @@ struct ConditionScope {
   /// The declaration of the records at hand; nil if there is none.
   let definition: CollectionDefinition?
   /// Finds the declaration of another collection.
-  let find: (Path) -> CollectionDefinition?
+  let find: (NodePath) -> CollectionDefinition?
   /// Records that a query has joined to the one at hand, by their names in the query.
-  var joined: [(name: String, collection: Path)] = []
+  var joined: [(name: String, collection: NodePath)] = []
   /// The previews that the records at hand contain if they are read from an index: copies of
   /// properties of the records that they refer to.
   var previews: [Preview] = []
 
   init(
     _ catalog: Catalog, _ definition: CollectionDefinition? = nil,
-    find: @escaping (Path) -> CollectionDefinition? = { _ in nil }
+    find: @escaping (NodePath) -> CollectionDefinition? = { _ in nil }
   ) {
     self.catalog = catalog
     self.definition = definition
@@ -26,7 +26,7 @@ struct ConditionScope {
   }
 
   /// The scope of another collection's records.
-  func entering(_ collection: Path?) -> ConditionScope {
+  func entering(_ collection: NodePath?) -> ConditionScope {
     ConditionScope(catalog, collection.flatMap(find), find: find)
   }
 
@@ -34,7 +34,7 @@ struct ConditionScope {
   struct Hop {
     var name: String
     /// The collection that it leads to, if it is declared.
-    var collection: Path?
+    var collection: NodePath?
     /// The place among the joined records, if it is one of them.
     var joined: Int?
   }
@@ -119,7 +119,7 @@ struct ConditionScope {
   }
 
   /// The collection that a reference leads to; nil if its value names it.
-  private func target(_ name: String) throws -> Path? {
+  private func target(_ name: String) throws -> NodePath? {
     guard let declared = definition?[name] else { return nil }
     switch declared.type {
     case .reference(let path): return path

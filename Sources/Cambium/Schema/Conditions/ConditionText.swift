@@ -209,5 +209,5 @@ extension Value {
 
 extension ConditionText {
   /// A collection's path as written in a query.
-  static func collection(_ path: Path) -> String { path.isRoot ? "/" : path.description }
+  static func collection(_ path: NodePath) -> String { path.isRoot ? "/" : path.description }
 }

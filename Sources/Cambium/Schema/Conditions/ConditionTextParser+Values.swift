@@ -140,7 +140,7 @@ extension ConditionTextParser {
     throw scanner.error("“\(text)” is no number")
   }
 
-  private mutating func members() throws -> Record {
+  private mutating func members() throws -> ValueMap {
     let members = try list(until: "}") { parser -> (name: String, value: Value) in
       guard case .text(let name) = try parser.scanner.next() else {
         throw parser.scanner.error("expected a name in quotes")
@@ -148,7 +148,7 @@ extension ConditionTextParser {
       try parser.expect(":")
       return (name, try parser.value("a value"))
     }
-    return Record(members)
+    return ValueMap(members)
   }
 
   private mutating func call(
@@ -184,7 +184,7 @@ extension ConditionTextParser {
     case "uuid": UUID(uuidString: text).map { .uuid($0) }
     case "decimal": decimal(text).map { .decimal($0) }
     case "data": Data(base64Encoded: text).map { .data($0) }
-    case "path": (try? Path(text)).map { .reference($0) }
+    case "path": (try? NodePath(text)).map { .reference($0) }
     default: nil
     }
   }

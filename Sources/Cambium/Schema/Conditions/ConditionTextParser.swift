@@ -199,8 +199,8 @@ struct ConditionTextParser {
   }
 
   /// The path of a collection, from the word that was read last.
-  private func path(of name: String) throws -> Path {
-    do { return try Path(name) } catch { throw scanner.error("this is no path") }
+  private func path(of name: String) throws -> NodePath {
+    do { return try NodePath(name) } catch { throw scanner.error("this is no path") }
   }
 
   private mutating func related(

@@ -29,7 +29,7 @@ extension CollectionDefinition: ValueCodable {
   /// The declaration as a value.
   package var value: Value {
     get throws {
-      var map = Record()
+      var map = ValueMap()
       map["model"] = model.map { .string($0) }
       map["version"] = .integer(Int64(version))
       map["keys"] = keys.map { .string($0.rawValue) }
@@ -80,7 +80,7 @@ extension CollectionDefinition {
 extension PropertyDefinition: ValueCodable {
   var value: Value {
     get throws {
-      var map: Record = ["name": .string(name)]
+      var map: ValueMap = ["name": .string(name)]
       map["type"] = type.value
       map.set("required", isRequired)
       map["nullable"] = isNullable.map { .bool($0) }
@@ -152,7 +152,7 @@ extension PropertyType: ValueCodable {
 
 extension Domain: ValueCodable {
   var value: Value {
-    var map = Record()
+    var map = ValueMap()
     switch values {
     case .range(let least, let greatest):
       map["from"] = least
@@ -177,7 +177,7 @@ extension Domain: ValueCodable {
 extension IndexDefinition: ValueCodable {
   var value: Value {
     get throws {
-      var map: Record = ["terms": .array(terms.map(\.value))]
+      var map: ValueMap = ["terms": .array(terms.map(\.value))]
       map.set("unique", isUnique)
       map["where"] = condition.map { .string($0.description) }
       map["dialect"] = condition?.patternDialect.map { .integer($0) }
@@ -198,7 +198,7 @@ extension IndexDefinition: ValueCodable {
 extension IndexDefinition.Term: ValueCodable {
   var value: Value {
     if !isDescending && collation == .binary { return .string(property) }
-    var map: Record = ["property": .string(property)]
+    var map: ValueMap = ["property": .string(property)]
     map.set("descending", isDescending)
     map["collation"] = collation == .binary ? nil : .string(collation.rawValue)
     return .map(map)
@@ -219,18 +219,18 @@ extension IndexDefinition.Term: ValueCodable {
 extension ViewDefinition: ValueCodable {
   var value: Value {
     get throws {
-      var map = Record()
+      var map = ValueMap()
       switch content {
       case .groups(by: let names, let measures):
-        var groups: Record = ["measures": .array(measures.map(\.value))]
+        var groups: ValueMap = ["measures": .array(measures.map(\.value))]
         groups.set("by", names.map { .string($0) })
         map["groups"] = .map(groups)
       case .top(by: let names, let terms):
-        var top: Record = ["terms": .array(terms.map(\.value))]
+        var top: ValueMap = ["terms": .array(terms.map(\.value))]
         top.set("by", names.map { .string($0) })
         map["top"] = .map(top)
       case .text(let names, language: let language):
-        var text: Record = ["properties": .array(names.map { .string($0) })]
+        var text: ValueMap = ["properties": .array(names.map { .string($0) })]
         text["language"] = language.map { .string($0) }
         map["text"] = .map(text)
       }

@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// Reads the parts of a declaration from a value, and reports the part that is wrong.
 struct Members {
-  private let record: Record
+  private let record: ValueMap
 
   init(_ value: Value) throws {
     guard case .map(let record) = value else { throw Members.unknown("part", "\(value)") }
@@ -35,9 +35,9 @@ struct Members {
     }
   }
 
-  func path(_ name: String) throws -> Path? {
+  func path(_ name: String) throws -> NodePath? {
     try text(name).map { text in
-      do { return try Path(text) } catch { throw Members.unknown(name, "\(text): \(error)") }
+      do { return try NodePath(text) } catch { throw Members.unknown(name, "\(text): \(error)") }
     }
   }
 
@@ -93,7 +93,7 @@ struct Members {
   }
 }
 
-extension Record {
+extension ValueMap {
   mutating func set(_ name: String, _ flag: Bool) { self[name] = flag ? .bool(true) : nil }
 
   mutating func set(_ name: String, _ values: [Value]) {

@@ -58,7 +58,7 @@ extension AppliedStep: ValueCodable {
 
 extension UnfinishedMigration: ValueCodable {
   var value: Value {
-    var map: Record = ["done": .integer(Int64(done))]
+    var map: ValueMap = ["done": .integer(Int64(done))]
     map.set("steps", steps.map { .string($0) })
     map["last"] = last.map { .string($0) }
     map["target"] = target

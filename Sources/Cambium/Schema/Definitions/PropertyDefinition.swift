@@ -39,7 +39,7 @@ public struct PropertyDefinition: Hashable, Sendable {
   }
 
   /// The collection that it refers to, itself or through its elements.
-  public var target: Path? { type.target }
+  public var target: NodePath? { type.target }
 
   /// The part that binds records: everything but the texts for people.
   var rule: PropertyDefinition {

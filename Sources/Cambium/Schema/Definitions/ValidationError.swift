@@ -6,7 +6,7 @@
 /// Recovery: show the messages, change the values, write again.
 public struct ValidationError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The model's path; nil if it has no id yet, and for a property.
-  public var path: Path?
+  public var path: NodePath?
   /// The property, by its dotted name; nil for a model as a whole, or a batch.
   public var property: String?
   /// The problem in words; empty if the causes describe it.
@@ -16,7 +16,7 @@ public struct ValidationError: Error, Equatable, Sendable, CustomStringConvertib
 
   /// Makes an error from a message, or from causes.
   public init(
-    path: Path? = nil, property: String? = nil, _ message: String = "",
+    path: NodePath? = nil, property: String? = nil, _ message: String = "",
     causes: [ValidationError] = []
   ) {
     self.path = path

@@ -91,7 +91,7 @@ struct Catalog: Sendable, Refinable {
   private static func hash(_ name: String) -> UInt64 { Checksum.of(text: name) }
 }
 
-extension Record {
+extension ValueMap {
   /// Reads a stored record.
   init(stored record: RawSpan, _ catalog: Catalog) throws {
     let table = try RecordTable(record)
@@ -121,7 +121,7 @@ extension Value {
     switch kind {
     case .none: return nil
     case .scalar: try self.init(content)
-    case .record: self = .map(try Record(stored: content, names()))
+    case .record: self = .map(try ValueMap(stored: content, names()))
     }
   }
 }

@@ -12,7 +12,7 @@ extension CollectionPlan {
 
   var metaKey: [UInt8] { CollectionPlan.metaKey(path) }
 
-  static func metaKey(_ path: Path) -> [UInt8] { metaPrefix + path.bytes }
+  static func metaKey(_ path: NodePath) -> [UInt8] { metaPrefix + path.bytes }
 
   /// The entry's content.
   func stored() throws -> [UInt8] {
@@ -22,7 +22,7 @@ extension CollectionPlan {
     return bytes + (try Value.array([definition.value] + formerDefaults.map(\.value)).stored())
   }
 
-  convenience init(_ path: Path, stored bytes: RawSpan, _ catalog: Catalog) throws {
+  convenience init(_ path: NodePath, stored bytes: RawSpan, _ catalog: Catalog) throws {
     let count = Int(try bytes.load(UInt32.self, at: 0))
     try bytes.check(4, count * 4)
     let numbers = try (0..<count).map { try bytes.load(UInt32.self, at: 4 + 4 * $0) }

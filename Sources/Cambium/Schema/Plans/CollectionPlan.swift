@@ -1,6 +1,6 @@
 /// A declared collection as writers and readers use it: names and indexes are numbers.
 final class CollectionPlan: Sendable {
-  let path: Path
+  let path: NodePath
   let definition: CollectionDefinition
   /// The declared properties, in ascending order of their names' numbers.
   let properties: [PropertyPlan]
@@ -30,7 +30,7 @@ final class CollectionPlan: Sendable {
   ///   - formerDefaults: The defaults of earlier declarations.
   /// - Throws: ``DatabaseError/corrupt(reason:)`` if a name or a number is missing.
   init(
-    _ path: Path, _ definition: CollectionDefinition, numbers: [UInt32], _ catalog: Catalog,
+    _ path: NodePath, _ definition: CollectionDefinition, numbers: [UInt32], _ catalog: Catalog,
     formerDefaults: [FormerDefault] = []
   ) throws {
     self.path = path
@@ -59,7 +59,7 @@ final class CollectionPlan: Sendable {
 
   /// Resolves a declaration that has not been stored yet, so that nothing has a number.
   convenience init(
-    drafting path: Path, _ definition: CollectionDefinition, _ catalog: Catalog
+    drafting path: NodePath, _ definition: CollectionDefinition, _ catalog: Catalog
   ) throws {
     let count = CollectionPlan.indexes(of: definition).count + definition.views.count
     try self.init(path, definition, numbers: Array(repeating: 0, count: count), catalog)
@@ -159,7 +159,7 @@ struct Collections: Sendable {
   /// The most bytes of a collection's path: longer paths are not looked up.
   private var pathBytesMax = 0
   /// The collections that records refer to.
-  private var targets: Set<Path> = []
+  private var targets: Set<NodePath> = []
   /// The indexes that preview records of a collection, by its path's bytes.
   private var previewers: [[UInt8]: [Previewer]] = [:]
 
@@ -178,7 +178,7 @@ struct Collections: Sendable {
   /// All of them, in path order.
   var all: [CollectionPlan] { all(within: .root) }
 
-  subscript(path: Path) -> CollectionPlan? { plans[path.bytes] }
+  subscript(path: NodePath) -> CollectionPlan? { plans[path.bytes] }
 
   /// The collection whose path has these bytes.
   subscript(bytes: ArraySlice<UInt8>) -> CollectionPlan? {
@@ -186,27 +186,27 @@ struct Collections: Sendable {
   }
 
   /// True if a path or anything below it is a collection.
-  func hasAny(within path: Path) -> Bool {
+  func hasAny(within path: NodePath) -> Bool {
     plans.keys.contains { $0.starts(with: path.bytes) }
   }
 
   /// The collections at a path and below it, in path order.
-  func all(within path: Path) -> [CollectionPlan] {
+  func all(within path: NodePath) -> [CollectionPlan] {
     plans.values.filter { $0.path.isWithin(path) }.sorted { $0.path < $1.path }
   }
 
   /// The properties by which records refer to those of a collection.
-  func references(to path: Path) -> [(collection: CollectionPlan, property: PropertyPlan)] {
+  func references(to path: NodePath) -> [(collection: CollectionPlan, property: PropertyPlan)] {
     all.flatMap { collection in
       collection.properties.lazy.filter { $0.definition.target == path }.map { (collection, $0) }
     }
   }
 
   /// True if records of any collection may refer to those of the one at a path, declared or not.
-  func isReferredTo(_ path: Path) -> Bool { targets.contains(path) }
+  func isReferredTo(_ path: NodePath) -> Bool { targets.contains(path) }
 
   /// The collections at a path or below it that records refer to, in path order.
-  func targets(within path: Path) -> [Path] {
+  func targets(within path: NodePath) -> [NodePath] {
     targets.filter { $0.isWithin(path) }.sorted()
   }
 
@@ -218,7 +218,7 @@ struct Collections: Sendable {
     gatherRelations()
   }
 
-  mutating func takeBack(_ path: Path) {
+  mutating func takeBack(_ path: NodePath) {
     version += 1
     slots = Slots()
     plans[path.bytes] = nil
@@ -241,7 +241,7 @@ struct Collections: Sendable {
   func previewers(of path: ArraySlice<UInt8>) -> [Previewer] { previewers[Array(path)] ?? [] }
 
   /// The indexes that preview records of any collection at a path or below it, each once.
-  func previewers(within path: Path) -> [Previewer] {
+  func previewers(within path: NodePath) -> [Previewer] {
     var seen: Set<UInt32> = []
     return previewers.filter { $0.key.starts(with: path.bytes) }.flatMap(\.value)
       .sorted { $0.index.number < $1.index.number }.filter { seen.insert($0.index.number).inserted }

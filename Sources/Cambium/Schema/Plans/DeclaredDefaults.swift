@@ -15,7 +15,7 @@ final class DeclaredDefaults: Sendable {
   }
 
   /// The default of a property in a record; nil if the record has a value, or there is no default.
-  func value(of name: String, in values: Record) -> Value? {
+  func value(of name: String, in values: ValueMap) -> Value? {
     switch values[name] {
     case nil: ofAbsence[name]
     case .null? where ofNull.contains(name): ofAbsence[name]
@@ -24,7 +24,7 @@ final class DeclaredDefaults: Sendable {
   }
 
   /// The values, with defaults for those that are absent.
-  func completing(_ values: Record) -> Record {
+  func completing(_ values: ValueMap) -> ValueMap {
     var whole = values
     for (name, value) in ofAbsence where self.value(of: name, in: values) != nil {
       whole[name] = value

@@ -25,7 +25,7 @@ struct FormerDefault: Hashable, Sendable {
 
 extension FormerDefault: ValueCodable {
   var value: Value {
-    var map: Record = [
+    var map: ValueMap = [
       "name": .string(property), "until": .integer(Int64(clamping: until.rawValue)),
     ]
     map["absence"] = absence

@@ -3,7 +3,7 @@ package struct Preview: Hashable {
   /// The property that refers: `carrier`.
   package var reference: String
   /// The collection that it leads to.
-  package var target: Path
+  package var target: NodePath
   /// The property there: `name`.
   package var property: String
 
@@ -64,7 +64,7 @@ struct Previewer {
 
 extension CollectionPlan {
   /// The indexes that preview records of others, by the paths of those.
-  var previewers: [(target: Path, previewer: Previewer)] {
+  var previewers: [(target: NodePath, previewer: Previewer)] {
     indexes.flatMap { index in
       Dictionary(grouping: index.previews, by: \.preview.reference).values.map {
         ($0[0].preview.target, Previewer(collection: self, index: index, previews: $0))

@@ -81,7 +81,7 @@ extension Collections {
 
   /// The index through which the records that refer to others by a property are found, if it can be
   /// queried.
-  func edge(_ collection: Path, _ property: NameID) -> IndexPlan? {
+  func edge(_ collection: NodePath, _ property: NameID) -> IndexPlan? {
     self[collection]?.edge(property).flatMap { isFilling($0.number) ? nil : $0 }
   }
 }

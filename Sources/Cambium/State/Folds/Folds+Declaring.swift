@@ -9,7 +9,7 @@ extension Folds {
   /// - Throws: ``DatabaseError/invalid(_:)`` and ``DatabaseError/notUnique(_:index:takenBy:)`` if
   ///   an existing record breaks a new rule; the caller must roll back.
   mutating func declare(
-    _ path: Path, _ stored: [UInt8]?, in sequence: SequenceNumber
+    _ path: NodePath, _ stored: [UInt8]?, in sequence: SequenceNumber
   ) throws {
     let old = memory.catalog.collections[path]
     memory.collection = nil
@@ -43,7 +43,7 @@ extension Folds {
 
   /// Resolves a declaration: unchanged folds keep their numbers, new ones get the next.
   private mutating func plan(
-    _ path: Path, _ definition: CollectionDefinition, replacing old: CollectionPlan?,
+    _ path: NodePath, _ definition: CollectionDefinition, replacing old: CollectionPlan?,
     in sequence: SequenceNumber
   ) throws -> (CollectionPlan, kept: Set<UInt32>) {
     let draft = try CollectionPlan(drafting: path, definition, memory.catalog)

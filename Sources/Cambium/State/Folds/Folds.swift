@@ -64,7 +64,7 @@ extension Folds: ChangeTaker {
   var takesAll: Bool { changes != nil || memory.catalog.collections.hasPreviews }
 
   @inline(__always)
-  mutating func collection(of path: Path) -> CollectionPlan? {
+  mutating func collection(of path: NodePath) -> CollectionPlan? {
     if memory.catalog.collections.isEmpty { return nil }
     let count = path.parentCount
     if let known = memory.collection, known.path.count == count, known.path.isPrefix(of: path.bytes)
@@ -114,14 +114,14 @@ extension Folds: ChangeTaker {
   }
 
   /// Empties the folds of the collections that are removed with a subtree.
-  mutating func willLeave(_ path: Path) throws {
+  mutating func willLeave(_ path: NodePath) throws {
     for fold in memory.catalog.collections.all(within: path).flatMap(\.folds) { try clear(fold) }
   }
 
-  mutating func didLeave(_ path: Path) throws { try renewPreviews(within: path) }
+  mutating func didLeave(_ path: NodePath) throws { try renewPreviews(within: path) }
 
   /// Builds the folds of the collections that arrived with a subtree.
-  mutating func didArrive(_ path: Path) throws {
+  mutating func didArrive(_ path: NodePath) throws {
     for plan in memory.catalog.collections.all(within: path) {
       if isEnforcing { try checkRecords(plan, since: nil) }
       // An unfinished fold is complete from now on.
@@ -132,7 +132,7 @@ extension Folds: ChangeTaker {
 
   /// Rebuilds all entries that preview records of the collections within a path, which have arrived
   /// or left as a whole.
-  private mutating func renewPreviews(within path: Path) throws {
+  private mutating func renewPreviews(within path: NodePath) throws {
     let collections = memory.catalog.collections
     if !collections.hasPreviews { return }
     for previewer in collections.previewers(within: path)

@@ -4,7 +4,7 @@ import LMDB
 
 extension StateReader {
   /// The node id of the node at a path, or nil if there is no node or it never had children.
-  func node(at path: Path, asOf moment: UInt64? = nil) throws -> UInt64? {
+  func node(at path: NodePath, asOf moment: UInt64? = nil) throws -> UInt64? {
     let bytes = path.bytes
     var node = StateHead.root
     var key: [UInt8] = []
@@ -22,13 +22,13 @@ extension StateReader {
   /// Lends the version of the node at a path as of a moment, or at present; nil where there is
   /// none.
   func version<R>(
-    of path: Path, asOf moment: UInt64? = nil, _ body: (NodeHeader, RawSpan) throws -> R
+    of path: NodePath, asOf moment: UInt64? = nil, _ body: (NodeHeader, RawSpan) throws -> R
   ) throws -> R? {
     try treeKey(of: path, asOf: moment)?.lend { try version($0, asOf: moment, body) }
   }
 
   /// The tree's key of a path, whether there is a node or not; nil if its parent has no children.
-  func treeKey(of path: Path, asOf moment: UInt64? = nil) throws -> [UInt8]? {
+  func treeKey(of path: NodePath, asOf moment: UInt64? = nil) throws -> [UInt8]? {
     guard let key = path.last, let parent = path.parent,
       let node = try node(at: parent, asOf: moment)
     else { return nil }
@@ -37,7 +37,7 @@ extension StateReader {
 
   /// Lends each record below a path, in key order.
   func forEachRecord(
-    of path: Path, _ body: (_ key: RawSpan, _ record: RawSpan) throws -> Void
+    of path: NodePath, _ body: (_ key: RawSpan, _ record: RawSpan) throws -> Void
   ) throws {
     guard let node = try node(at: path) else { return }
     var walk = try ChildWalk(self, node: node, moment: nil)
@@ -88,7 +88,7 @@ extension StateReader {
 
   /// Lends one record.
   func withRecord<R>(
-    _ key: [UInt8], below path: Path, _ body: (RawSpan) throws -> R
+    _ key: [UInt8], below path: NodePath, _ body: (RawSpan) throws -> R
   ) throws -> R? {
     guard let parent = try node(at: path) else { return nil }
     var treeKey: [UInt8] = []

@@ -1,6 +1,6 @@
 /// A node, or a node with all below it, that a transaction may have changed.
 struct Touched: Sendable {
-  var path: Path
+  var path: NodePath
   var isSubtree: Bool
   /// True if the path may be a property's, because the caller asked for that path.
   var mayBeProperty = false
@@ -10,7 +10,7 @@ struct Touched: Sendable {
   /// The nodes that stored operations touch within a path, in path order, each once; for the root,
   /// also their events.
   static func collect(
-    _ stored: [UInt8], under: Path
+    _ stored: [UInt8], under: NodePath
   ) throws -> (touched: [Touched], events: [Event]) {
     var touched: [Touched] = []
     var events: [Event] = []
@@ -26,9 +26,9 @@ struct Touched: Sendable {
 
   /// Visits the nodes that an operation touches within a path.
   static func forEach(
-    in operation: Operation, under: Path, _ body: (Touched) throws -> Void
+    in operation: Operation, under: NodePath, _ body: (Touched) throws -> Void
   ) rethrows {
-    func touch(_ path: Path, isSubtree: Bool) throws {
+    func touch(_ path: NodePath, isSubtree: Bool) throws {
       let touched = Touched(path: path, isSubtree: isSubtree)
       if under.isRoot { return try body(touched) }
       if let part = touched.clipped(to: under, of: under.parent) { try body(part) }
@@ -45,7 +45,7 @@ struct Touched: Sendable {
   }
 
   /// The part within a path, which may be that of a node or of a property of its parent.
-  func clipped(to under: Path, of parent: Path?) -> Touched? {
+  func clipped(to under: NodePath, of parent: NodePath?) -> Touched? {
     if path.isWithin(under) {
       return Touched(path: path, isSubtree: isSubtree, mayBeProperty: path == under)
     }

@@ -31,7 +31,7 @@ final class Overlay {
   private(set) var step = 0
   /// The changes of the step, and the nodes that it made for others to be below.
   private(set) var changes: [RecordChange] = []
-  private(set) var parents: [Path] = []
+  private(set) var parents: [NodePath] = []
 
   init(
     asOf moment: SequenceNumber, _ catalog: Catalog, _ reader: @escaping () throws -> StateReader
@@ -76,7 +76,7 @@ struct PastSubtree {
 
   /// Visits the node and all below it, in path order, until `body` returns false; the node is
   /// reported under a path.
-  func visit(as path: Path, _ body: (Path, Content?) throws -> Bool) throws {
+  func visit(as path: NodePath, _ body: (NodePath, Content?) throws -> Bool) throws {
     var ahead = [(place, path)]
     while let (place, path) = ahead.popLast() {
       guard let (content, node) = try overlay.node(place, after: step) else { continue }
@@ -181,7 +181,7 @@ extension Overlay: TreeStorage {
 // MARK: Its changes
 
 extension Overlay: ChangeTaker {
-  func collection(of path: Path) -> CollectionPlan? { nil }
+  func collection(of path: NodePath) -> CollectionPlan? { nil }
 
   var takesAll: Bool { true }
 
@@ -190,10 +190,10 @@ extension Overlay: ChangeTaker {
   func didMake(_ change: RecordChange) { changes.append(change) }
 
   func willMakeParent(_ treeKey: [UInt8], of collection: ArraySlice<UInt8>) throws {
-    parents.append(Path(bytes: Array(collection)).appending(try Key(ofTreeKey: treeKey)))
+    parents.append(NodePath(bytes: Array(collection)).appending(try Key(ofTreeKey: treeKey)))
   }
 
-  func willLeave(_ path: Path) {}
-  func didLeave(_ path: Path) {}
-  func didArrive(_ path: Path) {}
+  func willLeave(_ path: NodePath) {}
+  func didLeave(_ path: NodePath) {}
+  func didArrive(_ path: NodePath) {}
 }

@@ -7,7 +7,7 @@
 /// shared, never copied.
 struct RecordChange {
   /// The node.
-  let path: Path
+  let path: NodePath
   /// The collection that the node belongs to, if one is declared.
   let collection: CollectionPlan?
   /// The tree's key: the parent's node id, then the node's own key in its stored form.

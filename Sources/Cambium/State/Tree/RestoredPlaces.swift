@@ -4,7 +4,7 @@
 /// and would reappear with the next restoration. The removal therefore records that, and the
 /// subtree can no longer be restored as it was.
 struct RestoredPlaces {
-  private var places: [(path: Path, isChanged: Bool)] = []
+  private var places: [(path: NodePath, isChanged: Bool)] = []
 
   /// True if nothing was restored, as in most transactions.
   var isEmpty: Bool { places.isEmpty }
@@ -23,21 +23,21 @@ struct RestoredPlaces {
   }
 
   /// Records that a place has been restored.
-  mutating func add(_ path: Path) { places.append((path, false)) }
+  mutating func add(_ path: NodePath) { places.append((path, false)) }
 
   /// True for a place that was restored and has been changed below since.
-  func isChanged(_ path: Path) -> Bool {
+  func isChanged(_ path: NodePath) -> Bool {
     places.contains { $0.isChanged && $0.path == path }
   }
 
-  private mutating func noteChange(of path: Path) {
+  private mutating func noteChange(of path: NodePath) {
     for index in places.indices
     where path != places[index].path && path.isWithin(places[index].path) {
       places[index].isChanged = true
     }
   }
 
-  private mutating func noteMove(_ source: Path, _ destination: Path) {
+  private mutating func noteMove(_ source: NodePath, _ destination: NodePath) {
     noteChange(of: source)
     noteChange(of: destination)
     // A restored node that is itself moved cannot be restored at its former place at all.
@@ -48,7 +48,7 @@ struct RestoredPlaces {
     }
   }
 
-  static func changed(_ path: Path, by sequence: UInt64) -> DatabaseError {
+  static func changed(_ path: NodePath, by sequence: UInt64) -> DatabaseError {
     .notFound(
       path,
       reason: "it was restored since; transaction \(sequence) changed what is below it before it "

@@ -26,7 +26,7 @@ extension StateReader {
   ) throws -> CollectionPlan? {
     let name = key.array()
     guard name.starts(with: CollectionPlan.metaPrefix) else { return nil }
-    let path = try Path(checking: Array(name.dropFirst(CollectionPlan.metaPrefix.count)))
+    let path = try NodePath(checking: Array(name.dropFirst(CollectionPlan.metaPrefix.count)))
     return try MetaEntry.open(value, name: name) { try CollectionPlan(path, stored: $0, catalog) }
   }
 }

@@ -24,7 +24,7 @@ extension Tree where Host: ~Copyable {
   }
 
   private mutating func set(
-    _ path: Path, _ content: Content, _ operation: Operation, _ host: inout Host
+    _ path: NodePath, _ content: Content, _ operation: Operation, _ host: inout Host
   ) throws {
     try locate(path, creating: true, &host)
     let header = try loadOld(host)
@@ -34,7 +34,7 @@ extension Tree where Host: ~Copyable {
 
   /// Changes properties of a record.
   private mutating func change(
-    _ path: Path, _ operation: Operation, _ host: inout Host
+    _ path: NodePath, _ operation: Operation, _ host: inout Host
   ) throws {
     let header = try loadExisting(path, &host)
     var record = try record(header, path)
@@ -47,7 +47,7 @@ extension Tree where Host: ~Copyable {
 
   /// Changes the node's own value in place.
   private mutating func changeScalar(
-    _ path: Path, _ change: ValueChange<[UInt8]>, _ host: inout Host
+    _ path: NodePath, _ change: ValueChange<[UInt8]>, _ host: inout Host
   ) throws {
     let found = try locate(path, creating: false, &host) == nil ? nil : try loadOld(host)
     if let found, found.kind == .record {
@@ -63,7 +63,7 @@ extension Tree where Host: ~Copyable {
     try replace(try loadOld(host), with: Content(kind: .scalar, bytes: bytes), at: path, &host)
   }
 
-  mutating func loadExisting(_ path: Path, _ host: inout Host) throws -> NodeHeader {
+  mutating func loadExisting(_ path: NodePath, _ host: inout Host) throws -> NodeHeader {
     guard try locate(path, creating: false, &host) != nil, let header = try loadOld(host) else {
       throw DatabaseError.notFound(path, reason: "there is no node; set it first")
     }
@@ -71,7 +71,7 @@ extension Tree where Host: ~Copyable {
   }
 
   /// The record in `old`; a node without a value of its own counts as an empty one.
-  private func record(_ header: NodeHeader, _ path: Path) throws -> RecordBuilder {
+  private func record(_ header: NodeHeader, _ path: NodePath) throws -> RecordBuilder {
     switch header.kind {
     case .record:
       return try old.lend { try RecordBuilder($0.extracting(droppingFirst: header.contentOffset)) }
@@ -83,7 +83,7 @@ extension Tree where Host: ~Copyable {
 
   /// Refuses a record if one of its properties has the name of a child of the node.
   private func checkNoChild(
-    _ path: Path, _ node: UInt64, _ names: [NameID], _ host: borrowing Host
+    _ path: NodePath, _ node: UInt64, _ names: [NameID], _ host: borrowing Host
   ) throws {
     for id in names {
       let name = try Key(try host.name(of: id))
@@ -103,7 +103,7 @@ enum Limits {
   /// The operations of one transaction, in bytes.
   static let transactionBytesMax = 64 << 20
 
-  static func check(_ count: Int, _ path: Path) throws {
+  static func check(_ count: Int, _ path: NodePath) throws {
     if count > Value.bytesMax {
       throw DatabaseError.badValue(
         path,

@@ -11,7 +11,7 @@ extension Tree where Host: ~Copyable {
   /// - Returns: The parent's node id, or nil if an ancestor is missing.
   /// - Throws: ``DatabaseError/exists(_:reason:)`` if the path leads through a property.
   @discardableResult
-  mutating func locate(_ path: Path, creating: Bool, _ host: inout Host) throws -> UInt64? {
+  mutating func locate(_ path: NodePath, creating: Bool, _ host: inout Host) throws -> UInt64? {
     let bytes = path.bytes
     guard !bytes.isEmpty else {
       throw DatabaseError.badValue(
@@ -103,7 +103,7 @@ extension Tree where Host: ~Copyable {
     }
     if isTaken {
       throw DatabaseError.exists(
-        Path(bytes: Array(path[..<next.upperBound])),
+        NodePath(bytes: Array(path[..<next.upperBound])),
         reason: "it is a property of a record, so it cannot be a child or have children")
     }
   }

@@ -3,7 +3,7 @@
 
 extension Tree where Host: ~Copyable {
   /// Removes the node at a path from its place.
-  mutating func remove(_ path: Path, _ host: inout Host) throws {
+  mutating func remove(_ path: NodePath, _ host: inout Host) throws {
     let header = try loadExisting(path, &host)
     try host.willLeave(path)
     let fate = memory.restored.isChanged(path) ? RemovalFate.changed : .removed
@@ -14,7 +14,7 @@ extension Tree where Host: ~Copyable {
 
   /// Removes the node at `treeKey`, whose version is in `old`, from the tree.
   private mutating func leave(
-    _ path: Path, _ header: NodeHeader, _ fate: RemovalFate, _ host: inout Host
+    _ path: NodePath, _ header: NodeHeader, _ fate: RemovalFate, _ host: inout Host
   ) throws {
     let change = change(path, header, nil, isSubtree: header.node != 0, &host)
     if let change { try host.willMake(change) }
@@ -25,7 +25,7 @@ extension Tree where Host: ~Copyable {
 
   /// Puts a node that has been elsewhere, or was removed, at `treeKey`.
   private mutating func arrive(
-    _ path: Path, _ content: Content, node: UInt64, _ host: inout Host
+    _ path: NodePath, _ content: Content, node: UInt64, _ host: inout Host
   ) throws {
     let change = change(path, nil, content, isSubtree: node != 0, &host)
     if let change { try host.willMake(change) }
@@ -71,7 +71,7 @@ extension Tree where Host: ~Copyable {
     count(-1)
   }
 
-  mutating func move(_ source: Path, to destination: Path, _ host: inout Host) throws {
+  mutating func move(_ source: NodePath, to destination: NodePath, _ host: inout Host) throws {
     if destination.isWithin(source) {
       throw DatabaseError.badValue(destination, reason: "a node cannot be moved into itself")
     }
@@ -93,7 +93,7 @@ extension Tree where Host: ~Copyable {
   // MARK: Restoring
 
   mutating func restore(
-    _ path: Path, removedAt sequence: UInt64, _ host: inout Host
+    _ path: NodePath, removedAt sequence: UInt64, _ host: inout Host
   ) throws {
     guard try locate(path, creating: false, &host) != nil else {
       throw DatabaseError.notFound(path, reason: "its parent is not there; restore that first")
@@ -119,7 +119,7 @@ extension Tree where Host: ~Copyable {
   /// Where it came back and went in one transaction that changed nothing below it, it is as it was
   /// before.
   private func removed(
-    _ path: Path, _ sequence: UInt64, _ host: borrowing Host
+    _ path: NodePath, _ sequence: UInt64, _ host: borrowing Host
   ) throws -> (content: Content, node: UInt64, links: [HistoryLink]) {
     try treeKey.lend { key in
       guard sequence > 0, sequence < memory.sequence,

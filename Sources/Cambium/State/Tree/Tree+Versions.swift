@@ -31,7 +31,7 @@ extension Tree where Host: ~Copyable {
   /// or observer takes it.
   @inline(__always)
   func change(
-    _ path: Path, _ header: NodeHeader?, _ content: Content?, isSubtree: Bool = false,
+    _ path: NodePath, _ header: NodeHeader?, _ content: Content?, isSubtree: Bool = false,
     _ host: inout Host
   ) -> RecordChange? {
     let collection = host.collection(of: path)
@@ -58,7 +58,7 @@ extension Tree where Host: ~Copyable {
   /// Writes new content at `treeKey`, which is the place of a path, over the version in `old` if
   /// there is one.
   mutating func replace(
-    _ header: NodeHeader?, with content: Content, at path: Path, _ host: inout Host
+    _ header: NodeHeader?, with content: Content, at path: NodePath, _ host: inout Host
   ) throws {
     let change = change(path, header, content, &host)
     if let change { try host.willMake(change) }

@@ -35,7 +35,7 @@ protocol TreeStorage: ~Copyable {
 /// Each change is delivered twice: before it is written, when it can still be refused, and after.
 protocol ChangeTaker: ~Copyable {
   /// The collection that a node belongs to, if one is declared.
-  mutating func collection(of path: Path) -> CollectionPlan?
+  mutating func collection(of path: NodePath) -> CollectionPlan?
   /// True if changes of nodes that belong to no collection are required as well.
   var takesAll: Bool { get }
 
@@ -47,9 +47,9 @@ protocol ChangeTaker: ~Copyable {
   mutating func willMakeParent(_ treeKey: [UInt8], of collection: ArraySlice<UInt8>) throws
 
   /// Called before a subtree is removed or moved away.
-  mutating func willLeave(_ path: Path) throws
+  mutating func willLeave(_ path: NodePath) throws
   /// Called after a subtree is removed or moved away.
-  mutating func didLeave(_ path: Path) throws
+  mutating func didLeave(_ path: NodePath) throws
   /// Called after a subtree is restored, or moved here.
-  mutating func didArrive(_ path: Path) throws
+  mutating func didArrive(_ path: NodePath) throws
 }

@@ -11,13 +11,14 @@ struct Watched: LifecycleModel, Equatable {
   var id = ID()
   var name = ""
   var changes = 0
-  static let schema = Schema<Watched>("watched")
+  static let schema = ModelSchema<Watched>("watched")
 
-  mutating func willUpdate(from old: Watched, in transaction: borrowing Transaction) throws {
+  mutating func willUpdate(from old: Watched, in transaction: borrowing Database.Transaction) throws
+  {
     changes = old.changes + 1
   }
 
-  func willDelete(in transaction: borrowing Transaction) throws {
+  func willDelete(in transaction: borrowing Database.Transaction) throws {
     if name == "kept" { throw DatabaseError.misuse(reason: "it is to be kept") }
     try transaction.insert(Mourning(name: name))
   }
@@ -27,7 +28,7 @@ struct Mourning: Cambium.Model, Equatable {
   typealias Key = Int
   var id = ID()
   var name = ""
-  static let schema = Schema<Mourning>("mournings")
+  static let schema = ModelSchema<Mourning>("mournings")
 }
 
 /// The stores that there are.

@@ -97,8 +97,9 @@ struct FlightQueryTests {
     }
   }
 
-  private func change(_ tx: borrowing Transaction, _ random: inout SeededGenerator) throws {
-    let path = Path(keys: ["flights", .integer(Int64(random.below(3200) + 1))])
+  private func change(_ tx: borrowing Database.Transaction, _ random: inout SeededGenerator) throws
+  {
+    let path = NodePath(keys: ["flights", .integer(Int64(random.below(3200) + 1))])
     switch random.below(12) {
     case 0...3:
       let delay: Value? = random.oneIn(5) ? nil : .integer(Int64(random.below(200)) - 20)
@@ -106,17 +107,17 @@ struct FlightQueryTests {
     case 4: try? tx.increment(path, "distance", by: .integer(Int64(random.below(100))))
     case 5, 6: _ = try tx.remove(path)
     case 7:
-      let other = Path(keys: ["flights", .integer(Int64(random.below(3000) + 1))])
+      let other = NodePath(keys: ["flights", .integer(Int64(random.below(3000) + 1))])
       if let value = try tx[other].value { try tx.set(path, to: value) }
     case 8:
       let carriers: [Value] = ["UA", "AA", "XX", "9E"]
       try? tx.update(path, [("carrier", carriers[random.below(4)])])
     case 9:
-      let airports: [Path] = ["airports/JFK", "airports/ORD", "airports/LAX"]
+      let airports: [NodePath] = ["airports/JFK", "airports/ORD", "airports/LAX"]
       try? tx.update(airports[random.below(3)], [("name", .string("John \(random.below(9))"))])
     case 10: try? tx.update("airports/MDW", [("name", random.oneIn(2) ? "Chicago II" : nil)])
     default:
-      let planes = ["planes/N14228", "planes/N24211", "planes/N619AA"] as [Path]
+      let planes = ["planes/N14228", "planes/N24211", "planes/N619AA"] as [NodePath]
       try? tx.update(planes[random.below(3)], [("seats", .integer(Int64(random.below(500))))])
     }
   }

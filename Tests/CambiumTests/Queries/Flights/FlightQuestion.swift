@@ -43,7 +43,7 @@ func rows<each V: PropertyValue>(_ tuples: [(repeat each V)]) -> [[Value]] {
 func column(_ values: [some PropertyValue]) -> [[Value]] { values.map { [$0.storedValue] } }
 
 /// All models that answer a query, read page by page.
-func paged<M: Cambium.Model>(_ query: Query<M>, by count: Int) throws -> [M] {
+func paged<M: Cambium.Model>(_ query: ModelQuery<M>, by count: Int) throws -> [M] {
   var page = try query.limit(count).page()
   var models = page.results
   while let next = page.next {

@@ -5,7 +5,7 @@ import FoundationEssentials
 /// The models' collections, filled from the originals, and written into tables of SQLite.
 enum FlightTables {
   struct Table {
-    let path: Path
+    let path: NodePath
     /// The column that is the key; nil where lines are numbered.
     let key: String?
     /// The properties, each of which is a column of the original.
@@ -29,7 +29,7 @@ enum FlightTables {
   // MARK: Reading the originals
 
   /// Key and record of each line; `NA` is absent.
-  static func rows(of table: Table) throws -> [(Key, Record)] {
+  static func rows(of table: Table) throws -> [(Key, ValueMap)] {
     let folder = Fixtures.tests.appending(path: "CambiumToolTests/Fixtures/nycflights13-week")
     let text = try String(
       contentsOf: folder.appending(path: "\(table.name).csv"), encoding: .utf8)
@@ -38,7 +38,7 @@ enum FlightTables {
     return try lines.dropFirst().enumerated().map { number, fields in
       let named = Dictionary(uniqueKeysWithValues: zip(header, fields))
       let key = try table.key.map { try Key(named[$0] ?? "") } ?? .integer(Int64(number + 1))
-      var record = Record()
+      var record = ValueMap()
       for column in table.columns {
         record[column.name] = value(named[column.name] ?? "NA", column.type)
       }

@@ -10,7 +10,7 @@ enum Flights {
     var name: String?
     var flights: Many<Flight> { many(\.carrier) }
 
-    static let schema = Schema<Airline>("airlines")
+    static let schema = ModelSchema<Airline>("airlines")
   }
 
   struct Airport: Cambium.Model {
@@ -26,7 +26,7 @@ enum Flights {
     var departures: Many<Flight> { many(\.origin) }
     var arrivals: Many<Flight> { many(\.destination) }
 
-    static let schema = Schema<Airport>("airports") {
+    static let schema = ModelSchema<Airport>("airports") {
       Property(\.latitude, name: "lat")
       Property(\.longitude, name: "lon")
       Property(\.altitude, name: "alt")
@@ -50,7 +50,7 @@ enum Flights {
     var speed: Int?
     var engine: String?
 
-    static let schema = Schema<Plane>("planes") { Index(\.manufacturer, \.model) }
+    static let schema = ModelSchema<Plane>("planes") { Index(\.manufacturer, \.model) }
   }
 
   struct Weather: Cambium.Model {
@@ -72,7 +72,7 @@ enum Flights {
     var visibility: Double?
     var time: Date?
 
-    static let schema = Schema<Weather>("weather") {
+    static let schema = ModelSchema<Weather>("weather") {
       Property(\.temperature, name: "temp")
       Property(\.dewPoint, name: "dewp")
       Property(\.humidity, name: "humid")
@@ -109,7 +109,7 @@ enum Flights {
     var minute: Int?
     var time: Date?
 
-    static let schema = Schema<Flight>("flights") {
+    static let schema = ModelSchema<Flight>("flights") {
       Property(\.departure, name: "dep_time")
       Property(\.scheduledDeparture, name: "sched_dep_time")
       Property(\.departureDelay, name: "dep_delay")

@@ -65,12 +65,12 @@ import Testing
   }
 
   private static func insert(
-    _ texts: Texts, _ range: Range<Int>, _ tx: borrowing Transaction
+    _ texts: Texts, _ range: Range<Int>, _ tx: borrowing Database.Transaction
   ) throws {
     for index in range {
       let (title, body) = texts[index]
       try tx.set(
-        Path(keys: ["texts", .integer(Int64(index + 1))]),
+        NodePath(keys: ["texts", .integer(Int64(index + 1))]),
         to: .map(["title": .string(title), "body": .string(body)]))
     }
   }
@@ -78,7 +78,7 @@ import Testing
   // MARK: Queries
 
   /// A query in both languages, and whether its rank is the same in both.
-  private struct Query {
+  private struct ModelQuery {
     var own: String
     var sqlite: String
     var isRanked = false
@@ -86,22 +86,24 @@ import Testing
 
   private static func query(
     _ random: inout SeededGenerator, _ words: [String], _ texts: Texts
-  ) -> Query {
+  ) -> ModelQuery {
     let (one, other) = (random.pick(words), random.pick(words))
     switch random.below(9) {
-    case 0, 1: return Query(own: one, sqlite: "\"\(one)\"", isRanked: true)
+    case 0, 1: return ModelQuery(own: one, sqlite: "\"\(one)\"", isRanked: true)
     case 2:
-      return Query(own: "\(one) \(other)", sqlite: "\"\(one)\" AND \"\(other)\"", isRanked: true)
+      return ModelQuery(
+        own: "\(one) \(other)", sqlite: "\"\(one)\" AND \"\(other)\"", isRanked: true)
     case 3:
-      return Query(own: "\(one) OR \(other)", sqlite: "\"\(one)\" OR \"\(other)\"", isRanked: true)
+      return ModelQuery(
+        own: "\(one) OR \(other)", sqlite: "\"\(one)\" OR \"\(other)\"", isRanked: true)
     case 4:
       let prefix = String(one.prefix(3 + random.below(3)))
-      return Query(own: prefix + "*", sqlite: "\"\(prefix)\" *", isRanked: true)
-    case 5: return Query(own: "\(one) -\(other)", sqlite: "\"\(one)\" NOT \"\(other)\"")
-    case 6: return Query(own: "title:\(one)", sqlite: "title : \"\(one)\"")
+      return ModelQuery(own: prefix + "*", sqlite: "\"\(prefix)\" *", isRanked: true)
+    case 5: return ModelQuery(own: "\(one) -\(other)", sqlite: "\"\(one)\" NOT \"\(other)\"")
+    case 6: return ModelQuery(own: "title:\(one)", sqlite: "title : \"\(one)\"")
     default:
       let phrase = FullTextTests.phrase(&random, texts)
-      return Query(own: "\"\(phrase)\"", sqlite: "\"\(phrase)\"")
+      return ModelQuery(own: "\"\(phrase)\"", sqlite: "\"\(phrase)\"")
     }
   }
 
@@ -113,7 +115,7 @@ import Testing
   }
 
   private static func compare(
-    _ query: Query, _ reader: TextReader, _ sqlite: FullTextSearch
+    _ query: ModelQuery, _ reader: TextReader, _ sqlite: FullTextSearch
   ) throws -> Int {
     let made = try TextQueryPlan(try TextQuery(parsing: query.own), reader.plan)
     let expected = try sqlite.search(query.sqlite)

@@ -16,7 +16,7 @@ import Testing
         definition.views = [ViewDefinition(.text(["text"], language: "en"))]
         try tx.declare("books", definition)
         for (index, text) in SearchTests.texts.enumerated() {
-          let path = Path(keys: ["books", .integer(Int64(index + 1))])
+          let path = NodePath(keys: ["books", .integer(Int64(index + 1))])
           try tx.set(path, to: .map(["text": .string(text)]))
         }
       }

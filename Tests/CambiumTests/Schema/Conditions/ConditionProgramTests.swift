@@ -12,19 +12,20 @@ import Testing
 struct ConditionProgramTests {
   /// Records in memory, as conditions ask for them.
   private struct Shelf: RelatedRecords {
-    var stored: [Path: [UInt8]] = [:]
+    var stored: [NodePath: [UInt8]] = [:]
 
-    func lend<R>(_ collection: Path, _ key: RawSpan, _ body: (RawSpan) throws -> R) throws -> R? {
+    func lend<R>(_ collection: NodePath, _ key: RawSpan, _ body: (RawSpan) throws -> R) throws -> R?
+    {
       try stored[collection.appending(try Key(key))]?.lend(body)
     }
 
-    func lend<R>(at path: Path, _ body: (RawSpan, RawSpan) throws -> R) throws -> R? {
+    func lend<R>(at path: NodePath, _ body: (RawSpan, RawSpan) throws -> R) throws -> R? {
       guard let record = stored[path], let key = path.last else { return nil }
       return try key.bytes.lend { key in try record.lend { try body(key, $0) } }
     }
 
     func forEach(
-      in collection: Path, _ property: NameID, refersTo key: RawSpan,
+      in collection: NodePath, _ property: NameID, refersTo key: RawSpan,
       _ body: (RawSpan, RawSpan) throws -> Bool
     ) throws {
       for (path, record) in stored where path.parent == collection {
@@ -68,7 +69,7 @@ struct ConditionProgramTests {
       }
     }
 
-    mutating func add(_ collection: Path, _ key: Key, _ record: Record) throws {
+    mutating func add(_ collection: NodePath, _ key: Key, _ record: ValueMap) throws {
       naive.records[collection.appending(key)] = record
       var builder = RecordBuilder()
       for member in record.members {
@@ -124,7 +125,7 @@ struct ConditionProgramTests {
 
   /// Prints the parts of a condition on which program and model differ.
   private func explainDifference(
-    _ test: Condition.Test, _ world: World, _ path: Path, _ record: Record, _ key: Key,
+    _ test: Condition.Test, _ world: World, _ path: NodePath, _ record: ValueMap, _ key: Key,
     _ stored: [UInt8]
   ) {
     switch test {

@@ -8,14 +8,14 @@ import FoundationEssentials
 /// Evaluates conditions the slow way.
 struct NaiveCondition {
   /// The declarations, by collection.
-  var definitions: [Path: CollectionDefinition] = [:]
+  var definitions: [NodePath: CollectionDefinition] = [:]
   /// All records, by path.
-  var records: [Path: Record] = [:]
+  var records: [NodePath: ValueMap] = [:]
   /// The records joined to the one at hand, by the join's name; nil where a left join found none.
-  var joined: [String: (key: Key, record: Record, collection: Path)?] = [:]
+  var joined: [String: (key: Key, record: ValueMap, collection: NodePath)?] = [:]
 
   func holds(
-    _ test: Condition.Test, _ record: Record, key: Key, in collection: Path
+    _ test: Condition.Test, _ record: ValueMap, key: Key, in collection: NodePath
   ) throws -> Bool {
     switch test {
     case .all(let tests):
@@ -52,7 +52,7 @@ struct NaiveCondition {
   typealias Found = (value: Value?, type: PropertyType?, isKey: Bool)
 
   func value(
-    _ path: PropertyPath, _ record: Record, _ key: Key, _ collection: Path
+    _ path: PropertyPath, _ record: ValueMap, _ key: Key, _ collection: NodePath
   ) throws -> Found {
     var path = path
     if let name = path.hops.first, let other = joined[name] {
@@ -66,7 +66,7 @@ struct NaiveCondition {
         path = PropertyPath(joined, path.function)
       }
     }
-    var (record, key, collection): (Record?, Key?, Path?) = (record, key, collection)
+    var (record, key, collection): (ValueMap?, Key?, NodePath?) = (record, key, collection)
     for hop in path.hops {
       guard let holder = record else { break }
       let declared = collection.flatMap { definitions[$0] }?[hop]
@@ -304,7 +304,7 @@ struct NaiveCondition {
 
   private func related(
     _ relation: Condition.ToMany, _ quantifier: Condition.Quantifier, _ inner: Condition.Test,
-    _ record: Record, _ key: Key, _ collection: Path
+    _ record: ValueMap, _ key: Key, _ collection: NodePath
   ) throws -> Bool {
     var answers: [Bool] = []
     switch relation {
@@ -321,7 +321,8 @@ struct NaiveCondition {
         guard let candidate = records[place], let own = place.last, let parent = place.parent
         else { continue }
         answers.append(
-          try holds(inner, candidate, key: own, in: found.type?.target ?? Path("nowhere/\(parent)"))
+          try holds(
+            inner, candidate, key: own, in: found.type?.target ?? NodePath("nowhere/\(parent)"))
         )
       }
     }
@@ -333,8 +334,8 @@ struct NaiveCondition {
   }
 
   /// Where a value leads, by itself or by its elements.
-  private func places(_ found: Found) -> [Path] {
-    func place(_ value: Value) -> Path? {
+  private func places(_ found: Found) -> [NodePath] {
+    func place(_ value: Value) -> NodePath? {
       if let target = found.type?.target { return Self.key(value).map { target.appending($0) } }
       if case .reference(let path) = value { return path }
       return nil

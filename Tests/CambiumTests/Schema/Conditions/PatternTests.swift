@@ -217,7 +217,7 @@ import Testing
         try database.write { tx in
           try tx.declare("things", definition)
           for number in 10..<400 {
-            try tx.set(Path(keys: ["things", .integer(Int64(number))]), to: ["title": "none"])
+            try tx.set(NodePath(keys: ["things", .integer(Int64(number))]), to: ["title": "none"])
           }
           try tx.set("things/1", to: ["title": "aaaa"])
           try tx.set("things/2", to: ["title": "xaybz"])

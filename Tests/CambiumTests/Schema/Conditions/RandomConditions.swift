@@ -7,8 +7,8 @@ import FoundationEssentials
 
 /// Makes them from a seed.
 struct RandomConditions {
-  static let people: Path = "people"
-  static let things: Path = "things"
+  static let people: NodePath = "people"
+  static let things: NodePath = "things"
 
   var random: FormatRandom
   /// The views of the first things that were declared: by, in which order, of which.
@@ -32,7 +32,7 @@ struct RandomConditions {
   }
 
   /// The declarations of people and things; `loose`, `place` and `more` are not declared.
-  static let definitions: [Path: CollectionDefinition] = {
+  static let definitions: [NodePath: CollectionDefinition] = {
     var people = CollectionDefinition()
     people.properties = [
       PropertyDefinition("name", .string), PropertyDefinition("age", .integer),
@@ -132,13 +132,13 @@ struct RandomConditions {
     case "tags": return .array((0..<random.below(4)).map { _ in .string(text()) })
     case "shares":
       return .map(
-        Record(
+        ValueMap(
           (0..<random.below(3)).map { _ in
             (name: random.pick(["p0", "p1", "2"]), value: .integer(integer()))
           }))
     case "isNew": return .bool(random.chance(oneIn: 2))
     case "raw": return .data(Data(random.bytes(random.below(3))))
-    case "link": return .reference(Path(keys: ["people", .text("p\(random.below(5))")]))
+    case "link": return .reference(NodePath(keys: ["people", .text("p\(random.below(5))")]))
     case "place":
       return .map(["z": .integer(integer()), "deep": .map(["name": .string(text())])])
     default: return anything()
@@ -151,8 +151,8 @@ struct RandomConditions {
   ]
   static let personNames = ["name", "age", "boss", "since", "loose"]
 
-  mutating func record(_ names: [String]) -> Record {
-    var record = Record()
+  mutating func record(_ names: [String]) -> ValueMap {
+    var record = ValueMap()
     for name in names where !random.chance(oneIn: 4) { record[name] = value(of: name) }
     return record
   }

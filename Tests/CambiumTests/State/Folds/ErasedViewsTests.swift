@@ -10,7 +10,7 @@ import Testing
     for key in keys {
       try database.write { tx in
         try tx.set(
-          Path(keys: ["things", .integer(key)]),
+          NodePath(keys: ["things", .integer(key)]),
           to: .map(["title": "red", "number": .integer(key), "kind": "a", "amount": 1.5]))
       }
     }
@@ -24,7 +24,7 @@ import Testing
       let database = try Database(at: path)
       try database.write { try $0.declare(ViewHistory.path, ViewHistory.definition) }
       try write(database, 1...10)
-      let secret: Record = ["title": .string(word), "number": 77, "kind": .string(word)]
+      let secret: ValueMap = ["title": .string(word), "number": 77, "kind": .string(word)]
       try database.write { try $0.set("things/secret", to: .map(secret)) }
       try write(database, 11...13)
       try database.compact(upTo: try database.head, archives: false)

@@ -108,7 +108,7 @@ struct FillingTests {
   private func fill(_ database: Database, _ count: Int64) throws {
     try database.write { tx in
       for number in 0..<count {
-        try tx.set(Path(keys: ["things", .integer(number)]), to: ["number": .integer(number)])
+        try tx.set(NodePath(keys: ["things", .integer(number)]), to: ["number": .integer(number)])
       }
     }
   }
@@ -130,7 +130,7 @@ struct FillingTests {
       let writer = Thread {
         var random = SeededGenerator(seed: 7)
         while !isDone.load(ordering: .relaxed) {
-          let path = Path(keys: ["things", .integer(Int64(random.below(30_500)))])
+          let path = NodePath(keys: ["things", .integer(Int64(random.below(30_500)))])
           try? database.write { tx in
             if random.oneIn(3) {
               try tx.remove(path)
@@ -161,7 +161,7 @@ struct FillingTests {
       try database.write { tx in
         for number in 0..<50 {
           try tx.set(
-            Path(keys: ["things", .integer(Int64(number))]),
+            NodePath(keys: ["things", .integer(Int64(number))]),
             to: ["number": .integer(Int64(number)), "next": .integer(Int64(number % 5))])
         }
       }
@@ -297,7 +297,8 @@ struct FillingTests {
       try withDatabase { database in
         try database.write { tx in
           for (name, end) in zip(names, ["x", "y", "x"]) {
-            try tx.set(Path(keys: ["things", .text(name)]), to: ["number": .string(start + end)])
+            try tx.set(
+              NodePath(keys: ["things", .text(name)]), to: ["number": .string(start + end)])
           }
         }
         var definition = CollectionDefinition()
@@ -307,7 +308,7 @@ struct FillingTests {
           try database.write { tx in try tx.declare("things", definition) }
         }
         try database.write { tx in
-          let last = Path(keys: ["things", .text(names[2])])
+          let last = NodePath(keys: ["things", .text(names[2])])
           try tx.update(last, [("number", .string(start + "z"))])
           try tx.declare("things", definition)
         }

@@ -40,10 +40,10 @@ struct IndexTests {
     let database: Database
     /// The largest number of records.
     var keysCount = 12
-    var removals: [(Path, SequenceNumber)] = []
+    var removals: [(NodePath, SequenceNumber)] = []
 
     mutating func step() throws {
-      var removed: [Path] = []
+      var removed: [NodePath] = []
       var calls = (0..<(1 + random.below(6))).map { _ in random.next() }
       let sequence = try? database.write { tx in
         while let seed = calls.popLast() {
@@ -64,9 +64,10 @@ struct IndexTests {
     }
 
     private func call(
-      _ tx: borrowing Transaction, _ random: inout SeededGenerator, _ removed: inout [Path]
+      _ tx: borrowing Database.Transaction, _ random: inout SeededGenerator,
+      _ removed: inout [NodePath]
     ) throws {
-      let path = Path(keys: ["things", .integer(Int64(random.below(keysCount)))])
+      let path = NodePath(keys: ["things", .integer(Int64(random.below(keysCount)))])
       switch random.below(24) {
       case 0...6: try tx.set(path, to: .map(record(&random)))
       case 7...9:
@@ -77,8 +78,8 @@ struct IndexTests {
       case 12: try tx.removeElement(at: 0, from: path, "tags")
       case 13, 14: if try tx.remove(path) { removed.append(path) }
       case 15:
-        try tx.move(path, to: Path(keys: ["things", .integer(Int64(random.below(keysCount)))]))
-      case 16: try tx.move(path, to: Path(keys: ["others", .integer(Int64(random.below(3)))]))
+        try tx.move(path, to: NodePath(keys: ["things", .integer(Int64(random.below(keysCount)))]))
+      case 16: try tx.move(path, to: NodePath(keys: ["others", .integer(Int64(random.below(3)))]))
       case 17: if random.oneIn(3), try tx.remove("things") { removed.append("things") }
       case 18, 19:
         if let (path, sequence) = removals.last(where: { _ in random.oneIn(2) }) {
@@ -94,8 +95,8 @@ struct IndexTests {
       }
     }
 
-    private func record(_ random: inout SeededGenerator) -> Record {
-      var record = Record()
+    private func record(_ random: inout SeededGenerator) -> ValueMap {
+      var record = ValueMap()
       for name in ["number", "name", "tags", "next"] where !random.oneIn(4) {
         record[name] = value(name, &random)
       }
@@ -163,7 +164,7 @@ struct IndexTests {
 
   /// The entries of one record, made of its values.
   private func entries(
-    _ index: IndexPlan, _ plan: CollectionPlan, _ record: Record, _ key: Key, _ names: Catalog
+    _ index: IndexPlan, _ plan: CollectionPlan, _ record: ValueMap, _ key: Key, _ names: Catalog
   ) throws -> Set<[UInt8]> {
     var keyBytes: [UInt8] = []
     key.append(to: &keyBytes)

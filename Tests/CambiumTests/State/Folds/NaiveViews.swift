@@ -5,10 +5,10 @@ import Testing
 /// The results that views should have, computed from all records in the plainest way.
 struct NaiveViews {
   /// The records by key.
-  let records: [(key: Key, record: Record)]
+  let records: [(key: Key, record: ValueMap)]
 
   init(_ node: Node) throws {
-    var records: [(key: Key, record: Record)] = []
+    var records: [(key: Key, record: ValueMap)] = []
     for key in try node.children.keys() {
       let child = node.snapshot[node.path.appending(key)]
       if case .map(let record)? = try child.value { records.append((key, record)) }
@@ -16,7 +16,7 @@ struct NaiveViews {
     self.records = records
   }
 
-  private init(records: [(key: Key, record: Record)]) { self.records = records }
+  private init(records: [(key: Key, record: ValueMap)]) { self.records = records }
 
   /// Only the records that the one condition finds that the tests declare.
   func counted(_ condition: Condition?) throws -> NaiveViews {
@@ -86,14 +86,14 @@ struct NaiveViews {
 
   /// The groups by their values.
   func groups(_ by: [String], _ measures: [ViewDefinition.Measure]) -> [[Value]: [Value]] {
-    var groups: [[Value]: [Record]] = [:]
+    var groups: [[Value]: [ValueMap]] = [:]
     for (_, record) in records {
       groups[by.map { NaiveViews.oneForm(record[$0]) }, default: []].append(record)
     }
     return groups.mapValues { records in measures.map { measure($0, records) } }
   }
 
-  private func measure(_ measure: ViewDefinition.Measure, _ records: [Record]) -> Value {
+  private func measure(_ measure: ViewDefinition.Measure, _ records: [ValueMap]) -> Value {
     func values(_ name: String) -> [Value] {
       records.map { NaiveViews.oneForm($0[name]) }.filter { $0 != .null }
     }
@@ -149,7 +149,7 @@ struct NaiveViews {
     records.filter { matches($0.record, query, names) }.map(\.key)
   }
 
-  private func matches(_ record: Record, _ query: TextQuery, _ names: [String]) -> Bool {
+  private func matches(_ record: ValueMap, _ query: TextQuery, _ names: [String]) -> Bool {
     switch query {
     case .word(let text): hasWords(record, text, isPrefix: false, names)
     case .prefix(let text): hasWords(record, text, isPrefix: true, names)
@@ -162,7 +162,7 @@ struct NaiveViews {
     }
   }
 
-  private func texts(_ record: Record, _ names: [String]) -> [String] {
+  private func texts(_ record: ValueMap, _ names: [String]) -> [String] {
     names.flatMap { name -> [String] in
       switch record[name] {
       case .string(let text): [text]
@@ -178,7 +178,7 @@ struct NaiveViews {
   }
 
   private func hasWords(
-    _ record: Record, _ text: String, isPrefix: Bool, _ names: [String]
+    _ record: ValueMap, _ text: String, isPrefix: Bool, _ names: [String]
   ) -> Bool {
     let wanted = words(text)
     return texts(record, names).contains { text in

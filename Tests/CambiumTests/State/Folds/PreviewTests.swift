@@ -35,7 +35,7 @@ struct PreviewTests {
   /// Random changes of airlines, flights, and of where the airlines are.
   private struct History {
     var random: FormatRandom
-    var removed: [(Path, SequenceNumber)] = []
+    var removed: [(NodePath, SequenceNumber)] = []
     /// Some keys are so long that entries are cut.
     let keys: [Key]
 
@@ -49,7 +49,7 @@ struct PreviewTests {
         _ = try? database.undoLast()
         return
       }
-      var gone: [Path] = []
+      var gone: [NodePath] = []
       let sequence = try? database.write { tx in
         for _ in 0...random.below(4) { try? change(tx, &gone) }
         if random.chance(oneIn: 10) { throw CancellationError() }
@@ -58,10 +58,12 @@ struct PreviewTests {
       if let sequence { removed += gone.map { ($0, sequence) } }
     }
 
-    private mutating func change(_ tx: borrowing Transaction, _ gone: inout [Path]) throws {
-      let airline = Path("world/airlines").appending(random.pick(keys))
+    private mutating func change(_ tx: borrowing Database.Transaction, _ gone: inout [NodePath])
+      throws
+    {
+      let airline = NodePath("world/airlines").appending(random.pick(keys))
       let number = Int64(random.below(12))
-      let flight = Path("flights").appending(
+      let flight = NodePath("flights").appending(
         number < 8 ? .integer(number) : .text(String(repeating: "f\(number)", count: 150)))
       switch random.below(16) {
       case 0...2: try tx.set(airline, to: ["name": .string(name()), "size": .integer(number)])
@@ -69,7 +71,7 @@ struct PreviewTests {
       case 4: try tx.update(airline, [("size", .integer(number)), ("other", .integer(number))])
       case 5: try tx.set(airline, to: .string("no record"))
       case 6: if try tx.remove(airline) { gone.append(airline) }
-      case 7: try tx.move(airline, to: Path("world/airlines").appending(random.pick(keys)))
+      case 7: try tx.move(airline, to: NodePath("world/airlines").appending(random.pick(keys)))
       case 8...11:
         try tx.set(
           flight,
@@ -82,7 +84,7 @@ struct PreviewTests {
       case 12: try tx.update(flight, [("carrier", .string(airline.last?.description ?? ""))])
       case 13: if try tx.remove(flight) { gone.append(flight) }
       case 14:
-        let world: Path = random.chance(oneIn: 2) ? "world" : "world/airlines"
+        let world: NodePath = random.chance(oneIn: 2) ? "world" : "world/airlines"
         if random.chance(oneIn: 2) {
           if try tx.remove(world) { gone.append(world) }
         } else {
@@ -124,7 +126,7 @@ struct PreviewTests {
       var values: [Value] = [.null, .null]
       if let carrier = record["carrier"].flatMap({ StoredKey.key(naming: $0) }) {
         if case .map(let airline)? = try snapshot[
-          Path("world/airlines").appending(carrier)
+          NodePath("world/airlines").appending(carrier)
         ].value {
           values = [airline["name"] ?? .null, airline["size"] ?? .null]
         }
@@ -159,12 +161,13 @@ struct PreviewTests {
         try tx.declare("flights", flights)
         for index in 0..<20 {
           try tx.set(
-            Path("world/airlines").appending(.text("a\(index)")), to: ["name": .string("n\(index)")]
+            NodePath("world/airlines").appending(.text("a\(index)")),
+            to: ["name": .string("n\(index)")]
           )
         }
         for index in 0..<400 {
           try tx.set(
-            Path("flights").appending(.integer(Int64(index))),
+            NodePath("flights").appending(.integer(Int64(index))),
             to: ["carrier": .string("a\(index % 20)"), "number": .integer(Int64(index))])
         }
       }
@@ -197,11 +200,11 @@ struct PreviewTests {
       try database.write { tx in
         for index in 0..<5 {
           try tx.set(
-            Path("world/airlines").appending(.text("a\(index)")), to: ["name": .string("old")])
+            NodePath("world/airlines").appending(.text("a\(index)")), to: ["name": .string("old")])
         }
         for index in 0..<300 {
           try tx.set(
-            Path("flights").appending(.integer(Int64(index))),
+            NodePath("flights").appending(.integer(Int64(index))),
             to: ["carrier": .string("a\(index % 5)"), "number": .integer(Int64(index))])
         }
       }
@@ -209,7 +212,7 @@ struct PreviewTests {
         // Between steps, others write.
         _ = try? database.write { tx in
           try tx.set(
-            Path("world/airlines").appending(.text("a\(progress.done % 5)")),
+            NodePath("world/airlines").appending(.text("a\(progress.done % 5)")),
             to: ["name": .string("new \(progress.done)")])
         }
         return true
@@ -241,7 +244,7 @@ struct DeleteRuleTests {
           try tx.set("world/airlines/UA", to: ["name": "United"])
           try tx.set("flights/1", to: ["carrier": "UA"])
         }
-        let (source, target) = (try Path(from), try Path(to))
+        let (source, target) = (try NodePath(from), try NodePath(to))
         #expect(throws: DatabaseError.self) {
           try database.write { try $0.move(source, to: target) }
         }
@@ -318,16 +321,17 @@ struct LongReferenceTests {
       try database.write { tx in
         try tx.declare("flights", flights)
         for name in airlines {
-          try tx.set(Path(keys: ["airlines", .text(name)]), to: ["name": "x"])
+          try tx.set(NodePath(keys: ["airlines", .text(name)]), to: ["name": "x"])
           try tx.set(
-            Path(keys: ["flights", .text(name.prefix(3) + long)]), to: ["carrier": .string(name)])
+            NodePath(keys: ["flights", .text(name.prefix(3) + long)]),
+            to: ["carrier": .string(name)])
         }
       }
-      let referrer = Path(keys: ["flights", .text("one" + long)])
-      let other = Path(keys: ["flights", .text("two" + long)])
+      let referrer = NodePath(keys: ["flights", .text("one" + long)])
+      let other = NodePath(keys: ["flights", .text("two" + long)])
       func remove() throws {
         try database.write { tx in
-          _ = try tx.remove(Path(keys: ["airlines", .text(airlines[0])]))
+          _ = try tx.remove(NodePath(keys: ["airlines", .text(airlines[0])]))
         }
       }
       if rule == .deny {

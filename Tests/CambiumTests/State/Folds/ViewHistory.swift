@@ -7,7 +7,7 @@ import Simulation
 struct ViewHistory {
   private struct Abandoned: Error {}
 
-  static let path: Path = "things"
+  static let path: NodePath = "things"
   static let words = ["red", "blue", "redder", "green", "bluebell", "x1", "42", "green"]
 
   private static let isPositive = Condition(
@@ -40,7 +40,7 @@ struct ViewHistory {
   let database: Database
   var random: SeededGenerator
   private var removed: [(key: Key, sequence: SequenceNumber)] = []
-  private var away: Path?
+  private var away: NodePath?
 
   init(_ database: Database, seed: UInt64) {
     self.database = database
@@ -61,7 +61,7 @@ struct ViewHistory {
     }
   }
 
-  private mutating func change(_ tx: borrowing Transaction) throws {
+  private mutating func change(_ tx: borrowing Database.Transaction) throws {
     let path = ViewHistory.path.appending(key())
     switch random.below(40) {
     case 0..<18: try tx.set(path, to: .map(record()))
@@ -86,12 +86,12 @@ struct ViewHistory {
     case 38 where random.oneIn(6):
       try tx.remove(ViewHistory.path)
       if random.oneIn(2) { removed = [] }
-    default: try tx.set(Path(keys: ["elsewhere", key()]), to: .map(record()))
+    default: try tx.set(NodePath(keys: ["elsewhere", key()]), to: .map(record()))
     }
   }
 
   /// Moves the whole collection away, or back.
-  private mutating func moveAway(_ tx: borrowing Transaction) throws {
+  private mutating func moveAway(_ tx: borrowing Database.Transaction) throws {
     try tx.move(ViewHistory.path, to: "away")
     if random.oneIn(3) { return }
     _ = try tx.remove(ViewHistory.path)
@@ -109,8 +109,8 @@ struct ViewHistory {
     }
   }
 
-  private mutating func record() -> Record {
-    var record = Record()
+  private mutating func record() -> ValueMap {
+    var record = ValueMap()
     if random.below(8) > 0 { record["kind"] = kind() }
     if random.oneIn(2) { record["flag"] = .bool(random.oneIn(2)) }
     if random.below(6) > 0 { record["amount"] = amount() }

@@ -11,7 +11,7 @@ enum Version1 {
     var name = ""
     var phone = ""
     var born = ""
-    static let schema = Schema<Contact>("contacts")
+    static let schema = ModelSchema<Contact>("contacts")
   }
 }
 
@@ -24,7 +24,7 @@ enum Version2 {
     var telephone = ""
     var born = 0
     var isFriend: Bool?
-    static let schema = Schema<Contact>("contacts") {
+    static let schema = ModelSchema<Contact>("contacts") {
       Property(\.telephone).was("phone")
       Property(\.born).was("born", as: String.self) { Int($0) ?? 0 }
       Index(\.name)
@@ -38,7 +38,7 @@ enum Version3 {
     typealias Key = Int
     var id = ID()
     var name = ""
-    static let schema = Schema<Contact>("contacts") { Unique(\.name) }
+    static let schema = ModelSchema<Contact>("contacts") { Unique(\.name) }
   }
 }
 
@@ -52,7 +52,7 @@ enum Version4 {
     var isFriend: Bool?
     var telephones: Many<Telephone> { many(\.contact) }
 
-    static let schema = Schema<Contact>("contacts", version: 4) {
+    static let schema = ModelSchema<Contact>("contacts", version: 4) {
       Property(\.born).was("born", as: String.self) { Int($0) ?? 0 }
       Index(\.name)
       Migration("telephones apart") { old, _, tx in
@@ -69,7 +69,9 @@ enum Version4 {
     var id = ID()
     var contact: Contact.ID?
     var number = ""
-    static let schema = Schema<Telephone>("telephones") { Property(\.contact).onDelete(.cascade) }
+    static let schema = ModelSchema<Telephone>("telephones") {
+      Property(\.contact).onDelete(.cascade)
+    }
   }
 }
 

@@ -9,7 +9,7 @@ struct Person: Model {
   var id = ID()
   var name = ""
   var assigned: Many<Issue> { many(\.assignee) }
-  static let schema = Schema<Person>("people") { Unique(\.name.ignoringCase) }
+  static let schema = ModelSchema<Person>("people") { Unique(\.name.ignoringCase) }
 }
 
 struct Issue: Model {
@@ -23,7 +23,7 @@ struct Issue: Model {
 
   enum Status: String, RawProperty { case open, active, closed }
 
-  static let schema = Schema<Issue>("issues") {
+  static let schema = ModelSchema<Issue>("issues") {
     Property(\.assignee).onDelete(.deny).preview(\.name)
     Property(\.resolution).required { $0.status == .closed }
     Index(\.status)
@@ -36,7 +36,7 @@ struct Comment: Model {
   var issue: Issue.ID?
   var author: Person.ID?
   var text = ""
-  static let schema = Schema<Comment>("comments") {
+  static let schema = ModelSchema<Comment>("comments") {
     Property(\.issue).onDelete(.cascade).required()
     Property(\.author).onDelete(.nullify)
   }

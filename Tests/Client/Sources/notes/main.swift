@@ -10,7 +10,7 @@ struct Note: Model {
   var body = ""
   var tags: Set<String> = []
 
-  static let schema = Schema<Note>("notes") {
+  static let schema = ModelSchema<Note>("notes") {
     Property(\.title).validated("must not be empty") { !$0.isEmpty }
     Index(\.title.ignoringCase)
     TextIndex(\.title, \.body, language: "en")

@@ -11,7 +11,7 @@ struct Reading: Model {
   var at = Date.distantPast
   var celsius = 0.0
 
-  static let schema = Schema<Reading>("readings") {
+  static let schema = ModelSchema<Reading>("readings") {
     Property(\.celsius).rejected(outside: -80...80)
     Index(\.sensor, \.at.descending)
     Average(\.celsius, by: \.sensor)

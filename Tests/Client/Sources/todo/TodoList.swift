@@ -10,7 +10,7 @@ struct Todo: Model {
   var title = ""
   var isDone = false
 
-  static let schema = Schema<Todo>("todos") {
+  static let schema = ModelSchema<Todo>("todos") {
     Property(\.title).validated("must not be empty") { !$0.isEmpty }
     Count(by: \.isDone)
   }

@@ -9,7 +9,7 @@ struct DBClientTests {
     typealias Key = String
     var id = ID()
     var name = ""
-    static let schema = Schema<User>("users")
+    static let schema = ModelSchema<User>("users")
   }
 
   private let ada = User(id: "ada", name: "Ada")

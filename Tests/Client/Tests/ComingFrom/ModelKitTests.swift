@@ -12,7 +12,7 @@ struct ModelKitTests {
     var rating: Int?
     var tags: [String] = []
     var company: Company.ID?
-    static let schema = Schema<Person>("people") {
+    static let schema = ModelSchema<Person>("people") {
       Property(\.name).required()
       Property(\.age).validated("must be positive") { $0 > 0 }
         .validated("must be even") { $0 % 2 == 0 }
@@ -24,7 +24,7 @@ struct ModelKitTests {
   struct Company: Model {
     var id = ID()
     var employees: Many<Person> { many(\.company) }
-    static let schema = Schema<Company>("companies")
+    static let schema = ModelSchema<Company>("companies")
   }
 
   enum Shape: ModelUnion {
@@ -32,19 +32,19 @@ struct ModelKitTests {
     static let cases = ModelCases<Shape>(
       ModelCase("circle", Shape.circle) { if case .circle(let it) = $0 { it } else { nil } },
       ModelCase("square", Shape.square) { if case .square(let it) = $0 { it } else { nil } })
-    static let schema = Schema<Shape>(union: "shapes", discriminator: "kind")
+    static let schema = ModelSchema<Shape>(union: "shapes", discriminator: "kind")
   }
 
   struct Circle: Model {
     var id = ID()
     var radius = 1.0
-    static let schema = Schema<Circle>(caseOf: Shape.self)
+    static let schema = ModelSchema<Circle>(caseOf: Shape.self)
   }
 
   struct Square: Model {
     var id = ID()
     var side = 1.0
-    static let schema = Schema<Square>(caseOf: Shape.self)
+    static let schema = ModelSchema<Square>(caseOf: Shape.self)
   }
 
   @Test("keeps several kinds in one place")

@@ -9,13 +9,13 @@ struct OtherStoresTests {
     var id = ID()
     var name = ""
     var age = 0
-    static let schema = Schema<Dog>("dogs") { Index(\.name) }
+    static let schema = ModelSchema<Dog>("dogs") { Index(\.name) }
   }
 
   struct Team: Model {
     var id = ID()
     var name = ""
-    static let schema = Schema<Team>("teams")
+    static let schema = ModelSchema<Team>("teams")
   }
 
   struct Player: Model {
@@ -24,7 +24,7 @@ struct OtherStoresTests {
     var name = ""
     var score = 0
     var team: Team.ID?
-    static let schema = Schema<Player>("players")
+    static let schema = ModelSchema<Player>("players")
   }
 
   @Test("writes and asks as with Realm")

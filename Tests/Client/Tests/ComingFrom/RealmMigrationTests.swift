@@ -9,14 +9,14 @@ struct RealmMigrationTests {
     var id = ID()
     var firstName = ""
     var lastName = ""
-    static let schema = Schema<FormerPerson>("people")
+    static let schema = ModelSchema<FormerPerson>("people")
   }
 
   struct Person: Model {
     var id = ID()
     var fullName = ""
 
-    static let schema = Schema<Person>("people", version: 2) {
+    static let schema = ModelSchema<Person>("people", version: 2) {
       Migration("full name") { old, new in
         let first = try old["firstName", as: String.self]
         new.fullName = try first + " " + old["lastName", as: String.self]

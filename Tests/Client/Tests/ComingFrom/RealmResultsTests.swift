@@ -10,7 +10,7 @@ struct RealmResultsTests {
     var name = ""
     var resolved = false
     var projectID = 0
-    static let schema = Schema<TaskModel>("tasks")
+    static let schema = ModelSchema<TaskModel>("tasks")
   }
 
   /// A task as a view shows it.
@@ -43,7 +43,7 @@ struct RealmResultsTests {
     }
   }
 
-  private func sections(of request: Query<TaskModel>) throws -> [String] {
+  private func sections(of request: ModelQuery<TaskModel>) throws -> [String] {
     var shown: [String] = []
     func show(_ project: Int, _ rows: [Row]?) {
       shown.append("\(project) \((rows ?? []).map(\.title).joined(separator: " "))")

@@ -16,7 +16,7 @@ struct RealtimeTests {
     var conversations: Many<Conversation> { many(\.user) }
     var ownedGroups: Many<Group> { many(\.manager) }
 
-    static let schema = Schema<User>("users") {
+    static let schema = ModelSchema<User>("users") {
       Property(\.groups).onDelete(.nullify)
       Property(\.roles).onDelete(.nullify)
     }
@@ -28,14 +28,14 @@ struct RealtimeTests {
     var manager: User.ID?
     var members: Many<User> { many(\.groups) }
     var holders: Many<User> { many(\.roles) }
-    static let schema = Schema<Group>("groups") { Property(\.manager).onDelete(.nullify) }
+    static let schema = ModelSchema<Group>("groups") { Property(\.manager).onDelete(.nullify) }
   }
 
   struct Conversation: Model {
     var id = ID()
     var user: User.ID?
     var topic = ""
-    static let schema = Schema<Conversation>("conversations") {
+    static let schema = ModelSchema<Conversation>("conversations") {
       Property(\.user).onDelete(.cascade)
     }
   }

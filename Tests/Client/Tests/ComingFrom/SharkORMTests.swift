@@ -8,7 +8,7 @@ struct SharkORMTests {
   struct Location: Model {
     var id = ID()
     var name = ""
-    static let schema = Schema<Location>("locations")
+    static let schema = ModelSchema<Location>("locations")
   }
 
   struct Department: Model {
@@ -16,7 +16,7 @@ struct SharkORMTests {
     var name = ""
     var location: Location.ID?
     var people: Many<Person> { many(\.department) }
-    static let schema = Schema<Department>("departments")
+    static let schema = ModelSchema<Department>("departments")
   }
 
   struct Person: Model {
@@ -25,7 +25,7 @@ struct SharkORMTests {
     var age = 36
     var payrollNumber: Int?
     var department: Department.ID?
-    static let schema = Schema<Person>("people") {
+    static let schema = ModelSchema<Person>("people") {
       Property(\.department).onDelete(.deny)
       Index(\.name)
       Index(\.age)

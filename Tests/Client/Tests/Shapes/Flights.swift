@@ -10,7 +10,7 @@ struct Airline: Model {
   var name = ""
   var flights: Many<Flight> { many(\.carrier) }
 
-  static let schema = Schema<Airline>("airlines") { Unique(\.name) }
+  static let schema = ModelSchema<Airline>("airlines") { Unique(\.name) }
 }
 
 struct Airport: Model {
@@ -20,7 +20,7 @@ struct Airport: Model {
   var place = Coordinate()
   var departures: Many<Flight> { many(\.origin) }
 
-  static let schema = Schema<Airport>("airports") { Index(\.place.latitude) }
+  static let schema = ModelSchema<Airport>("airports") { Index(\.place.latitude) }
 }
 
 struct Pilot: Model {
@@ -29,7 +29,7 @@ struct Pilot: Model {
   var name = ""
   var flights: Many<Flight> { many(\.crew) }
 
-  static let schema = Schema<Pilot>("pilots")
+  static let schema = ModelSchema<Pilot>("pilots")
 }
 
 struct Flight: Model {
@@ -43,7 +43,7 @@ struct Flight: Model {
   var distance = 0.0
   var remark = ""
 
-  static let schema = Schema<Flight>("flights") {
+  static let schema = ModelSchema<Flight>("flights") {
     Property(\.carrier).onDelete(.nullify)
     Property(\.origin).preview(\.name)
     Index(\.carrier)

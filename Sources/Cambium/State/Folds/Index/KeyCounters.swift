@@ -58,7 +58,7 @@ extension StateReader {
   }
 
   /// The greatest integer key among a node's children; nil if there is none.
-  func greatestKey(below path: Path) throws -> Int64? {
+  func greatestKey(below path: NodePath) throws -> Int64? {
     guard let node = try node(at: path) else { return nil }
     var bound: [UInt8] = []
     bound.append(bigEndian: node)

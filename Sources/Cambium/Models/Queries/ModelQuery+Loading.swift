@@ -3,7 +3,7 @@
 
 /// A path from a model to others: a reference, several in one property, or ``Many`` that refer.
 ///
-/// Naming properties gives it; it is what `with(_:)` of ``Query`` takes.
+/// Naming properties gives it; it is what `with(_:)` of ``ModelQuery`` takes.
 public protocol RelationTerm<Loaded>: Sendable {
   /// The type of the value beside each model: `Airline?`, or `[Flight]`.
   associatedtype Loaded: Sendable
@@ -113,7 +113,7 @@ private struct LoadedRelation: Sendable {
 /// An element is the tuple of a model and what is related to it; what is not there is nil, or left
 /// out.
 public struct Loading<M: Model, Element>: Results {
-  private var query: Query<M>
+  private var query: ModelQuery<M>
 
   /// The query of the models, and where it is asked.
   public var request: QueryRequest {
@@ -128,7 +128,7 @@ public struct Loading<M: Model, Element>: Results {
   /// Makes the tuple of a model of a batch, which has a place there.
   private let beside: @Sendable (M, Int, [RelationBatch]) throws -> Element
 
-  fileprivate init<each R: Sendable>(_ query: Query<M>, _ relations: repeat Relation<each R>)
+  fileprivate init<each R: Sendable>(_ query: ModelQuery<M>, _ relations: repeat Relation<each R>)
   where Element == (M, repeat each R) {
     self.query = query
     var all: [LoadedRelation] = []
@@ -221,7 +221,7 @@ extension RelationCounts {
   }
 }
 
-extension Query {
+extension ModelQuery {
   /// Loads what is related along with the models, without a query for each.
   ///
   ///     let rows = try query.with(\.carrier, \.origin.country, \.crew).fetch()

@@ -4,7 +4,7 @@
 import LMDB
 
 /// A named moment.
-public struct Tag: Hashable, Sendable {
+public struct CommitTag: Hashable, Sendable {
   /// Its name.
   public let name: String
   /// The last transaction of the moment; zero for the empty database.
@@ -46,17 +46,18 @@ public struct Tag: Hashable, Sendable {
 extension LogReader {
   /// The moment of a tag, or nil if there is no such tag.
   func tag(_ name: String) throws -> SequenceNumber? {
-    name.utf8.count > Tag.nameBytesMax ? nil : try number("tag/\(name)").map { SequenceNumber($0) }
+    name.utf8.count > CommitTag.nameBytesMax
+      ? nil : try number("tag/\(name)").map { SequenceNumber($0) }
   }
 
   /// All tags, by moment and then by name. Compaction keeps the moment of each.
   ///
   /// - Throws: ``DatabaseError/corrupt(reason:)`` for a damaged entry, or an impossible one.
-  func tags() throws -> [Tag] {
+  func tags() throws -> [CommitTag] {
     let head = try head().sequence
-    var tags: [Tag] = []
+    var tags: [CommitTag] = []
     var cursor = try Cursor(access, tables.meta)
-    var isThere = try Tag.prefix.lend { try cursor.seek($0) }
+    var isThere = try CommitTag.prefix.lend { try cursor.seek($0) }
     while isThere {
       let tag = try cursor.withEntry { key, value in try LogReader.tag(key, value) }
       guard let tag else { break }
@@ -74,15 +75,15 @@ extension LogReader {
   }
 
   /// The tag of an entry; nil for any other entry.
-  private static func tag(_ key: RawSpan, _ value: RawSpan) throws -> Tag? {
+  private static func tag(_ key: RawSpan, _ value: RawSpan) throws -> CommitTag? {
     let bytes = key.array()
-    guard bytes.starts(with: Tag.prefix) else { return nil }
-    let name = try key.string(Tag.prefix.count, key.byteCount - Tag.prefix.count)
+    guard bytes.starts(with: CommitTag.prefix) else { return nil }
+    let name = try key.string(CommitTag.prefix.count, key.byteCount - CommitTag.prefix.count)
     let sequence = try MetaEntry.open(value, name: bytes) { try $0.load(UInt64.self, at: 0) }
-    do { try Tag.check(name) } catch {
+    do { try CommitTag.check(name) } catch {
       throw DatabaseError.corrupt(reason: "a tag has a name that cannot be: '\(name)'")
     }
-    return Tag(name: name, sequence: SequenceNumber(sequence))
+    return CommitTag(name: name, sequence: SequenceNumber(sequence))
   }
 }
 

@@ -16,24 +16,24 @@ extension Database {
   /// Asks about the models that refer to one: the other side of its relation.
   ///
   ///     let team = try database.query(department.people).order(by: \.name).fetch()
-  public func query<Other: Model>(_ many: Many<Other>) -> Query<Other> {
+  public func query<Other: Model>(_ many: Many<Other>) -> ModelQuery<Other> {
     query(Other.self).matching(many.condition)
   }
 }
 
 extension Snapshot {
   /// Asks about the models that refer to one at this moment.
-  public func query<Other: Model>(_ many: Many<Other>) -> Query<Other> {
+  public func query<Other: Model>(_ many: Many<Other>) -> ModelQuery<Other> {
     query(Other.self).matching(many.condition)
   }
 }
 
-extension Transaction {
+extension Database.Transaction {
   /// Asks about the models that refer to one, as the transaction has left them when a result is
   /// asked for.
   ///
   /// - Throws: ``DatabaseError/misuse(reason:)`` after the transaction has ended.
-  public func query<Other: Model>(_ many: Many<Other>) throws -> Query<Other> {
+  public func query<Other: Model>(_ many: Many<Other>) throws -> ModelQuery<Other> {
     try query(Other.self).matching(many.condition)
   }
 }

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The progress of a long job.
-public struct Progress: Sendable {
+public struct WorkProgress: Sendable {
   /// The work that is being done, such as `rebuild`, `copy` or `records`.
   public let phase: String
   /// The amount done so far: records, pages or entries, depending on the phase.
@@ -19,7 +19,7 @@ public struct Progress: Sendable {
 
 /// Takes progress, and returns false to cancel. It is called on the working thread, so the time
 /// that it takes adds to that of the job.
-public typealias ProgressHandler = @Sendable (Progress) -> Bool
+public typealias ProgressHandler = @Sendable (WorkProgress) -> Bool
 
 /// Takes the progress of a long job, and ends it if its caller cancels.
 final class ProgressReporter: Sendable {
@@ -44,7 +44,7 @@ final class ProgressReporter: Sendable {
   /// Reports progress, and throws if the job is to stop.
   func tell(_ phase: String, _ done: UInt64, _ total: UInt64? = nil) throws {
     try check()
-    if handler?(Progress(phase: phase, done: done, total: total)) == false {
+    if handler?(WorkProgress(phase: phase, done: done, total: total)) == false {
       throw CancellationError()
     }
   }

@@ -4,13 +4,13 @@
 /// `~0` a `~`. The empty text is the root. Paths of up to 128 KiB can be written to: 14,563 integer
 /// keys, or 271 of the longest text keys. Moving can make deeper trees, which are read alike.
 ///
-///     let path: Path = "users/ada/name"
+///     let path: NodePath = "users/ada/name"
 ///     let child = try path.appending("first")
 ///
 /// A path holds its keys in their stored form, one after the other, text ended by a NUL. So
 /// comparing the bytes of two paths gives *path order*: a node, then its children in key order,
 /// each followed by its own.
-public struct Path: Hashable, Comparable, Sendable {
+public struct NodePath: Hashable, Comparable, Sendable {
   /// The most bytes of a path that is written to. It bounds the time to find a place again for each
   /// operation of a log, in which a path that shares all but its end with the one before takes five
   /// bytes. Older logs with longer paths are still readable.
@@ -22,14 +22,14 @@ public struct Path: Hashable, Comparable, Sendable {
   init(bytes: [UInt8]) { self.bytes = bytes }
 
   /// The path without keys.
-  public static let root = Path(bytes: [])
+  public static let root = NodePath(bytes: [])
 
   /// Reads the text form.
   ///
   /// - Parameter text: Keys joined by `/`; one leading `/` is allowed.
   /// - Throws: ``DatabaseError/badKey(_:reason:)`` with the first invalid key.
   public init(_ text: some StringProtocol) throws(DatabaseError) {
-    self.init(keys: try Path.keys(inText: Substring(text)))
+    self.init(keys: try NodePath.keys(inText: Substring(text)))
   }
 
   /// Joins keys, from the root down.
@@ -45,7 +45,7 @@ public struct Path: Hashable, Comparable, Sendable {
     if body.isEmpty { return [] }
     var keys: [Key] = []
     for part in body.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
-      keys.append(try Key(try Path.unescaped(Substring(part))))
+      keys.append(try Key(try NodePath.unescaped(Substring(part))))
     }
     return keys
   }
@@ -69,7 +69,7 @@ public struct Path: Hashable, Comparable, Sendable {
   }
 }
 
-extension Path {
+extension NodePath {
   /// The keys from the root down.
   ///
   /// - Complexity: O(depth), and one array.
@@ -102,36 +102,36 @@ extension Path {
   }
 
   /// The path without its last key, or nil for the root.
-  public var parent: Path? { isRoot ? nil : Path(bytes: Array(bytes[..<lastOffset])) }
+  public var parent: NodePath? { isRoot ? nil : NodePath(bytes: Array(bytes[..<lastOffset])) }
 
   /// The path of a child.
-  public func appending(_ key: Key) -> Path {
+  public func appending(_ key: Key) -> NodePath {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(self.bytes.count + key.bytesMax)
     bytes.append(contentsOf: self.bytes)
     key.appendTerminated(to: &bytes)
-    return Path(bytes: bytes)
+    return NodePath(bytes: bytes)
   }
 
   /// The path of a descendant.
-  public func appending(_ path: Path) -> Path { Path(bytes: bytes + path.bytes) }
+  public func appending(_ path: NodePath) -> NodePath { NodePath(bytes: bytes + path.bytes) }
 
   /// True if this is `ancestor` or is below it.
-  public func isWithin(_ ancestor: Path) -> Bool { bytes.starts(with: ancestor.bytes) }
+  public func isWithin(_ ancestor: NodePath) -> Bool { bytes.starts(with: ancestor.bytes) }
 
   /// The rest of this path below `ancestor`, or nil if it is not within it.
-  public func relative(to ancestor: Path) -> Path? {
-    isWithin(ancestor) ? Path(bytes: Array(bytes[ancestor.bytes.count...])) : nil
+  public func relative(to ancestor: NodePath) -> NodePath? {
+    isWithin(ancestor) ? NodePath(bytes: Array(bytes[ancestor.bytes.count...])) : nil
   }
 
   /// Refuses a path with an invalid key.
   ///
   /// - Throws: ``DatabaseError/badKey(_:reason:)`` with the key; also if the path is too long.
   func checkKeys() throws {
-    if bytes.count > Path.bytesMax {
+    if bytes.count > NodePath.bytesMax {
       throw DatabaseError.badKey(
         keys.last?.description ?? "",
-        reason: "its path takes \(bytes.count) bytes; \(Path.bytesMax) is the limit")
+        reason: "its path takes \(bytes.count) bytes; \(NodePath.bytesMax) is the limit")
     }
     var offset = 0
     while offset < bytes.count {
@@ -165,15 +165,15 @@ extension Path {
   }
 
   /// Path order: a node, then everything below it.
-  public static func < (a: Path, b: Path) -> Bool {
+  public static func < (a: NodePath, b: NodePath) -> Bool {
     a.bytes.lexicographicallyPrecedes(b.bytes)
   }
 }
 
-extension Path: CustomStringConvertible, ExpressibleByStringLiteral {
+extension NodePath: CustomStringConvertible, ExpressibleByStringLiteral {
   /// The text form.
   public var description: String {
-    keys.map { Path.escaped($0.description) }.joined(separator: "/")
+    keys.map { NodePath.escaped($0.description) }.joined(separator: "/")
   }
 
   /// Makes a path from a literal; an invalid literal is a programmer's mistake and stops the

@@ -25,7 +25,7 @@ extension Snapshot {
   }
 }
 
-extension Transaction {
+extension Database.Transaction {
   /// Asks in the query language, about what the transaction has left when a result is asked for;
   /// see ``Database/query(_:_:)``.
   ///

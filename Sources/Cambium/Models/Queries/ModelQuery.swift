@@ -8,10 +8,10 @@ import FoundationEssentials
 ///       .limit(50).fetch()
 ///
 /// Nothing is read until a result is asked for. A query of a ``Database`` then looks at its newest
-/// moment; one of a ``Snapshot`` or a ``Transaction`` stays with that.
+/// moment; one of a ``Snapshot`` or a ``Database/Transaction`` stays with that.
 ///
 /// Threads: any, except for a query of a transaction, which stays on the transaction's.
-public struct Query<M: Model>: Results {
+public struct ModelQuery<M: Model>: Results {
   /// A result: a model.
   public typealias Element = M
 
@@ -36,12 +36,12 @@ public struct Query<M: Model>: Results {
   ///
   /// - Parameter condition: Names properties, and says what holds for them.
   /// - Returns: The narrower query.
-  public func `where`(@ConditionBuilder _ condition: (Fields<M>) -> Condition) -> Query {
+  public func `where`(@ConditionBuilder _ condition: (Fields<M>) -> Condition) -> ModelQuery {
     matching(condition(Fields<M>()))
   }
 
   /// Narrows to what passes a condition that was made, or read from text, before.
-  public func matching(_ condition: Condition) -> Query {
+  public func matching(_ condition: Condition) -> ModelQuery {
     changed { query in
       let own = query.request.description.condition
       query.request.description.condition = own.map { $0 && condition } ?? condition
@@ -56,7 +56,7 @@ public struct Query<M: Model>: Results {
   /// - Complexity: O(what the conditions let through), 0.1 µs each and what `body` takes. A shape
   ///   other than models in the order of an index decodes what passes once more.
   @inlinable
-  public func filter(_ body: @escaping @Sendable (M) throws -> Bool) -> Query {
+  public func filter(_ body: @escaping @Sendable (M) throws -> Bool) -> ModelQuery {
     let filters = filters + [body]
     return filtering(filters) { decoder, accepted in
       let schema = M.schema
@@ -73,7 +73,7 @@ public struct Query<M: Model>: Results {
   func filtering(
     _ filters: [@Sendable (M) throws -> Bool],
     _ make: @escaping @Sendable (Binding, AcceptedModel<M>) -> QueryRun.Filter
-  ) -> Query {
+  ) -> ModelQuery {
     let core = M.schema.core
     return changed {
       $0.filters = filters
@@ -90,7 +90,7 @@ public struct Query<M: Model>: Results {
   ///
   /// - Parameter terms: Properties, each ascending unless it says `.descending`.
   /// - Returns: The sorted query.
-  public func order<each T: OrderTerm>(by terms: repeat (Fields<M>) -> each T) -> Query {
+  public func order<each T: OrderTerm>(by terms: repeat (Fields<M>) -> each T) -> ModelQuery {
     let orderings = Fields<M>.orderings(repeat (each terms)(Fields<M>()))
     return changed { $0.request.description.orderings += orderings }
   }
@@ -114,7 +114,7 @@ public struct Query<M: Model>: Results {
   public func ids() throws -> [ModelID<M>] {
     var ids: [ModelID<M>] = []
     try request.run { $0.outcome = .ids }.forEach { key, _ in
-      guard let own = M.Key(treeKey: try Key(key)) else {
+      guard let own = M.Key(_treeKey: try Key(key)) else {
         let mismatch = ValueMismatch(reason: "the key is of another kind")
         throw M.schema.core.located(mismatch, key, -1)
       }
@@ -149,20 +149,24 @@ extension QueryRun {
 
 extension Database {
   /// Asks about the models of a type, at the newest moment there is when a result is asked for.
-  public func query<M: Model>(_ type: M.Type = M.self) -> Query<M> { Query(.database(self)) }
+  public func query<M: Model>(_ type: M.Type = M.self) -> ModelQuery<M> {
+    ModelQuery(.database(self))
+  }
 }
 
 extension Snapshot {
   /// Asks about the models of a type at this moment.
-  public func query<M: Model>(_ type: M.Type = M.self) -> Query<M> { Query(.snapshot(self)) }
+  public func query<M: Model>(_ type: M.Type = M.self) -> ModelQuery<M> {
+    ModelQuery(.snapshot(self))
+  }
 }
 
-extension Transaction {
+extension Database.Transaction {
   /// Asks about the models of a type, as the transaction has left them when a result is asked for.
   ///
   /// - Throws: ``DatabaseError/misuse(reason:)`` after the transaction has ended.
-  public func query<M: Model>(_ type: M.Type = M.self) throws -> Query<M> {
-    Query(.snapshot(try readingSnapshot()))
+  public func query<M: Model>(_ type: M.Type = M.self) throws -> ModelQuery<M> {
+    ModelQuery(.snapshot(try readingSnapshot()))
   }
 
   /// Deletes the models that answer a query.
@@ -172,7 +176,7 @@ extension Transaction {
   /// - Returns: The number of models that were deleted.
   /// - Throws: As ``delete(_:)-(ModelID<M>)``, and as the query.
   @discardableResult
-  public func delete<M: Model>(_ query: Query<M>) throws -> Int {
+  public func delete<M: Model>(_ query: ModelQuery<M>) throws -> Int {
     try delete(contentsOf: try query.ids())
   }
 }

@@ -24,7 +24,7 @@ public struct TextResult<M: Model>: Sendable {
   }
 }
 
-extension Query {
+extension ModelQuery {
   /// The models that answer and whose texts fit a search, the best first.
   ///
   ///     let books = database.query(Book.self).where { $0.year < 1900 }.limit(20)

@@ -1,7 +1,7 @@
 /// The properties that a model stores, their names, and the rules that hold for them: made once per
 /// type, in a `static let`.
 ///
-///     static let schema = Schema<Flight>("flights") {
+///     static let schema = ModelSchema<Flight>("flights") {
 ///       Property(\.carrier).onDelete(.nullify)
 ///       Property(\.number).validated("must be positive") { $0 > 0 }
 ///       Index(\.origin, \.scheduled.descending)
@@ -14,7 +14,7 @@
 /// bind every writer; parts that are code (``Property/validated(_:_:)``, ``Rule``) run in the app.
 ///
 /// - Complexity: made once per type, in 15 to 100 µs.
-public final class Schema<M: Model>: Sendable {
+public final class ModelSchema<M: Model>: Sendable {
   @usableFromInline let core: SchemaCore
   /// The model that a record without any property reads as.
   @usableFromInline let template: M
@@ -42,7 +42,7 @@ public final class Schema<M: Model>: Sendable {
     @SchemaBuilder<M> _ parts: () -> [SchemaItem<M>] = { [] }
   ) {
     let template = M()
-    var draft = Schema.draft(collection, of: template)
+    var draft = ModelSchema.draft(collection, of: template)
     self.init(template, &draft, version, parts())
   }
 
@@ -56,7 +56,7 @@ public final class Schema<M: Model>: Sendable {
   public convenience init(
     listing collection: String, version: Int = 1, @SchemaBuilder<M> _ parts: () -> [SchemaItem<M>]
   ) {
-    var draft = Schema.draft(collection)
+    var draft = ModelSchema.draft(collection)
     draft.isDiscovered = false
     self.init(M(), &draft, version, parts())
   }
@@ -72,7 +72,7 @@ public final class Schema<M: Model>: Sendable {
 
   static func draft(_ collection: String) -> SchemaDraft {
     SchemaDraft(
-      name: collection, typeName: "\(M.self)", keyType: M.Key.keyType,
+      name: collection, typeName: "\(M.self)", keyType: M.Key._keyType,
       idForm: PropertyShape(M.Key.self).form)
   }
 
@@ -83,7 +83,7 @@ public final class Schema<M: Model>: Sendable {
   ) {
     for item in items { item.change?(&draft, template) }
     if draft.idOffset == nil { draft.problem = draft.problem ?? "\(M.self).id must be stored" }
-    Schema.settle(&draft, template)
+    ModelSchema.settle(&draft, template)
     self.template = template
     rules = items.flatMap(\.rules)
     conditions = items.flatMap(\.conditions)
@@ -95,7 +95,7 @@ public final class Schema<M: Model>: Sendable {
       steps: steps.map(\.info), removed: items.flatMap(\.removed), draft.properties)
     draft.problem = draft.problem ?? draft.evolution.problem(draft.properties)
     if draft.discriminator != nil { draft.refuseEvolution() }
-    draft.guardian = Schema.guardian(items, hooks, isUnion: problemsOfCase != nil)
+    draft.guardian = ModelSchema.guardian(items, hooks, isUnion: problemsOfCase != nil)
     let parts = items.compactMap(\.define)
     core = SchemaCore(draft) {
       [properties = draft.properties, keyType = draft.keyType, cases = draft.cases, rules] in
