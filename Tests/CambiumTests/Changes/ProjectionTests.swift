@@ -2,7 +2,8 @@
 // meanwhile: other versions, errors, closing in the middle, compaction, a state that is rebuilt.
 // Method: counters by color, compared with a plain look at the nodes.
 
-import FoundationEssentials
+import Dispatch
+import Foundation
 import Simulation
 import Synchronization
 import Testing
@@ -191,6 +192,39 @@ private struct Colors: Projection {
       }
       #expect(told.withLock { $0.first }?.contains("not today") == true)
       isFailing.withLock { $0 = false }
+      try await compare(database, projection)
+    }
+  }
+
+  @Test("tells an error to those who waited when the step began, and to nobody who came later")
+  func lateWaiter() async throws {
+    enum Phase { case failing, failingOnce, over }
+    let phase = Mutex(Phase.failing)
+    let late = Mutex<Task<Void, any Error>?>(nil)
+    let registered = Mutex<RegisteredProjection?>(nil)
+    try await withDatabase { database in
+      var random = SeededGenerator(seed: 6)
+      try write(database, &random, 10)
+      let projection = try database.register(
+        Colors(failing: {
+          guard phase.withLock(\.self) == .failingOnce else {
+            return phase.withLock(\.self) == .failing
+          }
+          let projection = registered.withLock(\.self)
+          let waiter = Task<Void, any Error> { try await projection?.catchUp() }
+          late.withLock { $0 = waiter }
+          usleep(50_000)
+          phase.withLock { $0 = .over }
+          return true
+        }))
+      registered.withLock { $0 = projection }
+      await #expect(throws: DatabaseError.misuse(reason: "not today")) {
+        try await projection.catchUp()
+      }
+      phase.withLock { $0 = .failingOnce }
+      try write(database, &random, 1)
+      #expect(try await eventually { phase.withLock(\.self) == .over })
+      try await late.withLock(\.self)?.value
       try await compare(database, projection)
     }
   }

@@ -116,7 +116,7 @@ struct RecoveryTests {
   func progress() async throws {
     try place.fill(5)
     try place.distrust()
-    let steps = Mutex<[Cambium.Progress]>([])
+    let steps = Mutex<[WorkProgress]>([])
     let database = try await Database.open(at: place.path) { step in
       steps.withLock { $0.append(step) }
       return true

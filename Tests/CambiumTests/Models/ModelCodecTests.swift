@@ -27,7 +27,7 @@ struct ModelCodecTests {
     for property in M.schema.core.properties {
       let value = property.value(in: model)
       if property.absence == value { continue }
-      if !value.isAbsent || property.storesNull { record[property.name] = value }
+      if !value._isAbsent || property.storesNull { record[property.name] = value }
     }
     return record
   }

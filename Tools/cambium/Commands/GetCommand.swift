@@ -42,7 +42,7 @@ enum GetCommand {
   /// A value as JSON has it, or a row for each of its properties.
   private static func list(_ value: Value, _ invocation: Invocation, _ output: Output) throws {
     let writer = try ListWriter(invocation, output, columns: ["property", "value"])
-    if invocation.format.isJSON { return try writer.write(value) }
+    if invocation.format.isJSON { return try writer.write(only: value) }
     if case .map(let record) = value {
       for member in record.members {
         try writer.write(["property": member.name, "value": member.value])

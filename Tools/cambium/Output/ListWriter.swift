@@ -74,7 +74,7 @@ final class ListWriter {
   }
 
   /// Writes a value in a form of JSON, as the only one and as it is.
-  func write(_ value: Value) throws {
+  func write(only value: Value) throws {
     if fields != nil {
       throw Failure.usage("--fields is for lists, and JSON is the value itself here")
     }

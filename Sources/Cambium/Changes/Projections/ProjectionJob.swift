@@ -27,6 +27,7 @@ final class ProjectionJob: Job {
   func isDue() throws -> Bool { true }
 
   func step(_ progress: ProgressReporter) throws -> JobStep {
+    waiters.begin()
     let (position, isDone) = try run.step()
     let done = WorkProgress(
       phase: "projection '\(projection.name)'", done: position.rawValue,
@@ -39,6 +40,9 @@ final class ProjectionJob: Job {
   }
 
   func fail(_ error: any Error) { waiters.resume(throwing: error) }
+
+  // Whoever came since the step began has woken the job again, and may have better luck.
+  func failStep(_ error: any Error) { waiters.resume(throwing: error, isFinal: false) }
 
   func diagnostic(_ error: any Error) -> Diagnostic? {
     .projectionFailed(projection.name, reason: "\(error)")
@@ -60,11 +64,15 @@ private final class ProjectionWaiters: Sendable {
 
   private struct State {
     var waiting: [Int: (sequence: SequenceNumber, continuation: Continuation)] = [:]
-    var nextID = 0
+    var lastID = 0
+    /// The one that came last before the present step began.
+    var lastBefore = 0
 
-    /// Takes those that wait for a transaction up to one, in the order in which they came.
-    mutating func take(upTo position: SequenceNumber) -> [Continuation] {
-      let taken = waiting.filter { $0.value.sequence <= position }.sorted { $0.key < $1.key }
+    /// Takes some, in the order in which they came.
+    mutating func take(
+      where isTaken: (_ id: Int, _ sequence: SequenceNumber) -> Bool
+    ) -> [Continuation] {
+      let taken = waiting.filter { isTaken($0.key, $0.value.sequence) }.sorted { $0.key < $1.key }
       for (id, _) in taken { waiting[id] = nil }
       return taken.map(\.value.continuation)
     }
@@ -72,21 +80,29 @@ private final class ProjectionWaiters: Sendable {
 
   private let state = Mutex(State())
 
+  /// Notes that a step begins.
+  func begin() { state.withLock { $0.lastBefore = $0.lastID } }
+
+  /// Resumes those that wait for a transaction up to one.
   func resume(upTo position: SequenceNumber) {
-    for continuation in state.withLock({ $0.take(upTo: position) }) { continuation.resume() }
+    let taken = state.withLock { $0.take { _, sequence in sequence <= position } }
+    for continuation in taken { continuation.resume() }
   }
 
-  func resume(throwing error: any Error) {
-    for continuation in state.withLock({ $0.take(upTo: SequenceNumber(.max)) }) {
-      continuation.resume(throwing: error)
+  /// Resumes all with an error, or those alone that came before the step began.
+  func resume(throwing error: any Error, isFinal: Bool = true) {
+    let taken = state.withLock { state in
+      let last = isFinal ? state.lastID : state.lastBefore
+      return state.take { id, _ in id <= last }
     }
+    for continuation in taken { continuation.resume(throwing: error) }
   }
 
   /// Waits for a transaction; calls back once it does.
   func wait(for sequence: SequenceNumber, _ isWaiting: () -> Void) async throws {
     let id = state.withLock { state in
-      state.nextID += 1
-      return state.nextID
+      state.lastID += 1
+      return state.lastID
     }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in

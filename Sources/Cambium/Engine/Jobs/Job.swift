@@ -23,14 +23,18 @@ protocol Job: AnyObject, Sendable {
   ///
   /// - Parameter progress: A long step must call it often: it throws once the step should end.
   /// - Returns: The time of the next step.
-  /// - Throws: Any error, which is reported; `CancellationError` if the job wants no more steps.
+  /// - Throws: Any error, which is reported as ``diagnostic(_:)`` says; `CancellationError` if
+  ///   the job wants no more steps.
   func step(_ progress: ProgressReporter) throws -> JobStep
 
   /// Makes a long step end soon; called on another thread.
   func interrupt()
 
-  /// Reports to waiting callers that the job cannot continue for now.
+  /// Reports to all waiting callers that the job ends, or that no step can succeed for now.
   func fail(_ error: any Error)
+
+  /// Reports a failed step to the callers that waited for it.
+  func failStep(_ error: any Error)
 
   /// The report of a step that failed.
   func diagnostic(_ error: any Error) -> Diagnostic?
@@ -42,6 +46,7 @@ extension Job {
   func isDue() throws -> Bool { false }
   func interrupt() {}
   func fail(_ error: any Error) {}
+  func failStep(_ error: any Error) { fail(error) }
   func diagnostic(_ error: any Error) -> Diagnostic? { nil }
 }
 

@@ -182,10 +182,10 @@ final class Jobs: Sendable {
   private func end(_ job: any Job, _ error: any Error) {
     if error is CancellationError {
       state.withLock { $0.entries.removeAll { $0.job === job } }
-    } else if let diagnostic = job.diagnostic(error) {
-      report(diagnostic)
+      return job.fail(error)
     }
-    job.fail(error)
+    if let diagnostic = job.diagnostic(error) { report(diagnostic) }
+    job.failStep(error)
   }
 
   // MARK: For callers
