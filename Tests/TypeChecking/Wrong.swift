@@ -377,7 +377,7 @@ func chainedReference(_ flights: ModelQuery<Flight>) -> ModelQuery<Flight> {
 }
 
 func misspeltIncrement(_ transaction: borrowing Database.Transaction, _ id: Flight.ID) throws {
-  // error: 'Path' | 'KeyPath<Root, Value>' | cannot infer
+  // error: 'NodePath' | 'KeyPath<Root, Value>' | cannot infer
   try transaction.increment(id, \.numbr, by: 1)
 }
 

@@ -120,7 +120,7 @@ public struct WriteBatch: Sendable {
     add(change.name.adds ? .adds : .sets, path, property) { try $0.change(path, property, change) }
   }
 
-  /// Adds to a number, as ``Database/Transaction/increment(_:_:by:)-(Path,_,_)`` does.
+  /// Adds to a number, as ``Database/Transaction/increment(_:_:by:)-(NodePath,_,_)`` does.
   public mutating func increment(_ path: NodePath, _ property: String? = nil, by step: Value) {
     change(path, property, .increment(by: step))
   }
