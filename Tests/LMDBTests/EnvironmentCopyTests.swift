@@ -60,6 +60,6 @@ struct EnvironmentCopyTests {
     #expect(throws: StorageError.self) { try copy.run() }
     try environment.put("word 1", "second")
     #expect(try environment.get("word 1") == "second")
-    #expect(!environment.isPoisoned)
+    #expect(environment.health.failure == nil)
   }
 }

@@ -104,7 +104,7 @@ struct EnvironmentTests {
     let environment = try directory.open(readOnly: true)
     #expect(try environment.get("word 2") == "value 2")
     #expect(try kind { try environment.put("a", "1") } == .readOnly)
-    #expect(!environment.isPoisoned)
+    #expect(environment.health.failure == nil)
   }
 
   // MARK: Closing
@@ -155,9 +155,9 @@ struct EnvironmentTests {
   func poisoned() throws {
     let environment = try directory.open()
     try environment.put("a", "1")
-    environment.poison(StorageError(.inputOutput, "the disk is on fire"))
-    environment.poison(StorageError(.corrupt, "the second reason"))
-    #expect(environment.isPoisoned)
+    environment.health.poison(StorageError(.inputOutput, "the disk is on fire"))
+    environment.health.poison(StorageError(.corrupt, "the second reason"))
+    #expect(environment.health.failure != nil)
     let error = #expect(throws: StorageError.self) { try environment.put("a", "2") }
     #expect(error?.kind == .closed)
     #expect(error?.description.contains("the disk is on fire") == true)
@@ -174,7 +174,7 @@ struct EnvironmentTests {
     try loss.happen(in: directory.path)
     defer { loss.undo(in: directory.path) }
     #expect(try kind { try environment.put("a", "2") } == .closed)
-    #expect(environment.isPoisoned)
+    #expect(environment.health.failure != nil)
     #expect(try environment.get("a") == "1")
   }
 
@@ -212,6 +212,6 @@ struct EnvironmentTests {
     #expect(try environment.usage().mapBytes == 1 << 21)
     #expect(try kind { try environment.growMap(headroom: 1 << 22) } == .mapFull)
     try environment.put("a", "1")
-    #expect(!environment.isPoisoned)
+    #expect(environment.health.failure == nil)
   }
 }

@@ -32,12 +32,12 @@ struct ReaderTests {
       #expect(try environment.get("a") == "\(number)")
     }
     #expect(slots == 1)
-    #expect(environment.idleReaders.withLock { $0.count } == 1)
+    #expect(environment.readers.idle.withLock { $0.count } == 1)
     do {
       let first = try ReadTransaction(environment, tables: [table])
       let second = try ReadTransaction(environment, tables: [table])
       #expect(first.access.number == second.access.number)
-      #expect(environment.idleReaders.withLock { $0.isEmpty })
+      #expect(environment.readers.idle.withLock { $0.isEmpty })
     }
     #expect(slots == 2)
   }
@@ -71,7 +71,7 @@ struct ReaderTests {
     held.withLock { _ = $0.removeLast() }
     #expect(try environment.get("a") == "2")
     held.withLock { $0.removeAll() }
-    #expect(!environment.isPoisoned)
+    #expect(environment.health.failure == nil)
   }
 
   /// A transaction in an array.

@@ -96,7 +96,7 @@ struct TransactionTests {
     #expect(refusals == [.invalid, .invalid])
     #expect(try environment.get("after") == "nothing")
     #expect(try environment.get(key) == nil)
-    #expect(!environment.isPoisoned)
+    #expect(environment.health.failure == nil)
   }
 
   @Test(
@@ -120,7 +120,7 @@ struct TransactionTests {
     #expect(refusal == .corrupt)
     #expect(try environment.get("a") == nil)
     #expect(try environment.get("c") == "3")
-    #expect(environment.isPoisoned)
+    #expect(environment.health.failure != nil)
   }
 
   // MARK: Savepoints
@@ -185,7 +185,7 @@ struct TransactionTests {
       }
     }
     #expect(try kind { try fill() } == .mapFull)
-    #expect(!environment.isPoisoned)
+    #expect(environment.health.failure == nil)
     #expect(try environment.get("0") == nil)
     #expect(try environment.get("before") == "1")
     try environment.growMap(headroom: 2_000_000)

@@ -103,7 +103,7 @@ final class Log: Sendable {
   var usedBytes: Int { get throws { try environment.usage().usedBytes } }
 
   /// Checks that this process may still use the file: that it was not forked or replaced.
-  func checkUsable() throws { try environment.checkUsable(forWriting: false) }
+  func checkUsable() throws { try environment.health.check(forWriting: false) }
 
   /// Ensures that the map has room for a commit of `bytes` bytes.
   func makeRoom(for bytes: Int) throws {

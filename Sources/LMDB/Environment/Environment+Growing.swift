@@ -10,20 +10,6 @@ extension Environment {
     _ = unsafe mdb_reader_check(handle, &dead)
   }
 
-  /// The error for a commit that failed. Nothing is stored until the meta page is written; when
-  /// that write fails, LMDB refuses all that follows, and only the file shows the outcome (H22).
-  func diagnosed(commit code: Int32) -> StorageError {
-    let error = StorageError(code: code, while: "committing")
-    guard [.inputOutput, .diskFull].contains(error.kind) else { return diagnosed(error) }
-    var probe: OpaquePointer?
-    if unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &probe) == MDB_PANIC {
-      return diagnosed(
-        StorageError(.uncertain, "the meta page could not be written: \(error.description)"))
-    }
-    unsafe mdb_txn_abort(probe)
-    return diagnosed(error)
-  }
-
   /// Counts a commit; every thousandth commit checks for dead readers.
   func committed() {
     if commits.wrappingAdd(1, ordering: .relaxed).newValue % 1000 == 0 { clearStaleReaders() }
@@ -68,18 +54,11 @@ extension Environment {
   func resize(to size: Int) throws(StorageError) {
     let done: Void? = try gate.exclusively(timeout: .seconds(2)) { () throws(StorageError) in
       if isClosed.load(ordering: .relaxed) { return }
-      discardIdleReaders()
+      readers.discardIdle()
       try check(unsafe mdb_env_set_mapsize(handle, size), "resizing the map of \(path)")
     }
     if done == nil {
       throw StorageError(.busy, "the map must grow, but a snapshot has been held for too long")
-    }
-  }
-
-  func discardIdleReaders() {
-    idleReaders.withLock {
-      for reader in $0 { unsafe mdb_txn_abort(reader.handle) }
-      $0.removeAll()
     }
   }
 

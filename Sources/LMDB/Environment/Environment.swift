@@ -6,11 +6,11 @@ import Synchronization
 /// Invariants, by hazard (H1 to H29, listed in the Architecture article):
 /// 1. Flags are `MDB_NOTLS`, and `MDB_NOSYNC` only for a file that can be rebuilt (H1).
 ///    Checked with `mdb_env_get_flags` after opening.
-/// 2. A file is open once per process (H9). The registry below holds every open directory's
-///    identity.
+/// 2. A file is open once per process (H9); ``Registration``.
 /// 3. A damaged, truncated or foreign file never reaches LMDB (H3): ``FileCheck`` reads it first.
 /// 4. All tables are opened here, once, and keep their handles (H25).
-/// 5. After an I/O error, a panic, a fork or a replaced file no transaction begins (H10, H11, H22).
+/// 5. After an I/O error, a panic, a fork or a replaced file no transaction begins (H10, H11, H22);
+///    ``EnvironmentHealth``.
 /// 6. All processes that have the file open see each other's numbers (H19); ``NamespaceClaim``.
 /// 7. The map is resized, and the environment closed, only while no transaction lives in this
 ///    process (H13); ``Gate``.
@@ -61,24 +61,15 @@ import Synchronization
   let handle: OpaquePointer
   let gate = Gate()
   let mapSizeMax: Int
-  let readingError: @Sendable (StorageError) -> any Error
-  private let identity: Files.Identity
-  private let files: OpenFiles
-  private let process = getpid()
-  private let poison = Mutex<StorageError?>(nil)
-  /// Nil for a new file: it is created where no other process looks.
-  private let claim: Mutex<NamespaceClaim?>
   let tables: [String: Table]
-  /// The tables, with the bytes of their names.
-  let namedTables: [NamedTable]
+  let readers: ReaderPool
+  /// The failures after which nothing may be written.
+  package let health: EnvironmentHealth
+  /// Nil once LMDB's handle is released.
+  private let registration: Mutex<Registration?>
   let commits = Atomic<Int>(0)
   /// True once no transaction can begin any more.
   let isClosed = Atomic<Bool>(false)
-  /// True once LMDB's handle is released.
-  private let isReleased = Atomic<Bool>(false)
-  let idleReaders = Mutex<[ReaderHandle]>([])
-  /// The pages that the newest reader reads, for the next one at the same moment.
-  let newestPages = Mutex<SnapshotPages?>(nil)
 
   /// Opens the environment in a directory that exists.
   ///
@@ -87,28 +78,18 @@ import Synchronization
   package init(at path: String, _ options: Options) throws {
     try Environment.checkLibrary()
     let directory = try Directory.open(path)
-    guard let identity = directory.identity else {
-      throw StorageError(.missing, "there is no directory \(path)")
-    }
-    try Registry.shared.add(identity, path)
-    do {
-      claim = Mutex(try NamespaceClaim(path: "\(path)/data.mdb"))
-      unsafe (handle, tables) = try Environment.open(path, options)
-    } catch {
-      Registry.shared.remove(identity)
-      throw error
-    }
-    namedTables = tables.map { NamedTable(name: Array($0.utf8), index: $1.index) }
+    registration = Mutex(try Registration(directory))
+    unsafe (handle, tables) = try Environment.open(path, options)
     self.path = path
-    self.identity = identity
     isReadOnly = options.readOnly
     mapSizeMax = options.mapSizeMax
-    readingError = options.readingError
+    readers = ReaderPool(tables, options.readingError)
     let names = [EnvironmentFiles.data, EnvironmentFiles.lock]
     if options.isAnonymous {
       for name in names { try? DirectoryEntry(directory, name).remove() }
     }
-    files = OpenFiles(options.isAnonymous ? [] : names, in: directory)
+    health = EnvironmentHealth(
+      path, isReadOnly: isReadOnly, OpenFiles(options.isAnonymous ? [] : names, in: directory))
     clearStaleReaders()
   }
 
@@ -122,12 +103,10 @@ import Synchronization
   }
 
   private func release() {
-    if isReleased.exchange(true, ordering: .relaxed) { return }
-    discardIdleReaders()
-    newestPages.withLock { $0 = nil }
+    guard let registration = registration.withLock({ $0.take() }) else { return }
+    readers.discard()
     unsafe mdb_env_close(handle)
-    claim.withLock { $0 = nil }
-    Registry.shared.remove(identity)
+    _ = consume registration
   }
 
   /// The table of a name given when opening.
@@ -275,49 +254,6 @@ extension Environment {
     defer { gate.leave() }
     return try body()
   }
-
-  /// Throws the reason why no transaction can begin, if there is one.
-  package func checkUsable(forWriting: Bool) throws(StorageError) {
-    guard getpid() == process else {
-      throw StorageError(
-        .closed, "this process was forked from the one that opened \(path); open it again here")
-    }
-    if forWriting {
-      if isReadOnly { throw StorageError(.readOnly, "\(path) is open for reading only") }
-      if let error = poison.withLock({ $0 }) {
-        throw StorageError(.closed, "\(path) failed before (\(error)); close and open it again")
-      }
-      if let file = files.replaced() {
-        let error = StorageError(.closed, "\(file) was replaced or removed while open")
-        poison(error)
-        throw error
-      }
-    }
-  }
-
-  /// Refuses all further writing; reading continues.
-  package func poison(_ error: StorageError) {
-    poison.withLock { if $0 == nil { $0 = error } }
-  }
-
-  /// The reason why writing is refused until the environment is opened again; nil if it is not.
-  package var failure: StorageError? { poison.withLock { $0 } }
-
-  /// True if writing is refused until the environment is opened again.
-  package var isPoisoned: Bool { failure != nil }
-
-  /// Records the consequence of a failed call for the environment, and reports a full disk if LMDB
-  /// reports EIO for it (H23).
-  func diagnosed(_ error: StorageError) -> StorageError {
-    guard [.inputOutput, .uncertain, .corrupt].contains(error.kind) else { return error }
-    let error = StorageError(error.kind, "\(path): \(error.description)")
-    // LMDB reports a write that was cut short as EIO. Nothing of it is in the file's tree.
-    if error.kind == .inputOutput, Files.isFull("\(path)/data.mdb") {
-      return StorageError(.diskFull, error.description)
-    }
-    poison(error)
-    return error
-  }
 }
 
 /// A table's handle, valid as long as its environment.
@@ -336,28 +272,4 @@ package struct Table: Sendable, Hashable {
 
   /// The bytes that protection adds to each value.
   package var sealBytes: Int { seal.addedCount }
-}
-
-/// A reader's slot, ready to be used again.
-@safe struct ReaderHandle: @unchecked Sendable {
-  // It is Sendable because with MDB_NOTLS a reader belongs to no thread, and the pool hands it to
-  // one owner at a time.
-  let handle: OpaquePointer
-}
-
-/// The directories that this process has open. Opening one twice would drop its locks (H9).
-///
-/// ``OpenFiles`` keeps each open, so that its identity is not given to a new directory when it is
-/// removed.
-private final class Registry: Sendable {
-  static let shared = Registry()
-  private let open = Mutex<Set<Files.Identity>>([])
-
-  func add(_ identity: Files.Identity, _ path: String) throws(StorageError) {
-    guard open.withLock({ $0.insert(identity).inserted }) else {
-      throw StorageError(.alreadyOpen, "\(path) is open in this process already")
-    }
-  }
-
-  func remove(_ identity: Files.Identity) { _ = open.withLock { $0.remove(identity) } }
 }

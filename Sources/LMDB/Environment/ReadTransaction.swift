@@ -19,7 +19,7 @@ import Synchronization
   ///     reading has no side effects and is safe on several threads.
   /// - Throws: ``StorageError``: `.busy` when all 1,024 slots are taken, `.closed`, `.corrupt`.
   package init(_ environment: Environment, tables: [Table]) throws {
-    try environment.checkUsable(forWriting: false)
+    try environment.health.check(forWriting: false)
     (reader, pages) = try ReadTransaction.begin(environment, tables)
     self.environment = environment
   }
@@ -29,14 +29,13 @@ import Synchronization
   ///
   /// - Throws: ``StorageError``: `.busy`, `.closed`.
   package init(pinning environment: Environment) throws {
-    try environment.checkUsable(forWriting: false)
+    try environment.health.check(forWriting: false)
     (reader, pages) = try ReadTransaction.begin(environment, nil)
     self.environment = environment
   }
 
   deinit {
-    unsafe mdb_txn_reset(reader.handle)
-    environment.idleReaders.withLock { $0.append(reader) }
+    environment.readers.end(reader)
     environment.gate.leave()
   }
 
@@ -47,7 +46,7 @@ import Synchronization
     while true {
       try environment.enter()
       var handle: OpaquePointer?
-      let code = unsafe start(environment, &handle)
+      let code = unsafe environment.readers.begin(&handle, in: environment.handle)
       if code == MDB_SUCCESS, let handle = unsafe handle {
         let reader = unsafe ReaderHandle(handle: handle)
         guard let tables else { return (reader, nil) }
@@ -69,7 +68,9 @@ import Synchronization
     _ tables: [Table], _ reader: ReaderHandle, _ environment: Environment
   ) throws -> (ReaderHandle, SnapshotPages?) {
     do {
-      if let pages = unsafe try environment.pages(pinnedBy: reader.handle) {
+      if let pages = unsafe try environment.readers.pages(
+        pinnedBy: reader.handle, of: environment)
+      {
         return (reader, pages)
       }
       let access = unsafe Access(handle: reader.handle)
@@ -78,20 +79,7 @@ import Synchronization
     } catch let error as StorageError {
       unsafe mdb_txn_abort(reader.handle)
       environment.gate.leave()
-      throw environment.readingError(error)
+      throw environment.readers.readingError(error)
     }
-  }
-
-  private static func start(_ environment: Environment, _ handle: inout OpaquePointer?) -> Int32 {
-    if let idle = environment.idleReaders.withLock({ $0.popLast() }) {
-      let code = unsafe mdb_txn_renew(idle.handle)
-      if code == MDB_SUCCESS {
-        unsafe handle = unsafe idle.handle
-      } else {
-        unsafe mdb_txn_abort(idle.handle)
-      }
-      return code
-    }
-    return unsafe mdb_txn_begin(environment.handle, nil, UInt32(MDB_RDONLY), &handle)
   }
 }

@@ -60,7 +60,7 @@ package enum PutMode: Sendable {
 
   /// Begins; waits for another process's writer without a limit, so hold a ``FileLock`` first.
   package init(_ environment: Environment) throws {
-    try environment.checkUsable(forWriting: true)
+    try environment.health.check(forWriting: true)
     unsafe stack = [try WriteTransaction.begin(environment)]
     self.environment = environment
   }
@@ -82,7 +82,7 @@ package enum PutMode: Sendable {
       if code == MDB_SUCCESS, let handle = unsafe handle { return unsafe handle }
       environment.gate.leave()
       guard code == MDB_MAP_RESIZED else {
-        throw environment.diagnosed(StorageError(code: code, while: "beginning to write"))
+        throw environment.health.diagnosed(StorageError(code: code, while: "beginning to write"))
       }
       try environment.resize(to: 0)
     }
@@ -125,7 +125,7 @@ package enum PutMode: Sendable {
     guard unsafe stack.count == 1 else { return nil }
     let code = unsafe near.open(in: stack[0], on: table)
     if code != MDB_SUCCESS {
-      throw environment.diagnosed(StorageError(code: code, while: "opening a cursor"))
+      throw environment.health.diagnosed(StorageError(code: code, while: "opening a cursor"))
     }
     return unsafe near.cursor(on: table)
   }
@@ -146,7 +146,7 @@ package enum PutMode: Sendable {
       }
     }
     if code != MDB_SUCCESS {
-      throw environment.diagnosed(StorageError(code: code, while: "writing"))
+      throw environment.health.diagnosed(StorageError(code: code, while: "writing"))
     }
   }
 
@@ -191,7 +191,7 @@ package enum PutMode: Sendable {
     }
     if code == MDB_NOTFOUND { return false }
     if code != MDB_SUCCESS {
-      throw environment.diagnosed(StorageError(code: code, while: "deleting"))
+      throw environment.health.diagnosed(StorageError(code: code, while: "deleting"))
     }
     return true
   }
@@ -214,7 +214,7 @@ package enum PutMode: Sendable {
     var handle: OpaquePointer?
     let code = unsafe mdb_txn_begin(environment.handle, stack[stack.count - 1], 0, &handle)
     guard code == MDB_SUCCESS, let handle = unsafe handle else {
-      throw environment.diagnosed(StorageError(code: code, while: "beginning a savepoint"))
+      throw environment.health.diagnosed(StorageError(code: code, while: "beginning a savepoint"))
     }
     unsafe stack.append(handle)
     return access
@@ -228,7 +228,7 @@ package enum PutMode: Sendable {
     precondition(savepoints > 0, "release without a savepoint")
     let code = unsafe mdb_txn_commit(stack.removeLast())
     if code != MDB_SUCCESS {
-      throw environment.diagnosed(StorageError(code: code, while: "ending a savepoint"))
+      throw environment.health.diagnosed(StorageError(code: code, while: "ending a savepoint"))
     }
     return access
   }
@@ -253,7 +253,9 @@ package enum PutMode: Sendable {
   package consuming func commit() throws {
     precondition(savepoints == 0, "commit inside a savepoint")
     let code = unsafe mdb_txn_commit(stack.removeLast())
-    if code != MDB_SUCCESS { throw environment.diagnosed(commit: code) }
+    if code != MDB_SUCCESS {
+      throw unsafe environment.health.diagnosed(commit: code, in: environment.handle)
+    }
     environment.committed()
   }
 }

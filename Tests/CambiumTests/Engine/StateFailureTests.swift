@@ -63,7 +63,7 @@ struct StateFailureTests {
   func inputOutputInBody() throws {
     let database = try open()
     let error = StorageError(.inputOutput, "the disk is on fire")
-    try database.directory.currentState().environment.poison(error)
+    try database.directory.currentState().environment.health.poison(error)
     #expect(try database.head == 3)
     try database.write { tx in try tx.set("a", to: 1) }
     #expect(try database.read { try $0["a"].value } == 1)

@@ -23,7 +23,7 @@ extension OpenDirectory {
     // This version cannot vouch for the state of a later version of the program.
     guard var mark, !mark.isClean, mark.fold == StateMark.foldNumber else { return }
     let state = try state(of: mark)
-    if state.environment.failure != nil { return try distrust(mark) }
+    if state.environment.health.failure != nil { return try distrust(mark) }
     do {
       try state.environment.sync()
     } catch {

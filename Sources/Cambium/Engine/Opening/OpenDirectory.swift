@@ -165,7 +165,7 @@ final class OpenDirectory: Sendable {
       throw DatabaseError.corrupt(reason: "the log does not say which state belongs to it")
     }
     var state = try state(of: mark)
-    if let failure = state.environment.failure, failure.kind != .closed {
+    if let failure = state.environment.health.failure, failure.kind != .closed {
       mark = try replaceGeneration(mark, head, because: failure)
       state = try self.state(of: mark)
     }

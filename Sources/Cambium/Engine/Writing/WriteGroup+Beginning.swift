@@ -19,7 +19,7 @@ extension WriteGroup {
       } catch {
         // If the state failed, the next opening uses a new generation.
         group.stateWriter.abort()
-        if group.state.environment.failure == nil { throw error }
+        if group.state.environment.health.failure == nil { throw error }
       }
       group = try open(in: directory, catchingUpTo: nil)
     }

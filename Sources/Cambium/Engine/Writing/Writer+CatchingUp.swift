@@ -35,7 +35,7 @@ extension Writer {
     let state = try directory.currentState()
     let applied = try state.applied()
     if applied >= lag.head { return directory.publish(applied) }
-    if state.environment.failure == nil {
+    if state.environment.health.failure == nil {
       try? exclusively(timeout: .milliseconds(100)) { try translating { try catchUp() } }
     }
     if let lag = directory.feed.lag { throw lag.error }
