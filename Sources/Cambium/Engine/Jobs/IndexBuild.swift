@@ -13,14 +13,8 @@ struct IndexBuild {
     self.writer = writer
   }
 
-  /// The sorted entries, or the records, that it is built from.
   struct Source {
-    enum Content {
-      case entries(FillEntries)
-      case records(ViewPlan, CollectionPlan)
-    }
-
-    let content: Content
+    let backfill: Backfill
     /// The generation of the state whose fence it starts from.
     let generation: UInt64
   }
@@ -36,18 +30,17 @@ struct IndexBuild {
     }
     if source == nil { source = try makeSource(progress) }
     guard let source else { return true }
-    let isDone: Bool?
-    switch source.content {
-    case .entries(let entries):
-      try progress.tellSeldom("building an index", entries.taken)
-      isDone = try step("index", of: source.generation, progress) {
-        try $0.folds.fill(number, from: entries, until: $1)
-      }
-    case .records(let view, let plan):
+    let name: String
+    switch source.backfill {
+    case .index(let index):
+      name = "index"
+      try progress.tellSeldom("building an index", index.taken)
+    case .view:
+      name = "view"
       try progress.tellSeldom("building a view", 0)
-      isDone = try step("view", of: source.generation, progress) {
-        try $0.folds.fill(view, of: plan, until: $1)
-      }
+    }
+    let isDone = try step(name, of: source.generation, progress) {
+      try source.backfill.step(in: &$0.folds, until: $1)
     }
     // The state was rebuilt in the meantime, and its fence may be further back.
     if isDone == nil { self.source = nil }
@@ -64,10 +57,10 @@ struct IndexBuild {
     for plan in collections.all {
       if let index = plan.indexes.first(where: { $0.number == number }) {
         let entries = try sortedEntries(of: index, plan, behind: fence, snapshot, progress)
-        return Source(content: .entries(entries), generation: generation)
+        return Source(backfill: .index(entries), generation: generation)
       }
       if let view = plan.views.first(where: { $0.number == number }) {
-        return Source(content: .records(view, plan), generation: generation)
+        return Source(backfill: .view(view, plan), generation: generation)
       }
     }
     return nil
@@ -76,14 +69,14 @@ struct IndexBuild {
   private func sortedEntries(
     of index: IndexPlan, _ plan: CollectionPlan, behind fence: [UInt8], _ snapshot: Snapshot,
     _ progress: ProgressReporter
-  ) throws -> FillEntries {
+  ) throws -> IndexBackfill {
     let total = UInt64(try snapshot[plan.path].childCount)
     var done: UInt64 = 0
     let entries = try snapshot.reader.entries(of: .index(index), plan, behind: fence) {
       done += 1
       if done % 1024 == 0 { try progress.tellSeldom("reading \(plan.path)", done, total) }
     }
-    return try FillEntries(entries)
+    return try IndexBackfill(index, entries)
   }
 
   /// Takes the writer's turn for one step.

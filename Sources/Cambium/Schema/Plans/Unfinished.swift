@@ -71,7 +71,13 @@ extension Collections {
   /// True if the entry or the record with a key is beyond the fence of an index or a view.
   @inline(__always)
   func isAhead(_ number: UInt32, of key: RawSpan) -> Bool {
-    !unfinished.isEmpty && unfinished[number]?.isAhead(of: key) ?? false
+    remainingWork(on: number)?.isAhead(of: key) ?? false
+  }
+
+  /// The remaining work on an index or a view; nil if it is complete.
+  @inline(__always)
+  func remainingWork(on number: UInt32) -> Unfinished? {
+    unfinished.isEmpty ? nil : unfinished[number]
   }
 
   /// The indexes that can be queried.

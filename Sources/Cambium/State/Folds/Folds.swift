@@ -41,11 +41,7 @@ struct Folds: ~Copyable {
   var hasGivenUp = false
   /// The changes of the running transaction; nil unless they are observed.
   var changes: [RecordChange]?
-
-  // Buffers that are reused for each change.
-  var oldEntry = ByteBuffer()
-  var newEntry = ByteBuffer()
-  var value = ByteBuffer()
+  var indexes = IndexFold()
 
   init(_ storage: consuming StateTransaction, _ catalog: Catalog, nextNumber: UInt32) {
     self.storage = storage
@@ -156,7 +152,9 @@ extension Folds {
   /// - Throws: A storage error with the transaction unusable.
   mutating func keep(_ fold: Fold, key: RawSpan, old: RawSpan?, new: RawSpan?) throws {
     switch fold {
-    case .index(let index): try keep(index, key: key, old: old, new: new)
+    case .index(let index):
+      let unfinished = memory.catalog.collections.remainingWork(on: index.number)
+      try indexes.keep(index, key: key, old: old, new: new, unfinished, in: storage)
     case .groups(_, let view), .top(_, let view), .text(_, let view):
       // While the view is being built, the backfill adds the records beyond the fence.
       if memory.catalog.collections.isAhead(view.number, of: key) { return }
@@ -182,7 +180,7 @@ extension Folds {
 
   /// Removes all entries of a fold that stays declared.
   mutating func clear(_ fold: Fold) throws {
-    _ = try remove(fold.number, atMost: .max)
+    _ = try storage.removeEntries(of: fold.number, atMost: .max)
     try set(fold.number, nil)
   }
 

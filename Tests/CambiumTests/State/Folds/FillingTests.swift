@@ -37,16 +37,9 @@ struct FillingTests {
       if sources[number] == nil || random.oneIn(10) {
         sources[number] = try build.makeSource(progress)
       }
-      switch sources[number]?.content {
-      case .entries(let entries)?:
-        _ = try build.step("index", progress) { projector, _ in
-          try projector.folds.fill(number, from: entries, until: .now)
-        }
-      case .records(let view, let plan)?:
-        _ = try build.step("view", progress) { projector, _ in
-          try projector.folds.fill(view, of: plan, until: .now)
-        }
-      case nil: break
+      guard let backfill = sources[number]?.backfill else { return }
+      _ = try build.step("filling", progress) { projector, _ in
+        try backfill.step(in: &projector.folds, until: .now)
       }
     }
   }

@@ -1,16 +1,29 @@
-// Maintenance of an index: removes the entries of the old record, then adds those of the new one.
-
 import LMDB
 
-extension Folds {
+/// Keeps indexes up to date: removes the entries of the old record, then adds those of the new one.
+struct IndexFold: ~Copyable {
+  // Buffers that are reused for each change.
+  private var oldEntry = ByteBuffer()
+  private var newEntry = ByteBuffer()
+  private var value = ByteBuffer()
+
   /// Updates an index for a change of a record.
+  ///
+  /// - Parameters:
+  ///   - index: The index.
+  ///   - key: The record's key, in its stored form.
+  ///   - old: The stored record before, or nil if there was none.
+  ///   - new: The stored record after, or nil if there is none.
+  ///   - unfinished: The remaining work on the index.
+  ///   - storage: The state.
   mutating func keep(
-    _ index: IndexPlan, key: RawSpan, old: RawSpan?, new: RawSpan?
+    _ index: IndexPlan, key: RawSpan, old: RawSpan?, new: RawSpan?, _ unfinished: Unfinished?,
+    in storage: borrowing StateTransaction
   ) throws {
     let old = try index.has(old, key: key) ? old : nil
     let new = try index.has(new, key: key) ? new : nil
     if index.plural != nil {
-      return try keepPlural(index, key: key, old: old, new: new)
+      return try keepPlural(index, key: key, old: old, new: new, unfinished, storage)
     }
     var wasThere = false
     if let old {
@@ -18,52 +31,64 @@ extension Folds {
       wasThere = true
     }
     guard let new else {
-      if wasThere { try oldEntry.lend { try removeIndexEntry(index, $0) } }
+      if wasThere { try oldEntry.lend { try IndexFold.remove($0, unfinished, storage) } }
       return
     }
     let isCut = try IndexEntry.makeKey(index, new, key, into: &newEntry)
     if wasThere, let old {
       let isSame = oldEntry.lend { a in newEntry.lend { a.equals($0) } }
       if isSame, try index.covers(sameIn: old, new) { return }
-      if !isSame { try oldEntry.lend { try removeIndexEntry(index, $0) } }
+      if !isSame { try oldEntry.lend { try IndexFold.remove($0, unfinished, storage) } }
     }
-    try putIndexEntry(index, new, keyCount: key.byteCount, isCut: isCut)
+    try putEntry(index, new, keyCount: key.byteCount, isCut: isCut, storage)
   }
 
   /// Updates one entry for each distinct element.
   private mutating func keepPlural(
-    _ index: IndexPlan, key: RawSpan, old: RawSpan?, new: RawSpan?
+    _ index: IndexPlan, key: RawSpan, old: RawSpan?, new: RawSpan?, _ unfinished: Unfinished?,
+    _ storage: borrowing StateTransaction
   ) throws {
     let before = try index.entryKeys(old, key)
     let after = try index.entryKeys(new, key)
     let stays = Set(after.map(\.key))
     for entry in before where !stays.contains(entry.key) {
-      try entry.key.lend { try removeIndexEntry(index, $0) }
+      try entry.key.lend { try IndexFold.remove($0, unfinished, storage) }
     }
     guard let new else { return }
     let was = Set(before.map(\.key))
     for entry in after where index.isCovering || !was.contains(entry.key) {
-      newEntry.clear()
-      newEntry.append(array: entry.key)
-      try putIndexEntry(index, new, keyCount: key.byteCount, isCut: entry.isCut)
+      try put(entry, of: index, new, keyCount: key.byteCount, in: storage)
     }
+  }
+
+  /// Writes an entry of a record.
+  mutating func put(
+    _ entry: (key: [UInt8], isCut: Bool), of index: IndexPlan, _ record: RawSpan, keyCount: Int,
+    in storage: borrowing StateTransaction
+  ) throws {
+    newEntry.clear()
+    newEntry.append(array: entry.key)
+    try putEntry(index, record, keyCount: keyCount, isCut: entry.isCut, storage)
   }
 
   /// Writes the entry whose key is in `newEntry`.
-  mutating func putIndexEntry(
-    _ index: IndexPlan, _ record: RawSpan, keyCount: Int, isCut: Bool
+  private mutating func putEntry(
+    _ index: IndexPlan, _ record: RawSpan, keyCount: Int, isCut: Bool,
+    _ storage: borrowing StateTransaction
   ) throws {
-    let copies = try IndexEntry.copies(index, record, try reader)
+    let copies = try IndexEntry.copies(index, record, storage.reader)
     IndexEntry.makeValue(keyCount: keyCount, isCut: isCut, copies: copies, into: &value)
-    try newEntry.lend { key in try value.lend { try storage.put(tables.index, key, $0) } }
+    try newEntry.lend { key in try value.lend { try storage.put(storage.tables.index, key, $0) } }
   }
 
   /// Removes an entry; if the backfill may still add it, a tombstone prevents that.
-  private borrowing func removeIndexEntry(_ index: IndexPlan, _ key: RawSpan) throws {
-    if memory.catalog.collections.isAhead(index.number, of: key) {
-      return try IndexEntry.tombstone.lend { try storage.put(tables.index, key, $0) }
+  private static func remove(
+    _ key: RawSpan, _ unfinished: Unfinished?, _ storage: borrowing StateTransaction
+  ) throws {
+    if let unfinished, unfinished.isAhead(of: key) {
+      return try IndexEntry.tombstone.lend { try storage.put(storage.tables.index, key, $0) }
     }
-    try storage.delete(tables.index, key)
+    try storage.delete(storage.tables.index, key)
   }
 }
 

@@ -35,9 +35,7 @@ extension Folds {
         let index = previewer.index
         guard try index.has(record, key: key) else { return }
         for entry in try index.entryKeys(record, key) {
-          newEntry.clear()
-          newEntry.append(array: entry.key)
-          try putIndexEntry(index, record, keyCount: key.byteCount, isCut: entry.isCut)
+          try indexes.put(entry, of: index, record, keyCount: key.byteCount, in: storage)
         }
       }
     }
