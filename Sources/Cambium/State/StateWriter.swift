@@ -103,7 +103,7 @@ struct StateWriter: ~Copyable {
 
   /// True if there is a node at a path that may be written next: found at the place of the write.
   mutating func hasNode(at path: NodePath) throws -> Bool {
-    try tree.locate(path, creating: false, &folds) != nil && tree.loadOld(folds) != nil
+    try tree.locate(path, creating: false, &folds) != nil && tree.place.load(folds) != nil
   }
 
   /// The number of children of a node, including changes that are not in the table yet.

@@ -27,7 +27,7 @@ extension Tree where Host: ~Copyable {
     _ path: NodePath, _ content: Content, _ operation: Operation, _ host: inout Host
   ) throws {
     try locate(path, creating: true, &host)
-    let header = try loadOld(host)
+    let header = try place.load(host)
     if let header, header.node != 0 { try checkNoChild(path, header.node, operation.names, host) }
     try replace(header, with: content, at: path, &host)
   }
@@ -37,7 +37,7 @@ extension Tree where Host: ~Copyable {
     _ path: NodePath, _ operation: Operation, _ host: inout Host
   ) throws {
     let header = try loadExisting(path, &host)
-    var record = try record(header, path)
+    var record = try place.record(header, path)
     try record.apply(operation)
     if header.node != 0 { try checkNoChild(path, header.node, operation.names(in: record), host) }
     let bytes = record.stored()
@@ -49,36 +49,25 @@ extension Tree where Host: ~Copyable {
   private mutating func changeScalar(
     _ path: NodePath, _ change: ValueChange<[UInt8]>, _ host: inout Host
   ) throws {
-    let found = try locate(path, creating: false, &host) == nil ? nil : try loadOld(host)
+    let found = try locate(path, creating: false, &host) == nil ? nil : try place.load(host)
     if let found, found.kind == .record {
       throw DatabaseError.badValue(path, reason: "it is a record; name the property to change")
     }
     var present: [UInt8]?
-    if let found, found.kind == .scalar { present = oldContent(found) }
+    if let found, found.kind == .scalar { present = place.content(found) }
     guard let bytes = try change.applied(to: present, path) else {
       throw DatabaseError.notFound(path, reason: "there is nothing to take out of")
     }
     try Limits.check(bytes.count, path)
     try locate(path, creating: true, &host)
-    try replace(try loadOld(host), with: Content(kind: .scalar, bytes: bytes), at: path, &host)
+    try replace(try place.load(host), with: Content(kind: .scalar, bytes: bytes), at: path, &host)
   }
 
   mutating func loadExisting(_ path: NodePath, _ host: inout Host) throws -> NodeHeader {
-    guard try locate(path, creating: false, &host) != nil, let header = try loadOld(host) else {
+    guard try locate(path, creating: false, &host) != nil, let header = try place.load(host) else {
       throw DatabaseError.notFound(path, reason: "there is no node; set it first")
     }
     return header
-  }
-
-  /// The record in `old`; a node without a value of its own counts as an empty one.
-  private func record(_ header: NodeHeader, _ path: NodePath) throws -> RecordBuilder {
-    switch header.kind {
-    case .record:
-      return try old.lend { try RecordBuilder($0.extracting(droppingFirst: header.contentOffset)) }
-    case .none: return RecordBuilder()
-    case .scalar:
-      throw DatabaseError.badValue(path, reason: "it holds a single value, no properties")
-    }
   }
 
   /// Refuses a record if one of its properties has the name of a child of the node.

@@ -2,7 +2,7 @@
 // previous operation has resolved.
 
 extension Tree where Host: ~Copyable {
-  /// Sets `treeKey` to the place of a path.
+  /// Goes to the place of a path.
   ///
   /// - Parameters:
   ///   - path: The path of a node, existing or not; not the root.
@@ -29,7 +29,7 @@ extension Tree where Host: ~Copyable {
     var plain: (count: Int, node: UInt64)?
     defer { if let plain { memory.parent = (Array(bytes[..<plain.count]), plain.node) } }
     while end < bytes.count {
-      aim(parent, bytes, start, end)
+      place.aim(parent, bytes, start, end)
       let next = Key.end(terminatedIn: bytes, at: end)
       guard
         let node = try descend(
@@ -38,42 +38,25 @@ extension Tree where Host: ~Copyable {
       (start, end, parent) = (end, next, node.id)
       if node.isPlain { plain = (start, parent) }
     }
-    aim(parent, bytes, start, end)
+    place.aim(parent, bytes, start, end)
     return parent
   }
 
-  /// Sets `treeKey` to a parent and one part of a path.
-  private mutating func aim(_ parent: UInt64, _ path: [UInt8], _ start: Int, _ end: Int) {
-    treeParent = parent
-    treeKey.removeAll(keepingCapacity: true)
-    treeKey.append(bigEndian: parent)
-    treeKey.append(contentsOf: path[start..<(path[start] == KeyTag.text ? end - 1 : end)])
-  }
-
-  /// Sets `treeKey` to a node's first child.
-  ///
-  /// - Returns: True if there is one.
-  mutating func aimAtFirstChild(of parent: UInt64, _ host: borrowing Host) throws -> Bool {
-    guard let key = try host.firstChild(of: parent) else { return false }
-    (treeParent, treeKey) = (parent, key)
-    return true
-  }
-
-  /// The node id of the node at `treeKey`; if required, an id is assigned, or the node created.
+  /// The node id of the node at the place; if required, an id is assigned, or the node created.
   private mutating func descend(
     _ path: [UInt8], next: Range<Int>, parentCount: Int, creating: Bool, _ host: inout Host
   ) throws -> (id: UInt64, isPlain: Bool)? {
-    guard let header = try loadOld(host) else {
+    guard let header = try place.load(host) else {
       guard creating else { return nil }
-      try host.willMakeParent(treeKey, of: path[..<parentCount])
+      try host.willMakeParent(place.key, of: path[..<parentCount])
       return (try makeParent(&host), true)
     }
-    if header.kind == .record { try checkNoProperty(header, path, next, host) }
+    if header.kind == .record { try place.checkNoProperty(header, path, next, host) }
     if header.node != 0 { return (header.node, header.kind != .record) }
     guard creating else { return nil }
     var changed = header
     changed.node = takeNode()
-    try write(changed, content: oldContent(header), linking: try oldLinks(header), host)
+    try write(changed, content: place.content(header), linking: try place.links(header), host)
     return (changed.node, header.kind != .record)
   }
 
@@ -82,38 +65,20 @@ extension Tree where Host: ~Copyable {
     return memory.nextNode
   }
 
-  /// Makes a node without content at `treeKey`.
+  /// Makes a node without content at the place.
   private mutating func makeParent(_ host: inout Host) throws -> UInt64 {
     let node = takeNode()
     count(+1)
     try write(NodeHeader(kind: .none, modified: memory.sequence, node: node), content: [], host)
     return node
   }
-
-  /// Refuses a child whose name is a property of the record in `old`.
-  private func checkNoProperty(
-    _ header: NodeHeader, _ path: [UInt8], _ next: Range<Int>, _ host: borrowing Host
-  ) throws {
-    var offset = next.lowerBound
-    let name = Key(terminatedIn: path, at: &offset).description
-    guard let id = host.nameID(of: name) else { return }
-    let isTaken = try old.lend { old in
-      let record = old.extracting(droppingFirst: header.contentOffset)
-      return try RecordTable(record).find(record, id) != nil
-    }
-    if isTaken {
-      throw DatabaseError.exists(
-        NodePath(bytes: Array(path[..<next.upperBound])),
-        reason: "it is a property of a record, so it cannot be a child or have children")
-    }
-  }
 }
 
 // MARK: Child counts
 
 extension Tree where Host: ~Copyable {
-  /// Counts a child of the parent in `treeKey`.
-  mutating func count(_ change: Int64) { memory.counts.add(change, to: treeParent) }
+  /// Counts a child of the place's parent.
+  mutating func count(_ change: Int64) { memory.counts.add(change, to: place.parent) }
 
   /// The number of children of a node, including changes that are not stored yet.
   func childCount(_ node: UInt64, _ host: borrowing Host) throws -> Int {

@@ -12,7 +12,7 @@ extension Tree where Host: ~Copyable {
     try host.didLeave(path)
   }
 
-  /// Removes the node at `treeKey`, whose version is in `old`, from the tree.
+  /// Removes the node at the place, whose version is loaded, from the tree.
   private mutating func leave(
     _ path: NodePath, _ header: NodeHeader, _ fate: RemovalFate, _ host: inout Host
   ) throws {
@@ -23,7 +23,7 @@ extension Tree where Host: ~Copyable {
     if let change { try host.didMake(change) }
   }
 
-  /// Puts a node that has been elsewhere, or was removed, at `treeKey`.
+  /// Puts a node that has been elsewhere, or was removed, at the place.
   private mutating func arrive(
     _ path: NodePath, _ content: Content, node: UInt64, _ host: inout Host
   ) throws {
@@ -41,7 +41,9 @@ extension Tree where Host: ~Copyable {
   private mutating func removeChildren(of node: UInt64, _ host: borrowing Host) throws {
     var nodes = [node]
     while let node = nodes.last {
-      guard node > 0, try aimAtFirstChild(of: node, host), let header = try loadOld(host) else {
+      guard node > 0, try place.aimAtFirstChild(of: node, host),
+        let header = try place.load(host)
+      else {
         nodes.removeLast()
         continue
       }
@@ -64,10 +66,10 @@ extension Tree where Host: ~Copyable {
     // are found through it when history is cut, and it must not be restored twice.
     if !isOwn(header) {
       // No later version will hold the links, so all of them move into the removed one's entry.
-      let link = try putIntoHistory(header, try oldLinks(header), host)
-      try host.putRemoval(of: treeKey, link, fate)
+      let link = try putIntoHistory(header, try place.links(header), host)
+      try host.putRemoval(of: place.key, link, fate)
     }
-    try host.removeVersion(at: treeKey)
+    try host.removeVersion(at: place.key)
     count(-1)
   }
 
@@ -75,14 +77,14 @@ extension Tree where Host: ~Copyable {
     if destination.isWithin(source) {
       throw DatabaseError.badValue(destination, reason: "a node cannot be moved into itself")
     }
-    if try locate(destination, creating: false, &host) != nil, try loadOld(host) != nil {
+    if try locate(destination, creating: false, &host) != nil, try place.load(host) != nil {
       throw DatabaseError.exists(destination, reason: "there is a node already; remove it first")
     }
     _ = try loadExisting(source, &host)
     try host.willLeave(source)
     try locate(destination, creating: true, &host)
     let header = try loadExisting(source, &host)
-    let content = Content(kind: header.kind, bytes: oldContent(header))
+    let content = Content(kind: header.kind, bytes: place.content(header))
     try leave(source, header, .moved, &host)
     try locate(destination, creating: true, &host)
     try arrive(destination, content, node: header.node, &host)
@@ -98,7 +100,7 @@ extension Tree where Host: ~Copyable {
     guard try locate(path, creating: false, &host) != nil else {
       throw DatabaseError.notFound(path, reason: "its parent is not there; restore that first")
     }
-    guard try loadOld(host) == nil else {
+    guard try place.load(host) == nil else {
       throw DatabaseError.exists(path, reason: "a node has taken the place of the removed one")
     }
     let removed = try removed(path, sequence, host)
@@ -106,13 +108,13 @@ extension Tree where Host: ~Copyable {
     try arrive(path, removed.content, node: removed.node, &host)
     // The restored subtree must not be deleted when history is cut.
     for link in removed.links {
-      try host.putRemoval(of: treeKey, link, .restored(by: memory.sequence))
+      try host.putRemoval(of: place.key, link, .restored(by: memory.sequence))
     }
     memory.restored.add(path)
     try host.didArrive(path)
   }
 
-  /// The version that an earlier transaction removed from `treeKey`, and the removals that hold its
+  /// The version that an earlier transaction removed from the place, and the removals that hold its
   /// subtree.
   ///
   /// A subtree that came back since and went again is not restored: it must not be in two places.
@@ -121,7 +123,7 @@ extension Tree where Host: ~Copyable {
   private func removed(
     _ path: NodePath, _ sequence: UInt64, _ host: borrowing Host
   ) throws -> (content: Content, node: UInt64, links: [HistoryLink]) {
-    try treeKey.lend { key in
+    try place.key.lend { key in
       guard sequence > 0, sequence < memory.sequence,
         let found = try host.removed(key, by: sequence)
       else {

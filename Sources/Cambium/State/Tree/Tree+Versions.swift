@@ -1,33 +1,7 @@
 // A node's versions: the present one in the tree, and those that it has replaced in history.
 
 extension Tree where Host: ~Copyable {
-  /// Copies the present version at `treeKey` into `old`.
-  ///
-  /// - Returns: Its header, or nil if there is no node.
-  @inline(__always)
-  mutating func loadOld(_ host: borrowing Host) throws -> NodeHeader? {
-    let key = treeKey
-    var version: [UInt8] = []
-    swap(&version, &old)
-    defer { swap(&version, &old) }
-    return try key.lend { key in
-      try host.version(at: key) { bytes in
-        version.removeAll(keepingCapacity: true)
-        version.append(bytes)
-        return try NodeHeader(bytes, key: key)
-      }
-    }
-  }
-
-  /// The content of the version in `old`.
-  func oldContent(_ header: NodeHeader) -> [UInt8] { Array(old[header.contentOffset...]) }
-
-  /// The links of the version in `old`.
-  func oldLinks(_ header: NodeHeader) throws -> VersionLinks {
-    header.hasLinks ? try old.lend { try header.links($0) } : VersionLinks()
-  }
-
-  /// The change of the node at `treeKey`, over the version in `old` if there is one; nil if no fold
+  /// The change of the node at the place, over its present version if there is one; nil if no fold
   /// or observer takes it.
   @inline(__always)
   func change(
@@ -37,25 +11,25 @@ extension Tree where Host: ~Copyable {
     let collection = host.collection(of: path)
     if collection == nil && !host.takesAll { return nil }
     return RecordChange(
-      path: path, collection: collection, treeKey: treeKey,
-      old: header.map { ($0.kind, $0.contentOffset, old) }, content: content,
+      path: path, collection: collection, treeKey: place.key,
+      old: header.map { ($0.kind, $0.contentOffset, place.version) }, content: content,
       isSubtree: isSubtree)
   }
 
-  /// Writes a version at `treeKey`.
+  /// Writes a version at the place.
   @inline(__always)
   mutating func write(
     _ header: NodeHeader, content: [UInt8], linking links: VersionLinks? = nil,
     _ host: borrowing Host
   ) throws {
-    let key = treeKey
+    let key = place.key
     content.lend { content in
       key.lend { header.store(content, links, key: $0, into: &value) }
     }
     try value.lend { try host.putVersion($0, at: key) }
   }
 
-  /// Writes new content at `treeKey`, which is the place of a path, over the version in `old` if
+  /// Writes new content at the place, which is that of a path, over the present version if
   /// there is one.
   mutating func replace(
     _ header: NodeHeader?, with content: Content, at path: NodePath, _ host: inout Host
@@ -65,7 +39,7 @@ extension Tree where Host: ~Copyable {
     var links: VersionLinks?
     if let header {
       if content.kind == .record { memory.parent = nil }
-      var taken = try oldLinks(header)
+      var taken = try place.links(header)
       if header.modified != memory.sequence { try supersede(header, &taken, host) }
       links = taken
     } else {
@@ -78,7 +52,7 @@ extension Tree where Host: ~Copyable {
     if let change { try host.didMake(change) }
   }
 
-  /// Puts the version in `old` into history, and its link into the directory.
+  /// Puts the present version into history, and its link into the directory.
   private mutating func supersede(
     _ header: NodeHeader, _ links: inout VersionLinks, _ host: borrowing Host
   ) throws {
@@ -86,13 +60,13 @@ extension Tree where Host: ~Copyable {
     try putIntoHistory(header, taken, host)
   }
 
-  /// Puts the version in `old` into history, with the links that move into its entry.
+  /// Puts the present version into history, with the links that move into its entry.
   @discardableResult
   mutating func putIntoHistory(
     _ header: NodeHeader, _ taken: VersionLinks, _ host: borrowing Host
   ) throws -> HistoryLink {
     let link = HistoryLink(sequence: memory.sequence, index: memory.superseded)
-    let (version, key) = (old, treeKey)
+    let (version, key) = (place.version, place.key)
     version.lend { version in
       let content = version.extracting(droppingFirst: header.contentOffset)
       key.lend { header.store(content, taken, key: $0, into: &value) }
@@ -106,12 +80,12 @@ extension Tree where Host: ~Copyable {
 // MARK: Invariants
 
 extension Tree where Host: ~Copyable {
-  /// Traps in debug builds if the node at `treeKey` is inconsistent with its surroundings: its
+  /// Traps in debug builds if the node at the place is inconsistent with its surroundings: its
   /// parent must count it, no version may be of a later transaction, no node id beyond those
   /// assigned, and the links must lead back in time.
   func checkInvariants(_ host: borrowing Host) throws {
     #if DEBUG
-      let isThere: Bool? = try treeKey.lend { key in
+      let isThere: Bool? = try place.key.lend { key in
         try host.version(at: key) { version in
           let header = try NodeHeader(version, key: key)
           precondition(header.modified <= memory.sequence, "a version is of a later transaction")
@@ -120,7 +94,7 @@ extension Tree where Host: ~Copyable {
           return true
         }
       }
-      let count = try childCount(treeParent, host)
+      let count = try childCount(place.parent, host)
       precondition(count >= (isThere == nil ? 0 : 1), "a parent counts \(count) children")
     #endif
   }

@@ -34,13 +34,8 @@ struct Tree<Host: TreeStorage & ChangeTaker & ~Copyable>: ~Copyable {
   /// False while a logged operation is applied again: it is applied as it was then.
   var isEnforcing = false
 
-  // Buffers that are reused for each operation.
-  /// The tree's current place: the parent's node id, then the node's key.
-  var treeKey: [UInt8] = []
-  /// The node id that `treeKey` begins with.
-  var treeParent = StateHead.root
-  /// The version that was found at `treeKey`.
-  var old: [UInt8] = []
+  // Reused for each operation.
+  var place = TreePlace()
   /// The version that is being made.
   var value = ByteBuffer()
 
