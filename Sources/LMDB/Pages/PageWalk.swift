@@ -11,7 +11,7 @@ struct PageWalk {
   let file: PageFile
   let meta: MetaPage
   let pagesInFile: UInt64
-  let progress: (UInt64, UInt64) -> Bool
+  private(set) var progress: WalkProgress
 
   var used: PageSet
   var free: PageSet
@@ -21,8 +21,6 @@ struct PageWalk {
 
   private(set) var findings: [Finding] = []
   private(set) var findingCount = 0
-  private(set) var isCancelled = false
-  private var nextProgress: UInt64 = 0
 
   init(
     file: PageFile, meta: MetaPage, pagesInFile: UInt64,
@@ -31,7 +29,7 @@ struct PageWalk {
     self.file = file
     self.meta = meta
     self.pagesInFile = pagesInFile
-    self.progress = progress
+    self.progress = WalkProgress(progress)
     used = PageSet(limit: meta.lastPage + 1)
     free = PageSet(limit: meta.lastPage + 1)
     for page in 0..<PageFormat.metaPages { _ = used.insert(page) }
@@ -66,14 +64,12 @@ struct PageWalk {
     report(Finding(page: fault.page, table: tree.name, reason: fault.reason))
   }
 
-  mutating func reportProgress() {
-    guard !isCancelled else { return }
-    nextProgress = used.count + free.count + 256
-    if !progress(used.count + free.count, used.limit) { isCancelled = true }
-  }
+  var isCancelled: Bool { progress.isCancelled }
+
+  mutating func reportProgress() { progress.report(used.count + free.count, of: used.limit) }
 
   mutating func reportProgressNowAndThen() {
-    if used.count + free.count >= nextProgress { reportProgress() }
+    if used.count + free.count >= progress.next { reportProgress() }
   }
 
   /// Marks pages as used.

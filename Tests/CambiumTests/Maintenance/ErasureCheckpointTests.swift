@@ -101,7 +101,7 @@ struct ErasureCheckpointTests {
     try Database.erase(Self.place, at: place.path)
     // The log has its new content then, and everything that the old one named is still there; so
     // is what a checkpoint and a verification had begun.
-    for name in try Files.names(in: copy) where OpenDirectory.isNamedByLog(name) {
+    for name in try Files.names(in: copy) where UnusedDirectories.isNamedByLog(name) {
       guard !Files.exists("\(place.path)/\(name)") else { continue }
       try FileManager.default.copyItem(
         atPath: "\(copy)/\(name)", toPath: "\(place.path)/\(name)")

@@ -3,7 +3,7 @@
 extension Inversion {
   /// Puts back what was removed.
   mutating func putBack(_ path: NodePath, _ removal: SequenceNumber?, _ past: PastSubtree) throws {
-    if isLeft(path) { return }
+    if conflicts.isLeft(path) { return }
     if try present(path) != nil, try difference(path, past) == nil { return }
     guard try makeRoom(at: path, for: path, "a node has taken the place") else { return }
     if let removal, try restore(path, removal, past) { return }
@@ -42,7 +42,7 @@ extension Inversion {
 
   /// Takes away what was restored, if nobody has changed it since.
   mutating func takeAway(_ path: NodePath, _ past: PastSubtree) throws {
-    if isLeft(path) { return }
+    if conflicts.isLeft(path) { return }
     if try present(path) == nil { return }
     if let (path, left, found) = try difference(path, past) {
       guard try meets(path, left: left, found: found, "it has changed since it came back") else {
@@ -54,7 +54,7 @@ extension Inversion {
 
   /// Moves a node back.
   mutating func moveBack(_ source: NodePath, _ destination: NodePath, _ past: PastSubtree) throws {
-    if isLeft(source) || isLeft(destination) { return }
+    if conflicts.isLeft(source) || conflicts.isLeft(destination) { return }
     let left = try value(try past.content)
     let reason = "a node has taken the place that '\(destination)' had"
     guard try makeRoom(at: source, for: destination, reason) else { return }

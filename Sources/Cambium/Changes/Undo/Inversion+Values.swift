@@ -17,7 +17,7 @@ extension Inversion {
     var (goners, keepers): (Set<NodePath>, Set<NodePath>) = ([], [])
     var children: [NodePath: Int] = [:]
     for path in created.sorted().reversed() {
-      guard let step = values.nodes[path], !isLeft(path) else { continue }
+      guard let step = values.nodes[path], !conflicts.isLeft(path) else { continue }
       let outcome = try undoAmongOthers(path, step)
       if outcome == .done || keepers.contains(path) {
         // Additions of others stay, and so do the nodes above them.
@@ -83,7 +83,7 @@ extension Inversion {
 
   private mutating func undo(_ path: NodePath, _ step: NodeStep, to old: Content?) throws {
     let isOnRecord = isRedo || step.changesArrays
-    if old == step.new && !isOnRecord || isLeft(path) { return }
+    if old == step.new && !isOnRecord || conflicts.isLeft(path) { return }
     guard let present = try present(path) else {
       let left = try value(step.new)
       guard try meets(path, left: left, found: nil, "it is gone") else { return }
@@ -229,7 +229,7 @@ extension Inversion {
       let isOnRecord =
         step.changes(of: name)?.areOfArray ?? false || isRedo && step.isAssigned(name)
       let isSame = wanted == left && !isOnRecord
-      if try isSame || isLeft(path, text(name)) { continue }
+      if try isSame || conflicts.isLeft(path, text(name)) { continue }
       if try undoAdjustments(
         path, name, step, of: found, left: left, to: wanted, isTouched: isTouched(path, present))
         == .done

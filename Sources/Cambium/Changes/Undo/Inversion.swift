@@ -6,11 +6,8 @@
 /// done when conflicts are refused, too, so that all are found; the transaction ends with them.
 struct Inversion {
   let running: RunningTransaction
-  private let resolution: ConflictResolution
   /// The places that have changed since.
-  private(set) var conflicts: [UndoConflict] = []
-  /// The places of conflicts: by the node, its properties, or nil for the node itself.
-  private var places: [NodePath: Set<String?>] = [:]
+  private(set) var conflicts: UndoConflicts
   /// The transactions that are taken back, the newest first, and those that were before.
   private(set) var run: [SequenceNumber] = []
   private(set) var undone: [SequenceNumber] = []
@@ -19,21 +16,9 @@ struct Inversion {
   /// True if they are undos themselves, whose changes come back.
   private(set) var isRedo = false
 
-  /// True if the undo must not be stored.
-  var isRefused: Bool {
-    switch resolution {
-    case .refuse: !conflicts.isEmpty
-    case .skipConflicts: false
-    case .overwrite: isObstructed
-    }
-  }
-
-  /// No more conflicts than these are reported.
-  private static let conflictsMax = 100
-
   init(_ running: RunningTransaction, _ resolution: ConflictResolution) {
     self.running = running
-    self.resolution = resolution
+    conflicts = UndoConflicts(resolution)
   }
 
   /// Takes steps back.
@@ -111,20 +96,14 @@ struct Inversion {
   mutating func meets(
     _ path: NodePath, _ property: String? = nil, left: Value?, found: Value?, _ reason: String
   ) throws -> Bool {
-    if places[path, default: []].insert(property).inserted, conflicts.count < Inversion.conflictsMax
-    {
+    if conflicts.isNew(path, property) {
       let modified = left == found ? nil : try present(path)?.modified
-      conflicts.append(
+      conflicts.add(
         UndoConflict(
           path: path, property: property, left: left, found: found,
           changedBy: modified == running.sequence ? nil : modified, reason: reason))
     }
-    return resolution != .skipConflicts
-  }
-
-  /// True if a conflict was noted at a place and the value there was left.
-  func isLeft(_ path: NodePath, _ property: String? = nil) -> Bool {
-    resolution == .skipConflicts && places[path]?.contains(property) ?? false
+    return conflicts.areOverridden
   }
 
   /// Issues an operation; where the tree does not take it, that is a conflict.
@@ -145,9 +124,6 @@ struct Inversion {
 
   private mutating func noteObstacle(_ path: NodePath, left: Value?, _ reason: String) throws {
     _ = try meets(path, left: left, found: try node(path).value, reason)
-    isObstructed = true
+    conflicts.isObstructed = true
   }
-
-  /// True if something was in the way that cannot be overwritten.
-  private(set) var isObstructed = false
 }

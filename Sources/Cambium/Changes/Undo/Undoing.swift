@@ -41,14 +41,14 @@ struct Undoing {
       defer { running.draft.restored.isUndoing = false }
       var inversion = Inversion(running, resolution)
       for run in Undoing.runs(records) { try undo(run, &inversion) }
-      if !isPreview && inversion.isRefused {
-        throw DatabaseError.undoConflict(inversion.conflicts)
+      if !isPreview && inversion.conflicts.isRefused {
+        throw DatabaseError.undoConflict(inversion.conflicts.listed)
       }
       try RestoredReferences.settle(in: running)
       mark(records)
       return Undone(
         sequence: running.sequence, undoes: records.map(\.sequence),
-        conflicts: inversion.conflicts)
+        conflicts: inversion.conflicts.listed)
     }
   }
 

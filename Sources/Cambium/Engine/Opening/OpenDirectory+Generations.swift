@@ -36,7 +36,7 @@ extension OpenDirectory {
     after mark: StateMark?, _ head: LogHead, isRecovery: Bool, _ progress: ProgressHandler?
   ) throws -> Generation {
     let generation = (mark?.generation ?? 0) + 1
-    sweepUnused()
+    unused.sweep()
     let temporary = "\(State.directory(generation)).tmp"
     let damage = try fill(temporary, generation, upTo: head.sequence, isRecovery, progress)
     if let damage {
@@ -50,7 +50,7 @@ extension OpenDirectory {
       if !isRecovery { try log.setCheckpoint(nil) }
     }
     stateInUse.release()
-    sweepUnused()
+    unused.sweep()
     return .published(mark)
   }
 

@@ -50,7 +50,7 @@ struct Cascade {
         for (collection, guardian) in transaction.hooks.guards.collections(within: root)
         where guardian.isAskedOfDeletions {
           var last: Key?
-          while let key = try transaction.nextKey(below: collection, after: last) {
+          while let key = try transaction.reader.nextKey(below: collection, after: last) {
             last = key
             let member = collection.appending(key)
             guard known.insert(member).inserted else { continue }
@@ -72,7 +72,7 @@ struct Cascade {
     }
     for target in collections.targets(within: path) {
       var last: Key?
-      while let key = try transaction.nextKey(below: target, after: last) {
+      while let key = try transaction.reader.nextKey(below: target, after: last) {
         removal.add(target.appending(key))
         last = key
       }

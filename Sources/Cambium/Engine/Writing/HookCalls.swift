@@ -125,7 +125,7 @@ struct HookCalls {
     try askAboutRestored(one: path, from: source.flatMap { $0.parent == path.parent ? $0 : nil })
     for (collection, _) in hooks.guards.collections(within: path) {
       var last: Key?
-      while let key = try transaction.nextKey(below: collection, after: last) {
+      while let key = try transaction.reader.nextKey(below: collection, after: last) {
         try askAboutRestored(one: collection.appending(key), from: nil)
         last = key
       }

@@ -43,7 +43,7 @@ extension RestoredReferences {
     }
     for plan in collections.all(within: path) where plan.keepsReferences {
       var last: Key?
-      while let key = try transaction.nextKey(below: plan.path, after: last) {
+      while let key = try transaction.reader.nextKey(below: plan.path, after: last) {
         try settle(plan.path.appending(key), plan, transaction)
         last = key
       }

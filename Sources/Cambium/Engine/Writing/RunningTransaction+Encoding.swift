@@ -10,24 +10,10 @@ extension RunningTransaction {
     return id
   }
 
-  /// A value's stored form.
-  ///
-  /// - Throws: ``DatabaseError/badValue(_:reason:)`` with the path.
-  func stored(_ value: Value, _ path: NodePath, depth: Int = 0) throws -> [UInt8] {
-    do {
-      var bytes: [UInt8] = []
-      try value.append(to: &bytes, depth: depth)
-      try Limits.check(bytes.count, path)
-      return bytes
-    } catch DatabaseError.badValue(_, let reason) {
-      throw DatabaseError.badValue(path, reason: reason)
-    }
-  }
-
   /// The content that a node holds for a value: a record for a map, a scalar otherwise.
   func content(_ value: Value, _ path: NodePath) throws -> Content {
     guard case .map(let record) = value else {
-      return Content(kind: .scalar, bytes: try stored(value, path))
+      return Content(kind: .scalar, bytes: try value.stored(at: path))
     }
     do {
       let bytes = try group.encoder.encode(record) { try define($0) }
@@ -51,5 +37,21 @@ extension RunningTransaction {
     try use()
     let snapshot = Snapshot(self)
     return try snapshot[parent][name] == nil ? nil : (parent, name)
+  }
+}
+
+extension Value {
+  /// The stored form of a value that is written at a path.
+  ///
+  /// - Throws: ``DatabaseError/badValue(_:reason:)`` with the path.
+  func stored(at path: NodePath, depth: Int = 0) throws -> [UInt8] {
+    do {
+      var bytes: [UInt8] = []
+      try append(to: &bytes, depth: depth)
+      try Limits.check(bytes.count, path)
+      return bytes
+    } catch DatabaseError.badValue(_, let reason) {
+      throw DatabaseError.badValue(path, reason: reason)
+    }
   }
 }

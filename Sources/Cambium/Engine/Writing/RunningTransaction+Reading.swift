@@ -9,15 +9,6 @@ extension RunningTransaction {
     }
   }
 
-  func nextKey(below path: NodePath, after last: Key?) throws -> Key? {
-    guard let node = try reader.node(at: path) else { return nil }
-    var walk = try ChildWalk(try reader, node: node, moment: nil, from: last)
-    while let key = try walk.next({ key, _, _ in try Key(key.extracting(droppingFirst: 8)) }) {
-      if key != last { return key }
-    }
-    return nil
-  }
-
   func exists(_ path: NodePath) throws -> Bool { try record(at: path) != nil }
 
   /// The greatest integer key that a collection ever had; if it is not declared, that it has now.
@@ -36,5 +27,17 @@ extension RunningTransaction {
   func hasNode(at path: NodePath) throws -> Bool {
     try use()
     return try translating { try group.stateWriter.hasNode(at: path) }
+  }
+}
+
+extension StateReader {
+  /// The key of the first child of a node after one.
+  func nextKey(below path: NodePath, after last: Key?) throws -> Key? {
+    guard let node = try node(at: path) else { return nil }
+    var walk = try ChildWalk(self, node: node, moment: nil, from: last)
+    while let key = try walk.next({ key, _, _ in try Key(key.extracting(droppingFirst: 8)) }) {
+      if key != last { return key }
+    }
+    return nil
   }
 }

@@ -69,7 +69,7 @@ extension Database.Transaction {
     var updates: [Operation.PropertyUpdate] = []
     for (name, value) in properties {
       updates.append(
-        .init(name: try running.define(name), value: try value.map { try running.stored($0, path) })
+        .init(name: try running.define(name), value: try value?.stored(at: path))
       )
     }
     try running.issue(.update(path, updates))
@@ -148,7 +148,7 @@ extension Database.Transaction {
       throw DatabaseError.badValue(path, reason: "a dictionary is a property; name it")
     }
     let target = try property.map { try running.define($0) }
-    let stored = try change.map { try running.stored($0, path, depth: 1) }
+    let stored = try change.map { try $0.stored(at: path, depth: 1) }
     try running.issue(.change(path, target, stored))
   }
 
@@ -234,7 +234,7 @@ extension Database.Transaction {
   /// - Throws: ``DatabaseError/badValue(_:reason:)`` for a payload that is too large or nests too
   ///   deep.
   public func event(_ name: String, _ payload: Value = .null) throws {
-    try running.issue(.event(name, try running.stored(payload, .root)))
+    try running.issue(.event(name, try payload.stored(at: .root)))
   }
 
   /// Adds to the transaction's metadata, such as its reason. An ``attempt(_:)`` that fails removes

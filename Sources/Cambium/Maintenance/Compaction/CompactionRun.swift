@@ -195,7 +195,7 @@ final class CompactionRun {
       // A rebuild from the checkpoint would need records that are dropped now.
       if let checkpoint, checkpoint.sequence < baseline.mark.sequence { try log.setCheckpoint(nil) }
     }
-    return directory.setUnusedAside()
+    return directory.unused.setAside()
   }
 
   /// Drops some of the records up to a moment, or seals them.

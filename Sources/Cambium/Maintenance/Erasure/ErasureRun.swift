@@ -321,7 +321,7 @@ struct ErasureRun {
 
   private func sweep(keeping kept: Set<String>) throws {
     for name in Files.names(in: path, startingWith: "")
-    where OpenDirectory.isNamedByLog(name) && !kept.contains(name) {
+    where UnusedDirectories.isNamedByLog(name) && !kept.contains(name) {
       try Files.removeDirectory("\(path)/\(name)")
     }
   }

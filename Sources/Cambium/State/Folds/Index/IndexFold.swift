@@ -16,6 +16,7 @@ struct IndexFold: ~Copyable {
   ///   - new: The stored record after, or nil if there is none.
   ///   - unfinished: The remaining work on the index.
   ///   - storage: The state.
+  /// - Throws: A storage error with the transaction unusable.
   mutating func keep(
     _ index: IndexPlan, key: RawSpan, old: RawSpan?, new: RawSpan?, _ unfinished: Unfinished?,
     in storage: borrowing StateTransaction
