@@ -115,13 +115,13 @@ extension ConditionProgram {
     switch operand.place {
     case .key:
       return try StoredKey.value(of: key, asText: operand.isTextKey).lend {
-        try apply(operand.function, $0, body)
+        try operand.function.apply(to: $0, body)
       }
     case .property:
-      return try lendProperty(operand, record, table) { try apply(operand.function, $0, body) }
+      return try lendProperty(operand, record, table) { try operand.function.apply(to: $0, body) }
     case .followed:
       let found = try follow(operand, 0, record, key, related) {
-        try apply(operand.function, $0, body)
+        try operand.function.apply(to: $0, body)
       }
       return try found ?? body(record.extracting(0..<0))
     }

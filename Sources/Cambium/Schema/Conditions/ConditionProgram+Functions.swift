@@ -1,19 +1,16 @@
 // The functions of conditions, applied to stored values: `count`, `lowercased`, and parts of dates.
 
-extension ConditionProgram {
+extension ConditionProgram.Function {
   /// Lends the result of a function for a value; empty if it has none.
-  func apply<R>(
-    _ function: Function, _ value: RawSpan, _ body: (RawSpan) throws -> R
-  ) throws -> R {
-    if function == .none || value.byteCount == 0 { return try body(value) }
-    let result = try ConditionProgram.result(function, value)
-    guard let result else { return try body(value.extracting(0..<0)) }
+  func apply<R>(to value: RawSpan, _ body: (RawSpan) throws -> R) throws -> R {
+    if self == .none || value.byteCount == 0 { return try body(value) }
+    guard let result = try result(value) else { return try body(value.extracting(0..<0)) }
     return try result.stored().lend { try body($0) }
   }
 
-  private static func result(_ function: Function, _ value: RawSpan) throws -> Value? {
+  private func result(_ value: RawSpan) throws -> Value? {
     let tag = try value.load(UInt8.self, at: 0)
-    switch (function, tag) {
+    switch (self, tag) {
     case (.none, _): return nil
     case (.count, ValueTag.string):
       return .integer(Int64(try value.string(1, value.byteCount - 1).count))
@@ -24,7 +21,7 @@ extension ConditionProgram {
     case (.year, ValueTag.date), (.month, ValueTag.date), (.day, ValueTag.date),
       (.hour, ValueTag.date):
       let moment = CivilTime(microseconds: try value.load(Int64.self, at: 1))
-      return .integer(moment.part(function))
+      return .integer(moment.part(self))
     default: return nil
     }
   }

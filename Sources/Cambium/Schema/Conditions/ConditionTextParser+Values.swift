@@ -3,11 +3,6 @@
 import FoundationEssentials
 
 extension ConditionTextParser {
-  /// The words that a constant can begin with, before a bracket.
-  static let constructors: Set<String> = [
-    "date", "uuid", "decimal", "data", "path", "blob", "nan",
-  ]
-
   /// Words that cannot be a property's name without backticks.
   private static let reserved: Set<String> = [
     "and", "or", "not", "in", "is", "like", "between", "contains", "has", "prefix", "suffix",
@@ -91,8 +86,9 @@ extension ConditionTextParser {
       }
     case .symbol("["): return .array(try list(until: "]") { try $0.value("a value") })
     case .symbol("{"): return .map(try members())
-    case .word(let word) where ConditionTextParser.constructors.contains(word):
-      return try constructed(word)
+    case .word(let word):
+      if let word = ConstantWord(rawValue: word) { return try constructed(word) }
+      throw scanner.error("expected \(what)")
     case .end: throw scanner.error("expected \(what), and the text ends")
     default: throw scanner.error("expected \(what)")
     }
@@ -161,48 +157,20 @@ extension ConditionTextParser {
   }
 
   /// `date("…")` and the like.
-  private mutating func constructed(_ word: String) throws -> Value {
+  private mutating func constructed(_ word: ConstantWord) throws -> Value {
     try call { parser in
       let token = try parser.scanner.next()
-      if word == "date", case .number(let text) = token, let microseconds = Int64(text) {
+      if word == .date, case .number(let text) = token, let microseconds = Int64(text) {
         return .date(Date(microseconds: microseconds))
       }
       guard case .text(let text) = token else {
         throw parser.scanner.error("expected text in quotes")
       }
-      if word == "blob" { return try parser.blob(text) }
-      guard let value = ConditionTextParser.value(word, text) else {
-        throw parser.scanner.error("this is no \(ConditionTextParser.noun(word))")
+      if word == .blob { return try parser.blob(text) }
+      guard let value = word.value(text) else {
+        throw parser.scanner.error("this is no \(word.noun)")
       }
       return value
-    }
-  }
-
-  private static func value(_ word: String, _ text: String) -> Value? {
-    switch word {
-    case "date": DateLiteral.read(text).map { .date($0) }
-    case "uuid": UUID(uuidString: text).map { .uuid($0) }
-    case "decimal": decimal(text).map { .decimal($0) }
-    case "data": Data(base64Encoded: text).map { .data($0) }
-    case "path": (try? NodePath(text)).map { .reference($0) }
-    default: nil
-    }
-  }
-
-  /// Foundation's own parser stops at the first invalid character, and returns the number so far.
-  private static func decimal(_ text: String) -> Decimal? {
-    if text == "NaN" { return .nan }
-    guard NumberText(Array(text.utf8).span) != nil else { return nil }
-    return Decimal(string: text)
-  }
-
-  private static func noun(_ word: String) -> String {
-    switch word {
-    case "date": "moment; write it as 2013-01-31 or 2013-01-31T17:00:00Z"
-    case "uuid": "UUID"
-    case "decimal": "decimal number"
-    case "data": "data in base 64"
-    default: "path"
     }
   }
 
