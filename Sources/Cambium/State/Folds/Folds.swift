@@ -81,14 +81,18 @@ extension Folds: ChangeTaker {
     if isEnforcing, change.content?.kind == .scalar, !plan.properties.isEmpty {
       throw DatabaseError.invalid([Violation(change.path, nil, "must be a record in \(plan.path)")])
     }
-    try change.lend { key, old, new in
-      if isEnforcing, let new {
-        try plan.check(new, key: key, memory.catalog)
-        if plan.hasUniqueIndex { try plan.checkUnique(reader, key: key, old: old, new: new) }
-      }
-      for fold in plan.folds { try keep(fold, key: key, old: old, new: new) }
-    }
+    try change.lend { try keep(plan, key: $0, old: $1, new: $2) }
     if change.old == nil { try memory.keys.count(change.treeKey, plan, storage.reader) }
+  }
+
+  private mutating func keep(
+    _ plan: CollectionPlan, key: RawSpan, old: RawSpan?, new: RawSpan?
+  ) throws {
+    if isEnforcing, let new {
+      try plan.check(new, key: key, memory.catalog)
+      if plan.hasUniqueIndex { try plan.checkUnique(reader, key: key, old: old, new: new) }
+    }
+    for fold in plan.folds { try keep(fold, key: key, old: old, new: new) }
   }
 
   /// Updates the previews of the record in other records' indexes: their entries are made from the

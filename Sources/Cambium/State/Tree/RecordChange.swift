@@ -32,19 +32,22 @@ struct RecordChange {
   func lend<R>(
     _ body: (_ key: RawSpan, _ old: RawSpan?, _ new: RawSpan?) throws -> R
   ) rethrows -> R {
-    let isRecord = (old: old?.kind == .record, new: content?.kind == .record)
-    let (version, bytes) = (old?.version ?? [], content?.bytes ?? [])
-    let offset = old?.offset ?? 0
-    return try treeKey.lend { treeKey in
-      try version.lend { version in
-        try bytes.lend { new in
-          try body(
-            treeKey.extracting(droppingFirst: 8),
-            isRecord.old ? version.extracting(droppingFirst: offset) : nil,
-            isRecord.new ? new : nil)
-        }
+    try treeKey.lend { treeKey in
+      let key = treeKey.extracting(droppingFirst: 8)
+      guard let old, old.kind == .record else { return try lendNew(key, nil, body) }
+      return try old.version.lend {
+        try lendNew(key, $0.extracting(droppingFirst: old.offset), body)
       }
     }
+  }
+
+  @inline(__always)
+  private func lendNew<R>(
+    _ key: RawSpan, _ old: RawSpan?,
+    _ body: (_ key: RawSpan, _ old: RawSpan?, _ new: RawSpan?) throws -> R
+  ) rethrows -> R {
+    guard let content, content.kind == .record else { return try body(key, old, nil) }
+    return try content.bytes.lend { try body(key, old, $0) }
   }
 }
 

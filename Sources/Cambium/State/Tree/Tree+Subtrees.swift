@@ -16,24 +16,20 @@ extension Tree where Host: ~Copyable {
   private mutating func leave(
     _ path: NodePath, _ header: NodeHeader, _ fate: RemovalFate, _ host: inout Host
   ) throws {
-    let change = change(path, header, nil, isSubtree: header.node != 0, &host)
-    if let change { try host.willMake(change) }
-    try removeEntry(header, fate, host)
-    try checkInvariants(host)
-    if let change { try host.didMake(change) }
+    try make(path, header, nil, isSubtree: header.node != 0, &host) { tree, host in
+      try tree.removeEntry(header, fate, host)
+    }
   }
 
   /// Puts a node that has been elsewhere, or was removed, at the place.
   private mutating func arrive(
     _ path: NodePath, _ content: Content, node: UInt64, _ host: inout Host
   ) throws {
-    let change = change(path, nil, content, isSubtree: node != 0, &host)
-    if let change { try host.willMake(change) }
-    count(+1)
-    let header = NodeHeader(kind: content.kind, modified: memory.sequence, node: node)
-    try write(header, content: content.bytes, host)
-    try checkInvariants(host)
-    if let change { try host.didMake(change) }
+    try make(path, nil, content, isSubtree: node != 0, &host) { tree, host in
+      tree.count(+1)
+      let header = NodeHeader(kind: content.kind, modified: tree.memory.sequence, node: node)
+      try tree.write(header, content: content.bytes, host)
+    }
   }
 
   /// Removes all below a node that this transaction has made and removed, and that can no longer be

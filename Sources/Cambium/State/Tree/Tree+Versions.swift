@@ -1,19 +1,27 @@
 // A node's versions: the present one in the tree, and those that it has replaced in history.
 
 extension Tree where Host: ~Copyable {
-  /// The change of the node at the place, over its present version if there is one; nil if no fold
-  /// or observer takes it.
+  /// Makes a change of the node at the place, over its present version if there is one: whoever
+  /// takes changes is given it before and after `write`.
   @inline(__always)
-  func change(
+  mutating func make(
     _ path: NodePath, _ header: NodeHeader?, _ content: Content?, isSubtree: Bool = false,
-    _ host: inout Host
-  ) -> RecordChange? {
+    _ host: inout Host, _ write: (inout Tree, borrowing Host) throws -> Void
+  ) throws {
     let collection = host.collection(of: path)
-    if collection == nil && !host.takesAll { return nil }
-    return RecordChange(
+    guard collection != nil || host.takesAll else {
+      try write(&self, host)
+      return try checkInvariants(host)
+    }
+    // It is no optional, since binding one copies what it holds.
+    let change = RecordChange(
       path: path, collection: collection, treeKey: place.key,
       old: header.map { ($0.kind, $0.contentOffset, place.version) }, content: content,
       isSubtree: isSubtree)
+    try host.willMake(change)
+    try write(&self, host)
+    try checkInvariants(host)
+    try host.didMake(change)
   }
 
   /// Writes a version at the place.
@@ -34,8 +42,14 @@ extension Tree where Host: ~Copyable {
   mutating func replace(
     _ header: NodeHeader?, with content: Content, at path: NodePath, _ host: inout Host
   ) throws {
-    let change = change(path, header, content, &host)
-    if let change { try host.willMake(change) }
+    try make(path, header, content, &host) { tree, host in
+      try tree.write(content, over: header, host)
+    }
+  }
+
+  private mutating func write(
+    _ content: Content, over header: NodeHeader?, _ host: borrowing Host
+  ) throws {
     var links: VersionLinks?
     if let header {
       if content.kind == .record { memory.parent = nil }
@@ -48,8 +62,6 @@ extension Tree where Host: ~Copyable {
     let made = NodeHeader(
       kind: content.kind, modified: memory.sequence, node: header?.node ?? 0)
     try write(made, content: content.bytes, linking: links, host)
-    try checkInvariants(host)
-    if let change { try host.didMake(change) }
   }
 
   /// Puts the present version into history, and its link into the directory.
