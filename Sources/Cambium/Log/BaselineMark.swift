@@ -12,8 +12,6 @@
 // of the baseline until that exists; it says if the records go into segments. `archive` is the
 // baseline that precedes the first segment.
 
-import LMDB
-
 /// The mark of the baseline that replaces the records that compaction has dropped.
 struct BaselineMark: Equatable, Sendable {
   /// The newest record that it has folded; zero if nothing was dropped.
@@ -102,13 +100,5 @@ extension LogReader {
   func link(of sequence: SequenceNumber) throws -> [UInt8] {
     let baseline = try baseline()
     return sequence == baseline.sequence ? baseline.link : try record(sequence).link
-  }
-
-  /// The oldest record that is in the log's table, or the one after the head.
-  func oldestRecord() throws -> SequenceNumber {
-    var cursor = try Cursor(access, tables.records)
-    guard try cursor.first() else { return try head().sequence.next }
-    let key = cursor.withEntry { key, _ in key.array() }
-    return SequenceNumber(try key.lend { try $0.bigEndian(at: 0) })
   }
 }

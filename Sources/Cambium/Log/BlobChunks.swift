@@ -7,7 +7,6 @@
 // The same content is stored once, however often it is referred to.
 
 import FoundationEssentials
-import LMDB
 
 /// Chunks that are written by the next commit.
 struct BlobChunks {
@@ -94,21 +93,15 @@ extension LogReader {
   /// is removed first. Its length must be the one that follows from the size.
   func hasBlob(_ blob: Blob) throws -> Bool {
     let next = blob.key(blob.chunkCount)
-    if try next.lend({ try access.get(tables.blobs, $0) { _ in true } }) ?? false { return false }
-    let key = blob.key(blob.chunkCount - 1)
-    let count = try key.lend { key in
-      try access.get(tables.blobs, key) { try BlobChunk.contentCount($0) }
-    }
+    if try storedChunk(next, { _ in true }) ?? false { return false }
+    let count = try storedChunk(blob.key(blob.chunkCount - 1)) { try BlobChunk.contentCount($0) }
     return count.map { UInt64($0) == blob.lastChunkCount } ?? false
   }
 
   /// A chunk's content.
   func chunk(_ blob: Blob, _ number: UInt32) throws -> [UInt8] {
     let key = blob.key(number)
-    let content = try key.lend { span in
-      try access.get(tables.blobs, span) { try BlobChunk.content($0, key: key) }
-    }
-    guard let content else {
+    guard let content = try storedChunk(key, { try BlobChunk.content($0, key: key) }) else {
       throw DatabaseError.corrupt(reason: "chunk \(number) of a blob is missing")
     }
     return content

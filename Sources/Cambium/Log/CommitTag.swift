@@ -1,8 +1,6 @@
 // Names for moments, in the log's `meta` table: `tag/<name>` holds a sequence number. They are as
 // durable as the log, survive a rebuild of the state, and are included in a replayed copy.
 
-import LMDB
-
 /// A named moment.
 public struct CommitTag: Hashable, Sendable {
   /// Its name.
@@ -56,30 +54,25 @@ extension LogReader {
   func tags() throws -> [CommitTag] {
     let head = try head().sequence
     var tags: [CommitTag] = []
-    var cursor = try Cursor(access, tables.meta)
-    var isThere = try CommitTag.prefix.lend { try cursor.seek($0) }
-    while isThere {
-      let tag = try cursor.withEntry { key, value in try LogReader.tag(key, value) }
-      guard let tag else { break }
+    try forEachEntry(startingWith: CommitTag.prefix) { key, value in
+      let tag = try LogReader.tag(key, value)
       guard tag.sequence <= head else {
         throw DatabaseError.corrupt(
           reason: "the tag '\(tag.name)' is of transaction \(tag.sequence), and the newest is "
             + "\(head)")
       }
       tags.append(tag)
-      isThere = try cursor.next()
     }
     return tags.sorted { a, b in
       (a.sequence, ByteOrder.compare(a.name, b.name)) < (b.sequence, 0)
     }
   }
 
-  /// The tag of an entry; nil for any other entry.
-  private static func tag(_ key: RawSpan, _ value: RawSpan) throws -> CommitTag? {
-    let bytes = key.array()
-    guard bytes.starts(with: CommitTag.prefix) else { return nil }
-    let name = try key.string(CommitTag.prefix.count, key.byteCount - CommitTag.prefix.count)
-    let sequence = try MetaEntry.open(value, name: bytes) { try $0.load(UInt64.self, at: 0) }
+  /// The tag of an entry.
+  private static func tag(_ key: [UInt8], _ value: RawSpan) throws -> CommitTag {
+    let count = CommitTag.prefix.count
+    let name = try key.lend { try $0.string(count, key.count - count) }
+    let sequence = try value.load(UInt64.self, at: 0)
     do { try CommitTag.check(name) } catch {
       throw DatabaseError.corrupt(reason: "a tag has a name that cannot be: '\(name)'")
     }

@@ -4,8 +4,6 @@
 //     given up        hashes of the listed blobs, 32 bytes each
 //     kept/<hash>     microseconds since 1970 u64: the time at which it was stored again
 
-import LMDB
-
 /// The names of the entries about blobs that are being removed.
 enum GivenUpBlobs {
   static let entryName = "given up"

@@ -1,8 +1,6 @@
 // Commits to a log other than those of transactions: of entries, and of the whole content of a log
 // that is being created and has no other users yet.
 
-import LMDB
-
 extension Log {
   /// Commits changes of entries under the present head; the writer's lock must be held.
   func amend<R>(_ body: (borrowing LogWriter) throws -> R) throws -> R {
@@ -15,7 +13,7 @@ extension Log {
 
   /// Commits the entries that a body writes, about `bytes` bytes of them, and a head.
   func write(_ bytes: Int, head: LogHead, _ body: (borrowing LogWriter) throws -> Void) throws {
-    try environment.growMap(headroom: 4 * bytes)
+    try makeRoom(for: bytes)
     let writer = try LogWriter(self)
     try body(writer)
     try writer.commit(head: head)

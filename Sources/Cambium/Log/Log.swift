@@ -11,8 +11,13 @@ import Synchronization
 ///    `TransactionRecord`.
 /// 3. Every write transaction rewrites the head with its own LMDB number. `LogWriter.commit` does
 ///    it; checked when opening.
+///
+/// It has two doors, and the other layers know nothing of what lies behind them. `LogReader` and
+/// `LogWriter` give and take the content. LogFile.swift is for code that must look at the pages of
+/// the file.
 final class Log: Sendable {
-  let environment: Environment
+  /// The environment that holds the content; Tools/tidy finds its name outside this folder.
+  let lmdb: Environment
   let tables: LogTables
   /// The damage found so far.
   let damage = LogDamage()
@@ -29,8 +34,8 @@ final class Log: Sendable {
     var options = options
     options.tables = LogTables.names
     options.synced = true
-    environment = try Environment(at: path, options)
-    tables = try LogTables(environment)
+    lmdb = try Environment(at: path, options)
+    tables = try LogTables(lmdb)
   }
 
   /// Looks for the format's entry before LMDB has a chance to write to the file.
@@ -76,7 +81,7 @@ final class Log: Sendable {
 
   /// Lends a short-lived view of the log.
   func read<R>(_ body: (LogReader) throws -> R) throws -> R {
-    let transaction = try ReadTransaction(environment, tables: [])
+    let transaction = try ReadTransaction(lmdb, tables: [])
     return try body(LogReader(access: transaction.access, tables: tables, damage: damage))
   }
 
@@ -94,31 +99,35 @@ final class Log: Sendable {
   // MARK: The file
 
   /// The number of the newest commit by any process.
-  var newestCommit: UInt64 { get throws { try environment.usage().transaction } }
+  var newestCommit: UInt64 { get throws { try lmdb.usage().transaction } }
 
   /// The directory that holds the log.
-  var path: String { environment.path }
+  var path: String { lmdb.path }
+
+  /// The bytes that the file takes on disk.
+  var allocatedBytes: UInt64 { lmdb.allocatedBytes }
 
   /// The bytes of the pages in use.
-  var usedBytes: Int { get throws { try environment.usage().usedBytes } }
+  var usedBytes: Int { get throws { try lmdb.usage().usedBytes } }
 
   /// Checks that this process may still use the file: that it was not forked or replaced.
-  func checkUsable() throws { try environment.health.check(forWriting: false) }
+  func checkUsable() throws { try lmdb.health.check(forWriting: false) }
 
   /// Ensures that the map has room for a commit of `bytes` bytes.
   func makeRoom(for bytes: Int) throws {
-    try environment.growMap(headroom: 4 * bytes)
+    try lmdb.growMap(headroom: 4 * bytes)
   }
 
   /// Enlarges the map.
-  func grow(for bytes: Int) throws { try environment.growMap(headroom: 2 * bytes + (64 << 20)) }
+  func grow(for bytes: Int) throws { try lmdb.growMap(headroom: 2 * bytes + (64 << 20)) }
 
-  func close() { environment.close() }
+  func close() { lmdb.close() }
 
   /// The bytes of the pages of its tables, with or without those of the records.
   func pageBytes(withRecords: Bool = true) throws -> UInt64 {
-    let names = LogTables.names.filter { withRecords || $0 != "records" }
-    return try read { try environment.pageBytes(names, $0.access) }
+    try read { try $0.tableUsage() }.reduce(0) {
+      $0 + (withRecords || $1.name != "records" ? $1.bytes : 0)
+    }
   }
 
   /// Checks format and head.
@@ -126,12 +135,12 @@ final class Log: Sendable {
   /// - Throws: ``DatabaseError/unsupported(path:reason:)``, ``DatabaseError/corrupt(reason:)``.
   func check() throws {
     try read { reader in
-      try reader.format().checkKnown(environment.path)
+      try reader.format().checkKnown(path)
       let head = try reader.head()
-      guard head.transaction == reader.access.number else {
+      guard head.transaction == reader.transaction else {
         throw DatabaseError.corrupt(
           reason: "the log's newest page is torn or rolled back: it should be transaction "
-            + "\(head.transaction), and is \(reader.access.number)")
+            + "\(head.transaction), and is \(reader.transaction)")
       }
     }
   }
@@ -178,119 +187,5 @@ struct LogTables: Sendable {
     key.append(bigEndian: sequence.rawValue)
     key.append(bigEndian: part)
     return key
-  }
-}
-
-/// A view of the log at one moment.
-struct LogReader {
-  let access: Access
-  let tables: LogTables
-  let damage: LogDamage
-
-  func entry<R>(_ name: String, _ body: (RawSpan) throws -> R) throws -> R? {
-    let key = Array(name.utf8)
-    return try key.lend { span in
-      try access.get(tables.meta, span) { try MetaEntry.open($0, name: key, body) }
-    }
-  }
-
-  func format() throws -> FormatEntry {
-    guard let format = try entry("format", { try FormatEntry($0) }) else {
-      throw DatabaseError.corrupt(reason: "the log has no format entry")
-    }
-    return format
-  }
-
-  func head() throws -> LogHead { try entry("head") { try LogHead($0) } ?? LogHead() }
-
-  func stateMark() throws -> StateMark? { try entry("state") { try StateMark($0) } }
-
-  func checkpoint() throws -> CheckpointMark? {
-    try entry("checkpoint") { try CheckpointMark($0) }
-  }
-
-  /// A number stored under a name: a consumer's position or a cursor.
-  func number(_ name: String) throws -> UInt64? {
-    try entry(name) { try $0.load(UInt64.self, at: 0) }
-  }
-
-  /// The names of the entries in the meta table that start with a prefix.
-  func entryNames(startingWith prefix: String = "") throws -> [String] {
-    var names: [String] = []
-    var cursor = try Cursor(access, tables.meta)
-    let start = Array(prefix.utf8)
-    var isThere = try start.isEmpty ? cursor.first() : start.lend { try cursor.seek($0) }
-    while isThere {
-      let name = cursor.withEntry { key, _ in key.array() }
-      guard name.starts(with: start) else { break }
-      names.append(String(decoding: name, as: UTF8.self))
-      isThere = try cursor.next()
-    }
-    return names
-  }
-
-  /// Checks every entry of the meta table.
-  func checkEntries() throws {
-    var cursor = try Cursor(access, tables.meta)
-    var isThere = try cursor.first()
-    while isThere {
-      try cursor.withEntry { key, value in
-        try MetaEntry.open(value, name: key.array()) { _ in }
-      }
-      isThere = try cursor.next()
-    }
-    _ = try tags()
-  }
-
-  /// The record of a sequence number, with its checksum checked.
-  ///
-  /// - Throws: ``DatabaseError/corrupt(reason:)`` naming the number when it is missing or damaged.
-  func record(_ sequence: SequenceNumber) throws -> TransactionRecord {
-    do {
-      let bytes = try storedRecord(sequence)
-      let record = try bytes.lend { try TransactionRecord($0) }
-      if record.sequence == sequence { return record }
-      throw DatabaseError.corrupt(reason: "it says that it is \(record.sequence)")
-    } catch DatabaseError.corrupt(let reason) {
-      // A record that was dropped, or that this view cannot contain yet, does not count as damaged.
-      if try sequence <= baseline().sequence, try sequence < oldestRecord() {
-        throw DatabaseError.compacted(oldest: try horizon())
-      }
-      if try sequence <= head().sequence { damage.note(sequence, reason) }
-      throw DatabaseError.corrupt(reason: "record \(sequence) of the log: \(reason)")
-    }
-  }
-
-  /// The last record before the first damaged one: `head` if all are sound.
-  func lastSound(after: SequenceNumber, upTo head: SequenceNumber) throws -> SequenceNumber {
-    var sound = after
-    while sound < head {
-      do { _ = try record(sound.next) } catch let error as DatabaseError where error.isDamage {
-        break
-      }
-      sound = sound.next
-    }
-    return sound
-  }
-
-  /// The bytes of a record, its parts joined.
-  func storedRecord(_ sequence: SequenceNumber) throws -> [UInt8] {
-    var bytes: [UInt8] = []
-    var part: UInt32 = 0
-    repeat {
-      let found: Void? = try LogTables.recordKey(sequence, part: part).lend { key in
-        try access.get(tables.records, key) { bytes.append($0) }
-      }
-      if found == nil { throw DatabaseError.corrupt(reason: "part \(part) is missing") }
-      part += 1
-    } while try bytes.lend({ try TransactionRecord.count(startingWith: $0) }) > bytes.count
-    return bytes
-  }
-}
-
-extension Environment {
-  /// The bytes of the pages that some tables take.
-  func pageBytes(_ names: [String], _ access: Access) throws -> UInt64 {
-    try names.reduce(0) { try $0 + access.size(table($1)) }
   }
 }

@@ -30,3 +30,17 @@ final class LogDamage: Sendable {
         + "written; `cambium repair` says what can be saved")
   }
 }
+
+extension LogReader {
+  /// The last record before the first damaged one: `head` if all are sound.
+  func lastSound(after: SequenceNumber, upTo head: SequenceNumber) throws -> SequenceNumber {
+    var sound = after
+    while sound < head {
+      do { _ = try record(sound.next) } catch let error as DatabaseError where error.isDamage {
+        break
+      }
+      sound = sound.next
+    }
+    return sound
+  }
+}

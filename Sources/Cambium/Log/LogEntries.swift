@@ -224,6 +224,43 @@ extension RawSpan {
   }
 }
 
+extension LogReader {
+  func format() throws -> FormatEntry {
+    guard let format = try entry("format", { try FormatEntry($0) }) else {
+      throw DatabaseError.corrupt(reason: "the log has no format entry")
+    }
+    return format
+  }
+
+  func head() throws -> LogHead { try entry("head") { try LogHead($0) } ?? LogHead() }
+
+  func stateMark() throws -> StateMark? { try entry("state") { try StateMark($0) } }
+
+  func checkpoint() throws -> CheckpointMark? {
+    try entry("checkpoint") { try CheckpointMark($0) }
+  }
+
+  /// A number stored under a name: a consumer's position or a cursor.
+  func number(_ name: String) throws -> UInt64? {
+    try entry(name) { try $0.load(UInt64.self, at: 0) }
+  }
+
+  /// The names of the entries that start with a prefix.
+  func entryNames(startingWith prefix: String = "") throws -> [String] {
+    var names: [String] = []
+    try forEachEntry(startingWith: Array(prefix.utf8)) { name, _ in
+      names.append(String(decoding: name, as: UTF8.self))
+    }
+    return names
+  }
+
+  /// Checks every entry.
+  func checkEntries() throws {
+    try forEachEntry(startingWith: []) { _, _ in }
+    _ = try tags()
+  }
+}
+
 /// Adds and checks the checksum that ends an entry of a `meta` table.
 enum MetaEntry {
   /// An entry's stored form.

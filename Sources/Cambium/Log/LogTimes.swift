@@ -1,7 +1,6 @@
 // Lookup of the record that was the newest at some time of day.
 
 import FoundationEssentials
-import LMDB
 
 extension LogReader {
   /// The last record at or before a time of day, or zero; by bisection, since times never go back.
@@ -33,16 +32,5 @@ extension LogReader {
   func oldestTime() throws -> Int64 {
     let baseline = try baseline()
     return baseline.sequence > .zero ? baseline.time : try time(of: .zero.next)
-  }
-
-  /// A record's time, read without the rest of the record.
-  func time(of sequence: SequenceNumber) throws -> Int64 {
-    let time = try LogTables.recordKey(sequence, part: 0).lend { key in
-      try access.get(tables.records, key) { try $0.load(Int64.self, at: 26) }
-    }
-    guard let time else {
-      throw DatabaseError.corrupt(reason: "record \(sequence) of the log is missing")
-    }
-    return time
   }
 }

@@ -1,13 +1,16 @@
 import LMDB
 
-/// The log's open write transaction.
+/// The log's open write transaction: the door through which it is written.
+///
+/// Only this file writes to the environment. A file in front of it would take what is appended and
+/// put here, and would be durable when `commit` returns.
 struct LogWriter: ~Copyable {
   private var transaction: WriteTransaction
   private let tables: LogTables
   private let damage: LogDamage
 
   init(_ log: Log) throws {
-    transaction = try WriteTransaction(log.environment)
+    transaction = try WriteTransaction(log.lmdb)
     damage = log.damage
     tables = log.tables
   }
@@ -118,9 +121,12 @@ struct LogWriter: ~Copyable {
     }
   }
 
-  /// Removes a chunk of a blob.
-  func removeChunk(_ key: [UInt8]) throws {
-    try key.lend { _ = try transaction.delete(tables.blobs, $0) }
+  /// Removes the last of a blob's chunks that are there.
+  ///
+  /// - Returns: True if there was one.
+  func removeLastChunk(of hash: [UInt8]) throws -> Bool {
+    guard let key = try reader.lastChunk(of: hash) else { return false }
+    return try key.lend { try transaction.delete(tables.blobs, $0) }
   }
 
   /// Stores a chunk of a blob.

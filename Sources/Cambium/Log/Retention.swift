@@ -1,7 +1,5 @@
 // The policy that determines the part of the past that a database keeps.
 
-import LMDB
-
 /// The part of the past that compaction keeps: the most that any of its rules requires.
 ///
 ///     try database.setRetention(Retention(duration: .seconds(90 * 86_400)))

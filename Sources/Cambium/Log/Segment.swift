@@ -7,8 +7,6 @@
 //
 // A segment holds 256 KiB of records or more, or all that there were.
 
-import LMDB
-
 /// A sealed segment of records.
 struct Segment {
   let first: SequenceNumber
@@ -97,35 +95,5 @@ struct Segment {
     guard sequence == last.next else {
       throw DatabaseError.corrupt(reason: "a segment ends before record \(sequence)")
     }
-  }
-}
-
-extension LogReader {
-  /// The first segment with a record after one, or nil.
-  func segment(after sequence: SequenceNumber) throws -> Segment? {
-    let bound = [UInt8](bigEndian: sequence.next.rawValue)
-    var cursor = try Cursor(access, tables.segments)
-    // Segments are in order and do not overlap, so the one before may contain it.
-    var isThere = try bound.lend { try cursor.seekBefore($0) }
-    if isThere, try Segment.last(cursor) <= sequence { isThere = try cursor.next() }
-    if !isThere { isThere = try bound.lend { try cursor.seek($0) } }
-    guard isThere else { return nil }
-    return try cursor.withEntry { try Segment(key: $0, $1) }
-  }
-
-  /// The first and the last record in segments, or nil if there are none.
-  func archived() throws -> ClosedRange<SequenceNumber>? {
-    var cursor = try Cursor(access, tables.segments)
-    guard try cursor.first() else { return nil }
-    let first = try cursor.withEntry { key, _ in try key.bigEndian(at: 0) }
-    guard try cursor.last() else { return nil }
-    return try SequenceNumber(first)...Segment.last(cursor)
-  }
-}
-
-extension Segment {
-  /// The last record of the segment at a cursor's position.
-  fileprivate static func last(_ cursor: borrowing Cursor) throws -> SequenceNumber {
-    SequenceNumber(try cursor.withEntry { key, _ in try key.bigEndian(at: 8) })
   }
 }

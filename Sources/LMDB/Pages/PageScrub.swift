@@ -34,19 +34,9 @@ package struct PageScrub {
     _ environment: Environment, _ name: String, _ table: Table, behind key: [UInt8]?, budget: Int,
     _ visit: (_ key: [UInt8], _ value: [UInt8]) throws -> Void
   ) throws -> ScrubbedPages {
-    var attempts = 0
-    while true {
-      let pin = try ReadTransaction(pinning: environment)
-      attempts += 1
-      do {
-        let descriptor = try environment.dataDescriptor()
-        let walker = try PageWalker(descriptor: descriptor, transactionID: pin.access.number)
-        var scrub = PageScrub(
-          file: try PageFile(descriptor: descriptor), table: table, budget: budget)
-        return try scrub.run(walker.meta, Array(name.utf8), key, visit)
-      } catch FileDamage.transactionGone where attempts < 100 {
-        // Two commits came between pinning and reading the meta pages.
-      }
+    try environment.pinned { _, walker in
+      var scrub = PageScrub(file: walker.file, table: table, budget: budget)
+      return try scrub.run(walker.meta, Array(name.utf8), key, visit)
     }
   }
 

@@ -42,12 +42,8 @@ package struct PageUsage: Equatable, Sendable {
 
   /// Reads the moment of an open transaction, which keeps the pages unchanged.
   ///
-  /// - Throws: ``FileDamage``; `transactionGone` if two commits came since it began.
-  package init(descriptor: CInt, transactionID: UInt64) throws(FileDamage) {
-    try self.init(PageWalker(descriptor: descriptor, transactionID: transactionID))
-  }
-
-  private init(_ walker: PageWalker) throws(FileDamage) {
+  /// - Throws: ``FileDamage``.
+  package init(_ walker: PageWalker) throws(FileDamage) {
     let meta = walker.meta
     do throws(PageFault) {
       tables = try PageUsage.tables(walker.file, meta)

@@ -40,7 +40,7 @@ struct CheckpointTests {
   private var named: SequenceNumber? {
     get throws {
       let log = try Log(at: "\(place.path)/log", .init(tables: [], mapSize: 1 << 30))
-      defer { log.environment.close() }
+      defer { log.close() }
       return try log.read { try $0.checkpoint() }?.sequence
     }
   }

@@ -122,7 +122,7 @@ struct CrashTests {
       kill(getpid(), SIGKILL)
     }
     for environment in [
-      database.directory.log.environment, try database.directory.currentState().environment,
+      database.directory.log.lmdb, try database.directory.currentState().environment,
     ] {
       environment.clearStaleReaders()
     }

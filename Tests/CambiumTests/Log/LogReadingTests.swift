@@ -31,8 +31,8 @@ struct LogReadingTests {
       record.link = record.chained(to: head.link)
       (head.sequence, head.clock, head.time) = (record.sequence, record.clock, time)
       head.link = record.link
-      if try !log.environment.hasRoom(for: 4 * operations.count) {
-        try log.environment.growMap(headroom: 8 * operations.count)
+      if try !log.lmdb.hasRoom(for: 4 * operations.count) {
+        try log.lmdb.growMap(headroom: 8 * operations.count)
       }
       let writer = try LogWriter(log)
       try writer.append(record)
@@ -40,7 +40,7 @@ struct LogReadingTests {
       return record
     }
 
-    func entryCount() throws -> Int { try log.read { try $0.access.count(log.tables.records) } }
+    func entryCount() throws -> Int { Int(try log.read { try $0.tableUsage()[0].entries }) }
   }
 
   @Test("holds a record in as many parts as it takes")
@@ -64,7 +64,7 @@ struct LogReadingTests {
     }
     try bench.append()
     #expect(try bench.log.read { try $0.record(6).sequence } == 6)
-    bench.log.environment.close()
+    bench.log.close()
   }
 
   @Test("names the record of which a part is missing or wrong")
@@ -74,12 +74,10 @@ struct LogReadingTests {
       try bench.append()
       try bench.append(operations: [UInt8](repeating: 7, count: LogTables.partBytesMax + 100))
       try bench.append()
-      let transaction = try WriteTransaction(bench.log.environment)
+      let transaction = try WriteTransaction(bench.log.lmdb)
       let key = LogTables.recordKey(2, part: 1)
-      let reader = LogReader(
-        access: transaction.access, tables: bench.log.tables, damage: bench.log.damage)
       let part = try #require(
-        try key.lend { try reader.access.get(bench.log.tables.records, $0) { $0.array() } })
+        try key.lend { try transaction.access.get(bench.log.tables.records, $0) { $0.array() } })
       try key.lend { key in
         switch what {
         case "missing": try transaction.delete(bench.log.tables.records, key)
@@ -99,7 +97,7 @@ struct LogReadingTests {
       for sound in [1, 3] as [SequenceNumber] {
         #expect(try bench.log.read { try $0.record(sound).sequence } == sound, "\(what)")
       }
-      bench.log.environment.close()
+      bench.log.close()
     }
   }
 
@@ -115,10 +113,7 @@ struct LogReadingTests {
         }
       }
       try database.write { tx in try tx.remove("large/3") }
-      let parts = try database.directory.log.read {
-        try $0.access.count(database.directory.log.tables.records)
-      }
-      #expect(parts == 3)
+      #expect(try database.directory.log.read { try $0.tableUsage()[0].entries } == 3)
       try database.rebuild()
       for index in 0..<18 {
         let path = NodePath(keys: ["large", .integer(Int64(index))])
@@ -158,7 +153,7 @@ struct LogReadingTests {
         #expect(found == Self.sequence(at: time, times), "\(time), seed \(seed)")
       }
     }
-    bench.log.environment.close()
+    bench.log.close()
   }
 
   @Test("finds the last of many records of one time")
@@ -170,7 +165,7 @@ struct LogReadingTests {
         let date = Date(microseconds: Self.start + offset)
         #expect(try bench.log.read { try $0.sequence(at: date) } == SequenceNumber(sequence))
       }
-      bench.log.environment.close()
+      bench.log.close()
     }
   }
 

@@ -32,7 +32,7 @@ final class EditedLog: Sendable {
     let edit = try LogEdit(log)
     try body(edit)
     try edit.commit()
-    log.environment.close()
+    log.close()
   }
 
   /// Opens the database for a test, and closes it again.
@@ -51,7 +51,7 @@ struct LogEdit: ~Copyable {
   private let tables: LogTables
 
   init(_ log: Log) throws {
-    transaction = try WriteTransaction(log.environment)
+    transaction = try WriteTransaction(log.lmdb)
     tables = log.tables
   }
 

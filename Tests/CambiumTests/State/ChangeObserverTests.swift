@@ -52,7 +52,7 @@ struct ChangeObserverTests {
     try withDatabase { database in
       let mirror = Mirror(database)
       try database.write { tx in try tx.set("users/ada", to: ["name": "Ada"]) }
-      let log = try BrokenFile(database.directory.log.environment, .full)
+      let log = try BrokenFile(database.directory.log.lmdb, .full)
       #expect(throws: DatabaseError.self) {
         try database.write { tx in try tx.set("users/bob", to: ["name": "Bob"]) }
       }

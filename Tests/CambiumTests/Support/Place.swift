@@ -80,7 +80,7 @@ final class Place: Sendable {
     keepingHead: Bool = false, _ body: (borrowing WriteTransaction, LogTables) throws -> Void
   ) throws {
     let log = try Log(at: "\(path)/log", .init(tables: [], mapSize: 1 << 30))
-    let transaction = try WriteTransaction(log.environment)
+    let transaction = try WriteTransaction(log.lmdb)
     var head = try log.read { try $0.head() }
     head.transaction = transaction.access.number
     if !keepingHead {
@@ -88,7 +88,7 @@ final class Place: Sendable {
     }
     try body(transaction, log.tables)
     try transaction.commit()
-    log.environment.close()
+    log.close()
   }
 
   /// Changes the closed database's state behind its back.
@@ -105,7 +105,7 @@ final class Place: Sendable {
   var mark: StateMark? {
     get throws {
       let log = try Log(at: "\(path)/log", .init(tables: [], mapSize: 1 << 30))
-      defer { log.environment.close() }
+      defer { log.close() }
       return try log.read { try $0.stateMark() }
     }
   }
@@ -129,7 +129,7 @@ final class Place: Sendable {
   func appendToLog(_ node: NodePath, _ value: Value) throws {
     let log = try Log(at: "\(path)/log", .init(tables: [], mapSize: 1 << 30))
     try log.append(node, value)
-    log.environment.close()
+    log.close()
   }
 
   /// Flips a bit of a record in the closed database's log.

@@ -12,7 +12,7 @@ extension Database {
       }
       do { try create(path, options) } catch {
         // Another process may have created it in the meantime.
-        guard Files.exists("\(path)/log/data.mdb") else { throw error }
+        guard LogFile(of: path).exists else { throw error }
       }
     }
     guard Files.isDirectory(path) else {
@@ -20,8 +20,8 @@ extension Database {
       throw DatabaseError.unsupported(
         path: path, reason: "it is \(kind); a database is a directory")
     }
-    guard Files.isFile("\(path)/log/data.mdb") else {
-      let isSomething = Files.isLink("\(path)/log") || Files.exists("\(path)/log/data.mdb")
+    guard Files.isFile(LogFile(of: path).path) else {
+      let isSomething = Files.isLink("\(path)/log") || LogFile(of: path).exists
       throw DatabaseError.unsupported(
         path: path,
         reason: isSomething
@@ -45,8 +45,8 @@ extension Database {
     do {
       try Files.createDirectory("\(temporary)/log")
       try fillLog("\(temporary)/log", options, fill)
-      for name in ["log/data.mdb", "log", ""] {
-        try Files.sync("\(temporary)/\(name)")
+      for path in [LogFile(of: temporary).path, "\(temporary)/log", temporary] {
+        try Files.sync(path)
       }
       try Files.rename(temporary, to: path)
     } catch {
@@ -179,10 +179,7 @@ extension Database {
   }
 
   private func checkPages(of state: State) throws {
-    let pin = try ReadTransaction(pinning: state.environment)
-    let walker = try PageWalker(
-      descriptor: try state.environment.dataDescriptor(), transactionID: pin.access.number)
-    if let finding = try walker.walk().findings.first {
+    if let finding = try state.environment.walkPages().findings.first {
       throw DatabaseError.corrupt(reason: "the state is damaged: \(finding)")
     }
   }

@@ -9,8 +9,6 @@
 // for a while keeps it from being listed. Where transactions are archived nothing is given up,
 // since any of their moments can be restored.
 
-import LMDB
-
 /// Takes the steps of giving blobs up.
 struct BlobSweep {
   /// For so long after it was stored again a blob is not listed, in microseconds.
@@ -94,20 +92,5 @@ struct BlobSweep {
       sequence = sequence.next
       try BlobReferences.forEach(in: try log.record(sequence)) { body($0.hash) }
     }
-  }
-}
-
-extension LogWriter {
-  /// Removes the last of a blob's chunks that are there.
-  ///
-  /// - Returns: True if there was one.
-  fileprivate func removeLastChunk(of hash: [UInt8]) throws -> Bool {
-    var cursor = try Cursor(reader.access, reader.tables.blobs)
-    let bound = hash + [0xFF, 0xFF, 0xFF, 0xFF, 0]
-    guard try bound.lend({ try cursor.seekBefore($0) }) else { return false }
-    let key = cursor.withEntry { key, _ in key.array() }
-    guard key.starts(with: hash) else { return false }
-    try removeChunk(key)
-    return true
   }
 }

@@ -52,13 +52,9 @@ private struct VacuumRun {
     do {
       defer { log.close() }
       try log.check()
-      let head: LogHead
-      (mark, head) = try log.read { (try $0.stateMark(), try $0.head()) }
-      try replace("log", log.environment, &result) { copy in
-        // LMDB renumbers the transactions of a copy, and the head holds that number.
-        let fresh = try Log(at: copy, options.environment(readOnly: false))
-        defer { fresh.close() }
-        try fresh.write(0, head: head) { _ in }
+      mark = try log.read { try $0.stateMark() }
+      try replace("log", &result) {
+        try log.copyAndClose(to: $0, options.environment(readOnly: false))
       }
     }
     if let mark, mark.isTrusted(boot: boot, mount: mount), mark.fold == StateMark.foldNumber {
@@ -75,20 +71,20 @@ private struct VacuumRun {
     let state = try State(
       at: "\(path)/\(name)", generation: mark.generation, options.environment(readOnly: false))
     defer { state.environment.close() }
-    try replace(name, state.environment, &result) { _ in }
+    try replace(name, &result) { directory in
+      try EnvironmentCopy(of: state.environment, to: "\(directory)/data.mdb").run()
+      state.environment.close()
+    }
   }
 
-  /// Puts a copy in the place of an environment's file, and closes the environment.
+  /// Puts a copy in the place of an environment's file; `copy` makes it and closes the environment.
   private func replace(
-    _ name: String, _ environment: Environment, _ result: inout Vacuum,
-    _ finish: (_ copy: String) throws -> Void
+    _ name: String, _ result: inout Vacuum, _ copy: (_ directory: String) throws -> Void
   ) throws {
-    try Database.withTemporaryDirectory("\(path)/vacuum") { copy in
-      let (old, new) = ("\(path)/\(name)/data.mdb", "\(copy)/data.mdb")
+    try Database.withTemporaryDirectory("\(path)/vacuum") { directory in
+      let (old, new) = ("\(path)/\(name)/data.mdb", "\(directory)/data.mdb")
       let before = try PageWalker.walk(old)
-      try EnvironmentCopy(of: environment, to: new).run()
-      environment.close()
-      try finish(copy)
+      try copy(directory)
       try check(try PageWalker.walk(new), against: before, name)
       try Files.sync(new)
       result.bytesBefore += Files.size(of: old)

@@ -12,8 +12,6 @@
 // the room between the entries of those in use, keep what was there. Links and sequence numbers
 // stay, so the chain verifies as before (see TransactionRecord.swift).
 
-import LMDB
-
 /// The result of an erasure, done or only planned.
 public struct Erasure: Hashable, Sendable {
   /// The places whose data is gone: the one asked for, and those where that stood before or after
@@ -115,7 +113,7 @@ extension Database {
   ) throws -> Erasure {
     let path = located(path)
     return try naming(path) {
-      guard Files.exists("\(path)/log/data.mdb") else { throw DatabaseError.noDatabase(path: path) }
+      guard LogFile(of: path).exists else { throw DatabaseError.noDatabase(path: path) }
       try finishCompaction(path, options)
       return try withLogAtRest(path, options) { try body(path) }
     }
@@ -124,9 +122,7 @@ extension Database {
   /// Opens the database once, so that an interrupted compaction is completed, and a damaged
   /// database shows.
   private static func finishCompaction(_ path: String, _ options: Options) throws {
-    guard Files.isUnused("\(path)/log/data.mdb") else {
-      throw DatabaseError.busy(reason: "another process has \(path) open; close it there first")
-    }
+    try LogFile(of: path).checkUnused()
     let database = try Database(at: path, options: options)
     if try database.compaction().isUnfinished() {
       try database.compacting(nil) { try $0.finish() }

@@ -281,18 +281,17 @@ struct ErasureRun {
     }
     old.close()
     new.close()
-    let file = "\(path)/log/data.mdb"
-    try check("\(claim.path)/log/data.mdb")
-    guard Files.isUnused(file) else {
-      throw DatabaseError.busy(reason: "another process has \(path) open; close it there first")
+    let (file, made) = (LogFile(of: path), LogFile(of: claim.path))
+    if let finding = try made.walkPages().findings.first {
+      throw DatabaseError.corrupt(reason: "the new log is damaged: \(finding)")
     }
+    try file.checkUnused()
     for mark in Set(marks.filter { $0.sequence > .zero }.map(Baseline.directory)) {
       try move(mark, to: mark)
     }
     try move("state", to: State.directory(generation))
     try Files.sync(path)
-    try Files.sync("\(claim.path)/log/data.mdb")
-    try Files.replace(file, with: "\(claim.path)/log/data.mdb")
+    try file.replace(with: made)
     do {
       try Files.sync("\(path)/log")
       try sweep(keeping: Set(marks.map(Baseline.directory) + [State.directory(generation)]))
@@ -311,12 +310,6 @@ struct ErasureRun {
     try Files.sync("\(claim.path)/\(name)/data.mdb")
     try Files.sync("\(claim.path)/\(name)")
     try Files.rename("\(claim.path)/\(name)", to: target)
-  }
-
-  private func check(_ file: String) throws {
-    if let finding = try PageWalker.walk(file).findings.first {
-      throw DatabaseError.corrupt(reason: "the new log is damaged: \(finding)")
-    }
   }
 
   private func sweep(keeping kept: Set<String>) throws {

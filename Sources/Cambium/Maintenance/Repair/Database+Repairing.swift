@@ -143,7 +143,7 @@ private struct LogRescue {
 
   /// Copies the archive's segments as they are, up to the first that is damaged or missing.
   private mutating func copySegments() throws {
-    var segments = try TableScan(examiner.file, table: "segments")
+    var segments = try examiner.file.segments()
     var last = examiner.archiveStart.sequence
     try Baseline.copy(examiner.archiveStart, of: examiner.path, beside: target)
     while let step = segments.next() {
@@ -173,7 +173,7 @@ private struct LogRescue {
   // MARK: Records
 
   private mutating func copyRecords() throws {
-    var scan = try RecordScan(examiner.file, after: examiner.baseline, head: examiner.result.head)
+    var scan = try examiner.file.records(after: examiner.baseline, head: examiner.result.head)
     var replay = try Replay(into: state)
     var isMore = true
     while isMore {
@@ -278,7 +278,7 @@ private struct LogRescue {
   // MARK: Blobs
 
   private mutating func copyBlobs() throws {
-    var chunks = try TableScan(examiner.file, table: "blobs")
+    var chunks = try examiner.file.chunks()
     var isDone = false
     while !isDone {
       try target.write(Replay.stepBytes * 2, head: head) { writer in

@@ -1,7 +1,5 @@
 // Making a new database out of a log.
 
-import LMDB
-
 extension Database {
   /// Makes a new database with the same log and the tags in it, up to a point. Named consumers are
   /// not taken over.
@@ -133,39 +131,5 @@ extension Log {
       }
       last = newest.key
     }
-  }
-}
-
-extension LogReader {
-  /// Stored chunks of blobs in order of their keys, after their checksums were checked.
-  ///
-  /// - Parameters:
-  ///   - key: The chunk after which to begin; empty for the first.
-  ///   - bytes: Ends with the chunk that makes it so many.
-  ///   - known: Blobs that are left out.
-  /// - Returns: Each chunk's key and stored form; none behind the last.
-  /// - Throws: ``DatabaseError/corrupt(reason:)``.
-  func chunks(
-    after key: [UInt8], bytes: Int, without known: Set<[UInt8]> = []
-  ) throws -> [(key: [UInt8], value: [UInt8])] {
-    var chunks: [(key: [UInt8], value: [UInt8])] = []
-    var count = 0
-    var cursor = try Cursor(access, tables.blobs)
-    var isThere = key.isEmpty ? try cursor.first() : try (key + [0]).lend { try cursor.seek($0) }
-    while isThere, count < bytes {
-      let key = cursor.withEntry { key, _ in key.array() }
-      let hash = Array(key.prefix(Digest.bytesCount))
-      if !known.isEmpty, known.contains(hash) {
-        isThere = try Blob(hash: hash, size: 0).key(.max).lend { try cursor.seek($0) }
-        continue
-      }
-      try cursor.withEntry { _, value in
-        try BlobChunk.check(value, key: key)
-        chunks.append((key, value.array()))
-        count += value.byteCount
-      }
-      isThere = try cursor.next()
-    }
-    return chunks
   }
 }

@@ -71,7 +71,7 @@ extension Database {
   static func withLogAtRest<R>(
     _ path: String, _ options: Options, _ body: () throws -> R
   ) throws -> R {
-    guard Files.exists("\(path)/log/data.mdb") else { throw DatabaseError.noDatabase(path: path) }
+    guard LogFile(of: path).exists else { throw DatabaseError.noDatabase(path: path) }
     let name = "\(path)/write.lock"
     // Whoever writes has made the lock's files; nothing may be made here.
     guard Files.exists(name), Files.exists("\(name).wait"), Files.isWritable(name) else {
@@ -112,10 +112,10 @@ struct LogExaminer {
     self.progress = ProgressReporter(progress)
   }
 
-  var file: String { "\(path)/log/data.mdb" }
+  var file: LogFile { LogFile(of: path) }
 
   mutating func run() throws {
-    let pages = try PageWalker.walk(file, progress: progress.telling("pages of the log"))
+    let pages = try file.walkPages(progress: progress.telling("pages of the log"))
     for finding in pages.findings { result.add("\(finding)") }
     try readEntries(pages.transactionID)
     try readRecords()
@@ -125,7 +125,7 @@ struct LogExaminer {
   // MARK: The entries beside the records
 
   private mutating func readEntries(_ transaction: UInt64) throws {
-    var entries = try TableScan(file, table: "meta")
+    var entries = try file.entries()
     while let step = entries.next() {
       guard case .entry(let key, let value) = step else { continue }
       do {
@@ -159,7 +159,7 @@ struct LogExaminer {
   // MARK: Records
 
   private mutating func readRecords() throws {
-    var scan = try RecordScan(file, after: baseline, head: head?.sequence)
+    var scan = try file.records(after: baseline, head: head?.sequence)
     var link = baseline.link
     (result.head, result.sound) = (baseline.sequence, baseline.sequence)
     while let found = try scan.next() {
@@ -227,7 +227,7 @@ struct LogExaminer {
   // MARK: Blobs
 
   private mutating func readBlobs() throws {
-    var chunks = try TableScan(file, table: "blobs")
+    var chunks = try file.chunks()
     var blobs = BlobDigest()
     var damaged: Set<[UInt8]> = []
     var count: UInt64 = 0

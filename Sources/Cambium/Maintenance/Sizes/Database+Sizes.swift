@@ -51,39 +51,19 @@ private struct Measuring {
   mutating func run(now: Date) throws -> [Sizes.Group] {
     let state = try directory.currentState()
     let name = Files.name(of: state.environment.path)
-    let catalog = try Measuring.read(state.environment) { access, usage in
+    let catalog = try state.environment.pinned(reading: true) { access, walker in
       let reader = StateReader(access: access, tables: state.tables)
       let ages = try directory.log.read { try AgeScale($0, now: now) }
-      try measure(reader, ages, name, usage)
+      try measure(reader, ages, name, try PageUsage(walker))
       var catalog = Catalog()
       try reader.complete(&catalog, to: reader.head())
       return catalog
     }
-    try Measuring.read(directory.log.environment) { access, usage in
-      let log = LogReader(
-        access: access, tables: directory.log.tables, damage: directory.log.damage)
+    try directory.log.measure { log, usage in
       try measure(log, try AgeScale(log, now: now), usage)
     }
     try measureOthers(except: ["log", name])
     return tally.groups(catalog)
-  }
-
-  /// Lends a moment of an environment, and how it uses its pages.
-  private static func read<R>(
-    _ environment: Environment, _ body: (Access, PageUsage) throws -> R
-  ) throws -> R {
-    var attempts = 0
-    while true {
-      let transaction = try ReadTransaction(environment, tables: [])
-      attempts += 1
-      do {
-        let usage = try PageUsage(
-          descriptor: try environment.dataDescriptor(), transactionID: transaction.access.number)
-        return try body(transaction.access, usage)
-      } catch FileDamage.transactionGone where attempts < 100 {
-        // Two commits came between the transaction and the look at the meta pages.
-      }
-    }
   }
 
   private mutating func measure(

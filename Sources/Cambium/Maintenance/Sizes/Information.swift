@@ -89,7 +89,7 @@ extension Database {
           applied: head.applied, times: try log.times(), generation: state.generation,
           nodes: try reader.access.count(state.tables.tree),
           versions: try reader.access.count(state.tables.history), names: Int(head.names),
-          logBytes: directory.log.environment.allocatedBytes,
+          logBytes: directory.log.allocatedBytes,
           stateBytes: state.environment.allocatedBytes,
           checkpoint: try log.checkpoint().map { mark in
             let path = Checkpoint(directory: directory, mark: mark).path
@@ -97,25 +97,24 @@ extension Database {
           },
           horizon: try log.horizon(), baselineBytes: try Baseline.current(directory)?.bytes ?? 0,
           archived: try log.archived(), retention: try log.retention(),
-          tables: try tables("log", log.access, directory.log.environment, LogTables.names)
-            + tables("state", reader.access, state.environment, StateTables.names),
+          tables: try log.tableUsage().map { Information.Table("log", $0) }
+            + StateTables.names.map { name in
+              let table = try state.environment.table(name)
+              return Information.Table("state", try reader.access.usage(of: table, named: name))
+            },
           consumers: try log.consumers(), oldestSnapshot: directory.ages.oldest,
           lastScrub: ScrubPlace.read(directory).last)
       }
     }
   }
+}
 
-  private func tables(
-    _ environment: String, _ access: Access, _ opened: Environment, _ names: [String]
-  ) throws -> [Information.Table] {
-    try names.map { name in
-      let table = try opened.table(name)
-      let pages = try access.pages(table)
-      return Information.Table(
-        environment: environment, name: name, entries: try access.count(table),
-        bytes: try access.size(table), depth: pages.depth, branchPages: pages.branch,
-        leafPages: pages.leaf, overflowPages: pages.overflow)
-    }
+extension Information.Table {
+  fileprivate init(_ environment: String, _ usage: PageUsage.Table) {
+    self.init(
+      environment: environment, name: usage.name, entries: Int(clamping: usage.entries),
+      bytes: usage.bytes, depth: usage.depth, branchPages: usage.branchPages,
+      leafPages: usage.leafPages, overflowPages: usage.overflowPages)
   }
 }
 
@@ -126,5 +125,4 @@ extension LogReader {
     let first = try oldestTime()
     return (Date(microseconds: first), Date(microseconds: head.time))
   }
-
 }

@@ -1,8 +1,6 @@
 // Telling the log's bytes apart: its records operation by operation, those in segments as well;
 // blobs and entries as a whole.
 
-import LMDB
-
 /// Measures the log.
 struct LogSizes {
   /// The columns of its tables.
@@ -31,10 +29,7 @@ struct LogSizes {
     var next = try log.oldestRecord()
     while next <= head {
       let record = try log.record(next)
-      let count = record.storedCount
-      let parts = (count + LogTables.partBytesMax - 1) / LogTables.partBytesMax
-      try add(
-        record, bytes: count + parts * LogTables.recordKeyCount, to: &tally, places["records"])
+      try add(record, bytes: LogReader.entryBytes(of: record), to: &tally, places["records"])
       try report(next, head)
       next = next.next
     }

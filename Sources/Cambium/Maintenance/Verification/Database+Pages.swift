@@ -40,7 +40,7 @@ extension Database {
   ) throws -> [PageExamination] {
     let path = located(path)
     return try naming(path) {
-      if Files.exists("\(path)/log/data.mdb") {
+      if LogFile(of: path).exists {
         return try withLogAtRest(path, options) {
           try dataFiles(in: path).map { try walk($0, progress) }
         }

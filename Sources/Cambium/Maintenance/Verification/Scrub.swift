@@ -15,7 +15,7 @@ struct Scrub {
   let rebuild: (_ reason: String, _ generation: UInt64) throws -> Void
 
   /// The number of tables that a round reads.
-  private static let tablesCount = StateTables.names.count + LogTables.names.count
+  private static let tablesCount = StateTables.names.count + Log.scrubbedTables.count
 
   /// Reads on, and ends the round after the last table.
   ///
@@ -29,7 +29,7 @@ struct Scrub {
     if index < StateTables.names.count {
       try stepState(&place, budget)
     } else if index < Scrub.tablesCount {
-      try stepLog(&place, LogTables.names[index - StateTables.names.count], budget)
+      try stepLog(&place, Log.scrubbedTables[index - StateTables.names.count], budget)
     }
     if place.table < Scrub.tablesCount { return false }
     let damage = place.damage
@@ -61,10 +61,7 @@ struct Scrub {
   /// Walks the pages of a state that is not large, which checks the list of free pages as well.
   private func walkState(_ state: State, _ place: inout ScrubPlace) throws {
     guard try state.environment.usage().usedBytes <= Scrub.walkedBytesMax else { return }
-    let pin = try ReadTransaction(pinning: state.environment)
-    let walker = try PageWalker(
-      descriptor: try state.environment.dataDescriptor(), transactionID: pin.access.number)
-    guard let finding = try walker.walk().findings.first else { return }
+    guard let finding = try state.environment.walkPages().findings.first else { return }
     throw DatabaseError.corrupt(reason: "\(finding)")
   }
 
@@ -83,36 +80,17 @@ struct Scrub {
   }
 
   private func stepLog(_ place: inout ScrubPlace, _ name: String, _ budget: Int) throws {
-    let log = directory.log
     var damage = place.damage
     do {
-      let stretch = try PageScrub.run(
-        log.environment, name, log.tables[name], behind: place.behind, budget: budget
-      ) { key, value in try check(name, key, value, &damage) }
+      let stretch = try directory.log.scrub(name, behind: place.behind, budget: budget) {
+        note("record \($0): \($1)", $0, &damage)
+      }
       place.advance(stretch.last, bytes: stretch.bytes)
     } catch let error where Database.isDamage(error) {
       note("the table \(name): \(error)", nil, &damage)
       place.advance(nil, bytes: 0)
     }
     place.damage = damage
-  }
-
-  /// Checks a record that has one part; a longer one when its first part comes.
-  private func check(
-    _ name: String, _ key: [UInt8], _ value: [UInt8], _ damage: inout ScrubDamage
-  ) throws {
-    guard name == "records", key.count == LogTables.recordKeyCount else { return }
-    let number = SequenceNumber(try key.lend { try $0.bigEndian(at: 0) })
-    do {
-      if try value.lend({ try TransactionRecord.count(startingWith: $0) }) > value.count {
-        guard key.last == 0 else { return }
-        _ = try directory.log.read { try $0.record(number) }
-      } else if key[8...].allSatisfy({ $0 == 0 }) {
-        _ = try value.lend { try TransactionRecord($0) }
-      }
-    } catch DatabaseError.corrupt(let reason) {
-      note("record \(number): \(reason)", number, &damage)
-    }
   }
 
   private func note(_ reason: String, _ record: SequenceNumber?, _ damage: inout ScrubDamage) {

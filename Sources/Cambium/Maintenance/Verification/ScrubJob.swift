@@ -27,7 +27,7 @@ final class ScrubJob: Job {
     guard let database, let pause else { return .whenDue }
     let directory = database.directory
     var place = ScrubPlace.read(directory)
-    let bytes = Files.size(of: "\(directory.log.path)/data.mdb") * 2
+    let bytes = Files.size(of: LogFile(of: directory.path).path) * 2
     let budget = max(UInt64(bytesPerSecond), bytes / ScrubJob.secondsPerRound)
     let isOver = try? database.scrubbing.step(&place, budget: Int(clamping: budget))
     if isOver != nil, !directory.isReadOnly { try? place.write(directory) }

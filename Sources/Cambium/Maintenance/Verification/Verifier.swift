@@ -22,8 +22,8 @@ struct Verifier {
 
   mutating func run() throws -> Verification {
     let state = try directory.currentState()
-    try walkPages("log", directory.log.environment)
-    try walkPages("state", state.environment)
+    add("log", try directory.log.walkPages(progress: progress.telling("pages of the log")))
+    add("state", try state.environment.walkPages(progress: progress.telling("pages of the state")))
     try checkBaseline()
     guard !hasDamage else { return result }
     let transaction = try ReadTransaction(state.environment, tables: state.tables.read)
@@ -75,25 +75,9 @@ struct Verifier {
 
   // MARK: Pages
 
-  private mutating func walkPages(_ part: String, _ environment: Environment) throws {
-    var attempts = 0
-    while true {
-      let pin = try ReadTransaction(pinning: environment)
-      attempts += 1
-      do {
-        let walker = try PageWalker(
-          descriptor: try environment.dataDescriptor(), transactionID: pin.access.number)
-        return try walkPages(part, walker)
-      } catch FileDamage.transactionGone where attempts < 100 {
-        // Two commits came between the pin and the look at the meta pages.
-      }
-    }
-  }
-
-  private mutating func walkPages(_ part: String, _ walker: PageWalker) throws {
-    let report = try walker.walk(progress: progress.telling("pages of the \(part)"))
+  private mutating func add(_ part: String, _ report: PageWalker.Report, prefix: String = "") {
     result.pages += report.used
-    for finding in report.findings { result.add(part, "\(finding)") }
+    for finding in report.findings { result.add(part, "\(prefix)\(finding)") }
   }
 
   /// Walks the pages of the baseline and compares its digest.
@@ -102,8 +86,7 @@ struct Verifier {
     do {
       let report = try PageWalker.walk(
         "\(baseline.path)/data.mdb", progress: progress.telling("pages of the baseline"))
-      result.pages += report.used
-      for finding in report.findings { result.add("log", "baseline: \(finding)") }
+      add("log", report, prefix: "baseline: ")
       try baseline.check()
     } catch let damage as FileDamage {
       result.add("log", "the baseline of transaction \(baseline.mark.sequence): \(damage)")
