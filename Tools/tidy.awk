@@ -39,6 +39,7 @@ function start_file(i) {
   swift = FILENAME ~ /\.swift$/
   prose = FILENAME ~ /\.md$/
   source = FILENAME ~ /^Sources\//
+  before_doors = FILENAME ~ /^Sources\/Cambium\// && FILENAME !~ /^Sources\/Cambium\/Log\//
   test = FILENAME ~ /^(Tests|Benchmarks\/Tests)\//
   in_text = in_function = reason_given = unreasoned = 0
   opened = !swift || FILENAME == "Package.swift" || FILENAME ~ /\/Package\.swift$/
@@ -133,6 +134,19 @@ function report_unreasoned(file) {
 
 swift && source && tolower($0) ~ /planted/ {
   report(FNR, "the product has no planted bugs; Tools/torture-bugs has them")
+}
+
+# The log's doors: LogReader, LogWriter and LogFile. Only its layer makes the first two, and names the
+# environment, tables and file behind them. The compiler keeps the rest: it is private.
+
+swift && before_doors && names_behind_doors() {
+  report(FNR, "what lies behind LogReader, LogWriter and LogFile is named in the log's layer alone")
+}
+
+function names_behind_doors() {
+  if (code ~ /(^|[^A-Za-z_])(lmdb|LogTables)($|[^A-Za-z_])/) return 1
+  if (code ~ /(^|[^A-Za-z_])(LogReader|LogWriter|RecordScan) *(\.init *)?\(/) return 1
+  return code !~ /^ *$/ && /log\/data\.mdb/
 }
 
 swift && source && declared_name(code) != "" { check_words(declared_name(code)) }
