@@ -351,7 +351,7 @@ struct QueryPlanTests {
     try withFlights { database in
       struct Enough: Error {}
       let run = try QueryRun(QueryDescription("flights"), on: database.snapshot())
-      run.check = { throw Enough() }
+      run.work.check = { throw Enough() }
       #expect(throws: Enough.self) { try run.forEach { _, _ in true } }
       try database.write { tx in
         let run = try QueryRun(QueryDescription("flights"), on: tx["flights"].snapshot)

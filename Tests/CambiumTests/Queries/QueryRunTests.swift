@@ -158,7 +158,7 @@ struct QueryRunTests {
       keys.append(values[0])
       return true
     }
-    let how = "\(selection) of \(what)\n\(run.plan.explained(run.counts))"
+    let how = "\(selection) of \(what)\n\(run.plan.explained(run.work.counts))"
     try #require(keys.count == accepted.count, "selection: \(how)")
     var places: [Value: [Value]] = [:]
     for (key, record) in accepted {

@@ -96,12 +96,12 @@ extension ModelQuery {
     try core.checkAsked(Set(search.plan.names), snapshot)
     let binding = try run.binding(core)
     // Without conditions nothing that is found is skipped.
-    let takesAll = run.plan.program == nil && run.filter == nil
+    let takesAll = run.plan.access.program == nil && run.filter == nil
     let (most, overflow) = window.skipped.addingReportingOverflow(window.left)
     var results: [TextResult<M>] = []
     for hit in try search.best(limit: takesAll && !overflow ? most : .max, snapshot) {
       if !window.goesOn { break }
-      try run.check?()
+      try run.work.check?()
       guard let model = try hit.key.lend({ try model($0, run, binding) }) else { continue }
       if window.skips() { continue }
       results.append(TextResult(model: model, score: hit.score, search: search))
@@ -112,7 +112,8 @@ extension ModelQuery {
   /// The model with a key, if it passes the conditions.
   private func model(_ key: RawSpan, _ run: QueryRun, _ binding: Binding) throws -> M? {
     let found = try run.records.lend(request.description.collection, key) { record -> M? in
-      if let program = run.plan.program, try !program.accepts(record, key: key, run.records) {
+      if let program = run.plan.access.program, try !program.accepts(record, key: key, run.records)
+      {
         return nil
       }
       if let filter = run.filter, try !filter(key, record) { return nil }

@@ -55,13 +55,14 @@ struct QueryPlanner {
       // The continuation of a page is decided once the semijoin is resolved, as for the page before
       // it.
       let first = try cheapest(test, goesOn: false)
-      if first?.scan?.previews.isEmpty == false { previewing = try cheapest(test) }
-      test = try Semijoin(self).replacing(test, count: first?.estimate ?? 0, &preparations)
+      if first?.access.scan?.previews.isEmpty == false { previewing = try cheapest(test) }
+      test = try Semijoin(self).replacing(test, count: first?.access.estimate ?? 0, &preparations)
     }
     var asking = try cheapest(test)
     asking?.preparations = preparations
     guard
-      var plan = [previewing, asking].compactMap(\.self).min(by: { $0.cost < $1.cost })
+      var plan = [previewing, asking].compactMap(\.self).min(by: { $0.access.cost < $1.access.cost }
+      )
     else {
       throw QueryError("the cursor belongs to an index that is gone; start again")
     }
@@ -83,7 +84,7 @@ struct QueryPlanner {
 
   /// The likely cost of an answer, without resolving any semijoin.
   func estimatedCost() throws -> Double {
-    try cheapest(description.condition?.test ?? .all([]))?.cost ?? .infinity
+    try cheapest(description.condition?.test ?? .all([]))?.access.cost ?? .infinity
   }
 
   /// - Returns: The cheapest plan; nil where no plan can continue at the cursor.
@@ -105,7 +106,7 @@ struct QueryPlanner {
       ways = try ways.filter { try resumes($0, index) }
     }
     return try ways.min { $0.cost < $1.cost }.map {
-      try plan($0, test, own, joined: conjuncts.filter { !own.contains($0) })
+      try plan($0, own, joined: conjuncts.filter { !own.contains($0) })
     }
   }
 
@@ -115,38 +116,41 @@ struct QueryPlanner {
   }
 
   private func plan(
-    _ way: Way, _ test: Condition.Test, _ own: [Condition.Test], joined: [Condition.Test]
+    _ way: Way, _ own: [Condition.Test], joined: [Condition.Test]
   ) throws -> QueryPlan {
-    let residual = own.filter { !way.consumed.contains($0) }
-    // The residual tests read entries where these hold all that is needed, else whole records.
     var visited = scope
     if case .index(let scan) = way.access { visited.previews = scan.previews }
-    var plan = QueryPlan(
-      description: description, scope: visited, condition: test, access: way.access,
-      program: own.isEmpty ? nil : try ConditionProgram(.all(own), in: scope),
-      residual: residual.isEmpty ? nil : try ConditionProgram(.all(residual), in: visited))
-    plan.residualTests = residual
-    let isSorted = way.isOrdered || description.grouping != nil
-    plan.order =
-      isSorted
-      ? nil
-      : try QueryOrder(
+    let access = try access(way, own, visited)
+    var plan = QueryPlan(description: description, scope: visited, access: access)
+    if !way.isOrdered && description.grouping == nil {
+      plan.order = try QueryOrder(
         description.orderings, in: visited, comparingKeysAsTexts: hasMixedKeys)
-    if isSorted, description.grouping == nil, case .index(let scan) = way.access,
-      !description.orderings.isEmpty, !scan.index.hasFixedLength
-    {
-      plan.cutOrder = try QueryOrder(description.orderings, in: scope)
-    }
-    if isSorted, description.grouping == nil, plan.indexNumber == nil,
-      !description.orderings.isEmpty
-    {
+    } else if keepsOrder(way), access.scan == nil {
       plan.placeOrder = try QueryOrder(description.orderings, in: scope)
     }
     plan.joins = try description.joins.map { try QueryJoin($0, records, scope) }
     if !joined.isEmpty { plan.joinedProgram = try ConditionProgram(.all(joined), in: scope) }
-    plan.cost = way.cost
-    plan.estimate = way.count
     return plan
+  }
+
+  private func access(
+    _ way: Way, _ own: [Condition.Test], _ visited: ConditionScope
+  ) throws -> AccessPlan {
+    let residual = own.filter { !way.consumed.contains($0) }
+    var cutOrder: QueryOrder?
+    if keepsOrder(way), case .index(let scan) = way.access, !scan.index.hasFixedLength {
+      cutOrder = try QueryOrder(description.orderings, in: scope)
+    }
+    // The residual tests read entries where these hold all that is needed, else whole records.
+    return AccessPlan(
+      path: way.access, program: own.isEmpty ? nil : try ConditionProgram(.all(own), in: scope),
+      residual: residual.isEmpty ? nil : try ConditionProgram(.all(residual), in: visited),
+      residualTests: residual, cutOrder: cutOrder, cost: way.cost, estimate: way.count)
+  }
+
+  /// True if a way finds records in an order that was asked for.
+  private func keepsOrder(_ way: Way) -> Bool {
+    way.isOrdered && description.grouping == nil && !description.orderings.isEmpty
   }
 
   /// The order of the keys: `isOrdered` is true if nothing is to be sorted, or by the key alone,

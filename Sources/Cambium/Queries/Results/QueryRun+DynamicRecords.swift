@@ -30,7 +30,7 @@ extension QueryRun {
   private func answer(_ name: String, _ body: (DynamicRecord) throws -> Bool) throws {
     parts = nil
     let count = try count()
-    (last, computed) = (nil, nil)
+    end = nil
     let value: Value =
       query.outcome == .exists ? .bool(count > 0) : .integer(Int64(count))
     _ = try body(

@@ -54,7 +54,7 @@ public struct QueryRequest: Sendable {
     description.hasFilter = prepared != nil
     let run = try QueryRun(description, on: snapshot)
     (run.filter, run.accepted) = (prepared?.filter, prepared?.accepted)
-    run.check = check
+    run.work.check = check
     return run
   }
 }
@@ -212,8 +212,8 @@ extension Results {
     let guarding = snapshot.transaction.map { OpenRun($0) }
     return WalkBatches(snapshot.readingDirectory) { check in
       let run = try pinned.request.run()
-      let own = run.check
-      run.check = {
+      let own = run.work.check
+      run.work.check = {
         try own?()
         try check()
       }

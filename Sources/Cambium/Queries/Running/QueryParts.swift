@@ -63,45 +63,13 @@ extension QueryRun {
     if plan.resumes || plan.description.isComputed { return }
     plan.order = try QueryOrder(plan.description.orderings, in: plan.scope)
   }
-
-  /// Visits the next part of results that were computed.
-  func forEachKept(_ body: ([Value]) throws -> Bool) throws {
-    guard let parts, !parts.isOver else { return }
-    let kept = try parts.sorted ?? keep()
-    var (handed, isOver) = (0, true)
-    try kept.forEach { _, _, stored in
-      guard case .array(let values) = try Value(stored) else { return true }
-      handed += 1
-      isOver = try body(values) && handed < parts.most
-      return isOver
-    }
-    self.parts?.isOver = isOver
-    self.parts?.sorted = kept
-  }
-
-  private func keep() throws -> SortedResults {
-    let parts = parts.take()
-    defer { self.parts = parts }
-    var sorting = QuerySorting(top: nil)
-    var number: UInt64 = 0
-    try forEachValues { values in
-      let place = [UInt8](bigEndian: number)
-      number += 1
-      let stored = try Value.array(values).stored()
-      try place.lend { place in
-        try stored.lend { try sorting.add(place, place.extracting(0..<0), $0) }
-      }
-      return true
-    }
-    return try sorting.sorted()
-  }
 }
 
 extension QueryPlan {
   /// True if a cursor says where the next part begins, or results are sorted and kept.
   fileprivate var resumes: Bool {
     if order != nil { return true }
-    return switch access {
+    return switch access.path {
     case .scan, .keys, .keyRange, .index: true
     case .both, .corrected, .top: false
     }

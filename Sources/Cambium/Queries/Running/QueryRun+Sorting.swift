@@ -14,9 +14,8 @@ extension QueryRun {
       let own = isJoined ? try records.join(from: bytes) : 0..<bytes.byteCount
       let goesOn = try hand(key, bytes.extracting(own))
       if !goesOn {
-        let joined = isJoined ? records.joinedKeys : []
-        let end = place.byteCount - key.byteCount - joined.joinedPlace.count
-        last = (place.extracting(0..<end).array(), key.array(), joined)
+        let count = place.byteCount - key.byteCount - records.joinedKeys.joinedPlace.count
+        end = ended(at: key, place.extracting(0..<count).array())
       }
       return goesOn
     }

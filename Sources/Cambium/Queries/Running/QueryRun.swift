@@ -12,17 +12,9 @@ public final class QueryRun {
   /// A filter in Swift: takes the key's stored form and the whole stored record.
   @usableFromInline typealias Filter = (_ key: RawSpan, _ record: RawSpan) throws -> Bool
 
-  /// The number of entries and records between two checks for cancellation.
-  private static let cancellationInterval = 256
-
   var plan: QueryPlan
   let records: QueryRecords
-  private var ownCounts = QueryCounts()
-  /// The number of related records that had been read before it ran.
-  private let relatedBefore: Int
-  private var untilCheck = QueryRun.cancellationInterval
-  /// Asked now and then; throws to end the run.
-  var check: (() throws -> Void)?
+  let work: QueryWork
   /// The filter in Swift, where the description says that there is one.
   var filter: Filter?
   /// The model that the filter decoded and accepted last, for a shape that reads it again.
@@ -31,18 +23,13 @@ public final class QueryRun {
   var words: () -> [String] = { [] }
   /// The state of a run that is read part by part; nil where it is read at once.
   var parts: QueryParts?
-  private var tables: [JoinTable?]
+  private let joins: JoinLoop?
   /// True if the filter is evaluated before joins. Where single records are sorted, it is evaluated
   /// only for those that may be among the first.
   private let isFilteredFirst: Bool
   private let tracer: QueryTracer?
-  /// The entry of an index at which the run was ended; of those that are sorted, since one of them
-  /// is cut, what they all begin with.
-  var lastEntry: [UInt8] = []
-  /// The result at which the run was ended, and its place without the key where it was sorted.
-  var last: (place: [UInt8], key: [UInt8], joined: [[UInt8]])?
-  /// The number of computed results up to the one at which the run was ended.
-  var computed: Int?
+  /// The place of the result at which the run was ended, as a cursor that names no query yet.
+  var end: QueryCursor?
 
   convenience init(_ description: QueryDescription, on snapshot: Snapshot) throws {
     try self.init(description, QueryRecords(snapshot))
@@ -69,38 +56,20 @@ public final class QueryRun {
     if countsAll && description.limit == nil { description.orderings = [] }
     plan = try QueryPlanner(description, records).plan()
     // The queries that planning asked of other collections are runs of their own.
-    relatedBefore = records.relatedCount
-    tables = Array(repeating: nil, count: description.joins.count)
+    work = QueryWork(records)
+    joins = JoinLoop(plan, records, work)
     isFilteredFirst = plan.order == nil || !plan.joins.isEmpty
   }
 
   // A run has many ways to end, and this is behind all of them.
-  deinit { tracer?.tell(plan, counts, on: records.snapshot) }
+  deinit { tracer?.tell(plan, work.counts, on: records.snapshot) }
 
   /// The plan in words, with what running it did.
-  var explanation: String { ([plan.explained(counts)] + words()).joined(separator: "\n") }
+  var explanation: String { ([plan.explained(work.counts)] + words()).joined(separator: "\n") }
 
   /// True if results are handed out only after all of them were found.
   @usableFromInline
   var isSorted: Bool { plan.order != nil }
-
-  /// The counts of its work so far.
-  var counts: QueryCounts {
-    var counts = ownCounts
-    counts.related = records.relatedCount - relatedBefore
-    return counts
-  }
-
-  /// Takes what happened in accesses into account.
-  func count(entries: Int = 0, records: Int = 0) throws {
-    ownCounts.entries += entries
-    ownCounts.records += records
-    untilCheck -= 1
-    if untilCheck == 0 {
-      untilCheck = QueryRun.cancellationInterval
-      try check?()
-    }
-  }
 
   // MARK: Results
 
@@ -132,7 +101,7 @@ public final class QueryRun {
     window.most = parts?.most ?? .max
     var isOver = true
     defer {
-      ownCounts.results += window.handed
+      work.count(results: window.handed)
       parts?.window = window
       parts?.isOver = isOver || window.left == 0
     }
@@ -147,7 +116,7 @@ public final class QueryRun {
     try forEachAccepted { key, record in
       if window.skips() { return true }
       isOver = try body(key, record) && window.goesOn
-      if !isOver { last = (try place(of: record, key), key.array(), records.joinedKeys) }
+      if !isOver { end = ended(at: key, try place(of: record, key)) }
       return isOver
     }
   }
@@ -163,81 +132,42 @@ public final class QueryRun {
   /// The cursor where the last run stopped at its limit; nil if it came to the end.
   @usableFromInline
   var cursor: QueryCursor? {
-    let hash = plan.description.cursorHash
-    if let computed { return QueryCursor(query: hash, computed: computed) }
-    return last.map { last in
-      QueryCursor(
-        index: plan.usesIndexOrder ? plan.indexNumber : nil, query: hash,
-        entry: plan.usesIndexOrder ? lastEntry : [], order: last.place, key: last.key,
-        joined: last.joined)
+    end.map { end in
+      var cursor = end
+      cursor.query = plan.description.cursorHash
+      return cursor
     }
   }
 
-  // MARK: Conditions and joins
+  /// The place of a result, with the records that are joined to it now.
+  func ended(at key: RawSpan, _ place: [UInt8]) -> QueryCursor {
+    QueryCursor(
+      index: plan.usesIndexOrder ? plan.access.scan?.index.number : nil, query: 0, order: place,
+      key: key.array(), joined: records.joinedKeys)
+  }
+
+  // MARK: Conditions
 
   /// Visits what the condition accepts, in the order of the access.
   func forEachAccepted(_ body: (RawSpan, RawSpan) throws -> Bool) throws {
     // Taken once: a program is copied wherever it is unwrapped.
-    let (program, filter) = (plan.program, isFilteredFirst ? filter : nil)
-    let isJoined = !plan.joins.isEmpty
-    try forEachCandidate { key, record, isTested in
+    let (program, filter) = (plan.access.program, isFilteredFirst ? filter : nil)
+    let after = plan.order == nil ? plan.description.after : nil
+    let joins = joins
+    joins?.after = after
+    let candidates = CandidateReader(plan.access, after: after, records, work)
+    try candidates.forEach(in: plan.description.collection) { key, record, isTested in
       if !isTested, let program {
         guard try program.accepts(record, key: key, records) else { return true }
       }
       if let filter, try !filter(key, record) { return true }
-      if isJoined { return try join(0, key, record, body) }
-      ownCounts.accepted += 1
+      if let joins { return try joins.forEach(beside: record, key: key, body) }
+      work.countAccepted()
       return try body(key, record)
     }
+    guard let last = candidates.lastEntry, plan.usesIndexOrder else { return }
+    end?.entry = last.entry
+    if let place = last.place { end?.order = place }
   }
 
-  private func join(
-    _ index: Int, _ key: RawSpan, _ record: RawSpan, _ body: (RawSpan, RawSpan) throws -> Bool
-  ) throws -> Bool {
-    if index == plan.joins.count {
-      if wasHandedOut(key) { return true }
-      if let program = plan.joinedProgram {
-        guard try program.accepts(record, key: key, records) else { return true }
-      }
-      ownCounts.accepted += 1
-      return try body(key, record)
-    }
-    if index == 0 { records.joined = Array(repeating: nil, count: plan.joins.count) }
-    let join = plan.joins[index]
-    var isAlone = true
-    for other in try join.keys(record, key: key, records, &tables[index]) {
-      let copy = try other.lend { other in
-        try records.lend(join.description.collection, other) { record in
-          try join.accepts(record, key: other, records) ? record.array() : nil
-        }
-      }
-      guard let copy = copy.flatMap(\.self) else { continue }
-      isAlone = false
-      ownCounts.records += 1
-      records.joined[index] = (other, copy)
-      if try !self.join(index + 1, key, record, body) { return false }
-    }
-    records.joined[index] = nil
-    return isAlone && join.description.isLeft ? try self.join(index + 1, key, record, body) : true
-  }
-
-  /// True if the page before had the records that are joined to the one at which it ended. Sorted
-  /// results are recognized by their place instead.
-  private func wasHandedOut(_ key: RawSpan) -> Bool {
-    guard plan.order == nil, let after = plan.description.after, !after.joined.isEmpty,
-      after.key.lend({ $0.equals(key) })
-    else { return false }
-    let joined = records.joinedKeys
-    return !after.joined.lexicographicallyPrecedes(joined) { $0.lexicographicallyPrecedes($1) }
-  }
-}
-
-extension QueryPlan {
-  /// The range of an index that results are found by.
-  var scan: IndexScan? { if case .index(let scan) = access { scan } else { nil } }
-
-  var indexNumber: UInt32? { scan?.index.number }
-
-  /// True if results come in the order of an index's entries.
-  var usesIndexOrder: Bool { order == nil && indexNumber != nil }
 }

@@ -37,6 +37,14 @@ struct QuerySorting: ~Copyable {
     }
   }
 
+  /// Adds a result that is made of several records.
+  mutating func add(_ values: [Value], at place: [UInt8]) throws {
+    let stored = try Value.array(values).stored()
+    try place.lend { place in
+      try stored.lend { try add(place, place.extracting(0..<0), $0) }
+    }
+  }
+
   /// The results in order.
   consuming func sorted() throws -> SortedResults {
     if let top { return SortedResults(top.sorted) }
@@ -71,6 +79,16 @@ final class SortedResults {
     }
     while let entry = try entries?.next() {
       if try !hand(entry.key, entry.value) { return }
+    }
+  }
+}
+
+extension SortedResults {
+  /// Hands out results that are made of several records.
+  func forEachValues(_ body: ([Value]) throws -> Bool) throws {
+    try forEach { _, _, stored in
+      guard case .array(let values) = try Value(stored) else { return true }
+      return try body(values)
     }
   }
 }

@@ -174,7 +174,7 @@ struct PreviewTests {
       func counts(_ text: String, _ snapshot: Snapshot) throws -> (QueryCounts, String) {
         let run = try QueryRun(QueryDescription(parsing: text), on: snapshot)
         try run.forEachValues { _ in true }
-        return (run.counts, run.plan.explained(run.counts))
+        return (run.work.counts, run.plan.explained(run.work.counts))
       }
       let snapshot = try database.snapshot()
       for (text, results) in [

@@ -2,17 +2,43 @@
 
 import LMDB
 
-extension QueryRun {
-  /// Visits them: the key, the record, and whether the condition is known to accept it.
+/// One walk along an access path.
+///
+/// An object with constants: the closures that are called for each record read them without copying
+/// a plan, and without a check for exclusive access.
+final class CandidateReader {
+  /// Takes a key, its record, and true if the condition is known to accept it.
   typealias Visit = (_ key: RawSpan, _ record: RawSpan, _ isTested: Bool) throws -> Bool
 
-  func forEachCandidate(_ visit: Visit) throws {
-    guard let node = try records.node(plan.description.collection) else { return }
-    switch plan.access {
+  private let access: AccessPlan
+  /// The cursor behind which results that are not sorted go on.
+  private let after: QueryCursor?
+  private let records: QueryRecords
+  private let work: QueryWork
+  /// The index entry at which the visitor ended the walk, as a cursor has it; nil for no index.
+  private(set) var lastEntry: LastEntry?
+
+  /// An entry that a cursor names. Of those that are sorted, since one of them is cut, it is what
+  /// they all begin with, and the place among them says which.
+  struct LastEntry {
+    var entry: [UInt8]
+    var place: [UInt8]?
+  }
+
+  init(_ access: AccessPlan, after: QueryCursor?, _ records: QueryRecords, _ work: QueryWork) {
+    self.access = access
+    self.after = after
+    self.records = records
+    self.work = work
+  }
+
+  /// Visits the records of a collection that may be results, as long as the visitor wants more.
+  func forEach(in collection: NodePath, _ visit: Visit) throws {
+    guard let node = try records.node(collection) else { return }
+    switch access.path {
     case .scan(let isReversed):
-      try scan(node, bounded(ClosedOpenBytes(from: [], upTo: nil)), isReversed, visit)
-    case .keyRange(let range, let isReversed):
-      try scan(node, bounded(range), isReversed, visit)
+      try scan(node, ClosedOpenBytes(from: [], upTo: nil), isReversed, visit)
+    case .keyRange(let range, let isReversed): try scan(node, range, isReversed, visit)
     case .keys(let keys): try lookUp(RecordCursor(records, node: node), keys, visit)
     case .index(let scan): try walk(scan, RecordCursor(records, node: node), visit)
     case .both(let one, let other):
@@ -23,23 +49,12 @@ extension QueryRun {
     }
   }
 
-  /// The range of keys behind the cursor, where it names a key and results come in their order.
-  private func bounded(_ range: ClosedOpenBytes) -> ClosedOpenBytes {
-    guard let after = plan.description.after, plan.order == nil else { return range }
-    let isReversed = plan.description.orderings.first?.isDescending ?? false
-    // More may be joined to the record at which the page before ended.
-    let next = after.key + [0]
-    return range.intersection(
-      isReversed
-        ? ClosedOpenBytes(from: [], upTo: after.joined.isEmpty ? after.key : next)
-        : ClosedOpenBytes(from: after.joined.isEmpty ? next : after.key, upTo: nil))
-  }
-
   // MARK: Scans
 
   private func scan(
-    _ node: UInt64, _ range: ClosedOpenBytes, _ isReversed: Bool, _ visit: Visit
+    _ node: UInt64, _ whole: ClosedOpenBytes, _ isReversed: Bool, _ visit: Visit
   ) throws {
+    let range = whole.behind(after, isReversed: isReversed)
     if records.snapshot.moment != nil { return try scanPast(node, range, isReversed, visit) }
     let bounds = range.below(node)
     var cursor = try Cursor(records.reader.access, records.reader.tables.tree)
@@ -64,17 +79,16 @@ extension QueryRun {
   private func visitNode(
     _ treeKey: RawSpan, _ header: NodeHeader, _ version: RawSpan, _ visit: Visit
   ) throws -> Bool {
-    try count(records: 1)
+    try work.count(records: 1)
     guard header.kind == .record else { return true }
     return try visit(
       treeKey.extracting(droppingFirst: 8), version.extracting(droppingFirst: header.contentOffset),
-      plan.program == nil)
+      access.program == nil)
   }
 
   private func scanPast(
     _ node: UInt64, _ range: ClosedOpenBytes, _ isReversed: Bool, _ visit: Visit
   ) throws {
-    let after = plan.order == nil ? plan.description.after : nil
     var walk = try ChildWalk(
       records.reader, node: node, moment: records.snapshot.moment,
       from: try after?.key.lend { try Key($0) }, isReversed: isReversed)
@@ -93,7 +107,7 @@ extension QueryRun {
   private func lookUp(
     _ found: consuming RecordCursor, _ keys: [[UInt8]], _ visit: Visit
   ) throws {
-    let range = bounded(ClosedOpenBytes(from: [], upTo: nil))
+    let range = ClosedOpenBytes(from: [], upTo: nil).behind(after, isReversed: false)
     for key in keys {
       let goesOn = try key.lend { key -> Bool in
         guard range.contains(key) else { return true }
@@ -109,7 +123,7 @@ extension QueryRun {
     _ found: inout RecordCursor, _ key: RawSpan, isTested: Bool, _ visit: Visit
   ) throws -> Bool {
     try found.lend(key) { record in
-      try count(records: 1)
+      try work.count(records: 1)
       return try visit(key, record, isTested)
     } ?? true
   }
@@ -119,7 +133,7 @@ extension QueryRun {
   private func walk(
     _ scan: IndexScan, _ found: consuming RecordCursor, _ visit: Visit
   ) throws {
-    try QueryRun.noProperties.lend { try walk(scan, &found, $0, visit) }
+    try CandidateReader.noProperties.lend { try walk(scan, &found, $0, visit) }
   }
 
   /// The stored record of an entry that covers nothing.
@@ -129,11 +143,12 @@ extension QueryRun {
     _ scan: IndexScan, _ found: inout RecordCursor, _ noProperties: RawSpan, _ visit: Visit
   ) throws {
     let (hasRecord, isCovering) = (scan.index.isCovering, scan.isCovering)
-    let mayBeCut = plan.cutOrder != nil
+    // Taken once: a program is copied wherever it is unwrapped.
+    let (residual, mayBeCut) = (access.residual, access.cutOrder != nil)
     var held = HeldEntries()
     // A cursor among such entries counts as being at all of them, whatever has become of those that
     // are cut.
-    if mayBeCut, let after = plan.description.after, !after.order.isEmpty {
+    if mayBeCut, let after, !after.order.isEmpty {
       held = HeldEntries(after.entry)
     }
     try forEachEntry(scan) { entry, value, own, isCut in
@@ -149,10 +164,10 @@ extension QueryRun {
       }
       let goesOn =
         isCut || !isCovering
-        ? try fetchRest(&found, own, isCut, visit)
+        ? try fetchRest(&found, own, isCut, residual, visit)
         : try visitEntry(
-          own, hasRecord ? value.extracting(droppingFirst: 2) : noProperties, visit)
-      if !goesOn { lastEntry = entry.array() }
+          own, hasRecord ? value.extracting(droppingFirst: 2) : noProperties, residual, visit)
+      if !goesOn { lastEntry = LastEntry(entry: entry.array()) }
       return goesOn
     }
     _ = try release(&held, &found, visit)
@@ -162,7 +177,7 @@ extension QueryRun {
   private func release(
     _ held: inout HeldEntries, _ found: inout RecordCursor, _ visit: Visit
   ) throws -> Bool {
-    guard let order = plan.cutOrder, !held.isEmpty else { return true }
+    guard let order = access.cutOrder, !held.isEmpty else { return true }
     var places: [(place: [UInt8], key: [UInt8])] = []
     var place = ByteBuffer()
     for key in held.keys {
@@ -174,7 +189,7 @@ extension QueryRun {
       }
     }
     places.sort { $0.place.lexicographicallyPrecedes($1.place) }
-    if let after = plan.description.after, after.entry == held.prefix {
+    if let after, after.entry == held.prefix {
       let (place, isJoined) = (after.place, !after.joined.isEmpty)
       places.removeAll {
         !place.lexicographicallyPrecedes($0.place) && !(isJoined && place == $0.place)
@@ -184,8 +199,7 @@ extension QueryRun {
     held = HeldEntries()
     for (place, key) in places {
       if try !key.lend({ try fetchWhole(&found, $0, visit) }) {
-        lastEntry = prefix
-        last?.place = Array(place.dropLast(key.count))
+        lastEntry = LastEntry(entry: prefix, place: Array(place.dropLast(key.count)))
         return false
       }
     }
@@ -195,12 +209,13 @@ extension QueryRun {
   /// Visits a record that an entry led to, of which only the rest of the condition is to be tested.
   @inline(__always)
   private func fetchRest(
-    _ found: inout RecordCursor, _ key: RawSpan, _ isCut: Bool, _ visit: Visit
+    _ found: inout RecordCursor, _ key: RawSpan, _ isCut: Bool, _ residual: ConditionProgram?,
+    _ visit: Visit
   ) throws -> Bool {
     if isCut { return try fetchWhole(&found, key, visit) }
     return try found.lend(key) { record in
-      try count(records: 1)
-      return try visitEntry(key, record, visit)
+      try work.count(records: 1)
+      return try visitEntry(key, record, residual, visit)
     } ?? true
   }
 
@@ -209,12 +224,12 @@ extension QueryRun {
   private func fetchWhole(
     _ found: inout RecordCursor, _ key: RawSpan, _ visit: Visit
   ) throws -> Bool {
-    guard let scan = plan.scan, !scan.previews.isEmpty else {
+    guard let scan = access.scan, !scan.previews.isEmpty else {
       return try fetch(&found, key, isTested: false, visit)
     }
     return try found.lend(key) { record in
-      try count(records: 1)
-      if let program = plan.program, try !program.accepts(record, key: key, records) {
+      try work.count(records: 1)
+      if let program = access.program, try !program.accepts(record, key: key, records) {
         return true
       }
       let copies = try IndexEntry.copies(scan.index, record, records.reader)
@@ -223,8 +238,10 @@ extension QueryRun {
   }
 
   @inline(__always)
-  private func visitEntry(_ key: RawSpan, _ record: RawSpan, _ visit: Visit) throws -> Bool {
-    if let residual = plan.residual {
+  private func visitEntry(
+    _ key: RawSpan, _ record: RawSpan, _ residual: ConditionProgram?, _ visit: Visit
+  ) throws -> Bool {
+    if let residual {
       guard try residual.accepts(record, key: key, records) else { return true }
     }
     return try visit(key, record, true)
@@ -246,7 +263,7 @@ extension QueryRun {
   ) throws -> Bool {
     // Cut entries are found by what is there of every entry; others are compared with the bounds. A
     // cursor is at an entry as stored, cut or not.
-    let wide = range.widened.behind(plan.description.after, scan)
+    let wide = range.widened.behind(after, scan)
     if wide.isEmpty { return true }
     let (isWider, isReversed) = (range.widened != range, scan.isReversed)
     var cursor = try Cursor(records.reader.access, records.reader.tables.index)
@@ -262,7 +279,7 @@ extension QueryRun {
           return true
         }
         let (place, isCut) = try IndexEntry.split(entry, value)
-        try count(entries: 1)
+        try work.count(entries: 1)
         if isWider && !isCut && !range.contains(entry) { return true }
         return try body(entry, value, entry.extracting(place), isCut)
       }
@@ -278,7 +295,7 @@ extension QueryRun {
   ) throws {
     let reader = TopReader(number: scan.number, plan: scan.plan, reader: records.reader)
     try reader.forEach(at: scan.place) { key in
-      try count(entries: 1)
+      try work.count(entries: 1)
       return try fetch(&found, key, isTested: false, visit)
     }
   }
@@ -325,6 +342,18 @@ extension ClosedOpenBytes {
       wide.upper = ClosedOpenBytes.successor(Array(upper.prefix(most)))
     }
     return wide
+  }
+
+  /// The part of a range of keys that lies behind a cursor, where keys come in the wanted order.
+  fileprivate func behind(_ cursor: QueryCursor?, isReversed: Bool) -> ClosedOpenBytes {
+    guard let cursor else { return self }
+    // More may be joined to the record at which the page before ended.
+    let (key, next) = (cursor.key, cursor.key + [0])
+    let isAlone = cursor.joined.isEmpty
+    return intersection(
+      isReversed
+        ? ClosedOpenBytes(from: [], upTo: isAlone ? key : next)
+        : ClosedOpenBytes(from: isAlone ? next : key, upTo: nil))
   }
 
   /// The part of the range after the entry at a cursor. Where that is one of the entries that are
