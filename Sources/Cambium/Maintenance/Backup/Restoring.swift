@@ -78,8 +78,9 @@ extension BackupScan {
       if let damage = contents.damage.first { throw refusal(damage) }
       throw DatabaseError.noSuchMoment(reason: "the backup has no tag '\(name)'")
     case .time:
+      let found = chain.time.found
       if let damage = contents.damage.first, found == contents.newest { throw refusal(damage) }
-      if let found, !isBetween { return found }
+      if let found, !chain.time.isBetween { return found }
       throw DatabaseError.noSuchMoment(
         reason: "the backup does not hold that time; it holds transactions \(moments)")
     }
@@ -139,7 +140,7 @@ private final class Restoration {
   /// Takes the content of one step.
   ///
   /// - Returns: True if more is needed.
-  func take(_ step: BackupScan.Step) throws -> Bool {
+  func take(_ step: BackupChain.Step) throws -> Bool {
     if case .baselineFile = step {} else { try closeBaseline() }
     switch step {
     case .baseline(let mark): try take(mark)

@@ -1,19 +1,11 @@
 import FoundationEssentials
 import LMDB
 
-/// Rewrites log, baselines and state without what was at some places, in a directory of its own,
-/// and puts them in place.
+/// Rewrites log, baselines and state without what was at some places.
 struct ErasureRun {
-  private let path: String
-  private let options: Database.Options
+  private let files: DatabaseRewrite
   private let places: ErasedPlaces
   private let progress: ProgressReporter
-  private let claim: ClaimedDirectory
-  /// The log as it is, and the one that is made.
-  private let old: Log
-  private let new: Log
-  private let boot: String
-  private let mount: String
   private var head = LogHead()
   private var result = Erasure()
   /// The blobs that were referred to at the places, and by nothing else so far.
@@ -26,18 +18,11 @@ struct ErasureRun {
     _ path: String, _ places: ErasedPlaces, _ options: Database.Options,
     _ progress: ProgressHandler?
   ) throws {
-    self.path = path
-    self.options = options
+    files = try DatabaseRewrite(path, options)
     self.places = places
     self.progress = ProgressReporter(progress)
-    boot = options.systemStart ?? Platform.bootIdentity()
-    mount = options.mountIdentity ?? Platform.mountIdentity(of: path)
-    claim = try ClaimedDirectory(creating: Database.temporaryPath("\(path)/erase", "-"))
-    try Files.createDirectory("\(claim.path)/log")
-    old = try Log(at: "\(path)/log", options.environment(readOnly: false))
-    new = try Log(at: "\(claim.path)/log", options.environment(readOnly: false))
     result.places = places.paths
-    result.bytesBefore = ErasureRun.bytes(in: path)
+    result.bytesBefore = files.bytesInUse
   }
 
   /// Adds the places that data was moved from or to, until there are no more.
@@ -60,36 +45,30 @@ struct ErasureRun {
 
   /// Makes everything, and drops it.
   mutating func plan() throws -> Erasure {
-    defer { cleanUp() }
+    defer { files.cleanUp() }
     try make([:])
     result.sequence = .zero
-    result.bytesAfter = ErasureRun.bytes(in: claim.path)
+    result.bytesAfter = files.bytesMade
     return result
   }
 
   /// Makes everything, and puts it in the place of what there is.
   mutating func run(_ metadata: [String: String]) throws -> Erasure {
-    defer { cleanUp() }
+    defer { files.cleanUp() }
     try make(metadata)
-    try publish()
-    result.bytesAfter = ErasureRun.bytes(in: path)
+    try files.publish(result.sequence)
+    result.bytesAfter = files.bytesInUse
     return result
-  }
-
-  private func cleanUp() {
-    old.close()
-    new.close()
-    try? Files.removeDirectory(claim.path)
   }
 
   // MARK: Making
 
   private mutating func make(_ metadata: [String: String]) throws {
-    let newest = try old.read { try $0.head() }
-    let baseline = try excised(try old.read { try $0.baseline() })
+    let newest = try files.old.read { try $0.head() }
+    let baseline = try excised(try files.old.read { try $0.baseline() })
     try begin(after: baseline)
     try redactArchive()
-    let state = try state("state", from: baseline)
+    let state = try files.state("state", from: baseline)
     defer { state.environment.close() }
     try redactRecords(into: state, upTo: newest.sequence)
     // Where neither a record nor a baseline had anything, the path is a mistake.
@@ -98,7 +77,7 @@ struct ErasureRun {
     }
     try copyBlobs()
     try record(metadata, state)
-    try copyEntries()
+    try files.copyEntries(head)
     try state.environment.sync()
   }
 
@@ -108,8 +87,8 @@ struct ErasureRun {
     var excised = mark
     excised.edition += 1
     excised.fold = StateMark.foldNumber
-    let state = try state("excision", from: mark, in: path)
-    let fresh = try self.state(Baseline.directory(excised), from: BaselineMark())
+    let state = try files.state("excision", from: mark, in: files.path)
+    let fresh = try files.state(Baseline.directory(excised), from: BaselineMark())
     defer {
       state.environment.close()
       fresh.environment.close()
@@ -134,41 +113,30 @@ struct ErasureRun {
     return excised
   }
 
-  /// A state in the directory that is being made: empty, or what a baseline holds.
-  private func state(
-    _ name: String, from baseline: BaselineMark, in directory: String? = nil
-  ) throws -> State {
-    let place = "\(claim.path)/\(name)"
-    try Files.createDirectory(place)
-    let options = options.environment(readOnly: false)
-    try Baseline.makeState(from: baseline, of: directory ?? claim.path, in: place, options)
-    return try State(at: place, generation: 0, options)
-  }
-
   private mutating func begin(after baseline: BaselineMark) throws {
     head = LogHead(baseline)
-    try new.write(0, head: head) { writer in
-      try writer.setFormat(try old.read { try $0.format() })
+    try files.new.write(0, head: head) { writer in
+      try writer.setFormat(try files.old.read { try $0.format() })
       try writer.begin(after: baseline)
     }
   }
 
   /// Redacts the segments, which continue a baseline of their own.
   private mutating func redactArchive() throws {
-    let (archived, start) = try old.read { (try $0.archived(), try $0.archiveStart()) }
+    let (archived, start) = try files.old.read { (try $0.archived(), try $0.archiveStart()) }
     guard let archived else { return }
     let mark = try excised(start)
-    let state = try state("archive", from: mark)
+    let state = try files.state("archive", from: mark)
     let redaction = try Redaction(places, into: state)
     var last = start.sequence
-    while let segment = try old.read({ try $0.segment(after: last) }) {
+    while let segment = try files.old.read({ try $0.segment(after: last) }) {
       try progress.tell("archive", last.rawValue, archived.upperBound.rawValue)
       var records: [TransactionRecord] = []
       try segment.forEach { records.append($0) }
       var left = Segment(after: last)
       records.reverse()
       while try redaction.run({ records.popLast() }, { left.append($0.stored()) }) {}
-      try new.write(max(left.records.count, Replay.stepBytes), head: head) { writer in
+      try files.new.write(max(left.records.count, Replay.stepBytes), head: head) { writer in
         if mark.sequence > .zero { try writer.setArchiveStart(mark) }
         try writer.putSegment(left)
       }
@@ -181,7 +149,7 @@ struct ErasureRun {
 
   private mutating func redactRecords(into state: State, upTo last: SequenceNumber) throws {
     let redaction = try Redaction(places, into: state)
-    var records = RecordChain(old, after: head.sequence, link: head.link, upTo: last)
+    var records = RecordChain(files.old, after: head.sequence, link: head.link, upTo: last)
     var isMore = head.sequence < last
     while isMore {
       try progress.tell("erase", head.sequence.rawValue, last.rawValue)
@@ -194,7 +162,7 @@ struct ErasureRun {
         redacted.append($0)
       }
       head = next
-      try new.append(redacted, head: head)
+      try files.new.append(redacted, head: head)
     }
     take(redaction)
   }
@@ -215,7 +183,8 @@ struct ErasureRun {
     let now = max(min(WallClock.microseconds(), RecordClock.latest), head.time)
     let record = TransactionRecord(
       sequence: head.sequence.next, clock: head.clock.next(microseconds: now), time: now,
-      origin: try old.read { try $0.format().origin }, metadata: metadata, operations: operations,
+      origin: try files.old.read { try $0.format().origin }, metadata: metadata,
+      operations: operations,
       previous: head.link)
     var replay = try Replay(into: state)
     try replay.step { projector in
@@ -224,27 +193,7 @@ struct ErasureRun {
     }
     head.advance(to: record)
     result.sequence = record.sequence
-    try new.append([record], head: head)
-  }
-
-  /// Copies tags, positions, the policy and all else that is not about the rewritten files.
-  private func copyEntries() throws {
-    let (names, mark) = try old.read { (try $0.entryNames(), try $0.stateMark()) }
-    try new.write(Replay.stepBytes, head: head) { writer in
-      for name in names where !ErasureRun.isMadeAnew(name) {
-        try old.read { log in
-          _ = try log.entry(name) { try writer.setEntry(name, $0.array()) }
-        }
-      }
-      try writer.setStateMark(
-        StateMark(
-          generation: (mark?.generation ?? 0) + 1, isClean: true, boot: boot, mount: mount))
-    }
-  }
-
-  private static func isMadeAnew(_ name: String) -> Bool {
-    ["format", "head", "state", "checkpoint", BaselineMark.name, BaselineMark.archiveName]
-      .contains(name)
+    try files.new.append([record], head: head)
   }
 
   // MARK: Blobs
@@ -253,77 +202,22 @@ struct ErasureRun {
   private mutating func copyBlobs() throws {
     try keepReferredBlobs()
     result.blobs = blobs.count
-    try new.copyBlobs(of: old, without: blobs, head: head)
+    try files.new.copyBlobs(of: files.old, without: blobs, head: head)
   }
 
   /// Strikes out the blobs that what is left refers to.
   private mutating func keepReferredBlobs() throws {
     if blobs.isEmpty { return }
     var blobs = blobs
-    for mark in try new.read({ [try $0.baseline(), try $0.archiveStart()] })
+    for mark in try files.new.read({ [try $0.baseline(), try $0.archiveStart()] })
     where mark.sequence > .zero {
-      let state = try state("references", from: mark)
+      let state = try files.state("references", from: mark)
       try BlobReferences.forEach(in: state) { blobs.remove($0.hash) }
       state.environment.close()
       try Files.removeDirectory(state.environment.path)
     }
-    try new.forEachRecord { try BlobReferences.forEach(in: $0) { blobs.remove($0.hash) } }
+    try files.new.forEachRecord { try BlobReferences.forEach(in: $0) { blobs.remove($0.hash) } }
     self.blobs = blobs
-  }
-
-  // MARK: Publishing
-
-  /// Gives everything its name. The log comes last: with it all the rest counts, and what it does
-  /// not name any more is swept.
-  private func publish() throws {
-    let (generation, marks) = try new.read { log in
-      (try log.stateMark()?.generation ?? 1, [try log.baseline(), try log.archiveStart()])
-    }
-    old.close()
-    new.close()
-    let (file, made) = (LogFile(of: path), LogFile(of: claim.path))
-    if let finding = try made.walkPages().findings.first {
-      throw DatabaseError.corrupt(reason: "the new log is damaged: \(finding)")
-    }
-    try file.checkUnused()
-    for mark in Set(marks.filter { $0.sequence > .zero }.map(Baseline.directory)) {
-      try move(mark, to: mark)
-    }
-    try move("state", to: State.directory(generation))
-    try Files.sync(path)
-    try file.replace(with: made)
-    do {
-      try Files.sync("\(path)/log")
-      try sweep(keeping: Set(marks.map(Baseline.directory) + [State.directory(generation)]))
-      try Files.sync(path)
-    } catch {
-      // It may be done, and what is left is removed when the database is opened, since its names
-      // are not in the log any more.
-      throw DatabaseError.outcomeUnknown(result.sequence)
-    }
-  }
-
-  /// Moves a directory that was made to its place; what a crash has left there goes.
-  private func move(_ name: String, to target: String) throws {
-    let target = "\(path)/\(target)"
-    if Files.exists(target) { try Files.removeDirectory(target) }
-    try Files.sync("\(claim.path)/\(name)/data.mdb")
-    try Files.sync("\(claim.path)/\(name)")
-    try Files.rename("\(claim.path)/\(name)", to: target)
-  }
-
-  private func sweep(keeping kept: Set<String>) throws {
-    for name in Files.names(in: path, startingWith: "")
-    where UnusedDirectories.isNamedByLog(name) && !kept.contains(name) {
-      try Files.removeDirectory("\(path)/\(name)")
-    }
-  }
-
-  /// The sizes of the data files in a directory's directories.
-  private static func bytes(in path: String) -> UInt64 {
-    Files.names(in: path, startingWith: "").reduce(0) {
-      $0 + Files.size(of: "\(path)/\($1)/data.mdb")
-    }
   }
 }
 
