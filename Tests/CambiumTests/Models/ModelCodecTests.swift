@@ -26,8 +26,8 @@ struct ModelCodecTests {
     var record = ValueMap()
     for property in M.schema.core.properties {
       let value = property.value(in: model)
-      if property.absence == value { continue }
-      if !value._isAbsent || property.storesNull { record[property.name] = value }
+      if property.defaults.absence == value { continue }
+      if !value._isAbsent || property.defaults.storesNull { record[property.name] = value }
     }
     return record
   }
@@ -231,7 +231,7 @@ struct ModelLayoutTests {
     for (name, keyPath) in places {
       #expect(at(name) == MemoryLayout<Everything>.offset(of: keyPath), "\(name)")
     }
-    #expect(core.idOffset == MemoryLayout<Everything>.offset(of: \.id))
+    #expect(core.layout.idOffset == MemoryLayout<Everything>.offset(of: \.id))
     for core in [Airline.schema.core, Airport.schema.core, Flight.schema.core] {
       #expect(core.problem == nil)
     }

@@ -52,19 +52,10 @@ final class Binding: Sendable {
   /// The values that are read where there are none, by property.
   let fills: [Fill]
   let former: [Former]
-  /// The bindings of a union's cases, and the stored forms of their names.
-  let cases: [Binding]
-  let caseNames: [[UInt8]]
-  /// The name of the property that says which case a record is.
-  let discriminator: NameID
+  let union: BoundUnion
   /// The names of older records; nil where no property is computed of them.
   let catalog: Catalog?
-  /// Before this transaction records had a form that the model does not know.
-  let oldest: SequenceNumber
-  /// At moments before this transaction some default was another one.
-  let lastDefaults: UInt64
-  /// The reason why records cannot be read by it; nil if they can.
-  let refusal: DatabaseError?
+  let readable: ReadableMoments
   /// True if the declaration is known to have all that the model says, and the catalog every name.
   let isClaimed = Atomic(false)
   /// True if records always need the large form: for many properties, or large name ids.
@@ -83,26 +74,17 @@ final class Binding: Sendable {
     let declared = plan?.definition(asOf: moment)
     try core.checkUse(plan?.definition)
     self.core = core
-    refusal = core.refusal(of: plan?.definition)
-    oldest = core.oldestMoment(plan?.definition)
-    lastDefaults = plan?.formerDefaults.last?.until.rawValue ?? 0
-    let isComputing = core.properties.contains { $0.computed != nil }
+    readable = ReadableMoments(core, plan)
+    let isComputing = core.properties.contains { $0.older.computed != nil }
     catalog = isComputing ? known.withoutSlots : nil
     names = core.properties.map { known.id(of: $0.name) ?? Binding.unknown }
-    cases = try core.cases.map { try Binding($0(), known, asOf: moment) }
-    caseNames = try cases.map { try Value.string($0.core.caseName ?? "").stored() }
-    discriminator = core.discriminator.flatMap { known.id(of: $0) } ?? Binding.unknown
+    union = try BoundUnion(core.sharing, known, asOf: moment)
     isLarge = core.properties.count > 255 || names.contains { $0 > 0xFFFF }
-    elided = try core.properties.map { info in
-      guard !info.isShared, let property = declared?[info.name] else {
-        return try info.absence?.stored()
-      }
-      return property.omitsAbsence ? try property.absence?.stored() : nil
-    }
+    elided = try core.properties.map { try $0.defaults.elided(declared?[$0.name]) }
     fills = try core.properties.map { try Fill($0, declared?[$0.name]) }
     var formers: [Former] = []
     for (property, info) in core.properties.enumerated() {
-      for (index, name) in info.formerNames.enumerated() {
+      for (index, name) in info.older.names.enumerated() {
         // Under its own name is its own former type, which its own step must not read.
         guard let id = known.id(of: name.name) else { continue }
         formers.append(Former(name: id, property: property, index: index))
@@ -119,14 +101,57 @@ final class Binding: Sendable {
 
   private static func flags(_ info: PropertyInfo, _ fill: Fill, _ elided: [UInt8]?) -> UInt8 {
     var flags: UInt8 = 0
-    let isRequired = info.isRequiredToRead || info.isComputed && !info.isNullable
-    if isRequired && info.computed == nil && !fill.hasDefault { flags |= Step.required }
+    let isRequired = info.rules.isRequiredToRead || info.defaults.isComputed && !info.isNullable
+    if isRequired && info.older.computed == nil && !fill.hasDefault { flags |= Step.required }
     if fill.ofAbsence != nil || fill.ofNull != nil { flags |= Step.filled }
     if elided != nil { flags |= Step.elided }
-    if info.storesNull || fill.hasDefault { flags |= Step.storesNull }
+    if info.defaults.storesNull || fill.hasDefault { flags |= Step.storesNull }
     if info.shape.isReference { flags |= Step.reference }
     return flags
   }
+}
+
+/// The cases of a union, bound to the same database; none for other models.
+struct BoundUnion: Sendable {
+  let cases: [Binding]
+  /// The stored forms of the cases' names.
+  let names: [[UInt8]]
+  /// The name of the property that says which case a record is.
+  let discriminator: NameID
+
+  init(_ sharing: SharedCollection, _ known: Catalog, asOf moment: UInt64?) throws {
+    cases = try sharing.cases.map { try Binding($0(), known, asOf: moment) }
+    names = try cases.map { try Value.string($0.core.sharing.caseName ?? "").stored() }
+    discriminator = sharing.discriminator.flatMap { known.id(of: $0) } ?? Binding.unknown
+  }
+}
+
+/// The moments whose records a binding can read.
+struct ReadableMoments: Sendable {
+  /// Before this transaction records had a form that the model does not know.
+  private let oldest: SequenceNumber
+  /// At moments before this transaction some default was another one.
+  private let lastDefaults: UInt64
+  /// The reason why records cannot be read at all; nil if they can.
+  private let refusal: DatabaseError?
+
+  init(_ core: SchemaCore, _ plan: CollectionPlan?) {
+    refusal = core.refusal(of: plan?.definition)
+    oldest = core.oldestMoment(plan?.definition)
+    lastDefaults = plan?.formerDefaults.last?.until.rawValue ?? 0
+  }
+
+  /// Throws at a moment whose records the model cannot read.
+  ///
+  /// - Throws: ``DatabaseError/misuse(reason:)`` where the model is not declared as it is now;
+  ///   ``DatabaseError/noSuchMoment(reason:)`` before a migration.
+  func check(_ core: SchemaCore, _ sequence: SequenceNumber) throws {
+    if let refusal { throw refusal }
+    if sequence < oldest { throw core.isTooOld(sequence, oldest) }
+  }
+
+  /// True if defaults were as they are at a moment of the past.
+  func haveDefaults(asOf moment: UInt64) -> Bool { moment >= lastDefaults }
 }
 
 /// The value of a property where a record has none, as far as the declaration says something else
@@ -140,12 +165,12 @@ struct Fill: Sendable {
   private(set) var hasDefault = false
 
   init(_ info: PropertyInfo, _ declared: PropertyDefinition?) throws {
-    guard !info.isShared, let declared else { return }
+    guard !info.defaults.isShared, let declared else { return }
     hasDefault = declared.hasDefault
-    let own = try info.initial?.stored()
+    let own = try info.defaults.initial?.stored()
     if own == nil, declared.absence == .null { return }
     switch try declared.absence?.stored() {
-    case let absence? where !info.isComputed && absence == own:
+    case let absence? where !info.defaults.isComputed && absence == own:
       if declared.isNullable == false, info.isNullable { ofNull = absence }
     case let absence?:
       ofAbsence = absence
@@ -163,7 +188,7 @@ extension Binding {
   /// The property that has a name in the database.
   func property(named name: NameID) -> String? {
     if let index = names.firstIndex(of: name) { return core.properties[index].name }
-    for binding in cases {
+    for binding in union.cases {
       if let found = binding.property(named: name) { return found }
     }
     return nil
@@ -202,9 +227,8 @@ extension Snapshot {
     // A transaction that may write declares the models that it uses.
     if let transaction, transaction.openRuns == 0 { return try transaction.binding(core) }
     let binding = try slots.object(ObjectIdentifier(core)) ?? names.binding(core)
-    if let refusal = binding.refusal { throw refusal }
-    if sequence < binding.oldest { throw core.isTooOld(sequence, binding.oldest) }
-    if let moment, moment < binding.lastDefaults {
+    try binding.readable.check(core, sequence)
+    if let moment, !binding.readable.haveDefaults(asOf: moment) {
       return try Binding(core, try names, asOf: moment)
     }
     return binding

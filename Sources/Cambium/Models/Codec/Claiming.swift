@@ -4,7 +4,7 @@
 
 extension SchemaCore {
   /// The schema that declares the collection.
-  var declaring: SchemaCore { owner?() ?? self }
+  var declaring: SchemaCore { sharing.owner?() ?? self }
 
   /// The reason why records of a declaration cannot be read as the model; nil if they can.
   func refusal(of declared: CollectionDefinition?) -> DatabaseError? {

@@ -55,10 +55,10 @@ extension Binding {
   func decode(
     _ record: RawSpan, key: RawSpan, into base: UnsafeMutableRawPointer
   ) throws {
-    if let union = core.union { return try unsafe union.decode(record, key, base, self) }
+    if let union = core.sharing.codec { return try unsafe union.decode(record, key, base, self) }
     var property = -1
     do {
-      try unsafe decodeKey(key, into: base + core.idOffset)
+      try unsafe decodeKey(key, into: base + core.layout.idOffset)
       var stored = try StoredProperties(record)
       for step in steps {
         property = Int(step.property)
@@ -81,7 +81,7 @@ extension Binding {
   private func decodeKey(_ key: RawSpan, into place: UnsafeMutableRawPointer) throws {
     guard key.byteCount > 1 else { throw DatabaseError.corrupt(reason: "a stored key is empty") }
     let tag = try key.load(UInt8.self, at: 0)
-    switch (core.idForm, tag) {
+    switch (core.layout.idForm, tag) {
     case (.uuid, KeyTag.uuid):
       let id = try key.loadUUID(at: 1)
       unsafe place.assumingMemoryBound(to: UUID.self).pointee = id
@@ -213,12 +213,12 @@ extension Binding {
       if let (former, value) = try former(of: index, in: record) {
         let bytes = record.extracting(value)
         if try bytes.load(UInt8.self, at: 0) == ValueTag.null { continue }
-        if let read = unsafe info.formerNames[former.index].read {
+        if let read = unsafe info.older.names[former.index].read {
           try unsafe read(place, bytes)
         } else {
           try unsafe info.shape.read(place, bytes, 0)
         }
-      } else if let computed = info.computed, let catalog, try !isStored(index, in: record) {
+      } else if let computed = info.older.computed, let catalog, try !isStored(index, in: record) {
         let path = core.path.appending(try Key(key))
         let old = DynamicRecord(path, try ValueMap(stored: record, catalog))
         try unsafe computed.make(place, old)

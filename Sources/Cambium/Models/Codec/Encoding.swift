@@ -29,7 +29,9 @@ struct ModelEncoder: ~Copyable {
   /// - Throws: ``DatabaseError/badValue(_:reason:)``, or what a type of the app's throws.
   /// - Complexity: O(properties), and one allocation.
   mutating func encode(_ base: UnsafeRawPointer, _ binding: Binding) throws -> [UInt8] {
-    if let union = binding.core.union { return try unsafe union.encode(base, &self, binding) }
+    if let union = binding.core.sharing.codec {
+      return try unsafe union.encode(base, &self, binding)
+    }
     if binding.isLarge { return try unsafe encodeLarge(base, binding) }
     values.clear()
     table.clear()
@@ -66,7 +68,7 @@ struct ModelEncoder: ~Copyable {
     var updates: [Operation.PropertyUpdate] = []
     try unsafe withUnsafePointer(to: old) { old in
       try unsafe withUnsafePointer(to: new) { new in
-        if binding.core.union != nil {
+        if binding.core.sharing.codec != nil {
           updates = try unsafe differenceOfRecords(old, new, binding)
           return
         }
@@ -295,7 +297,7 @@ extension Binding {
 extension SchemaCore {
   /// The properties in which two models differ, all where there is only one.
   func differences<M: Model>(_ old: M?, _ new: M?) -> [PropertyInfo] {
-    if let union { return union.differences(old, new) }
+    if let union = sharing.codec { return union.differences(old, new) }
     guard let old, let new else { return old == nil && new == nil ? [] : properties }
     return unsafe withUnsafePointer(to: old) { old in
       unsafe withUnsafePointer(to: new) { new in
@@ -318,9 +320,9 @@ extension SchemaCore {
       for index in guarded {
         let info = properties[index]
         let place = unsafe UnsafeMutableRawPointer(pointer) + info.offset
-        if let message = unsafe info.check?.run(place) {
+        if let message = unsafe info.rules.check?.run(place) {
           problems.append(ValidationError(property: info.name, message))
-        } else if info.isRequiredToWrite, unsafe info.shape.isAbsent(place) {
+        } else if info.rules.isRequiredToWrite, unsafe info.shape.isAbsent(place) {
           problems.append(ValidationError(property: info.name, "is required"))
         }
       }

@@ -42,7 +42,7 @@ extension Binding {
   /// True if a record is of the model's case, or the model is not one of several in its collection.
   @inline(__always)
   func takes(_ header: NodeHeader, _ version: RawSpan) throws -> Bool {
-    core.caseName == nil ? true : try isOfCase(header, version)
+    core.sharing.caseName == nil ? true : try isOfCase(header, version)
   }
 
   private func isOfCase(_ header: NodeHeader, _ version: RawSpan) throws -> Bool {
@@ -52,8 +52,8 @@ extension Binding {
 
   /// As ``takes(_:_:)``, of a stored record.
   func takes(_ record: RawSpan) throws -> Bool {
-    guard let caseName = core.caseName else { return true }
-    guard let range = try RecordTable(record).find(record, discriminator) else { return true }
+    guard let caseName = core.sharing.caseName else { return true }
+    guard let range = try RecordTable(record).find(record, union.discriminator) else { return true }
     return try Value.string(caseName).stored().lend { $0.equals(record.extracting(range)) }
   }
 }

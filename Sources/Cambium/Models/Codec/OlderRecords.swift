@@ -33,7 +33,7 @@ extension SchemaCore {
         if value == .null && !info.shape.form.isOptional { return }
         return try value.stored().lend { try unsafe info.shape.read(place, $0, 0) }
       }
-      for former in info.formerNames where former.name != info.name {
+      for former in info.older.names where former.name != info.name {
         guard let value = old.values[former.name] else { continue }
         if value == .null { return }
         return try value.stored().lend { stored in
@@ -41,7 +41,7 @@ extension SchemaCore {
           try unsafe info.shape.read(place, stored, 0)
         }
       }
-      if let computed = info.computed { return try unsafe computed.make(place, old) }
+      if let computed = info.older.computed { return try unsafe computed.make(place, old) }
       // An absent value means the declared default, which the template need not have.
       guard let value = old[info.name], value != .null || info.shape.form.isOptional else { return }
       try value.stored().lend { try unsafe info.shape.read(place, $0, 0) }
@@ -58,14 +58,15 @@ extension SchemaCore {
   func write<M: Model>(_ model: M, into record: inout DynamicRecord, whole: Set<String> = []) {
     for name in evolution.removed { record[name] = nil }
     for info in properties {
-      for former in info.formerNames { record[former.name] = nil }
+      for former in info.older.names { record[former.name] = nil }
     }
     for info in properties {
       let value: Value? =
         info.isAbsent(in: model)
-        ? info.storesNull || info.absence != nil || whole.contains(info.name) ? .some(.null) : nil
+        ? info.defaults.storesNull || info.defaults.absence != nil || whole.contains(info.name)
+          ? .some(.null) : nil
         : info.value(in: model)
-      let isOmitted = value == info.absence && !whole.contains(info.name)
+      let isOmitted = value == info.defaults.absence && !whole.contains(info.name)
       record[info.name] = isOmitted ? nil : value
     }
   }

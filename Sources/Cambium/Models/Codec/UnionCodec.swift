@@ -13,12 +13,12 @@
     }
     unsafe decode = { record, key, base, binding in
       let index = try binding.caseIndex(record, key)
-      let model = try M.cases.all[index].codec.decode(record, key, binding.cases[index])
+      let model = try M.cases.all[index].codec.decode(record, key, binding.union.cases[index])
       unsafe base.assumingMemoryBound(to: M.self).pointee = model
     }
     unsafe encode = { base, encoder, binding in
       let model = unsafe base.assumingMemoryBound(to: M.self).pointee
-      for (known, binding) in zip(M.cases.all, binding.cases) {
+      for (known, binding) in zip(M.cases.all, binding.union.cases) {
         if let bytes = try known.codec.encode(model, &encoder, binding) { return bytes }
       }
       throw ValueMismatch(reason: "\(model) is none of the cases that \(M.self) lists")
@@ -52,18 +52,18 @@ extension Binding {
   /// The index of a record's case.
   fileprivate func caseIndex(_ record: RawSpan, _ key: RawSpan) throws -> Int {
     var found = "none"
-    if discriminator != Binding.unknown,
-      let range = try RecordTable(record).find(record, discriminator)
+    if union.discriminator != Binding.unknown,
+      let range = try RecordTable(record).find(record, union.discriminator)
     {
       let stored = record.extracting(range)
-      if let index = caseNames.firstIndex(where: { $0.lend { $0.equals(stored) } }) {
+      if let index = union.names.firstIndex(where: { $0.lend { $0.equals(stored) } }) {
         return index
       }
       found = try Value(stored).text
     }
     let path = try core.path.appending(Key(key))
     throw PropertyError(
-      path: path, property: core.discriminator ?? "",
+      path: path, property: core.sharing.discriminator ?? "",
       reason: "it says \(found), which is no case of \(core.typeName)")
   }
 }

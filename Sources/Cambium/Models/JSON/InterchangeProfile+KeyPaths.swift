@@ -68,7 +68,7 @@ extension Operand {
     var name = path.problem == nil ? path.property ?? "id" : ""
     if path.problem != nil, let offset {
       let size = max(MemoryLayout<V>.size, 1)
-      let inside = core.properties(in: offset..<(offset + size)).map {
+      let inside = core.layout.properties(in: offset..<(offset + size)).map {
         core.properties[$0].name.split(separator: ".")
       }
       name = InterchangeProfile.commonStart(of: inside).joined(separator: ".")

@@ -45,7 +45,7 @@ extension ModelUnion {
   /// - Throws: As ``Model/merge(dictionary:_:)``.
   func merged(with record: ValueMap, _ profile: InterchangeProfile) throws -> Self {
     let cases = Self.cases.all
-    let property = Self.schema.core.discriminator ?? ""
+    let property = Self.schema.core.sharing.discriminator ?? ""
     let name = record[profile.keyCase.written(property)]
     let known = cases.first { known in
       if let name { name == .string(known.name) } else { known.key(self) != nil }

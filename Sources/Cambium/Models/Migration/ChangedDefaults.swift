@@ -51,7 +51,7 @@ struct ChangedDefaults {
     _ core: SchemaCore, _ wanted: CollectionDefinition, _ present: CollectionDefinition?,
     _ snapshot: Snapshot, skipped: Set<String>
   ) throws {
-    let candidates = core.properties.filter { !$0.isShared && !skipped.contains($0.name) }
+    let candidates = core.properties.filter { !$0.defaults.isShared && !skipped.contains($0.name) }
       .compactMap { info -> Change? in
         // Half-way through, what is computed is declared already.
         let isUnfinished =
@@ -78,7 +78,7 @@ struct ChangedDefaults {
     _ isUnfinished: Bool
   ) -> Change? {
     let before = old.flatMap { $0.absence ?? ($0.isNullable == true ? .null : nil) }
-    if info.isComputed {
+    if info.defaults.isComputed {
       if let before, before != .null {
         return Change(
           property: info.name, value: before, includesNull: old?.isNullable == false,

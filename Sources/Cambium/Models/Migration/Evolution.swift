@@ -46,7 +46,8 @@ struct Evolution: Sendable {
     if let name = removed.first(where: { name in properties.contains { $0.name == name } }) {
       return "'\(name)' is said to be removed, and is a property"
     }
-    if let info = properties.first(where: { $0.computed != nil && $0.absence != nil }) {
+    if let info = properties.first(where: { $0.older.computed != nil && $0.defaults.absence != nil }
+    ) {
       return "absence of '\(info.name)' cannot stand both for its default and for an older form"
     }
     return nil
@@ -78,7 +79,7 @@ extension SchemaCore {
       steps.contains(Evolution.settling($0.name)) || evolution.changes($0, in: steps)
         || $0.lazyStep.map { steps.contains($0) } ?? false
     }
-    return Set(removed + changed.flatMap { [$0.name] + $0.formerNames.map(\.name) })
+    return Set(removed + changed.flatMap { [$0.name] + $0.older.names.map(\.name) })
   }
 
   /// The steps that a declaration does not have behind it. Without one, nothing is known.

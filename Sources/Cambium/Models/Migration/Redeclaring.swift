@@ -76,7 +76,7 @@ struct Redeclaring: Refinable {
   private func isVain(_ step: String) -> Bool {
     for (index, name) in core.evolution.lazy where name == step {
       let info = core.properties[index]
-      return info.computed == nil && !info.formerNames.contains { isKnown($0.name) }
+      return info.older.computed == nil && !info.older.names.contains { isKnown($0.name) }
     }
     return core.evolution.removed.contains { Evolution.removal(of: $0) == step && !isKnown($0) }
   }
@@ -158,8 +158,8 @@ struct Redeclaring: Refinable {
 
   /// Gives a default to what is required and new: the records of before have no value.
   private func settleRequired(_ merged: inout CollectionDefinition) {
-    for info in core.properties where !info.isShared && info.absence == nil {
-      guard let value = info.constant,
+    for info in core.properties where !info.defaults.isShared && info.defaults.absence == nil {
+      guard let value = info.defaults.constant,
         let index = merged.properties.firstIndex(where: { $0.name == info.name }),
         merged.properties[index].isRequired
       else { continue }
@@ -190,7 +190,7 @@ struct Redeclaring: Refinable {
       let info = core.storedProperties.first { $0.name == own.name }
       if let info, core.evolution.changes(info, in: pending) { continue }
       if let info, let step = info.lazyStep, !info.formerTypes.isEmpty {
-        if pending.contains(step) || core.discriminator != nil { continue }
+        if pending.contains(step) || core.sharing.discriminator != nil { continue }
         throw refuse(
           """
           the property \(own.name) is declared as \(old.type) again after '\(step)' was done; use \

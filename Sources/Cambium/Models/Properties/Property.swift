@@ -35,11 +35,15 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Refinable, Senda
   /// A record without a value is neither written nor read. A reference without a key is none. Where
   /// the property is new in a collection that has records, these have its initial value.
   public func required() -> Property {
-    declaring { info, _ in (info.isRequiredToRead, info.isRequiredToWrite) = (true, true) }
+    declaring { info, _ in
+      (info.rules.isRequiredToRead, info.rules.isRequiredToWrite) = (true, true)
+    }
   }
 
   /// A record without a value is not written; one that is there already can be read.
-  public func writeRequired() -> Property { declaring { info, _ in info.isRequiredToWrite = true } }
+  public func writeRequired() -> Property {
+    declaring { info, _ in info.rules.isRequiredToWrite = true }
+  }
 
   /// The initial value is not stored: absence stands for it, as it does for what was written before
   /// the property was known. Changing the initial value later is a migration:
@@ -48,7 +52,7 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Refinable, Senda
   /// A value that was changed in place and has come back to it, as a counter that goes up and down
   /// again, is stored: such a change is logged alone, so that it can be undone alone.
   public func defaultOnEmpty() -> Property {
-    declaring { info, template in info.absence = info.value(in: template) }
+    declaring { info, template in info.defaults.absence = info.value(in: template) }
   }
 
   /// A model for which a condition holds is not written without a value.
@@ -103,9 +107,9 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Refinable, Senda
   /// first of the list into its place.
   public func oneOf(_ values: [V], else treatment: Domain.Treatment = .reject) -> Property {
     declaring { info, _ in
-      info.domain = Domain(.list(values.map(\.storedValue)), treatment)
+      info.rules.domain = Domain(.list(values.map(\.storedValue)), treatment)
       if treatment != .reject { return }
-      info.check = PropertyCheck { (value: inout V) in
+      info.rules.check = PropertyCheck { (value: inout V) in
         value._isAbsent || values.contains(value)
           ? nil : "must be one of \(values.map { "\($0)" }.joined(separator: ", "))"
       }
@@ -116,7 +120,7 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Refinable, Senda
 
   /// Stored under another name before.
   public func was(_ name: String) -> Property {
-    declaring { info, _ in info.formerNames.append(FormerName(name)) }
+    declaring { info, _ in info.older.names.append(FormerName(name)) }
   }
 
   /// Stored under another name, or the same, as another type before.
@@ -129,7 +133,7 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Refinable, Senda
   public func was<Old: PropertyValue>(
     _ name: String, as type: Old.Type, _ convert: @escaping @Sendable (Old) throws -> V
   ) -> Property {
-    declaring { info, _ in info.formerNames.append(FormerName(name, convert)) }
+    declaring { info, _ in info.older.names.append(FormerName(name, convert)) }
   }
 
   /// Made of other properties before: computed where a record has no value under its own name.
@@ -142,7 +146,7 @@ public struct Property<M: Model, V: PropertyValue>: SchemaPart, Refinable, Senda
   ///   reading the record.
   /// - Returns: The property with the rule.
   public func was(_ make: @escaping @Sendable (DynamicRecord) throws -> V) -> Property {
-    declaring { info, _ in info.computed = ComputedProperty(make) }
+    declaring { info, _ in info.older.computed = ComputedProperty(make) }
   }
 
   // MARK: The line
@@ -205,8 +209,8 @@ extension Property where V.Base: Comparable {
     _ least: V.Base?, _ greatest: V.Base?, _ treatment: Domain.Treatment, cleared: V? = nil
   ) -> Property {
     declaring { info, _ in
-      info.domain = Domain(.range(least?.storedValue, greatest?.storedValue), treatment)
-      info.check = PropertyCheck { (value: inout V) in
+      info.rules.domain = Domain(.range(least?.storedValue, greatest?.storedValue), treatment)
+      info.rules.check = PropertyCheck { (value: inout V) in
         guard let base = value as? V.Base else { return nil }
         // A value without an order, such as NaN, is outside.
         var nearest: V.Base?
@@ -292,13 +296,13 @@ extension Property where V.Base: ReferringProperty {
   /// takes the reference away, or the element, or the entry. The record that it refers to must be
   /// there when this one is written, unless ``mustExist(_:)`` says otherwise.
   public func onDelete(_ rule: DeleteRule) -> Property {
-    declaring { info, _ in info.deleteRule = rule }
+    declaring { info, _ in info.rules.deleteRule = rule }
   }
 
   /// True if the record that it refers to must be there when this one is written: so with a delete
   /// rule, and not without one, unless this says otherwise.
   public func mustExist(_ mustExist: Bool = true) -> Property {
-    declaring { info, _ in info.mustExist = mustExist }
+    declaring { info, _ in info.rules.mustExist = mustExist }
   }
 }
 

@@ -152,10 +152,12 @@ extension SchemaCore {
           what is stored, or use filter(_:)
           """)
     }
-    if let index = index(at: offset), nested.map({ $0 == properties[index].shape.typeID }) ?? true {
+    if let index = layout.index(at: offset),
+      nested.map({ $0 == properties[index].shape.typeID }) ?? true
+    {
       return PropertyPath(hops: hops, properties[index].name)
     }
-    if offset == idOffset { return PropertyPath(hops: hops, nil) }
+    if offset == layout.idOffset { return PropertyPath(hops: hops, nil) }
     let advice =
       nested == nil
       ? "is not a property of its own in the records"

@@ -5,7 +5,7 @@ extension Many {
   var condition: Condition {
     if case .null = key { return Condition(.any([])) }
     let (core, path) = (Other.schema.core, path)
-    let isPlural = offset.flatMap { core.index(at: $0) }
+    let isPlural = offset.flatMap { core.layout.index(at: $0) }
       .map { core.properties[$0].shape.propertyType().isPlural }
     return isPlural ?? false
       ? Condition(.contains(path, key)) : Condition(.compare(path, .equal, key))

@@ -44,10 +44,11 @@ extension ModelReader where Self: ~Copyable {
     let core = M.schema.core
     try core.check()
     let offset = MemoryLayout<M>.offset(of: property)
-    guard V.self is any Nested.Type == false, let index = offset.flatMap({ core.index(at: $0) })
+    guard V.self is any Nested.Type == false,
+      let index = offset.flatMap({ core.layout.index(at: $0) })
     else { return try find(id).map { $0[keyPath: property] } }
     guard id.isAssigned else { return nil }
-    if core.caseName != nil, try !exists(id) { return nil }
+    if core.sharing.caseName != nil, try !exists(id) { return nil }
     return try readingSnapshot().value(of: id, index, property)
   }
 
@@ -61,7 +62,7 @@ extension ModelReader where Self: ~Copyable {
     let snapshot = try readingSnapshot()
     let node = Node(snapshot, base: core.path, key: try core.treeKey(of: id), version: nil)
     let binding = try snapshot.binding(core)
-    if core.caseName == nil { return try node.lookUp { _, _ in true } ?? false }
+    if core.sharing.caseName == nil { return try node.lookUp { _, _ in true } ?? false }
     return try node.lookUp { try binding.takes($0, $1) } ?? false
   }
 
@@ -77,7 +78,7 @@ extension ModelReader where Self: ~Copyable {
   public func count<M: Model>(_ type: M.Type) throws -> Int {
     let core = M.schema.core
     try core.check()
-    if core.caseName != nil { return try readingSnapshot().query(type).count() }
+    if core.sharing.caseName != nil { return try readingSnapshot().query(type).count() }
     let snapshot = try readingSnapshot()
     _ = try snapshot.binding(core)
     return try snapshot[core.path].childCount

@@ -25,7 +25,7 @@ public struct Models<M: Model>: Walk, Refinable {
   /// Ends after so many models; less than zero counts as none.
   public func limit(_ count: Int) -> Models {
     changed {
-      if M.schema.core.caseName == nil {
+      if M.schema.core.sharing.caseName == nil {
         $0.children = children.limit(count)
       } else {
         $0.left = min(left, max(count, 0))
@@ -68,7 +68,7 @@ public struct ModelCursor<M: Model>: ~Copyable, WalkCursor {
   /// - Throws: ``PropertyError``, ``DatabaseError/corrupt(reason:)``.
   public mutating func next() throws -> M? {
     let binding = binding
-    if binding.core.caseName != nil { return try nextOfCase(binding) }
+    if binding.core.sharing.caseName != nil { return try nextOfCase(binding) }
     return try children.nextVersion { key, header, version in
       try M.schema.decode(header, version, key: key, binding)
     }

@@ -7,8 +7,8 @@ extension SchemaCore {
   /// none.
   var guardian: RecordGuard? {
     let core = declaring
-    if core.cases.isEmpty { return core.ownGuardian }
-    let all = core.cases.compactMap { $0().ownGuardian }
+    if core.sharing.cases.isEmpty { return core.ownGuardian }
+    let all = core.sharing.cases.compactMap { $0().ownGuardian }
     guard !all.isEmpty, let own = core.ownGuardian else { return nil }
     return RecordGuard(
       owner: own.owner, isAskedOfDeletions: all.contains(where: \.isAskedOfDeletions), ask: own.ask)
@@ -18,7 +18,9 @@ extension SchemaCore {
 extension RunningTransaction {
   /// Lets a model's code be asked about its records from now on.
   func know(_ core: SchemaCore) {
-    guard core.ownGuardian != nil || core.owner != nil, let guardian = core.guardian else { return }
+    guard core.ownGuardian != nil || core.sharing.owner != nil, let guardian = core.guardian else {
+      return
+    }
     hooks.guards.add(guardian, of: core.path)
     directory.guards.withLock { $0.add(guardian, of: core.path) }
   }

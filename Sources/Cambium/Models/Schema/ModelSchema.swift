@@ -94,11 +94,12 @@ public final class ModelSchema<M: Model>: Sendable {
     draft.evolution = Evolution(
       steps: steps.map(\.info), removed: items.flatMap(\.removed), draft.properties)
     draft.problem = draft.problem ?? draft.evolution.problem(draft.properties)
-    if draft.discriminator != nil { draft.refuseEvolution() }
+    if draft.sharing.discriminator != nil { draft.refuseEvolution() }
     draft.guardian = ModelSchema.guardian(items, hooks, isUnion: problemsOfCase != nil)
     let parts = items.compactMap(\.define)
     core = SchemaCore(draft) {
-      [properties = draft.properties, keyType = draft.keyType, cases = draft.cases, rules] in
+      [properties = draft.properties, keyType = draft.keyType, cases = draft.sharing.cases, rules]
+      in
       var definition = CollectionDefinition()
       definition.model = "\(M.self)"
       definition.version = version
@@ -123,19 +124,23 @@ public final class ModelSchema<M: Model>: Sendable {
   /// Derives what follows from the template.
   private static func settle(_ draft: inout SchemaDraft, _ template: M) {
     // A case's default would count for the records of other cases as well.
-    let initial = draft.properties.isEmpty || draft.caseName != nil ? nil : InitialValues(template)
+    let initial =
+      draft.properties.isEmpty || draft.sharing.caseName != nil ? nil : InitialValues(template)
     for index in draft.properties.indices {
       let found = draft.properties[index]
       if let initial {
-        draft.properties[index].isShared = false
-        draft.properties[index].initial = initial.value(of: found)
-        draft.properties[index].isComputed = initial.isComputed(found)
-        if draft.properties[index].isComputed { draft.properties[index].absence = nil }
+        draft.properties[index].defaults.isShared = false
+        draft.properties[index].defaults.initial = initial.value(of: found)
+        draft.properties[index].defaults.isComputed = initial.isComputed(found)
+        if draft.properties[index].defaults.isComputed {
+          draft.properties[index].defaults.absence = nil
+        }
       }
       let info = draft.properties[index]
       // A property that is computed where it is absent has to be there as null.
-      draft.properties[index].storesNull =
-        info.absence == nil && (!found.isAbsent(in: template) || info.computed != nil)
+      draft.properties[index].defaults.storesNull =
+        info.defaults.absence == nil
+        && (!found.isAbsent(in: template) || info.older.computed != nil)
       draft.properties[index].shape = info.shape.converting(info.formerTypes)
       if draft.properties.contains(where: { $0.name == info.name && $0.offset != info.offset }) {
         draft.problem = draft.problem ?? "\(M.self) has two properties named \(info.name)"
@@ -153,7 +158,8 @@ public final class ModelSchema<M: Model>: Sendable {
   ///
   /// Nil for what is not stored as a property of its own, as the id and nested values are not.
   public subscript<V>(property: KeyPath<M, V>) -> PropertyDefinition? {
-    guard let offset = MemoryLayout<M>.offset(of: property), let index = core.index(at: offset),
+    guard let offset = MemoryLayout<M>.offset(of: property),
+      let index = core.layout.index(at: offset),
       core.properties[index].shape.typeID == ObjectIdentifier(V.self)
     else { return nil }
     return core.properties[index].definition
@@ -164,16 +170,18 @@ extension PropertyInfo {
   /// The property as the collection's declaration has it.
   var definition: PropertyDefinition {
     var definition = PropertyDefinition(name, shape.propertyType())
-    definition.isRequired = isRequiredToWrite
-    definition.absence = absence
-    if !isShared {
+    definition.isRequired = rules.isRequiredToWrite
+    definition.absence = defaults.absence
+    if !defaults.isShared {
       definition.isNullable = isNullable
-      definition.isRequired = isRequiredToWrite || isComputed && !isNullable
-      if absence == nil, !isRequiredToWrite { definition.take(default: constant) }
+      definition.isRequired = rules.isRequiredToWrite || defaults.isComputed && !isNullable
+      if defaults.absence == nil, !rules.isRequiredToWrite {
+        definition.take(default: defaults.constant)
+      }
     }
-    definition.domain = domain
-    definition.deleteRule = deleteRule
-    definition.mustExist = mustExist ?? (deleteRule != nil)
+    definition.domain = rules.domain
+    definition.deleteRule = rules.deleteRule
+    definition.mustExist = rules.mustExist ?? (rules.deleteRule != nil)
     definition.label = label
     definition.documentation = documentation
     return definition

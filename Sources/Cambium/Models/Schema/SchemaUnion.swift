@@ -15,12 +15,12 @@ extension ModelSchema where M: ModelUnion {
   ) {
     var draft = ModelSchema.draft(collection)
     draft.idOffset = 0
-    draft.discriminator = discriminator
-    draft.cases = M.cases.all.map(\.core)
+    draft.sharing.discriminator = discriminator
+    draft.sharing.cases = M.cases.all.map(\.core)
     if Set(M.cases.all.map(\.name)).count < M.cases.all.count {
       draft.problem = "\(M.self) gives one name to two cases"
     }
-    draft.union = UnionCodec(M.self)
+    draft.sharing.codec = UnionCodec(M.self)
     let items = parts()
     if items.contains(where: { !$0.rules.isEmpty }) {
       draft.problem = draft.problem ?? "\(M.self): rules stand in the schemas of its cases"
@@ -47,12 +47,13 @@ extension ModelSchema {
   ) where U.Key == M.Key {
     let template = M()
     var draft = ModelSchema.draft(U.schema.core.name, of: template)
-    draft.discriminator = U.schema.core.discriminator
-    draft.owner = { U.schema.core }
+    draft.sharing.discriminator = U.schema.core.sharing.discriminator
+    draft.sharing.owner = { U.schema.core }
     if let own = U.cases.all.first(where: { $0.type == ObjectIdentifier(M.self) }) {
-      draft.caseName = own.name
+      draft.sharing.caseName = own.name
       draft.properties.append(
-        PropertyInfo(caseName: own.name, at: MemoryLayout<M>.size, draft.discriminator ?? ""))
+        PropertyInfo(
+          caseName: own.name, at: MemoryLayout<M>.size, draft.sharing.discriminator ?? ""))
     } else {
       draft.problem = "\(U.self) lists no case for \(M.self)"
     }
@@ -66,22 +67,39 @@ extension PropertyInfo {
   fileprivate init(caseName: String, at offset: Int, _ name: String) {
     self.init(
       DiscoveredProperty(name: name, offset: offset, shape: PropertyShape(caseName: caseName)))
-    (isRequiredToRead, isRequiredToWrite) = (true, true)
+    (rules.isRequiredToRead, rules.isRequiredToWrite) = (true, true)
   }
+}
+
+/// A model's part in a collection that several models share: their union, or one case of it.
+/// Nothing is set for a model that has its collection for itself.
+struct SharedCollection: Sendable {
+  /// The property that says which case a record is.
+  var discriminator: String?
+  /// The name of the case in this model's records; nil for the union.
+  var caseName: String?
+  /// The schemas of a union's cases.
+  var cases: [@Sendable () -> SchemaCore] = []
+  /// The union that this is a case of.
+  var owner: (@Sendable () -> SchemaCore)?
+  /// Takes the table's place where the model is an enum of models.
+  var codec: UnionCodec?
 }
 
 extension SchemaCore {
   /// The condition that selects the model's records, where others share its collection.
   var caseCondition: Condition? {
-    guard let caseName, let discriminator else { return nil }
+    guard let caseName = sharing.caseName, let discriminator = sharing.discriminator else {
+      return nil
+    }
     return Condition(.compare(PropertyPath(discriminator), .equal, .string(caseName)))
   }
 
   /// Throws where cases of one union contradict each other.
   func checkCases() throws {
-    if let owner { return try owner().checkCases() }
+    if let owner = sharing.owner { return try owner().checkCases() }
     var known: [String: (PropertyDefinition, String)] = [:]
-    for core in cases.map({ $0() }) {
+    for core in sharing.cases.map({ $0() }) {
       try core.check()
       for var property in core.ownDeclaration.definition.properties.map(\.rule) {
         // Cases may differ in whether it is required, and in its label and documentation.
@@ -126,7 +144,8 @@ extension Fields where M: ModelUnion {
   /// The name of the case.
   public var type: Operand<String> {
     let core = M.schema.core
-    return Operand(path: PropertyPath(hops: hops, core.discriminator), core: core, offset: nil)
+    return Operand(
+      path: PropertyPath(hops: hops, core.sharing.discriminator), core: core, offset: nil)
   }
 
   /// The model's id.
@@ -139,7 +158,7 @@ extension Fields where M: ModelUnion {
 extension Fields {
   /// Tests whether the model is of a case.
   public func `is`<C: Model>(_ type: C.Type) -> Condition where M: ModelUnion {
-    self.type == (C.schema.core.caseName ?? "")
+    self.type == (C.schema.core.sharing.caseName ?? "")
   }
 
   /// The properties of a case. A property that other cases have under the same name is asked for in

@@ -139,7 +139,7 @@ extension Database.Transaction {
     let count = try count(type)
     if count == 0 { return 0 }
     running.know(M.schema.core)
-    if M.schema.core.caseName != nil {
+    if M.schema.core.sharing.caseName != nil {
       return try delete(contentsOf: try query(type).ids())
     }
     try running.issue(.remove(M.schema.core.path))

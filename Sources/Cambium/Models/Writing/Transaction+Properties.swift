@@ -136,7 +136,7 @@ extension Database.Transaction {
     _ id: ModelID<M>, _ offset: Int
   ) throws -> (NodePath, NameID) {
     let core = M.schema.core
-    guard let index = core.index(at: offset) else {
+    guard let index = core.layout.index(at: offset) else {
       throw DatabaseError.misuse(reason: "the id of a \(M.self) cannot be changed")
     }
     return (try id.path, try running.binding(core).names[index])
@@ -147,7 +147,7 @@ extension Database.Transaction {
     _ id: ModelID<M>, _ property: KeyPath<M, V> & Sendable, _ offset: Int
   ) throws {
     let core = M.schema.core
-    guard let index = core.index(at: offset), core.properties[index].lazyStep != nil,
+    guard let index = core.layout.index(at: offset), core.properties[index].lazyStep != nil,
       let model = try find(id)
     else { return }
     let (path, binding) = (try id.path, try running.binding(core))
@@ -166,11 +166,11 @@ extension Database.Transaction {
   ) throws {
     let place = offset..<offset + max(1, MemoryLayout<V>.size)
     let schema = M.schema
-    if schema.core.caseName != nil, try !exists(id) {
+    if schema.core.sharing.caseName != nil, try !exists(id) {
       throw DatabaseError.notFound(try id.path, reason: "there is no such \(M.self)")
     }
     let hasCode = schema.hooks != nil || !schema.conditions.isEmpty
-    if hasCode || schema.hasRules(in: place) || schema.core.owner?().guardian != nil {
+    if hasCode || schema.hasRules(in: place) || schema.core.sharing.owner?().guardian != nil {
       return try running.asking(.part(place), body)
     }
     guard schema.core.isGuarded(in: place) else { return try running.asking(.none, body) }

@@ -58,6 +58,6 @@ extension WriteBatch {
       throw DatabaseError.misuse(reason: "\(property) is no stored `var`; only such can be set")
     }
     if V.self is any Nested.Type { return nil }
-    return core.index(at: offset).map { core.properties[$0].name }
+    return core.layout.index(at: offset).map { core.properties[$0].name }
   }
 }
