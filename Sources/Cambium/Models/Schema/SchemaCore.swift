@@ -5,8 +5,8 @@ import Synchronization
 /// Invariants:
 /// 1. It is not changed after `Schema.init`; what is derived from it and asks for other schemas is
 ///    made when it is asked for, so that schemas may refer to each other in circles.
-/// 2. `layout.properties` lie inside the model, and do not overlap; the name of a case, which is no stored
-///    property, lies behind it. Checked against the model's size.
+/// 2. `layout.properties` lie inside the model, and do not overlap; the name of a case, which is no
+///    stored property, lies behind it. Checked against the model's size.
 @usableFromInline
 final class SchemaCore: Sendable {
   /// The collection's path as it was given.

@@ -66,8 +66,10 @@ struct QueryPlanner {
     else {
       throw QueryError("the cursor belongs to an index that is gone; start again")
     }
-    plan.view = try answeringView()
-    plan.counted = try countingView()
+    if let views = ViewPlanner(self) {
+      plan.view = try views.answeringView()
+      plan.counted = try views.countingView()
+    }
     return plan
   }
 
@@ -97,7 +99,7 @@ struct QueryPlanner {
       let scans = try indexes.compactMap { try scan($0, own) }
       if records.snapshot.moment == nil {
         ways += try scans.flatMap { try indexWays($0, own, among: scans) } + both(scans, own)
-        ways += try topWays(own)
+        ways += try ViewPlanner(self)?.topWays(own) ?? []
       } else {
         ways += try correctedWays(scans)
       }

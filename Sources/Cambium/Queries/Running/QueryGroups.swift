@@ -1,8 +1,7 @@
 /// Aggregates by group, on one thread.
 ///
-/// The groups lie in a hash table, in which seeing a known one again allocates nothing. Where they
-/// need too much memory, what is known so far goes into a sorted file, and is put together in the
-/// end.
+/// Seeing a known group again allocates nothing. Where groups need too much memory, what is known
+/// so far goes into a sorted file, and is put together in the end.
 final class QueryGroups {
   private let paths: QueryPaths
   private let types: [PropertyType]
@@ -16,19 +15,13 @@ final class QueryGroups {
   /// The groups and their aggregates when memory was full; nil while it never was.
   private var parts: ExternalSort?
 
-  /// The groups' values, ordered, one after the other, and where each ends.
-  private var keys: [UInt8] = []
-  private var ends: [Int] = []
-  private var hashes: [UInt64] = []
-  private var firsts: [[Value]] = []
+  private let table = GroupTable()
   private var accumulators: [QueryAccumulator] = []
-  /// Open addressing: a group's number plus one, or 0 for a free slot. At most half full.
-  private var slots = [UInt32](repeating: 0, count: 64)
   private var key = ByteBuffer()
   private var scratch = ByteBuffer(capacity: 64)
 
   /// The number of groups.
-  var count: Int { ends.count }
+  var count: Int { table.count }
 
   init(
     _ grouping: QueryDescription.Grouping, in scope: ConditionScope, bytesMax: Int = 64 << 20
@@ -58,7 +51,8 @@ final class QueryGroups {
       }
     }
     let hash = key.lend { Checksum.of($0) }
-    let group = try find(hash) ?? insert(hash, try paths.values(record, key: own, records))
+    let group =
+      try key.lend { table.find($0, hash) } ?? insert(hash, paths.values(record, key: own, records))
     let start = group * measures.count
     for index in measures.indices {
       guard let place = places[index] else {
@@ -71,68 +65,27 @@ final class QueryGroups {
     }
   }
 
-  private func find(_ hash: UInt64) throws -> Int? {
-    var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
-    while slots[slot] != 0 {
-      let group = Int(slots[slot]) - 1
-      if hashes[group] == hash, isKey(group) { return group }
-      slot = (slot + 1) & (slots.count - 1)
-    }
-    return nil
-  }
-
-  private func isKey(_ group: Int) -> Bool {
-    let range = range(group)
-    return keys.lend { all in key.lend { all.extracting(range).equals($0) } }
-  }
-
-  private func range(_ group: Int) -> Range<Int> {
-    (group == 0 ? 0 : ends[group - 1])..<ends[group]
-  }
-
   /// About how much memory a group takes besides the bytes of its values.
   private var groupBytes: Int { 160 + measures.count * MemoryLayout<QueryAccumulator>.stride }
 
   private func insert(_ hash: UInt64, _ first: [Value]) throws -> Int {
-    if keys.count * 2 + count * groupBytes > bytesMax { try spill() }
-    keys += key.array()
-    ends.append(keys.count)
-    hashes.append(hash)
-    firsts.append(first)
+    if table.bytesCount * 2 + count * groupBytes > bytesMax { try spill() }
     accumulators += measures.map { QueryAccumulator($0.kind) }
-    if ends.count * 2 > slots.count {
-      slots = [UInt32](repeating: 0, count: slots.count * 2)
-      for group in ends.indices { place(group) }
-    } else {
-      place(ends.count - 1)
-    }
-    return ends.count - 1
-  }
-
-  private func place(_ group: Int) {
-    var slot = Int(truncatingIfNeeded: hashes[group]) & (slots.count - 1)
-    while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
-    slots[slot] = UInt32(group + 1)
+    return table.insert(key.array(), hash, first)
   }
 
   /// Visits the groups in the order of their values: each with its values, then its aggregates.
   func forEach(_ body: ([Value]) throws -> Bool) throws {
-    if types.isEmpty && ends.isEmpty && parts == nil {
+    if types.isEmpty && count == 0 && parts == nil {
       _ = try body(try measures.map { try QueryAccumulator($0.kind).result() })
       return
     }
     if parts != nil { return try forEachMerged(body) }
-    for (group, _) in sorted {
+    for (group, _) in table.sorted {
       let start = group * measures.count
       let figures = try measures.indices.map { try accumulators[start + $0].result() }
-      if try !body(firsts[group] + figures) { return }
+      if try !body(table.firsts[group] + figures) { return }
     }
-  }
-
-  /// The groups in memory, in the order of their values.
-  private var sorted: [(group: Int, key: [UInt8])] {
-    ends.indices.map { (group: $0, key: Array(keys[range($0)])) }
-      .sorted { a, b in a.key.lend { a in b.key.lend { a.precedes($0) } } }
   }
 }
 
@@ -142,8 +95,8 @@ extension QueryGroups {
   /// Puts what is known of the groups aside.
   private func spill() throws {
     if parts == nil { parts = ExternalSort() }
-    for (group, key) in sorted {
-      let values = try Value.array(firsts[group]).stored()
+    for (group, key) in table.sorted {
+      let values = try Value.array(table.firsts[group]).stored()
       var bytes = [UInt8](littleEndian: UInt32(values.count))
       bytes += values
       for accumulator in accumulators[(group * measures.count)...].prefix(measures.count) {
@@ -151,12 +104,8 @@ extension QueryGroups {
       }
       try parts?.add(key, bytes)
     }
-    keys.removeAll(keepingCapacity: true)
-    ends.removeAll(keepingCapacity: true)
-    hashes.removeAll(keepingCapacity: true)
-    firsts.removeAll(keepingCapacity: true)
+    table.removeAll()
     accumulators.removeAll(keepingCapacity: true)
-    slots = [UInt32](repeating: 0, count: 64)
   }
 
   private typealias Part = (values: [Value], accumulators: [QueryAccumulator])

@@ -38,9 +38,6 @@ extension ConditionProgram {
 
 /// Makes a program.
 struct ConditionCompiler {
-  private typealias Step = ConditionProgram.Step
-  private typealias Outcome = ConditionProgram.Outcome
-
   private let scope: ConditionScope
   /// True if the fold runs the program, so that its patterns must take linear time.
   private let isDeclared: Bool
@@ -79,7 +76,7 @@ struct ConditionCompiler {
     case .compare(let path, let comparison, let value):
       return try emit(path, comparison, value, yes, no)
     case .compareProperties(let path, let comparison, let other):
-      var step = Step(operation: .properties, operand: try operand(path).operand)
+      var step = ConditionStep(operation: .properties, operand: try operand(path).operand)
       step.outcomes = comparison.outcomes
       step.number = Int64(program.operands.count)
       program.operands.append(try operand(other).operand)
@@ -93,7 +90,7 @@ struct ConditionCompiler {
     }
   }
 
-  private mutating func add(_ step: Step, _ yes: Int32, _ no: Int32) -> Int32 {
+  private mutating func add(_ step: ConditionStep, _ yes: Int32, _ no: Int32) -> Int32 {
     var step = step
     (step.onTrue, step.onFalse) = (yes, no)
     program.steps.append(step)
@@ -107,7 +104,7 @@ struct ConditionCompiler {
     _ no: Int32
   ) throws -> Int32 {
     let (operand, resolved) = try operand(path)
-    var step = Step(operation: .null, operand: operand)
+    var step = ConditionStep(operation: .null, operand: operand)
     if value == .null {
       step.holdsForNull = true
       switch comparison {
@@ -148,7 +145,7 @@ struct ConditionCompiler {
     _ path: PropertyPath, oneOf values: [Value], _ yes: Int32, _ no: Int32
   ) throws -> Int32 {
     let (operand, resolved) = try operand(path)
-    var step = Step(operation: .oneOf, operand: operand)
+    var step = ConditionStep(operation: .oneOf, operand: operand)
     step.holdsForNull = values.contains(.null)
     step.number = Int64(program.lists.count)
     let type = operand.function == .none ? resolved.definition?.type : nil
@@ -164,7 +161,7 @@ struct ConditionCompiler {
     _ path: PropertyPath, _ test: Condition.TextTest, _ text: String, _ collation: Collation,
     _ yes: Int32, _ no: Int32
   ) throws -> Int32 {
-    var step = Step(operation: .matches, operand: try operand(path).operand)
+    var step = ConditionStep(operation: .matches, operand: try operand(path).operand)
     step.collation = collation.number
     switch test {
     case .equals: step.operation = .equals
@@ -195,7 +192,7 @@ struct ConditionCompiler {
     case .array(let element): value = value.coerced(to: element)
     default: break
     }
-    var step = Step(operation: .has, operand: operand)
+    var step = ConditionStep(operation: .has, operand: operand)
     step.constant = constant(try value.stored())
     return add(step, yes, no)
   }
@@ -206,7 +203,7 @@ struct ConditionCompiler {
     _ relation: Condition.ToMany, _ quantifier: Condition.Quantifier, _ inner: Condition.Test,
     _ yes: Int32, _ no: Int32
   ) throws -> Int32 {
-    var step = Step(operation: .related)
+    var step = ConditionStep(operation: .related)
     step.number = Int64(program.relations.count)
     var (property, collection): (NameID?, NodePath?)
     switch relation {
@@ -231,7 +228,7 @@ struct ConditionCompiler {
     for path in paths { program.operands.append(try operand(path).operand) }
   }
 
-  private mutating func constant(_ bytes: [UInt8]) -> ConditionProgram.ConstantRange {
+  private mutating func constant(_ bytes: [UInt8]) -> ConditionStep.ConstantRange {
     let start = program.bytes.count
     program.bytes += bytes
     return .init(start: Int32(start), count: Int32(bytes.count))
@@ -239,10 +236,10 @@ struct ConditionCompiler {
 
   private mutating func operand(
     _ path: PropertyPath
-  ) throws -> (operand: ConditionProgram.Operand, resolved: ConditionScope.ResolvedPath) {
+  ) throws -> (operand: ConditionStep.Operand, resolved: ConditionScope.ResolvedPath) {
     let resolved = try scope.resolve(path)
-    var operand = ConditionProgram.Operand()
-    operand.function = path.function.map(ConditionProgram.Function.init) ?? .none
+    var operand = ConditionStep.Operand()
+    operand.function = path.function.map(ConditionStep.Function.init) ?? .none
     operand.isKey = resolved.isKey && path.function == nil
     operand.isTextKey = resolved.isTextKey
     operand.place = resolved.hops.isEmpty ? resolved.property == nil ? .key : .property : .followed
@@ -318,35 +315,5 @@ extension ConditionScope.ResolvedPath {
     }
     if case .string(let text) = value { return try? Key(text) }
     return StoredKey.key(naming: value)
-  }
-}
-
-extension Condition.Comparison {
-  /// The outcomes that satisfy the comparison.
-  var outcomes: UInt8 {
-    switch self {
-    case .equal: ConditionProgram.Outcome.equal
-    case .notEqual:
-      ConditionProgram.Outcome.less | ConditionProgram.Outcome.greater
-        | ConditionProgram.Outcome.other
-    case .less: ConditionProgram.Outcome.less
-    case .lessOrEqual: ConditionProgram.Outcome.less | ConditionProgram.Outcome.equal
-    case .greater: ConditionProgram.Outcome.greater
-    case .greaterOrEqual: ConditionProgram.Outcome.greater | ConditionProgram.Outcome.equal
-    }
-  }
-}
-
-extension ConditionProgram.Function {
-  init(_ function: PropertyPath.Function) {
-    self =
-      switch function {
-      case .count: .count
-      case .lowercased: .lowercased
-      case .year: .year
-      case .month: .month
-      case .day: .day
-      case .hour: .hour
-      }
   }
 }

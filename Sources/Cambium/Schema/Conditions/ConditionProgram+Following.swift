@@ -58,7 +58,8 @@ extension ConditionProgram {
   /// Tests a value that is not simply one of the record's properties.
   @inline(never)
   func testElsewhere<Related: RelatedRecords>(
-    _ step: Step, _ record: RawSpan, _ table: RecordTable, _ key: RawSpan, _ related: Related
+    _ step: ConditionStep, _ record: RawSpan, _ table: RecordTable, _ key: RawSpan,
+    _ related: Related
   ) throws -> Bool {
     switch step.operation {
     case .properties:
@@ -76,16 +77,16 @@ extension ConditionProgram {
     }
   }
 
-  private func compare(_ a: RawSpan, _ b: RawSpan, _ step: Step) throws -> Bool {
+  private func compare(_ a: RawSpan, _ b: RawSpan, _ step: ConditionStep) throws -> Bool {
     let (first, second) = (try isNull(a), try isNull(b))
     // Null equals null, and is not less or greater than anything.
-    if first && second { return step.outcomes == Outcome.equal }
-    guard !first, !second else { return step.outcomes & Outcome.other != 0 }
+    if first && second { return step.outcomes == ConditionStep.Outcome.equal }
+    guard !first, !second else { return step.outcomes & ConditionStep.Outcome.other != 0 }
     if step.operand.isKey || operands[Int(step.number)].isKey {
       let areTexts = step.operand.isTextKey && operands[Int(step.number)].isTextKey
       guard let one = try StoredKey.bytes(endOf: a), let other = try StoredKey.bytes(endOf: b),
         areTexts || one.first == other.first
-      else { return step.outcomes & Outcome.other != 0 }
+      else { return step.outcomes & ConditionStep.Outcome.other != 0 }
       if areTexts {
         return one.lend { one in
           other.lend { other in
@@ -98,7 +99,7 @@ extension ConditionProgram {
       return step.allows(one.lend { one in other.lend { one.compare($0) } })
     }
     guard let order = try StoredOrder.compare(a, b) else {
-      return step.outcomes & Outcome.other != 0
+      return step.outcomes & ConditionStep.Outcome.other != 0
     }
     return step.allows(order)
   }
@@ -109,7 +110,7 @@ extension ConditionProgram {
 
   /// Lends the value of an operand; empty if there is none.
   func lend<R, Related: RelatedRecords>(
-    _ operand: Operand, _ record: RawSpan, _ table: RecordTable, _ key: RawSpan,
+    _ operand: ConditionStep.Operand, _ record: RawSpan, _ table: RecordTable, _ key: RawSpan,
     _ related: Related, _ body: (RawSpan) throws -> R
   ) throws -> R {
     switch operand.place {
@@ -128,7 +129,8 @@ extension ConditionProgram {
   }
 
   private func lendProperty<R>(
-    _ operand: Operand, _ record: RawSpan, _ table: RecordTable, _ body: (RawSpan) throws -> R
+    _ operand: ConditionStep.Operand, _ record: RawSpan, _ table: RecordTable,
+    _ body: (RawSpan) throws -> R
   ) throws -> R {
     let range = try table.find(record, operand.name, near: operand.slot)
     return try lend(range, record, operand.absence, operand.null, body)
@@ -136,7 +138,8 @@ extension ConditionProgram {
 
   /// Lends the value in a part of a record, or its stand-in.
   private func lend<R>(
-    _ range: Range<Int>?, _ record: RawSpan, _ absence: ConstantRange, _ null: ConstantRange,
+    _ range: Range<Int>?, _ record: RawSpan, _ absence: ConditionStep.ConstantRange,
+    _ null: ConditionStep.ConstantRange,
     _ body: (RawSpan) throws -> R
   ) throws -> R {
     guard let range else { return try bytes.lend { try body($0.extracting(absence.range)) } }
@@ -150,7 +153,8 @@ extension ConditionProgram {
 
   /// Follows the hops of an operand from one on; nil if one leads nowhere.
   private func follow<R, Related: RelatedRecords>(
-    _ operand: Operand, _ index: Int, _ record: RawSpan, _ key: RawSpan, _ related: Related,
+    _ operand: ConditionStep.Operand, _ index: Int, _ record: RawSpan, _ key: RawSpan,
+    _ related: Related,
     _ body: (RawSpan) throws -> R
   ) throws -> R? {
     if index == Int(operand.hopCount) {
@@ -182,7 +186,7 @@ extension ConditionProgram {
 
   /// Follows an undeclared value: a path, or a dictionary.
   private func followValue<R, Related: RelatedRecords>(
-    _ operand: Operand, _ index: Int, _ value: RawSpan, _ related: Related,
+    _ operand: ConditionStep.Operand, _ index: Int, _ value: RawSpan, _ related: Related,
     _ body: (RawSpan) throws -> R
   ) throws -> R? {
     switch try value.load(UInt8.self, at: 0) {
@@ -200,7 +204,7 @@ extension ConditionProgram {
   }
 
   private func followMembers<R>(
-    _ operand: Operand, _ index: Int, _ value: RawSpan, _ body: (RawSpan) throws -> R
+    _ operand: ConditionStep.Operand, _ index: Int, _ value: RawSpan, _ body: (RawSpan) throws -> R
   ) throws -> R? {
     let name =
       index == Int(operand.hopCount)
@@ -216,7 +220,8 @@ extension ConditionProgram {
   // MARK: Related records
 
   private func testRelated<Related: RelatedRecords>(
-    _ step: Step, _ record: RawSpan, _ table: RecordTable, _ key: RawSpan, _ related: Related
+    _ step: ConditionStep, _ record: RawSpan, _ table: RecordTable, _ key: RawSpan,
+    _ related: Related
   ) throws -> Bool {
     let relation = relations[Int(step.number)]
     // `all` searches for one that fails, the others for one that passes.

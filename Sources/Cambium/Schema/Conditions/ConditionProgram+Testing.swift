@@ -3,7 +3,7 @@
 extension ConditionProgram {
   /// Tests a value; empty if there is none.
   @inline(__always)
-  func test(_ step: Step, _ value: RawSpan) throws -> Bool {
+  func test(_ step: ConditionStep, _ value: RawSpan) throws -> Bool {
     guard value.byteCount > 0 else { return step.holdsForNull }
     let tag = try value.load(UInt8.self, at: 0)
     if tag == ValueTag.null { return step.holdsForNull }
@@ -15,7 +15,7 @@ extension ConditionProgram {
       let number = try value.load(Int64.self, at: 1)
       return step.allows(number < step.number ? -1 : number == step.number ? 0 : 1)
     case .string:
-      if tag != ValueTag.string { return step.outcomes & Outcome.other != 0 }
+      if tag != ValueTag.string { return step.outcomes & ConditionStep.Outcome.other != 0 }
       return bytes.lend { constants in
         let wanted = constants.extracting(step.constant.range).extracting(droppingFirst: 1)
         return step.allows(value.extracting(droppingFirst: 1).compare(wanted))
@@ -27,13 +27,13 @@ extension ConditionProgram {
   }
 
   @inline(never)
-  private func testRarely(_ step: Step, _ value: RawSpan, _ tag: UInt8) throws -> Bool {
+  private func testRarely(_ step: ConditionStep, _ value: RawSpan, _ tag: UInt8) throws -> Bool {
     switch step.operation {
     case .integer, .date, .value:
       return try bytes.lend { constants in
         let wanted = constants.extracting(step.constant.range)
         guard let order = try StoredOrder.compare(value, wanted) else {
-          return step.outcomes & Outcome.other != 0
+          return step.outcomes & ConditionStep.Outcome.other != 0
         }
         return step.allows(order)
       }
@@ -55,7 +55,7 @@ extension ConditionProgram {
     }
   }
 
-  private func testText(_ step: Step, _ text: RawSpan) -> Bool {
+  private func testText(_ step: ConditionStep, _ text: RawSpan) -> Bool {
     bytes.lend { constants in
       let wanted = constants.extracting(step.constant.range)
       let collation = Collation(step.collation)
@@ -66,7 +66,9 @@ extension ConditionProgram {
     }
   }
 
-  private func holds(_ operation: Operation, _ text: RawSpan, _ wanted: RawSpan) -> Bool {
+  private func holds(_ operation: ConditionStep.Operation, _ text: RawSpan, _ wanted: RawSpan)
+    -> Bool
+  {
     let rest = text.byteCount - wanted.byteCount
     if rest < 0 { return false }
     return switch operation {
@@ -78,28 +80,28 @@ extension ConditionProgram {
   }
 
   /// Compares keys: a reference's stored form may be text that reads as an integer.
-  private func testKey(_ step: Step, _ value: RawSpan) throws -> Bool {
+  private func testKey(_ step: ConditionStep, _ value: RawSpan) throws -> Bool {
     guard let key = try StoredKey.bytes(naming: value) else {
-      return step.outcomes & Outcome.other != 0
+      return step.outcomes & ConditionStep.Outcome.other != 0
     }
     return key.lend { testKey(step, key: $0) }
   }
 
   /// Compares a key in its stored form.
-  func testKey(_ step: Step, key: RawSpan) -> Bool {
+  func testKey(_ step: ConditionStep, key: RawSpan) -> Bool {
     bytes.lend { constants in
       let wanted = constants.extracting(step.constant.range)
       if step.operation == .textKey {
         return StoredKey.lendText(of: key) { step.allows($0.compare(wanted)) }
       }
       guard StoredKey.areOfOneKind(key, wanted) else {
-        return step.outcomes & Outcome.other != 0
+        return step.outcomes & ConditionStep.Outcome.other != 0
       }
       return step.allows(key.compare(wanted))
     }
   }
 
-  private func testElements(_ step: Step, _ value: RawSpan, _ tag: UInt8) throws -> Bool {
+  private func testElements(_ step: ConditionStep, _ value: RawSpan, _ tag: UInt8) throws -> Bool {
     try bytes.lend { constants in
       let wanted = constants.extracting(step.constant.range)
       switch tag {
@@ -116,20 +118,8 @@ extension ConditionProgram {
     }
   }
 
-  private func plain(_ element: RawSpan, _ step: Step) throws -> [UInt8] {
+  private func plain(_ element: RawSpan, _ step: ConditionStep) throws -> [UInt8] {
     step.operand.isKey ? try StoredKey.plain(element) ?? element.array() : element.array()
-  }
-}
-
-extension ConditionProgram.Step {
-  /// True if an order satisfies the comparison.
-  @inline(__always)
-  func allows(_ order: Int) -> Bool {
-    let outcome =
-      order < 0
-      ? ConditionProgram.Outcome.less
-      : order == 0 ? ConditionProgram.Outcome.equal : ConditionProgram.Outcome.greater
-    return outcomes & outcome != 0
   }
 }
 

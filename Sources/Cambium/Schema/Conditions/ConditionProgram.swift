@@ -18,104 +18,6 @@ struct ConditionProgram: Sendable {
   /// The name number that means the record's key behind references.
   static let keyName = NameID.max - 1
 
-  /// The kind of test that a step makes.
-  enum Operation: UInt8, BitwiseCopyable {
-    /// No test: the step always holds.
-    case always
-    /// The absence of a value.
-    case null
-    /// Compares a value with a constant, by the kind of the constant.
-    case integer, date, string, value
-    /// Compares a reference, or the record's own key, with a key, by kind or as texts.
-    case key, textKey
-    /// Compares a value with a list of constants.
-    case oneOf
-    /// Texts under a collation.
-    case equals, prefix, suffix, contains, matches
-    /// Compares an array's elements or a dictionary's keys with a constant.
-    case has
-    /// Compares a property with another.
-    case properties
-    /// Related records.
-    case related
-  }
-
-  /// The possible outcomes of comparing two values, as bits; a comparison is the set of outcomes
-  /// that satisfy it.
-  enum Outcome {
-    static let less: UInt8 = 1
-    static let equal: UInt8 = 2
-    static let greater: UInt8 = 4
-    /// The values are of different kinds, or one of them is null.
-    static let other: UInt8 = 8
-  }
-
-  /// The source of a value.
-  struct Operand: BitwiseCopyable {
-    enum Place: UInt8, BitwiseCopyable {
-      case property, key
-      /// Behind references.
-      case followed
-    }
-
-    var place = Place.property
-    var function: Function = .none
-    /// True if it is a key: the record's own, or a reference.
-    var isKey = false
-    /// True if such keys compare as texts.
-    var isTextKey = false
-    var hopCount: UInt8 = 0
-    var firstHop: UInt16 = 0
-    /// The likely place of the property in a record's table.
-    var slot: UInt16 = 0
-    var name = NameID.max
-    /// The stand-ins for an absent value, and for null, among the constants.
-    var absence = ConstantRange()
-    var null = ConstantRange()
-    /// The property's name as a stored text, for undeclared dictionaries.
-    var text = ConstantRange()
-  }
-
-  /// The function applied to a property; `none` for the value itself.
-  enum Function: UInt8, BitwiseCopyable { case none, count, lowercased, year, month, day, hour }
-
-  /// A part of the constants' bytes.
-  struct ConstantRange: BitwiseCopyable {
-    var start: Int32 = 0
-    var count: Int32 = 0
-    var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
-  }
-
-  /// One test.
-  struct Step: BitwiseCopyable {
-    var operation: Operation
-    var operand = Operand()
-    /// The outcomes of a comparison that satisfy it.
-    var outcomes: UInt8 = 0
-    var collation: UInt8 = 0
-    /// True if it holds when there is no value.
-    var holdsForNull = false
-    var onTrue: Int32 = 0
-    var onFalse: Int32 = 0
-    /// The constant, or the place of the operation's data in its array.
-    var number: Int64 = 0
-    var constant = ConstantRange()
-  }
-
-  /// A reference to follow.
-  struct Hop: BitwiseCopyable {
-    var name: NameID
-    var slot: UInt16
-    /// The collection that it leads to; -1 if the value itself names it, less than that for a
-    /// record that a query has joined.
-    var collection: Int16
-    /// The property's name, for values that are dictionaries.
-    var text = ConstantRange()
-    /// The stand-ins for an absent reference, and for null, among the constants.
-    var absence = ConstantRange()
-    var null = ConstantRange()
-  }
-
   /// A test of related records.
   struct Relation: Sendable {
     /// The property by which records of a collection refer to this one; nil for the records that
@@ -128,15 +30,15 @@ struct ConditionProgram: Sendable {
     var program: ConditionProgram
   }
 
-  var steps: [Step] = []
-  var hops: [Hop] = []
+  var steps: [ConditionStep] = []
+  var hops: [ConditionStep.Hop] = []
   /// The constants, side by side.
   var bytes: [UInt8] = []
   var lists: [ConstantList] = []
   var expressions: [TextExpression] = []
   var relations: [Relation] = []
   /// The second operands of steps that compare two properties.
-  var operands: [Operand] = []
+  var operands: [ConditionStep.Operand] = []
   /// The collections that hops lead to.
   var collections: [NodePath] = []
   /// The first step, which may be an end.
@@ -148,7 +50,7 @@ struct ConditionProgram: Sendable {
   /// The record's own properties that it reads, ascending.
   var names: [NameID] {
     var names: Set<NameID> = []
-    func add(_ operand: Operand) {
+    func add(_ operand: ConditionStep.Operand) {
       switch operand.place {
       case .property: names.insert(operand.name)
       case .key: break
@@ -202,7 +104,7 @@ extension ConditionProgram {
       let step = steps[Int(next)]
       let holds: Bool
       if step.operand.place == .property && step.operand.function == .none
-        && step.operation.rawValue < Operation.properties.rawValue
+        && step.operation.rawValue < ConditionStep.Operation.properties.rawValue
       {
         holds = try test(step, record, table)
       } else {
@@ -215,7 +117,7 @@ extension ConditionProgram {
 
   /// Tests one of the record's own properties.
   @inline(__always)
-  private func test(_ step: Step, _ record: RawSpan, _ table: RecordTable) throws -> Bool {
+  private func test(_ step: ConditionStep, _ record: RawSpan, _ table: RecordTable) throws -> Bool {
     guard let range = try table.find(record, step.operand.name, near: step.operand.slot) else {
       if step.operand.absence.count == 0 { return step.holdsForNull }
       return try bytes.lend { try test(step, $0.extracting(step.operand.absence.range)) }

@@ -87,7 +87,7 @@ extension ConditionTextParser {
     case .symbol("["): return .array(try list(until: "]") { try $0.value("a value") })
     case .symbol("{"): return .map(try members())
     case .word(let word):
-      if let word = ConstantWord(rawValue: word) { return try constructed(word) }
+      if let form = ConstantForm(rawValue: word) { return try constructed(form) }
       throw scanner.error("expected \(what)")
     case .end: throw scanner.error("expected \(what), and the text ends")
     default: throw scanner.error("expected \(what)")
@@ -157,18 +157,18 @@ extension ConditionTextParser {
   }
 
   /// `date("…")` and the like.
-  private mutating func constructed(_ word: ConstantWord) throws -> Value {
+  private mutating func constructed(_ form: ConstantForm) throws -> Value {
     try call { parser in
       let token = try parser.scanner.next()
-      if word == .date, case .number(let text) = token, let microseconds = Int64(text) {
+      if form == .date, case .number(let text) = token, let microseconds = Int64(text) {
         return .date(Date(microseconds: microseconds))
       }
       guard case .text(let text) = token else {
         throw parser.scanner.error("expected text in quotes")
       }
-      if word == .blob { return try parser.blob(text) }
-      guard let value = word.value(text) else {
-        throw parser.scanner.error("this is no \(word.noun)")
+      if form == .blob { return try parser.blob(text) }
+      guard let value = form.value(text) else {
+        throw parser.scanner.error("this is no \(form.noun)")
       }
       return value
     }

@@ -151,7 +151,7 @@ struct ConditionTextParser {
     case .quoted: return true
     case .word(let word):
       if ["true", "false", "null", "nan", "inf"].contains(word) { return false }
-      return !(ConstantWord(rawValue: word) != nil && ahead.isFollowed(by: "("))
+      return !(ConstantForm(rawValue: word) != nil && ahead.isFollowed(by: "("))
     default: return false
     }
   }

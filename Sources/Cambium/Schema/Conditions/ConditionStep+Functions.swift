@@ -1,7 +1,7 @@
 // The functions of conditions, applied to stored values: `count`, `lowercased`, and parts of dates.
 
-extension ConditionProgram.Function {
-  /// Lends the result of a function for a value; empty if it has none.
+extension ConditionStep.Function {
+  /// Lends the result for a value; empty if it has none.
   func apply<R>(to value: RawSpan, _ body: (RawSpan) throws -> R) throws -> R {
     if self == .none || value.byteCount == 0 { return try body(value) }
     guard let result = try result(value) else { return try body(value.extracting(0..<0)) }
@@ -35,7 +35,7 @@ private struct CivilTime {
 
   init(microseconds: Int64) { (day, time) = DateText.civil(microseconds: microseconds) }
 
-  func part(_ function: ConditionProgram.Function) -> Int64 {
+  func part(_ function: ConditionStep.Function) -> Int64 {
     switch function {
     case .year: day.year
     case .month: day.month

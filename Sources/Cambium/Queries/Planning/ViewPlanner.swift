@@ -1,23 +1,37 @@
-// Views that keep the answer to a query with every write.
+/// Finds the views that keep the answer to a query with every write: its groups, its count, or its
+/// first records.
+struct ViewPlanner {
+  private let planner: QueryPlanner
+  private let description: QueryDescription
+  private let records: QueryRecords
+  private let collection: CollectionPlan
 
-extension QueryPlanner {
+  /// Nil where the collection has no views.
+  init?(_ planner: QueryPlanner) {
+    guard let collection = planner.collection, !collection.views.isEmpty else { return nil }
+    self.collection = collection
+    self.planner = planner
+    description = planner.description
+    records = planner.records
+  }
+
   /// The view whose groups and aggregates are those that the query asks for; nil where there is
   /// none.
   ///
   /// It must be about the same records: their condition is the query's, test by test; or what is
   /// left of the query's asks for one of its groups.
   func answeringView() throws -> QueryViewAnswer? {
-    guard let grouping = description.grouping, let collection, description.joins.isEmpty,
+    guard let grouping = description.grouping, description.joins.isEmpty,
       !description.hasFilter, records.snapshot.moment == nil
     else { return nil }
     let own = description.condition?.test.conjuncts ?? []
-    for (view, names, plan) in groupViews(of: collection) {
+    for (view, names, plan) in groupViews {
       let isGrouped = grouping.paths == names.map { PropertyPath($0) }
       let measures = grouping.measures.compactMap { measure(for: $0, in: plan) }
       guard isGrouped || grouping.paths.isEmpty, measures.count == grouping.measures.count else {
         continue
       }
-      let place = try oneGroup(of: view, by: names, plan, collection, own)
+      let place = try oneGroup(of: view, by: names, plan, own)
       let needed = view.definition.condition?.test.conjuncts ?? []
       let isWhole = isGrouped && needed.allSatisfy(own.contains) && own.allSatisfy(needed.contains)
       if place == nil && !isWhole { continue }
@@ -30,14 +44,14 @@ extension QueryPlanner {
 
   /// The group of a view that has as many records as the query has results.
   func countingView() throws -> QueryViewCount? {
-    guard description.outcome == .count, description.grouping == nil, let collection,
+    guard description.outcome == .count, description.grouping == nil,
       description.joins.isEmpty, !description.hasFilter, description.limit == nil,
-      description.offset == 0,
-      description.after == nil, !description.isDistinct, records.snapshot.moment == nil
+      description.offset == 0, description.after == nil, !description.isDistinct,
+      records.snapshot.moment == nil
     else { return nil }
     let own = description.condition?.test.conjuncts ?? []
-    for (view, names, plan) in groupViews(of: collection) {
-      guard let place = try oneGroup(of: view, by: names, plan, collection, own) else { continue }
+    for (view, names, plan) in groupViews {
+      guard let place = try oneGroup(of: view, by: names, plan, own) else { continue }
       return QueryViewCount(number: view.number, plan: plan, place: place, name: view.name)
     }
     return nil
@@ -45,22 +59,19 @@ extension QueryPlanner {
 
   /// The group of a view that has just the records that some conjuncts ask for.
   private func oneGroup(
-    of view: ViewPlan, by names: [String], _ plan: GroupsPlan, _ collection: CollectionPlan,
-    _ own: [Condition.Test]
+    of view: ViewPlan, by names: [String], _ plan: GroupsPlan, _ own: [Condition.Test]
   ) throws -> GroupPlace? {
     let needed = view.definition.condition?.test.conjuncts ?? []
     let groups = GroupsReader(number: view.number, plan: plan, reader: records.reader)
     guard needed.allSatisfy(own.contains),
       let group = try group(
-        of: names, collection, own, exactly: true, isThere: { try groups.count(at: $0) > 0 }),
+        of: names, own, exactly: true, isThere: { try groups.count(at: $0) > 0 }),
       own.allSatisfy({ needed.contains($0) || group.tests.contains($0) })
     else { return nil }
     return group.place
   }
 
-  private func groupViews(
-    of collection: CollectionPlan
-  ) -> [(view: ViewPlan, names: [String], plan: GroupsPlan)] {
+  private var groupViews: [(view: ViewPlan, names: [String], plan: GroupsPlan)] {
     let collections = records.catalog.collections
     return collection.views.compactMap { view in
       guard case .groups(let names, _) = view.definition.content,
@@ -86,40 +97,37 @@ extension QueryPlanner {
     case .maximum: extreme.map { .maximum($0) }
     }
   }
-}
 
-// MARK: The first records
+  // MARK: The first records
 
-extension QueryPlanner {
   /// The ways by views that keep records in order: where a few of them are wanted, of one group, in
   /// just that order. A page that continues another is sorted.
-  func topWays(_ own: [Condition.Test]) throws -> [Way] {
-    guard let collection, description.grouping == nil, description.after == nil,
-      description.limit != nil, !hasMixedKeys
+  func topWays(_ own: [Condition.Test]) throws -> [QueryPlanner.Way] {
+    guard description.grouping == nil, description.after == nil, description.limit != nil,
+      !planner.hasMixedKeys
     else { return [] }
     let collections = records.catalog.collections
     return try collection.views.filter { !collections.isFilling($0.number) }
-      .compactMap { try topWay($0, collection, own) }
+      .compactMap { try topWay($0, own) }
   }
 
-  private func topWay(
-    _ view: ViewPlan, _ collection: CollectionPlan, _ own: [Condition.Test]
-  ) throws -> Way? {
+  private func topWay(_ view: ViewPlan, _ own: [Condition.Test]) throws -> QueryPlanner.Way? {
     guard case .top(let by, let terms) = view.definition.content,
       case .top(let plan) = view.content, isOrdered(by: terms, within: by),
       (view.definition.condition?.test.conjuncts ?? []).allSatisfy(own.contains),
-      let wanted = try group(of: by, collection, own, isThere: { try has($0, view, plan) })
+      let wanted = try group(of: by, own, isThere: { try has($0, view, plan) })
     else { return nil }
     let order = terms.map { ($0.isDescending ? "-" : "") + ConditionText.name($0.property) }
     let group = by.map { " by " + ConditionText.name($0) }
     let leaves = own.count > by.count + (view.definition.condition?.test.conjuncts.count ?? 0)
-    let count = min(childCount, self.wanted(childCount) * (leaves ? 4 : 1))
-    return Way(
+    let count = min(planner.childCount, planner.wanted(planner.childCount) * (leaves ? 4 : 1))
+    let cost = QueryPlanner.Cost.self
+    return QueryPlanner.Way(
       access: .top(
         TopScan(
           number: view.number, plan: plan, place: wanted.place,
           name: "(\(order.joined(separator: ", "))\(group.joined()))")),
-      isOrdered: true, count: count, cost: Double(count) * (Cost.entry + Cost.fetch) + Cost.fetch)
+      isOrdered: true, count: count, cost: Double(count) * (cost.entry + cost.fetch) + cost.fetch)
   }
 
   /// True if results are wanted in the order of a view's terms. The properties that make its groups
@@ -131,7 +139,7 @@ extension QueryPlanner {
     return orderings.count == terms.count
       && zip(orderings, terms).allSatisfy { ordering, term in
         ordering.path == PropertyPath(term.property) && ordering.hasPlainNulls
-          && (try? scope.resolve(ordering.path))?.isTextKey == false
+          && (try? planner.scope.resolve(ordering.path))?.isTextKey == false
           && ordering.isDescending == term.isDescending && ordering.collation == term.collation
       }
   }
@@ -150,7 +158,7 @@ extension QueryPlanner {
   ///
   /// Where a constant may be two values, a number and a decimal, the group is taken that is there.
   private func group(
-    of by: [String], _ collection: CollectionPlan, _ own: [Condition.Test], exactly: Bool = false,
+    of by: [String], _ own: [Condition.Test], exactly: Bool = false,
     isThere: (GroupPlace) throws -> Bool
   ) throws -> (place: GroupPlace, tests: [Condition.Test])? {
     let resolver = Resolver(definition: collection.definition, catalog: records.catalog)
@@ -164,7 +172,7 @@ extension QueryPlanner {
         if !points.isEmpty { tests.append(test) }
       }
       orders = orders.flatMap { order in points.map { order + $0.lower } }
-      guard !orders.isEmpty, orders.count <= QueryPlanner.groupsMax else { return nil }
+      guard !orders.isEmpty, orders.count <= ViewPlanner.groupsMax else { return nil }
     }
     var places = orders.map { GroupPlace(order: $0) }
     if places.count > 1 { places = try Array(places.filter(isThere).prefix(2)) }
