@@ -55,38 +55,25 @@ import Synchronization
   @usableFromInline
   static func failure(_ code: Int32) -> StorageError { StorageError(code: code, while: "reading") }
 
-  /// The number of entries in a table.
-  package func count(_ table: Table) throws -> Int {
-    if let pages { return Int(clamping: pages.trees[Int(table.index)].entries) }
-    var info = MDB_stat()
-    try check(unsafe mdb_stat(handle, table.index, &info), "counting entries")
-    return info.ms_entries
-  }
-
-  /// The bytes of the pages that a table takes.
-  package func size(_ table: Table) throws -> UInt64 {
-    let (_, branch, leaf, overflow, pageBytes) = try pages(table)
-    return (branch + leaf + overflow) * pageBytes
-  }
-
-  /// The depth of a table's tree, and the number of pages of each kind that it takes.
-  package func pages(_ table: Table) throws -> (
-    depth: Int, branch: UInt64, leaf: UInt64, overflow: UInt64, pageBytes: UInt64
-  ) {
-    if let pages {
-      let tree = pages.trees[Int(table.index)]
-      return (
-        tree.depth, tree.branchPages, tree.leafPages, tree.overflowPages,
-        UInt64(PageFormat.pageSize)
-      )
-    }
+  /// A table's tree: its depth, its entries and its pages of each kind.
+  package func tree(_ table: Table) throws -> TreeSummary {
+    if let pages { return pages.trees[Int(table.index)] }
     var info = MDB_stat()
     try check(unsafe mdb_stat(handle, table.index, &info), "measuring a table")
-    return (
-      Int(info.ms_depth), UInt64(info.ms_branch_pages), UInt64(info.ms_leaf_pages),
-      UInt64(info.ms_overflow_pages), UInt64(info.ms_psize)
-    )
+    var tree = TreeSummary()
+    tree.depth = Int(info.ms_depth)
+    tree.branchPages = UInt64(info.ms_branch_pages)
+    tree.leafPages = UInt64(info.ms_leaf_pages)
+    tree.overflowPages = UInt64(info.ms_overflow_pages)
+    tree.entries = UInt64(info.ms_entries)
+    return tree
   }
+
+  /// The number of entries in a table.
+  package func count(_ table: Table) throws -> Int { Int(clamping: try tree(table).entries) }
+
+  /// The bytes of the pages that a table takes.
+  package func size(_ table: Table) throws -> UInt64 { try tree(table).bytes }
 
   /// LMDB's own number of this transaction.
   package var number: UInt64 { UInt64(unsafe mdb_txn_id(handle)) }

@@ -58,6 +58,12 @@ package enum Seal: UInt8, Sendable {
     }
   }
 
+  func holds(_ key: [UInt8], _ value: [UInt8]) -> Bool {
+    unsafe key.withUnsafeBytes { key in
+      unsafe value.withUnsafeBytes { value in unsafe holds(key, value) }
+    }
+  }
+
   @inline(__always)
   private func holdsShort(
     _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer

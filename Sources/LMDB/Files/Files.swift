@@ -315,34 +315,13 @@ package final class TemporaryFile: Sendable {
 
   /// Adds bytes at the end.
   package func append(_ bytes: [UInt8]) throws(StorageError) {
-    var offset = 0
-    while offset < bytes.count {
-      let count = unsafe bytes.withUnsafeBytes { buffer in
-        unsafe write(
-          descriptor, buffer.baseAddress.map { unsafe $0 + offset }, buffer.count - offset)
-      }
-      if count < 0 && errno == EINTR { continue }
-      if count < 0 { throw Files.failure("writing a temporary file") }
-      offset += count
-    }
+    try Files.writeAll(bytes[...], to: descriptor, "a temporary file")
   }
 
   /// Reads up to `count` bytes.
   package func read(at offset: UInt64, count: Int) throws(StorageError) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: count)
-    var filled = 0
-    while filled < count {
-      let read = unsafe bytes.withUnsafeMutableBytes { buffer in
-        unsafe pread(
-          descriptor, buffer.baseAddress.map { unsafe $0 + filled }, count - filled,
-          off_t(offset) + off_t(filled))
-      }
-      if read < 0 && errno == EINTR { continue }
-      if read < 0 { throw Files.failure("reading a temporary file") }
-      if read == 0 { break }
-      filled += read
-    }
-    bytes.removeLast(count - filled)
+    let (bytes, error) = Platform.readBytes(descriptor, at: off_t(offset), count: count)
+    if error != 0 { throw StorageError(code: error, while: "reading a temporary file") }
     return bytes
   }
 }

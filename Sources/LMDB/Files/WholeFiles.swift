@@ -70,6 +70,27 @@ package final class FileReader: Sendable {
 }
 
 extension Platform {
+  /// Reads at an offset with `pread`, which moves no position; fewer bytes only at the file's end.
+  ///
+  /// - Returns: The bytes, and the system's error if there was one.
+  static func readBytes(
+    _ descriptor: Int32, at offset: off_t, count: Int
+  ) -> (bytes: [UInt8], error: Int32) {
+    var error: Int32 = 0
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { space, filled in
+      let buffer = UnsafeMutableRawBufferPointer(space)
+      while filled < count {
+        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+        let read = unsafe pread(descriptor, rest.baseAddress, rest.count, offset &+ off_t(filled))
+        if read < 0 && errno == EINTR { continue }
+        if read < 0 { error = errno }
+        if read <= 0 { return }
+        filled += read
+      }
+    }
+    return (bytes, error)
+  }
+
   /// `read(2)`, under a name that does not collide with ours.
   static func readFile(
     _ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int

@@ -42,10 +42,7 @@ extension Environment {
 extension Access {
   /// The entries and the pages of a table.
   package func usage(of table: Table, named name: String) throws -> PageUsage.Table {
-    let pages = try pages(table)
-    return PageUsage.Table(
-      name: name, entries: UInt64(try count(table)), depth: pages.depth, branchPages: pages.branch,
-      leafPages: pages.leaf, overflowPages: pages.overflow)
+    PageUsage.Table(name: name, tree: try tree(table))
   }
 
   /// The bytes of all keys and values of a table, with their seals.

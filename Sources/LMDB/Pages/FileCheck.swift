@@ -66,6 +66,16 @@ package enum FileCheck {
     }
   }
 
+  /// Opens a file, and reads something in it as of its newest transaction, as ``settled(_:_:)``
+  /// does.
+  static func reading<R>(
+    _ path: String, _ body: (PageFile, MetaPage) throws(FileDamage) -> R
+  ) throws(FileDamage) -> R {
+    let file = try PageFile(path: path)
+    defer { file.close() }
+    return try settled(file) { () throws(FileDamage) in try body(file, check(file)) }
+  }
+
   private static func check(_ file: PageFile, _ metas: MetaPages) throws(FileDamage) -> MetaPage {
     let pages = try file.pageCount()
     let first = try metas.identified(0)

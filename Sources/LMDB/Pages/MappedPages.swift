@@ -27,7 +27,7 @@
   /// The leaf on which a key is, or would be.
   @inline(__always)
   func locate(
-    _ key: UnsafeRawBufferPointer, in tree: PageTree
+    _ key: UnsafeRawBufferPointer, in tree: TreeSummary
   ) throws(StorageError) -> (leaf: MappedPage, index: Int, isExact: Bool) {
     var number = tree.root
     var level = tree.depth

@@ -17,7 +17,7 @@ import CLMDB
 
   private let pages: MappedPages
   private let table: Table
-  private let tree: PageTree
+  private let tree: TreeSummary
   /// One for each level of the tree, from the root; either all levels of a way are set, or none.
   private let levels: UnsafeMutablePointer<Level>
   private var state = State.fresh

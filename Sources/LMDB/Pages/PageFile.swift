@@ -24,6 +24,11 @@ package enum FileDamage: Error, Equatable, Sendable {
       ? .damaged(page: fault.page, reason: fault.reason)
       : .unreadable(code: fault.code, reason: "page \(fault.page): \(fault.reason)")
   }
+
+  /// Reads pages, and throws a fault of one as damage of the file.
+  static func ofPages<R>(_ body: () throws(PageFault) -> R) throws(FileDamage) -> R {
+    do { return try body() } catch { throw FileDamage(error) }
+  }
 }
 
 extension FileDamage: CustomStringConvertible {
@@ -84,22 +89,32 @@ struct PageFile {
     guard !overflow, let offset = off_t(exactly: place) else {
       throw PageFault(page: number, reason: "no file has so many pages")
     }
-    var failure: PageFault?
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { space, filled in
-      let buffer = UnsafeMutableRawBufferPointer(space)
-      while filled < count {
-        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
-        let read = unsafe pread(descriptor, rest.baseAddress, rest.count, offset &+ off_t(filled))
-        if read < 0 && errno == EINTR { continue }
-        guard read > 0 else {
-          failure = read == 0 ? .afterEnd(number) : .unreadable(number, code: errno)
-          return
-        }
-        filled += read
-      }
+    let (bytes, error) = Platform.readBytes(descriptor, at: offset, count: count)
+    if error != 0 { throw PageFault(page: number, reason: systemMessage(error), code: error) }
+    guard bytes.count == count else {
+      throw PageFault(page: number, reason: "the file ends inside or before it")
     }
-    if let failure { throw failure }
     return RawPage(number: number, bytes: bytes)
+  }
+
+  /// Checks the header of the pages of its own that a leaf's value takes.
+  ///
+  /// - Parameters:
+  ///   - start: The first of them.
+  ///   - node: The leaf's node.
+  ///   - limit: The number of pages that there are.
+  /// - Returns: The number of pages that the value needs.
+  /// - Throws: ``PageFault`` if they do not hold it.
+  func checkOverflow(
+    at start: UInt64, of node: PageNode, limit: UInt64 = .max
+  ) throws(PageFault) -> UInt64 {
+    let header = try page(start, count: PageFormat.headerSize)
+    try header.checkHeader(flags: PageFormat.PageFlags.overflow)
+    let needed = PageFormat.overflowPages(for: node.valueSize)
+    guard try UInt64(header.overflowPages) >= needed, start < limit, needed <= limit - start else {
+      throw header.fault("its pages do not hold the value of \(node.valueSize) bytes")
+    }
+    return needed
   }
 }
 
@@ -125,16 +140,6 @@ extension FileDamage {
 extension Platform {
   /// `close(2)`, under a name that does not collide with ours.
   fileprivate static func closeFile(_ descriptor: CInt) { _ = close(descriptor) }
-}
-
-extension PageFault {
-  fileprivate static func afterEnd(_ page: UInt64) -> PageFault {
-    PageFault(page: page, reason: "the file ends inside or before it")
-  }
-
-  fileprivate static func unreadable(_ page: UInt64, code: CInt) -> PageFault {
-    PageFault(page: page, reason: systemMessage(code), code: code)
-  }
 }
 
 private func systemMessage(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }

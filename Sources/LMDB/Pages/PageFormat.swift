@@ -112,31 +112,47 @@ struct RawPage: Equatable, Sendable {
 
 /// LMDB's description of a B-tree (`MDB_db`): its root, and counts to compare with.
 package struct TreeSummary: Equatable, Sendable {
-  package let flags: UInt16
-  package let depth: Int
-  package let branchPages: UInt64
-  package let leafPages: UInt64
-  package let overflowPages: UInt64
-  package let entries: UInt64
-  package let root: UInt64
+  package private(set) var flags: UInt16 = 0
+  /// The number of levels; 0 if there are no entries.
+  package internal(set) var depth = 0
+  package internal(set) var branchPages: UInt64 = 0
+  package internal(set) var leafPages: UInt64 = 0
+  package internal(set) var overflowPages: UInt64 = 0
+  package internal(set) var entries: UInt64 = 0
+  package private(set) var root = PageFormat.noPage
+
+  init() {}
+
+  /// Reads a summary, of the main table or of a named one, without checking it.
+  init(_ stored: RawSpan) {
+    flags = unsafe stored.unsafeLoadUnaligned(fromByteOffset: 4, as: UInt16.self)
+    depth = Int(unsafe stored.unsafeLoadUnaligned(fromByteOffset: 6, as: UInt16.self))
+    branchPages = unsafe stored.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt64.self)
+    leafPages = unsafe stored.unsafeLoadUnaligned(fromByteOffset: 16, as: UInt64.self)
+    overflowPages = unsafe stored.unsafeLoadUnaligned(fromByteOffset: 24, as: UInt64.self)
+    entries = unsafe stored.unsafeLoadUnaligned(fromByteOffset: 32, as: UInt64.self)
+    root = unsafe stored.unsafeLoadUnaligned(fromByteOffset: 40, as: UInt64.self)
+  }
 
   init(_ page: RawPage, at offset: Int) throws(PageFault) {
-    flags = try page.u16(offset &+ 4)
-    depth = Int(try page.u16(offset &+ 6))
-    branchPages = try page.u64(offset &+ 8)
-    leafPages = try page.u64(offset &+ 16)
-    overflowPages = try page.u64(offset &+ 24)
-    entries = try page.u64(offset &+ 32)
-    root = try page.u64(offset &+ 40)
+    guard offset >= 0, offset <= page.bytes.count &- PageFormat.summarySize else {
+      throw page.fault("an offset of \(offset) lies outside the page")
+    }
+    unsafe self.init(page.bytes.span.bytes.extracting(offset..<(offset &+ PageFormat.summarySize)))
   }
 
   package var isEmpty: Bool { root == PageFormat.noPage }
 
+  /// The bytes of all its pages.
+  package var bytes: UInt64 {
+    (branchPages + leafPages + overflowPages) * UInt64(PageFormat.pageSize)
+  }
+
   /// The reason why the tree cannot be in a file whose last page is `lastPage`; nil if it can.
   func fault(lastPage: UInt64) -> String? {
-    let pages = [branchPages, leafPages, overflowPages]
+    let most = max(branchPages, max(leafPages, overflowPages))
     if isEmpty {
-      let sound = depth == 0 && entries == 0 && pages.allSatisfy { $0 == 0 }
+      let sound = depth == 0 && entries == 0 && most == 0
       return sound ? nil : "the tree has no root, but counts that are not zero"
     }
     guard root >= PageFormat.metaPages, root <= lastPage else {
@@ -145,10 +161,22 @@ package struct TreeSummary: Equatable, Sendable {
     guard depth >= 1, depth <= PageFormat.depthMax else {
       return "the depth is \(depth), outside 1 to \(PageFormat.depthMax)"
     }
-    guard pages.allSatisfy({ $0 <= lastPage }), leafPages >= 1, entries >= leafPages else {
+    guard most <= lastPage, leafPages >= 1, entries >= leafPages else {
       return "the counts of pages and entries are impossible"
     }
     return nil
+  }
+}
+
+extension PageNode {
+  /// The tree of the table that an entry of the main table describes; nil if it describes none.
+  func table(in page: RawPage, lastPage: UInt64) throws(PageFault) -> TreeSummary? {
+    guard flags == PageFormat.NodeFlags.summary, data.count == PageFormat.summarySize else {
+      return nil
+    }
+    let tree = try TreeSummary(page, at: data.lowerBound)
+    if let reason = tree.fault(lastPage: lastPage) { throw page.fault(reason) }
+    return tree
   }
 }
 

@@ -14,20 +14,13 @@ package enum PageLookup {
   package static func value(
     in path: String, table: String, key: String
   ) throws(FileDamage) -> [UInt8]? {
-    let file = try PageFile(path: path)
-    defer { file.close() }
-    return try FileCheck.settled(file) { () throws(FileDamage) in
-      let meta = try FileCheck.check(file)
-      let found: [UInt8]?
-      do throws(PageFault) {
-        found = try value(file, meta, Array(table.utf8), Array(key.utf8))
-      } catch {
-        throw FileDamage(error)
+    try FileCheck.reading(path) { (file, meta) throws(FileDamage) in
+      let found = try FileDamage.ofPages { () throws(PageFault) in
+        try value(file, meta, Array(table.utf8), Array(key.utf8))
       }
       // A writer may have reused a page during this walk, and the entry was missed only for that.
-      if found == nil {
-        let now = try FileCheck.check(file)
-        if now != meta { throw .transactionGone(meta.transactionID) }
+      if found == nil, try FileCheck.check(file) != meta {
+        throw .transactionGone(meta.transactionID)
       }
       return found
     }
@@ -39,14 +32,9 @@ package enum PageLookup {
   /// - Returns: The newest meta page.
   /// - Throws: ``FileDamage``.
   static func check(_ tables: [String], in path: String) throws(FileDamage) -> MetaPage {
-    let file = try PageFile(path: path)
-    defer { file.close() }
-    return try FileCheck.settled(file) { () throws(FileDamage) in
-      let meta = try FileCheck.check(file)
-      do throws(PageFault) {
+    try FileCheck.reading(path) { (file, meta) throws(FileDamage) in
+      try FileDamage.ofPages { () throws(PageFault) in
         for name in tables { try checkTable(Array(name.utf8), file, meta) }
-      } catch {
-        throw FileDamage(error)
       }
       return meta
     }
@@ -57,14 +45,11 @@ package enum PageLookup {
   ) throws(PageFault) {
     guard let (page, node) = try find(name, meta.main, file) else { return }
     // LMDB crashes on an entry that is not a table, or is one of another kind.
-    guard node.flags == PageFormat.NodeFlags.summary, node.data.count == PageFormat.summarySize
-    else {
+    guard let tree = try node.table(in: page, lastPage: meta.lastPage) else {
       let flags = node.flags.hexadecimal
       throw page.fault("a table's entry has \(node.data.count) bytes and the flags \(flags)")
     }
-    let tree = try TreeSummary(page, at: node.data.lowerBound)
     if tree.flags != 0 { throw page.fault("a table has the flags \(tree.flags.hexadecimal)") }
-    if let reason = tree.fault(lastPage: meta.lastPage) { throw page.fault(reason) }
     if tree.isEmpty { return }
     _ = try file.page(tree.root).checkedNodes(isBranch: tree.depth > 1, order: .bytes)
   }
@@ -78,16 +63,11 @@ package enum PageLookup {
   /// - Throws: ``FileDamage``, as ``value(in:table:key:)`` does.
   /// - Complexity: a page for each level of two trees, and one for a long entry.
   package static func checkEnd(of path: String, table: String) throws(FileDamage) {
-    let file = try PageFile(path: path)
-    defer { file.close() }
-    try FileCheck.settled(file) { () throws(FileDamage) in
-      let meta = try FileCheck.check(file)
+    try FileCheck.reading(path) { (file, meta) throws(FileDamage) in
       let pages = try file.pageCount()
-      do throws(PageFault) {
+      try FileDamage.ofPages { () throws(PageFault) in
         guard let tree = try summary(file, meta, Array(table.utf8)), !tree.isEmpty else { return }
         try checkEnd(of: tree, file, pages)
-      } catch {
-        throw FileDamage(error)
       }
     }
   }
@@ -95,22 +75,9 @@ package enum PageLookup {
   private static func checkEnd(
     of tree: TreeSummary, _ file: PageFile, _ pages: UInt64
   ) throws(PageFault) {
-    var number = tree.root
-    for _ in 1..<tree.depth {
-      let page = try file.page(number)
-      let nodes = try page.checkedNodes(isBranch: true, order: .bytes)
-      number = nodes[nodes.endIndex - 1].child
-    }
-    let leaf = try file.page(number)
-    let nodes = try leaf.checkedNodes(isBranch: false, order: .bytes)
+    let (leaf, nodes) = try descend(tree, file) { nodes, _ in nodes.count - 1 }
     guard let last = nodes.last, last.flags & PageFormat.NodeFlags.overflow != 0 else { return }
-    let start = try leaf.u64(last.data.lowerBound)
-    let header = try file.page(start, count: PageFormat.headerSize)
-    try header.checkHeader(flags: PageFormat.PageFlags.overflow)
-    let needed = PageFormat.overflowPages(for: last.valueSize)
-    guard try UInt64(header.overflowPages) >= needed, start < pages, needed <= pages - start else {
-      throw header.fault("its pages do not hold the entry of \(last.valueSize) bytes")
-    }
+    _ = try file.checkOverflow(at: leaf.u64(last.data.lowerBound), of: last, limit: pages)
   }
 
   private static func value(
@@ -125,12 +92,8 @@ package enum PageLookup {
   static func summary(
     _ file: PageFile, _ meta: MetaPage, _ table: [UInt8]
   ) throws(PageFault) -> TreeSummary? {
-    guard let (page, node) = try find(table, meta.main, file),
-      node.flags == PageFormat.NodeFlags.summary, node.data.count == PageFormat.summarySize
-    else { return nil }
-    let summary = try TreeSummary(page, at: node.data.lowerBound)
-    if let reason = summary.fault(lastPage: meta.lastPage) { throw page.fault(reason) }
-    return summary
+    guard let (page, node) = try find(table, meta.main, file) else { return nil }
+    return try node.table(in: page, lastPage: meta.lastPage)
   }
 
   /// The leaf's node that has a key.
@@ -138,16 +101,25 @@ package enum PageLookup {
     _ key: [UInt8], _ tree: TreeSummary, _ file: PageFile
   ) throws(PageFault) -> (RawPage, PageNode)? {
     if tree.isEmpty { return nil }
+    let (leaf, nodes) = try descend(tree, file) { nodes, page in
+      // A branch's first key is ignored: all that sorts before the second is below the first.
+      let next = nodes.dropFirst().firstIndex { key[...].isKey(before: page.bytes[$0.key], .bytes) }
+      return (next ?? nodes.endIndex) - 1
+    }
+    return nodes.first { leaf.bytes[$0.key].elementsEqual(key) }.map { (leaf, $0) }
+  }
+
+  /// The leaf to which `choose` leads: it chooses the way at each branch, from the root on.
+  private static func descend(
+    _ tree: TreeSummary, _ file: PageFile, _ choose: ([PageNode], RawPage) -> Int
+  ) throws(PageFault) -> (RawPage, [PageNode]) {
     var number = tree.root
     for _ in 1..<tree.depth {
       let page = try file.page(number)
       let nodes = try page.checkedNodes(isBranch: true, order: .bytes)
-      // A branch's first key is ignored: all that sorts before the second is below the first.
-      let next = nodes.dropFirst().firstIndex { key[...].isKey(before: page.bytes[$0.key], .bytes) }
-      number = nodes[(next ?? nodes.endIndex) - 1].child
+      number = nodes[choose(nodes, page)].child
     }
     let leaf = try file.page(number)
-    let nodes = try leaf.checkedNodes(isBranch: false, order: .bytes)
-    return nodes.first { leaf.bytes[$0.key].elementsEqual(key) }.map { (leaf, $0) }
+    return (leaf, try leaf.checkedNodes(isBranch: false, order: .bytes))
   }
 }

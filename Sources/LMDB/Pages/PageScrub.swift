@@ -40,12 +40,6 @@ package struct PageScrub {
     }
   }
 
-  private init(file: PageFile, table: Table, budget: Int) {
-    self.file = file
-    self.table = table
-    self.budget = budget
-  }
-
   private mutating func run(
     _ meta: MetaPage, _ name: [UInt8], _ key: [UInt8]?,
     _ visit: ([UInt8], [UInt8]) throws -> Void
@@ -93,10 +87,7 @@ package struct PageScrub {
     let key = Array(page.bytes[node.key])
     if let place, !place[...].isKey(before: key[...], .bytes) { return }
     let value = try value(node, page)
-    let isSound = unsafe key.withUnsafeBytes { key in
-      unsafe value.withUnsafeBytes { value in unsafe table.seal.holds(key, value) }
-    }
-    guard isSound else { throw page.fault("an entry's checksum differs") }
+    guard table.seal.holds(key, value) else { throw page.fault("an entry's checksum differs") }
     try visit(key, value)
     last = key
   }
@@ -107,12 +98,7 @@ package struct PageScrub {
       throw page.fault("a node has the flags \(node.flags.hexadecimal)")
     }
     let start = try page.u64(node.data.lowerBound)
-    let pages = PageFormat.overflowPages(for: node.valueSize)
-    let header = try file.page(start, count: PageFormat.headerSize)
-    try header.checkHeader(flags: PageFormat.PageFlags.overflow)
-    guard try UInt64(header.overflowPages) >= pages else {
-      throw header.fault("its pages do not hold the value of \(node.valueSize) bytes")
-    }
+    let pages = try file.checkOverflow(at: start, of: node)
     bytes += Int(pages) * PageFormat.pageSize
     let run = try file.page(start, count: PageFormat.headerSize + node.valueSize)
     return Array(run.bytes[PageFormat.headerSize...])

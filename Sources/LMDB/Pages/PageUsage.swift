@@ -8,16 +8,8 @@ package struct PageUsage: Equatable, Sendable {
   /// One named table.
   package struct Table: Equatable, Sendable {
     package let name: String
-    package let entries: UInt64
-    package let depth: Int
-    package let branchPages: UInt64
-    package let leafPages: UInt64
-    package let overflowPages: UInt64
-
-    /// The bytes of all its pages.
-    package var bytes: UInt64 {
-      (branchPages + leafPages + overflowPages) * UInt64(PageFormat.pageSize)
-    }
+    package let tree: TreeSummary
+    package var bytes: UInt64 { tree.bytes }
   }
 
   /// The named tables, in the order of their names.
@@ -45,15 +37,12 @@ package struct PageUsage: Equatable, Sendable {
   /// - Throws: ``FileDamage``.
   package init(_ walker: PageWalker) throws(FileDamage) {
     let meta = walker.meta
-    do throws(PageFault) {
-      tables = try PageUsage.tables(walker.file, meta)
-    } catch {
-      throw FileDamage(error)
+    tables = try FileDamage.ofPages { () throws(PageFault) in
+      try PageUsage.tables(walker.file, meta)
     }
     let pageBytes = UInt64(PageFormat.pageSize)
     bytes = (meta.lastPage + 1) * pageBytes
-    structureBytes =
-      (PageFormat.metaPages + meta.main.pageCount + meta.freeList.pageCount) * pageBytes
+    structureBytes = PageFormat.metaPages * pageBytes + meta.main.bytes + meta.freeList.bytes
   }
 
   /// Reads the main table, level by level.
@@ -68,8 +57,11 @@ package struct PageUsage: Equatable, Sendable {
         for node in try page.checkedNodes(isBranch: isBranch, order: .bytes) {
           if isBranch {
             next.append(node.child)
+          } else if let tree = try node.table(in: page, lastPage: meta.lastPage) {
+            let name = String(decoding: page.bytes[node.key], as: UTF8.self)
+            tables.append(Table(name: name, tree: tree))
           } else {
-            tables.append(try Table(node, page, lastPage: meta.lastPage))
+            throw page.fault("the main table has an entry that is no table")
           }
         }
         guard next.count <= PageWalker.tablesMax, tables.count <= PageWalker.tablesMax else {
@@ -80,23 +72,4 @@ package struct PageUsage: Equatable, Sendable {
     }
     return tables
   }
-}
-
-extension PageUsage.Table {
-  fileprivate init(_ node: PageNode, _ page: RawPage, lastPage: UInt64) throws(PageFault) {
-    guard node.flags == PageFormat.NodeFlags.summary, node.data.count == PageFormat.summarySize
-    else { throw page.fault("the main table has an entry that is no table") }
-    let summary = try TreeSummary(page, at: node.data.lowerBound)
-    if let reason = summary.fault(lastPage: lastPage) { throw page.fault(reason) }
-    name = String(decoding: page.bytes[node.key], as: UTF8.self)
-    entries = summary.entries
-    depth = summary.depth
-    branchPages = summary.branchPages
-    leafPages = summary.leafPages
-    overflowPages = summary.overflowPages
-  }
-}
-
-extension TreeSummary {
-  fileprivate var pageCount: UInt64 { branchPages + leafPages + overflowPages }
 }

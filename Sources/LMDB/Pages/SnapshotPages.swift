@@ -21,41 +21,17 @@
 import CLMDB
 import Synchronization
 
-/// A table's tree as of a transaction.
-struct PageTree: Equatable, Sendable {
-  private var flags: UInt16 = 0
-  /// The number of levels; 0 if there are no entries.
-  private(set) var depth = 0
-  private(set) var branchPages: UInt64 = 0
-  private(set) var leafPages: UInt64 = 0
-  private(set) var overflowPages: UInt64 = 0
-  private(set) var entries: UInt64 = 0
-  private(set) var root = PageFormat.noPage
-
-  init() {}
-
-  /// Reads a summary, of the main table or of a named one, without checking it.
-  init(at start: UnsafeRawPointer) {
-    flags = unsafe start.loadUnaligned(fromByteOffset: 4, as: UInt16.self)
-    depth = Int(unsafe start.loadUnaligned(fromByteOffset: 6, as: UInt16.self))
-    branchPages = unsafe start.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
-    leafPages = unsafe start.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
-    overflowPages = unsafe start.loadUnaligned(fromByteOffset: 24, as: UInt64.self)
-    entries = unsafe start.loadUnaligned(fromByteOffset: 32, as: UInt64.self)
-    root = unsafe start.loadUnaligned(fromByteOffset: 40, as: UInt64.self)
+extension TreeSummary {
+  /// Reads the summary at a place in the map.
+  fileprivate init(at start: UnsafeRawPointer) {
+    let stored = unsafe UnsafeRawBufferPointer(start: start, count: PageFormat.summarySize)
+    unsafe self.init(stored.bytes)
   }
 
   /// The tree, if it can be one in a file with `limit` pages.
-  func checked(limit: UInt64) throws(StorageError) -> PageTree {
-    let isEmpty = root == PageFormat.noPage && depth == 0 && entries == 0 && leafPages == 0
-    let isTree =
-      root >= PageFormat.metaPages && root < limit && leafPages > 0 && entries >= leafPages
-      && (1...PageFormat.depthMax).contains(depth) && branchPages < limit && leafPages < limit
-      && overflowPages < limit
-    guard flags == 0, isEmpty || isTree else {
-      throw StorageError(.corrupt, "the data file is damaged: a table's summary is impossible")
-    }
-    return self
+  fileprivate func checked(limit: UInt64) throws(StorageError) -> TreeSummary {
+    if flags == 0, limit > 0, fault(lastPage: limit - 1) == nil { return self }
+    throw StorageError(.corrupt, "the data file is damaged: a table's summary is impossible")
   }
 }
 
@@ -76,7 +52,7 @@ struct NamedTable: Sendable {
   /// Converts an error in reading into the one that the reader's caller expects.
   let readingError: @Sendable (StorageError) -> any Error
   /// The trees, by the tables' handles.
-  private(set) var trees: [PageTree]
+  private(set) var trees: [TreeSummary]
 
   /// Resolves the tables of a transaction.
   ///
@@ -96,14 +72,14 @@ struct NamedTable: Sendable {
     self.map = map
     let limit = min(meta.lastPage &+ 1, pagesInFile, map.pageCount)
     unsafe pages = MappedPages(start: map.start, limit: limit)
-    trees = Array(repeating: PageTree(), count: 1 + Int(tables.map(\.index).max() ?? 0))
+    trees = Array(repeating: TreeSummary(), count: 1 + Int(tables.map(\.index).max() ?? 0))
     let main = try meta.main.checked(limit: limit)
     for table in tables { trees[Int(table.index)] = try tree(table.name, in: main) }
   }
 
   /// The tree of a table, according to the main table. A table that was never written to is in the
   /// main table as well, since opening it for the first time creates it.
-  private func tree(_ name: [UInt8], in main: PageTree) throws(StorageError) -> PageTree {
+  private func tree(_ name: [UInt8], in main: TreeSummary) throws(StorageError) -> TreeSummary {
     unsafe try name.withUnsafeBufferPointer { name throws(StorageError) in
       let wanted = UnsafeRawBufferPointer(name)
       if main.depth == 0 { throw SnapshotPages.missing(main) }
@@ -113,11 +89,11 @@ struct NamedTable: Sendable {
       guard flags == PageFormat.NodeFlags.summary, size == PageFormat.summarySize,
         let end = unsafe key.baseAddress.map({ unsafe $0 + key.count })
       else { throw leaf.fault("a table's entry is damaged") }
-      return unsafe try PageTree(at: end).checked(limit: pages.limit)
+      return unsafe try TreeSummary(at: end).checked(limit: pages.limit)
     }
   }
 
-  private static func missing(_ main: PageTree) -> StorageError {
+  private static func missing(_ main: TreeSummary) -> StorageError {
     MappedPage.fault(main.root, "a table is missing")
   }
 
@@ -184,7 +160,7 @@ struct MetaFields: Equatable {
   let transaction: UInt64
   let lastPage: UInt64
   /// The main table.
-  let main: PageTree
+  let main: TreeSummary
   /// True if the transaction after the next one may have begun to overwrite it.
   let isUnsettled: Bool
 
@@ -201,7 +177,7 @@ struct MetaFields: Equatable {
     self.transaction = transaction
     lastPage = unsafe page.loadUnaligned(
       fromByteOffset: MetaFields.lastPageOffset, as: UInt64.self)
-    main = unsafe PageTree(at: page + MetaFields.mainOffset)
+    main = unsafe TreeSummary(at: page + MetaFields.mainOffset)
     let number = unsafe page.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     let next = unsafe other.loadUnaligned(fromByteOffset: offset, as: UInt64.self)

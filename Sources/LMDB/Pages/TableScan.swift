@@ -54,20 +54,12 @@ package struct TableScan {
     self.opened = opened
     self.seal = seal
     let meta = try PageWalker(descriptor: opened.file.descriptor).meta
-    summary = try TableScan.summary(opened.file, meta, table)
+    summary = try FileDamage.ofPages { () throws(PageFault) in
+      try PageLookup.summary(opened.file, meta, Array(table.utf8))
+    }
     seen = PageSet(limit: meta.lastPage + 1)
     // An entry takes at least a byte, so a damaged count stays within reason.
     entries = min(summary?.entries ?? 0, (meta.lastPage + 1) * UInt64(PageFormat.pageSize))
-  }
-
-  private static func summary(
-    _ file: PageFile, _ meta: MetaPage, _ table: String
-  ) throws(FileDamage) -> TreeSummary? {
-    do throws(PageFault) {
-      return try PageLookup.summary(file, meta, Array(table.utf8))
-    } catch {
-      throw FileDamage(error)
-    }
   }
 
   /// The next entry, or the damage in its place; nil at the end.
@@ -124,10 +116,7 @@ package struct TableScan {
     _ value: [UInt8], _ key: [UInt8], _ page: RawPage
   ) throws(PageFault) -> [UInt8] {
     if seal == .none { return value }
-    let isSound = unsafe key.withUnsafeBytes { key in
-      unsafe value.withUnsafeBytes { unsafe seal.holds(key, $0) }
-    }
-    guard isSound else { throw page.fault("an entry is not what was stored") }
+    guard seal.holds(key, value) else { throw page.fault("an entry is not what was stored") }
     return Array(value.dropLast(seal.addedCount))
   }
 
@@ -137,12 +126,7 @@ package struct TableScan {
   ) throws(PageFault) -> [UInt8] {
     let start = try page.u64(node.data.lowerBound)
     try claim(start)
-    let header = try opened.file.page(start, count: PageFormat.headerSize)
-    try header.checkHeader(flags: PageFormat.PageFlags.overflow)
-    let pages = PageFormat.overflowPages(for: node.valueSize)
-    guard UInt64(try header.overflowPages) >= pages, pages <= seen.limit - start else {
-      throw header.fault("its pages do not hold the value of \(node.valueSize) bytes")
-    }
+    let pages = try opened.file.checkOverflow(at: start, of: node, limit: seen.limit)
     var bytes: [UInt8] = []
     for number in start..<(start + pages) {
       if number > start { try claim(number) }

@@ -111,10 +111,11 @@ extension Database {
 
 extension Information.Table {
   fileprivate init(_ environment: String, _ usage: PageUsage.Table) {
+    let tree = usage.tree
     self.init(
-      environment: environment, name: usage.name, entries: Int(clamping: usage.entries),
-      bytes: usage.bytes, depth: usage.depth, branchPages: usage.branchPages,
-      leafPages: usage.leafPages, overflowPages: usage.overflowPages)
+      environment: environment, name: usage.name, entries: Int(clamping: tree.entries),
+      bytes: tree.bytes, depth: tree.depth, branchPages: tree.branchPages,
+      leafPages: tree.leafPages, overflowPages: tree.overflowPages)
   }
 }
 
