@@ -36,9 +36,7 @@ enum ArrayCoding {
       var elements: [[UInt8]] = []
       var offset = 1
       while offset < bytes.byteCount {
-        let count = try bytes.length(at: &offset)
-        elements.append(try bytes.array(offset, count))
-        offset += count
+        elements.append(bytes.extracting(try bytes.part(at: &offset)).array())
       }
       return elements
     }

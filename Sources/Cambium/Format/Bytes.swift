@@ -57,6 +57,15 @@ extension RawSpan {
   }
 
   /// A copy of a range.
+  /// The place of a part that its length precedes, as in an array or a map; the offset moves behind
+  /// it.
+  @inline(__always)
+  func part(at offset: inout Int) throws -> Range<Int> {
+    let count = try length(at: &offset)
+    defer { offset += count }
+    return offset..<(offset + count)
+  }
+
   func array(_ offset: Int, _ count: Int) throws -> [UInt8] {
     try check(offset, count)
     return unsafe extracting(offset..<(offset + count)).withUnsafeBytes { unsafe Array($0) }

@@ -31,11 +31,7 @@ enum MapCoding {
     }
     return try stored.lend { bytes in
       var offset = 1
-      func part() throws -> [UInt8] {
-        let count = try bytes.length(at: &offset)
-        defer { offset += count }
-        return try bytes.array(offset, count)
-      }
+      func part() throws -> [UInt8] { bytes.extracting(try bytes.part(at: &offset)).array() }
       var entries: [Entry] = []
       while offset < bytes.byteCount { entries.append((try part(), try part())) }
       return entries

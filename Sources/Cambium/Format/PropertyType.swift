@@ -104,10 +104,8 @@ extension PropertyType: CustomStringConvertible {
     if self == .any { return true }
     var offset = 1
     while offset < value.byteCount {
-      if isMap { offset += try value.length(at: &offset) }
-      let count = try value.length(at: &offset)
-      let element = value.extracting(offset..<(offset + count))
-      offset += count
+      if isMap { _ = try value.part(at: &offset) }
+      let element = value.extracting(try value.part(at: &offset))
       if try element.load(UInt8.self, at: 0) == ValueTag.null { continue }
       if try !takes(element) { return false }
     }

@@ -45,9 +45,7 @@ extension RawSpan {
   func forEachElement(_ body: (RawSpan) throws -> Bool) throws {
     var offset = 1
     while offset < byteCount {
-      let count = try length(at: &offset)
-      if try !body(extracting(offset..<(offset + count))) { return }
-      offset += count
+      if try !body(extracting(try part(at: &offset))) { return }
     }
   }
 
@@ -57,12 +55,9 @@ extension RawSpan {
     let wanted = name.extracting(droppingFirst: 1)
     var offset = 1
     while offset < byteCount {
-      let nameCount = try length(at: &offset)
-      let isFound = extracting(offset..<(offset + nameCount)).equals(wanted)
-      offset += nameCount
-      let count = try length(at: &offset)
-      if isFound { return offset..<(offset + count) }
-      offset += count
+      let name = try part(at: &offset)
+      let value = try part(at: &offset)
+      if extracting(name).equals(wanted) { return value }
     }
     return nil
   }
@@ -71,12 +66,8 @@ extension RawSpan {
   func elementCount(isMap: Bool) throws -> Int {
     var (offset, found) = (1, 0)
     while offset < byteCount {
-      if isMap {
-        let count = try length(at: &offset)
-        offset += count
-      }
-      let count = try length(at: &offset)
-      offset += count
+      if isMap { _ = try part(at: &offset) }
+      _ = try part(at: &offset)
       found += 1
     }
     return found

@@ -214,9 +214,8 @@ extension TransactionRecord {
     var metadata: [String: String] = [:]
     var offset = 0
     func text() throws -> String {
-      let count = try bytes.length(at: &offset)
-      defer { offset += count }
-      return try bytes.string(offset, count)
+      let place = try bytes.part(at: &offset)
+      return try bytes.string(place.lowerBound, place.count)
     }
     while offset < bytes.byteCount {
       let name = try text()

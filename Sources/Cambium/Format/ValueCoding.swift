@@ -169,9 +169,8 @@ extension Value {
     var elements: [Value] = []
     var offset = 1
     while offset < bytes.byteCount {
-      let count = try bytes.length(at: &offset)
-      elements.append(try Value(bytes.extracting(offset..<(offset + count)), depth: depth + 1))
-      offset += count
+      let element = try bytes.part(at: &offset)
+      elements.append(try Value(bytes.extracting(element), depth: depth + 1))
     }
     return elements
   }
@@ -181,12 +180,9 @@ extension Value {
     var record = ValueMap()
     var offset = 1
     while offset < bytes.byteCount {
-      let nameCount = try bytes.length(at: &offset)
-      let name = try bytes.string(offset, nameCount)
-      offset += nameCount
-      let count = try bytes.length(at: &offset)
-      record[name] = try Value(bytes.extracting(offset..<(offset + count)), depth: depth + 1)
-      offset += count
+      let name = try bytes.part(at: &offset)
+      let value = try Value(bytes.extracting(try bytes.part(at: &offset)), depth: depth + 1)
+      record[try bytes.string(name.lowerBound, name.count)] = value
     }
     return record
   }

@@ -84,16 +84,16 @@ extension Binding {
     switch (core.layout.idForm, tag) {
     case (.uuid, KeyTag.uuid):
       let id = try key.loadUUID(at: 1)
-      unsafe place.assumingMemoryBound(to: UUID.self).pointee = id
+      unsafe place.put(id)
     case (.string, KeyTag.text):
       let id = try key.string(1, key.byteCount - 1)
-      unsafe place.assumingMemoryBound(to: String.self).pointee = id
+      unsafe place.put(id)
     case (.string, _):
       let id = try Key(key).description
-      unsafe place.assumingMemoryBound(to: String.self).pointee = id
+      unsafe place.put(id)
     case (.int, KeyTag.integer):
       let id = Int(Int64(bitPattern: try key.bigEndian(at: 1) ^ (1 << 63)))
-      unsafe place.assumingMemoryBound(to: Int.self).pointee = id
+      unsafe place.put(id)
     default: throw ValueMismatch(reason: "the key is not of the kind '\(core.keyType.rawValue)'")
     }
   }
@@ -105,44 +105,19 @@ extension Binding {
   ) throws {
     if value.tag == ValueTag.null { return try unsafe readNull(value, step, into: place) }
     switch step.form {
-    case .int:
-      let new = Int(try value.integer())
-      unsafe place.storeBytes(of: new, as: Int.self)
-    case .intOrNil:
-      let new = Int(try value.integer())
-      unsafe place.storeBytes(of: new, as: Int?.self)
-    case .double:
-      let new = try value.double()
-      unsafe place.storeBytes(of: new, as: Double.self)
-    case .doubleOrNil:
-      let new = try value.double()
-      unsafe place.storeBytes(of: new, as: Double?.self)
-    case .bool:
-      let new = try value.bool()
-      unsafe place.storeBytes(of: new, as: Bool.self)
-    case .boolOrNil:
-      let new = try value.bool()
-      unsafe place.storeBytes(of: new, as: Bool?.self)
-    case .date:
-      let new = try value.date()
-      unsafe place.assumingMemoryBound(to: Date.self).pointee = new
-    case .dateOrNil:
-      let new = try value.date()
-      unsafe place.assumingMemoryBound(to: Date?.self).pointee = new
-    case .uuid:
-      let new = try value.uuid()
-      unsafe place.assumingMemoryBound(to: UUID.self).pointee = new
-    case .uuidOrNil:
-      let new = try value.uuid()
-      unsafe place.assumingMemoryBound(to: UUID?.self).pointee = new
-    case .string:
-      let new = try value.string()
-      unsafe place.assumingMemoryBound(to: String.self).pointee = new
-    case .stringOrNil:
-      let new = try value.string()
-      unsafe place.assumingMemoryBound(to: String?.self).pointee = new
-    case .custom, .customOrNil:
-      try unsafe readCustom(value, step, into: place)
+    case .int: try unsafe place.put(Int(value.integer()))
+    case .intOrNil: try unsafe place.put(Int?(Int(value.integer())))
+    case .double: try unsafe place.put(value.double())
+    case .doubleOrNil: try unsafe place.put(Double?(value.double()))
+    case .bool: try unsafe place.put(value.bool())
+    case .boolOrNil: try unsafe place.put(Bool?(value.bool()))
+    case .date: try unsafe place.put(value.date())
+    case .dateOrNil: try unsafe place.put(Date?(value.date()))
+    case .uuid: try unsafe place.put(value.uuid())
+    case .uuidOrNil: try unsafe place.put(UUID?(value.uuid()))
+    case .string: try unsafe place.put(value.string())
+    case .stringOrNil: try unsafe place.put(String?(value.string()))
+    case .custom, .customOrNil: try unsafe readCustom(value, step, into: place)
     }
   }
 
@@ -192,9 +167,9 @@ extension Binding {
   private func clear(_ step: Step, _ place: UnsafeMutableRawPointer) {
     guard step.flags & Step.reference != 0 else { return }
     switch step.form {
-    case .int: unsafe place.storeBytes(of: Int.min, as: Int.self)
-    case .string: unsafe place.assumingMemoryBound(to: String.self).pointee = ""
-    case .uuid: unsafe place.assumingMemoryBound(to: UUID.self).pointee = ._unassigned
+    case .int: unsafe place.put(Int.min)
+    case .string: unsafe place.put("")
+    case .uuid: unsafe place.put(UUID._unassigned)
     default: break
     }
   }

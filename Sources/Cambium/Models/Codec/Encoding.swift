@@ -148,9 +148,7 @@ struct ModelEncoder: ~Copyable {
       values.write(integer: Int64(value))
     case .double: values.write(double: unsafe place.load(as: Double.self))
     case .bool: values.write(bool: unsafe place.load(as: Bool.self))
-    case .date:
-      values.write(
-        microseconds: unsafe place.assumingMemoryBound(to: Date.self).pointee.microseconds)
+    case .date: values.write(microseconds: unsafe place.value(Date.self).microseconds)
     case .string:
       let value = unsafe place.assumingMemoryBound(to: String.self)
       if step.flags & Binding.Step.reference != 0 {
@@ -160,7 +158,7 @@ struct ModelEncoder: ~Copyable {
         values.write(text: unsafe value.pointee)
       }
     case .uuid:
-      let value = unsafe place.assumingMemoryBound(to: UUID.self).pointee
+      let value = unsafe place.value(UUID.self)
       if step.flags & Binding.Step.reference != 0, value == ._unassigned { return writeNoKey(step) }
       values.write(uuid: value)
     case .custom, .customOrNil: return try unsafe writeCustom(step, place, binding)
@@ -193,19 +191,13 @@ struct ModelEncoder: ~Copyable {
       guard let value = unsafe place.load(as: Bool?.self) else { return false }
       values.write(bool: value)
     case .dateOrNil:
-      guard let value = unsafe place.assumingMemoryBound(to: Date?.self).pointee else {
-        return false
-      }
+      guard let value = unsafe place.value(Date?.self) else { return false }
       values.write(microseconds: value.microseconds)
     case .uuidOrNil:
-      guard let value = unsafe place.assumingMemoryBound(to: UUID?.self).pointee else {
-        return false
-      }
+      guard let value = unsafe place.value(UUID?.self) else { return false }
       values.write(uuid: value)
     case .stringOrNil:
-      guard let value = unsafe place.assumingMemoryBound(to: String?.self).pointee else {
-        return false
-      }
+      guard let value = unsafe place.value(String?.self) else { return false }
       values.write(text: value)
     default: return try unsafe writeCustom(step, place, binding)
     }
@@ -266,29 +258,18 @@ extension Binding {
     case .doubleOrNil:
       unsafe a.load(as: Double?.self)?.bitPattern == b.load(as: Double?.self)?.bitPattern
     case .date:
-      unsafe a.assumingMemoryBound(to: Date.self).pointee.microseconds
-        == b.assumingMemoryBound(to: Date.self).pointee.microseconds
+      unsafe a.value(Date.self).microseconds == b.value(Date.self).microseconds
     case .dateOrNil:
-      unsafe a.assumingMemoryBound(to: Date?.self).pointee?.microseconds
-        == b.assumingMemoryBound(to: Date?.self).pointee?.microseconds
-    case .uuid:
-      unsafe a.assumingMemoryBound(to: UUID.self).pointee
-        == b.assumingMemoryBound(to: UUID.self).pointee
-    case .uuidOrNil:
-      unsafe a.assumingMemoryBound(to: UUID?.self).pointee
-        == b.assumingMemoryBound(to: UUID?.self).pointee
-    case .string:
-      unsafe ByteOrder.areEqual(
-        a.assumingMemoryBound(to: String.self).pointee,
-        b.assumingMemoryBound(to: String.self).pointee)
-    case .stringOrNil: unsafe areEqualTexts(a, b)
+      unsafe a.value(Date?.self)?.microseconds == b.value(Date?.self)?.microseconds
+    case .uuid: unsafe a.value(UUID.self) == b.value(UUID.self)
+    case .uuidOrNil: unsafe a.value(UUID?.self) == b.value(UUID?.self)
+    case .string: unsafe ByteOrder.areEqual(a.value(String.self), b.value(String.self))
+    case .stringOrNil: unsafe areEqual(a.value(String?.self), b.value(String?.self))
     case .custom, .customOrNil: unsafe core.properties[Int(step.property)].shape.isEqual(a, b)
     }
   }
 
-  private func areEqualTexts(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
-    let a = unsafe a.assumingMemoryBound(to: String?.self).pointee
-    let b = unsafe b.assumingMemoryBound(to: String?.self).pointee
+  private func areEqual(_ a: String?, _ b: String?) -> Bool {
     guard let a, let b else { return a == nil && b == nil }
     return ByteOrder.areEqual(a, b)
   }

@@ -56,8 +56,7 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
     propertyType = { V.propertyType }
     interchange = { .of(V.self) }
     unsafe read = { place, stored, depth in
-      let value = try V.readStored(stored, depth: depth)
-      unsafe place.assumingMemoryBound(to: V.self).pointee = value
+      try unsafe place.put(V.readStored(stored, depth: depth))
     }
     unsafe write = { place, writer in
       try unsafe place.assumingMemoryBound(to: V.self).pointee.writeStored(to: &writer)
@@ -213,8 +212,7 @@ extension PlacedProperty {
     description = "\(name): \(Old.self)"
     type = { Old.propertyType }
     unsafe read = { place, stored in
-      let new = try convert(try Old.readStored(stored, depth: 0))
-      unsafe place.assumingMemoryBound(to: New.self).pointee = new
+      try unsafe place.put(convert(Old.readStored(stored, depth: 0)))
     }
   }
 }
@@ -247,10 +245,7 @@ extension PropertyShape {
   let make: @Sendable (UnsafeMutableRawPointer, DynamicRecord) throws -> Void
 
   init<V: PropertyValue>(_ make: @escaping @Sendable (DynamicRecord) throws -> V) {
-    unsafe self.make = { place, old in
-      let new = try make(old)
-      unsafe place.assumingMemoryBound(to: V.self).pointee = new
-    }
+    unsafe self.make = { place, old in try unsafe place.put(make(old)) }
   }
 }
 
@@ -261,4 +256,16 @@ extension PropertyShape {
   init<V: PropertyValue>(_ check: @escaping @Sendable (inout V) -> String?) {
     unsafe run = { unsafe check(&$0.assumingMemoryBound(to: V.self).pointee) }
   }
+}
+
+extension UnsafeRawPointer {
+  /// The value at a place in a model.
+  @inline(__always)
+  func value<V>(_ type: V.Type) -> V { unsafe assumingMemoryBound(to: type).pointee }
+}
+
+extension UnsafeMutableRawPointer {
+  /// Replaces the value at a place in a model.
+  @inline(__always)
+  func put<V>(_ value: V) { unsafe assumingMemoryBound(to: V.self).pointee = value }
 }

@@ -14,10 +14,10 @@
     unsafe decode = { record, key, base, binding in
       let index = try binding.caseIndex(record, key)
       let model = try M.cases.all[index].codec.decode(record, key, binding.union.cases[index])
-      unsafe base.assumingMemoryBound(to: M.self).pointee = model
+      unsafe base.put(model)
     }
     unsafe encode = { base, encoder, binding in
-      let model = unsafe base.assumingMemoryBound(to: M.self).pointee
+      let model = unsafe base.value(M.self)
       for (known, binding) in zip(M.cases.all, binding.union.cases) {
         if let bytes = try known.codec.encode(model, &encoder, binding) { return bytes }
       }

@@ -112,11 +112,7 @@ extension RawSpan {
   ) throws {
     try checkContainer(ValueTag.array, type, depth)
     var offset = 1
-    while offset < byteCount {
-      let count = try length(at: &offset)
-      try body(extracting(offset..<(offset + count)))
-      offset += count
-    }
+    while offset < byteCount { try body(extracting(try part(at: &offset))) }
   }
 
   /// Visits a stored map's members.
@@ -126,12 +122,8 @@ extension RawSpan {
     try checkContainer(ValueTag.map, type, depth)
     var offset = 1
     while offset < byteCount {
-      let nameCount = try length(at: &offset)
-      let name = try string(offset, nameCount)
-      offset += nameCount
-      let count = try length(at: &offset)
-      try body(name, extracting(offset..<(offset + count)))
-      offset += count
+      let name = try part(at: &offset)
+      try body(try string(name.lowerBound, name.count), extracting(try part(at: &offset)))
     }
   }
 

@@ -26,11 +26,18 @@ public struct Condition: Hashable, Sendable {
     case related(ToMany, Quantifier, Test)
   }
 
-  package enum Comparison: UInt8, Hashable, Sendable {
-    case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
+  /// A comparison, by its symbol in the query language.
+  package enum Comparison: String, Hashable, Sendable {
+    case equal = "="
+    case notEqual = "!="
+    case less = "<"
+    case lessOrEqual = "<="
+    case greater = ">"
+    case greaterOrEqual = ">="
   }
 
-  package enum TextTest: UInt8, Hashable, Sendable {
+  /// A test of a text, by its word in the query language.
+  package enum TextTest: String, Hashable, Sendable {
     /// `equals` is for collations; texts compare by bytes with ``Comparison``.
     case equals, prefix, suffix, contains
     /// The whole text or a part matches a regular expression.
@@ -60,7 +67,7 @@ public struct Condition: Hashable, Sendable {
 /// A property, by the path that leads to it from a record.
 public struct PropertyPath: Hashable, Sendable, Refinable {
   /// A function that is applied to the value before it is compared.
-  package enum Function: String, Hashable, Sendable {
+  package enum Function: String, Hashable, Sendable, BitwiseCopyable {
     /// The number of characters of a text, of elements of an array.
     case count
     /// A text in lower case.

@@ -130,7 +130,7 @@ struct ConditionCompiler {
         } ?? [])
       return add(step, yes, no)
     }
-    let value = operand.function == .none ? value.coerced(to: resolved.definition?.type) : value
+    let value = operand.function == nil ? value.coerced(to: resolved.definition?.type) : value
     step.constant = constant(try value.stored())
     switch value {
     case .integer(let number): (step.operation, step.number) = (.integer, number)
@@ -148,7 +148,7 @@ struct ConditionCompiler {
     var step = ConditionStep(operation: .oneOf, operand: operand)
     step.holdsForNull = values.contains(.null)
     step.number = Int64(program.lists.count)
-    let type = operand.function == .none ? resolved.definition?.type : nil
+    let type = operand.function == nil ? resolved.definition?.type : nil
     let constants =
       operand.isKey
       ? values.compactMap { resolved.key($0).map(StoredKey.value) }
@@ -239,7 +239,7 @@ struct ConditionCompiler {
   ) throws -> (operand: ConditionStep.Operand, resolved: ConditionScope.ResolvedPath) {
     let resolved = try scope.resolve(path)
     var operand = ConditionStep.Operand()
-    operand.function = path.function.map(ConditionStep.Function.init) ?? .none
+    operand.function = path.function
     operand.isKey = resolved.isKey && path.function == nil
     operand.isTextKey = resolved.isTextKey
     operand.place = resolved.hops.isEmpty ? resolved.property == nil ? .key : .property : .followed

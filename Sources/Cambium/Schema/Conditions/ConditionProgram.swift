@@ -103,7 +103,7 @@ extension ConditionProgram {
     while next >= 0 {
       let step = steps[Int(next)]
       let holds: Bool
-      if step.operand.place == .property && step.operand.function == .none
+      if step.operand.place == .property && step.operand.function == nil
         && step.operation.rawValue < ConditionStep.Operation.properties.rawValue
       {
         holds = try test(step, record, table)

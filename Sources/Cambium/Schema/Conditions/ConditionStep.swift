@@ -55,7 +55,8 @@ struct ConditionStep: BitwiseCopyable {
     }
 
     var place = Place.property
-    var function: Function = .none
+    /// The function applied to the property; nil for the value itself.
+    var function: PropertyPath.Function?
     /// True if it is a key: the record's own, or a reference.
     var isKey = false
     /// True if such keys compare as texts.
@@ -71,9 +72,6 @@ struct ConditionStep: BitwiseCopyable {
     /// The property's name as a stored text, for undeclared dictionaries.
     var text = ConstantRange()
   }
-
-  /// The function applied to a property; `none` for the value itself.
-  enum Function: UInt8, BitwiseCopyable { case none, count, lowercased, year, month, day, hour }
 
   /// A part of the constants' bytes.
   struct ConstantRange: BitwiseCopyable {
@@ -122,19 +120,5 @@ extension Condition.Comparison {
     case .greater: ConditionStep.Outcome.greater
     case .greaterOrEqual: ConditionStep.Outcome.greater | ConditionStep.Outcome.equal
     }
-  }
-}
-
-extension ConditionStep.Function {
-  init(_ function: PropertyPath.Function) {
-    self =
-      switch function {
-      case .count: .count
-      case .lowercased: .lowercased
-      case .year: .year
-      case .month: .month
-      case .day: .day
-      case .hour: .hour
-      }
   }
 }

@@ -41,16 +41,16 @@ extension Condition.Test {
     case .compare(let path, .equal, .null): "\(path) is null"
     case .compare(let path, .notEqual, .null): "\(path) is not null"
     case .compare(let path, let comparison, let value):
-      "\(path) \(comparison.symbol) \(value.literal)"
+      "\(path) \(comparison.rawValue) \(value.literal)"
     case .compareProperties(let path, let comparison, let other):
-      "\(path) \(comparison.symbol) \(other)"
+      "\(path) \(comparison.rawValue) \(other)"
     case .oneOf(let path, let values):
       "\(path) in (\(values.map(\.literal).joined(separator: ", ")))"
     case .text(let path, .matches, let text, let collation),
       .text(let path, .matchesFormerly, let text, let collation):
       "\(path) matches \(ConditionText.expression(text))\(collation.suffix)"
     case .text(let path, let test, let text, let collation):
-      "\(path) \(test.word) \(ConditionText.quoted(text))\(collation.suffix)"
+      "\(path) \(test.rawValue) \(ConditionText.quoted(text))\(collation.suffix)"
     case .contains(let path, let value): "\(path) has \(value.literal)"
     case .related(let relation, let quantifier, let inner):
       "\(relation.text) \(quantifier.rawValue) (\(inner.text))"
@@ -63,34 +63,6 @@ extension Condition.Test {
     case .all(let tests) where tests.count > 0, .any(let tests) where tests.count > 0:
       "(\(text))"
     default: text
-    }
-  }
-}
-
-extension Condition.Comparison {
-  /// The comparison's symbol in the query language.
-  var symbol: String {
-    switch self {
-    case .equal: "="
-    case .notEqual: "!="
-    case .less: "<"
-    case .lessOrEqual: "<="
-    case .greater: ">"
-    case .greaterOrEqual: ">="
-    }
-  }
-}
-
-extension Condition.TextTest {
-  /// The test's word in the query language.
-  var word: String {
-    switch self {
-    case .equals: "equals"
-    case .prefix: "prefix"
-    case .suffix: "suffix"
-    case .contains: "contains"
-    case .matches, .matchesFormerly: "matches"
-    case .like: "like"
     }
   }
 }

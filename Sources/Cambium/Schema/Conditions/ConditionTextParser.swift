@@ -230,7 +230,7 @@ struct ConditionTextParser {
     }
     let collation = try self.collation()
     if word == "like" { return .like(path, text, collation) }
-    return .text(path, Condition.TextTest(word: word), text, collation)
+    return .text(path, Condition.TextTest(rawValue: word) ?? .matches, text, collation)
   }
 
   /// `ignoring case [and diacritics]`, if present.
@@ -247,29 +247,8 @@ struct ConditionTextParser {
 }
 
 extension Condition.Comparison {
-  /// The comparison that a symbol denotes.
+  /// The comparison that a symbol denotes; two have a second one.
   init?(_ symbol: String) {
-    switch symbol {
-    case "=", "==": self = .equal
-    case "!=", "<>": self = .notEqual
-    case "<": self = .less
-    case "<=": self = .lessOrEqual
-    case ">": self = .greater
-    case ">=": self = .greaterOrEqual
-    default: return nil
-    }
-  }
-}
-
-extension Condition.TextTest {
-  fileprivate init(word: String) {
-    self =
-      switch word {
-      case "equals": .equals
-      case "prefix": .prefix
-      case "suffix": .suffix
-      case "contains": .contains
-      default: .matches
-      }
+    self.init(rawValue: symbol == "==" ? "=" : symbol == "<>" ? "!=" : symbol)
   }
 }
