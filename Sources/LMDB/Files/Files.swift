@@ -31,6 +31,10 @@ package enum Files {
   }
 
   /// The status that the system reports for a path, of a link itself; nil if there is nothing.
+  private static func kind(of path: String) -> DirectoryEntry.Kind? {
+    (try? DirectoryEntry(path))?.kind
+  }
+
   private static func status(of path: String) -> stat? { (try? DirectoryEntry(path))?.status }
 
   /// The identity of the file at a path, or nil if there is none.
@@ -46,19 +50,13 @@ package enum Files {
   package static func exists(_ path: String) -> Bool { status(of: path) != nil }
 
   /// True if there is a regular file at a path.
-  package static func isFile(_ path: String) -> Bool {
-    (try? DirectoryEntry(path))?.kind == .file
-  }
+  package static func isFile(_ path: String) -> Bool { kind(of: path) == .file }
 
   /// True if there is a directory at a path.
-  package static func isDirectory(_ path: String) -> Bool {
-    (try? DirectoryEntry(path))?.kind == .directory
-  }
+  package static func isDirectory(_ path: String) -> Bool { kind(of: path) == .directory }
 
   /// True if there is a symbolic link at a path.
-  package static func isLink(_ path: String) -> Bool {
-    (try? DirectoryEntry(path))?.kind == .link
-  }
+  package static func isLink(_ path: String) -> Bool { kind(of: path) == .link }
 
   /// True if only its owner can access a directory.
   package static func isPrivate(_ path: String) -> Bool {

@@ -94,55 +94,48 @@ package enum Platform {
   ///
   /// - Returns: False while another byte is locked; true also if the file system has no locks.
   static func lockShared(_ descriptor: Int32, byte: Int64) -> Bool {
-    #if canImport(Glibc)
-      // First the lock, then the check: of two processes that come at the same time, at least one
-      // sees the other.
-      _ = lock(descriptor, setLock, F_RDLCK, from: byte, count: 1)
-      let before = lock(descriptor, getLock, F_WRLCK, from: 0, count: byte)
-      let after = lock(descriptor, getLock, F_WRLCK, from: byte + 1, count: 0)
-      return before != F_RDLCK && after != F_RDLCK
-    #else
-      return true
-    #endif
+    // First the lock, then the check: of two processes that come at the same time, at least one
+    // sees the other.
+    _ = lock(descriptor, setLock, F_RDLCK, from: byte, count: 1)
+    let before = lock(descriptor, getLock, F_WRLCK, from: 0, count: byte)
+    let after = lock(descriptor, getLock, F_WRLCK, from: byte + 1, count: 0)
+    return before != F_RDLCK && after != F_RDLCK
   }
 
   /// True if a part of an open file is locked through another descriptor. Takes no lock.
   static func isLocked(_ descriptor: Int32) -> Bool {
-    #if canImport(Glibc)
-      return lock(descriptor, getLock, F_WRLCK, from: 0, count: 0) == F_RDLCK
-    #else
-      return false
-    #endif
+    lock(descriptor, getLock, F_WRLCK, from: 0, count: 0) == F_RDLCK
   }
 
   /// Locks all of an open file.
   ///
   /// - Returns: False while others have locked a part of it.
   static func lockAlone(_ descriptor: Int32) -> Bool {
-    #if canImport(Glibc)
-      return lock(descriptor, setLock, F_WRLCK, from: 0, count: 0) != -1
-    #else
-      return true
-    #endif
+    lock(descriptor, setLock, F_WRLCK, from: 0, count: 0) != -1
   }
 
-  #if canImport(Glibc)
-    /// Linux's commands for locks of the open file (F_OFD_GETLK, F_OFD_SETLK), which Glibc's module
-    /// leaves out.
-    private static let (getLock, setLock): (Int32, Int32) = (36, 37)
+  /// Linux's commands for locks of the open file (F_OFD_GETLK, F_OFD_SETLK), which Glibc's module
+  /// leaves out.
+  private static let (getLock, setLock): (Int32, Int32) = (36, 37)
 
-    /// - Returns: The lock type that the system has filled in, or -1 if the call failed.
-    private static func lock(
-      _ descriptor: Int32, _ command: Int32, _ type: Int32, from start: Int64, count: Int64
-    ) -> Int32 {
+  /// Locks a part of an open file, or asks for its lock; without effect where there are no locks of
+  /// the open file.
+  ///
+  /// - Returns: The lock type that the system has filled in, or -1 if the call failed.
+  private static func lock(
+    _ descriptor: Int32, _ command: Int32, _ type: Int32, from start: Int64, count: Int64
+  ) -> Int32 {
+    #if canImport(Glibc)
       var lock = flock()
       lock.l_type = Int16(type)
       lock.l_whence = Int16(SEEK_SET)
       lock.l_start = off_t(start)
       lock.l_len = off_t(count)
       return unsafe fcntl(descriptor, command, &lock) == 0 ? Int32(lock.l_type) : -1
-    }
-  #endif
+    #else
+      return Int32(F_UNLCK)
+    #endif
+  }
 
   /// A number that differs for each living thread.
   package static func threadIdentity() -> UInt {

@@ -78,17 +78,9 @@ struct DeclaredRules {
   /// Refuses a reference that leads nowhere.
   fileprivate func checkTarget(_ value: [UInt8], _ property: PropertyDefinition) throws -> String? {
     guard property.mustExist, !transaction.draft.restored.isUndoing, let target = property.target,
-      !value.isEmpty,
-      value[0] != ValueTag.null
+      let missing = try transaction.missingTargets(value, property).first
     else { return nil }
-    let values = property.type.isPlural ? try value.lend { try IndexEntry.elements($0) } : [value]
-    for value in values {
-      let reference = try value.lend { try Value($0) }
-      guard let key = StoredKey.key(naming: reference),
-        try transaction.exists(target.appending(key))
-      else { return "refers to \(reference.text), which is not in \(target)" }
-    }
-    return nil
+    return "refers to \(missing.text), which is not in \(target)"
   }
 }
 

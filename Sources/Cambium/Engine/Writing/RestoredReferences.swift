@@ -56,7 +56,8 @@ extension RestoredReferences {
     for property in plan.properties where property.definition.keepsReferences {
       guard let record = try transaction.record(at: path), record.kind == .record,
         let stored = try record.value(of: property.name),
-        case let missing = try transaction.missingTargets(stored, property.definition),
+        case let missing = try transaction.missingTargets(stored, property.definition)
+          .compactMap({ StoredKey.key(naming: $0) }),
         !missing.isEmpty
       else { continue }
       guard property.definition.deleteRule == .nullify else {
@@ -77,18 +78,16 @@ extension RestoredReferences {
 }
 
 extension RunningTransaction {
-  /// The keys in a stored value that lead nowhere.
-  fileprivate func missingTargets(
-    _ value: [UInt8], _ property: PropertyDefinition
-  ) throws -> [Key] {
-    guard let target = property.target, value.first != ValueTag.null else { return [] }
+  /// The references in a stored value of a property that lead nowhere.
+  func missingTargets(_ value: [UInt8], _ property: PropertyDefinition) throws -> [Value] {
+    guard let target = property.target, let tag = value.first, tag != ValueTag.null else {
+      return []
+    }
     let values = property.type.isPlural ? try value.lend { try IndexEntry.elements($0) } : [value]
     return try values.compactMap { value in
       let reference = try value.lend { try Value($0) }
-      guard let key = StoredKey.key(naming: reference), try !exists(target.appending(key)) else {
-        return nil
-      }
-      return key
+      let key = StoredKey.key(naming: reference)
+      return try key.map { try exists(target.appending($0)) } ?? false ? nil : reference
     }
   }
 }

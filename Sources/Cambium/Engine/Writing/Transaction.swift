@@ -45,7 +45,7 @@ extension Database.Transaction {
   /// - Complexity: one descent of the tree per level, and 0.5 to 3 µs.
   public func set(_ path: NodePath, to value: Value) throws {
     // A map becomes the node's record, so it never becomes a property.
-    if !value.isMap, let (record, property) = try propertyPlace(path) {
+    if !value.isMap, let (record, property) = try running.propertyPlace(path) {
       return try update(record, [(property, value)])
     }
     try running.issue(.set(path, try running.content(value, path)))
@@ -170,7 +170,7 @@ extension Database.Transaction {
   /// - Complexity: one entry, however large the subtree.
   @discardableResult
   public func remove(_ path: NodePath) throws -> Bool {
-    if let (record, property) = try propertyPlace(path) {
+    if let (record, property) = try running.propertyPlace(path) {
       try update(record, [(property, nil)])
       return true
     }
@@ -288,10 +288,5 @@ extension Database.Transaction {
       throw DatabaseError.notFound(path, reason: "position \(position) is less than zero")
     }
     return UInt64(position)
-  }
-
-  /// The record and the property that a path names, if it does.
-  private func propertyPlace(_ path: NodePath) throws -> (NodePath, String)? {
-    try running.propertyPlace(path)
   }
 }

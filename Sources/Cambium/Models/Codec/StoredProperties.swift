@@ -31,23 +31,18 @@ import FoundationEssentials
   }
 
   @inline(__always)
+  private func load<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type, at offset: Int) -> T {
+    unsafe T(littleEndian: table.loadUnaligned(fromByteOffset: offset, as: T.self))
+  }
+
+  @inline(__always)
   private func name(_ index: Int) -> UInt32 {
-    isLarge
-      ? unsafe UInt32(littleEndian: table.loadUnaligned(fromByteOffset: index * 8, as: UInt32.self))
-      : UInt32(
-        unsafe UInt16(
-          littleEndian: table.loadUnaligned(fromByteOffset: index * 4, as: UInt16.self)))
+    isLarge ? load(UInt32.self, at: index * 8) : UInt32(load(UInt16.self, at: index * 4))
   }
 
   @inline(__always)
   private func end(_ index: Int) -> Int {
-    isLarge
-      ? Int(
-        unsafe UInt32(
-          littleEndian: table.loadUnaligned(fromByteOffset: index * 8 + 4, as: UInt32.self)))
-      : Int(
-        unsafe UInt16(
-          littleEndian: table.loadUnaligned(fromByteOffset: index * 4 + 2, as: UInt16.self)))
+    isLarge ? Int(load(UInt32.self, at: index * 8 + 4)) : Int(load(UInt16.self, at: index * 4 + 2))
   }
 
   /// Advances to a name, which must be greater than those before.

@@ -11,28 +11,23 @@ struct Members {
 
   subscript(name: String) -> Value? { record[name] }
 
+  /// A member that must be of one kind, if it is there.
+  private func found<Part>(_ name: String, _ take: (Value) -> Part?) throws -> Part? {
+    guard let value = record[name] else { return nil }
+    guard let part = take(value) else { throw Members.unknown(name, "\(value)") }
+    return part
+  }
+
   func text(_ name: String) throws -> String? {
-    switch record[name] {
-    case .string(let text)?: text
-    case nil: nil
-    case let other?: throw Members.unknown(name, "\(other)")
-    }
+    try found(name) { if case .string(let text) = $0 { text } else { nil } }
   }
 
   func integer(_ name: String) throws -> Int64? {
-    switch record[name] {
-    case .integer(let number)?: number
-    case nil: nil
-    case let other?: throw Members.unknown(name, "\(other)")
-    }
+    try found(name) { if case .integer(let number) = $0 { number } else { nil } }
   }
 
   func flag(_ name: String) throws -> Bool {
-    switch record[name] {
-    case .bool(let flag)?: flag
-    case nil: false
-    case let other?: throw Members.unknown(name, "\(other)")
-    }
+    try found(name) { if case .bool(let flag) = $0 { flag } else { nil } } ?? false
   }
 
   func path(_ name: String) throws -> NodePath? {
@@ -63,11 +58,7 @@ struct Members {
   }
 
   func values(_ name: String) throws -> [Value] {
-    switch record[name] {
-    case .array(let values)?: values
-    case nil: []
-    case let other?: throw Members.unknown(name, "\(other)")
-    }
+    try found(name) { if case .array(let values) = $0 { values } else { nil } } ?? []
   }
 
   func list<Part: ValueCodable>(_ name: String) throws -> [Part] {
