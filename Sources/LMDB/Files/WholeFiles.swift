@@ -1,5 +1,7 @@
 // Files that are written once and read from their start to their end.
 
+import Synchronization
+
 /// A file that is being written, from its start to its end.
 package final class FileWriter: Sendable {
   private let descriptor: Int32
@@ -28,16 +30,15 @@ package final class FileWriter: Sendable {
 package final class FileReader: Sendable {
   private let descriptor: Int32
   private let path: String
+  private let position: Atomic<UInt64>
   /// The most bytes that one read requests, so that a damaged length costs no memory.
   static let pieceBytes = 1 << 20
 
   /// Opens a file.
   package init(_ path: String, from offset: UInt64 = 0) throws(StorageError) {
     self.path = path
+    position = Atomic(offset)
     descriptor = try DirectoryEntry(path).open(O_RDONLY)
-    if offset > 0, lseek(descriptor, off_t(clamping: offset), SEEK_SET) < 0 {
-      throw Files.failure("reading \(path)")
-    }
   }
 
   deinit { close(descriptor) }
@@ -46,31 +47,21 @@ package final class FileReader: Sendable {
   package func read(_ count: Int) throws(StorageError) -> [UInt8] {
     var bytes: [UInt8] = []
     while bytes.count < count {
-      let (piece, error) = readPiece(min(count - bytes.count, FileReader.pieceBytes))
-      if error == EINTR { continue }
+      let (piece, error) = Platform.readBytes(
+        descriptor, at: off_t(clamping: position.load(ordering: .relaxed)),
+        count: min(count - bytes.count, FileReader.pieceBytes))
       if error != 0 { throw StorageError(code: error, while: "reading \(path)") }
       if piece.isEmpty { break }
+      position.add(UInt64(piece.count), ordering: .relaxed)
       bytes += piece
     }
     return bytes
-  }
-
-  /// Calls `read(2)` once. The bytes are not zeroed first, since most files are much shorter than
-  /// the count requested.
-  private func readPiece(_ count: Int) -> (bytes: [UInt8], error: Int32) {
-    var error: Int32 = 0
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-      guard let start = buffer.baseAddress else { return }
-      let length = unsafe Platform.readFile(descriptor, start, count)
-      if length < 0 { error = errno }
-      filled = max(0, length)
-    }
-    return (bytes, error)
   }
 }
 
 extension Platform {
   /// Reads at an offset with `pread`, which moves no position; fewer bytes only at the file's end.
+  /// The bytes are not zeroed first, since most files are much shorter than the count requested.
   ///
   /// - Returns: The bytes, and the system's error if there was one.
   static func readBytes(
@@ -89,12 +80,5 @@ extension Platform {
       }
     }
     return (bytes, error)
-  }
-
-  /// `read(2)`, under a name that does not collide with ours.
-  static func readFile(
-    _ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int
-  ) -> Int {
-    unsafe read(descriptor, buffer, count)
   }
 }

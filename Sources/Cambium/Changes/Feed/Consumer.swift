@@ -28,11 +28,6 @@ public struct Consumer: Sendable {
     }
   }
 
-  init(name: String, database: Database) {
-    self.name = name
-    self.database = database
-  }
-
   /// The last transaction that was taken care of; zero for a new consumer.
   ///
   /// - Returns: The position that this process has advanced to, stored or not; else the stored one.

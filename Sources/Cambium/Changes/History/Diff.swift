@@ -15,13 +15,6 @@ public struct Diff: Walk {
   let directory: OpenDirectory
   let under: NodePath
 
-  init(_ directory: OpenDirectory, from: SequenceNumber, to: SequenceNumber, under: NodePath) {
-    self.directory = directory
-    self.from = from
-    self.to = to
-    self.under = under
-  }
-
   /// Starts a walk: reads which paths were touched, and sorts them.
   ///
   /// - Returns: The walk, at its start. It renews its snapshots as it goes, so it may be slow.
@@ -84,7 +77,7 @@ extension Database {
   ///   ``Diff/makeCursor()`` says.
   public func diff(from: Moment, to: Moment = .now, under: NodePath = .root) throws -> Diff {
     Diff(
-      directory, from: try snapshot(at: from).sequence, to: try snapshot(at: to).sequence,
-      under: under)
+      from: try snapshot(at: from).sequence, to: try snapshot(at: to).sequence,
+      directory: directory, under: under)
   }
 }

@@ -22,17 +22,6 @@ public struct History: Walk, Refinable {
   let upTo: SequenceNumber
   private(set) var isReversed = false
 
-  init(
-    _ directory: OpenDirectory, _ path: NodePath, _ scope: Scope, after: SequenceNumber,
-    upTo: SequenceNumber
-  ) {
-    self.directory = directory
-    self.path = path
-    self.scope = scope
-    self.after = after
-    self.upTo = upTo
-  }
-
   /// The newest first; twice is the oldest first again.
   public func reversed() -> History {
     changed { $0.isReversed.toggle() }
@@ -136,8 +125,8 @@ private struct NodeSteps {
     isReversed = history.isReversed
     infos = TransactionInfos(history.directory)
     older = PathPeriods(
-      history.directory, history.path, from: history.after.rawValue + 1, to: history.upTo.rawValue,
-      followsMoves: history.scope == .nodeThroughMoves)
+      directory: history.directory, path: history.path, first: history.after.rawValue + 1,
+      last: history.upTo.rawValue, followsMoves: history.scope == .nodeThroughMoves)
     if !isReversed { while let next = try older.next() { newer.append(next) } }
   }
 
@@ -270,6 +259,8 @@ extension Database {
   ) throws -> History {
     let (head, horizon) = (try head, try horizon)
     if let after, after < horizon { throw DatabaseError.compacted(oldest: horizon) }
-    return History(directory, path, scope, after: after ?? horizon, upTo: min(upTo ?? head, head))
+    return History(
+      directory: directory, path: path, scope: scope, after: after ?? horizon,
+      upTo: min(upTo ?? head, head))
   }
 }

@@ -12,23 +12,12 @@ struct PathPeriod {
 /// one alone where moves are not followed. Only the transactions that put the node, or one above
 /// it, in its place are looked at.
 struct PathPeriods {
-  private let directory: OpenDirectory
-  private let first: UInt64
-  private let followsMoves: Bool
-  private var path: NodePath
+  let directory: OpenDirectory
+  private(set) var path: NodePath
+  let first: UInt64
   /// The end of the next period; nil after the oldest.
-  private var last: UInt64?
-
-  init(
-    _ directory: OpenDirectory, _ path: NodePath, from first: UInt64, to last: UInt64,
-    followsMoves: Bool
-  ) {
-    self.directory = directory
-    self.path = path
-    self.first = first
-    self.last = last
-    self.followsMoves = followsMoves
-  }
+  private(set) var last: UInt64?
+  let followsMoves: Bool
 
   /// The next older period, or nil after the oldest.
   mutating func next() throws -> PathPeriod? {

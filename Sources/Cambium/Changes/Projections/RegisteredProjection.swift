@@ -4,12 +4,7 @@ import LMDB
 public struct RegisteredProjection: Sendable {
   /// The projection's name.
   public let name: String
-  private let database: Database
-
-  init(_ name: String, _ database: Database) {
-    self.name = name
-    self.database = database
-  }
+  let database: Database
 
   /// Waits until the projection has folded in a transaction, and, where its version is new, until
   /// the new table can be read.
@@ -107,6 +102,6 @@ extension Database {
     let job = ProjectionJob(projection, writer, progress, earlier)
     jobs.register(job)
     jobs.wake(job)
-    return RegisteredProjection(projection.name, self)
+    return RegisteredProjection(name: projection.name, database: self)
   }
 }

@@ -118,13 +118,9 @@ extension Database {
       // Reads the catalog's names, which every snapshot needs.
       _ = try directory.snapshot(at: .now)
       return nil
-    } catch let error as DatabaseError where error.isDamage {
+    } catch let error where Database.isDamage(error) {
       return "\(error)"
-    } catch let error as StorageError
-      where [.missing, .notRegular].contains(error.kind) || error.isDamage
-    {
-      return "\(error)"
-    } catch let error as FileDamage {
+    } catch let error as StorageError where [.missing, .notRegular].contains(error.kind) {
       return "\(error)"
     }
   }

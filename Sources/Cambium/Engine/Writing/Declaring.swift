@@ -71,7 +71,9 @@ extension Database {
   ) throws {
     var backoff = Backoff(attempts: Declaring.roundsMax)
     repeat {
-      if try Declaring(path, self, progress, metadata, wanted).run() { return }
+      let declaring = Declaring(
+        path: path, database: self, progress: progress, metadata: metadata, wanted: wanted)
+      if try declaring.run() { return }
     } while backoff.pause()
     throw DatabaseError.busy(reason: "others declare \(path) anew again and again")
   }
@@ -82,23 +84,11 @@ private struct Declaring {
   /// The number of times that another declaration may intervene.
   static let roundsMax = 100
 
-  private let path: NodePath
-  private let database: Database
-  private let progress: ProgressHandler?
-  private let metadata: [String: String]
-  private let wanted: (Snapshot, SequenceNumber) throws -> CollectionDefinition?
-
-  init(
-    _ path: NodePath, _ database: Database, _ progress: ProgressHandler?,
-    _ metadata: [String: String],
-    _ wanted: @escaping (Snapshot, SequenceNumber) throws -> CollectionDefinition?
-  ) {
-    self.metadata = metadata
-    self.path = path
-    self.database = database
-    self.progress = progress
-    self.wanted = wanted
-  }
+  let path: NodePath
+  let database: Database
+  let progress: ProgressHandler?
+  let metadata: [String: String]
+  let wanted: (Snapshot, SequenceNumber) throws -> CollectionDefinition?
 
   /// Declares, unless another declaration intervenes or indexes are still being built.
   ///

@@ -238,7 +238,8 @@ extension Snapshot {
   fileprivate func wasHeld(_ path: NodePath) throws -> Bool {
     let horizon = try directory.log.read { try $0.horizon() }
     let committed = isLive ? sequence.previous : sequence
-    let history = History(directory, path, .node, after: horizon, upTo: committed)
+    let history = History(
+      directory: directory, path: path, scope: .node, after: horizon, upTo: committed)
     var cursor = try history.reversed().makeCursor()
     return try cursor.next() != nil
   }

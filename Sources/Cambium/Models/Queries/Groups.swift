@@ -98,24 +98,15 @@ private final class NamedFigures: Sendable {
 ///
 /// The aggregates of a join may be of any of its models: closures take one value for each.
 public struct Groups<M: Model, K: Sendable, each S: JoinedSide>: Sendable, Refinable {
-  private let request: QueryRequest
-  private let paths: [PropertyPath]
-  private let key: @Sendable ([Value]) throws -> K
-  private var conditions: [Condition] = []
-  private var orderings: [Ordering] = []
+  let request: QueryRequest
+  let paths: [PropertyPath]
+  let key: @Sendable ([Value]) throws -> K
+  private(set) var conditions: [Condition] = []
+  private(set) var orderings: [Ordering] = []
   /// The aggregates that are tested or ordered by.
-  private var needed: [QueryMeasure] = []
-  private var limit: Int?
-  private var offset = 0
-
-  init(
-    _ request: QueryRequest, _ paths: [PropertyPath],
-    _ key: @escaping @Sendable ([Value]) throws -> K
-  ) {
-    self.request = request
-    self.paths = paths
-    self.key = key
-  }
+  private(set) var needed: [QueryMeasure] = []
+  private(set) var limit: Int?
+  private(set) var offset = 0
 
   /// Calls a closure with the aggregates of all models, and notes those that it names.
   private func named<R>(
@@ -262,7 +253,7 @@ extension ModelQuery {
     by property: (Fields<M>) -> Operand<K>
   ) -> Groups<M, K> {
     let path = property(Fields<M>()).path
-    return Groups(request, [path]) { try K(selected: $0[0], path) }
+    return Groups(request: request, paths: [path]) { try K(selected: $0[0], path) }
   }
 
   /// Groups the models that answer by several properties.
@@ -271,6 +262,6 @@ extension ModelQuery {
   ) -> Groups<M, (repeat (each K).V)> {
     let fields = Fields<M>()
     let key = SelectedValues<repeat (each K).V>(at: 0, (repeat (each properties)(fields).operand))
-    return Groups(request, key.paths) { try key.read($0) }
+    return Groups(request: request, paths: key.paths) { try key.read($0) }
   }
 }

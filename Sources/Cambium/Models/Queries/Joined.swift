@@ -186,7 +186,7 @@ public struct JoinedModels<M: Model, Element, each S: JoinedSide>: Results {
   ) -> Groups<M, (repeat (each K).V), repeat each S> {
     let terms = named(properties)
     let key = SelectedValues<repeat (each K).V>(at: 0, (repeat (each terms).operand))
-    return Groups(request, key.paths) { try key.read($0) }
+    return Groups(request: request, paths: key.paths) { try key.read($0) }
   }
 }
 

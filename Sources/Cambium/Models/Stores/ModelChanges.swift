@@ -23,11 +23,7 @@ public struct ModelChanges<M: Model>: AsyncSequence, Sendable {
   /// The position of an observer.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let next: @Sendable () async throws -> [ModelChange<M>]?
-    private var waiting: ArraySlice<ModelChange<M>> = []
-
-    fileprivate init(next: @escaping @Sendable () async throws -> [ModelChange<M>]?) {
-      self.next = next
-    }
+    fileprivate var waiting: ArraySlice<ModelChange<M>> = []
 
     /// The next change; nil when the task is cancelled or the store closed.
     ///

@@ -227,20 +227,6 @@ extension Condition.Test {
     return [self]
   }
 
-  /// The paths that it names, outside of related records.
-  var paths: [PropertyPath] {
-    switch self {
-    case .all(let tests), .any(let tests): tests.flatMap(\.paths)
-    case .not(let other): other.paths
-    case .compare(let path, _, _), .oneOf(let path, _), .text(let path, _, _, _),
-      .contains(let path, _):
-      [path]
-    case .compareProperties(let path, _, let other): [path, other]
-    case .related(.elements(let path), _, _): [path]
-    case .related(.inverse, _, _): []
-    }
-  }
-
   /// The same test of other paths, outside of related records.
   func mapping(_ path: (PropertyPath) -> PropertyPath) -> Condition.Test {
     switch self {

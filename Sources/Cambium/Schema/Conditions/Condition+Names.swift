@@ -2,7 +2,9 @@
 
 extension Condition {
   /// The names of the records' own properties that it tests, including references that it follows.
-  package var propertyNames: Set<String> { test.propertyNames }
+  package var propertyNames: Set<String> {
+    Set(test.paths.flatMap { Condition.Test.names(in: $0) })
+  }
 }
 
 extension Condition.Test {
@@ -16,18 +18,17 @@ extension Condition.Test {
     return names
   }
 
-  fileprivate var propertyNames: Set<String> {
-    func first(_ path: PropertyPath) -> Set<String> { Condition.Test.names(in: path) }
+  /// The paths that it names, outside of related records.
+  var paths: [PropertyPath] {
     switch self {
-    case .all(let tests), .any(let tests):
-      return tests.reduce(into: []) { $0.formUnion($1.propertyNames) }
-    case .not(let other): return other.propertyNames
+    case .all(let tests), .any(let tests): tests.flatMap(\.paths)
+    case .not(let other): other.paths
     case .compare(let path, _, _), .oneOf(let path, _), .text(let path, _, _, _),
       .contains(let path, _):
-      return first(path)
-    case .compareProperties(let path, _, let other): return first(path).union(first(other))
-    case .related(.elements(let path), _, _): return first(path)
-    case .related(.inverse, _, _): return []
+      [path]
+    case .compareProperties(let path, _, let other): [path, other]
+    case .related(.elements(let path), _, _): [path]
+    case .related(.inverse, _, _): []
     }
   }
 }
