@@ -108,15 +108,7 @@ extension RawSpan {
   }
 
   /// True if two spans hold the same bytes.
-  func equals(_ other: RawSpan) -> Bool {
-    guard byteCount == other.byteCount else { return false }
-    return unsafe withUnsafeBytes { a in
-      unsafe other.withUnsafeBytes { b in
-        guard let a = a.baseAddress, let b = b.baseAddress else { return true }
-        return unsafe memcmp(a, b, byteCount) == 0
-      }
-    }
-  }
+  func equals(_ other: RawSpan) -> Bool { byteCount == other.byteCount && compare(other) == 0 }
 
   /// True if it begins with the bytes of `prefix`.
   @inline(__always)
@@ -125,18 +117,7 @@ extension RawSpan {
   }
 
   /// True if it sorts before another in byte order.
-  func precedes(_ other: RawSpan) -> Bool {
-    let limit = min(byteCount, other.byteCount)
-    return unsafe withUnsafeBytes { a in
-      unsafe other.withUnsafeBytes { b in
-        guard limit > 0, let a = a.baseAddress, let b = b.baseAddress else {
-          return byteCount < other.byteCount
-        }
-        let order = unsafe memcmp(a, b, limit)
-        return order == 0 ? byteCount < other.byteCount : order < 0
-      }
-    }
-  }
+  func precedes(_ other: RawSpan) -> Bool { compare(other) < 0 }
 
   /// The number of leading bytes that it has in common with another.
   func sharedPrefix(with other: RawSpan) -> Int {

@@ -320,20 +320,12 @@ extension ArraySlice<UInt8> {
   /// True if this key comes before `other` in the given order.
   func isKey(before other: ArraySlice<UInt8>, _ order: KeyOrder) -> Bool {
     switch order {
-    case .bytes: return isKey(beforeBytes: other)
-    case .numbers: return littleEndianNumber < other.littleEndianNumber
-    }
-  }
-
-  private func isKey(beforeBytes other: ArraySlice<UInt8>) -> Bool {
-    let shared = Swift.min(count, other.count)
-    let order = unsafe withUnsafeBytes { left in
-      unsafe other.withUnsafeBytes { right -> CInt in
-        guard let left = left.baseAddress, let right = right.baseAddress else { return 0 }
-        return unsafe memcmp(left, right, shared)
+    case .bytes:
+      unsafe withUnsafeBytes { own in
+        unsafe other.withUnsafeBytes { other in unsafe own.order(to: other) < 0 }
       }
+    case .numbers: littleEndianNumber < other.littleEndianNumber
     }
-    return order < 0 || (order == 0 && count < other.count)
   }
 
   var littleEndianNumber: UInt64 {

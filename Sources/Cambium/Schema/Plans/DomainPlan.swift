@@ -38,9 +38,7 @@ struct DomainPlan: Sendable, CustomStringConvertible {
 
   /// True if a stored value that is not null is in the domain.
   func holds(_ value: RawSpan) throws -> Bool {
-    var bytes = ByteBuffer(capacity: 64)
-    try OrderedBytes.append(stored: value, as: type, to: &bytes)
-    let place = bytes.array()
+    let place = try ordered(value)
     if let list { return list.contains(place) }
     if let least, place.lexicographicallyPrecedes(least) { return false }
     if let greatest, greatest.lexicographicallyPrecedes(place) { return false }
@@ -56,14 +54,17 @@ struct DomainPlan: Sendable, CustomStringConvertible {
     case (.clear, _): return nil
     case (.clamp, .list(let values)): return try values.first?.stored()
     case (.clamp, .range(let smallest, let largest)):
-      let place = try value.lend { stored in
-        var bytes = ByteBuffer(capacity: 64)
-        try OrderedBytes.append(stored: stored, as: type, to: &bytes)
-        return bytes.array()
-      }
+      let place = try value.lend { try ordered($0) }
       let isBelow = least.map { place.lexicographicallyPrecedes($0) } ?? false
       return try (isBelow ? smallest : largest)?.stored()
     }
+  }
+
+  /// The bytes by which a stored value is compared with the bounds.
+  private func ordered(_ value: RawSpan) throws -> [UInt8] {
+    var bytes = ByteBuffer(capacity: 64)
+    try OrderedBytes.append(stored: value, as: type, to: &bytes)
+    return bytes.array()
   }
 }
 

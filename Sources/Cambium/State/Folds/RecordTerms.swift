@@ -95,9 +95,7 @@ struct RecordTerms: Sendable {
     case ValueTag.array:
       var offset = 1
       while offset < value.byteCount {
-        let count = try value.length(at: &offset)
-        let element = value.extracting(offset..<(offset + count))
-        offset += count
+        let element = value.extracting(try value.part(at: &offset))
         if try element.byteCount == 0 || element.load(UInt8.self, at: 0) != ValueTag.string {
           continue
         }

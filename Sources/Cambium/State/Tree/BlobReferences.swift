@@ -23,13 +23,8 @@ enum BlobReferences {
     guard mayHold(value, from: 1) else { return }
     var offset = 1
     while offset < value.byteCount {
-      if isMap {
-        let name = try value.length(at: &offset)
-        offset += name
-      }
-      let count = try value.length(at: &offset)
-      try forEach(in: value.extracting(offset..<(offset + count)), body)
-      offset += count
+      if isMap { _ = try value.part(at: &offset) }
+      try forEach(in: value.extracting(try value.part(at: &offset)), body)
     }
   }
 

@@ -29,11 +29,7 @@ struct GroupEntry {
     sums = []
     for _ in plan.sums { sums.append(try NumberSum(bytes, at: &offset)) }
     values = []
-    for _ in plan.by {
-      let count = try bytes.length(at: &offset)
-      values.append(try bytes.array(offset, count))
-      offset += count
-    }
+    for _ in plan.by { values.append(bytes.extracting(try bytes.part(at: &offset)).array()) }
   }
 
   /// The stored form.

@@ -139,11 +139,9 @@ enum IndexEntry {
     var elements: [[UInt8]] = []
     var offset = 1
     while offset < value.byteCount {
-      let count = try value.length(at: &offset)
-      let part = try value.array(offset, count)
-      offset += count
+      let part = value.extracting(try value.part(at: &offset)).array()
       elements.append(isMap ? [ValueTag.string] + part : part)
-      if isMap { offset += try value.length(at: &offset) }
+      if isMap { _ = try value.part(at: &offset) }
     }
     return elements
   }

@@ -51,9 +51,7 @@ struct TopEntry {
     var offset = 1
     var order: [UInt8]?
     if try value.load(UInt8.self, at: 0) == 1 {
-      let count = try value.length(at: &offset)
-      order = try value.array(offset, count)
-      offset += count
+      order = value.extracting(try value.part(at: &offset)).array()
     }
     return (order, try value.array(offset, value.byteCount - offset))
   }
