@@ -33,6 +33,6 @@ import Testing
       environment: [:], now: Date(), zone: .utc, holdsDatabase: { _ in false })
     let invocation = try Parser(commands: Commands.all, here: here)
       .parse(["compact", path, "--keep-last", "5", "--yes"])
-    return try Captured.text { try CompactCommand.run(invocation, $0) }
+    return try Captured.text { try CompactCommand.run(Call(invocation, $0)) }
   }
 }

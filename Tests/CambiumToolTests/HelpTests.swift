@@ -83,7 +83,7 @@ import Testing
     let here = Surroundings(
       environment: [:], now: Date(), zone: .utc, holdsDatabase: { _ in false })
     let invocation = try Parser(commands: Commands.all, here: here).parse(["help"] + arguments)
-    return try Captured.text { try HelpCommand.run(invocation, $0) }
+    return try Captured.text { try HelpCommand.run(Call(invocation, $0)) }
   }
 
   @Test("lists every exit code with its number")

@@ -33,7 +33,7 @@ import Testing
       environment: [:], now: Date(), zone: .utc, holdsDatabase: { _ in false })
     let invocation = try Parser(commands: Commands.all, here: here)
       .parse(["history", path, "newer"] + options)
-    let text = try Captured.text { try HistoryCommand.run(invocation, $0) }
+    let text = try Captured.text { try HistoryCommand.run(Call(invocation, $0)) }
     return text.split(separator: "\n").filter { !$0.hasPrefix("tx ") }
       .map { String($0.drop { $0 == " " }) }
   }

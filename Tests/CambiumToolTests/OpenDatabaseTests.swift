@@ -5,25 +5,25 @@ import Testing
 @testable import CambiumTool
 
 @Suite("Opening a database for a command") struct OpenDatabaseTests {
-  private static func invocation(_ words: String...) throws -> Invocation {
+  private static func call(_ words: String...) throws -> Call {
     let here = Surroundings(
       environment: [:], now: Date(), zone: .utc, holdsDatabase: { _ in false })
-    return try Parser(commands: Commands.all, here: here).parse(words)
+    return Call(try Parser(commands: Commands.all, here: here).parse(words), Output())
   }
 
   @Test("makes none for reading, and none for writing unless that is wanted")
   func creation() throws {
     try GitFixture.withFolder { folder in
       let path = folder + "/a.cambium"
-      let invocation = try Self.invocation("put", path, "a", "1")
+      let call = try Self.call("put", path, "a", "1")
       let missing = DatabaseError.noDatabase(path: path)
-      #expect(throws: missing) { try OpenDatabase.forReading(invocation) }
-      #expect(throws: missing) { try OpenDatabase.forWriting(invocation) }
-      #expect(throws: missing) { try OpenDatabase.forReplaying(invocation) }
+      #expect(throws: missing) { try OpenDatabase.forReading(call) }
+      #expect(throws: missing) { try OpenDatabase.forWriting(call) }
+      #expect(throws: missing) { try OpenDatabase.forReplaying(call) }
       #expect(!FileManager.default.fileExists(atPath: path))
-      try OpenDatabase.forWriting(invocation, creating: true).close()
-      try OpenDatabase.forReading(invocation).close()
-      let nowhere = try Self.invocation("put", folder + "/b/a.cambium", "a", "1")
+      try OpenDatabase.forWriting(call, creating: true).close()
+      try OpenDatabase.forReading(call).close()
+      let nowhere = try Self.call("put", folder + "/b/a.cambium", "a", "1")
       let failure = #expect(throws: Failure.self) {
         try OpenDatabase.forWriting(nowhere, creating: true)
       }
@@ -34,15 +34,15 @@ import Testing
   @Test("tells whether the state was made again")
   func rebuild() throws {
     try GitFixture.withFolder { folder in
-      let invocation = try Self.invocation("replay", folder + "/a.cambium")
-      let database = try OpenDatabase.forWriting(invocation, creating: true)
+      let call = try Self.call("replay", folder + "/a.cambium")
+      let database = try OpenDatabase.forWriting(call, creating: true)
       try database.write { tx in try tx.set("a", to: 1) }
       try database.close()
-      let sound = try OpenDatabase.forReplaying(invocation)
+      let sound = try OpenDatabase.forReplaying(call)
       #expect(!sound.isRebuilt)
       try sound.database.close()
       try FileManager.default.removeItem(atPath: folder + "/a.cambium/state-1")
-      let made = try OpenDatabase.forReplaying(invocation)
+      let made = try OpenDatabase.forReplaying(call)
       #expect(made.isRebuilt)
       #expect(try made.database.read { try $0["a"].value } == 1)
       try made.database.close()

@@ -80,7 +80,7 @@ struct TerminalCommandTests {
       let pipe = Pipe()
       let output = Output(pipe.fileHandleForWriting.fileDescriptor)
       let invocation = try Self.invocation(["query", path, "a", "-o", form])
-      try await invocation.command.run(invocation, output)
+      try await invocation.command.run(Call(invocation, output))
       try output.finish()
       try pipe.fileHandleForWriting.close()
       let bytes = try pipe.fileHandleForReading.readToEnd() ?? Data()
@@ -117,7 +117,7 @@ struct TerminalCommandTests {
     let terminal = try PseudoTerminal(columns: 97)
     let output = Output(terminal.descriptor, environment: ["NO_COLOR": "1"])
     #expect(output.isTerminal)
-    try await invocation.command.run(invocation, output)
+    try await invocation.command.run(Call(invocation, output))
     try output.finish()
     return terminal.read()
   }

@@ -35,7 +35,7 @@ struct Command: Sendable {
   var stopsSafely = false
   /// Runs the command. An error that it throws becomes a ``Failure``; the output is flushed
   /// afterwards.
-  let run: @Sendable (Invocation, Output) async throws -> Void
+  let run: @Sendable (Call) async throws -> Void
 }
 
 /// A word on the command line that has a place instead of a name.

@@ -4,11 +4,11 @@ enum Consent {
   ///
   /// - Parameters:
   ///   - action: The action to be confirmed, as in “drop 5 transactions for good”.
-  ///   - invocation: Where `--yes` may be.
+  ///   - call: Where `--yes` may be.
   ///
   /// - Throws: ``Failure``, where the answer is no, or nobody can be asked.
-  static func ask(to action: String, _ invocation: Invocation) throws(Failure) {
-    if invocation.has(.yes) { return }
+  static func ask(to action: String, _ call: Call) throws(Failure) {
+    if call.has(.yes) { return }
     guard System.isTerminal(System.standardInput), System.isTerminal(System.standardError) else {
       throw Failure(
         .refused, "consent", "“\(action)” needs a yes, and there is no terminal to ask",

@@ -10,18 +10,18 @@ struct LogCursor {
   let position: SequenceNumber?
 
   /// Reads `--after-cursor`, or the file of `--cursor-file` where there is one.
-  init(_ invocation: Invocation) throws {
-    file = invocation[.cursorFile]?.text
-    isShown = invocation.has(.showCursor)
-    let isAsked = file != nil || invocation.has(.afterCursor)
-    if isAsked && invocation.has(.since) {
+  init(_ call: Call) throws {
+    file = call[.cursorFile]?.text
+    isShown = call.has(.showCursor)
+    let isAsked = file != nil || call.has(.afterCursor)
+    if isAsked && call.has(.since) {
       throw Failure.usage("--since and a cursor both say where to begin; choose one")
     }
-    if isShown && ![.short, .json].contains(invocation.format) {
+    if isShown && ![.short, .json].contains(call.format) {
       throw Failure.usage(
-        "--show-cursor has no place in \(invocation.format.rawValue)", hint: "use --cursor-file")
+        "--show-cursor has no place in \(call.format.rawValue)", hint: "use --cursor-file")
     }
-    if let number = invocation[.afterCursor]?.number {
+    if let number = call[.afterCursor]?.number {
       position = SequenceNumber(UInt64(number))
     } else {
       position = try file.flatMap(LogCursor.read)

@@ -10,16 +10,15 @@ import Synchronization
 /// - Where the state must be rebuilt first, a bar shows how far that is, and Ctrl-C ends it.
 /// - Whoever must wait for another writer waits as long as `--wait` says.
 ///
-/// Close what is opened: `defer { try? database.close() }`. A database that nobody uses any more is
-/// closed early, even while a commit of it is still read.
+/// The call closes what it has opened when it ends.
 enum OpenDatabase {
   /// Opens a database for a command that only reads.
   ///
   /// - Throws: ``DatabaseError``; ``Failure`` after Ctrl-C.
-  static func forReading(_ invocation: Invocation) throws -> Database {
+  static func forReading(_ call: Call) throws -> Database {
     let reports = Reports()
-    let database = try open(invocation, creating: false, reports)
-    if !invocation.isQuiet { reports.tell(about: invocation.database) }
+    let database = try open(call, creating: false, reports)
+    if !call.isQuiet { reports.tell(about: call.database) }
     return database
   }
 
@@ -27,16 +26,14 @@ enum OpenDatabase {
   /// wanted.
   ///
   /// - Throws: ``DatabaseError``; ``Failure`` after Ctrl-C.
-  static func forWriting(_ invocation: Invocation, creating: Bool = false) throws -> Database {
-    try open(invocation, creating: creating, Reports())
+  static func forWriting(_ call: Call, creating: Bool = false) throws -> Database {
+    try open(call, creating: creating, Reports())
   }
 
   /// Opens a database, and returns true as well if its state was rebuilt on the way.
-  static func forReplaying(
-    _ invocation: Invocation
-  ) throws -> (database: Database, isRebuilt: Bool) {
+  static func forReplaying(_ call: Call) throws -> (database: Database, isRebuilt: Bool) {
     let reports = Reports()
-    let database = try open(invocation, creating: false, reports)
+    let database = try open(call, creating: false, reports)
     return (database, reports.isRebuilt)
   }
 
@@ -56,21 +53,19 @@ enum OpenDatabase {
     return try Database(at: path, options: options, progress: progress)
   }
 
-  private static func open(
-    _ invocation: Invocation, creating: Bool, _ reports: Reports
-  ) throws -> Database {
-    if creating { try checkFolder(of: invocation.database) }
-    var options = invocation.databaseOptions
+  private static func open(_ call: Call, creating: Bool, _ reports: Reports) throws -> Database {
+    if creating { try checkFolder(of: call.database) }
+    var options = call.databaseOptions
     options.createIfMissing = creating
     options.diagnostics = { reports.add($0) }
-    let bar = ProgressBar(invocation, unit: "transactions")
+    let bar = ProgressBar(call, unit: "transactions")
     defer { bar.finish() }
-    let database = try Database(at: invocation.database, options: options) { step in
+    let database = try Database(at: call.database, options: options) { step in
       Signals.deferInterrupts()
       return bar.handler(step)
     }
-    if !invocation.command.stopsSafely { try Signals.stopDeferring() }
-    return database
+    if !call.command.stopsSafely { try Signals.stopDeferring() }
+    return call.keep(database)
   }
 }
 

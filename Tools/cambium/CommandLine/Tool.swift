@@ -36,8 +36,10 @@ enum Tool {
       color: invocation.color, format: invocation.format, isQuiet: invocation.isQuiet,
       environment: here.environment,
       startPager: { invocation.isPaged ? Pager.start(here) : nil })
+    let call = Call(invocation, output)
     do {
-      try await invocation.command.run(invocation, output)
+      defer { call.close() }
+      try await invocation.command.run(call)
     } catch {
       let failure = Failure(
         error, database: invocation.database.isEmpty ? nil : invocation.database)

@@ -63,9 +63,9 @@ enum ApplyCommand {
     ],
     stopsSafely: true, run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    let name = invocation.value(file).text
-    if name == "-" && invocation.has(resume) {
+  static func run(_ call: Call) throws {
+    let name = call.value(file).text
+    if name == "-" && call.has(resume) {
       throw Failure.usage(
         "--resume needs a file, which standard input is not", hint: "write it to a file first")
     }
@@ -76,39 +76,35 @@ enum ApplyCommand {
     while try script.next() != nil { total += 1 }
     try script.rewind()
     let database = try OpenDatabase.forWriting(
-      invocation, creating: invocation.has(create) && !invocation.has(dryRun))
-    defer { try? database.close() }
-    let rules = UncheckedRules(invocation)
+      call, creating: call.has(create) && !call.has(dryRun))
+    let rules = UncheckedRules(call)
     defer { rules.tell() }
-    let bar = ProgressBar(invocation, unit: "transactions")
+    let bar = ProgressBar(call, unit: "transactions")
     defer { bar.finish() }
-    let job = ApplyJob(invocation, output, database, label: label, total: total, bar, rules)
-    if invocation.has(dryRun) { return try job.preview(&script) }
+    let job = ApplyJob(call, database, label: label, total: total, bar, rules)
+    if call.has(dryRun) { return try job.preview(&script) }
     try job.run(&script)
   }
 }
 
 /// One run over the transactions of a file.
 private final class ApplyJob {
-  private let invocation: Invocation
-  private let output: Output
+  private let call: Call
   private let database: Database
   private let label: String
   private let total: UInt64
   private let bar: ProgressBar
   private let rules: UncheckedRules
-  private let start = ContinuousClock.now
   private var applied = 0
   private var failed = 0
   private var firstFailure: ExitCode?
   private var sequences: (first: SequenceNumber, last: SequenceNumber)?
 
   init(
-    _ invocation: Invocation, _ output: Output, _ database: Database, label: String,
-    total: UInt64, _ bar: ProgressBar, _ rules: UncheckedRules
+    _ call: Call, _ database: Database, label: String, total: UInt64, _ bar: ProgressBar,
+    _ rules: UncheckedRules
   ) {
-    self.invocation = invocation
-    self.output = output
+    self.call = call
     self.database = database
     self.label = label
     self.total = total
@@ -122,7 +118,7 @@ private final class ApplyJob {
     // Under this name the database keeps how many lines are done, with each transaction.
     let path = URL(filePath: label).standardizedFileURL.path
     let cursor = "apply/" + RowImport.fingerprint([path])
-    let done = invocation.has(ApplyCommand.resume) ? try database.cursor(cursor) ?? 0 : 0
+    let done = call.has(ApplyCommand.resume) ? try database.cursor(cursor) ?? 0 : 0
     var index: UInt64 = 0
     while let transaction = try script.next() {
       index += 1
@@ -144,7 +140,7 @@ private final class ApplyJob {
   }
 
   private func metadata(_ transaction: ScriptedTransaction) -> [String: String] {
-    Changing.metadata(invocation).merging(transaction.metadata) { _, own in own }
+    Changing.metadata(call).merging(transaction.metadata) { _, own in own }
   }
 
   /// Does one, and says what is wrong with its line where it fails.
@@ -158,7 +154,7 @@ private final class ApplyJob {
     } catch {
       let failure = told(error, line)
       let isItsOwn = failure.exit == .refused || failure.exit == .missing
-      guard invocation.has(ApplyCommand.proceed), isItsOwn else { throw failure }
+      guard call.has(ApplyCommand.proceed), isItsOwn else { throw failure }
       bar.finish()
       System.complain(failure.text)
       failed += 1
@@ -167,11 +163,11 @@ private final class ApplyJob {
   }
 
   private func told(_ error: any Error, _ line: Int) -> Failure {
-    let failure = Failure(error, database: invocation.database)
+    let failure = Failure(error, database: call.database)
     guard let message = failure.message else { return failure }
-    let isPreview = invocation.has(ApplyCommand.dryRun)
+    let isPreview = call.has(ApplyCommand.dryRun)
     var hints = [failure.hint].compactMap { $0 }
-    if applied > 0 && !isPreview && !invocation.has(ApplyCommand.proceed) {
+    if applied > 0 && !isPreview && !call.has(ApplyCommand.proceed) {
       hints.append("what was applied before is kept: \(Quantity.count(applied, "transaction"))")
     }
     return Failure(
@@ -187,13 +183,13 @@ private final class ApplyJob {
 
   private func finish() throws {
     bar.finish()
-    if !invocation.isQuiet { try report() }
+    if !call.isQuiet { try report() }
     if let firstFailure { throw Failure.silent(firstFailure) }
   }
 
   private func report() throws {
-    if output.format == .json {
-      return try output.line([
+    if call.output.format == .json {
+      return try call.output.line([
         "transactions": applied, "first": sequences?.first, "last": sequences?.last,
         "failed": failed,
       ])
@@ -204,7 +200,7 @@ private final class ApplyJob {
       text += ": tx \(range)"
     }
     if failed > 0 { text += "; \(Quantity.count(failed)) failed" }
-    try output.line(text)
+    try call.output.line(text)
   }
 
   // MARK: Saying what would be done
@@ -232,9 +228,9 @@ private final class ApplyJob {
     } catch is Abandoned {
     }
     bar.finish()
-    if invocation.format == .short && !invocation.isQuiet {
+    if call.format == .short && !call.isQuiet {
       let failures = failed > 0 ? ", and \(Quantity.count(failed)) would fail" : ""
-      try output.line("would apply \(Quantity.count(applied, "transaction"))\(failures)")
+      try call.output.line("would apply \(Quantity.count(applied, "transaction"))\(failures)")
     }
     if let firstFailure { throw Failure.silent(firstFailure) }
   }
@@ -243,9 +239,9 @@ private final class ApplyJob {
     _ transaction: ScriptedTransaction, _ changes: [ScriptedTransaction.Change],
     _ sequence: SequenceNumber
   ) throws {
-    if invocation.isQuiet { return }
-    if invocation.format == .json {
-      return try output.line([
+    if call.isQuiet { return }
+    if call.format == .json {
+      return try call.output.line([
         "sequence": sequence, "metadata": metadata(transaction),
         "changes": changes.map(ApplyJob.json),
       ])
@@ -257,11 +253,10 @@ private final class ApplyJob {
     if let reason = CommitText.reason(metadata(transaction)) {
       line.add("  \(JSONText.quoted(reason))")
     }
-    try output.line(line)
-    let text = ChangeText(output: output, indent: 2)
+    try call.output.line(line)
+    let text = ChangeText(output: call.output, indent: 2)
     for change in changes {
-      try text.write(
-        Terminal.escaped(change.path.description), from: change.old, to: change.new)
+      try text.write(Terminal.escaped(change.path.description), from: change.old, to: change.new)
     }
   }
 

@@ -27,37 +27,35 @@ enum BackupCommand {
     ],
     stopsSafely: true, run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    let path = invocation.value(target).text
-    if path == "-" { return try stream(invocation, output) }
-    if invocation.has(file) {
+  static func run(_ call: Call) throws {
+    let path = call.value(target).text
+    if path == "-" { return try stream(call) }
+    if call.has(file) {
       try ReplayCommand.checkTarget(path, name: "OUT")
     } else {
       try OpenDatabase.checkFolder(of: path)
     }
-    let database = try OpenDatabase.forReading(invocation)
-    defer { try? database.close() }
+    let database = try OpenDatabase.forReading(call)
     let addition = try explaining(path) {
-      try ProgressBar.showing(invocation) {
-        try invocation.has(file)
+      try ProgressBar.showing(call) {
+        try call.has(file)
           ? database.backUp(toFile: path, progress: $0) : database.backUp(to: path, progress: $0)
       }
     }
-    try report(addition, path, output)
+    try report(addition, path, call.output)
   }
 
   /// Sends it to standard output, which gets nothing else.
-  private static func stream(_ invocation: Invocation, _ output: Output) throws {
-    guard invocation.has(file) else {
+  private static func stream(_ call: Call) throws {
+    guard call.has(file) else {
       throw Failure.usage("standard output takes one file", hint: "add --file")
     }
-    if output.isTerminal {
+    if call.output.isTerminal {
       throw Failure.usage("a backup is not for a terminal", hint: "send it to a file with > or |")
     }
-    let database = try OpenDatabase.forReading(invocation)
-    defer { try? database.close() }
-    try ProgressBar.showing(invocation) {
-      try database.backUp(into: { try output.write(bytes: $0) }, progress: $0)
+    let database = try OpenDatabase.forReading(call)
+    try ProgressBar.showing(call) {
+      try database.backUp(into: { try call.output.write(bytes: $0) }, progress: $0)
     }
   }
 

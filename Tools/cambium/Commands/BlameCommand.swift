@@ -18,24 +18,23 @@ enum BlameCommand {
     ],
     run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    let path = invocation.value(.path).path
-    let database = try OpenDatabase.forReading(invocation)
-    defer { try? database.close() }
+  static func run(_ call: Call) throws {
+    let path = call.value(.path).path
+    let database = try OpenDatabase.forReading(call)
     if path.isRoot {
       throw Failure.usage(
         "the root has no value of its own", hint: "`cambium log` lists what changed below it")
     }
-    let snapshot = try OpenDatabase.snapshot(invocation[.at]?.moment, of: database)
-    try MissingNode.check(snapshot[path], snapshot, invocation)
+    let snapshot = try OpenDatabase.snapshot(call[.at]?.moment, of: database)
+    try MissingNode.check(snapshot[path], snapshot, call)
     let lines = try database.blame(path, at: .sequence(snapshot.sequence))
     if try snapshot[path].value == nil {
       throw Failure(
         .negative, "no_value", "\(Terminal.escaped(path.description)) has no value of its own",
         hint: "`cambium tree` shows what is below it, `cambium log` what changed there")
     }
-    let writer = try ListWriter(invocation, output, columns: columns, further: ["atOrBefore"])
-    if invocation.format == .short { return try tell(lines, output, upTo: snapshot.sequence) }
+    let writer = try ListWriter(call, columns: columns, further: ["atOrBefore"])
+    if call.format == .short { return try tell(lines, call.output, upTo: snapshot.sequence) }
     for line in lines { try writer.write(json(line), cells: bound(line)) }
     try writer.finish()
   }

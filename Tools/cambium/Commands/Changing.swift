@@ -5,25 +5,24 @@ import Cambium
 enum Changing {
   /// Makes the change, and prints the number of its transaction. An error of `body` undoes all.
   static func run(
-    _ invocation: Invocation, _ output: Output, creating: Bool = false,
+    _ call: Call, creating: Bool = false,
     _ body: (borrowing Database.Transaction) throws -> Void
   ) throws {
-    let database = try OpenDatabase.forWriting(invocation, creating: creating)
-    defer { try? database.close() }
-    let rules = UncheckedRules(invocation)
+    let database = try OpenDatabase.forWriting(call, creating: creating)
+    let rules = UncheckedRules(call)
     defer { rules.tell() }
-    let sequence = try write(invocation, database, body)
+    let sequence = try write(call, database, body)
     rules.note(changesOf: sequence, in: database)
-    if output.isQuiet { return }
-    try output.report(["sequence": sequence]) { try output.line("tx \(sequence)") }
+    if call.output.isQuiet { return }
+    try call.output.report(["sequence": sequence]) { try call.output.line("tx \(sequence)") }
   }
 
   private static func write(
-    _ invocation: Invocation, _ database: Database,
+    _ call: Call, _ database: Database,
     _ body: (borrowing Database.Transaction) throws -> Void
   ) throws -> SequenceNumber {
-    try expecting(invocation) { expected in
-      try database.write(metadata: metadata(invocation), expecting: expected) { tx in
+    try expecting(call) { expected in
+      try database.write(metadata: metadata(call), expecting: expected) { tx in
         try body(tx)
         return tx.sequence
       }
@@ -31,13 +30,11 @@ enum Changing {
   }
 
   /// Writes on the condition of `--if-seq`, and says what is wrong where it does not hold.
-  static func expecting<R>(
-    _ invocation: Invocation, _ body: (SequenceNumber?) throws -> R
-  ) throws -> R {
+  static func expecting<R>(_ call: Call, _ body: (SequenceNumber?) throws -> R) throws -> R {
     do {
-      return try body(invocation[.ifSequence].map { SequenceNumber(UInt64($0.number)) })
+      return try body(call[.ifSequence].map { SequenceNumber(UInt64($0.number)) })
     } catch DatabaseError.conflict(.root, let expected, let found) {
-      let name = Shell.quoted(invocation.database)
+      let name = Shell.quoted(call.database)
       throw Failure(
         .refused, "conflict", "transaction \(expected) is not the newest: \(found) is",
         hint:
@@ -47,20 +44,18 @@ enum Changing {
   }
 
   /// The metadata that says who made the change, and why.
-  static func metadata(_ invocation: Invocation) -> [String: String] {
+  static func metadata(_ call: Call) -> [String: String] {
     var metadata: [String: String] = [:]
-    metadata["actor"] = invocation[.actor]?.text
-    metadata["reason"] = invocation[.reason]?.text
+    metadata["actor"] = call[.actor]?.text
+    metadata["reason"] = call[.reason]?.text
     return metadata
   }
 
   // MARK: Values from the command line
 
   /// Reads an operand that is JSON, or `-` for JSON from standard input.
-  static func json(
-    _ operand: Operand, _ invocation: Invocation, hint: String? = nil
-  ) throws -> Value {
-    let text = invocation.value(operand).text
+  static func json(_ operand: Operand, _ call: Call, hint: String? = nil) throws -> Value {
+    let text = call.value(operand).text
     if text == "-" {
       var reader = try JSONReader(ByteSource.standardInput(), isTyped: true)
       let value = try reader.value() ?? .null
@@ -81,8 +76,8 @@ enum Changing {
   }
 
   /// Reads an operand that is text, or `-` for text from standard input, taken to the last byte.
-  static func text(_ operand: Operand, _ invocation: Invocation) throws -> String {
-    let text = invocation.value(operand).text
+  static func text(_ operand: Operand, _ call: Call) throws -> String {
+    let text = call.value(operand).text
     if text != "-" { return text }
     var source = try ByteSource.standardInput()
     // One byte more than a value may have lets the database see that it is too long.

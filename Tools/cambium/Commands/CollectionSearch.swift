@@ -21,15 +21,15 @@ struct CollectionSearch {
   /// Finds the index.
   ///
   /// - Throws: ``Failure`` where there is none, or none of the property that is asked for.
-  init(_ query: TextQuery, _ snapshot: Snapshot, _ invocation: Invocation) throws {
-    collection = invocation.value(SearchCommand.collection).path
+  init(_ query: TextQuery, _ snapshot: Snapshot, _ call: Call) throws {
+    collection = call.value(SearchCommand.collection).path
     self.snapshot = snapshot
     let definition = try snapshot.definition(of: collection)
     let all = definition?.views.compactMap(\.textProperties) ?? []
     guard let first = all.first else {
-      throw try CollectionSearch.withoutIndex(collection, definition, snapshot, invocation)
+      throw try CollectionSearch.withoutIndex(collection, definition, snapshot, call)
     }
-    guard let name = invocation[SearchCommand.property]?.text else {
+    guard let name = call[SearchCommand.property]?.text else {
       (index, properties, self.query) = (first, first, query)
       return
     }
@@ -58,8 +58,7 @@ struct CollectionSearch {
     var best: (property: String, snippet: TextSnippet)?
     for property in properties {
       for text in CollectionSearch.texts(try node[property]) {
-        let snippet = try snapshot.snippet(
-          of: text, for: query, in: collection, properties: index)
+        let snippet = try snapshot.snippet(of: text, for: query, in: collection, properties: index)
         if best.map({ $0.snippet.highlights.count < snippet.highlights.count }) ?? true {
           best = (property, snippet)
         }
@@ -80,10 +79,10 @@ struct CollectionSearch {
 
   private static func withoutIndex(
     _ path: NodePath, _ definition: CollectionDefinition?, _ snapshot: Snapshot,
-    _ invocation: Invocation
+    _ call: Call
   ) throws -> Failure {
     if definition == nil && !path.isRoot {
-      try MissingNode.check(snapshot[path], snapshot, invocation)
+      try MissingNode.check(snapshot[path], snapshot, call)
     }
     let name = definition?.properties.first { $0.type == .string }?.name ?? "title"
     return Failure(

@@ -38,14 +38,13 @@ enum CompactCommand {
     ],
     stopsSafely: true, run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    if invocation.has(policy) { return try store(invocation, output) }
-    if invocation.has(keepAll) {
+  static func run(_ call: Call) throws {
+    if call.has(policy) { return try store(call) }
+    if call.has(keepAll) {
       throw Failure.usage("--keep-all is for --policy; nothing would be dropped")
     }
-    let database = try OpenDatabase.forWriting(invocation)
-    defer { try? database.close() }
-    let retention = try retention(invocation) ?? database.retention()
+    let database = try OpenDatabase.forWriting(call)
+    let retention = try retention(call) ?? database.retention()
     guard !retention.keepsEverything else {
       throw Failure.usage(
         "nothing says what to keep, and the database keeps everything",
@@ -54,61 +53,56 @@ enum CompactCommand {
     // An interrupted compaction has dropped its transactions as far as anybody can see; only their
     // bytes are left.
     let isUnfinished = try database.isCompactionUnfinished
-    let plan = try ProgressBar.showing(invocation) {
-      try database.planCompaction(
-        keeping: retention, measures: invocation.has(.dryRun), progress: $0)
+    let plan = try ProgressBar.showing(call) {
+      try database.planCompaction(keeping: retention, measures: call.has(.dryRun), progress: $0)
     }
-    if invocation.has(.dryRun) || plan.transactions == 0 && !isUnfinished {
-      return try output.report(json(plan)) { try tell(plan, "would drop", output) }
+    if call.has(.dryRun) || plan.transactions == 0 && !isUnfinished {
+      return try call.output.report(json(plan)) { try tell(plan, "would drop", call.output) }
     }
     if plan.transactions > 0 {
-      try Consent.ask(
-        to: "drop \(Quantity.count(plan.transactions, "transaction")) for good", invocation)
+      try Consent.ask(to: "drop \(Quantity.count(plan.transactions, "transaction")) for good", call)
     }
-    try compact(database, retention, invocation, output)
+    try compact(database, retention, call)
   }
 
-  private static func compact(
-    _ database: Database, _ retention: Retention, _ invocation: Invocation, _ output: Output
-  ) throws {
+  private static func compact(_ database: Database, _ retention: Retention, _ call: Call) throws {
     do {
-      let done = try ProgressBar.showing(invocation) {
+      let done = try ProgressBar.showing(call) {
         try database.compact(keeping: retention, progress: $0)
       }
-      try output.report(json(done)) { try tell(done, "dropped", output) }
+      try call.output.report(json(done)) { try tell(done, "dropped", call.output) }
     } catch is CancellationError {
       throw Failure.partial(
         "stopped half-way; what was dropped until then is dropped",
-        hint: "`cambium compact \(Shell.quoted(invocation.database))` with the same options goes on"
+        hint: "`cambium compact \(Shell.quoted(call.database))` with the same options goes on"
       )
     }
   }
 
   /// The retention that the options ask for; nil where they ask for none.
-  private static func retention(_ invocation: Invocation) throws -> Retention? {
-    let transactions = invocation[keepLast]?.number
-    let duration = invocation[keep]?.duration
+  private static func retention(_ call: Call) throws -> Retention? {
+    let transactions = call[keepLast]?.number
+    let duration = call[keep]?.duration
     if transactions == nil && duration == nil {
-      if !invocation.has(archive) { return nil }
+      if !call.has(archive) { return nil }
       throw Failure.usage(
         "--archive needs --keep or --keep-last", hint: "say what stays: --keep 90d --archive")
     }
     var retention = Retention(transactions: transactions.map { UInt64($0) }, duration: duration)
-    retention.archives = invocation.has(archive)
+    retention.archives = call.has(archive)
     return retention
   }
 
-  private static func store(_ invocation: Invocation, _ output: Output) throws {
-    let retention = try retention(invocation)
-    if (retention == nil) != invocation.has(keepAll) {
+  private static func store(_ call: Call) throws {
+    let retention = try retention(call)
+    if (retention == nil) != call.has(keepAll) {
       throw Failure.usage(
         "--policy needs --keep, --keep-last, or --keep-all alone",
         hint: "say it as in --policy --keep 90d")
     }
-    let database = try OpenDatabase.forWriting(invocation)
-    defer { try? database.close() }
+    let database = try OpenDatabase.forWriting(call)
     try database.setRetention(retention ?? Retention())
-    if !invocation.isQuiet { try output.line("from now on: \(try database.retention().text)") }
+    if !call.isQuiet { try call.output.line("from now on: \(try database.retention().text)") }
   }
 
   // MARK: The report

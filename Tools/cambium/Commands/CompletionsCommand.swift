@@ -19,11 +19,11 @@ enum CompletionsCommand {
     ],
     run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    switch invocation.value(shell).text {
-    case "bash": try output.write(BashCompletions.script(Commands.all))
-    case "zsh": try output.write(ZshCompletions.script(Commands.all))
-    default: try output.write(FishCompletions.script(Commands.all))
+  static func run(_ call: Call) throws {
+    switch call.value(shell).text {
+    case "bash": try call.output.write(BashCompletions.script(Commands.all))
+    case "zsh": try call.output.write(ZshCompletions.script(Commands.all))
+    default: try call.output.write(FishCompletions.script(Commands.all))
     }
   }
 }

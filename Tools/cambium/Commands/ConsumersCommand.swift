@@ -29,59 +29,54 @@ enum ConsumersCommand {
     ],
     run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    switch invocation[action]?.text ?? "ls" {
-    case "drop": try drop(invocation, output)
-    case "reset": try reset(invocation, output)
-    default: try list(invocation, output)
+  static func run(_ call: Call) throws {
+    switch call[action]?.text ?? "ls" {
+    case "drop": try drop(call)
+    case "reset": try reset(call)
+    default: try list(call)
     }
   }
 
-  private static func list(_ invocation: Invocation, _ output: Output) throws {
-    let database = try OpenDatabase.forReading(invocation)
-    defer { try? database.close() }
+  private static func list(_ call: Call) throws {
+    let database = try OpenDatabase.forReading(call)
     let information = try database.information()
-    let writer = try ListWriter(invocation, output, columns: ["name", "position", "behind"])
+    let writer = try ListWriter(call, columns: ["name", "position", "behind"])
     for consumer in information.consumers {
       let behind = information.head.rawValue - min(information.head, consumer.position).rawValue
-      if invocation.format == .short {
+      if call.format == .short {
         let name = Terminal.padded(Terminal.escaped(consumer.name), to: 20)
-        try output.line("\(name)  tx \(consumer.position)  \(Quantity.count(behind)) behind")
+        try call.output.line("\(name)  tx \(consumer.position)  \(Quantity.count(behind)) behind")
         continue
       }
-      try writer.write([
-        "name": consumer.name, "position": consumer.position, "behind": behind,
-      ])
+      try writer.write(["name": consumer.name, "position": consumer.position, "behind": behind])
     }
     try writer.finish()
   }
 
-  private static func drop(_ invocation: Invocation, _ output: Output) throws {
-    let database = try OpenDatabase.forWriting(invocation)
-    defer { try? database.close() }
-    let consumer = try existing(invocation, database)
+  private static func drop(_ call: Call) throws {
+    let database = try OpenDatabase.forWriting(call)
+    let consumer = try existing(call, database)
     try consumer.drop()
-    if !invocation.isQuiet { try output.line("dropped \(Terminal.escaped(consumer.name))") }
+    if !call.isQuiet { try call.output.line("dropped \(Terminal.escaped(consumer.name))") }
   }
 
-  private static func reset(_ invocation: Invocation, _ output: Output) throws {
-    let database = try OpenDatabase.forWriting(invocation)
-    defer { try? database.close() }
-    let consumer = try existing(invocation, database)
-    guard let moment = invocation[moment]?.moment else {
+  private static func reset(_ call: Call) throws {
+    let database = try OpenDatabase.forWriting(call)
+    let consumer = try existing(call, database)
+    guard let moment = call[moment]?.moment else {
       throw Failure.usage(
         "reset needs REV, the last transaction that the consumer has seen",
         hint: "0 tells it everything again, HEAD nothing")
     }
     let sequence = try OpenDatabase.recordedSequence(moment, in: database)
     try consumer.reset(to: sequence)
-    if !invocation.isQuiet {
-      try output.line("\(Terminal.escaped(consumer.name)) is at tx \(sequence)")
+    if !call.isQuiet {
+      try call.output.line("\(Terminal.escaped(consumer.name)) is at tx \(sequence)")
     }
   }
 
-  private static func existing(_ invocation: Invocation, _ database: Database) throws -> Consumer {
-    guard let name = invocation[name]?.text else {
+  private static func existing(_ call: Call, _ database: Database) throws -> Consumer {
+    guard let name = call[name]?.text else {
       throw Failure.usage("NAME is missing", hint: "`cambium consumers` lists the names")
     }
     let names = try database.information().consumers.map(\.name)

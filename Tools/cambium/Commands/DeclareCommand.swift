@@ -47,35 +47,32 @@ enum DeclareCommand {
       + Option.output(.short, .json) + [.color],
     examples: [
       .init("cambium declare air.cambium flights --index 'origin, -scheduled'", "an index"),
-      .init(
-        "cambium declare air.cambium flights --view 'count, avg(delay) by carrier'", "figures"),
+      .init("cambium declare air.cambium flights --view 'count, avg(delay) by carrier'", "figures"),
       .init(
         "cambium declare air.cambium flights --drop 'index origin, -scheduled'", "takes it away"),
     ],
     stopsSafely: true, run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    let changes = try DeclarationChanges(invocation)
-    let path = invocation.value(collection).path
-    let isReading = changes.isEmpty || invocation.has(.dryRun)
-    let database =
-      try isReading ? OpenDatabase.forReading(invocation) : OpenDatabase.forWriting(invocation)
-    defer { try? database.close() }
+  static func run(_ call: Call) throws {
+    let changes = try DeclarationChanges(call)
+    let path = call.value(collection).path
+    let isReading = changes.isEmpty || call.has(.dryRun)
+    let database = try isReading ? OpenDatabase.forReading(call) : OpenDatabase.forWriting(call)
     let snapshot = try database.snapshot()
     guard try snapshot[path].exists || snapshot.definition(of: path) != nil else {
-      throw try MissingNode.failure(path, below: snapshot.root, invocation.database, at: nil)
+      throw try MissingNode.failure(path, below: snapshot.root, call.database, at: nil)
     }
-    if changes.isEmpty { return try show(path, snapshot, output) }
+    if changes.isEmpty { return try show(path, snapshot, call.output) }
     try warnOfUnknownNames(in: changes, path, snapshot)
     _ = try changes.applied(to: snapshot.definition(of: path), path)
-    if !invocation.has(.dryRun) {
+    if !call.has(.dryRun) {
       if !changes.dropped.isEmpty {
         let lines = changes.dropped.map(\.text).joined(separator: "; ")
-        try Consent.ask(to: "drop \(lines) of \(path)", invocation)
+        try Consent.ask(to: "drop \(lines) of \(path)", call)
       }
-      try declare(changes, path, database, invocation)
+      try declare(changes, path, database, call)
     }
-    try tell(changes, path, invocation, output)
+    try tell(changes, path, call)
   }
 
   private static func show(_ path: NodePath, _ snapshot: Snapshot, _ output: Output) throws {
@@ -106,11 +103,11 @@ enum DeclareCommand {
   }
 
   private static func declare(
-    _ changes: DeclarationChanges, _ path: NodePath, _ database: Database, _ invocation: Invocation
+    _ changes: DeclarationChanges, _ path: NodePath, _ database: Database, _ call: Call
   ) throws {
     do {
-      try ProgressBar.showing(invocation, unit: "records") { progress in
-        try database.declare(path, progress, metadata: Changing.metadata(invocation)) {
+      try ProgressBar.showing(call, unit: "records") { progress in
+        try database.declare(path, progress, metadata: Changing.metadata(call)) {
           snapshot, _ in try changes.applied(to: snapshot.definition(of: path), path)
         }
       }
@@ -121,16 +118,14 @@ enum DeclareCommand {
     }
   }
 
-  private static func tell(
-    _ changes: DeclarationChanges, _ path: NodePath, _ invocation: Invocation, _ output: Output
-  ) throws {
-    if output.isQuiet { return }
+  private static func tell(_ changes: DeclarationChanges, _ path: NodePath, _ call: Call) throws {
+    if call.output.isQuiet { return }
     let (added, dropped) = (changes.added.map(\.text), changes.dropped.map(\.text))
-    try output.report(["collection": path.description, "added": added, "dropped": dropped]) {
-      let words = invocation.has(.dryRun) ? "would have" : "has"
-      try output.line(StyledLine("\(Terminal.escaped(path.description)) \(words)", .heading))
-      for line in dropped { try output.line("  - \(Terminal.escaped(line))") }
-      for line in added { try output.line("  + \(Terminal.escaped(line))") }
+    try call.output.report(["collection": path.description, "added": added, "dropped": dropped]) {
+      let words = call.has(.dryRun) ? "would have" : "has"
+      try call.output.line(StyledLine("\(Terminal.escaped(path.description)) \(words)", .heading))
+      for line in dropped { try call.output.line("  - \(Terminal.escaped(line))") }
+      for line in added { try call.output.line("  + \(Terminal.escaped(line))") }
     }
   }
 }

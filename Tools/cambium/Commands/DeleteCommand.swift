@@ -16,11 +16,11 @@ enum DeleteCommand {
     ],
     run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    let path = invocation.value(.path).path
-    try Changing.run(invocation, output) { tx in
+  static func run(_ call: Call) throws {
+    let path = call.value(.path).path
+    try Changing.run(call) { tx in
       if try tx.remove(path) { return }
-      throw try MissingNode.failure(path, below: tx[.root], invocation.database)
+      throw try MissingNode.failure(path, below: tx[.root], call.database)
     }
   }
 }

@@ -28,39 +28,35 @@ enum DiffCommand {
     ],
     run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    if invocation.has(stat) && invocation.has(nameOnly) {
+  static func run(_ call: Call) throws {
+    if call.has(stat) && call.has(nameOnly) {
       throw Failure.usage("--stat and --name-only tell different things; choose one")
     }
-    let database = try OpenDatabase.forReading(invocation)
-    defer { try? database.close() }
-    let ends = try OpenDatabase.sequences(invocation.value(range).range, in: database)
+    let database = try OpenDatabase.forReading(call)
+    let ends = try OpenDatabase.sequences(call.value(range).range, in: database)
     let diff = try database.diff(
-      from: .sequence(ends.from), to: .sequence(ends.to), under: invocation[path]?.path ?? .root)
-    let isSame = try tell(diff, invocation, output)
-    if isSame { try checkPath(diff, database, invocation) }
-    if !isSame && invocation.has(exitCode) { throw Failure.silent(.negative) }
+      from: .sequence(ends.from), to: .sequence(ends.to), under: call[path]?.path ?? .root)
+    let isSame = try tell(diff, call)
+    if isSame { try checkPath(diff, database, call) }
+    if !isSame && call.has(exitCode) { throw Failure.silent(.negative) }
   }
 
   /// Prints it in the form that is asked for.
   ///
   /// - Returns: True if nothing differs.
-  private static func tell(
-    _ diff: Diff, _ invocation: Invocation, _ output: Output
-  ) throws -> Bool {
-    if invocation.has(stat) { return try tellStat(diff, invocation, output) }
-    let isNames = invocation.has(nameOnly)
-    let writer = try ListWriter(
-      invocation, output, columns: isNames ? ["path"] : ChangeText.columns)
-    let text = ChangeText(output: output)
-    let isShort = invocation.format == .short
+  private static func tell(_ diff: Diff, _ call: Call) throws -> Bool {
+    if call.has(stat) { return try tellStat(diff, call) }
+    let isNames = call.has(nameOnly)
+    let writer = try ListWriter(call, columns: isNames ? ["path"] : ChangeText.columns)
+    let text = ChangeText(output: call.output)
+    let isShort = call.format == .short
     var isSame = true
     try diff.forEach { change in
       isSame = false
       switch (isShort, isNames) {
       case (true, false): try text.write(change)
       case (false, false): try writer.write(ChangeText.json(change))
-      case (true, true): try output.line(output.shown(change.path.description))
+      case (true, true): try call.output.line(call.output.shown(change.path.description))
       case (false, true): try writer.write(["path": change.path.description])
       }
     }
@@ -73,25 +69,22 @@ enum DiffCommand {
   ///       inserted    updated    deleted
   ///          1,200         14          0  Product
   ///              0          3          0  Order
-  private static func tellStat(
-    _ diff: Diff, _ invocation: Invocation, _ output: Output
-  ) throws -> Bool {
-    let writer = try ListWriter(
-      invocation, output, columns: ["path", "inserted", "updated", "deleted"])
-    let isShort = invocation.format == .short
-    var counts = ChangeCounts(below: invocation[path]?.path ?? .root)
+  private static func tellStat(_ diff: Diff, _ call: Call) throws -> Bool {
+    let writer = try ListWriter(call, columns: ["path", "inserted", "updated", "deleted"])
+    let isShort = call.format == .short
+    var counts = ChangeCounts(below: call[path]?.path ?? .root)
     var (total, lineCount) = (ChangeCounts.Counts(), 0)
     try counts.forEach(of: diff.forEach) { place, counts in
       lineCount += 1
       total.add(counts)
       guard isShort else { return try writer.write(counts.json(place)) }
       if lineCount == 1 {
-        try output.line(StyledLine(" inserted   updated   deleted", .metadata))
+        try call.output.line(StyledLine(" inserted   updated   deleted", .metadata))
       }
-      try output.line(line(counts, Terminal.escaped(place.description)))
+      try call.output.line(line(counts, Terminal.escaped(place.description)))
     }
     try writer.finish()
-    if isShort && lineCount > 1 { try output.line(line(total, "in all", .metadata)) }
+    if isShort && lineCount > 1 { try call.output.line(line(total, "in all", .metadata)) }
     return lineCount == 0
   }
 
@@ -104,15 +97,12 @@ enum DiffCommand {
   }
 
   /// A path where nothing was at either moment is a mistake.
-  private static func checkPath(
-    _ diff: Diff, _ database: Database, _ invocation: Invocation
-  ) throws {
-    guard let path = invocation[path]?.path else { return }
+  private static func checkPath(_ diff: Diff, _ database: Database, _ call: Call) throws {
+    guard let path = call[path]?.path else { return }
     for sequence in [diff.from, diff.to] {
       if try database.snapshot(at: .sequence(sequence))[path].exists { return }
     }
     let root = try database.snapshot(at: .sequence(diff.to)).root
-    throw try MissingNode.failure(
-      path, below: root, invocation.database, verb: "is at either moment")
+    throw try MissingNode.failure(path, below: root, call.database, verb: "is at either moment")
   }
 }

@@ -30,23 +30,23 @@ enum EraseCommand {
     ],
     stopsSafely: true, run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    let (database, path) = (invocation.database, invocation.value(.path).path)
-    let options = invocation.databaseOptions
-    if invocation.has(.dryRun) {
-      let plan = try ProgressBar.showing(invocation) {
+  static func run(_ call: Call) throws {
+    let (database, path) = (call.database, call.value(.path).path)
+    let options = call.databaseOptions
+    if call.has(.dryRun) {
+      let plan = try ProgressBar.showing(call) {
         try Database.planErasure(of: path, at: database, options: options, progress: $0)
       }
-      return try output.report(json(plan)) { try tell(plan, "would erase", output) }
+      return try call.output.report(json(plan)) { try tell(plan, "would erase", call.output) }
     }
-    try Consent.ask(to: "erase \(path) and its past for good", invocation)
+    try Consent.ask(to: "erase \(path) and its past for good", call)
     do {
-      let done = try ProgressBar.showing(invocation) {
+      let done = try ProgressBar.showing(call) {
         try Database.erase(
-          path, at: database, includingMoved: invocation.has(moved),
-          metadata: Changing.metadata(invocation), options: options, progress: $0)
+          path, at: database, includingMoved: call.has(moved),
+          metadata: Changing.metadata(call), options: options, progress: $0)
       }
-      try output.report(json(done)) { try tell(done, "erased", output) }
+      try call.output.report(json(done)) { try tell(done, "erased", call.output) }
     } catch DatabaseError.misuse(let reason) {
       throw Failure.refused(
         reason, hint: path.isRoot ? nil : "--moved erases them all; --dry-run says what that is")

@@ -51,31 +51,30 @@ enum ExportCommand {
     ],
     stopsSafely: true, run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    if invocation.format != .csv {
-      for option in [columns, null, .safe] where invocation.has(option) {
+  static func run(_ call: Call) throws {
+    if call.format != .csv {
+      for option in [columns, null, .safe] where call.has(option) {
         throw Failure.usage("--\(option.name) is for CSV", hint: "add -o csv, or leave it out")
       }
     }
-    for option in [keyCase, dates] where invocation.has(option) && !invocation.has(model) {
+    for option in [keyCase, dates] where call.has(option) && !call.has(model) {
       throw Failure.usage("--\(option.name) is for --model", hint: "add --model, or leave it out")
     }
-    if invocation.has(model), invocation.format == .csv {
+    if call.has(model), call.format == .csv {
       throw Failure.usage("--model is a form of JSON", hint: "leave out -o csv")
     }
-    let bar = ProgressBar(invocation, unit: "nodes")
+    let bar = ProgressBar(call, unit: "nodes")
     defer { bar.finish() }
-    let database = try OpenDatabase.forReading(invocation)
-    defer { try? database.close() }
-    let snapshot = try OpenDatabase.snapshot(invocation[.at]?.moment, of: database)
-    let node = snapshot[invocation[path]?.path ?? .root]
-    if !node.path.isRoot { try MissingNode.check(node, snapshot, invocation) }
-    if invocation.has(model) {
-      try exportModels(node, snapshot, invocation, output, bar)
-    } else if invocation.format == .csv {
-      try exportCSV(node, invocation, output, bar)
+    let database = try OpenDatabase.forReading(call)
+    let snapshot = try OpenDatabase.snapshot(call[.at]?.moment, of: database)
+    let node = snapshot[call[path]?.path ?? .root]
+    if !node.path.isRoot { try MissingNode.check(node, snapshot, call) }
+    if call.has(model) {
+      try exportModels(node, snapshot, call, bar)
+    } else if call.format == .csv {
+      try exportCSV(node, call, bar)
     } else {
-      try exportJSON(node, output, bar)
+      try exportJSON(node, call.output, bar)
     }
   }
 
@@ -98,11 +97,11 @@ enum ExportCommand {
   }
 
   private static func exportModels(
-    _ node: Node, _ snapshot: Snapshot, _ invocation: Invocation, _ output: Output,
+    _ node: Node, _ snapshot: Snapshot, _ call: Call,
     _ bar: ProgressBar
   ) throws {
-    let collection = try ImportCommand.collection(node.path, snapshot, invocation.database)
-    let profile = ImportCommand.profile(invocation)
+    let collection = try ImportCommand.collection(node.path, snapshot, call.database)
+    let profile = ImportCommand.profile(call)
     var writer = InterchangeEncoder(profile)
     var line: [UInt8] = []
     var count: UInt64 = 0
@@ -111,10 +110,9 @@ enum ExportCommand {
       if count % 4096 == 0, !bar.update("export", count) { throw Failure.stopped() }
       guard case .map(let record)? = try child.value, let key = child.path.last else { return }
       line.removeAll(keepingCapacity: true)
-      JSONWriter.append(
-        try written(record, key, collection, &writer), as: profile, to: &line)
+      JSONWriter.append(try written(record, key, collection, &writer), as: profile, to: &line)
       line.append(ASCII.lineFeed)
-      try output.write(bytes: line)
+      try call.output.write(bytes: line)
     }
   }
 
@@ -133,9 +131,7 @@ enum ExportCommand {
   // MARK: CSV
 
   /// Looks at all records for their columns first, then writes them; both from one snapshot.
-  private static func exportCSV(
-    _ node: Node, _ invocation: Invocation, _ output: Output, _ bar: ProgressBar
-  ) throws {
+  private static func exportCSV(_ node: Node, _ call: Call, _ bar: ProgressBar) throws {
     var survey = CSVSurvey()
     var count = 0
     try forEachRecord(of: node, bar, "columns") { record in
@@ -149,16 +145,16 @@ enum ExportCommand {
         hint: "name a collection of records; -o json writes any node")
     }
     let writer = CSVWriter(
-      columns: try chosen(invocation[columns]?.text, from: survey.columns),
-      absent: try ImportCommand.absentMark(invocation[null]?.text),
-      isSafe: invocation.has(.safe))
+      columns: try chosen(call[columns]?.text, from: survey.columns),
+      absent: try ImportCommand.absentMark(call[null]?.text),
+      isSafe: call.has(.safe))
     var bytes: [UInt8] = []
     writer.appendHeader(to: &bytes)
-    try output.write(form: bytes)
+    try call.output.write(form: bytes)
     try forEachRecord(of: node, bar, "export") { record in
       bytes.removeAll(keepingCapacity: true)
       writer.append(record, to: &bytes)
-      try output.write(form: bytes)
+      try call.output.write(form: bytes)
     }
   }
 

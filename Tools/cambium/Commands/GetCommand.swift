@@ -20,29 +20,28 @@ enum GetCommand {
     ],
     run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    let database = try OpenDatabase.forReading(invocation)
-    defer { try? database.close() }
-    let snapshot = try OpenDatabase.snapshot(invocation[.at]?.moment, of: database)
-    let node = snapshot[invocation.value(.path).path]
-    try MissingNode.check(node, snapshot, invocation)
+  static func run(_ call: Call) throws {
+    let database = try OpenDatabase.forReading(call)
+    let snapshot = try OpenDatabase.snapshot(call[.at]?.moment, of: database)
+    let node = snapshot[call.value(.path).path]
+    try MissingNode.check(node, snapshot, call)
     guard let value = try node.value else {
-      return try tellChildren(of: node, output)
+      return try tellChildren(of: node, call.output)
     }
-    if invocation.format != .short { return try list(value, invocation, output) }
+    if call.format != .short { return try list(value, call) }
     switch value {
-    case .map(let record): try write(record, output)
-    case .string(let text): try write(text, output)
-    case .data(let data): try write([data], output)
-    case .blob(let blob): try write(blob, snapshot, output)
-    default: try output.line(ValueText.whole(value))
+    case .map(let record): try write(record, call.output)
+    case .string(let text): try write(text, call.output)
+    case .data(let data): try write([data], call.output)
+    case .blob(let blob): try write(blob, snapshot, call.output)
+    default: try call.output.line(ValueText.whole(value))
     }
   }
 
   /// A value as JSON has it, or a row for each of its properties.
-  private static func list(_ value: Value, _ invocation: Invocation, _ output: Output) throws {
-    let writer = try ListWriter(invocation, output, columns: ["property", "value"])
-    if invocation.format.isJSON { return try writer.write(only: value) }
+  private static func list(_ value: Value, _ call: Call) throws {
+    let writer = try ListWriter(call, columns: ["property", "value"])
+    if call.format.isJSON { return try writer.write(only: value) }
     if case .map(let record) = value {
       for member in record.members {
         try writer.write(["property": member.name, "value": member.value])

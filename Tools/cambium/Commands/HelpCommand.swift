@@ -17,14 +17,14 @@ enum HelpCommand {
     ],
     run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
+  static func run(_ call: Call) throws {
     let help = Help(
-      commands: Commands.all, style: output.style, columns: min(output.columns, 100))
-    guard let name = invocation[subject]?.text else { return try output.write(help.overview()) }
+      commands: Commands.all, style: call.output.style, columns: min(call.output.columns, 100))
+    guard let name = call[subject]?.text else { return try call.output.write(help.overview()) }
     if let command = help.commands.first(where: { $0.name == name }) {
-      try output.write(invocation.has(short) ? help.short(command) : help.full(command))
+      try call.output.write(call.has(short) ? help.short(command) : help.full(command))
     } else if let topic = help.topics.first(where: { $0.name == name }) {
-      try output.write(help.page(topic))
+      try call.output.write(help.page(topic))
     } else {
       let names = help.commands.map(\.name) + help.topics.map(\.name)
       let nearest = Suggestion.nearest(to: name, in: names)

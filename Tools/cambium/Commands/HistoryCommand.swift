@@ -18,44 +18,43 @@ enum HistoryCommand {
     examples: [.init("cambium history air.cambium weather/JFK -n 3", "its newest three versions")],
     run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    let path = invocation.value(.path).path
-    let database = try OpenDatabase.forReading(invocation)
-    defer { try? database.close() }
+  static func run(_ call: Call) throws {
+    let path = call.value(.path).path
+    let database = try OpenDatabase.forReading(call)
     if path.isRoot {
       throw Failure.usage(
         "the root has no versions of its own", hint: "`cambium log` lists what changed below it")
     }
     let writer = try ListWriter(
-      invocation, output, columns: columns, further: ["path", "movedFrom", "old", "new"])
+      call, columns: columns, further: ["path", "movedFrom", "old", "new"])
     let text = CommitText(upTo: try database.head)
-    var cursor = try history(of: path, database, invocation).makeCursor()
-    var left = invocation[.limit]?.number ?? .max
+    var cursor = try history(of: path, database, call).makeCursor()
+    var left = call[.limit]?.number ?? .max
     var isEmpty = left > 0
     while left > 0, let step = try cursor.next() {
       left -= 1
       isEmpty = false
-      if invocation.format == .short {
-        try output.line(text.line(step.transaction))
-        try ChangeText(output: output, indent: 2).write(step)
+      if call.format == .short {
+        try call.output.line(text.line(step.transaction))
+        try ChangeText(output: call.output, indent: 2).write(step)
       } else {
         try writer.write(json(step), cells: step.new.map { ["value": $0] } ?? [:])
       }
     }
     guard isEmpty else { return try writer.finish() }
     throw try MissingNode.failure(
-      path, below: database.snapshot().root, invocation.database, verb: "is or was")
+      path, below: database.snapshot().root, call.database, verb: "is or was")
   }
 
   /// The history in the order that is asked for; where only the newest are, it starts with the
   /// oldest of them.
   private static func history(
-    of path: NodePath, _ database: Database, _ invocation: Invocation
+    of path: NodePath, _ database: Database, _ call: Call
   ) throws -> History {
-    let scope: History.Scope = invocation.has(follow) ? .nodeThroughMoves : .node
+    let scope: History.Scope = call.has(follow) ? .nodeThroughMoves : .node
     let history = try database.history(of: path, scope)
-    if invocation.has(.reverse) { return history.reversed() }
-    guard var left = invocation[.limit]?.number else { return history }
+    if call.has(.reverse) { return history.reversed() }
+    guard var left = call[.limit]?.number else { return history }
     var oldest = try database.head.next
     var newest = try history.reversed().makeCursor()
     while left > 0, let step = try newest.next() {

@@ -85,38 +85,35 @@ enum ImportCommand {
     ],
     stopsSafely: true, run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    let isGit = invocation.has(git)
-    guard isGit != (invocation[file] != nil) else {
+  static func run(_ call: Call) throws {
+    let isGit = call.has(git)
+    guard isGit != (call[file] != nil) else {
       throw Failure.usage(
         isGit ? "import takes a FILE or --git, not both" : "there is no input",
         hint: "name a FILE, - for standard input, or --git REPOSITORY")
     }
-    try checkOptions(invocation, isGit: isGit)
-    let rules = UncheckedRules(invocation)
+    try checkOptions(call, isGit: isGit)
+    let rules = UncheckedRules(call)
     defer { rules.tell() }
-    let bar = ProgressBar(invocation, unit: isGit ? "commits" : "bytes")
+    let bar = ProgressBar(call, unit: isGit ? "commits" : "bytes")
     defer { bar.finish() }
     if isGit {
-      try importGit(invocation, output, bar, rules)
+      try importGit(call, bar, rules)
     } else {
-      try importRows(invocation, output, bar, rules)
+      try importRows(call, bar, rules)
     }
   }
 
   // MARK: Git
 
-  private static func importGit(
-    _ invocation: Invocation, _ output: Output, _ bar: ProgressBar, _ rules: UncheckedRules
-  ) throws {
+  private static func importGit(_ call: Call, _ bar: ProgressBar, _ rules: UncheckedRules) throws {
     let job = GitImport(
-      repository: try GitRepository(path: invocation.value(git).text),
-      into: invocation.value(into).path, revision: invocation.value(revision).text,
-      withContents: invocation.has(contents), skipInvalid: invocation.has(skipInvalid))
+      repository: try GitRepository(path: call.value(git).text),
+      into: call.value(into).path, revision: call.value(revision).text,
+      withContents: call.has(contents), skipInvalid: call.has(skipInvalid))
     // A repository or revision that cannot be read must not leave an empty database behind.
     _ = try job.repository.commit(job.revision)
-    let database = try OpenDatabase.forWriting(invocation, creating: true)
-    defer { try? database.close() }
+    let database = try OpenDatabase.forWriting(call, creating: true)
     let start = ContinuousClock.now
     let report = try job.run(database, bar)
     if report.changes > 0 { rules.note(recordsOf: job.into, in: database) }
@@ -125,14 +122,14 @@ enum ImportCommand {
       let count = Quantity.count(report.skipped, "change")
       System.complain("cambium: left out \(count) of paths that are not UTF-8\n")
     }
-    if invocation.isQuiet { return }
+    if call.isQuiet { return }
     let rate = Quantity.rate(report.commits, since: start)
-    if output.format == .json {
+    if call.output.format == .json {
       let (commits, changes) = (report.commits, report.changes)
-      try output.line(
+      try call.output.line(
         "{\"commits\":\(commits),\"changes\":\(changes),\"head\":\(try database.head)}")
     } else {
-      try output.line(
+      try call.output.line(
         "imported \(Quantity.count(report.commits, "commit")) with "
           + "\(Quantity.count(report.changes, "change")), \(rate) commits/s")
     }
@@ -140,51 +137,49 @@ enum ImportCommand {
 
   // MARK: Files
 
-  private static func importRows(
-    _ invocation: Invocation, _ output: Output, _ bar: ProgressBar, _ rules: UncheckedRules
-  ) throws {
-    let name = invocation[file]?.text ?? "-"
-    let form = try inputForm(invocation, name)
-    try checkOptions(invocation, form)
-    let collection = try declared(invocation)
+  private static func importRows(_ call: Call, _ bar: ProgressBar, _ rules: UncheckedRules) throws {
+    let name = call[file]?.text ?? "-"
+    let form = try inputForm(call, name)
+    try checkOptions(call, form)
+    let collection = try declared(call)
     let source = name == "-" ? try ByteSource.standardInput() : try ByteSource(path: name)
     let size = source.size
-    let mark = try absentMark(invocation[null]?.text)
-    let isNew = !FileManager.default.fileExists(atPath: invocation.database)
-    if isNew { try OpenDatabase.checkFolder(of: invocation.database) }
+    let mark = try absentMark(call[null]?.text)
+    let isNew = !FileManager.default.fileExists(atPath: call.database)
+    if isNew { try OpenDatabase.checkFolder(of: call.database) }
     let rows = try RowImport(
-      OpenDatabase.forWriting(invocation, creating: true), isNew: isNew,
-      into: invocation.value(into).path, batch: invocation.value(batch).number,
-      identity: identity(invocation, name, form, size),
+      OpenDatabase.forWriting(call, creating: true), isNew: isNew,
+      into: call.value(into).path, batch: call.value(batch).number,
+      identity: identity(call, name, form, size),
       metadata: ["import": name == "-" ? "standard input" : name], rules)
     defer { try? rows.close() }
     let start = ContinuousClock.now
     var notes: [String] = []
     do {
       if let collection {
-        try run(form, source, collection, mark, rows, invocation, bar)
+        try run(form, source, collection, mark, rows, call, bar)
       } else {
-        notes = try run(form, source, mark, rows, invocation, bar)
+        notes = try run(form, source, mark, rows, call, bar)
       }
     } catch {
       bar.finish()
-      throw kept(error, rows, invocation)
+      throw kept(error, rows, call)
     }
     bar.finish()
-    if invocation.isQuiet { return }
+    if call.isQuiet { return }
     for note in notes { System.complain("cambium: \(Terminal.escaped(note))\n") }
-    try report(rows, start, output)
+    try report(rows, start, call.output)
   }
 
   private static func run(
     _ form: String, _ source: consuming ByteSource, _ mark: AbsentMark, _ rows: RowImport,
-    _ invocation: Invocation, _ bar: ProgressBar
+    _ call: Call, _ bar: ProgressBar
   ) throws -> [String] {
-    let rowKey = RowKey(invocation[key]?.text)
-    let json = JSONImport(key: rowKey, makesRecords: invocation.has(records))
+    let rowKey = RowKey(call[key]?.text)
+    let json = JSONImport(key: rowKey, makesRecords: call.has(records))
     switch form {
     case "csv":
-      let csv = CSVImport(key: rowKey, text: invocation.all(text).map(\.text), absent: mark)
+      let csv = CSVImport(key: rowKey, text: call.all(text).map(\.text), absent: mark)
       return try csv.run(source, rows, bar)
     case "jsonl": try json.runLines(source, rows, bar)
     default: try json.runDocument(source, rows, bar)
@@ -196,15 +191,15 @@ enum ImportCommand {
 
   private static func run(
     _ form: String, _ source: consuming ByteSource, _ collection: CollectionInterchange,
-    _ mark: AbsentMark, _ rows: RowImport, _ invocation: Invocation, _ bar: ProgressBar
+    _ mark: AbsentMark, _ rows: RowImport, _ call: Call, _ bar: ProgressBar
   ) throws {
-    let profile = profile(invocation) {
-      $0.unknownNames = invocation.has(ignoreUnknown) ? .ignored : .refused
+    let profile = profile(call) {
+      $0.unknownNames = call.has(ignoreUnknown) ? .ignored : .refused
       // In CSV everything is text.
       if form == "csv" { ($0.isLenient, $0.nesting) = (true, .dottedNames) }
     }
     try checkNames(of: collection, profile)
-    let job = ModelImport(collection, key: RowKey(invocation[key]?.text), profile, absent: mark)
+    let job = ModelImport(collection, key: RowKey(call[key]?.text), profile, absent: mark)
     switch form {
     case "csv": try job.runCSV(source, rows, bar)
     case "jsonl": try job.runJSON(source, .lines, rows, bar)
@@ -227,22 +222,21 @@ enum ImportCommand {
 
   /// The form of records outside the database, as the options say.
   static func profile(
-    _ invocation: Invocation, _ change: (inout InterchangeProfile) -> Void = { _ in }
+    _ call: Call, _ change: (inout InterchangeProfile) -> Void = { _ in }
   ) -> InterchangeProfile {
     InterchangeProfile {
-      $0.keyCase = invocation[keyCase].flatMap { KeyCase(rawValue: $0.text) } ?? .asDeclared
-      $0.dates = invocation[dates].flatMap { .init(rawValue: $0.text) } ?? .iso8601
+      $0.keyCase = call[keyCase].flatMap { KeyCase(rawValue: $0.text) } ?? .asDeclared
+      $0.dates = call[dates].flatMap { .init(rawValue: $0.text) } ?? .iso8601
       change(&$0)
     }
   }
 
   /// The collection that is imported into, with `--model`.
-  private static func declared(_ invocation: Invocation) throws -> CollectionInterchange? {
-    guard invocation.has(model) else { return nil }
-    let database = try OpenDatabase.forReading(invocation)
+  private static func declared(_ call: Call) throws -> CollectionInterchange? {
+    guard call.has(model) else { return nil }
+    let database = try OpenDatabase.forReading(call)
     defer { try? database.close() }
-    return try collection(
-      invocation.value(into).path, try database.snapshot(), invocation.database)
+    return try collection(call.value(into).path, try database.snapshot(), call.database)
   }
 
   /// A declared collection.
@@ -259,38 +253,38 @@ enum ImportCommand {
   }
 
   /// Refuses an option that would be ignored, before anything is done.
-  private static func checkOptions(_ invocation: Invocation, isGit: Bool) throws {
+  private static func checkOptions(_ call: Call, isGit: Bool) throws {
     if isGit {
       try refuse(
-        [key, format, text, null, records, model, keyCase, dates, ignoreUnknown], invocation,
+        [key, format, text, null, records, model, keyCase, dates, ignoreUnknown], call,
         "files, not for --git")
     } else {
-      try refuse([contents, skipInvalid], invocation, "--git")
+      try refuse([contents, skipInvalid], call, "--git")
     }
   }
 
-  private static func checkOptions(_ invocation: Invocation, _ form: String) throws {
-    if invocation.has(model) {
-      try refuse([text, records], invocation, "imports without --model")
+  private static func checkOptions(_ call: Call, _ form: String) throws {
+    if call.has(model) {
+      try refuse([text, records], call, "imports without --model")
     } else {
-      try refuse([keyCase, dates, ignoreUnknown], invocation, "imports with --model")
+      try refuse([keyCase, dates, ignoreUnknown], call, "imports with --model")
     }
     if form == "csv" {
-      try refuse([records], invocation, "JSON")
+      try refuse([records], call, "JSON")
     } else {
-      try refuse([text, null], invocation, "CSV")
+      try refuse([text, null], call, "CSV")
     }
   }
 
-  private static func refuse(_ options: [Option], _ invocation: Invocation, _ use: String) throws {
-    for option in options where invocation.has(option) {
+  private static func refuse(_ options: [Option], _ call: Call, _ use: String) throws {
+    for option in options where call.has(option) {
       throw Failure.usage("--\(option.name) is for \(use)", hint: "leave it out")
     }
   }
 
   /// `csv`, `jsonl` or `json`, from the option or the file's name.
-  private static func inputForm(_ invocation: Invocation, _ name: String) throws -> String {
-    if let form = invocation[format]?.text { return form }
+  private static func inputForm(_ call: Call, _ name: String) throws -> String {
+    if let form = call[format]?.text { return form }
     for form in ["csv", "jsonl", "json"] where name.lowercased().hasSuffix("." + form) {
       return form
     }
@@ -315,34 +309,29 @@ enum ImportCommand {
 
   /// Two imports with the same words are the same one: the second continues the first.
   private static func identity(
-    _ invocation: Invocation, _ name: String, _ form: String, _ size: UInt64
+    _ call: Call, _ name: String, _ form: String, _ size: UInt64
   ) -> [String] {
     let path = name == "-" ? "-" : URL(filePath: name).standardizedFileURL.path
-    return [path, String(size), form, invocation.value(into).text]
-      + [invocation[key]?.text ?? "", invocation.value(batch).text, invocation[null]?.text ?? ""]
-      + invocation.all(text).map(\.text) + [invocation.has(records) ? "records" : ""]
-      + (invocation.has(model)
-        ? ["model", invocation[keyCase]?.text ?? "", invocation[dates]?.text ?? ""] : [])
+    func given(_ options: Option...) -> [String] { options.map { call[$0]?.text ?? "" } }
+    return [path, String(size), form, call.value(into).text] + given(key, batch, null)
+      + call.all(text).map(\.text) + [call.has(records) ? "records" : ""]
+      + (call.has(model) ? ["model"] + given(keyCase, dates) : [])
   }
 
   /// The failure, with what is kept in spite of it.
-  private static func kept(
-    _ error: any Error, _ rows: RowImport, _ invocation: Invocation
-  ) -> Failure {
-    var failure = Failure(error, database: invocation.database)
+  private static func kept(_ error: any Error, _ rows: RowImport, _ call: Call) -> Failure {
+    var failure = Failure(error, database: call.database)
     if failure.message == nil {
       let words = (try? System.arguments()) ?? []
       failure = .stopped(resume: "cambium " + words.map(Shell.quoted).joined(separator: " "))
     }
     if failure.exit == .usage { return failure }
-    failure.hint = [failure.hint, advice(failure.exit, rows, invocation)].compactMap { $0 }
+    failure.hint = [failure.hint, advice(failure.exit, rows, call)].compactMap { $0 }
       .joined(separator: "; ")
     return failure
   }
 
-  private static func advice(
-    _ exit: ExitCode, _ rows: RowImport, _ invocation: Invocation
-  ) -> String {
+  private static func advice(_ exit: ExitCode, _ rows: RowImport, _ call: Call) -> String {
     let again = "mend it and run the same command again"
     if rows.committed == 0 {
       return "nothing was imported" + (exit == .negative ? "; \(again)" : "")
@@ -350,10 +339,10 @@ enum ImportCommand {
     let kept = "the rows before this batch are kept, \(Quantity.count(rows.committed)) of them"
     switch exit {
     case .partial: return kept
-    case .negative where invocation.has(key) || invocation.has(model): return "\(kept); \(again)"
+    case .negative where call.has(key) || call.has(model): return "\(kept); \(again)"
     case .negative:
       // Rows without keys would be there twice.
-      let words = ["delete", invocation.database, rows.into.description].map(Shell.quoted)
+      let words = ["delete", call.database, rows.into.description].map(Shell.quoted)
       return "\(kept); mend it, and import the rest from a file of its own, or start anew after "
         + "`cambium \(words.joined(separator: " "))`"
     default: return "\(kept); the same command run again goes on from there"

@@ -33,26 +33,23 @@ extension InfoCommand {
   }
 
   /// Prints the groups.
-  static func tell(
-    _ criteria: [Sizes.Criterion], of database: Database, _ invocation: Invocation,
-    _ output: Output
-  ) throws {
+  static func tell(_ criteria: [Sizes.Criterion], of database: Database, _ call: Call) throws {
     let columns = criteria.map(\.rawValue) + ["use", "bytes"] + parts.map(\.name)
-    let writer = try ListWriter(invocation, output, columns: columns)
-    let sizes = try measure(criteria, database, invocation)
-    if invocation.format == .short { return try tell(sizes, output) }
+    let writer = try ListWriter(call, columns: columns)
+    let sizes = try measure(criteria, database, call)
+    if call.format == .short { return try tell(sizes, call.output) }
     for group in sizes.groups { try writer.write(json(group, criteria)) }
     try writer.finish()
   }
 
   private static func measure(
-    _ criteria: [Sizes.Criterion], _ database: Database, _ invocation: Invocation
+    _ criteria: [Sizes.Criterion], _ database: Database, _ call: Call
   ) throws -> Sizes {
     do {
-      return try ProgressBar.showing(invocation) {
+      return try ProgressBar.showing(call) {
         try database.sizes(
-          by: criteria, depth: invocation.value(depth).number,
-          groupsMax: invocation.value(groups).number, progress: $0)
+          by: criteria, depth: call.value(depth).number,
+          groupsMax: call.value(groups).number, progress: $0)
       }
     } catch is CancellationError {
       throw Failure.stopped()

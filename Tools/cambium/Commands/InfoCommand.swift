@@ -24,20 +24,19 @@ enum InfoCommand {
     ],
     stopsSafely: true, run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    let criteria = try invocation[by].map { try self.criteria($0.text) }
-    let database = try OpenDatabase.forReading(invocation)
-    defer { try? database.close() }
-    if let criteria { return try tell(criteria, of: database, invocation, output) }
+  static func run(_ call: Call) throws {
+    let criteria = try call[by].map { try self.criteria($0.text) }
+    let database = try OpenDatabase.forReading(call)
+    if let criteria { return try tell(criteria, of: database, call) }
     let information = try database.information()
-    guard invocation.format == .short else {
-      return try list(information, database.path, invocation, output)
+    guard call.format == .short else {
+      return try list(information, database.path, call)
     }
-    try output.line(StyledLine(Terminal.escaped(database.path), .heading))
-    try output.table(overview(information), indent: 2)
+    try call.output.line(StyledLine(Terminal.escaped(database.path), .heading))
+    try call.output.table(overview(information), indent: 2)
     for part in ["log", "state"] {
-      try output.line()
-      try writeTables(information.tables.filter { $0.environment == part }, of: part, output)
+      try call.output.line()
+      try writeTables(information.tables.filter { $0.environment == part }, of: part, call.output)
     }
   }
 
@@ -45,8 +44,7 @@ enum InfoCommand {
 
   private static func overview(_ information: Information) -> Entries {
     let (head, zone) = (information.head, Zone.system)
-    let behind =
-      information.applied < head ? ", of which the state has \(information.applied)" : ""
+    let behind = information.applied < head ? ", of which the state has \(information.applied)" : ""
     let baseline = Quantity.bytes(information.baselineBytes)
     let entries: Entries = [
       "transactions": Quantity.count(head.rawValue) + behind,
@@ -99,13 +97,10 @@ enum InfoCommand {
   // MARK: For programs
 
   /// One object of JSON, or rows, with the content of the overview.
-  private static func list(
-    _ information: Information, _ path: String, _ invocation: Invocation, _ output: Output
-  ) throws {
+  private static func list(_ information: Information, _ path: String, _ call: Call) throws {
     let object = json(information, path)
-    let writer = try ListWriter(
-      invocation, output, columns: ["name", "value"], further: object.names)
-    if invocation.format.isJSON {
+    let writer = try ListWriter(call, columns: ["name", "value"], further: object.names)
+    if call.format.isJSON {
       try writer.write(object)
     } else {
       for entry in overview(information).all {

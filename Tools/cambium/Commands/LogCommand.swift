@@ -43,35 +43,33 @@ enum LogCommand {
     ],
     run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    let detail = try detail(invocation)
-    let cursor = try LogCursor(invocation)
-    let database = try OpenDatabase.forReading(invocation)
-    defer { try? database.close() }
-    let under = invocation[path]?.path ?? .root
+  static func run(_ call: Call) throws {
+    let detail = try detail(call)
+    let cursor = try LogCursor(call)
+    let database = try OpenDatabase.forReading(call)
+    let under = call[path]?.path ?? .root
     let start = cursor.position.map { PointInTime.sequence($0.rawValue) }
     var stretch = try LogStretch(
-      database, under: under, since: start ?? invocation[.since]?.moment,
-      until: invocation[.until]?.moment, archived: invocation.has(archived))
-    let isCutOff = try start == nil && !invocation.has(.since) && stretch.isCutOff
-    stretch.filter = try CommitFilter(invocation, database)
-    if let count = invocation[.limit]?.number { try stretch.keepNewest(count) }
+      database, under: under, since: start ?? call[.since]?.moment,
+      until: call[.until]?.moment, archived: call.has(archived))
+    let isCutOff = try start == nil && !call.has(.since) && stretch.isCutOff
+    stretch.filter = try CommitFilter(call, database)
+    if let count = call[.limit]?.number { try stretch.keepNewest(count) }
     let teller = CommitTeller(
-      output: output, format: invocation.format, detail: detail, database: invocation.database,
-      under: under, text: CommitText(upTo: stretch.upTo),
-      list: try CommitTeller.list(invocation, output, detail))
+      call: call, detail: detail, under: under, text: CommitText(upTo: stretch.upTo),
+      list: try CommitTeller.list(call, detail))
     var isEmpty = true
-    try stretch.forEach(reversed: invocation.has(.reverse)) { commit in
+    try stretch.forEach(reversed: call.has(.reverse)) { commit in
       isEmpty = false
       try teller.tell(commit)
     }
     try teller.finish()
-    if isCutOff, try stretch.isCutOff, invocation.format == .short {
+    if isCutOff, try stretch.isCutOff, call.format == .short {
       try tellOfHorizon(database)
     }
-    try cursor.finish(max(stretch.upTo, cursor.position ?? .zero), output)
+    try cursor.finish(max(stretch.upTo, cursor.position ?? .zero), call.output)
     guard isEmpty else { return }
-    if invocation.format == .short {
+    if call.format == .short {
       System.complain("cambium: no transaction matches\n")
     }
     throw Failure.silent(.negative)
@@ -86,11 +84,11 @@ enum LogCommand {
         + (isArchived ? "; --archived tells those that are archived, too\n" : "\n"))
   }
 
-  private static func detail(_ invocation: Invocation) throws -> CommitTeller.Detail {
+  private static func detail(_ call: Call) throws -> CommitTeller.Detail {
     let details: [(option: Option, detail: CommitTeller.Detail)] = [
       (oneline, .oneLine), (stat, .stat), (patch, .patch(first: .max)),
     ]
-    let chosen = details.filter { invocation.has($0.option) }
+    let chosen = details.filter { call.has($0.option) }
     if chosen.count > 1 {
       let names = chosen.map { "--\($0.option.name)" }.joined(separator: " and ")
       throw Failure.usage("\(names) tell different things; choose one")

@@ -12,7 +12,7 @@ enum ManCommand {
     ],
     run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    try output.write(ManPage(commands: Commands.all).text())
+  static func run(_ call: Call) throws {
+    try call.output.write(ManPage(commands: Commands.all).text())
   }
 }

@@ -47,40 +47,39 @@ enum MigrateCommand {
     ],
     stopsSafely: true, run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    let changes = try changes(invocation)
-    let path = invocation.value(collection).path
-    if changes.isEmpty { return try status(path, invocation, output) }
+  static func run(_ call: Call) throws {
+    let changes = try changes(call)
+    let path = call.value(collection).path
+    if changes.isEmpty { return try status(path, call) }
     let database =
-      try invocation.has(.dryRun)
-      ? OpenDatabase.forReading(invocation) : OpenDatabase.forWriting(invocation)
-    defer { try? database.close() }
+      try call.has(.dryRun)
+      ? OpenDatabase.forReading(call) : OpenDatabase.forWriting(call)
     let snapshot = try database.snapshot()
     guard try snapshot[path].exists else {
-      throw try MissingNode.failure(path, below: snapshot.root, invocation.database, at: nil)
+      throw try MissingNode.failure(path, below: snapshot.root, call.database, at: nil)
     }
-    let plan = try MigrationSurvey(changes, path, snapshot, invocation)
-    if invocation.has(.dryRun) || !plan.obstacles.isEmpty {
-      try output.report(plan.json) { try tell(plan, "would be", output) }
+    let plan = try MigrationSurvey(changes, path, snapshot, call)
+    if call.has(.dryRun) || !plan.obstacles.isEmpty {
+      try call.output.report(plan.json) { try tell(plan, "would be", call.output) }
     }
     if let failure = plan.failure { throw failure }
-    if invocation.has(.dryRun) { return }
-    try ask(plan, invocation)
-    let rules = UncheckedRules(invocation)
+    if call.has(.dryRun) { return }
+    try ask(plan, call)
+    let rules = UncheckedRules(call)
     defer { rules.tell() }
     if plan.touched > 0 { rules.note(recordsOf: path, in: database) }
-    try migrate(database, plan, invocation)
-    try output.report(plan.json) { try tell(plan, "", output) }
+    try migrate(database, plan, call)
+    try call.output.report(plan.json) { try tell(plan, "", call.output) }
   }
 
   // MARK: Options
 
-  private static func changes(_ invocation: Invocation) throws -> RecordChanges {
+  private static func changes(_ call: Call) throws -> RecordChanges {
     var changes = RecordChanges()
-    for argument in invocation.all(rename) {
+    for argument in call.all(rename) {
       changes.renamed.append(try pair(argument.text, "--rename delay=departureDelay"))
     }
-    for argument in invocation.all(change) {
+    for argument in call.all(change) {
       let (name, typeName) = try pair(argument.text, "--change number=integer")
       guard let type = ValueConversion.types[typeName] else {
         throw Failure.usage(
@@ -89,8 +88,8 @@ enum MigrateCommand {
       }
       changes.converted.append((name, type))
     }
-    changes.removed = invocation.all(drop).map(\.text)
-    changes.dropsUnconvertible = invocation.has(dropUnconvertible)
+    changes.removed = call.all(drop).map(\.text)
+    changes.dropsUnconvertible = call.has(dropUnconvertible)
     let touched =
       changes.renamed.flatMap { [$0.old, $0.new] } + changes.converted.map(\.name)
       + changes.removed
@@ -110,55 +109,52 @@ enum MigrateCommand {
 
   // MARK: Output
 
-  private static func status(_ path: NodePath, _ invocation: Invocation, _ output: Output) throws {
-    let database = try OpenDatabase.forReading(invocation)
-    defer { try? database.close() }
+  private static func status(_ path: NodePath, _ call: Call) throws {
+    let database = try OpenDatabase.forReading(call)
     let snapshot = try database.snapshot()
     let definition = try snapshot.definition(of: path)
-    if invocation.format == .json {
+    if call.format == .json {
       let migration = definition?.migration
-      return try output.line([
+      return try call.output.line([
         "collection": path.description, "steps": (definition?.steps ?? []).map(\.name),
         "unfinished": migration?.steps, "done": migration?.done,
         "records": migration == nil ? nil : snapshot[path].childCount,
       ])
     }
-    if invocation.isQuiet { return }
+    if call.isQuiet { return }
     for step in definition?.steps ?? [] {
       let place = step.sequence == .zero ? "" : "  tx \(step.sequence)"
-      try output.line("\(Terminal.escaped(StepText.words(step.name)))\(place)")
+      try call.output.line("\(Terminal.escaped(StepText.words(step.name)))\(place)")
     }
     if let migration = definition?.migration {
       let steps = migration.steps.map { StepText.words($0) }.joined(separator: "; ")
-      try output.line(
+      try call.output.line(
         "under way: \(Terminal.escaped(steps)), \(Quantity.count(migration.done)) of "
           + "\(Quantity.count(try snapshot[path].childCount)) records")
     } else if definition?.steps.isEmpty ?? true {
-      try output.line("\(path) has no migrations behind it")
+      try call.output.line("\(path) has no migrations behind it")
     }
   }
 
   // MARK: Migrating
 
-  private static func ask(_ plan: MigrationSurvey, _ invocation: Invocation) throws {
+  private static func ask(_ plan: MigrationSurvey, _ call: Call) throws {
     let lost = plan.changes.removed + (plan.lost > 0 ? plan.changes.converted.map(\.name) : [])
     if lost.isEmpty { return }
     try Consent.ask(
       to: "take values of \(lost.joined(separator: ", ")) out of "
-        + "\(Quantity.count(UInt64(plan.touched), "record"))", invocation)
+        + "\(Quantity.count(UInt64(plan.touched), "record"))", call)
   }
 
-  private static func migrate(
-    _ database: Database, _ plan: MigrationSurvey, _ invocation: Invocation
-  ) throws {
+  private static func migrate(_ database: Database, _ plan: MigrationSurvey, _ call: Call) throws {
     let changes = plan.changes
     let migration = CollectionMigration(
       plan.path, steps: plan.steps.map(\.name), applied: plan.steps, keepsTarget: true,
       target: { try changes.target($0) }, rewrite: { record, _ in try changes.apply(to: &record) })
     do {
-      _ = try ProgressBar.showing(invocation, unit: "records") {
+      _ = try ProgressBar.showing(call, unit: "records") {
         try database.migrate(
-          migration, batch: invocation.value(batch).number, metadata: Changing.metadata(invocation),
+          migration, batch: call.value(batch).number, metadata: Changing.metadata(call),
           progress: $0)
       }
     } catch is CancellationError {
@@ -199,9 +195,7 @@ private struct MigrationSurvey {
 
   private static let obstaclesMax = 10
 
-  init(
-    _ changes: RecordChanges, _ path: NodePath, _ snapshot: Snapshot, _ invocation: Invocation
-  ) throws {
+  init(_ changes: RecordChanges, _ path: NodePath, _ snapshot: Snapshot, _ call: Call) throws {
     self.changes = changes
     self.path = path
     let present = try snapshot.definition(of: path)
@@ -210,7 +204,7 @@ private struct MigrationSurvey {
     let unfinished = try present?.migration.map { try MigrationSurvey.resumed($0, asked) }
     steps = unfinished ?? asked
     if unfinished == nil { _ = try changes.target(present) }
-    let bar = ProgressBar(invocation, unit: "records")
+    let bar = ProgressBar(call, unit: "records")
     defer { bar.finish() }
     let total = UInt64(try snapshot[path].childCount)
     var cursor = try snapshot[path].children.makeCursor()

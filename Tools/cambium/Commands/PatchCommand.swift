@@ -25,17 +25,17 @@ enum PatchCommand {
     ],
     run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    let value = try Changing.json(changes, invocation)
+  static func run(_ call: Call) throws {
+    let value = try Changing.json(changes, call)
     guard case .map(let patch) = value, !patch.isEmpty else {
       throw Failure.usage(
         "\(changes.name) must be a JSON object that names a property",
         hint: "`cambium put` sets a node's whole value")
     }
-    let path = invocation.value(.path).path
-    try Changing.run(invocation, output) { tx in
+    let path = call.value(.path).path
+    try Changing.run(call) { tx in
       guard try tx[path].exists else {
-        throw try MissingNode.failure(path, below: tx[.root], invocation.database)
+        throw try MissingNode.failure(path, below: tx[.root], call.database)
       }
       let node = tx[path]
       let updates = try patch.members.map { member in

@@ -15,10 +15,10 @@ enum PathsCommand {
     examples: [.init("cambium __paths -- get air.cambium weather/J", "what the node can be")],
     run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    let words = invocation.all(word).map(\.text)
+  static func run(_ call: Call) throws {
+    let words = call.all(word).map(\.text)
     guard let last = words.last else { return }
     let completion = LineCompletion(commands: Commands.all, here: .current())
-    for path in completion.paths(after: words.dropLast(), last) { try output.line(path) }
+    for path in completion.paths(after: words.dropLast(), last) { try call.output.line(path) }
   }
 }

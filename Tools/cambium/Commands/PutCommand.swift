@@ -26,13 +26,13 @@ enum PutCommand {
     ],
     run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
+  static func run(_ call: Call) throws {
     let value =
-      invocation.has(text)
-      ? Value.string(try Changing.text(value, invocation))
-      : try Changing.json(value, invocation, hint: "for text, add --text")
-    let path = invocation.value(.path).path
-    try Changing.run(invocation, output, creating: invocation.has(create)) { tx in
+      call.has(text)
+      ? Value.string(try Changing.text(value, call))
+      : try Changing.json(value, call, hint: "for text, add --text")
+    let path = call.value(.path).path
+    try Changing.run(call, creating: call.has(create)) { tx in
       try tx.set(path, to: value)
     }
   }

@@ -49,29 +49,25 @@ enum QueryCommand {
     ],
     run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    let database = try OpenDatabase.forReading(invocation)
-    defer { try? database.close() }
-    let snapshot = try OpenDatabase.snapshot(invocation[.at]?.moment, of: database)
+  static func run(_ call: Call) throws {
+    let database = try OpenDatabase.forReading(call)
+    let snapshot = try OpenDatabase.snapshot(call[.at]?.moment, of: database)
     do {
-      try answer(
-        try snapshot.query(invocation.value(text).text), snapshot, invocation, output)
+      try answer(try snapshot.query(call.value(text).text), snapshot, call)
     } catch let error as QueryError {
       throw Failure(error, help: "query")
     }
   }
 
-  private static func answer(
-    _ query: DynamicQuery, _ snapshot: Snapshot, _ invocation: Invocation, _ output: Output
-  ) throws {
+  private static func answer(_ query: DynamicQuery, _ snapshot: Snapshot, _ call: Call) throws {
     if !query.collection.isRoot {
-      try MissingNode.check(snapshot[query.collection], snapshot, invocation)
+      try MissingNode.check(snapshot[query.collection], snapshot, call)
     }
     try warnOfUnknownNames(in: query, snapshot)
     var query = query
     query.request.check = { if Signals.isInterrupted { throw CancellationError() } }
-    if !invocation.has(explain) { return try QueryPrinter(invocation, output).write(query) }
-    for line in try query.explain().split(separator: "\n") { try output.line(String(line)) }
+    if !call.has(explain) { return try QueryPrinter(call: call).write(query) }
+    for line in try query.explain().split(separator: "\n") { try call.output.line(String(line)) }
   }
 
   /// Says on standard error which names no record has ever had.

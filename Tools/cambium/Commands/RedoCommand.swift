@@ -16,9 +16,9 @@ enum RedoCommand {
     examples: [.init("cambium redo shop.cambium", "after one undo too many")],
     run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    try UndoCommands.run(invocation, output, nothing: "there is nothing to redo") { _ in
-      .redo(UndoCommands.author(invocation))
+  static func run(_ call: Call) throws {
+    try UndoCommands.run(call, nothing: "there is nothing to redo") { _ in
+      .redo(UndoCommands.author(call))
     }
   }
 }

@@ -41,38 +41,37 @@ enum RepairCommand {
     ],
     stopsSafely: true, run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    guard let method = try method(invocation) else { return try examine(invocation, output) }
-    guard let path = invocation[target]?.text else {
+  static func run(_ call: Call) throws {
+    guard let method = try method(call) else { return try examine(call) }
+    guard let path = call[target]?.text else {
       throw Failure.usage(
         "--\(method.rawValue) makes a new database, and --to is missing",
         hint: "the damaged one stays as it is: name another with --to NEWDB")
     }
-    try repair(by: method, to: path, invocation, output)
+    try repair(by: method, to: path, call)
   }
 
-  private static func method(_ invocation: Invocation) throws -> LogRepair? {
-    switch (invocation.has(cut), invocation.has(salvage)) {
+  private static func method(_ call: Call) throws -> LogRepair? {
+    switch (call.has(cut), call.has(salvage)) {
     case (true, true): throw Failure.usage("--cut and --salvage exclude each other")
     case (true, false): return .cut
     case (false, true): return .salvage
     case (false, false):
-      if !invocation.has(target) { return nil }
+      if !call.has(target) { return nil }
       throw Failure.usage("--to needs --cut or --salvage")
     }
   }
 
   // MARK: Looking
 
-  private static func examine(_ invocation: Invocation, _ output: Output) throws {
-    let found = try unreadable(invocation) {
-      try ProgressBar.showing(invocation) {
-        try Database.examineLog(
-          at: invocation.database, options: invocation.databaseOptions, progress: $0)
+  private static func examine(_ call: Call) throws {
+    let found = try unreadable(call) {
+      try ProgressBar.showing(call) {
+        try Database.examineLog(at: call.database, options: call.databaseOptions, progress: $0)
       }
     }
-    try output.report(json(found)) { try write(found, invocation.database, output) }
-    if !found.isSound { throw failure(found, invocation) }
+    try call.output.report(json(found)) { try write(found, call.database, call.output) }
+    if !found.isSound { throw failure(found, call) }
   }
 
   private static func write(_ found: LogExamination, _ path: String, _ output: Output) throws {
@@ -98,8 +97,8 @@ enum RepairCommand {
     if more > 0 { try output.line("  … and \(Quantity.count(more)) more") }
   }
 
-  private static func failure(_ found: LogExamination, _ invocation: Invocation) -> Failure {
-    let name = Shell.quoted(invocation.database)
+  private static func failure(_ found: LogExamination, _ call: Call) -> Failure {
+    let name = Shell.quoted(call.database)
     let isTail = found.sound.rawValue + found.lostCount == found.head.rawValue
     let salvage =
       isTail ? "" : "; `cambium repair \(name) --salvage --to NEWDB` keeps what comes after, too"
@@ -111,10 +110,10 @@ enum RepairCommand {
   }
 
   /// Says what is left to do where not even the tables can be found.
-  private static func unreadable<R>(_ invocation: Invocation, _ body: () throws -> R) throws -> R {
+  private static func unreadable<R>(_ call: Call, _ body: () throws -> R) throws -> R {
     do { return try body() } catch DatabaseError.corrupt(let reason) {
       throw Failure.corrupt(
-        "the log of \(invocation.database) cannot be read: \(reason)",
+        "the log of \(call.database) cannot be read: \(reason)",
         hint: "`cambium restore BACKUP NEWDB` where there is a backup; nothing can be saved from "
           + "this file")
     }
@@ -122,22 +121,20 @@ enum RepairCommand {
 
   // MARK: Making
 
-  private static func repair(
-    by method: LogRepair, to path: String, _ invocation: Invocation, _ output: Output
-  ) throws {
+  private static func repair(by method: LogRepair, to path: String, _ call: Call) throws {
     try ReplayCommand.checkTarget(path)
-    let bar = ProgressBar(invocation, unit: "transactions")
+    let bar = ProgressBar(call, unit: "transactions")
     defer { bar.finish() }
-    let options = invocation.databaseOptions
-    let bound = try bound(invocation)
-    let repaired = try unreadable(invocation) {
+    let options = call.databaseOptions
+    let bound = try bound(call)
+    let repaired = try unreadable(call) {
       try Database.repair(
-        invocation.database, by: method, to: path, latest: bound, options: options,
+        call.database, by: method, to: path, latest: bound, options: options,
         progress: bar.handler)
     }
     try Database(at: path, options: options, progress: bar.handler).close()
     bar.finish()
-    try output.report(json(repaired, path)) { try write(repaired, path, output) }
+    try call.output.report(json(repaired, path)) { try write(repaired, path, call.output) }
   }
 
   private static func write(_ repaired: RepairedLog, _ path: String, _ output: Output) throws {
@@ -148,8 +145,8 @@ enum RepairCommand {
     try write(repaired.lost, of: repaired.lostCount, output)
   }
 
-  private static func bound(_ invocation: Invocation) throws -> Date? {
-    switch invocation[latest]?.moment {
+  private static func bound(_ call: Call) throws -> Date? {
+    switch call[latest]?.moment {
     case nil: return nil
     case .head(back: 0)?: return Date()
     case .date(let date)?: return date

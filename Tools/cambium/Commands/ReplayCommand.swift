@@ -25,29 +25,28 @@ enum ReplayCommand {
     ],
     stopsSafely: true, run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    if let path = invocation[target]?.text {
-      try replay(to: path, invocation, output)
-    } else if invocation.has(until) {
+  static func run(_ call: Call) throws {
+    if let path = call[target]?.text {
+      try replay(to: path, call)
+    } else if call.has(until) {
       throw Failure.usage(
         "--until is for a new database, and --to is missing",
         hint: "the past is not taken from a database: make another with --to NEWDB")
     } else {
-      try replayInPlace(invocation, output)
+      try replayInPlace(call)
     }
   }
 
   // MARK: In place
 
-  private static func replayInPlace(_ invocation: Invocation, _ output: Output) throws {
+  private static func replayInPlace(_ call: Call) throws {
     let start = ContinuousClock.now
-    let (database, isRebuilt) = try OpenDatabase.forReplaying(invocation)
-    defer { try? database.close() }
-    let bar = ProgressBar(invocation, unit: "transactions")
+    let (database, isRebuilt) = try OpenDatabase.forReplaying(call)
+    let bar = ProgressBar(call, unit: "transactions")
     defer { bar.finish() }
     // Where the state was missing or damaged, opening has made it.
     if !isRebuilt { try database.rebuild(progress: bar.handler) }
-    try report("replayed", database.path, database, ContinuousClock.now - start, bar, output)
+    try report("replayed", database.path, database, ContinuousClock.now - start, bar, call.output)
   }
 
   /// The number of operations in the log.
@@ -66,18 +65,17 @@ enum ReplayCommand {
 
   // MARK: Into a new database
 
-  private static func replay(to path: String, _ invocation: Invocation, _ output: Output) throws {
+  private static func replay(to path: String, _ call: Call) throws {
     try checkTarget(path)
     let start = ContinuousClock.now
-    let bar = ProgressBar(invocation, unit: "transactions")
+    let bar = ProgressBar(call, unit: "transactions")
     defer { bar.finish() }
-    let source = try OpenDatabase.forReading(invocation)
-    defer { try? source.close() }
-    let last = try OpenDatabase.recordedSequence(invocation[until]?.moment, in: source)
+    let source = try OpenDatabase.forReading(call)
+    let last = try OpenDatabase.recordedSequence(call[until]?.moment, in: source)
     try source.replay(to: path, until: last, progress: bar.handler)
     let copy = try OpenDatabase.existing(path, bar.handler)
     defer { try? copy.close() }
-    try report("made", path, copy, ContinuousClock.now - start, bar, output)
+    try report("made", path, copy, ContinuousClock.now - start, bar, call.output)
   }
 
   static func checkTarget(_ path: String, name: String = "NEWDB") throws {

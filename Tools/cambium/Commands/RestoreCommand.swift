@@ -4,8 +4,7 @@ import Cambium
 enum RestoreCommand {
   static let backup = Operand("BACKUP", .file, "the directory or the file of the backup")
   static let target = Operand("NEWDB", .file, "the database to make; nothing may be there")
-  static let at = Option(
-    "at", "REV", .moment, "as it was then; see cambium help moments")
+  static let at = Option("at", "REV", .moment, "as it was then; see cambium help moments")
 
   static let command = Command(
     name: "restore", group: .keep,
@@ -28,16 +27,16 @@ enum RestoreCommand {
     ],
     stopsSafely: true, run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    let (source, path) = (invocation.value(backup).text, invocation.value(target).text)
+  static func run(_ call: Call) throws {
+    let (source, path) = (call.value(backup).text, call.value(target).text)
     try ReplayCommand.checkTarget(path)
     Signals.deferInterrupts()
     let start = ContinuousClock.now
-    let bar = ProgressBar(invocation, unit: "")
+    let bar = ProgressBar(call, unit: "")
     defer { bar.finish() }
     let progress = bar.handler
     try explaining(source) {
-      let moment = try moment(invocation[at]?.moment, of: source, progress)
+      let moment = try moment(call[at]?.moment, of: source, progress)
       try Database.restore(source, to: path, upTo: moment, progress: progress)
     }
     let (database, verification) = try verified(path, progress)
@@ -46,7 +45,7 @@ enum RestoreCommand {
     if let finding = verification.findings.first {
       throw Failure.corrupt("\(path) was restored, but is damaged: \(finding)")
     }
-    try report(database, verification, ContinuousClock.now - start, output)
+    try report(database, verification, ContinuousClock.now - start, call.output)
   }
 
   /// Opens what was restored, which folds its state, and verifies it.

@@ -22,9 +22,9 @@ enum RevertCommand {
     ],
     run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    try UndoCommands.run(invocation, output, nothing: "the stretch is empty") { database in
-      let ends = try OpenDatabase.sequences(invocation.value(stretch).range, in: database)
+  static func run(_ call: Call) throws {
+    try UndoCommands.run(call, nothing: "the stretch is empty") { database in
+      let ends = try OpenDatabase.sequences(call.value(stretch).range, in: database)
       if ends.from > ends.to {
         throw Failure.usage(
           "the stretch begins with \(ends.from), after its end, \(ends.to)",

@@ -41,54 +41,53 @@ enum SchemaCommand {
     ],
     stopsSafely: true, run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    if invocation.has(swift), invocation.format != .short {
+  static func run(_ call: Call) throws {
+    if call.has(swift), call.format != .short {
       throw Failure.usage("--swift is a form of its own", hint: "leave out --output")
     }
-    let list = try ListWriter(invocation, output, columns: columns)
-    let bar = ProgressBar(invocation, unit: "nodes")
+    let list = try ListWriter(call, columns: columns)
+    let bar = ProgressBar(call, unit: "nodes")
     defer { bar.finish() }
-    let database = try OpenDatabase.forReading(invocation)
-    defer { try? database.close() }
-    let snapshot = try OpenDatabase.snapshot(invocation[.at]?.moment, of: database)
-    let node = snapshot[invocation[path]?.path ?? .root]
-    try MissingNode.check(node, snapshot, invocation)
+    let database = try OpenDatabase.forReading(call)
+    let snapshot = try OpenDatabase.snapshot(call[.at]?.moment, of: database)
+    let node = snapshot[call[path]?.path ?? .root]
+    try MissingNode.check(node, snapshot, call)
     // Forms for programs list what was seen.
-    let isForPeople = invocation.format == .short
+    let isForPeople = call.format == .short
     let declared = try snapshot.collections.filter { isForPeople && $0.path.isWithin(node.path) }
     let isDeclared = declared.contains { $0.path == node.path }
     let surveys =
-      isDeclared ? [] : try surveys(of: node, except: Set(declared.map(\.path)), invocation, bar)
+      isDeclared ? [] : try surveys(of: node, except: Set(declared.map(\.path)), call, bar)
     bar.finish()
     if surveys.isEmpty && declared.isEmpty {
-      if invocation.format == .short { System.complain("cambium: there are no nodes below\n") }
+      if call.format == .short { System.complain("cambium: there are no nodes below\n") }
       throw Failure.silent(.negative)
     }
-    if invocation.has(swift) {
+    if call.has(swift) {
       let all = try snapshot.collections
-      return try output.write(SwiftDeclarations.text(surveys, declared, others: all))
+      return try call.output.write(SwiftDeclarations.text(surveys, declared, others: all))
     }
-    if invocation.format != .short {
+    if call.format != .short {
       for survey in surveys { try tell(survey, list) }
       try list.finish()
-      return try hintAtRest(node, invocation)
+      return try hintAtRest(node, call)
     }
     for (path, definition) in declared {
       let count = try snapshot[path].childCount
       let text = DeclarationText(path: path, definition: definition, count: count)
-      for line in text.lines { try output.line(line) }
+      for line in text.lines { try call.output.line(line) }
     }
-    for survey in surveys { try tell(survey, output) }
+    for survey in surveys { try tell(survey, call.output) }
     if isDeclared { return }
     let known = declared.flatMap { $0.definition.properties.map(\.name) }
-    try tellRest(surveys, besides: known, node, snapshot, invocation, output)
+    try tellRest(surveys, besides: known, node, snapshot, call)
   }
 
   private static func surveys(
-    of node: Node, except declared: Set<NodePath>, _ invocation: Invocation, _ bar: ProgressBar
+    of node: Node, except declared: Set<NodePath>, _ call: Call, _ bar: ProgressBar
   ) throws -> [CollectionSurvey] {
-    let isWhole = invocation.has(all)
-    let size = isWhole ? nil : invocation.value(sample).number
+    let isWhole = call.has(all)
+    let size = isWhole ? nil : call.value(sample).number
     var surveys: [CollectionSurvey] = []
     var count: UInt64 = 0
     try node.children.limit(isWhole ? .max : collectionsMax).forEach { child in
@@ -137,24 +136,24 @@ enum SchemaCommand {
   /// Reports what was not looked at, and which names the catalog has besides.
   private static func tellRest(
     _ surveys: [CollectionSurvey], besides known: [String], _ node: Node, _ snapshot: Snapshot,
-    _ invocation: Invocation, _ output: Output
+    _ call: Call
   ) throws {
-    try hintAtRest(node, invocation)
+    try hintAtRest(node, call)
     let seen = Set(known).union(surveys.flatMap { $0.properties.compactMap(\.name) + $0.ownNames })
     let names = try snapshot.propertyNames
     let unseen = names.filter { !seen.contains($0) }
     if unseen.isEmpty { return }
     let shown = unseen.prefix(20).map { Terminal.escaped($0) }.joined(separator: ", ")
     let more = unseen.count > 20 ? ", …" : ""
-    try output.line()
-    try output.line(
+    try call.output.line()
+    try call.output.line(
       "\(Quantity.count(unseen.count)) of \(Quantity.count(names.count, "name")) of properties "
         + "not seen here: \(shown)\(more)")
   }
 
   /// Says on standard error that there are more collections than were looked at.
-  private static func hintAtRest(_ node: Node, _ invocation: Invocation) throws {
-    let left = invocation.has(all) ? 0 : try node.childCount - collectionsMax
+  private static func hintAtRest(_ node: Node, _ call: Call) throws {
+    let left = call.has(all) ? 0 : try node.childCount - collectionsMax
     if left > 0 {
       System.complain("cambium: \(Quantity.count(left)) more nodes; --all looks at all of them\n")
     }

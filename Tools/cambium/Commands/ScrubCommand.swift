@@ -18,23 +18,22 @@ enum ScrubCommand {
     examples: [.init("cambium scrub shop.cambium", "is anything damaged? then mend it")],
     stopsSafely: true, run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    let database = try OpenDatabase.forWriting(invocation)
-    defer { try? database.close() }
-    let report = try ProgressBar.showing(invocation, unit: "bytes") {
+  static func run(_ call: Call) throws {
+    let database = try OpenDatabase.forWriting(call)
+    let report = try ProgressBar.showing(call, unit: "bytes") {
       try database.scrub(progress: $0)
     }
     let json: JSONLine = [
       "bytes": report.bytes, "stateDamage": report.stateDamage, "logDamage": report.logDamage,
     ]
-    try output.report(json) {
+    try call.output.report(json) {
       for damage in report.stateDamage {
-        try output.line("mended: \(Terminal.escaped(damage))")
+        try call.output.line("mended: \(Terminal.escaped(damage))")
       }
-      try output.line("read \(Quantity.bytes(report.bytes)), \(summary(report))")
+      try call.output.line("read \(Quantity.bytes(report.bytes)), \(summary(report))")
     }
     guard let first = report.logDamage.first else { return }
-    let name = Shell.quoted(invocation.database)
+    let name = Shell.quoted(call.database)
     throw Failure.corrupt(
       "the log is damaged: \(first)", hint: "`cambium repair \(name)` says what can be saved")
   }

@@ -48,23 +48,21 @@ enum SearchCommand {
     ],
     run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    let query = try query(invocation)
-    let database = try OpenDatabase.forReading(invocation)
-    defer { try? database.close() }
-    let snapshot = try OpenDatabase.snapshot(invocation[.at]?.moment, of: database)
-    let search = try CollectionSearch(query, snapshot, invocation)
-    let writer = try ListWriter(
-      invocation, output, columns: ["score", "key", "property", "snippet"])
-    let matches = try search.matches(limit: invocation.value(limit).number)
+  static func run(_ call: Call) throws {
+    let query = try query(call)
+    let database = try OpenDatabase.forReading(call)
+    let snapshot = try OpenDatabase.snapshot(call[.at]?.moment, of: database)
+    let search = try CollectionSearch(query, snapshot, call)
+    let writer = try ListWriter(call, columns: ["score", "key", "property", "snippet"])
+    let matches = try search.matches(limit: call.value(limit).number)
     let widths = [
       matches.map { ScoreText.text($0.score).utf8.count }.max() ?? 0,
       matches.map { Terminal.displayWidth(Terminal.escaped($0.key.description)) }.max() ?? 0,
     ]
     for match in matches {
       let found = try search.snippet(match)
-      if invocation.format == .short {
-        try output.line(line(match, found, widths, hasName: search.properties.count > 1))
+      if call.format == .short {
+        try call.output.line(line(match, found, widths, hasName: search.properties.count > 1))
       } else {
         try writer.write(json(match, found))
       }
@@ -73,9 +71,9 @@ enum SearchCommand {
     if matches.isEmpty { throw Failure.silent(.negative) }
   }
 
-  private static func query(_ invocation: Invocation) throws -> TextQuery {
-    let text = invocation.value(text).text
-    if invocation.has(typed) { return TextQuery(anyText: text) }
+  private static func query(_ call: Call) throws -> TextQuery {
+    let text = call.value(text).text
+    if call.has(typed) { return TextQuery(anyText: text) }
     do { return try TextQuery(parsing: text) } catch {
       var failure = Failure(.usage, "bad_query", error.reason, hint: CollectionSearch.help)
       if !text.isEmpty && !text.contains(where: \.isNewline) {

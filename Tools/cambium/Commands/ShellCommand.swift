@@ -45,17 +45,17 @@ enum ShellCommand {
 
     """
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
+  static func run(_ call: Call) throws {
     // A wrong database is reported now, and not by each command.
-    try OpenDatabase.forReading(invocation).close()
+    try OpenDatabase.forReading(call).close()
     let isInteractive =
       System.isTerminal(System.standardInput) && System.isTerminal(System.standardOutput)
-    let session = ShellSession(database: invocation.database, isInteractive: isInteractive)
+    let session = ShellSession(database: call.database, isInteractive: isInteractive)
     Signals.leaveInterrupts()
     if isInteractive {
-      try talk(session, output)
+      try talk(session, call.output)
     } else {
-      try runScript(session, invocation, output)
+      try runScript(session, call)
     }
   }
 
@@ -125,9 +125,7 @@ enum ShellCommand {
 
   // MARK: From a file
 
-  private static func runScript(
-    _ session: ShellSession, _ invocation: Invocation, _ output: Output
-  ) throws {
+  private static func runScript(_ session: ShellSession, _ call: Call) throws {
     var session = session
     var (number, start) = (0, 1)
     var command = ""
@@ -142,10 +140,10 @@ enum ShellCommand {
         continue
       }
       defer { command = "" }
-      guard let status = try run(command, &session, output) else { break }
+      guard let status = try run(command, &session, call.output) else { break }
       if status == 0 { continue }
       if firstFailure == 0 { firstFailure = status }
-      if invocation.has(keepGoing) && !isInterruption(status) { continue }
+      if call.has(keepGoing) && !isInterruption(status) { continue }
       System.complain("cambium: stopped at line \(start)\n")
       break
     }

@@ -22,39 +22,35 @@ enum ShowCommand {
     ],
     run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    let database = try OpenDatabase.forReading(invocation)
-    defer { try? database.close() }
-    let moment = invocation.value(.moment).moment
+  static func run(_ call: Call) throws {
+    let database = try OpenDatabase.forReading(call)
+    let moment = call.value(.moment).moment
     let commit = try OpenDatabase.commit(moment, of: database, readsArchive: true)
-    if invocation.format.isJSON { return try writeJSON(commit, invocation, output) }
-    let writer = try ListWriter(invocation, output, columns: ChangeText.columns)
-    guard invocation.format == .short else {
+    if call.format.isJSON { return try writeJSON(commit, call) }
+    let writer = try ListWriter(call, columns: ChangeText.columns)
+    guard call.format == .short else {
       try commit.changes.forEach { try writer.write(ChangeText.json($0)) }
       return try writer.finish()
     }
-    try CommitText.heading(commit, output)
+    try CommitText.heading(commit, call.output)
     if commit.isArchived {
-      try output.line()
-      return try OperationText.write(commit, output)
+      try call.output.line()
+      return try OperationText.write(commit, call.output)
     }
-    let text = ChangeText(output: output)
+    let text = ChangeText(output: call.output)
     var isFirst = true
     try commit.changes.forEach { change in
-      if isFirst { try output.line() }
+      if isFirst { try call.output.line() }
       isFirst = false
       try text.write(change)
     }
   }
 
   /// One object, as `cambium log --patch` writes it.
-  private static func writeJSON(
-    _ commit: Commit, _ invocation: Invocation, _ output: Output
-  ) throws {
+  private static func writeJSON(_ commit: Commit, _ call: Call) throws {
     let detail = CommitTeller.Detail.patch(first: .max)
-    let teller = CommitTeller(
-      output: output, format: invocation.format, detail: detail, database: invocation.database,
-      list: try CommitTeller.list(invocation, output, detail))
+    let list = try CommitTeller.list(call, detail)
+    let teller = CommitTeller(call: call, detail: detail, list: list)
     try teller.tell(commit)
     try teller.finish()
   }

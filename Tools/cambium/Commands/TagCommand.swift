@@ -25,37 +25,34 @@ enum TagCommand {
     ],
     run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    guard let name = invocation[name]?.text else {
-      if invocation.has(delete) { throw Failure.usage("--delete needs a NAME") }
-      return try list(invocation, output)
+  static func run(_ call: Call) throws {
+    guard let name = call[name]?.text else {
+      if call.has(delete) { throw Failure.usage("--delete needs a NAME") }
+      return try list(call)
     }
     if let problem = CommitTag.problem(name) {
       throw Failure.usage("“\(name)” cannot be a tag: \(problem)")
     }
-    if invocation.has(delete) && invocation[moment] != nil {
+    if call.has(delete) && call[moment] != nil {
       throw Failure.usage("--delete takes a NAME and no REV")
     }
-    let database = try OpenDatabase.forWriting(invocation)
-    defer { try? database.close() }
-    if invocation.has(delete) { return try remove(name, database) }
-    try add(name, database, invocation, output)
+    let database = try OpenDatabase.forWriting(call)
+    if call.has(delete) { return try remove(name, database) }
+    try add(name, database, call)
   }
 
-  private static func add(
-    _ name: String, _ database: Database, _ invocation: Invocation, _ output: Output
-  ) throws {
-    let sequence = try OpenDatabase.sequence(invocation[moment]?.moment, in: database)
+  private static func add(_ name: String, _ database: Database, _ call: Call) throws {
+    let sequence = try OpenDatabase.sequence(call[moment]?.moment, in: database)
     if let other = try database.tags.first(where: { $0.name == name && $0.sequence != sequence }) {
       throw Failure(
         .refused, "exists", "the tag “\(name)” is at transaction \(other.sequence)",
-        hint: "take it away first: `cambium tag \(Shell.quoted(invocation.database)) "
+        hint: "take it away first: `cambium tag \(Shell.quoted(call.database)) "
           + "\(Shell.quoted(name)) --delete`")
     }
     let tag = try database.tag(name, at: .sequence(sequence))
-    if invocation.isQuiet { return }
-    let writer = try writer(invocation, output)
-    try tell(tag, database, writer, output, columns: 0)
+    if call.isQuiet { return }
+    let writer = try writer(call)
+    try tell(tag, database, writer, call.output, columns: 0)
     try writer.finish()
   }
 
@@ -65,21 +62,20 @@ enum TagCommand {
     try database.removeTag(name)
   }
 
-  private static func list(_ invocation: Invocation, _ output: Output) throws {
-    let database = try OpenDatabase.forReading(invocation)
-    defer { try? database.close() }
+  private static func list(_ call: Call) throws {
+    let database = try OpenDatabase.forReading(call)
     let tags = try database.tags
     let columns = tags.map { Terminal.displayWidth(Terminal.escaped($0.name)) }.max() ?? 0
-    let writer = try writer(invocation, output)
-    for tag in tags { try tell(tag, database, writer, output, columns: columns) }
+    let writer = try writer(call)
+    for tag in tags { try tell(tag, database, writer, call.output, columns: columns) }
     try writer.finish()
     guard tags.isEmpty else { return }
-    if invocation.format == .short { System.complain("cambium: there are no tags\n") }
+    if call.format == .short { System.complain("cambium: there are no tags\n") }
     throw Failure.silent(.negative)
   }
 
-  private static func writer(_ invocation: Invocation, _ output: Output) throws -> ListWriter {
-    try ListWriter(invocation, output, columns: ["name", "sequence", "time"])
+  private static func writer(_ call: Call) throws -> ListWriter {
+    try ListWriter(call, columns: ["name", "sequence", "time"])
   }
 
   private static func tell(

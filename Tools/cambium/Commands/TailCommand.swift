@@ -26,25 +26,22 @@ enum TailCommand {
     ],
     stopsSafely: true, run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) async throws {
-    let database = try OpenDatabase.forReading(invocation)
-    defer { try? database.close() }
-    let teller = CommitTeller(
-      output: output, format: invocation.format, detail: .patch(first: changesMax),
-      database: invocation.database)
-    let filter = try CommitFilter(invocation, database)
+  static func run(_ call: Call) async throws {
+    let database = try OpenDatabase.forReading(call)
+    let teller = CommitTeller(call: call, detail: .patch(first: changesMax))
+    let filter = try CommitFilter(call, database)
     let head = try database.head
-    let under = invocation[path]?.path ?? .root
+    let under = call[path]?.path ?? .root
     var recent = try LogStretch(database, under: under, until: .sequence(head.rawValue))
     recent.filter = filter
-    try recent.keepNewest(invocation.value(Self.recent).number)
+    try recent.keepNewest(call.value(Self.recent).number)
     var isEmpty = true
     try recent.forEach { commit in
       isEmpty = false
       if Signals.isInterrupted { throw Failure.stopped() }
       try teller.tell(commit)
     }
-    try output.flush()
+    try call.output.flush()
     if try !under.isRoot && isEmpty && !database.snapshot()[under].exists {
       let name = Terminal.escaped(under.description)
       System.complain("cambium: nothing is at \(name) now; waiting for it\n")
@@ -60,7 +57,7 @@ enum TailCommand {
   private static func follow(
     _ commits: Commits, of database: Database, _ filter: CommitFilter, _ teller: CommitTeller
   ) async throws {
-    let isAbandoned = teller.output.isAbandoned
+    let isAbandoned = teller.call.output.isAbandoned
     let turn = Turn()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
@@ -74,7 +71,7 @@ enum TailCommand {
         try turn.take {
           guard try filter.accepts(commit) else { return }
           try teller.tell(commit)
-          try teller.output.flush()
+          try teller.call.output.flush()
         }
       }
       group.cancelAll()

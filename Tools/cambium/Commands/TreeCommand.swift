@@ -27,28 +27,25 @@ enum TreeCommand {
     ],
     run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    let database = try OpenDatabase.forReading(invocation)
-    defer { try? database.close() }
-    let snapshot = try OpenDatabase.snapshot(invocation[.at]?.moment, of: database)
-    let node = snapshot[invocation[path]?.path ?? .root]
-    try MissingNode.check(node, snapshot, invocation)
-    let writer = try ListWriter(invocation, output, columns: ["path", "value", "children"])
-    if invocation.format != .short { return try list(node, invocation, writer) }
+  static func run(_ call: Call) throws {
+    let database = try OpenDatabase.forReading(call)
+    let snapshot = try OpenDatabase.snapshot(call[.at]?.moment, of: database)
+    let node = snapshot[call[path]?.path ?? .root]
+    try MissingNode.check(node, snapshot, call)
+    let writer = try ListWriter(call, columns: ["path", "value", "children"])
+    if call.format != .short { return try list(node, call, writer) }
     let isPast = try snapshot.sequence < database.head
-    try draw(node, isPast: isPast, invocation, output)
+    try draw(node, isPast: isPast, call)
   }
 
-  private static func walk(
-    _ invocation: Invocation, _ marks: TreeWalk.Marks, childrenMax: Int
-  ) -> TreeWalk {
+  private static func walk(_ call: Call, _ marks: TreeWalk.Marks, childrenMax: Int) -> TreeWalk {
     TreeWalk(
-      marks: marks, depthMax: invocation[depth]?.number ?? .max,
-      childrenMax: invocation[limit]?.number ?? childrenMax)
+      marks: marks, depthMax: call[depth]?.number ?? .max,
+      childrenMax: call[limit]?.number ?? childrenMax)
   }
 
-  private static func list(_ node: Node, _ invocation: Invocation, _ writer: ListWriter) throws {
-    try walk(invocation, .none, childrenMax: .max).forEach(from: node) { _, node in
+  private static func list(_ node: Node, _ call: Call, _ writer: ListWriter) throws {
+    try walk(call, .none, childrenMax: .max).forEach(from: node) { _, node in
       try writer.write([
         "path": node.path.description, "value": node.value, "children": node.childCount,
       ])
@@ -57,33 +54,31 @@ enum TreeCommand {
     try writer.finish()
   }
 
-  private static func draw(
-    _ start: Node, isPast: Bool, _ invocation: Invocation, _ output: Output
-  ) throws {
+  private static func draw(_ start: Node, isPast: Bool, _ call: Call) throws {
     let marks =
-      invocation.has(ascii)
+      call.has(ascii)
       ? .ascii : TreeWalk.Marks.fitting(ProcessInfo.processInfo.environment)
-    try walk(invocation, marks, childrenMax: 20).forEach(from: start) { prefix, node in
+    try walk(call, marks, childrenMax: 20).forEach(from: start) { prefix, node in
       var line = StyledLine(prefix)
-      line.add(name(of: node, isFirst: prefix.isEmpty, invocation), prefix.isEmpty ? .heading : nil)
-      try addValue(of: node, to: &line, marks, output)
+      line.add(name(of: node, isFirst: prefix.isEmpty, call), prefix.isEmpty ? .heading : nil)
+      try addValue(of: node, to: &line, marks, call.output)
       let tally = try ChildTally(node, isPast: isPast)
       if tally.number > 0 { line.add("  \(tally.text)", .metadata) }
-      try output.line(line)
+      try call.output.line(line)
     } cut: { prefix, node, drawn in
       let left = try ChildTally(node, isPast: isPast).left(after: drawn)
       var line = StyledLine(prefix)
       line.add("\(marks.more) \(left) more", .metadata)
-      try output.line(line)
+      try call.output.line(line)
     }
   }
 
   /// The first node has its whole path, or the database's name for the root; others have their key.
-  private static func name(of node: Node, isFirst: Bool, _ invocation: Invocation) -> String {
+  private static func name(of node: Node, isFirst: Bool, _ call: Call) -> String {
     guard isFirst else {
       return node.key.map { Terminal.escaped(NodePath.escaped($0.description)) } ?? ""
     }
-    return Terminal.escaped(node.path.isRoot ? invocation.database : node.path.description)
+    return Terminal.escaped(node.path.isRoot ? call.database : node.path.description)
   }
 
   private static func addValue(

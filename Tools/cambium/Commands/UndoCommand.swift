@@ -26,13 +26,13 @@ enum UndoCommand {
     ],
     run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    try UndoCommands.run(invocation, output, nothing: "there is nothing to undo") { database in
-      let isGroup = invocation.has(group)
-      guard let moment = invocation[moment]?.moment else {
-        return .newest(UndoCommands.author(invocation), wholeGroup: isGroup)
+  static func run(_ call: Call) throws {
+    try UndoCommands.run(call, nothing: "there is nothing to undo") { database in
+      let isGroup = call.has(group)
+      guard let moment = call[moment]?.moment else {
+        return .newest(UndoCommands.author(call), wholeGroup: isGroup)
       }
-      if invocation.has(UndoCommands.who) {
+      if call.has(UndoCommands.who) {
         throw Failure.usage("--who looks for the newest transaction, and REV names one already")
       }
       let sequence = try OpenDatabase.commit(moment, of: database).sequence

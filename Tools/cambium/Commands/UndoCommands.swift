@@ -22,9 +22,9 @@ enum UndoCommands {
     """
 
   /// Whose changes count.
-  static func author(_ invocation: Invocation) -> Authorship {
-    guard invocation.command.options.contains(where: { $0.name == who.name }),
-      let name = invocation[who]?.text
+  static func author(_ call: Call) -> Authorship {
+    guard call.command.options.contains(where: { $0.name == who.name }),
+      let name = call[who]?.text
     else { return .anyone }
     return Authorship(metadata: ["actor": name])
   }
@@ -32,24 +32,23 @@ enum UndoCommands {
   /// Does it, or says what would be done. Where there is nothing to do it says so, and the exit
   /// code is 1.
   static func run(
-    _ invocation: Invocation, _ output: Output, nothing: String,
+    _ call: Call, nothing: String,
     _ request: (Database) throws -> UndoRequest
   ) throws {
-    let resolution = try resolution(invocation)
-    let database = try OpenDatabase.forWriting(invocation)
-    defer { try? database.close() }
+    let resolution = try resolution(call)
+    let database = try OpenDatabase.forWriting(call)
     let request = try request(database)
     let isDone =
-      invocation.has(dryRun)
-      ? try preview(request, resolution, database, output)
-      : try perform(request, resolution, database, invocation, output)
+      call.has(dryRun)
+      ? try preview(request, resolution, database, call.output)
+      : try perform(request, resolution, database, call)
     if isDone { return }
-    if invocation.format == .short { System.complain("cambium: \(nothing)\n") }
+    if call.format == .short { System.complain("cambium: \(nothing)\n") }
     throw Failure.silent(.negative)
   }
 
-  private static func resolution(_ invocation: Invocation) throws -> ConflictResolution {
-    switch (invocation.has(skipConflicts), invocation.has(overwrite)) {
+  private static func resolution(_ call: Call) throws -> ConflictResolution {
+    switch (call.has(skipConflicts), call.has(overwrite)) {
     case (false, false): return .refuse
     case (true, false): return .skipConflicts
     case (false, true): return .overwrite
@@ -62,25 +61,25 @@ enum UndoCommands {
 
   private static func perform(
     _ request: UndoRequest, _ resolution: ConflictResolution, _ database: Database,
-    _ invocation: Invocation, _ output: Output
+    _ call: Call
   ) throws -> Bool {
-    var metadata = Changing.metadata(invocation)
-    metadata.merge(author(invocation).metadata) { own, _ in own }
-    let undone = try Changing.expecting(invocation) { expected in
+    var metadata = Changing.metadata(call)
+    metadata.merge(author(call).metadata) { own, _ in own }
+    let undone = try Changing.expecting(call) { expected in
       try database.perform(request, resolution, metadata, expecting: expected)
     }
     guard let undone else { return false }
-    let rules = UncheckedRules(invocation)
+    let rules = UncheckedRules(call)
     rules.note(changesOf: undone.sequence, in: database)
     rules.tell()
-    if output.isQuiet { return true }
+    if call.output.isQuiet { return true }
     let json: JSONLine = [
       "sequence": undone.sequence, "undoes": undone.undoes,
       "conflicts": undone.conflicts.map(UndoText.json),
     ]
-    try output.report(json) {
-      try output.line("tx \(undone.sequence)  undoes \(text(undone.undoes))")
-      try tell(undone.conflicts, resolution, output)
+    try call.output.report(json) {
+      try call.output.line("tx \(undone.sequence)  undoes \(text(undone.undoes))")
+      try tell(undone.conflicts, resolution, call.output)
     }
     return true
   }

@@ -17,12 +17,11 @@ enum VacuumCommand {
     ],
     run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    let done = try Database.vacuum(
-      at: invocation.database, options: invocation.databaseOptions)
-    try output.report(["bytesBefore": done.bytesBefore, "bytesAfter": done.bytesAfter]) {
+  static func run(_ call: Call) throws {
+    let done = try Database.vacuum(at: call.database, options: call.databaseOptions)
+    try call.output.report(["bytesBefore": done.bytesBefore, "bytesAfter": done.bytesAfter]) {
       let (before, after) = (Quantity.bytes(done.bytesBefore), Quantity.bytes(done.bytesAfter))
-      try output.line("log and state: \(before) → \(after)")
+      try call.output.line("log and state: \(before) → \(after)")
     }
   }
 }

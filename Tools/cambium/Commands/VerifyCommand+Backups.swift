@@ -4,17 +4,17 @@ import Cambium
 import FoundationEssentials
 
 extension VerifyCommand {
-  static func verifyBackup(_ invocation: Invocation, _ output: Output) throws {
-    if invocation.has(replay) || invocation.has(pages) {
+  static func verifyBackup(_ call: Call) throws {
+    if call.has(replay) || call.has(pages) {
       throw Failure.usage("--replay and --pages are for databases, not for backups")
     }
     let start = ContinuousClock.now
-    let path = invocation.database
-    let backup = try ProgressBar.showing(invocation, unit: "bytes") {
+    let path = call.database
+    let backup = try ProgressBar.showing(call, unit: "bytes") {
       try Database.checkBackup(path, progress: $0)
     }
     let time = ContinuousClock.now - start
-    try output.report(json(backup)) { try write(backup, time, path, output) }
+    try call.output.report(json(backup)) { try write(backup, time, path, call.output) }
     if backup.isSound { return }
     throw Failure.corrupt(
       "the backup is damaged",
@@ -42,8 +42,7 @@ extension VerifyCommand {
     ]
     try output.table(entries, indent: 2)
     for damage in backup.damage {
-      try output.line(
-        StyledLine("  ✗ \(Terminal.escaped(damage))", .deleted).text(output.style))
+      try output.line(StyledLine("  ✗ \(Terminal.escaped(damage))", .deleted).text(output.style))
     }
   }
 

@@ -2,12 +2,11 @@ import Cambium
 
 /// `cambium verify --pages`: the pages of any file of LMDB.
 extension VerifyCommand {
-  static func verifyPages(_ invocation: Invocation, _ output: Output) throws {
-    let files = try ProgressBar.showing(invocation, unit: "pages") {
-      try Database.walkPages(
-        of: invocation.database, options: invocation.databaseOptions, progress: $0)
+  static func verifyPages(_ call: Call) throws {
+    let files = try ProgressBar.showing(call, unit: "pages") {
+      try Database.walkPages(of: call.database, options: call.databaseOptions, progress: $0)
     }
-    for file in files { try output.report(json(file)) { try write(file, output) } }
+    for file in files { try call.output.report(json(file)) { try write(file, call.output) } }
     let damaged = files.filter { !$0.findings.isEmpty }
     guard let first = damaged.first else { return }
     throw Failure.corrupt(

@@ -34,33 +34,32 @@ enum VerifyCommand {
     ],
     stopsSafely: true, run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    if Database.isBackup(invocation.database) { return try verifyBackup(invocation, output) }
-    if invocation.has(pages) { return try verifyPages(invocation, output) }
+  static func run(_ call: Call) throws {
+    if Database.isBackup(call.database) { return try verifyBackup(call) }
+    if call.has(pages) { return try verifyPages(call) }
     let start = ContinuousClock.now
     let verification: Verification
     do {
-      verification = try verify(invocation)
+      verification = try verify(call)
     } catch DatabaseError.corrupt(let reason) {
       // So much is damaged that not everything could be looked at.
-      let name = Shell.quoted(invocation.database)
+      let name = Shell.quoted(call.database)
       throw Failure.corrupt(
-        "\(invocation.database) is damaged: \(reason)",
+        "\(call.database) is damaged: \(reason)",
         hint: "`cambium replay \(name)` mends the state; `cambium repair \(name)` says what can be "
           + "saved of a damaged log")
     }
     let time = ContinuousClock.now - start
-    try output.report(json(verification)) {
-      try write(verification, time, invocation.database, output)
+    try call.output.report(json(verification)) {
+      try write(verification, time, call.database, call.output)
     }
-    if !verification.isSound { throw failure(verification, invocation) }
+    if !verification.isSound { throw failure(verification, call) }
   }
 
-  private static func verify(_ invocation: Invocation) throws -> Verification {
-    let database = try OpenDatabase.forReading(invocation)
-    defer { try? database.close() }
-    return try ProgressBar.showing(invocation) {
-      try database.verify(replaying: invocation.has(replay), progress: $0)
+  private static func verify(_ call: Call) throws -> Verification {
+    let database = try OpenDatabase.forReading(call)
+    return try ProgressBar.showing(call) {
+      try database.verify(replaying: call.has(replay), progress: $0)
     }
   }
 
@@ -108,9 +107,9 @@ enum VerifyCommand {
     return Entries(entries) + rest
   }
 
-  private static func failure(_ verification: Verification, _ invocation: Invocation) -> Failure {
+  private static func failure(_ verification: Verification, _ call: Call) -> Failure {
     let findings = verification.findings
-    let name = Shell.quoted(invocation.database)
+    let name = Shell.quoted(call.database)
     let isRepairable = findings.allSatisfy(\.isRepairable)
     return Failure.corrupt(
       findings.count == 1

@@ -10,10 +10,10 @@ enum VersionCommand {
     examples: [.init("cambium version --json", "for programs")],
     run: run)
 
-  static func run(_ invocation: Invocation, _ output: Output) throws {
-    switch invocation.format {
-    case .json: try output.line("{\"version\":\(JSONText.quoted(Tool.version))}")
-    default: try output.line("cambium \(Tool.version)")
+  static func run(_ call: Call) throws {
+    switch call.format {
+    case .json: try call.output.line("{\"version\":\(JSONText.quoted(Tool.version))}")
+    default: try call.output.line("cambium \(Tool.version)")
     }
   }
 }

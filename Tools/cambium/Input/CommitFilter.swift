@@ -27,9 +27,9 @@ struct CommitFilter {
   var isEmpty: Bool { pattern == nil && groups.allSatisfy(\.globs.isEmpty) }
 
   /// The filter of a command line: its conditions, and `--grep`.
-  init(_ invocation: Invocation, _ database: Database) throws {
+  init(_ call: Call, _ database: Database) throws {
     var groups = [Group()]
-    for argument in invocation.all(.matches) {
+    for argument in call.all(.matches) {
       if let match = argument.match {
         groups[groups.count - 1].globs[match.field, default: []].append(match.value)
       } else if groups.last?.globs.isEmpty == false {
@@ -38,15 +38,15 @@ struct CommitFilter {
     }
     if groups.count > 1, groups.last?.globs.isEmpty == true { groups.removeLast() }
     self.groups = groups
-    pattern = try CommitFilter.pattern(invocation)
+    pattern = try CommitFilter.pattern(call)
     let asksForTags = groups.contains { $0.globs[.tag] != nil }
     tags = asksForTags ? try database.tags : []
   }
 
   /// As journalctl does, a pattern without capitals matches them too.
-  private static func pattern(_ invocation: Invocation) throws -> Regex<AnyRegexOutput>? {
-    guard let text = invocation[.grep]?.text else { return nil }
-    let isSensitive = invocation.has(.caseSensitive) || text.contains(where: \.isUppercase)
+  private static func pattern(_ call: Call) throws -> Regex<AnyRegexOutput>? {
+    guard let text = call[.grep]?.text else { return nil }
+    let isSensitive = call.has(.caseSensitive) || text.contains(where: \.isUppercase)
     return try Regex(text).ignoresCase(!isSensitive)
   }
 

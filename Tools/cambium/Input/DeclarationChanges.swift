@@ -29,17 +29,17 @@ struct DeclarationChanges: Sendable {
 
   var isEmpty: Bool { added.isEmpty && dropped.isEmpty }
 
-  init(_ invocation: Invocation) throws {
-    for text in invocation.all(DeclareCommand.index).map(\.text) {
+  init(_ call: Call) throws {
+    for text in call.all(DeclareCommand.index).map(\.text) {
       added.append(try DeclarationChanges.part("index", text))
     }
-    for text in invocation.all(DeclareCommand.unique).map(\.text) {
+    for text in call.all(DeclareCommand.unique).map(\.text) {
       added.append(try DeclarationChanges.part("unique", text))
     }
-    for text in invocation.all(DeclareCommand.view).map(\.text) {
+    for text in call.all(DeclareCommand.view).map(\.text) {
       added.append(try DeclarationChanges.part("view", text))
     }
-    for line in invocation.all(DeclareCommand.drop).map(\.text) {
+    for line in call.all(DeclareCommand.drop).map(\.text) {
       let words = line.split(separator: " ", maxSplits: 1).map(String.init)
       guard words.count == 2, ["index", "unique", "view"].contains(words[0]) else {
         throw Failure.usage(

@@ -13,11 +13,8 @@ struct CommitTeller {
     case patch(first: Int)
   }
 
-  let output: Output
-  let format: OutputFormat
+  let call: Call
   let detail: Detail
-  /// The database that hints name.
-  let database: String
   /// The node below which changes are counted.
   var under = NodePath.root
   var text = CommitText()
@@ -26,26 +23,24 @@ struct CommitTeller {
   var list: ListWriter?
 
   /// The writer of a list, where the command line asks for one.
-  static func list(
-    _ invocation: Invocation, _ output: Output, _ detail: Detail
-  ) throws -> ListWriter? {
-    if !invocation.format.isJSON, invocation.format != .short, detail.tellsChanges {
+  static func list(_ call: Call, _ detail: Detail) throws -> ListWriter? {
+    if !call.format.isJSON, call.format != .short, detail.tellsChanges {
       throw Failure.usage(
-        "\(invocation.format.rawValue) has a row for each transaction, and none for its changes",
+        "\(call.format.rawValue) has a row for each transaction, and none for its changes",
         hint: "-o json tells all")
     }
     let writer = try ListWriter(
-      invocation, output, columns: CommitText.columns,
+      call, columns: CommitText.columns,
       further: ["events", "stat", "changes", "logged"])
-    let isStream = invocation.format == .json && !invocation.has(.fields)
-    return isStream || invocation.format == .short ? nil : writer
+    let isStream = call.format == .json && !call.has(.fields)
+    return isStream || call.format == .short ? nil : writer
   }
 
   /// Writes a transaction.
   func tell(_ commit: Commit) throws {
     if let list {
       try list.write(object(commit))
-    } else if format == .json {
+    } else if call.format == .json {
       try tellJSON(commit)
     } else {
       try tellShort(commit)
@@ -60,12 +55,12 @@ struct CommitTeller {
     var object = CommitText.json(commit)
     var lines: [JSONLine] = []
     try forEachDetail(of: commit) { lines.append($0) }
-    if format.isJSON, let name = detail.member(of: commit) { object.add(name, lines) }
+    if call.format.isJSON, let name = detail.member(of: commit) { object.add(name, lines) }
     return object
   }
 
   private func tellShort(_ commit: Commit) throws {
-    try output.line(detail == .oneLine ? text.oneLine(commit) : text.line(commit))
+    try call.output.line(detail == .oneLine ? text.oneLine(commit) : text.line(commit))
     switch detail {
     case .oneLine, .line: break
     case .stat:
@@ -75,9 +70,9 @@ struct CommitTeller {
         var line = StyledLine("  ")
         line.add(counts.line { Terminal.padded($0 + $1, to: 7, leading: true) })
         line.add("  \(Terminal.escaped(path.description))")
-        try output.line(line)
+        try call.output.line(line)
       }
-    case .patch where commit.isArchived: try OperationText.write(commit, indent: 2, output)
+    case .patch where commit.isArchived: try OperationText.write(commit, indent: 2, call.output)
     case .patch(let first): try tellChanges(commit, first: first)
     }
   }
@@ -92,13 +87,13 @@ struct CommitTeller {
   }
 
   private func tellChanges(_ commit: Commit, first: Int) throws {
-    let text = ChangeText(output: output, indent: 2)
+    let text = ChangeText(output: call.output, indent: 2)
     var changes = commit.changes.makeCursor()
     var left = first
     while let change = try changes.next() {
       if left == 0 {
-        let command = "cambium show \(Shell.quoted(database)) \(commit.sequence)"
-        return try output.line(StyledLine("  … more: `\(command)` shows all", .metadata))
+        let command = "cambium show \(Shell.quoted(call.database)) \(commit.sequence)"
+        return try call.output.line(StyledLine("  … more: `\(command)` shows all", .metadata))
       }
       left -= 1
       try text.write(change)
@@ -107,18 +102,18 @@ struct CommitTeller {
 
   /// Streams the changes, of which there may be very many.
   private func tellJSON(_ commit: Commit) throws {
-    try output.write(bytes: CommitText.json(commit).versioned.unfinished)
+    try call.output.write(bytes: CommitText.json(commit).versioned.unfinished)
     if let name = detail.member(of: commit) {
-      try output.write(",\"\(name)\":[")
+      try call.output.write(",\"\(name)\":[")
       var isFirst = true
       try forEachDetail(of: commit) { line in
-        if !isFirst { try output.write(",") }
+        if !isFirst { try call.output.write(",") }
         isFirst = false
-        try output.write(bytes: line.object)
+        try call.output.write(bytes: line.object)
       }
-      try output.write("]")
+      try call.output.write("]")
     }
-    try output.write("}\n")
+    try call.output.write("}\n")
   }
 
   private func forEachDetail(of commit: Commit, _ body: (JSONLine) throws -> Void) throws {

@@ -26,16 +26,14 @@ final class ListWriter {
   private var isFirst = true
 
   /// Prepares to write rows with fields of these names, and objects that may have further ones.
-  init(
-    _ invocation: Invocation, _ output: Output, columns: [String], further: [String] = []
-  ) throws {
-    self.output = output
-    format = invocation.format
-    fields = invocation[.fields]?.text.split(separator: ",").map(String.init)
-    hasHeader = !invocation.has(.noHeader)
-    absent = invocation[.null]?.text ?? ""
+  init(_ call: Call, columns: [String], further: [String] = []) throws {
+    self.output = call.output
+    format = call.format
+    fields = call[.fields]?.text.split(separator: ",").map(String.init)
+    hasHeader = !call.has(.noHeader)
+    absent = call[.null]?.text ?? ""
     if format == .short,
-      let name = [Option.fields, .noHeader, .null].first(where: invocation.has)?.name
+      let name = [Option.fields, .noHeader, .null].first(where: call.has)?.name
     {
       throw Failure.usage(
         "--\(name) is not for what people read",
@@ -47,16 +45,16 @@ final class ListWriter {
         "there is no field “\(field)”", hint: "there are \(known.joined(separator: ", "))")
     }
     if fields?.isEmpty == true { throw Failure.usage("--fields names no field") }
-    if format.isJSON, let name = [Option.noHeader, .null].first(where: invocation.has)?.name {
+    if format.isJSON, let name = [Option.noHeader, .null].first(where: call.has)?.name {
       throw Failure.usage("--\(name) is for tables", hint: "use -o csv, tsv, or table")
     }
-    if invocation.has(.safe), format != .csv, format != .tsv {
+    if call.has(.safe), format != .csv, format != .tsv {
       throw Failure.usage("--safe is for spreadsheets", hint: "add -o csv or tsv, or leave it out")
     }
     csv = CSVWriter(
       columns: (fields ?? columns).map { CSVColumn(name: $0) },
-      absent: try ImportCommand.absentMark(invocation[.null]?.text),
-      isSafe: invocation.has(.safe))
+      absent: try ImportCommand.absentMark(call[.null]?.text),
+      isSafe: call.has(.safe))
   }
 
   /// Writes an entry, as an object or as a row; `cells` replace those of the object.

@@ -28,11 +28,11 @@ enum MissingNode {
   }
 
   /// Refuses a node that is not there, in a snapshot that --at may have chosen.
-  static func check(_ node: Node, _ snapshot: Snapshot, _ invocation: Invocation) throws {
+  static func check(_ node: Node, _ snapshot: Snapshot, _ call: Call) throws {
     if try node.exists { return }
     throw try failure(
-      node.path, below: snapshot.root, invocation.database,
-      at: invocation.has(.at) ? snapshot.sequence : nil)
+      node.path, below: snapshot.root, call.database,
+      at: call.has(.at) ? snapshot.sequence : nil)
   }
 
   /// `lead` is what a path from the root begins with: a slash, where paths start elsewhere.

@@ -30,10 +30,10 @@ final class ProgressBar: Sendable {
   private let state = Mutex(State())
 
   /// The bar that the command line asks for. `unit` is what is counted; `bytes` are shown in MB.
-  convenience init(_ invocation: Invocation, unit: String) {
+  convenience init(_ call: Call, unit: String) {
     let isTerminal = System.isTerminal(System.standardError)
     let mode: Mode =
-      switch invocation.progress {
+      switch call.progress {
       case "always": .bar
       case "json": .json
       case "auto" where isTerminal: .bar
@@ -167,9 +167,9 @@ extension ProgressBar {
   /// Shows how far `body` is while it runs.
   @discardableResult
   static func showing<R>(
-    _ invocation: Invocation, unit: String = "", _ body: (@escaping ProgressHandler) throws -> R
+    _ call: Call, unit: String = "", _ body: (@escaping ProgressHandler) throws -> R
   ) rethrows -> R {
-    let bar = ProgressBar(invocation, unit: unit)
+    let bar = ProgressBar(call, unit: unit)
     defer { bar.finish() }
     return try body(bar.handler)
   }

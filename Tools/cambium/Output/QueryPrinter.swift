@@ -2,18 +2,12 @@ import Cambium
 
 /// Prints the results of a query.
 struct QueryPrinter {
-  private let invocation: Invocation
-  private let output: Output
-
-  init(_ invocation: Invocation, _ output: Output) {
-    self.invocation = invocation
-    self.output = output
-  }
+  let call: Call
 
   /// Prints the results, and ends with 1 where there are none.
   func write(_ query: DynamicQuery) throws {
     var isEmpty = true
-    if invocation.format == .short {
+    if call.format == .short {
       try tell(query) { isEmpty = false }
     } else {
       try list(query) { isEmpty = false }
@@ -29,9 +23,9 @@ struct QueryPrinter {
       found()
       if query.isOfRecords { return try tell(result) }
       let values = names.map { result[$0] ?? .null }
-      if names.count == 1 { return try output.line(ValueText.whole(values[0])) }
+      if names.count == 1 { return try call.output.line(ValueText.whole(values[0])) }
       let items = zip(names, values).map { "\(Terminal.escaped($0)) \(ValueText.short($1))" }
-      try output.line(items.joined(separator: "  "))
+      try call.output.line(items.joined(separator: "  "))
     }
   }
 
@@ -41,14 +35,14 @@ struct QueryPrinter {
       line.add("  ")
       line.add(item)
     }
-    try output.line(line)
+    try call.output.line(line)
   }
 
   // MARK: For programs
 
   private func list(_ query: DynamicQuery, _ found: () -> Void) throws {
     let names = try query.properties().map(\.name)
-    let writer = try ListWriter(invocation, output, columns: names)
+    let writer = try ListWriter(call, columns: names)
     try query.forEach { result in
       found()
       var pairs = names.map { (name: $0, value: result[$0] ?? .null) }

@@ -53,7 +53,7 @@ struct ShellSession {
       case "exit", "quit":
         try expect(operands, atMost: 0, name)
         return nil
-      case "cd": try change(to: operands)
+      case "cd": try change(to: operands, output)
       case "pwd":
         try expect(operands, atMost: 0, name)
         try output.line("/" + output.shown(node.description))
@@ -78,15 +78,15 @@ struct ShellSession {
   }
 
   /// `cd` goes to the root, `cd ..` one up, `cd PATH` to a node that must be there.
-  private mutating func change(to operands: [String]) throws {
+  private mutating func change(to operands: [String], _ output: Output) throws {
     try expect(operands, atMost: 1, "cd")
     guard let text = operands.first else { return node = .root }
     if text == ".." || text == "../" { return node = node.parent ?? .root }
     let path = try Surroundings.path(text, from: node)
-    let database = try OpenDatabase.forReading(
-      Invocation(command: ShellCommand.command, database: database, arguments: [:]))
-    defer { try? database.close() }
-    let snapshot = try database.snapshot()
+    let here = Invocation(command: ShellCommand.command, database: database, arguments: [:])
+    let call = Call(here, output)
+    defer { call.close() }
+    let snapshot = try OpenDatabase.forReading(call).snapshot()
     guard try snapshot[path].exists else {
       throw try MissingNode.failure(path, below: snapshot.root, self.database, base: node)
     }

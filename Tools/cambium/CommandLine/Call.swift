@@ -1,0 +1,38 @@
+import Cambium
+
+/// One call of a command: its command line, where its output goes, and the databases that it has
+/// opened, which are closed when it ends.
+@dynamicMemberLookup final class Call {
+  let invocation: Invocation
+  let output: Output
+  /// A database that nobody holds is closed early, even while a commit of it is still read.
+  private var opened: [Database] = []
+
+  init(_ invocation: Invocation, _ output: Output) {
+    self.invocation = invocation
+    self.output = output
+  }
+
+  deinit { close() }
+
+  subscript<T>(dynamicMember path: KeyPath<Invocation, T>) -> T { invocation[keyPath: path] }
+  subscript(option: Option) -> Argument? { invocation[option] }
+  subscript(operand: Operand) -> Argument? { invocation[operand] }
+  func value(_ option: Option) -> Argument { invocation.value(option) }
+  func value(_ operand: Operand) -> Argument { invocation.value(operand) }
+  func all(_ option: Option) -> [Argument] { invocation.all(option) }
+  func all(_ operand: Operand) -> [Argument] { invocation.all(operand) }
+  func has(_ option: Option) -> Bool { invocation.has(option) }
+
+  /// Keeps a database open until the call ends.
+  func keep(_ database: Database) -> Database {
+    opened.append(database)
+    return database
+  }
+
+  /// Closes what it has opened.
+  func close() {
+    for database in opened { try? database.close() }
+    opened = []
+  }
+}
