@@ -43,12 +43,12 @@ import Testing
     let here = Surroundings(
       environment: [:], now: Date(), zone: .utc, holdsDatabase: { _ in false })
     for example in command.examples {
-      let stages = example.line.split(separator: "|").map {
+      let stages = example.key.split(separator: "|").map {
         ParserTests.shellWords(String($0.prefix { $0 != ">" }))
       }
-      let words = try #require(stages.first { $0.first == "cambium" }, "\(example.line)")
+      let words = try #require(stages.first { $0.first == "cambium" }, "\(example.key)")
       let parsed = try Parser(commands: Commands.all, here: here).parse(Array(words.dropFirst()))
-      #expect(parsed.command.name == name, "\(example.line)")
+      #expect(parsed.command.name == name, "\(example.key)")
     }
   }
 }

@@ -43,8 +43,8 @@ import Testing
       }
     }
     for example in command.examples {
-      #expect(full.contains("  # \(example.text)\n  \(example.line)\n"))
-      #expect(!short.contains(example.line))
+      #expect(full.contains("  # \(example.value)\n  \(example.key)\n"))
+      #expect(!short.contains(example.key))
     }
     #expect(
       full.contains(command.discussion.split(separator: " ").prefix(3).joined(separator: " ")))

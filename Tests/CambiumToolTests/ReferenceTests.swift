@@ -180,7 +180,7 @@ struct ReferenceTests {
         let expected = Self.squeezed("\(option.synopsis) \(option.explanation)")
         #expect(page.contains(expected), "\(command.name): \(expected)")
       }
-      for example in command.examples { #expect(page.contains(Self.squeezed(example.line))) }
+      for example in command.examples { #expect(page.contains(Self.squeezed(example.key))) }
     }
     for topic in Topic.all {
       for line in topic.text.split(separator: "\n") where line.first == " " {

@@ -10,17 +10,6 @@ struct Command: Sendable {
     case other = "Help"
   }
 
-  /// A command line that works, and what it does.
-  struct Example: Sendable {
-    let line: String
-    let text: String
-
-    init(_ line: String, _ text: String) {
-      self.line = line
-      self.text = text
-    }
-  }
-
   let name: String
   let group: Group
   /// One line without a full stop, for the overview.
@@ -30,7 +19,8 @@ struct Command: Sendable {
   /// The words after the command, in order; the database comes first.
   var operands: [Operand] = []
   var options: [Option] = []
-  var examples: [Example] = []
+  /// Command lines that work, and what each does.
+  var examples: KeyValuePairs<String, String> = [:]
   /// True if the first Ctrl-C only sets ``Signals/isInterrupted``, which `run` then must poll.
   var stopsSafely = false
   /// Runs the command. An error that it throws becomes a ``Failure``; the output is flushed

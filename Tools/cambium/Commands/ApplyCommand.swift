@@ -55,11 +55,10 @@ enum ApplyCommand {
     options: [dryRun, proceed, resume, create, .actor, .reason, .wait, .progress, .quiet]
       + Option.output(.short, .json) + [.color],
     examples: [
-      .init("cambium apply team.cambium changes.jsonl --dry-run", "what would it do?"),
-      .init("cambium apply team.cambium changes.jsonl --actor anna", "does it"),
-      .init(
-        "cambium apply --create copy.cambium log.jsonl",
-        "what `cambium log --patch -o json` wrote, in another database"),
+      "cambium apply team.cambium changes.jsonl --dry-run": "what would it do?",
+      "cambium apply team.cambium changes.jsonl --actor anna": "does it",
+      "cambium apply --create copy.cambium log.jsonl":
+        "what `cambium log --patch -o json` wrote, in another database",
     ],
     stopsSafely: true, run: run)
 

@@ -21,9 +21,9 @@ enum BackupCommand {
     operands: [.database, target],
     options: [file, .wait, .progress, .quiet] + Option.output(.short, .json) + [.color],
     examples: [
-      .init("cambium backup shop.cambium /mnt/b/shop.backup", "each night"),
-      .init("cambium backup shop.cambium shop.cambk --file", "one file, to send away"),
-      .init("cambium backup shop.cambium - --file | ssh host 'cat > shop.cambk'", "over a pipe"),
+      "cambium backup shop.cambium /mnt/b/shop.backup": "each night",
+      "cambium backup shop.cambium shop.cambk --file": "one file, to send away",
+      "cambium backup shop.cambium - --file | ssh host 'cat > shop.cambk'": "over a pipe",
     ],
     stopsSafely: true, run: run)
 

@@ -13,8 +13,8 @@ enum BlameCommand {
     operands: [.database, .path],
     options: [.at] + Option.reading,
     examples: [
-      .init("cambium blame air.cambium planes/N10156", "who set what"),
-      .init("cambium blame air.cambium weather/JFK --at yesterday", "of what it held then"),
+      "cambium blame air.cambium planes/N10156": "who set what",
+      "cambium blame air.cambium weather/JFK --at yesterday": "of what it held then",
     ],
     run: run)
 

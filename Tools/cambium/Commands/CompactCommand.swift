@@ -32,9 +32,9 @@ enum CompactCommand {
     options: [keep, keepLast, archive, policy, keepAll, .dryRun, .yes, .wait, .progress, .quiet]
       + Option.output(.short, .json, .jsonPretty) + [.color],
     examples: [
-      .init("cambium compact shop.cambium --keep 90d --dry-run", "what would that save?"),
-      .init("cambium compact shop.cambium --keep 90d --archive --yes", "keep the rest compressed"),
-      .init("cambium compact shop.cambium --policy --keep 30d", "from now on, by itself"),
+      "cambium compact shop.cambium --keep 90d --dry-run": "what would that save?",
+      "cambium compact shop.cambium --keep 90d --archive --yes": "keep the rest compressed",
+      "cambium compact shop.cambium --policy --keep 30d": "from now on, by itself",
     ],
     stopsSafely: true, run: run)
 

@@ -15,7 +15,7 @@ enum CompletionsCommand {
       """,
     operands: [shell],
     examples: [
-      .init("cambium completions bash > cambium.bash", "to a file, which bash then sources")
+      "cambium completions bash > cambium.bash": "to a file, which bash then sources"
     ],
     run: run)
 

@@ -23,9 +23,9 @@ enum ConsumersCommand {
     operands: [.database, action, name, moment],
     options: [.wait, .quiet] + Option.list + [.color],
     examples: [
-      .init("cambium consumers shop.cambium", "who is there?"),
-      .init("cambium consumers shop.cambium drop mailer", "forget one"),
-      .init("cambium consumers shop.cambium reset mailer -1h", "tell it the last hour again"),
+      "cambium consumers shop.cambium": "who is there?",
+      "cambium consumers shop.cambium drop mailer": "forget one",
+      "cambium consumers shop.cambium reset mailer -1h": "tell it the last hour again",
     ],
     run: run)
 

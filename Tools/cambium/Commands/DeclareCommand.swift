@@ -46,10 +46,9 @@ enum DeclareCommand {
     options: [index, unique, view, drop, .actor, .reason, .dryRun, .yes, .wait, .progress, .quiet]
       + Option.output(.short, .json) + [.color],
     examples: [
-      .init("cambium declare air.cambium flights --index 'origin, -scheduled'", "an index"),
-      .init("cambium declare air.cambium flights --view 'count, avg(delay) by carrier'", "figures"),
-      .init(
-        "cambium declare air.cambium flights --drop 'index origin, -scheduled'", "takes it away"),
+      "cambium declare air.cambium flights --index 'origin, -scheduled'": "an index",
+      "cambium declare air.cambium flights --view 'count, avg(delay) by carrier'": "figures",
+      "cambium declare air.cambium flights --drop 'index origin, -scheduled'": "takes it away",
     ],
     stopsSafely: true, run: run)
 

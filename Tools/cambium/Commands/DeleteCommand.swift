@@ -12,7 +12,7 @@ enum DeleteCommand {
     operands: [.database, .path],
     options: Option.change + [.quiet] + Option.output(.short, .json) + [.color],
     examples: [
-      .init("cambium delete team.cambium users/ada --reason 'left the team'", "with the reason")
+      "cambium delete team.cambium users/ada --reason 'left the team'": "with the reason"
     ],
     run: run)
 

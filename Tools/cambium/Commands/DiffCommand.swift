@@ -23,8 +23,8 @@ enum DiffCommand {
     operands: [.database, range, path],
     options: [stat, nameOnly, exitCode] + Option.reading,
     examples: [
-      .init("cambium diff air.cambium HEAD~3..HEAD", "what the last three transactions changed"),
-      .init("cambium diff air.cambium yesterday.. weather --stat", "how much, since yesterday"),
+      "cambium diff air.cambium HEAD~3..HEAD": "what the last three transactions changed",
+      "cambium diff air.cambium yesterday.. weather --stat": "how much, since yesterday",
     ],
     run: run)
 

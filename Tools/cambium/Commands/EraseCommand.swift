@@ -25,8 +25,8 @@ enum EraseCommand {
     options: [moved, .actor, .reason, .dryRun, .yes, .wait, .progress, .quiet]
       + Option.output(.short, .json) + [.color],
     examples: [
-      .init("cambium erase shop.cambium users/ada --dry-run", "what would go?"),
-      .init("cambium erase shop.cambium users/ada --reason 'Art. 17 GDPR' --yes", "erase it"),
+      "cambium erase shop.cambium users/ada --dry-run": "what would go?",
+      "cambium erase shop.cambium users/ada --reason 'Art. 17 GDPR' --yes": "erase it",
     ],
     stopsSafely: true, run: run)
 

@@ -41,13 +41,10 @@ enum ExportCommand {
       .progress, .quiet, .color,
     ],
     examples: [
-      .init("cambium export air.cambium > air.jsonl", "everything"),
-      .init(
-        "cambium export air.cambium flights --at yesterday -o csv > flights.csv",
-        "a table as it was"),
-      .init(
-        "cambium export air.cambium flights --model --key-case snake > flights.jsonl",
-        "plain JSON for other programs"),
+      "cambium export air.cambium > air.jsonl": "everything",
+      "cambium export air.cambium flights --at yesterday -o csv > flights.csv": "a table as it was",
+      "cambium export air.cambium flights --model --key-case snake > flights.jsonl":
+        "plain JSON for other programs",
     ],
     stopsSafely: true, run: run)
 

@@ -15,8 +15,8 @@ enum GetCommand {
     operands: [.database, .path],
     options: [.at] + Option.list + [.wait, .color],
     examples: [
-      .init("cambium get air.cambium airlines/UA", "as it is"),
-      .init("cambium get air.cambium weather/JFK --at \"2 hours ago\"", "as it was"),
+      "cambium get air.cambium airlines/UA": "as it is",
+      "cambium get air.cambium weather/JFK --at \"2 hours ago\"": "as it was",
     ],
     run: run)
 

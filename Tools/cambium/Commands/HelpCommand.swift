@@ -12,8 +12,8 @@ enum HelpCommand {
     operands: [subject],
     options: [short, .noPager, .color],
     examples: [
-      .init("cambium help import", "a command"),
-      .init("cambium help moments", "how a moment is written"),
+      "cambium help import": "a command",
+      "cambium help moments": "how a moment is written",
     ],
     run: run)
 

@@ -15,7 +15,7 @@ enum HistoryCommand {
       """,
     operands: [.database, .path],
     options: [follow, .limit, .reverse] + Option.reading,
-    examples: [.init("cambium history air.cambium weather/JFK -n 3", "its newest three versions")],
+    examples: ["cambium history air.cambium weather/JFK -n 3": "its newest three versions"],
     run: run)
 
   static func run(_ call: Call) throws {

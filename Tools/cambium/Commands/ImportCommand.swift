@@ -68,20 +68,15 @@ enum ImportCommand {
       .wait, .progress, .quiet, .color,
     ] + Option.output(.short, .json),
     examples: [
-      .init(
-        "cambium import air.cambium flights.csv --into flights",
-        "a table, under keys in order of time"),
-      .init(
-        "cambium import air.cambium weather.csv --into weather --key origin,time_hour",
-        "a table whose rows have names"),
-      .init(
-        "cambium import air.cambium late.jsonl --into flights --model --key-case snake",
-        "records of a declared collection"),
-      .init(
-        "zcat log.jsonl.gz | cambium import air.cambium - --format jsonl --into log",
-        "standard input"),
-      .init(
-        "cambium import src.cambium --git . --into repo --contents", "a git repository's history"),
+      "cambium import air.cambium flights.csv --into flights":
+        "a table, under keys in order of time",
+      "cambium import air.cambium weather.csv --into weather --key origin,time_hour":
+        "a table whose rows have names",
+      "cambium import air.cambium late.jsonl --into flights --model --key-case snake":
+        "records of a declared collection",
+      "zcat log.jsonl.gz | cambium import air.cambium - --format jsonl --into log":
+        "standard input",
+      "cambium import src.cambium --git . --into repo --contents": "a git repository's history",
     ],
     stopsSafely: true, run: run)
 

@@ -18,9 +18,9 @@ enum InfoCommand {
     operands: [.database],
     options: [by, depth, groups] + Option.list + [.wait, .progress, .quiet, .color],
     examples: [
-      .init("cambium info air.cambium", "an overview"),
-      .init("cambium info air.cambium --by collection", "what takes the room?"),
-      .init("cambium info air.cambium --by collection,property -o csv", "and which property of it"),
+      "cambium info air.cambium": "an overview",
+      "cambium info air.cambium --by collection": "what takes the room?",
+      "cambium info air.cambium --by collection,property -o csv": "and which property of it",
     ],
     stopsSafely: true, run: run)
 

@@ -31,15 +31,13 @@ enum LogCommand {
       archived, .cursorFile, .afterCursor, .showCursor,
     ] + Option.reading,
     examples: [
-      .init("cambium log air.cambium -n 5", "the newest five"),
-      .init(
-        "cambium log air.cambium weather --since yesterday",
-        "what changed a subtree since yesterday"),
-      .init("cambium log air.cambium actor=anna op=delete -p", "what anna deleted"),
-      .init("cambium log air.cambium -g 'JFK|EWR' --stat", "what touched one of two words"),
-      .init("cambium log air.cambium --cursor-file seen --json", "what is new since the last time"),
-      .init("cambium log air.cambium -o table --fields sequence,time", "as a table"),
-      .init("cambium log air.cambium --json | jq .metadata.author", "for programs"),
+      "cambium log air.cambium -n 5": "the newest five",
+      "cambium log air.cambium weather --since yesterday": "what changed a subtree since yesterday",
+      "cambium log air.cambium actor=anna op=delete -p": "what anna deleted",
+      "cambium log air.cambium -g 'JFK|EWR' --stat": "what touched one of two words",
+      "cambium log air.cambium --cursor-file seen --json": "what is new since the last time",
+      "cambium log air.cambium -o table --fields sequence,time": "as a table",
+      "cambium log air.cambium --json | jq .metadata.author": "for programs",
     ],
     run: run)
 

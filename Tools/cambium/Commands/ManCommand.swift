@@ -7,8 +7,8 @@ enum ManCommand {
       It holds what `cambium help` tells of every command and topic, for man and groff to format.
       """,
     examples: [
-      .init("cambium man | man -l -", "reads it"),
-      .init("cambium man > /usr/local/share/man/man1/cambium.1", "installs it"),
+      "cambium man | man -l -": "reads it",
+      "cambium man > /usr/local/share/man/man1/cambium.1": "installs it",
     ],
     run: run)
 

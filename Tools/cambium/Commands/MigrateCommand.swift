@@ -39,11 +39,10 @@ enum MigrateCommand {
     options: [rename, change, drop, dropUnconvertible, batch, .actor, .reason, .dryRun, .yes]
       + [.wait, .progress, .quiet] + Option.output(.short, .json) + [.color],
     examples: [
-      .init("cambium migrate air.cambium flights", "what was done?"),
-      .init("cambium migrate air.cambium flights --rename delay=departureDelay", "another name"),
-      .init(
-        "cambium migrate air.cambium flights --change number=integer --dry-run",
-        "are all of them numbers?"),
+      "cambium migrate air.cambium flights": "what was done?",
+      "cambium migrate air.cambium flights --rename delay=departureDelay": "another name",
+      "cambium migrate air.cambium flights --change number=integer --dry-run":
+        "are all of them numbers?",
     ],
     stopsSafely: true, run: run)
 

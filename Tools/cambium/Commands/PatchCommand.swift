@@ -16,12 +16,10 @@ enum PatchCommand {
     operands: [.database, .path, changes],
     options: Option.change + [.quiet] + Option.output(.short, .json) + [.color],
     examples: [
-      .init(
-        "cambium patch team.cambium users/ada '{\"born\": 1815, \"draft\": null}'",
-        "one set, one taken out"),
-      .init(
-        "cambium patch team.cambium users/ada '{\"born\": 1816}' --if-seq 12",
-        "unless somebody wrote since 12"),
+      "cambium patch team.cambium users/ada '{\"born\": 1815, \"draft\": null}'":
+        "one set, one taken out",
+      "cambium patch team.cambium users/ada '{\"born\": 1816}' --if-seq 12":
+        "unless somebody wrote since 12",
     ],
     run: run)
 

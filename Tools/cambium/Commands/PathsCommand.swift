@@ -12,7 +12,7 @@ enum PathsCommand {
       as `--into=users/a`, only what can stand after the =.
       """,
     operands: [word],
-    examples: [.init("cambium __paths -- get air.cambium weather/J", "what the node can be")],
+    examples: ["cambium __paths -- get air.cambium weather/J": "what the node can be"],
     run: run)
 
   static func run(_ call: Call) throws {

@@ -18,11 +18,10 @@ enum PutCommand {
     operands: [.database, .path, value],
     options: [text, create] + Option.change + [.quiet] + Option.output(.short, .json) + [.color],
     examples: [
-      .init("cambium put team.cambium users/ada '{\"name\": \"Ada\", \"born\": 1815}'", "a record"),
-      .init("cambium put --create new.cambium visits 0", "the first node of a new database"),
-      .init(
-        "cambium put team.cambium motto --text 'Festina lente' --actor anna --reason typo",
-        "text, with who and why"),
+      "cambium put team.cambium users/ada '{\"name\": \"Ada\", \"born\": 1815}'": "a record",
+      "cambium put --create new.cambium visits 0": "the first node of a new database",
+      "cambium put team.cambium motto --text 'Festina lente' --actor anna --reason typo":
+        "text, with who and why",
     ],
     run: run)
 

@@ -37,15 +37,12 @@ enum QueryCommand {
     operands: [.database, text],
     options: [.at, explain] + Option.reading,
     examples: [
-      .init(
-        #"cambium query air.cambium 'flights where departureDelay > 60 sort -scheduled limit 5'"#,
-        "the last five that were late"),
-      .init(
-        #"cambium query air.cambium 'flights | group by carrier select count' -o csv"#,
-        "how many each airline had"),
-      .init(
-        #"cambium query shop.cambium 'reviews' -o csv --safe > reviews.csv"#,
-        "for a spreadsheet: texts such as =HYPERLINK(…) stay texts"),
+      #"cambium query air.cambium 'flights where departureDelay > 60 sort -scheduled limit 5'"#:
+        "the last five that were late",
+      #"cambium query air.cambium 'flights | group by carrier select count' -o csv"#:
+        "how many each airline had",
+      #"cambium query shop.cambium 'reviews' -o csv --safe > reviews.csv"#:
+        "for a spreadsheet: texts such as =HYPERLINK(…) stay texts",
     ],
     run: run)
 

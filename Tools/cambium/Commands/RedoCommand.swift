@@ -13,7 +13,7 @@ enum RedoCommand {
       """,
     operands: [.database],
     options: [UndoCommands.who] + UndoCommands.options,
-    examples: [.init("cambium redo shop.cambium", "after one undo too many")],
+    examples: ["cambium redo shop.cambium": "after one undo too many"],
     run: run)
 
   static func run(_ call: Call) throws {

@@ -34,10 +34,9 @@ enum RepairCommand {
     options: [cut, salvage, target, latest, .wait, .progress, .quiet] + Option.output(.short, .json)
       + [.color],
     examples: [
-      .init("cambium repair air.cambium", "what is wrong?"),
-      .init(
-        "cambium repair air.cambium --cut --to rescue.cambium", "only what came before the damage"),
-      .init("cambium repair air.cambium --salvage --to rescue.cambium", "all that can be saved"),
+      "cambium repair air.cambium": "what is wrong?",
+      "cambium repair air.cambium --cut --to rescue.cambium": "only what came before the damage",
+      "cambium repair air.cambium --salvage --to rescue.cambium": "all that can be saved",
     ],
     stopsSafely: true, run: run)
 

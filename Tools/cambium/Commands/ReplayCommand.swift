@@ -18,10 +18,9 @@ enum ReplayCommand {
     operands: [.database],
     options: [target, until, .wait, .progress, .quiet] + Option.output(.short, .json) + [.color],
     examples: [
-      .init("cambium replay air.cambium", "make the state again"),
-      .init(
-        "cambium replay air.cambium --to rescue.cambium --until -10m",
-        "the database of ten minutes ago"),
+      "cambium replay air.cambium": "make the state again",
+      "cambium replay air.cambium --to rescue.cambium --until -10m":
+        "the database of ten minutes ago",
     ],
     stopsSafely: true, run: run)
 

@@ -20,10 +20,9 @@ enum RestoreCommand {
     operands: [backup, target],
     options: [at, .progress, .quiet] + Option.output(.short, .json) + [.color],
     examples: [
-      .init("cambium restore /mnt/b/shop.backup shop.cambium", "after the disk was lost"),
-      .init(
-        "cambium restore /mnt/b/shop.backup rescue.cambium --at '2026-11-20 13:58:40'",
-        "as it was before the mistake"),
+      "cambium restore /mnt/b/shop.backup shop.cambium": "after the disk was lost",
+      "cambium restore /mnt/b/shop.backup rescue.cambium --at '2026-11-20 13:58:40'":
+        "as it was before the mistake",
     ],
     stopsSafely: true, run: run)
 

@@ -17,8 +17,8 @@ enum RevertCommand {
     operands: [.database, stretch],
     options: UndoCommands.options,
     examples: [
-      .init("cambium revert shop.cambium tag:before-import..HEAD", "everything since the tag"),
-      .init("cambium revert shop.cambium 41..57 --dry-run", "what taking back 42 to 57 changes"),
+      "cambium revert shop.cambium tag:before-import..HEAD": "everything since the tag",
+      "cambium revert shop.cambium 41..57 --dry-run": "what taking back 42 to 57 changes",
     ],
     run: run)
 

@@ -35,9 +35,9 @@ enum SchemaCommand {
     operands: [.database, path],
     options: [sample, all, .at, swift] + Option.list + [.wait, .progress, .noPager, .color],
     examples: [
-      .init("cambium schema air.cambium", "what is in it?"),
-      .init("cambium schema air.cambium --all -o csv", "all of it, as a table"),
-      .init("cambium schema air.cambium --swift > Models.swift", "as Swift"),
+      "cambium schema air.cambium": "what is in it?",
+      "cambium schema air.cambium --all -o csv": "all of it, as a table",
+      "cambium schema air.cambium --swift > Models.swift": "as Swift",
     ],
     stopsSafely: true, run: run)
 

@@ -15,7 +15,7 @@ enum ScrubCommand {
       """,
     operands: [.database],
     options: [.wait, .progress, .quiet] + Option.output(.short, .json) + [.color],
-    examples: [.init("cambium scrub shop.cambium", "is anything damaged? then mend it")],
+    examples: ["cambium scrub shop.cambium": "is anything damaged? then mend it"],
     stopsSafely: true, run: run)
 
   static func run(_ call: Call) throws {

@@ -39,12 +39,10 @@ enum SearchCommand {
     operands: [.database, collection, text],
     options: [limit, property, typed, .at] + Option.reading,
     examples: [
-      .init(
-        #"cambium search library.cambium books 'whal* -title:white' -n 5"#,
-        "the five books that fit best"),
-      .init(
-        #"cambium search library.cambium books '"in a row"' --property body -o json"#,
-        "for programs, in one property"),
+      #"cambium search library.cambium books 'whal* -title:white' -n 5"#:
+        "the five books that fit best",
+      #"cambium search library.cambium books '"in a row"' --property body -o json"#:
+        "for programs, in one property",
     ],
     run: run)
 

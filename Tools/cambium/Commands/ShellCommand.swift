@@ -31,9 +31,9 @@ enum ShellCommand {
     operands: [.database],
     options: [keepGoing],
     examples: [
-      .init("cambium shell shop.cambium", "at a prompt"),
-      .init("cat nightly.txt | cambium shell shop.cambium", "a file of commands"),
-      .init("printf 'tag before\\nlog -n 3\\n' | cambium shell shop.cambium", "from a pipe"),
+      "cambium shell shop.cambium": "at a prompt",
+      "cat nightly.txt | cambium shell shop.cambium": "a file of commands",
+      "printf 'tag before\\nlog -n 3\\n' | cambium shell shop.cambium": "from a pipe",
     ],
     run: run)
 

@@ -17,8 +17,8 @@ enum ShowCommand {
     operands: [.database, .moment],
     options: Option.reading,
     examples: [
-      .init("cambium show air.cambium HEAD", "the newest transaction"),
-      .init("cambium show air.cambium 4711", "by its sequence number"),
+      "cambium show air.cambium HEAD": "the newest transaction",
+      "cambium show air.cambium 4711": "by its sequence number",
     ],
     run: run)
 

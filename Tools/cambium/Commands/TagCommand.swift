@@ -18,10 +18,10 @@ enum TagCommand {
     operands: [.database, name, moment],
     options: [delete, .wait, .quiet] + Option.list + [.color],
     examples: [
-      .init("cambium tag shop.cambium before-import", "names this moment"),
-      .init("cambium tag shop.cambium release-1 2026-11-20", "names an earlier one"),
-      .init("cambium tag shop.cambium release-1 --delete", "takes the name away"),
-      .init("cambium tag shop.cambium", "lists them"),
+      "cambium tag shop.cambium before-import": "names this moment",
+      "cambium tag shop.cambium release-1 2026-11-20": "names an earlier one",
+      "cambium tag shop.cambium release-1 --delete": "takes the name away",
+      "cambium tag shop.cambium": "lists them",
     ],
     run: run)
 

@@ -20,9 +20,9 @@ enum TailCommand {
     operands: [.database, path, .matches],
     options: [recent, .grep, .caseSensitive] + Option.output(.short, .json) + [.wait, .color],
     examples: [
-      .init("cambium tail air.cambium weather", "what happens below a node"),
-      .init("cambium tail air.cambium actor=anna op=delete", "what anna deletes"),
-      .init("cambium tail air.cambium -n 0 --json | jq .sequence", "for programs, from now on"),
+      "cambium tail air.cambium weather": "what happens below a node",
+      "cambium tail air.cambium actor=anna op=delete": "what anna deletes",
+      "cambium tail air.cambium -n 0 --json | jq .sequence": "for programs, from now on",
     ],
     stopsSafely: true, run: run)
 

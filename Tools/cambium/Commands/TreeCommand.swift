@@ -22,8 +22,8 @@ enum TreeCommand {
     operands: [.database, path],
     options: [depth, limit, .at, ascii] + Option.reading,
     examples: [
-      .init("cambium tree air.cambium --depth 1", "the collections"),
-      .init("cambium tree src.cambium repo/Sources --at HEAD~10", "a subtree ten transactions ago"),
+      "cambium tree air.cambium --depth 1": "the collections",
+      "cambium tree src.cambium repo/Sources --at HEAD~10": "a subtree ten transactions ago",
     ],
     run: run)
 

@@ -20,9 +20,9 @@ enum UndoCommand {
     operands: [.database, moment],
     options: [group, UndoCommands.who] + UndoCommands.options,
     examples: [
-      .init("cambium undo shop.cambium", "the newest change"),
-      .init("cambium undo shop.cambium 4711 --dry-run", "what taking back one would change"),
-      .init("cambium undo shop.cambium --who anna --reason 'wrong order'", "the newest of Anna's"),
+      "cambium undo shop.cambium": "the newest change",
+      "cambium undo shop.cambium 4711 --dry-run": "what taking back one would change",
+      "cambium undo shop.cambium --who anna --reason 'wrong order'": "the newest of Anna's",
     ],
     run: run)
 

@@ -13,7 +13,7 @@ enum VacuumCommand {
     operands: [.database],
     options: [.wait, .quiet] + Option.output(.short, .json) + [.color],
     examples: [
-      .init("cambium vacuum shop.cambium", "after a `cambium compact`, make the files smaller")
+      "cambium vacuum shop.cambium": "after a `cambium compact`, make the files smaller"
     ],
     run: run)
 

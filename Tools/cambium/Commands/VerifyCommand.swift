@@ -27,10 +27,10 @@ enum VerifyCommand {
     options: [pages, replay, .wait, .progress, .quiet] + Option.output(.short, .json, .jsonPretty)
       + [.color],
     examples: [
-      .init("cambium verify air.cambium", "check everything"),
-      .init("cambium verify air.cambium --replay", "does folding it always give the same?"),
-      .init("cambium verify /mnt/b/air.backup", "is the backup sound, and what does it hold?"),
-      .init("cambium verify --pages other/data.mdb", "is this file of LMDB sound?"),
+      "cambium verify air.cambium": "check everything",
+      "cambium verify air.cambium --replay": "does folding it always give the same?",
+      "cambium verify /mnt/b/air.backup": "is the backup sound, and what does it hold?",
+      "cambium verify --pages other/data.mdb": "is this file of LMDB sound?",
     ],
     stopsSafely: true, run: run)
 

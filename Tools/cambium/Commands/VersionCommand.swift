@@ -7,7 +7,7 @@ enum VersionCommand {
     summary: "prints the version",
     discussion: "`cambium --version` is the same.",
     options: Option.output(.short, .json),
-    examples: [.init("cambium version --json", "for programs")],
+    examples: ["cambium version --json": "for programs"],
     run: run)
 
   static func run(_ call: Call) throws {

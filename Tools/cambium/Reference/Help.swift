@@ -21,7 +21,7 @@ struct Help {
     }
     lines += ["", style(.heading, "Examples")]
     lines += ["import", "log", "get"].flatMap { name in
-      commands.filter { $0.name == name }.compactMap(\.examples.first).map { "  \($0.line)" }
+      commands.filter { $0.name == name }.compactMap(\.examples.first).map { "  \($0.key)" }
     }
     lines += ["", style(.heading, "More")] + references()
     return text(lines)
@@ -36,7 +36,7 @@ struct Help {
     if !command.examples.isEmpty { lines += ["", style(.heading, "Examples")] }
     for (index, example) in command.examples.enumerated() {
       if index > 0 { lines.append("") }
-      lines += ["  \(style(.metadata, "# " + example.text))", "  \(example.line)"]
+      lines += ["  \(style(.metadata, "# " + example.value))", "  \(example.key)"]
     }
     return text(lines)
   }

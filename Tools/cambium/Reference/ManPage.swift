@@ -40,9 +40,9 @@ struct ManPage {
       let spellings = option.letter.map { "-\($0), \(option.synopsis)" } ?? option.synopsis
       lines += [".TP", ManPage.bold(spellings), ManPage.escaped(option.explanation)]
     }
-    for example in command.examples {
-      lines += [".PP", "\(ManPage.escaped(sentence(example.text, end: ":")))"]
-      lines += ManPage.verbatim([example.line])
+    for (line, text) in command.examples {
+      lines += [".PP", "\(ManPage.escaped(sentence(text, end: ":")))"]
+      lines += ManPage.verbatim([line])
     }
     return lines
   }
