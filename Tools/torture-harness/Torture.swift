@@ -22,12 +22,13 @@ import Glibc
   /// - Returns: True if no promise was broken.
   private static func run(_ arguments: Arguments) async throws -> Bool {
     switch arguments.command {
-    case "workload": try await workload(arguments).run()
+    case "workload": try await workload(arguments).run(arguments.setting.workload.acts)
     case "endure":
       let order = ProcessInfo.processInfo.environment["TORTURE_FAULT"] ?? ""
       var endurance = try Endurance(run: workload(arguments), order: order)
       try await endurance.endure()
-    case "write": try feed(arguments).work.writeAll(arguments.count ?? 0)
+    case "write":
+      try await feed(arguments).work.run([.open, .write(arguments.count ?? 0), .close])
     case "observe": try await feed(arguments).run(.observer)
     case "consume": try await feed(arguments).run(.consumer)
     case "fill": try Recovery(path: arguments.path).fill()
@@ -76,8 +77,7 @@ import Glibc
   }
 
   private static func feed(_ arguments: Arguments) throws -> FeedProcess {
-    let work = try FeedProcess.work(
-      arguments.setting, at: arguments.path, marks: arguments.marks)
+    let work = try FeedProcess.work(arguments.setting, at: arguments.path, marks: arguments.marks)
     return FeedProcess(
       work: work, marks: arguments.marks, count: arguments.count, end: arguments.end)
   }
@@ -85,8 +85,7 @@ import Glibc
   /// Opens a database, whose recovery is done when that returns; a backup continues.
   private static func recover(_ arguments: Arguments) throws {
     guard System.exists(arguments.path) else { return }
-    var options = Database.Options()
-    options.mapSize = 1 << 30
+    var options = Database.Options.roomy
     options.systemStart = arguments.start
     let database = try Database(at: arguments.path, options: options)
     if arguments.setting.workload == .backup {

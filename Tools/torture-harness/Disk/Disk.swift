@@ -7,7 +7,7 @@
 /// it returns.
 struct Disk {
   /// When a directory's entries become durable.
-  enum NameOrder: String, CaseIterable, Sendable {
+  enum NameOrder: String, CaseIterable, Codable, Sendable {
     /// With the sync of anything, in the order in which they were made, as of ext4.
     case journal
     /// Only with the sync of their own directory, as POSIX says.
@@ -173,8 +173,7 @@ struct Disk {
   private mutating func change(_ path: String, _ entry: Entry?, formerName: String? = nil) {
     let keys = Disk.keys(path)
     guard let name = keys.last, let directory = directory(keys.dropLast()) else { return }
-    let change = NameChange(
-      directory: directory, name: name, entry: entry, formerName: formerName)
+    let change = NameChange(directory: directory, name: name, entry: entry, formerName: formerName)
     change.apply(to: &liveNames)
     pendingNames.append(change)
   }

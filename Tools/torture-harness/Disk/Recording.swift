@@ -36,8 +36,9 @@ struct Recording {
   private static let magic = 0x4552_5554
   private static let fixedCount = 40
 
-  /// Reads the recording of a directory.
-  init(_ file: String, root: String) throws {
+  /// Reads the recording of the directory `disk` beside it.
+  init(_ file: String) throws {
+    let root = Recording.root(of: file)
     let bytes = System.read(file)
     var calls: [Call] = []
     var offset = 0
@@ -68,6 +69,9 @@ struct Recording {
     }
     self.calls = calls
   }
+
+  /// The directory that a recording is of.
+  static func root(of file: String) -> String { file.dropLast("recording".count) + "disk" }
 
   /// The calls that killing and failing count, of the process that made the first one.
   var counted: [Call] {

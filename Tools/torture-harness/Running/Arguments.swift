@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// The options of the command line.
-struct Arguments {
+/// The job of one process: people give it as options, and a process gives it to another as JSON.
+struct Arguments: Codable {
   var command = "run"
   var setting = Setting()
   var share = Cases.Share()
@@ -30,7 +30,7 @@ struct Arguments {
   private static let smokeScale = 0.6
 
   /// The things that can be measured alone.
-  enum Measure: String {
+  enum Measure: String, Codable {
     case compaction
     case archiving
     case declaring
@@ -44,8 +44,16 @@ struct Arguments {
                          [--bug NAME] [--case N]
            Tools/torture --measure compaction|archiving|declaring|damage [--count N] [--at DB]
     """
+}
 
+/// The command line.
+extension Arguments {
   init(_ words: [String]) throws {
+    if let first = words.first, first.hasPrefix("{") {
+      self = try JSONDecoder().decode(Arguments.self, from: Data(first.utf8))
+      return
+    }
+    self.init()
     var words = words[...]
     if let first = words.first, !first.hasPrefix("-") { command = words.removeFirst() }
     while let name = words.popFirst() {
@@ -80,24 +88,24 @@ struct Arguments {
       workload = setting.workload
     case "--names": setting.order = try choice()
     case "--bug": setting.bug = value
-    case "--directory": setting.directory = value
     case "--recording": setting.recording = value
     case "--recorder": setting.recorder = value
     case "--planted": setting.planted = value
     case "--case": share.only = try number()
-    case "--stride": share.stride = try number()
-    case "--first": share.first = try number()
-    case "--resume": share.resumeAt = try number()
-    case "--stop": share.stopsAtFirst = value == "yes"
     case "--at": path = value
-    case "--marks": marks = value
-    case "--progress": progress = value
-    case "--start": start = value
     case "--count": count = try number() as Int
     case "--measure": measure = try choice()
-    case "--end": end = try number() as UInt64
     default: return false
     }
     return true
+  }
+
+  /// Starts another process that does this, with the bug that is to be found.
+  func start(_ variables: [String: String], output: String) throws -> ChildProcess {
+    let words = [String(decoding: try JSONEncoder().encode(self), as: UTF8.self)]
+    let bug = setting.bug
+    if bug.isEmpty { return try ChildProcess(words, variables, output: output) }
+    let variables = variables.merging(["CAMBIUM_PLANTED_BUG": bug]) { own, _ in own }
+    return try ChildProcess(words, variables, output: output, program: "\(setting.planted)/torture")
   }
 }

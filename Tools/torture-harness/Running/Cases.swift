@@ -11,7 +11,7 @@ final class Cases {
   private(set) var violations: UInt64 = 0
 
   /// The share of the cases that is to be run.
-  struct Share: Sendable {
+  struct Share: Codable, Sendable {
     /// Every `stride`th case from `first` on.
     var stride: UInt64 = 1
     var first: UInt64 = 0

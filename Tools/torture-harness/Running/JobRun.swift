@@ -3,10 +3,8 @@ import FoundationEssentials
 /// Runs one job's cases in as many processes as there are processors; one that is killed by its
 /// case is started again after that case, which counts as a violation.
 struct JobRun {
-  private let trial: Trial
-  private let share: Cases.Share
+  private var arguments = Arguments()
   private let directory: String
-  private let setting: Setting
 
   /// The number of cases that were run, and the violations that were found.
   struct Outcome {
@@ -15,29 +13,26 @@ struct JobRun {
   }
 
   init(_ trial: Trial, _ setting: Setting, _ share: Cases.Share, in directory: String) throws {
-    self.trial = trial
-    self.share = share
     self.directory = directory
-    var setting = setting
-    if trial.needsRecording && setting.recording.isEmpty {
-      let run = try RecordedRun(setting, in: "\(directory)/recorded")
-      let end = try run.run(trial == .fault ? "endure" : "workload", isRecording: true)
-      guard end == .exited(0) else {
-        throw Violation("the workload ended with \(end): \(run.output)")
-      }
-      setting.recording = run.recordingFile
+    (arguments.command, arguments.trial) = ("trial", trial)
+    (arguments.setting, arguments.share) = (setting, share)
+    guard trial.needsRecording, setting.recording.isEmpty else { return }
+    let run = try RecordedRun(setting, in: "\(directory)/recorded")
+    let end = try run.run(trial == .fault ? "endure" : "workload", isRecording: true)
+    guard end == .exited(0) else {
+      throw Violation("the workload ended with \(end): \(run.output)")
     }
-    self.setting = setting
+    arguments.setting.recording = run.recordingFile
   }
 
   func run() throws -> Outcome {
-    let count = share.only == nil ? System.processors : 1
+    let count = arguments.share.only == nil ? System.processors : 1
     var workers: [Worker] = []
     for index in 0..<count {
-      var share = share
-      share.stride = UInt64(count)
-      share.first = UInt64(index)
-      workers.append(try Worker(trial, setting, share, "\(directory)/worker-\(index)"))
+      var own = arguments
+      (own.share.stride, own.share.first) = (UInt64(count), UInt64(index))
+      own.setting.directory = "\(directory)/worker-\(index)"
+      workers.append(try Worker(own))
     }
     var outcome = Outcome()
     for index in workers.indices {
@@ -51,38 +46,23 @@ struct JobRun {
 
 /// One process that runs a share of a trial's cases.
 private struct Worker {
-  private let trial: Trial
-  private var setting: Setting
-  private var share: Cases.Share
-  private let directory: String
+  private var arguments: Arguments
   private var child: ChildProcess
   private var starts = 1
   private var outcome = JobRun.Outcome()
 
   private static let startsMax = 50
 
-  init(_ trial: Trial, _ setting: Setting, _ share: Cases.Share, _ directory: String) throws {
+  init(_ arguments: Arguments) throws {
+    let directory = arguments.setting.directory
     System.remove(directory)
     try System.makeDirectory(directory)
-    self.trial = trial
-    self.setting = setting
-    self.setting.directory = directory
-    self.share = share
-    self.directory = directory
-    child = try Worker.start(trial, self.setting, share, 1)
+    self.arguments = arguments
+    self.arguments.progress = "\(directory)/progress"
+    child = try self.arguments.start([:], output: "\(directory)/output-1")
   }
 
-  private static func start(
-    _ trial: Trial, _ setting: Setting, _ share: Cases.Share, _ number: Int
-  ) throws -> ChildProcess {
-    let only = share.only.map { ["--case", "\($0)"] } ?? []
-    return try setting.start(
-      ["trial", "--trial", trial.rawValue] + setting.arguments + [
-        "--stride", "\(share.stride)", "--first", "\(share.first)",
-        "--resume", "\(share.resumeAt)", "--stop", share.stopsAtFirst ? "yes" : "no",
-        "--progress", "\(setting.directory)/progress",
-      ] + only, [:], output: "\(setting.directory)/output-\(number)")
-  }
+  private var output: String { "\(arguments.setting.directory)/output-\(starts)" }
 
   /// Waits for all cases; starts the process again after each that ended it.
   mutating func finish() throws -> JobRun.Outcome {
@@ -90,22 +70,22 @@ private struct Worker {
       let end = child.wait()
       try readOutput()
       if end == .exited(0) { return outcome }
-      let next = System.noted(0, in: "\(directory)/progress")
-      guard case .killed = end, next > share.resumeAt, starts < Worker.startsMax else {
-        let output = String(decoding: System.read("\(directory)/output-\(starts)"), as: UTF8.self)
-        throw Failure("a worker ended with \(end): \(output.suffix(500))")
+      let next = System.noted(0, in: arguments.progress)
+      guard case .killed = end, next > arguments.share.resumeAt, starts < Worker.startsMax else {
+        let text = String(decoding: System.read(output), as: UTF8.self)
+        throw Failure("a worker ended with \(end): \(text.suffix(500))")
       }
-      outcome.cases += System.noted(1, in: "\(directory)/progress")
+      outcome.cases += System.noted(1, in: arguments.progress)
       outcome.violations.append((next - 1, "the checking process ended with \(end)"))
-      if share.stopsAtFirst { return outcome }
-      share.resumeAt = next
+      if arguments.share.stopsAtFirst { return outcome }
+      arguments.share.resumeAt = next
       starts += 1
-      child = try Worker.start(trial, setting, share, starts)
+      child = try arguments.start([:], output: output)
     }
   }
 
   private mutating func readOutput() throws {
-    let text = String(decoding: System.read("\(directory)/output-\(starts)"), as: UTF8.self)
+    let text = String(decoding: System.read(output), as: UTF8.self)
     for line in text.split(separator: "\n") {
       let words = line.split(separator: " ", maxSplits: 2)
       if words.count == 3, words[0] == "violation", let number = UInt64(words[1]) {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 /// The setting of a trial: which workload and seed, how much, where, and with which planted bug.
-struct Setting: Sendable {
+struct Setting: Codable, Sendable {
   var workload = Workload.single
   var seed: UInt64 = 1
   /// The amount of the trial that is wanted; each trial says what it counts.
@@ -22,24 +22,6 @@ struct Setting: Sendable {
 
   /// The system start after a loss of power.
   static let laterStart = "after the loss of power"
-
-  /// The arguments with which another process gets this setting.
-  var arguments: [String] {
-    [
-      "--workload", workload.rawValue, "--seed", "\(seed)", "--quota", "\(quota)",
-      "--names", order.rawValue, "--bug", bug, "--directory", directory,
-      "--recording", recording, "--recorder", recorder, "--planted", planted,
-    ]
-  }
-
-  /// Starts another process of this setting, which has the bug that is to be found.
-  func start(
-    _ command: [String], _ variables: [String: String], output: String
-  ) throws -> ChildProcess {
-    if bug.isEmpty { return try ChildProcess(command, variables, output: output) }
-    let variables = variables.merging(["CAMBIUM_PLANTED_BUG": bug]) { own, _ in own }
-    return try ChildProcess(command, variables, output: output, program: "\(planted)/torture")
-  }
 }
 
 /// A run of a workload under the recorder, in a directory of its own.
@@ -71,12 +53,12 @@ struct RecordedRun {
   /// Runs the workload's processes to their ends. The first runs the command and gets the orders,
   /// `TORTURE_KILL` or `TORTURE_FAULT`; how it ended is the result.
   func run(
-    _ command: String = "workload", _ orders: [String: String] = [:], _ more: [String] = [],
-    isRecording: Bool = false
+    _ command: String, _ orders: [String: String] = [:], isRecording: Bool = false,
+    _ change: (inout Arguments) -> Void = { _ in }
   ) throws -> ChildProcess.End {
     let recording = isRecording ? ["TORTURE_RECORDING": recordingFile] : [:]
     var children: [ChildProcess] = []
-    children.append(try start(command, recording.merging(orders) { $1 }, more))
+    children.append(try start(command, recording.merging(orders) { $1 }, change))
     if ["workload", "endure"].contains(command) {
       for _ in 1..<setting.workload.processes { children.append(try start("workload", recording)) }
     }
@@ -89,24 +71,18 @@ struct RecordedRun {
 
   /// Starts one process, under the recorder.
   func start(
-    _ command: String, _ orders: [String: String] = [:], _ more: [String] = []
+    _ command: String, _ orders: [String: String] = [:],
+    _ change: (inout Arguments) -> Void = { _ in }
   ) throws -> ChildProcess {
+    var arguments = Arguments()
+    (arguments.command, arguments.setting) = (command, setting)
+    (arguments.path, arguments.marks) = (database, marksFile)
+    change(&arguments)
     var variables = ["LD_PRELOAD": setting.recorder, "TORTURE_ROOT": root]
     variables["TORTURE_MARKS"] = marksFile
-    return try setting.start(
-      [command] + setting.arguments + ["--at", database, "--marks", marksFile] + more,
-      variables.merging(orders) { $1 }, output: "\(directory)/output")
+    return try arguments.start(variables.merging(orders) { $1 }, output: "\(directory)/output")
   }
 
   /// The text that the processes have printed.
   var output: String { String(decoding: System.read("\(directory)/output"), as: UTF8.self) }
-
-  /// Runs the workload undisturbed, and reads what the recorder wrote down.
-  func record() throws -> Recording {
-    let end = try run(isRecording: true)
-    guard end == .exited(0) else {
-      throw Violation("the workload ended with \(end): \(output)")
-    }
-    return try Recording(recordingFile, root: root)
-  }
 }

@@ -27,8 +27,7 @@ struct Checker: Sendable {
     let head = try checkOpening(path, marks)
     guard script.erasures.contains(head + 1) else { return }
     // It continues with an erasure, and then as before.
-    var options = Database.Options()
-    options.mapSize = 1 << 30
+    var options = Database.Options.roomy
     options.systemStart = systemStart
     let erasure = try Database.erase(Script.lastPath, at: path, options: options)
     try demand(erasure.sequence.rawValue == head + 1, "the erasure is \(erasure.sequence)")
@@ -44,8 +43,7 @@ struct Checker: Sendable {
     let backups = backsUp ? BackupChecker(self, path, marks) : nil
     try backups?.checkLeft()
     let rebuilds = Mutex<[String]>([])
-    var options = Database.Options()
-    options.mapSize = 1 << 30
+    var options = Database.Options.roomy
     options.createIfMissing = !marks.isCreated
     options.systemStart = systemStart
     options.diagnostics = { diagnostic in
@@ -112,9 +110,7 @@ struct Checker: Sendable {
     let restored = "\(path).restored"
     defer { System.remove(restored) }
     try database.replay(to: restored, until: SequenceNumber(moment))
-    var options = Database.Options()
-    options.mapSize = 1 << 30
-    let copy = try Database(at: restored, options: options)
+    let copy = try Database(at: restored, options: .roomy)
     try compare(copy, at: moment, isPresent: true)
     try copy.close()
   }
@@ -220,11 +216,8 @@ extension Checker {
     try demand(
       events == script.worlds[number].events.map { .integer($0) },
       "P5: the events of \(number) are \(events)")
-    let expected =
-      script.isMigration(UInt64(number)) ? Members.metadata : ["number": "\(number)"]
-    try demand(
-      commit.metadata == expected,
-      "P2: the metadata of \(number) is \(commit.metadata)")
+    let expected = script.isMigration(UInt64(number)) ? Members.metadata : ["number": "\(number)"]
+    try demand(commit.metadata == expected, "P2: the metadata of \(number) is \(commit.metadata)")
   }
 
   /// Observes all transactions.

@@ -59,7 +59,7 @@ struct Endurance {
 
   private mutating func opened() throws -> Database? {
     do {
-      let database = try run.open(checkpointGrowth: run.workload == .checkpoint ? 1 : nil)
+      let database = try run.open()
       // On a full disk the state may stay behind the log, which has all that was acknowledged.
       let stored = try database.information().head.rawValue
       try demand(stored >= head, "P1: \(head) was acknowledged, and the head is \(stored)")

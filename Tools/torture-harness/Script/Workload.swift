@@ -4,7 +4,7 @@ import LMDB
 
 /// Something that an application does to a database, from creating it on, in a process of its own.
 /// Its writes follow from a seed; how its threads interleave does not.
-enum Workload: String, CaseIterable, Sendable {
+enum Workload: String, CaseIterable, Codable, Sendable {
   /// Creates a database, closes and opens it again.
   case create
   /// One write after the other, with a pause in the middle during which the database is closed.
@@ -45,6 +45,59 @@ enum Workload: String, CaseIterable, Sendable {
   }
 }
 
+/// One thing that a workload does.
+enum Act: Sendable {
+  case open, close
+  /// So many transactions, one after the other.
+  case write(Int)
+  /// So many async writes at a time.
+  case writeTogether(Int)
+  case rebuild, checkpoint, vacuum, erase
+  case compact(upTo: SequenceNumber, archives: Bool = false)
+  case backUp, backUpToFile
+  /// Into the database of that number.
+  case restore(UInt64, upTo: UInt64)
+}
+
+extension Workload {
+  /// The acts, in order. Where the last is not to close, the process ends as an application that
+  /// crashes does.
+  var acts: [Act] {
+    switch self {
+    case .create: [.open, .close, .open, .write(2), .close]
+    case .single: [.open, .write(8), .close, .open, .write(8)]
+    case .group: [.open, .writeTogether(8), .writeTogether(8), .writeTogether(8), .close]
+    case .large: [.open, .write(8), .close]
+    case .rebuild:
+      [.open, .write(6), .rebuild, .write(4), .rebuild, .close, .open, .write(4)]
+    case .checkpoint: [.open] + repeatElement([.write(1), .checkpoint], count: 8).joined()
+    case .compaction:
+      [
+        .open, .write(5), .compact(upTo: 3), .write(2), .close, .vacuum,
+        .open, .write(2), .compact(upTo: 7, archives: true), .write(2), .compact(upTo: 10),
+        .write(1),
+      ]
+    case .erase:
+      [
+        .open, .write(3), .close, .erase,
+        .open, .write(2), .compact(upTo: 5, archives: true), .write(2), .close, .erase,
+        .open, .write(2),
+      ]
+    // The backup's third part begins a new stretch, since what came next is compacted by then.
+    case .backup:
+      [
+        .open, .write(4), .backUp, .write(3), .backUp, .restore(1, upTo: 7), .write(2),
+        .compact(upTo: 8), .write(2), .backUp, .restore(2, upTo: 10), .restore(3, upTo: 3),
+        .backUpToFile,
+      ]
+    // Closes in the middle of the migration, and compacts what its first batches were.
+    case .migrate:
+      [.open, .write(11), .close, .open, .write(5), .compact(upTo: 13), .write(9)]
+    case .pair: [.open, .write(9), .close]
+    }
+  }
+}
+
 /// Runs a workload in this process, and marks what it hands over and what is acknowledged.
 struct WorkloadRun: Sendable {
   let workload: Workload
@@ -54,36 +107,59 @@ struct WorkloadRun: Sendable {
 
   private var places: BackupPlaces { BackupPlaces(path) }
 
-  func run() async throws {
-    switch workload {
-    case .create: try create()
-    case .single: try single()
-    case .group: try await group()
-    case .large: try writeAll(8)
-    case .rebuild: try rebuild()
-    case .checkpoint: try checkpoint()
-    case .compaction: try compaction()
-    case .erase: try eraseTwice()
-    case .backup: try backup()
-    case .migrate: try migrate()
-    case .pair: try writeAll(9)
+  /// Does the acts, one after the other.
+  func run(_ acts: [Act]) async throws {
+    var database: Database?
+    for act in acts {
+      switch (act, database) {
+      case (.open, nil): database = try open()
+      case (.vacuum, nil): try vacuum()
+      case (.erase, nil): try erase()
+      case (.writeTogether(let count), let opened?): try await write(count, togetherTo: opened)
+      case (_, let opened?):
+        try perform(act, opened)
+        if case .close = act { database = nil }
+      case (_, nil): throw Failure("\(act), and no database is open")
+      }
+    }
+    withExtendedLifetime(database) {}
+  }
+
+  private func write(_ count: Int, togetherTo database: Database) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { tasks in
+      for _ in 0..<count { tasks.addTask { _ = try await asyncWrite(database) } }
+      try await tasks.waitForAll()
     }
   }
 
-  func open(checkpointGrowth: Int? = nil) throws -> Database {
-    let database = try Database(at: path, options: options(checkpointGrowth: checkpointGrowth))
+  private func perform(_ act: Act, _ database: Database) throws {
+    switch act {
+    case .write(let count): for _ in 0..<count { try write(database) }
+    case .close: try database.close()
+    case .rebuild: try database.rebuild()
+    case .checkpoint: database.finishCheckpoint()
+    case .compact(let target, let archives): try database.compact(upTo: target, archives: archives)
+    case .backUp: try backUp(database)
+    case .backUpToFile: try backUpToFile(database)
+    case .restore(let number, let sequence): try restore(number, upTo: sequence)
+    case .open, .vacuum, .erase, .writeTogether: throw Failure("\(act), and the database is open")
+    }
+  }
+
+  func open() throws -> Database {
+    let database = try Database(at: path, options: options)
     marks.created()
     return database
   }
 
   func vacuum() throws {
-    try Database.vacuum(at: path, options: options())
+    try Database.vacuum(at: path, options: options)
   }
 
   /// Erases, and marks that as a transaction.
   func erase() throws {
     marks.submitted()
-    let erasure = try Database.erase(Script.lastPath, at: path, options: options())
+    let erasure = try Database.erase(Script.lastPath, at: path, options: options)
     marks.acknowledged(erasure.sequence.rawValue)
   }
 
@@ -105,14 +181,13 @@ struct WorkloadRun: Sendable {
     marks.restoring(number, sequence)
     try Database.restore(
       places.directory, to: places.restored(number), upTo: .sequence(SequenceNumber(sequence)),
-      options: options())
+      options: options)
     marks.restored(number)
   }
 
-  private func options(checkpointGrowth: Int? = nil) -> Database.Options {
-    var options = Database.Options()
-    options.checkpointGrowth = checkpointGrowth
-    options.mapSize = 1 << 30
+  private var options: Database.Options {
+    var options = Database.Options.roomy
+    options.checkpointGrowth = workload == .checkpoint ? 1 : nil
     options.busyTimeout = .seconds(20)
     options.buildsIndexesLater = workload == .migrate
     return options
@@ -140,128 +215,13 @@ struct WorkloadRun: Sendable {
     marks.acknowledged(sequence)
     return sequence
   }
+}
 
-  private func write(_ count: Int, to database: Database) throws {
-    for _ in 0..<count { try write(database) }
-  }
-
-  // MARK: The workloads
-
-  private func create() throws {
-    let database = try open()
-    try database.close()
-    let again = try open()
-    try write(2, to: again)
-    try again.close()
-  }
-
-  private func single() throws {
-    let database = try open()
-    try write(8, to: database)
-    try database.close()
-    let again = try open()
-    try write(8, to: again)
-    // The process ends without closing, as an application that crashes does.
-    withExtendedLifetime(again) {}
-  }
-
-  private func group() async throws {
-    let database = try open()
-    for _ in 0..<3 {
-      try await withThrowingTaskGroup(of: Void.self) { tasks in
-        for _ in 0..<8 { tasks.addTask { _ = try await asyncWrite(database) } }
-        try await tasks.waitForAll()
-      }
-    }
-    try await database.close()
-  }
-
-  /// Nothing but so many writes.
-  func writeAll(_ count: Int) throws {
-    let database = try open()
-    try write(count, to: database)
-    try database.close()
-  }
-
-  private func rebuild() throws {
-    let database = try open()
-    try write(6, to: database)
-    try database.rebuild()
-    try write(4, to: database)
-    try database.rebuild()
-    try database.close()
-    let again = try open()
-    try write(4, to: again)
-  }
-
-  private func compaction() throws {
-    let database = try open()
-    try write(5, to: database)
-    try database.compact(upTo: 3)
-    try write(2, to: database)
-    try database.close()
-    try vacuum()
-    let again = try open()
-    try write(2, to: again)
-    try again.compact(upTo: 7, archives: true)
-    try write(2, to: again)
-    try again.compact(upTo: 10)
-    try write(again)
-    withExtendedLifetime(again) {}
-  }
-
-  private func eraseTwice() throws {
-    let database = try open()
-    try write(3, to: database)
-    try database.close()
-    try erase()
-    let again = try open()
-    try write(2, to: again)
-    try again.compact(upTo: 5, archives: true)
-    try write(2, to: again)
-    try again.close()
-    try erase()
-    let last = try open()
-    try write(2, to: last)
-    withExtendedLifetime(last) {}
-  }
-
-  /// The backup's third part begins a new stretch, since what came next is compacted by then.
-  private func backup() throws {
-    let database = try open()
-    try write(4, to: database)
-    try backUp(database)
-    try write(3, to: database)
-    try backUp(database)
-    try restore(1, upTo: 7)
-    try write(2, to: database)
-    try database.compact(upTo: 8)
-    try write(2, to: database)
-    try backUp(database)
-    try restore(2, upTo: 10)
-    try restore(3, upTo: 3)
-    try backUpToFile(database)
-    withExtendedLifetime(database) {}
-  }
-
-  /// Closes in the middle of the migration, and compacts what its first batches were.
-  private func migrate() throws {
-    let database = try open()
-    try write(11, to: database)
-    try database.close()
-    let again = try open()
-    try write(5, to: again)
-    try again.compact(upTo: 13)
-    try write(9, to: again)
-    withExtendedLifetime(again) {}
-  }
-
-  private func checkpoint() throws {
-    let database = try open(checkpointGrowth: 1)
-    for _ in 0..<8 {
-      try write(database)
-      database.finishCheckpoint()
-    }
-    withExtendedLifetime(database) {}
+extension Database.Options {
+  /// Options with room for everything that is written here.
+  static var roomy: Database.Options {
+    var options = Database.Options()
+    options.mapSize = 1 << 30
+    return options
   }
 }

@@ -7,15 +7,10 @@ import Simulation
 /// damage of the state is mended from the log, damage of the log is named, and what is harmless
 /// raises no alarm. `quota` is the number of changes.
 struct Corruption {
-  private let setting: Setting
-  private let checker: Checker
-  private let place: String
+  let setting: Setting
+  let checker: Checker
 
-  init(_ setting: Setting) {
-    self.setting = setting
-    place = "\(setting.directory)/state"
-    checker = Checker(setting)
-  }
+  private var place: String { "\(setting.directory)/state" }
 
   /// A database's files by their paths, as they are and as they were.
   private struct Content {
@@ -26,8 +21,8 @@ struct Corruption {
   }
 
   func run(_ cases: Cases) throws {
-    let root = RecordedRun.root(of: setting.recording)
-    let files = try read("\(root)/test.cambium", try Recording(setting.recording, root: root))
+    let root = Recording.root(of: setting.recording)
+    let files = try read("\(root)/test.cambium", try Recording(setting.recording))
     var marks = Marks()
     let folder = String(setting.recording.dropLast("recording".count))
     marks.read(System.read("\(folder)marks"))
@@ -85,8 +80,7 @@ struct Corruption {
 
   /// Verifies first, as whoever has a doubt does; then reads everything, or mends.
   private func checkOpened(_ marks: Marks, isLog: Bool, isHarmless: Bool) throws {
-    var options = Database.Options()
-    options.mapSize = 1 << 30
+    var options = Database.Options.roomy
     options.createIfMissing = false
     let database = try Database(at: place, options: options)
     let findings = try database.verify().findings

@@ -4,18 +4,13 @@ import Simulation
 /// reported, reading continues, and nothing acknowledged is lost. `quota` is the largest number of
 /// cases.
 struct Faults {
-  private let setting: Setting
-  private let checker: Checker
+  let setting: Setting
+  let checker: Checker
 
   static let errors = ["EIO", "ENOSPC", "SHORT", "EINTR"]
 
-  init(_ setting: Setting) {
-    self.setting = setting
-    checker = Checker(setting)
-  }
-
   func run(_ cases: Cases) throws {
-    let recording = try Recording(setting.recording, root: RecordedRun.root(of: setting.recording))
+    let recording = try Recording(setting.recording)
     for order in orders(recording.counted) {
       if cases.isOver { return }
       cases.next("fault \(order)") { try check(order) }

@@ -46,8 +46,8 @@ private struct FeedCourse {
     for _ in 0..<FeedCourse.rounds { try disturb() }
     let last = try database.head.rawValue + 1
     end.number.withLock { $0 = last }
-    try start("observe", ["--end", "\(last)"])
-    try start("consume", ["--end", "\(last)"])
+    try start("observe") { $0.end = last }
+    try start("consume") { $0.end = last }
     try work.write(database)
     while let child = children.popLast() { try demandEnd(child.wait(), .exited(0)) }
     for follower in followers {
@@ -87,10 +87,12 @@ private struct FeedCourse {
   private mutating func disturb() throws {
     let when = random.pick(["before", "half", "after"])
     let kill = ["TORTURE_KILL": "\(1 + random.below(60)):\(when)"]
-    try start("write", ["--count", "\(1 + random.below(8))"], kill)
+    let writes = 1 + random.below(8)
+    try start("write", kill) { $0.count = writes }
     for kind in FeedProcess.Kind.allCases {
       let kill = random.oneIn(2) ? ["TORTURE_KILL": "\(1 + random.below(20)):half"] : [:]
-      try start(kind.command, ["--count", "\(1 + random.below(20))"], kill)
+      let count = 1 + random.below(20)
+      try start(kind.command, kill) { $0.count = count }
     }
     for _ in 0..<random.below(5) { try work.write(database) }
     if random.oneIn(2) { try database.rebuild() }
@@ -104,9 +106,9 @@ private struct FeedCourse {
   }
 
   private mutating func start(
-    _ command: String, _ more: [String], _ orders: [String: String] = [:]
+    _ command: String, _ orders: [String: String] = [:], _ change: (inout Arguments) -> Void
   ) throws {
-    children.append(try run.start(command, orders, more))
+    children.append(try run.start(command, orders, change))
   }
 
   private func demandEnd(_ end: ChildProcess.End, _ expected: ChildProcess.End...) throws {

@@ -49,12 +49,6 @@ struct FullDisk {
     try Checker(script: script).check(copy, marks)
   }
 
-  private func open(_ path: String) throws -> Database {
-    var options = Database.Options()
-    options.mapSize = 1 << 30
-    return try Database(at: path, options: options)
-  }
-
   private func write(_ database: Database) throws -> UInt64 {
     try database.write { tx in
       try script.perform(tx)
@@ -67,7 +61,7 @@ struct FullDisk {
     var head: UInt64 = 0
     var opened: Database?
     do {
-      let database = try open(path)
+      let database = try Database(at: path, options: .roomy)
       opened = database
       while head < UInt64(script.count - 2) { head = try write(database) }
     } catch let error as DatabaseError {
@@ -99,7 +93,7 @@ struct FullDisk {
     } catch DatabaseError.closed {
       try database.close()
     }
-    let again = try open(path)
+    let again = try Database(at: path, options: .roomy)
     let number = try write(again)
     try demand(number == head + 1, "P6: \(number) was written after \(head), opened again")
     try again.close()

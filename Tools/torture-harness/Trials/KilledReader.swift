@@ -12,9 +12,7 @@ struct KilledReader {
 
   func check() throws {
     let run = try RecordedRun(setting, in: "\(setting.directory)/reader")
-    var options = Database.Options()
-    options.mapSize = 1 << 30
-    let database = try Database(at: run.database, options: options)
+    let database = try Database(at: run.database, options: .roomy)
     try database.write { tx in
       for number in 0..<200 { try tx.set(KilledReader.path(number), to: .integer(0)) }
     }
@@ -39,9 +37,7 @@ struct KilledReader {
 
   /// Holds a snapshot until the end, which comes at once.
   static func hold(_ path: String) throws {
-    var options = Database.Options()
-    options.mapSize = 1 << 30
-    let database = try Database(at: path, options: options)
+    let database = try Database(at: path, options: .roomy)
     let snapshot = try database.snapshot()
     try demand(snapshot.sequence == 1, "the snapshot is of \(snapshot.sequence)")
     System.die()

@@ -3,13 +3,8 @@ import Simulation
 /// Kills a workload before, in the middle of and after each durable call, and opens what is left in
 /// the same system start. Every third time the recovery is killed first. `quota` is the most cases.
 struct Kills {
-  private let setting: Setting
-  private let checker: Checker
-
-  init(_ setting: Setting) {
-    self.setting = setting
-    checker = Checker(setting)
-  }
+  let setting: Setting
+  let checker: Checker
 
   /// When a process is killed: at a call, and where in it.
   struct Moment: CustomStringConvertible {
@@ -22,7 +17,7 @@ struct Kills {
   }
 
   func run(_ cases: Cases) throws {
-    let recording = try Recording(setting.recording, root: RecordedRun.root(of: setting.recording))
+    let recording = try Recording(setting.recording)
     cases.next("a killed reader") { try KilledReader(setting: setting).check() }
     for moment in moments(recording.counted) {
       if cases.isOver { return }
@@ -55,8 +50,9 @@ struct Kills {
     checker.mayRebuild = moment.again != nil || setting.workload == .rebuild
     if let again = moment.again {
       checker.systemStart = Setting.laterStart
-      let later = ["--start", Setting.laterStart]
-      let end = try run.run("recover", ["TORTURE_KILL": "\(again):half"], later)
+      let end = try run.run("recover", ["TORTURE_KILL": "\(again):half"]) {
+        $0.start = Setting.laterStart
+      }
       guard end == .killed(9) || end == .exited(0) else {
         throw Violation("the recovery ended with \(end): \(run.output)")
       }

@@ -3,20 +3,11 @@ import Simulation
 /// Puts together every state in which a loss of power may leave the disk while a workload runs, and
 /// opens it as after a start of the system. `quota` is the most states of one moment.
 struct PowerLoss {
-  private let setting: Setting
-  private let place: String
-  private let checker: Checker
-
-  init(_ setting: Setting) {
-    self.setting = setting
-    place = "\(setting.directory)/state"
-    var checker = Checker(setting)
-    checker.systemStart = Setting.laterStart
-    self.checker = checker
-  }
+  let setting: Setting
+  let checker: Checker
 
   func run(_ cases: Cases) throws {
-    let recording = try Recording(setting.recording, root: RecordedRun.root(of: setting.recording))
+    let recording = try Recording(setting.recording)
     var disk = Disk(setting.order)
     var marks = Marks()
     var seen: Set<[Int]> = []
@@ -48,15 +39,11 @@ struct PowerLoss {
   }
 
   private func check(_ disk: Disk, _ state: DiskState, _ marks: Marks) throws {
+    let place = "\(setting.directory)/state"
     System.remove(place)
     try disk.write(state, to: place)
+    var checker = checker
+    checker.systemStart = Setting.laterStart
     try checker.check("\(place)/test.cambium", marks)
-  }
-}
-
-extension RecordedRun {
-  /// The directory that a recording is of.
-  static func root(of recording: String) -> String {
-    String(recording.dropLast("recording".count)) + "disk"
   }
 }

@@ -1,5 +1,5 @@
 /// One way of torturing a database.
-enum Trial: String, CaseIterable, Sendable {
+enum Trial: String, CaseIterable, Codable, Sendable {
   /// Every state in which a loss of power may leave the disk, opened as after a system start.
   case power
   /// A process killed at every durable call, and again during recovery.
@@ -39,12 +39,13 @@ enum Trial: String, CaseIterable, Sendable {
 
   /// Runs its cases.
   func run(_ setting: Setting, _ cases: Cases) throws {
+    let checker = Checker(setting)
     switch self {
-    case .power: try PowerLoss(setting).run(cases)
-    case .kill: try Kills(setting).run(cases)
-    case .fault: try Faults(setting).run(cases)
+    case .power: try PowerLoss(setting: setting, checker: checker).run(cases)
+    case .kill: try Kills(setting: setting, checker: checker).run(cases)
+    case .fault: try Faults(setting: setting, checker: checker).run(cases)
     case .space: try FullDisk(setting).run(cases)
-    case .corruption: try Corruption(setting).run(cases)
+    case .corruption: try Corruption(setting: setting, checker: checker).run(cases)
     case .feed: Feeds(setting: setting).run(cases)
     case .schedule: Schedules(setting: setting).run(cases)
     }
