@@ -97,35 +97,20 @@ struct Argument: Equatable, Sendable {
   let text: String
   let reading: Reading
 
-  var number: Int {
-    guard case .number(let number) = reading else { mismatch("number") }
-    return number
-  }
-
-  var path: NodePath {
-    guard case .path(let path) = reading else { mismatch("path") }
-    return path
-  }
-
+  var number: Int { if case .number(let number) = reading { number } else { mismatch("number") } }
+  var path: NodePath { if case .path(let path) = reading { path } else { mismatch("path") } }
   var moment: PointInTime {
-    guard case .moment(let moment) = reading else { mismatch("moment") }
-    return moment
+    if case .moment(let moment) = reading { moment } else { mismatch("moment") }
   }
-
   var range: MomentRange {
-    guard case .range(let range) = reading else { mismatch("range") }
-    return range
+    if case .range(let range) = reading { range } else { mismatch("range") }
   }
 
   /// A condition, or nil for the `+` between groups of them.
-  var match: Match? {
-    guard case .match(let match) = reading else { mismatch("match") }
-    return match
-  }
+  var match: Match? { if case .match(let match) = reading { match } else { mismatch("match") } }
 
   var duration: Duration {
-    guard case .duration(let duration) = reading else { mismatch("span") }
-    return duration
+    if case .duration(let duration) = reading { duration } else { mismatch("span") }
   }
 
   private func mismatch(_ kind: String) -> Never {

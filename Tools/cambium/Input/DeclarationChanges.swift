@@ -30,14 +30,8 @@ struct DeclarationChanges: Sendable {
   var isEmpty: Bool { added.isEmpty && dropped.isEmpty }
 
   init(_ call: Call) throws {
-    for text in call.all(DeclareCommand.index).map(\.text) {
-      added.append(try DeclarationChanges.part("index", text))
-    }
-    for text in call.all(DeclareCommand.unique).map(\.text) {
-      added.append(try DeclarationChanges.part("unique", text))
-    }
-    for text in call.all(DeclareCommand.view).map(\.text) {
-      added.append(try DeclarationChanges.part("view", text))
+    for option in [DeclareCommand.index, DeclareCommand.unique, DeclareCommand.view] {
+      added += try call.all(option).map { try DeclarationChanges.part(option.name, $0.text) }
     }
     for line in call.all(DeclareCommand.drop).map(\.text) {
       let words = line.split(separator: " ", maxSplits: 1).map(String.init)
@@ -75,23 +69,20 @@ struct DeclarationChanges: Sendable {
   func applied(to present: CollectionDefinition?, _ path: NodePath) throws -> CollectionDefinition {
     var definition = present ?? CollectionDefinition()
     for part in dropped {
-      let count = definition.indexes.count + definition.views.count
+      guard DeclarationChanges.parts(of: definition).contains(part) else {
+        throw Failure(
+          .missing, "missing", "\(path) has no “\(part.text)”",
+          hint: "`cambium schema` shows what it has")
+      }
       switch part {
       case .index(let index): definition.indexes.removeAll { $0 == index }
       case .view(let view): definition.views.removeAll { $0 == view }
       }
-      if definition.indexes.count + definition.views.count < count { continue }
-      throw Failure(
-        .missing, "missing", "\(path) has no “\(part.text)”",
-        hint: "`cambium schema` shows what it has")
     }
     for part in added {
-      let isThere =
-        switch part {
-        case .index(let index): definition.indexes.contains(index)
-        case .view(let view): definition.views.contains(view)
-        }
-      if isThere { throw Failure(.refused, "exists", "\(path) has “\(part.text)” already") }
+      if DeclarationChanges.parts(of: definition).contains(part) {
+        throw Failure(.refused, "exists", "\(path) has “\(part.text)” already")
+      }
       switch part {
       case .index(let index): definition.indexes.append(index)
       case .view(let view): definition.views.append(view)

@@ -27,21 +27,9 @@ struct CSVWriter: Sendable {
   /// The properties that are written, in this order; others are left out.
   let columns: [CSVColumn]
   /// The text that stands for an absent value.
-  let absent: AbsentMark
+  var absent = AbsentMark.none
   /// True if no field is a formula to a spreadsheet.
-  let isSafe: Bool
-  /// The columns in the order of their names' bytes, as a record has its members.
-  private let byName: [Int]
-
-  /// Prepares to write columns, such as those of a ``CSVSurvey``.
-  init(columns: [CSVColumn], absent: AbsentMark = .none, isSafe: Bool = false) {
-    self.columns = columns
-    self.absent = absent
-    self.isSafe = isSafe
-    byName = columns.indices.sorted {
-      columns[$0].name.utf8.lexicographicallyPrecedes(columns[$1].name.utf8)
-    }
-  }
+  var isSafe = false
 
   /// Adds the line with the names of the columns.
   func appendHeader(to output: inout [UInt8]) {
@@ -54,34 +42,11 @@ struct CSVWriter: Sendable {
 
   /// Adds the line of a record.
   func append(_ record: ValueMap, to output: inout [UInt8]) {
-    let values = values(of: record)
-    for (column, index) in values.enumerated() {
-      if column > 0 { output.append(ASCII.comma) }
-      if let index {
-        append(record.members[index].value, isDay: columns[column].isDays, to: &output)
-      } else {
-        output.append(contentsOf: absent.bytes)
-      }
+    for (index, column) in columns.enumerated() {
+      if index > 0 { output.append(ASCII.comma) }
+      append(record[column.name] ?? .null, isDay: column.isDays, to: &output)
     }
     output.append(ASCII.lineFeed)
-  }
-
-  /// The index of the member that each column shows. Both are walked in the order of names, once.
-  private func values(of record: ValueMap) -> [Int?] {
-    var values = [Int?](repeating: nil, count: columns.count)
-    var member = 0
-    for column in byName {
-      let name = columns[column].name.utf8
-      while member < record.count {
-        let found = record.members[member].name.utf8
-        let isFound = found.elementsEqual(name)
-        if isFound { values[column] = member }
-        if !isFound && !found.lexicographicallyPrecedes(name) { break }
-        member += 1
-        if isFound { break }
-      }
-    }
-    return values
   }
 
   private func append(_ value: Value, isDay: Bool, to output: inout [UInt8]) {

@@ -14,34 +14,31 @@ enum SwiftLiteral {
     case .map(let record): return map(record, as: type)
     default: break
     }
-    guard let plain = scalar(value) else { return nil }
-    switch (type, value) {
-    case (.reference, _): return ".init(\(plain))"
-    // These literals make a `Value` by themselves.
-    case (.any, .bool), (.any, .integer), (.any, .string): return plain
-    case (.any, .double(let number)) where number.isFinite: return plain
-    case (.any, _): return wrapped(value, plain)
-    default: return plain
-    }
+    guard let (word, plain) = scalar(value) else { return nil }
+    if case .reference = type { return ".init(\(plain))" }
+    // The other literals make a `Value` by themselves.
+    return type == .any && !word.isEmpty ? ".\(word)(\(plain))" : plain
   }
 
   /// Text in quotes, with what it escapes.
   static func quoted(_ text: String) -> String { String(reflecting: text) }
 
-  private static func scalar(_ value: Value) -> String? {
+  /// The literal, and the case of ``Value`` that it needs where any value may be.
+  private static func scalar(_ value: Value) -> (word: String, text: String)? {
     switch value {
-    case .bool(let value): "\(value)"
-    case .integer(let value): "\(value)"
+    case .bool(let value): ("", "\(value)")
+    case .integer(let value): ("", "\(value)")
+    case .double(let value) where value.isFinite: ("", "\(value)")
     case .double(let value):
-      value.isFinite ? "\(value)" : value.isNaN ? ".nan" : value < 0 ? "-.infinity" : ".infinity"
-    case .string(let value): quoted(value)
-    case .data(let data): "Data(\(Array(data)))"
+      ("double", value.isNaN ? ".nan" : value < 0 ? "-.infinity" : ".infinity")
+    case .string(let value): ("", quoted(value))
+    case .data(let data): ("data", "Data(\(Array(data)))")
     case .date(let date):
-      "Date(timeIntervalSinceReferenceDate: \(date.timeIntervalSinceReferenceDate))"
-    case .uuid(let uuid): "UUID(uuid: \(uuid.uuid))"
-    case .decimal(let decimal): text(decimal)
-    case .reference(let path): quoted(path.description)
-    default: nil
+      ("date", "Date(timeIntervalSinceReferenceDate: \(date.timeIntervalSinceReferenceDate))")
+    case .uuid(let uuid): ("uuid", "UUID(uuid: \(uuid.uuid))")
+    case .decimal(let decimal): text(decimal).map { (word: "decimal", text: $0) }
+    case .reference(let path): ("reference", quoted(path.description))
+    case .null, .blob, .array, .map: nil
     }
   }
 
@@ -49,18 +46,6 @@ enum SwiftLiteral {
     guard !decimal.isNaN, let significand = Int("\(decimal.significand)") else { return nil }
     let sign = decimal.sign == .minus ? ".minus" : ".plus"
     return "Decimal(sign: \(sign), exponent: \(decimal.exponent), significand: \(significand))"
-  }
-
-  private static func wrapped(_ value: Value, _ plain: String) -> String {
-    switch value {
-    case .double: ".double(\(plain))"
-    case .data: ".data(\(plain))"
-    case .date: ".date(\(plain))"
-    case .uuid: ".uuid(\(plain))"
-    case .decimal: ".decimal(\(plain))"
-    case .reference: ".reference(\(plain))"
-    default: plain
-    }
   }
 
   private static func map(_ record: ValueMap, as type: PropertyType) -> String? {
