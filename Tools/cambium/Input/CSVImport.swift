@@ -19,17 +19,13 @@ struct CSVImport {
     try checkColumns(reader)
     let declared = Dictionary(text.map { ($0, ColumnType.text) }, uniquingKeysWith: { a, _ in a })
     let types = try ColumnTypes(of: &reader, declared: declared) { reader in
-      try Self.tell(bar, "types", reader)
+      let (done, total) = reader.progress
+      // Nothing is committed yet; later the batch's commit stops.
+      if !bar.update("types", done, of: total) { throw Failure.stopped() }
     }
     try reader.rewind()
-    var row: UInt64 = 0
-    while try reader.next() {
-      if row % 1024 == 0 { try Self.tell(bar, "import", reader) }
-      if !rows.isDone(row) {
-        let path = rows.into.appending(try rowKey(reader))
-        try rows.add([(path, .map(try types.record(reader)))])
-      }
-      row += 1
+    try rows.take(&reader, bar) { reader in
+      [(rows.into.appending(try rowKey(reader)), .map(try types.record(reader)))]
     }
     try rows.finish()
     return absent == .none ? Self.notes(types) : []
@@ -48,39 +44,29 @@ struct CSVImport {
       }
   }
 
-  private static func tell(
-    _ bar: ProgressBar, _ phase: String, _ reader: borrowing CSVReader
-  ) throws {
-    let progress = reader.progress
-    let goesOn = bar.update(phase, progress.done, of: progress.total)
-    // Between types and import nothing is committed; later the batch's commit stops.
-    if !goesOn && phase == "types" { throw Failure.stopped() }
-  }
-
   private func rowKey(_ reader: borrowing CSVReader) throws -> Key {
-    do {
-      return try key.key { name in
-        let column = try Self.column(name, reader)
-        if reader.row.isAbsent(column) {
-          throw reader.error(column, expected: "a value for the key")
-        }
-        return reader.row.text(column)
+    try key.key { name in
+      let column = try reader.column(name)
+      if reader.row.isAbsent(column) {
+        throw reader.error(column, expected: "a value for the key")
       }
-    } catch DatabaseError.badKey(_, let reason) {
-      throw reader.error("expected a key, but \(reason)")
+      return reader.row.text(column)
     }
   }
 
   private func checkColumns(_ reader: borrowing CSVReader) throws {
-    for name in key.columns + text { _ = try Self.column(name, reader) }
+    for name in key.columns + text { _ = try reader.column(name) }
   }
+}
 
-  private static func column(_ name: String, _ reader: borrowing CSVReader) throws -> Int {
-    if let column = reader.header.firstIndex(where: { $0.utf8.elementsEqual(name.utf8) }) {
+extension CSVReader {
+  /// The column of a name that the command line has.
+  func column(_ name: String) throws(Failure) -> Int {
+    if let column = header.firstIndex(where: { $0.utf8.elementsEqual(name.utf8) }) {
       return column
     }
     throw Failure(
       .usage, "no_column", "there is no column \(JSONText.quoted(name))",
-      hint: "the columns are \(reader.header.joined(separator: ", "))")
+      hint: "the columns are \(header.joined(separator: ", "))")
   }
 }

@@ -21,7 +21,7 @@ struct JSONImport {
   /// Imports a value from each line.
   func runLines(_ source: consuming ByteSource, _ rows: RowImport, _ bar: ProgressBar) throws {
     var reader = try JSONReader(source, form: .lines, isTyped: true)
-    try runElements(&reader, rows, bar, isEnd: { $0 == nil })
+    try rows.take(&reader, bar) { value, _ in try nodes(of: value, rows) }
     try rows.finish()
   }
 
@@ -30,55 +30,28 @@ struct JSONImport {
     var reader = try JSONReader(source, isTyped: true)
     guard let first = try reader.next() else { return try rows.finish() }
     switch first {
-    case .beginArray: try runElements(&reader, rows, bar, isEnd: { $0 == .endArray })
+    case .beginArray: try rows.take(&reader, bar) { value, _ in try nodes(of: value, rows) }
     case .beginObject: try runMembers(&reader, rows, bar)
     default:
       let value = try reader.value(from: first)
-      if !rows.isDone(0) { try rows.add([(rows.into, value)]) }
+      try rows.takeRow([(rows.into, value)])
     }
     // Anything after the document is an error, found before the last batch is committed.
     _ = try reader.next()
     try rows.finish()
   }
 
-  private func tell(_ bar: ProgressBar, _ reader: borrowing JSONReader) {
-    let progress = reader.progress
-    bar.update("import", progress.done, of: progress.total)
-  }
-
   // MARK: Rows
 
-  private func runElements(
-    _ reader: inout JSONReader, _ rows: RowImport, _ bar: ProgressBar,
-    isEnd: (JSONEvent?) -> Bool
-  ) throws {
-    var row: UInt64 = 0
-    while true {
-      let event = try reader.next()
-      guard !isEnd(event), let event else { break }
-      if row % 1024 == 0 { tell(bar, reader) }
-      let offset = reader.eventOffset
-      let value = try reader.value(from: event)
-      if !rows.isDone(row) {
-        do {
-          try rows.add(nodes(of: value, at: rows.into.appending(try rowKey(value))))
-        } catch DatabaseError.badKey(_, let reason) {
-          throw reader.error(at: offset, "expected a key, but \(reason)")
-        } catch let missing as MissingKey {
-          throw reader.error(at: offset, "expected a scalar \(missing.column) for the key")
-        }
-      }
-      row += 1
-    }
+  private func nodes(of value: Value, _ rows: RowImport) throws -> [RowImport.Node] {
+    try nodes(of: value, at: rows.into.appending(try rowKey(value)))
   }
-
-  private struct MissingKey: Error { let column: String }
 
   private func rowKey(_ value: Value) throws -> Key {
     try key.key { column in
       guard case .map(let record) = value, let member = record[column],
         let text = JSONImport.keyText(member)
-      else { throw MissingKey(column: column) }
+      else { throw ValidationError("expected a scalar \(column) for the key") }
       return text
     }
   }
@@ -136,7 +109,8 @@ struct JSONImport {
     var count = 0
     while let event = try reader.next() {
       count += 1
-      if count % 1024 == 0 { tell(bar, reader) }
+      let (done, total) = reader.progress
+      if count % 1024 == 0 { bar.update("import", done, of: total) }
       do {
         if try !walk.step(event, &reader) { break }
       } catch DatabaseError.badKey(_, let reason) {
@@ -149,7 +123,6 @@ struct JSONImport {
   private struct MemberWalk {
     let `import`: JSONImport
     let rows: RowImport
-    private var row: UInt64 = 0
     private var levels: [NodePath]
     private var name: Key?
     /// The scalars of the innermost object so far, while it may become a record.
@@ -186,7 +159,7 @@ struct JSONImport {
     }
 
     private mutating func take(_ value: Value) throws {
-      guard let name, var record = collected else { return try put([(place, value)]) }
+      guard let name, var record = collected else { return try rows.takeRow([(place, value)]) }
       record[name.description] = value
       collected = record
       let isDocument = levels.count == 1
@@ -198,7 +171,7 @@ struct JSONImport {
       guard let record = collected, let parent = levels.last else { return }
       collected = nil
       for member in record.members {
-        try put([(parent.appending(try Key(member.name)), member.value)])
+        try rows.takeRow([(parent.appending(try Key(member.name)), member.value)])
       }
     }
 
@@ -209,16 +182,12 @@ struct JSONImport {
       }
       collected = nil
       if record.isEmpty || `import`.isRecord(record) {
-        try put([(path, .map(record))])
+        try rows.takeRow([(path, .map(record))])
       } else {
         collected = record
         try spill()
       }
     }
 
-    private mutating func put(_ nodes: [RowImport.Node]) throws {
-      if !rows.isDone(row) { try rows.add(nodes) }
-      row += 1
-    }
   }
 }

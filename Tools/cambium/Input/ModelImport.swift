@@ -22,16 +22,16 @@ final class ModelImport {
     self.absent = absent
   }
 
-  /// Gives a record to its batch.
-  private func add(_ path: NodePath, _ record: ValueMap, at offset: UInt64, _ rows: RowImport)
-    throws
-  {
+  /// The node of a record, whose place is noted for its batch.
+  private func node(
+    _ path: NodePath, _ record: ValueMap, at offset: UInt64, _ rows: RowImport
+  ) -> [RowImport.Node] {
     if rows.transactions != batch {
       batch = rows.transactions
       places = [:]
     }
     places[path] = offset
-    try rows.add([(path, .map(record))])
+    return [(path, .map(record))]
   }
 
   /// The key of a record that says it, or whose collection takes any.
@@ -65,14 +65,9 @@ final class ModelImport {
     var reader = try CSVReader(source, absent: absent)
     let names = try columns(reader)
     do {
-      var row: UInt64 = 0
-      while try reader.next() {
-        if row % 1024 == 0 { bar.update("import", reader.progress.done, of: reader.progress.total) }
-        if !rows.isDone(row) {
-          let (path, record) = try record(reader, names)
-          try add(path, record, at: reader.recordOffset, rows)
-        }
-        row += 1
+      try rows.take(&reader, bar) { reader in
+        let (path, record) = try record(reader, names)
+        return node(path, record, at: reader.recordOffset, rows)
       }
       try rows.finish()
     } catch {
@@ -85,9 +80,7 @@ final class ModelImport {
   private func columns(_ reader: borrowing CSVReader) throws -> [CollectionInterchange.Name?] {
     let names = try collection.names(profile)
     let columns = reader.header.map { names[$0] }
-    for name in key.columns where !reader.header.contains(name) {
-      throw unknown(name, reader)
-    }
+    for name in key.columns { _ = try reader.column(name) }
     if profile.unknownNames == .ignored { return columns }
     for (name, column) in zip(reader.header, columns)
     where column == nil && !key.columns.contains(name) {
@@ -98,12 +91,6 @@ final class ModelImport {
           + "over others")
     }
     return columns
-  }
-
-  private func unknown(_ name: String, _ reader: borrowing CSVReader) -> Failure {
-    Failure(
-      .usage, "no_column", "there is no column \(JSONText.quoted(name))",
-      hint: "the columns are \(reader.header.joined(separator: ", "))")
   }
 
   private func record(
@@ -130,8 +117,6 @@ final class ModelImport {
       let wrong = error.causes.first?.property
       let column = names.firstIndex { $0.map { ModelImport.name(of: $0) == wrong } ?? false }
       throw reader.error(in: column, error.messages.joined(separator: "; "))
-    } catch DatabaseError.badKey(_, let reason) {
-      throw reader.error("expected a key, but \(reason)")
     }
   }
 
@@ -168,13 +153,14 @@ final class ModelImport {
       throw reader.error(at: 0, "expected an array of objects", hint: "or --format jsonl")
     }
     do {
-      var row: UInt64 = 0
-      while let event = try reader.next(), event != .endArray {
-        if row % 1024 == 0 { bar.update("import", reader.progress.done, of: reader.progress.total) }
-        let offset = reader.eventOffset
-        let value = try reader.value(from: event)
-        if !rows.isDone(row) { try add(value, at: offset, rows, &reader) }
-        row += 1
+      try rows.take(&reader, bar) { value, offset in
+        let (own, record) = try collection.read(withoutForeignKey(value), profile)
+        let path = try path(own) { name in
+          guard case .map(let members) = value, let text = members[name].flatMap(JSONImport.keyText)
+          else { throw ValidationError(property: name, "is required for the key") }
+          return text
+        }
+        return node(path, record, at: offset, rows)
       }
       if form == .document { _ = try reader.next() }
       try rows.finish()
@@ -190,25 +176,5 @@ final class ModelImport {
     let names = try collection.names(profile)
     for name in key.columns where names[name] == nil { record[name] = nil }
     return .map(record)
-  }
-
-  private func add(
-    _ value: Value, at offset: UInt64, _ rows: RowImport, _ reader: inout JSONReader
-  ) throws {
-    let (place, record): (NodePath, ValueMap)
-    do {
-      let (own, stored) = try collection.read(withoutForeignKey(value), profile)
-      place = try path(own) { name in
-        guard case .map(let members) = value, let text = members[name].flatMap(JSONImport.keyText)
-        else { throw ValidationError(property: name, "is required for the key") }
-        return text
-      }
-      record = stored
-    } catch let error as ValidationError {
-      throw reader.error(at: offset, error.messages.joined(separator: "; "))
-    } catch DatabaseError.badKey(_, let reason) {
-      throw reader.error(at: offset, "expected a key, but \(reason)")
-    }
-    try add(place, record, at: offset, rows)
   }
 }

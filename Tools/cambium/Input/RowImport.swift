@@ -26,6 +26,8 @@ final class RowImport {
   /// The number of rows that an interrupted run had committed.
   let resumed: UInt64
   private(set) var transactions = 0
+  /// The number of rows that were read, or passed over.
+  private var row: UInt64 = 0
 
   /// Starts or resumes an import: two imports of one identity are the same. `open` gives the
   /// database; it is called at once unless that is new.
@@ -46,13 +48,56 @@ final class RowImport {
     resumed = committed
   }
 
-  /// True if a row was committed by an earlier run.
-  func isDone(_ row: UInt64) -> Bool { row < resumed }
+  /// Takes each record of a CSV file as the nodes that are made of it.
+  func take(
+    _ reader: inout CSVReader, _ bar: ProgressBar,
+    _ nodes: (borrowing CSVReader) throws -> [Node]
+  ) throws {
+    while try reader.next() {
+      guard beginsRow(reader.progress, bar) else { continue }
+      do { try add(nodes(reader)) } catch DatabaseError.badKey(_, let reason) {
+        throw reader.error("expected a key, but \(reason)")
+      }
+    }
+  }
+
+  /// Takes each value of JSON, up to the end of the input or of the array that it is in, as the
+  /// nodes that are made of it and of its place.
+  func take(
+    _ reader: inout JSONReader, _ bar: ProgressBar, _ nodes: (Value, UInt64) throws -> [Node]
+  ) throws {
+    while let event = try reader.next(), event != .endArray {
+      let isNew = beginsRow(reader.progress, bar)
+      let offset = reader.eventOffset
+      let value = try reader.value(from: event)
+      if !isNew { continue }
+      do { try add(nodes(value, offset)) } catch DatabaseError.badKey(_, let reason) {
+        throw reader.error(at: offset, "expected a key, but \(reason)")
+      } catch let error as ValidationError {
+        throw reader.error(at: offset, error.messages.joined(separator: "; "))
+      }
+    }
+  }
+
+  /// Takes the nodes of the next row, unless an earlier run has committed it.
+  func takeRow(_ nodes: [Node]) throws {
+    defer { row += 1 }
+    if row >= resumed { try add(nodes) }
+  }
+
+  /// Counts a row; false if an earlier run has committed it.
+  private func beginsRow(
+    _ progress: (done: UInt64, total: UInt64), _ bar: ProgressBar
+  ) -> Bool {
+    defer { row += 1 }
+    if row % 1024 == 0 { bar.update("import", progress.done, of: progress.total) }
+    return row >= resumed
+  }
 
   /// Takes a row; every `batch` of them are committed.
   ///
   /// - Throws: ``Failure`` after Ctrl-C, once the batch is committed.
-  func add(_ nodes: [Node]) throws {
+  private func add(_ nodes: [Node]) throws {
     waiting += nodes
     waitingRows += 1
     if waitingRows >= batch {
