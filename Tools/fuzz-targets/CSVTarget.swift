@@ -22,8 +22,7 @@ enum CSVTarget {
     return (tables + texts.map { Array($0.utf8) }).flatMap { [[7, 0] + $0, [200, 1] + $0] }
   }
 
-  private static func run(_ input: [UInt8]) {
-    var input = FuzzInput(input)
+  private static func run(_ input: inout FuzzInput) {
     let bufferBytes = 1 + Int(input.byte())
     let absent = input.byte().isMultiple(of: 2) ? AbsentMark.none : AbsentMark("NA") ?? .none
     let bytes = Array(input.rest)

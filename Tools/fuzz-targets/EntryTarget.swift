@@ -20,8 +20,7 @@ enum EntryTarget {
     }
   }
 
-  private static func run(_ input: [UInt8]) {
-    var input = FuzzInput(input)
+  private static func run(_ input: inout FuzzInput) {
     let kind = input.byte()
     let bytes = Array(input.rest)
     switch kind % 6 {

@@ -38,7 +38,8 @@ import Glibc
     unsafe texts[arguments.count] = nil
     var pointer: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe texts
     return unsafe LLVMFuzzerRunDriver(&count, &pointer) { bytes, count in
-      unsafe Fuzz.chosen.run(Array(UnsafeBufferPointer(start: bytes, count: count)))
+      var input = unsafe FuzzInput(Array(UnsafeBufferPointer(start: bytes, count: count)))
+      Fuzz.chosen.run(&input)
       return 0
     }
   }

@@ -12,7 +12,7 @@ struct FuzzTarget: Sendable {
   /// Inputs that reach far into the decoder.
   let seeds: @Sendable () throws -> [[UInt8]]
   /// Takes an input; what does not hold ends the process.
-  let run: @Sendable ([UInt8]) -> Void
+  let run: @Sendable (inout FuzzInput) -> Void
 
   static let all = [
     RecordTarget.target, VersionTarget.target, PathTarget.target, EntryTarget.target,
@@ -51,6 +51,16 @@ func unlessRefused<R>(_ what: String, _ body: () throws -> R) -> R? {
 /// Does what must succeed.
 func mustSucceed<R>(_ what: String, _ body: () throws -> R) -> R {
   do { return try body() } catch { fatalError("fuzz: \(what): \(error)") }
+}
+
+/// Requires that a value is read again from how it is written, and is written so again.
+func requireReturn<Value: Equatable, Form: Equatable>(
+  of value: Value, _ write: (Value) throws -> Form, _ read: (Form) throws -> Value
+) {
+  let form = mustSucceed("writing \(value)") { try write(value) }
+  let again = mustSucceed("reading \(form)") { try read(form) }
+  require(again == value, "\(value) comes back as \(again) from \(form)")
+  require(mustSucceed("writing it again") { try write(again) } == form, "\(form) is the one form")
 }
 
 /// An input taken apart from the front: choices first, then what is decoded.

@@ -25,8 +25,7 @@ enum JSONTarget {
     return ([lines] + texts.map { Array($0.utf8) }).flatMap { [[3, 0] + $0, [99, 3] + $0] }
   }
 
-  private static func run(_ input: [UInt8]) {
-    var input = FuzzInput(input)
+  private static func run(_ input: inout FuzzInput) {
     let bufferBytes = 1 + Int(input.byte())
     let choice = input.byte()
     let form: JSONTokens.Form = choice & 1 == 0 ? .document : .lines
@@ -36,10 +35,9 @@ enum JSONTarget {
     require(
       values(bytes, form, isTyped, bufferBytes: bufferBytes) == whole, "the buffer does not matter")
     for value in (try? whole.get()) ?? [] {
-      let text = JSONWriter.text(value)
-      let again = mustSucceed("reading \(text)") { try JSONReader.value(of: text, name: "again") }
-      require(again == value, "\(value) comes back from \(text)")
-      require(JSONWriter.text(again) == text, "\(text) is the one form")
+      requireReturn(of: value, { JSONWriter.text($0) }) {
+        try JSONReader.value(of: $0, name: "again")
+      }
     }
   }
 

@@ -24,8 +24,7 @@ enum OutsideTarget {
       + (0..<16 as Range<UInt8>).map { [1, $0 &* 37] + Array(record.utf8) }
   }
 
-  private static func run(_ input: [UInt8]) {
-    var input = FuzzInput(input)
+  private static func run(_ input: inout FuzzInput) {
     let (kind, choice) = (input.byte(), input.byte())
     guard let text = String(validating: input.rest, as: UTF8.self) else { return }
     if kind.isMultiple(of: 2) { checkDate(text) } else { checkRecord(text, profile(choice)) }

@@ -27,8 +27,7 @@ enum PageTarget {
     return path
   }
 
-  private static func run(_ input: [UInt8]) {
-    var input = FuzzInput(input)
+  private static func run(_ input: inout FuzzInput) {
     let specimen = Specimen.all[Int(input.byte()) % Specimen.all.count]
     var image = specimen.image
     let isWhole = input.rest.isEmpty

@@ -14,8 +14,7 @@ enum PathTarget {
       + paths.map { [2, UInt8($0.count % 256), 0] + $0 + paths[3] } + paths.map { [3] + $0 }
   }
 
-  private static func run(_ input: [UInt8]) {
-    var input = FuzzInput(input)
+  private static func run(_ input: inout FuzzInput) {
     switch input.byte() % 4 {
     case 0: if let text = String(validating: input.rest, as: UTF8.self) { check(text) }
     case 1:

@@ -37,8 +37,7 @@ enum QueryTarget {
     "a:b:c",
   ]
 
-  private static func run(_ input: [UInt8]) {
-    var input = FuzzInput(input)
+  private static func run(_ input: inout FuzzInput) {
     let choice = input.byte()
     guard let text = String(validating: input.rest, as: UTF8.self) else { return }
     switch choice % 4 {
@@ -53,10 +52,7 @@ enum QueryTarget {
     _ text: String, _ read: (String) throws -> Read
   ) {
     do {
-      let found = try read(text)
-      let again = mustSucceed("reading \(found)") { try read(found.description) }
-      require(again == found, "\(found) comes back as \(again) from \(text)")
-      require(again.description == found.description, "\(found) is the one form, not \(again)")
+      requireReturn(of: try read(text), { $0.description }, read)
     } catch let error as QueryError {
       let count = text.utf8.count
       require(error.text == text, "\(error) shows \(text)")

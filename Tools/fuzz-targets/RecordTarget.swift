@@ -13,12 +13,11 @@ enum RecordTarget {
     }
   }
 
-  private static func run(_ input: [UInt8]) {
-    guard input.count >= 8 else { return }
-    let bytes = input.sealed(at: 0) { Checksum.of($0) }
+  private static func run(_ input: inout FuzzInput) {
+    guard input.rest.count >= 8 else { return }
+    let bytes = Array(input.rest).sealed(at: 0) { Checksum.of($0) }
     guard let record = unlessRefused("record", { try decoded(bytes) }) else { return }
-    let again = record.stored()
-    require(mustSucceed("record again") { try decoded(again) } == record, "\(record) comes back")
+    requireReturn(of: record, { $0.stored() }, decoded)
     require(record.chained(to: record.link).count == Digest.bytesCount, "a link has its length")
     unlessRefused("operations") { try check(record.operations) }
   }
@@ -29,10 +28,7 @@ enum RecordTarget {
 
   private static func check(_ bytes: [UInt8]) throws {
     let operations = try decodedOperations(bytes)
-    let again = encoded(operations)
-    let same = mustSucceed("operations again") { try decodedOperations(again) }
-    require(same == operations, "\(operations) come back")
-    require(encoded(same) == again, "\(operations) have one stored form")
+    requireReturn(of: operations, encoded, decodedOperations)
     for operation in operations {
       mustSucceed("paths") { try operation.checkPaths() }
       _ = "\(operation)"

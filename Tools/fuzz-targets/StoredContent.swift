@@ -15,10 +15,7 @@ enum StoredContent {
     _ = value.hashValue
     _ = "\(value)"
     require(value == value, "\(value) is itself")
-    let again = mustSucceed("storing \(value)") { try value.stored() }
-    let same = mustSucceed("value again") { try again.lend { try Value($0) } }
-    require(same == value, "\(value) comes back")
-    require(mustSucceed("storing again") { try same.stored() } == again, "\(value) has one form")
+    requireReturn(of: value, { try $0.stored() }) { try $0.lend { try Value($0) } }
   }
 
   /// Reads a stored record in each of the ways that there are.
@@ -27,10 +24,7 @@ enum StoredContent {
     unlessRefused("a record taken apart") { try builder(bytes) }
     let record = try bytes.lend { try ValueMap(stored: $0, catalog) }
     _ = record.hashValue
-    let again = mustSucceed("storing \(record)") { try encoded(record) }
-    let same = mustSucceed("record again") { try again.lend { try ValueMap(stored: $0, catalog) } }
-    require(same == record, "\(record) comes back")
-    require(mustSucceed("storing again") { try encoded(same) } == again, "\(record) has one form")
+    requireReturn(of: record, encoded) { try $0.lend { try ValueMap(stored: $0, catalog) } }
   }
 
   private static func encoded(_ record: ValueMap) throws -> [UInt8] {

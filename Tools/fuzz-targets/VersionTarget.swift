@@ -26,8 +26,7 @@ enum VersionTarget {
     }
   }
 
-  private static func run(_ input: [UInt8]) {
-    var input = FuzzInput(input)
+  private static func run(_ input: inout FuzzInput) {
     let key = input.bytes(Int(input.byte()))
     guard input.rest.count >= 8 else { return }
     let version = Array(input.rest).sealed(at: 0) { body in

@@ -97,7 +97,7 @@ final class RowImport {
   /// Takes a row; every `batch` of them are committed.
   ///
   /// - Throws: ``Failure`` after Ctrl-C, once the batch is committed.
-  private func add(_ nodes: [Node]) throws {
+  func add(_ nodes: [Node]) throws {
     waiting += nodes
     waitingRows += 1
     if waitingRows >= batch {
