@@ -1,16 +1,18 @@
 import Cambium
 
-/// One call of a command: its command line, where its output goes, and the databases that it has
-/// opened, which are closed when it ends.
+/// One call of a command: its command line, where its output goes, the databases that it has opened,
+/// and the rules that its writes have passed by. When it ends, these are closed and told.
 @dynamicMemberLookup final class Call {
   let invocation: Invocation
   let output: Output
+  let rules: UncheckedRules
   /// A database that nobody holds is closed early, even while a commit of it is still read.
   private var opened: [Database] = []
 
   init(_ invocation: Invocation, _ output: Output) {
     self.invocation = invocation
     self.output = output
+    rules = UncheckedRules(isQuiet: invocation.isQuiet)
   }
 
   deinit { close() }
@@ -30,8 +32,9 @@ import Cambium
     return database
   }
 
-  /// Closes what it has opened.
+  /// Tells which rules were not checked, and closes what it has opened.
   func close() {
+    rules.tell()
     for database in opened { try? database.close() }
     opened = []
   }

@@ -1,3 +1,4 @@
+import Cambium
 import FoundationEssentials
 
 #if canImport(Glibc)
@@ -142,13 +143,7 @@ extension CivilTime {
 
   /// Seconds since 1970, were this UTC; a day that the month does not have counts into the next.
   var seconds: Int {
-    var parts = unsafe tm()
-    unsafe parts.tm_year = Int32(year - 1900)
-    unsafe parts.tm_mon = Int32(month - 1)
-    unsafe parts.tm_mday = Int32(day)
-    unsafe parts.tm_hour = Int32(hour)
-    unsafe parts.tm_min = Int32(minute)
-    unsafe parts.tm_sec = Int32(second)
-    return unsafe timegm(&parts)
+    let days = DateText.days(year: Int64(year), month: Int64(month), day: Int64(day))
+    return Int(days) * 86_400 + hour * 3600 + minute * 60 + second
   }
 }

@@ -76,11 +76,9 @@ enum ApplyCommand {
     try script.rewind()
     let database = try OpenDatabase.forWriting(
       call, creating: call.has(create) && !call.has(dryRun))
-    let rules = UncheckedRules(call)
-    defer { rules.tell() }
     let bar = ProgressBar(call, unit: "transactions")
     defer { bar.finish() }
-    let job = ApplyJob(call, database, label: label, total: total, bar, rules)
+    let job = ApplyJob(call, database, label: label, total: total, bar)
     if call.has(dryRun) { return try job.preview(&script) }
     try job.run(&script)
   }
@@ -93,22 +91,17 @@ private final class ApplyJob {
   private let label: String
   private let total: UInt64
   private let bar: ProgressBar
-  private let rules: UncheckedRules
   private var applied = 0
   private var failed = 0
   private var firstFailure: ExitCode?
   private var sequences: (first: SequenceNumber, last: SequenceNumber)?
 
-  init(
-    _ call: Call, _ database: Database, label: String, total: UInt64, _ bar: ProgressBar,
-    _ rules: UncheckedRules
-  ) {
+  init(_ call: Call, _ database: Database, label: String, total: UInt64, _ bar: ProgressBar) {
     self.call = call
     self.database = database
     self.label = label
     self.total = total
     self.bar = bar
-    self.rules = rules
   }
 
   // MARK: Doing it
@@ -132,7 +125,7 @@ private final class ApplyJob {
           return tx.sequence
         }
         sequences = (sequences?.first ?? sequence, sequence)
-        rules.note(changesOf: sequence, in: database)
+        call.rules.note(changesOf: sequence, in: database)
       }
     }
     try finish()

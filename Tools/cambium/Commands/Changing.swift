@@ -9,10 +9,8 @@ enum Changing {
     _ body: (borrowing Database.Transaction) throws -> Void
   ) throws {
     let database = try OpenDatabase.forWriting(call, creating: creating)
-    let rules = UncheckedRules(call)
-    defer { rules.tell() }
     let sequence = try write(call, database, body)
-    rules.note(changesOf: sequence, in: database)
+    call.rules.note(changesOf: sequence, in: database)
     if call.output.isQuiet { return }
     try call.output.report(["sequence": sequence]) { try call.output.line("tx \(sequence)") }
   }

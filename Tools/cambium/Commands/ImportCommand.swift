@@ -88,20 +88,18 @@ enum ImportCommand {
         hint: "name a FILE, - for standard input, or --git REPOSITORY")
     }
     try checkOptions(call, isGit: isGit)
-    let rules = UncheckedRules(call)
-    defer { rules.tell() }
     let bar = ProgressBar(call, unit: isGit ? "commits" : "bytes")
     defer { bar.finish() }
     if isGit {
-      try importGit(call, bar, rules)
+      try importGit(call, bar)
     } else {
-      try importRows(call, bar, rules)
+      try importRows(call, bar)
     }
   }
 
   // MARK: Git
 
-  private static func importGit(_ call: Call, _ bar: ProgressBar, _ rules: UncheckedRules) throws {
+  private static func importGit(_ call: Call, _ bar: ProgressBar) throws {
     let job = GitImport(
       repository: try GitRepository(path: call.value(git).text),
       into: call.value(into).path, revision: call.value(revision).text,
@@ -111,7 +109,7 @@ enum ImportCommand {
     let database = try OpenDatabase.forWriting(call, creating: true)
     let start = ContinuousClock.now
     let report = try job.run(database, bar)
-    if report.changes > 0 { rules.note(recordsOf: job.into, in: database) }
+    if report.changes > 0 { call.rules.note(recordsOf: job.into, in: database) }
     bar.finish()
     if report.skipped > 0 {
       let count = Quantity.count(report.skipped, "change")
@@ -132,7 +130,7 @@ enum ImportCommand {
 
   // MARK: Files
 
-  private static func importRows(_ call: Call, _ bar: ProgressBar, _ rules: UncheckedRules) throws {
+  private static func importRows(_ call: Call, _ bar: ProgressBar) throws {
     let name = call[file]?.text ?? "-"
     let form = try inputForm(call, name)
     try checkOptions(call, form)
@@ -146,7 +144,7 @@ enum ImportCommand {
       OpenDatabase.forWriting(call, creating: true), isNew: isNew,
       into: call.value(into).path, batch: call.value(batch).number,
       identity: identity(call, name, form, size),
-      metadata: ["import": name == "-" ? "standard input" : name], rules)
+      metadata: ["import": name == "-" ? "standard input" : name], call.rules)
     defer { try? rows.close() }
     let start = ContinuousClock.now
     var notes: [String] = []

@@ -64,9 +64,7 @@ enum MigrateCommand {
     if let failure = plan.failure { throw failure }
     if call.has(.dryRun) { return }
     try ask(plan, call)
-    let rules = UncheckedRules(call)
-    defer { rules.tell() }
-    if plan.touched > 0 { rules.note(recordsOf: path, in: database) }
+    if plan.touched > 0 { call.rules.note(recordsOf: path, in: database) }
     try migrate(database, plan, call)
     try call.output.report(plan.json) { try tell(plan, "", call.output) }
   }

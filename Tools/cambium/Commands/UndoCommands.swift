@@ -69,9 +69,7 @@ enum UndoCommands {
       try database.perform(request, resolution, metadata, expecting: expected)
     }
     guard let undone else { return false }
-    let rules = UncheckedRules(call)
-    rules.note(changesOf: undone.sequence, in: database)
-    rules.tell()
+    call.rules.note(changesOf: undone.sequence, in: database)
     if call.output.isQuiet { return true }
     let json: JSONLine = [
       "sequence": undone.sequence, "undoes": undone.undoes,

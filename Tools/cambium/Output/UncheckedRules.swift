@@ -14,7 +14,7 @@ final class UncheckedRules {
   /// The largest number of rules that are listed; of more, only the number is printed.
   private static let shownMax = 3
 
-  init(_ call: Call) { isQuiet = call.isQuiet }
+  init(isQuiet: Bool) { self.isQuiet = isQuiet }
 
   /// Finds the collections into which a transaction has put records, or whose records it has
   /// changed. Records that it removed are left out, since no rule would have refused that.

@@ -30,7 +30,7 @@ final class Cases {
   init(_ share: Share, progress: String, stop: String) throws {
     self.share = share
     self.stop = stop
-    self.progress = try System.openForNoting(progress)
+    self.progress = try System.open(progress, isAppended: false)
   }
 
   /// True if nothing more is to be run.

@@ -4,8 +4,10 @@ import Glibc
 
 /// The services of the operating system that the harness uses.
 enum System {
-  static func openForAppending(_ path: String) throws -> Int32 {
-    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
+  /// Opens a file, which is made where it is not there.
+  static func open(_ path: String, isAppended: Bool) throws -> Int32 {
+    let flags = O_RDWR | O_CREAT | O_CLOEXEC | (isAppended ? O_APPEND : 0)
+    let descriptor = unsafe Glibc.open(path, flags, 0o644)
     guard descriptor >= 0 else { throw Failure("cannot open \(path): \(message)") }
     return descriptor
   }
@@ -23,7 +25,7 @@ enum System {
 
   /// The whole content of a file; empty where there is none.
   static func read(_ path: String) -> [UInt8] {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return [] }
     defer { close(descriptor) }
     var info = stat()
@@ -38,7 +40,7 @@ enum System {
   static func makeFile(
     _ path: String, _ bytes: ArraySlice<UInt8>, _ patches: [(Int, ArraySlice<UInt8>)], size: Int
   ) throws {
-    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw Failure("cannot make \(path): \(message)") }
     defer { close(descriptor) }
     for (offset, bytes) in [(0, bytes)] + patches {
@@ -109,12 +111,6 @@ enum System {
   /// Notes numbers in a file, which shows how far this process has come, also after it was killed.
   static func note(_ numbers: [UInt64], in descriptor: Int32) {
     _ = unsafe numbers.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
-  }
-
-  static func openForNoting(_ path: String) throws -> Int32 {
-    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { throw Failure("cannot open \(path): \(message)") }
-    return descriptor
   }
 
   /// A number that was noted, counted from zero.

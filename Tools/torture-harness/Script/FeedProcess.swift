@@ -124,7 +124,7 @@ struct FeedNotes {
 private struct NoteWriter {
   private let descriptor: Int32
 
-  init(_ path: String) throws { descriptor = try System.openForAppending(path) }
+  init(_ path: String) throws { descriptor = try System.open(path, isAppended: true) }
 
   func began(_ number: UInt64) { System.write("B \(number)\n", to: descriptor) }
   func told(_ number: UInt64) { System.write("T \(number)\n", to: descriptor) }

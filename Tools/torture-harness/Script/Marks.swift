@@ -67,7 +67,7 @@ struct Marks: Hashable, Sendable {
 struct MarkWriter: Sendable {
   private let descriptor: Int32
 
-  init(_ path: String) throws { descriptor = try System.openForAppending(path) }
+  init(_ path: String) throws { descriptor = try System.open(path, isAppended: true) }
 
   func created() { write("C") }
   func submitted() { write("S") }

@@ -38,11 +38,9 @@ struct Script: Sendable {
 
   init(seed: UInt64, _ shape: Shape, count: Int, erasures: [UInt64] = []) {
     self.erasures = erasures
-    if shape == .migrating {
-      writeMigrating(seed, count)
-      return
-    }
     var author = Author(seed: seed, shape)
+    var members = shape == .migrating ? Members(seed: seed) : nil
+    if let members { self.members.append(members) }
     for number in 1...UInt64(count) {
       let world = worlds[worlds.count - 1]
       if erasures.contains(number) {
@@ -51,19 +49,8 @@ struct Script: Sendable {
         worlds.append(world.without(Script.lastPath))
         continue
       }
-      let steps = author.write(number, world)
-      transactions.append(steps)
-      worlds.append(world.after(steps, sequence: number))
-    }
-  }
-
-  private mutating func writeMigrating(_ seed: UInt64, _ count: Int) {
-    var members = Members(seed: seed)
-    self.members.append(members)
-    for number in 1...UInt64(count) {
-      let world = worlds[worlds.count - 1]
-      let steps = members.write(number, world)
-      self.members.append(members)
+      let steps = members?.write(number, world) ?? author.write(number, world)
+      if let members { self.members.append(members) }
       transactions.append(steps)
       worlds.append(world.after(steps, sequence: number))
     }
