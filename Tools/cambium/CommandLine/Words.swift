@@ -8,11 +8,6 @@ struct Words {
   /// Set by `--help` (true) and `-h` (false); nothing after them is read.
   private(set) var asksForHelp: Bool?
 
-  init(command: Command, rest: ArraySlice<String>) {
-    self.command = command
-    self.rest = rest
-  }
-
   /// True if a word is one or more options: it starts with `-`, and is neither `-` nor a number.
   static func isOption(_ word: String) -> Bool {
     guard word.first == "-", let second = word.dropFirst().first else { return false }

@@ -128,9 +128,4 @@ struct CommitText {
 
   /// The fields of a transaction's row.
   static let columns = ["sequence", "time", "origin", "operations", "metadata"]
-
-  /// A transaction as a row.
-  static func metadata(_ metadata: [String: String]) -> ValueMap {
-    ValueMap(metadata.map { (name: $0.key, value: .string($0.value)) })
-  }
 }

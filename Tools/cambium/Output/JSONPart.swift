@@ -79,5 +79,7 @@ extension Dictionary: JSONPart where Key == String, Value == String {
     output += JSONLine(texts.map { ($0.key, $0.value) }).object
   }
 
-  var cell: Cambium.Value? { .map(CommitText.metadata(self)) }
+  var cell: Cambium.Value? {
+    .map(ValueMap(map { (name: $0.key, value: .string($0.value)) }))
+  }
 }

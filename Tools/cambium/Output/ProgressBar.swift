@@ -114,13 +114,6 @@ struct ProgressJob: Sendable {
   var done: UInt64 = 0
   var total: UInt64?
 
-  init(phase: String, unit: String, first: UInt64, started: ContinuousClock.Instant) {
-    self.phase = phase
-    self.unit = unit
-    self.first = first
-    self.started = started
-  }
-
   var json: String {
     let total = total.map { ",\"total\":\($0)" } ?? ""
     return "{\"phase\":\(JSONText.quoted(phase)),\"done\":\(done)\(total)}\n"

@@ -23,8 +23,7 @@ enum Quantity {
 
   /// The number per second since a moment.
   static func rate(_ count: Int, since start: ContinuousClock.Instant) -> String {
-    let (seconds, attoseconds) = (ContinuousClock.now - start).components
-    return short(Double(count) / max(Double(seconds) + Double(attoseconds) / 1e18, 1e-6))
+    short(Double(count) / max((ContinuousClock.now - start).seconds, 1e-6))
   }
 
   /// A size in powers of 1,000, as disks and networks are sold.

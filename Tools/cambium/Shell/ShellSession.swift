@@ -13,11 +13,6 @@ struct ShellSession {
   let isInteractive: Bool
   private(set) var node = NodePath.root
 
-  init(database: String, isInteractive: Bool) {
-    self.database = database
-    self.isInteractive = isInteractive
-  }
-
   /// The text that a user sees before the line: `air.cambium:weather> `.
   var prompt: String {
     let name = URL(filePath: database).standardizedFileURL.lastPathComponent
