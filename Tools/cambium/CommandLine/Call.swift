@@ -1,7 +1,7 @@
 import Cambium
 
-/// One call of a command: its command line, where its output goes, the databases that it has opened,
-/// and the rules that its writes have passed by. When it ends, these are closed and told.
+/// One call of a command: its command line, where its output goes, the databases that it has
+/// opened, and the rules that its writes have passed by. When it ends, these are closed and told.
 @dynamicMemberLookup final class Call {
   let invocation: Invocation
   let output: Output

@@ -11,6 +11,12 @@ enum Suggestion {
     return distances.filter { $0.distance <= max(1, limit) }.min { $0.distance < $1.distance }?.word
   }
 
+  /// Says on standard error that no record has ever had a property, and which was probably meant.
+  static func warn(ofUnknown name: String, among known: [String]) {
+    let hint = nearest(to: name, in: known).map { "; did you mean \($0)?" } ?? ""
+    System.complain("cambium: no record has ever had a property '\(name)'\(hint)\n")
+  }
+
   /// The number of letters to insert, delete, replace or swap with their neighbour.
   static func distance(_ a: String, _ b: String) -> Int {
     let (a, b) = (Array(a.utf8), Array(b.utf8))

@@ -95,9 +95,7 @@ enum DeclareCommand {
     let declared = try snapshot.definition(of: path)?.properties.map(\.name) ?? []
     let known = Set(try snapshot.propertyNames + declared)
     for name in Set(changes.added.flatMap(\.names)).subtracting(known).sorted() {
-      let nearest = Suggestion.nearest(to: name, in: known.sorted())
-      let hint = nearest.map { "; did you mean \($0)?" } ?? ""
-      System.complain("cambium: no record has ever had a property '\(name)'\(hint)\n")
+      Suggestion.warn(ofUnknown: name, among: known.sorted())
     }
   }
 

@@ -228,7 +228,7 @@ enum ImportCommand {
   private static func declared(_ call: Call) throws -> CollectionInterchange? {
     guard call.has(model) else { return nil }
     let database = try OpenDatabase.forReading(call)
-    defer { try? database.close() }
+    defer { call.close() }
     return try collection(call.value(into).path, try database.snapshot(), call.database)
   }
 

@@ -60,19 +60,12 @@ enum QueryCommand {
     if !query.collection.isRoot {
       try MissingNode.check(snapshot[query.collection], snapshot, call)
     }
-    try warnOfUnknownNames(in: query, snapshot)
+    for name in try query.unknownNames() {
+      Suggestion.warn(ofUnknown: name, among: try snapshot.propertyNames.sorted())
+    }
     var query = query
     query.request.check = { if Signals.isInterrupted { throw CancellationError() } }
     if !call.has(explain) { return try QueryPrinter(call: call).write(query) }
     for line in try query.explain().split(separator: "\n") { try call.output.line(String(line)) }
-  }
-
-  /// Says on standard error which names no record has ever had.
-  private static func warnOfUnknownNames(in query: DynamicQuery, _ snapshot: Snapshot) throws {
-    for name in try query.unknownNames() {
-      let nearest = Suggestion.nearest(to: name, in: try snapshot.propertyNames.sorted())
-      let hint = nearest.map { "; did you mean \($0)?" } ?? ""
-      System.complain("cambium: no record has ever had a property '\(name)'\(hint)\n")
-    }
   }
 }

@@ -109,10 +109,8 @@ enum RestoreCommand {
       "digest": digest, "seconds": time.seconds,
     ]
     try output.report(json) {
-      var line = StyledLine("restored ")
-      line.add(Terminal.escaped(database.path), .heading)
-      line.add(" as of tx \(newest), and verified it")
-      try output.line(line)
+      let name = StyledLine(Terminal.escaped(database.path), .heading)
+      try output.line(StyledLine("restored ") + name + " as of tx \(newest), and verified it")
       let entries: Entries = [
         "nodes": Quantity.count(verification.nodes),
         "oldest": oldest > .zero ? "tx \(oldest), from a baseline" : nil, "digest": digest,

@@ -47,7 +47,8 @@ enum ShellCommand {
 
   static func run(_ call: Call) throws {
     // A wrong database is reported now, and not by each command.
-    try OpenDatabase.forReading(call).close()
+    _ = try OpenDatabase.forReading(call)
+    call.close()
     let isInteractive =
       System.isTerminal(System.standardInput) && System.isTerminal(System.standardOutput)
     let session = ShellSession(database: call.database, isInteractive: isInteractive)
@@ -113,16 +114,6 @@ enum ShellCommand {
     }
   }
 
-  /// A line's words; nil, after saying why, where it has none that can be read.
-  private static func readable(_ line: String) -> [String]? {
-    do {
-      return try LineWords(line).words
-    } catch {
-      System.complain(error.text)
-      return nil
-    }
-  }
-
   // MARK: From a file
 
   private static func runScript(_ session: ShellSession, _ call: Call) throws {
@@ -156,7 +147,11 @@ enum ShellCommand {
   private static func run(
     _ line: String, _ session: inout ShellSession, _ output: Output
   ) throws -> Int32? {
-    guard let words = readable(line) else { return ExitCode.usage.rawValue }
+    let words: [String]
+    do { words = try LineWords(line).words } catch {
+      System.complain(error.text)
+      return ExitCode.usage.rawValue
+    }
     return try session.run(words, output)
   }
 

@@ -67,9 +67,8 @@ enum TreeCommand {
       try call.output.line(line)
     } cut: { prefix, node, drawn in
       let left = try ChildTally(node, isPast: isPast).left(after: drawn)
-      var line = StyledLine(prefix)
-      line.add("\(marks.more) \(left) more", .metadata)
-      try call.output.line(line)
+      let more = StyledLine("\(marks.more) \(left) more", .metadata)
+      try call.output.line(StyledLine(prefix) + more)
     }
   }
 

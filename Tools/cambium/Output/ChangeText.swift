@@ -18,12 +18,10 @@ struct ChangeText {
   /// Writes a step of a node's history, for people.
   func write(_ step: HistoryStep) throws {
     if let origin = step.origin {
-      var line = StyledLine(spaces: indent)
-      line.add(">", .updated)
-      line.add("  \(Terminal.escaped(origin.description)) ")
-      line.add("→", .updated)
-      line.add(" \(Terminal.escaped(step.path.description))")
-      try output.line(line)
+      let start = StyledLine(spaces: indent) + StyledLine(">", .updated)
+      let move = ChangeText.arrow(
+        Terminal.escaped(origin.description), Terminal.escaped(step.path.description))
+      try output.line(start + "  " + move)
       if step.kind == .rewritten { return }
     }
     if step.kind == .rewritten { return try write(mark: "=", .metadata, "") }
@@ -33,10 +31,8 @@ struct ChangeText {
   }
 
   private func write(mark: String, _ role: Role, _ text: String) throws {
-    var line = StyledLine(spaces: indent)
-    line.add(mark, role)
-    line.add(text, .metadata)
-    try output.line(line)
+    try output.line(
+      StyledLine(spaces: indent) + StyledLine(mark, role) + StyledLine(text, .metadata))
   }
 
   /// Writes how a value has changed, under a name or none.
@@ -79,19 +75,18 @@ struct ChangeText {
       }
     }
     for member in new.members where old[member.name] == nil {
-      var item = StyledLine("+\(Terminal.escaped(member.name)) ", .inserted)
-      item.add(ValueText.short(member.value))
-      items.append(item)
+      let name = StyledLine("+\(Terminal.escaped(member.name)) ", .inserted)
+      items.append(name + ValueText.short(member.value))
     }
     return items
   }
 
   private static func arrow(_ name: String, _ old: Value, _ new: Value) -> StyledLine {
-    var item = StyledLine(name, .metadata)
-    item.add(ValueText.short(old) + " ")
-    item.add("→", .updated)
-    item.add(" " + ValueText.short(new))
-    return item
+    StyledLine(name, .metadata) + arrow(ValueText.short(old), ValueText.short(new))
+  }
+
+  private static func arrow(_ old: String, _ new: String) -> StyledLine {
+    StyledLine("\(old) ") + StyledLine("→", .updated) + " \(new)"
   }
 
   /// A change as a line of JSON. A value that was not there has no member.

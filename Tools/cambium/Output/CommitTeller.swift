@@ -64,26 +64,28 @@ struct CommitTeller {
     switch detail {
     case .oneLine, .line: break
     case .stat:
-      try checkStat(commit)
-      var counts = ChangeCounts(below: under)
-      try counts.forEach(of: commit.changes.forEach) { path, counts in
-        var line = StyledLine("  ")
-        line.add(counts.line { Terminal.padded($0 + $1, to: 7, leading: true) })
-        line.add("  \(Terminal.escaped(path.description))")
-        try call.output.line(line)
+      try forEachCount(of: commit) { path, counts in
+        let line = counts.line { Terminal.padded($0 + $1, to: 7, leading: true) }
+        try call.output.line(StyledLine("  ") + line + "  \(Terminal.escaped(path.description))")
       }
     case .patch where commit.isArchived: try OperationText.write(commit, indent: 2, call.output)
     case .patch(let first): try tellChanges(commit, first: first)
     }
   }
 
-  /// Fails for an archived transaction: the archive does not know how many nodes it changed.
-  private func checkStat(_ commit: Commit) throws {
-    if !commit.isArchived { return }
-    throw Failure(
-      .refused, "compacted",
-      "transaction \(commit.sequence) is archived: --stat cannot count what it changed",
-      hint: "--patch tells its operations")
+  /// Passes each node below the place with its counts. The archive does not know how many nodes a
+  /// transaction changed.
+  private func forEachCount(
+    of commit: Commit, _ body: (NodePath, ChangeCounts.Counts) throws -> Void
+  ) throws {
+    if commit.isArchived {
+      throw Failure(
+        .refused, "compacted",
+        "transaction \(commit.sequence) is archived: --stat cannot count what it changed",
+        hint: "--patch tells its operations")
+    }
+    var counts = ChangeCounts(below: under)
+    try counts.forEach(of: commit.changes.forEach, body)
   }
 
   private func tellChanges(_ commit: Commit, first: Int) throws {
@@ -119,12 +121,7 @@ struct CommitTeller {
   private func forEachDetail(of commit: Commit, _ body: (JSONLine) throws -> Void) throws {
     switch detail {
     case .oneLine, .line: break
-    case .stat:
-      try checkStat(commit)
-      var counts = ChangeCounts(below: under)
-      try counts.forEach(of: commit.changes.forEach) { path, counts in
-        try body(counts.json(path))
-      }
+    case .stat: try forEachCount(of: commit) { path, counts in try body(counts.json(path)) }
     case .patch where commit.isArchived: try OperationText.json(commit).forEach(body)
     case .patch: try commit.changes.forEach { try body(ChangeText.json($0)) }
     }

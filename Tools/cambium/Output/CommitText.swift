@@ -64,9 +64,7 @@ struct CommitText {
 
   private func start(_ sequence: SequenceNumber, _ time: Date) -> StyledLine {
     let number = Terminal.padded(sequence.description, to: digits, leading: true)
-    var line = StyledLine("tx \(number)", .heading)
-    line.add("  \(Zone.system.text(time))")
-    return line
+    return StyledLine("tx \(number)", .heading) + "  \(Zone.system.text(time))"
   }
 
   private func addMetadata(_ metadata: [String: String], to line: inout StyledLine) {

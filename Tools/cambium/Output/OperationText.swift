@@ -10,8 +10,7 @@ enum OperationText {
   static func write(_ commit: Commit, indent: Int = 0, _ output: Output) throws {
     for operation in try commit.operations() {
       guard let (name, items) = parts(operation) else { continue }
-      var head = StyledLine(spaces: indent)
-      head.add(name, .updated)
+      let head = StyledLine(spaces: indent) + StyledLine(name, .updated)
       for line in StyledLine.filled(head, items, columns: output.columns) {
         try output.line(line.text(output.style))
       }
@@ -68,9 +67,7 @@ enum OperationText {
   private static func item(_ name: String, _ value: Value?) -> StyledLine {
     let name = Terminal.escaped(name)
     guard let value else { return StyledLine("-\(name)", .deleted) }
-    var item = StyledLine("\(name) ", .metadata)
-    item.add(ValueText.short(value))
-    return item
+    return StyledLine("\(name) ", .metadata) + ValueText.short(value)
   }
 
   private static func text(_ path: NodePath, _ property: String? = nil) -> String {

@@ -23,6 +23,14 @@ struct StyledLine {
     width += other.width
   }
 
+  static func + (first: StyledLine, second: StyledLine) -> StyledLine {
+    var sum = first
+    sum.add(second)
+    return sum
+  }
+
+  static func + (first: StyledLine, second: String) -> StyledLine { first + StyledLine(second) }
+
   /// The line as it is written; where it is wider than `columns`, its start and an ellipsis.
   func text(_ style: Style, columns: Int = .max) -> String {
     if width <= columns { return parts.map { painted($0, style) }.joined() }
@@ -71,14 +79,13 @@ extension Output {
     try self.line(line.text(style, columns: isTerminal ? columns : .max))
   }
 
-  /// Writes names and their texts, in two columns.
   /// Writes a finding in full: the place that is damaged, and the reason.
   func finding(_ place: String, _ text: String) throws {
-    var line = StyledLine("  ✗\(place.isEmpty ? "" : " ")\(place)", .deleted)
-    line.add("  \(Terminal.escaped(text))")
-    try self.line(line.text(style))
+    let mark = StyledLine("  ✗\(place.isEmpty ? "" : " ")\(place)", .deleted)
+    try line((mark + "  \(Terminal.escaped(text))").text(style))
   }
 
+  /// Writes names and their texts, in two columns.
   func table(_ entries: Entries, indent: Int = 0) throws {
     let entries = entries.all
     let width = entries.map { Terminal.displayWidth($0.name) }.max() ?? 0

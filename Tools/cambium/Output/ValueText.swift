@@ -75,9 +75,8 @@ enum ValueText {
   /// The properties of a record, each with its name.
   static func properties(_ record: ValueMap, columns: Int = columnsMax) -> [StyledLine] {
     record.members.map { member in
-      var item = StyledLine(Terminal.escaped(member.name) + " ", .metadata)
-      item.add(short(member.value, columns: columns))
-      return item
+      StyledLine(Terminal.escaped(member.name) + " ", .metadata)
+        + short(member.value, columns: columns)
     }
   }
 }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 
 /// Another process of this program, which may be killed at any time.
@@ -30,7 +31,10 @@ struct ChildProcess {
     let flags = O_WRONLY | O_CREAT | O_APPEND
     unsafe posix_spawn_file_actions_addopen(&actions, 1, output, flags, 0o644)
     unsafe posix_spawn_file_actions_adddup2(&actions, 1, 2)
-    var inherited = ProcessVariables.all
+    // A child gets none of the recorder's variables but its own.
+    var inherited = ProcessInfo.processInfo.environment.filter {
+      !$0.key.hasPrefix("TORTURE_") && $0.key != "LD_PRELOAD"
+    }
     inherited.merge(variables) { _, own in own }
     var id: pid_t = 0
     let code = unsafe ChildProcess.withCStrings(arguments) { arguments in
