@@ -65,6 +65,11 @@ extension OpenDatabase {
     return try database.snapshot(at: .sequence(try recordedSequence(moment, in: database)))
   }
 
+  /// The database of a call that only reads, as of `--at`.
+  static func snapshot(_ call: Call) throws -> Snapshot {
+    try snapshot(call[.at]?.moment, of: forReading(call))
+  }
+
   /// A transaction, by a moment at or after it.
   ///
   /// - Throws: As ``sequence(_:in:)``, and where there is no transaction at or before the moment.

@@ -54,8 +54,7 @@ enum ConsumersCommand {
   }
 
   private static func drop(_ call: Call) throws {
-    let database = try OpenDatabase.forWriting(call)
-    let consumer = try existing(call, database)
+    let consumer = try existing(call, try OpenDatabase.forWriting(call))
     try consumer.drop()
     if !call.isQuiet { try call.output.line("dropped \(Terminal.escaped(consumer.name))") }
   }

@@ -62,8 +62,7 @@ enum ExportCommand {
     }
     let bar = ProgressBar(call, unit: "nodes")
     defer { bar.finish() }
-    let database = try OpenDatabase.forReading(call)
-    let snapshot = try OpenDatabase.snapshot(call[.at]?.moment, of: database)
+    let snapshot = try OpenDatabase.snapshot(call)
     let node = snapshot[call[path]?.path ?? .root]
     if !node.path.isRoot { try MissingNode.check(node, snapshot, call) }
     if call.has(model) {

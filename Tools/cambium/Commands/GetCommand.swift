@@ -21,8 +21,7 @@ enum GetCommand {
     run: run)
 
   static func run(_ call: Call) throws {
-    let database = try OpenDatabase.forReading(call)
-    let snapshot = try OpenDatabase.snapshot(call[.at]?.moment, of: database)
+    let snapshot = try OpenDatabase.snapshot(call)
     let node = snapshot[call.value(.path).path]
     try MissingNode.check(node, snapshot, call)
     guard let value = try node.value else {

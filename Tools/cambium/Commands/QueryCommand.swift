@@ -47,8 +47,7 @@ enum QueryCommand {
     run: run)
 
   static func run(_ call: Call) throws {
-    let database = try OpenDatabase.forReading(call)
-    let snapshot = try OpenDatabase.snapshot(call[.at]?.moment, of: database)
+    let snapshot = try OpenDatabase.snapshot(call)
     do {
       try answer(try snapshot.query(call.value(text).text), snapshot, call)
     } catch let error as QueryError {

@@ -48,8 +48,7 @@ enum SchemaCommand {
     let list = try ListWriter(call, columns: columns)
     let bar = ProgressBar(call, unit: "nodes")
     defer { bar.finish() }
-    let database = try OpenDatabase.forReading(call)
-    let snapshot = try OpenDatabase.snapshot(call[.at]?.moment, of: database)
+    let snapshot = try OpenDatabase.snapshot(call)
     let node = snapshot[call[path]?.path ?? .root]
     try MissingNode.check(node, snapshot, call)
     // Forms for programs list what was seen.

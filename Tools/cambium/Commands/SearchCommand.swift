@@ -48,8 +48,7 @@ enum SearchCommand {
 
   static func run(_ call: Call) throws {
     let query = try query(call)
-    let database = try OpenDatabase.forReading(call)
-    let snapshot = try OpenDatabase.snapshot(call[.at]?.moment, of: database)
+    let snapshot = try OpenDatabase.snapshot(call)
     let search = try CollectionSearch(query, snapshot, call)
     let writer = try ListWriter(call, columns: ["score", "key", "property", "snippet"])
     let matches = try search.matches(limit: call.value(limit).number)

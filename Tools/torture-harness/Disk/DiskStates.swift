@@ -30,9 +30,7 @@ struct DiskStates {
         add(state("file \(focus) \(reason)", random.pick(nameChoices()), choices))
       }
     }
-    guard list.count > quota else { return list }
-    list.shuffle(using: &random)
-    return Array(list.prefix(quota))
+    return list.sample(quota, &random)
   }
 
   private func state(
@@ -85,11 +83,7 @@ struct DiskStates {
   private mutating func focused(_ file: Int, quota: Int) -> [(String, DiskState.Choice)] {
     let count = count(file)
     var choices: [(String, DiskState.Choice)] = []
-    var indices = Array(0..<count)
-    if count > quota {
-      indices.shuffle(using: &random)
-      indices = Array(indices.prefix(quota))
-    }
+    let indices = Array(0..<count).sample(quota, &random)
     for index in indices {
       let prefix = (0..<count).map { $0 <= index }
       choices.append(("prefix \(index + 1)/\(count)", .init(fragments: prefix)))

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Simulation
 
 /// The setting of a trial: which workload and seed, how much, where, and with which planted bug.
 struct Setting: Codable, Sendable {
@@ -22,6 +23,13 @@ struct Setting: Codable, Sendable {
 
   /// The system start after a loss of power.
   static let laterStart = "after the loss of power"
+}
+
+extension Array {
+  /// So many of the elements, in random order; all of them as they are where there are no more.
+  func sample(_ count: Int, _ random: inout SeededGenerator) -> [Element] {
+    self.count > count ? Array(shuffled(using: &random).prefix(count)) : self
+  }
 }
 
 /// A run of a workload under the recorder, in a directory of its own.

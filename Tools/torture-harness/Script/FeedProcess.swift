@@ -44,35 +44,35 @@ struct FeedProcess {
   private func observe() async throws {
     let notes = FeedNotes.file(.observer, marks)
     let position = try FeedNotes(notes).told
-    let writer = try NoteWriter(notes)
+    let writer = try MarkWriter(notes)
     let database = try work.open()
     try await follow(database, after: position, writer) { _, _ in }
     try await database.close()
   }
 
   private func consume() async throws {
-    let writer = try NoteWriter(FeedNotes.file(.consumer, marks))
+    let writer = try MarkWriter(FeedNotes.file(.consumer, marks))
     let database = try work.open()
     let consumer = database.consumer(FeedProcess.name)
     try await follow(database, after: try consumer.position().rawValue, writer) { number, told in
       try consumer.advance(to: SequenceNumber(number))
       guard end == nil, told.isMultiple(of: 5) else { return }
       try work.write(database)
-      writer.kept(number)
+      writer.write("K \(number)")
     }
     try await database.close()
-    if let end { writer.kept(end) }
+    if let end { writer.write("K \(end)") }
   }
 
   private func follow(
-    _ database: Database, after position: UInt64, _ writer: NoteWriter,
+    _ database: Database, after position: UInt64, _ writer: MarkWriter,
     _ handle: (_ number: UInt64, _ told: Int) throws -> Void
   ) async throws {
-    writer.began(position)
+    writer.write("B \(position)")
     var told = 0
     _ = try await database.follow(after: SequenceNumber(position)) { commit in
       let number = commit.sequence.rawValue
-      writer.told(number)
+      writer.write("T \(number)")
       told += 1
       if told == count { System.die() }
       try handle(number, told)
@@ -118,15 +118,4 @@ struct FeedNotes {
       "P5: a step back: \(kept) was stored, \(began) begun at, a follower begins after \(number)")
     (began, previous) = (number, number)
   }
-}
-
-/// Makes notes.
-private struct NoteWriter {
-  private let descriptor: Int32
-
-  init(_ path: String) throws { descriptor = try System.open(path, isAppended: true) }
-
-  func began(_ number: UInt64) { System.write("B \(number)\n", to: descriptor) }
-  func told(_ number: UInt64) { System.write("T \(number)\n", to: descriptor) }
-  func kept(_ number: UInt64) { System.write("K \(number)\n", to: descriptor) }
 }

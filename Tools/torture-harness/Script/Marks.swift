@@ -63,7 +63,7 @@ struct Marks: Hashable, Sendable {
   }
 }
 
-/// Writes marks.
+/// Writes marks, and the notes of a follower.
 struct MarkWriter: Sendable {
   private let descriptor: Int32
 
@@ -80,5 +80,5 @@ struct MarkWriter: Sendable {
   func restoring(_ number: UInt64, _ sequence: UInt64) { write("T \(number) \(sequence)") }
   func restored(_ number: UInt64) { write("R \(number)") }
 
-  private func write(_ line: String) { System.write("\(line)\n", to: descriptor) }
+  func write(_ line: String) { System.write("\(line)\n", to: descriptor) }
 }

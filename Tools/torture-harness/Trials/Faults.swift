@@ -25,9 +25,7 @@ struct Faults {
         for lasting in ["once", "on"] { orders.append("\(index + 1):\(error):\(lasting)") }
       }
     }
-    guard orders.count > setting.quota else { return orders }
-    orders.shuffle(using: &random)
-    return Array(orders.prefix(setting.quota))
+    return orders.sample(setting.quota, &random)
   }
 
   private func check(_ order: String) throws {

@@ -49,13 +49,6 @@ struct FullDisk {
     try Checker(script: script).check(copy, marks)
   }
 
-  private func write(_ database: Database) throws -> UInt64 {
-    try database.write { tx in
-      try script.perform(tx)
-      return tx.sequence.rawValue
-    }
-  }
-
   /// Writes until the disk is full.
   private func fill(_ path: String) throws -> (Database?, UInt64) {
     var head: UInt64 = 0
@@ -63,7 +56,7 @@ struct FullDisk {
     do {
       let database = try Database(at: path, options: .roomy)
       opened = database
-      while head < UInt64(script.count - 2) { head = try write(database) }
+      while head < UInt64(script.count - 2) { head = try script.writeNext(database) }
     } catch let error as DatabaseError {
       guard case .full = error else { throw Violation("P6: a full disk gives \(error)") }
     }
@@ -86,7 +79,7 @@ struct FullDisk {
   /// Writes once there is room; where the handle refuses, after opening again.
   private func writeOn(_ database: Database, _ path: String, after head: UInt64) throws -> UInt64 {
     do {
-      let number = try write(database)
+      let number = try script.writeNext(database)
       try demand(number == head + 1, "P6: \(number) was written after \(head)")
       try database.close()
       return number
@@ -94,7 +87,7 @@ struct FullDisk {
       try database.close()
     }
     let again = try Database(at: path, options: .roomy)
-    let number = try write(again)
+    let number = try script.writeNext(again)
     try demand(number == head + 1, "P6: \(number) was written after \(head), opened again")
     try again.close()
     return number

@@ -34,9 +34,7 @@ struct Kills {
         moments.append(Moment(call: index + 1, when: when, again: again))
       }
     }
-    guard moments.count > setting.quota else { return moments }
-    moments.shuffle(using: &random)
-    return Array(moments.prefix(setting.quota))
+    return moments.sample(setting.quota, &random)
   }
 
   private func check(_ moment: Moment) throws {
