@@ -29,7 +29,7 @@ enum GetCommand {
     }
     if call.format != .short { return try list(value, call) }
     switch value {
-    case .map(let record): try write(record, call.output)
+    case .map(let record): try call.output.table(entries(record))
     case .string(let text): try write(text, call.output)
     case .data(let data): try write([data], call.output)
     case .blob(let blob): try write(blob, snapshot, call.output)
@@ -64,9 +64,8 @@ enum GetCommand {
     try output.line(text)
   }
 
-  private static func write(_ record: ValueMap, _ output: Output) throws {
-    try output.table(
-      Entries(record.members.map { (Terminal.escaped($0.name), ValueText.whole($0.value)) }))
+  private static func entries(_ record: ValueMap) -> Entries {
+    Entries(record.members.map { (Terminal.escaped($0.name), ValueText.whole($0.value)) })
   }
 
   /// Text is written as it is; a terminal gets it line by line, with what could control it escaped.

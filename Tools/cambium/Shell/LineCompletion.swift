@@ -39,28 +39,23 @@ struct LineCompletion {
 extension LineCompletion {
   /// The offers for a place in the line.
   private struct Wanted {
-    var offers: [Offer] = []
+    var offers: [Offer]
     /// The part of it that is already written.
     var written: String
     var database: String?
   }
 
   private func wanted(_ command: Command, _ words: [String], _ last: String) -> Wanted {
-    var place = operand(command, words)
-    var wanted = Wanted(written: last, database: place.database)
-    if words.contains("--") {
-      wanted.offers = place.offers
-      return wanted
-    }
+    var wanted = operand(command, words, last)
+    if words.contains("--") { return wanted }
     if let option = optionBeforeValue(command, words.last) {
       wanted.offers = [option.value?.kind.offer ?? .nothing]
     } else if last.hasPrefix("--"), let equals = last.firstIndex(of: "=") {
       let option = command.allOptions.first { "--" + $0.name == last[..<equals] }
       wanted.offers = [option?.value?.kind.offer ?? .nothing]
       wanted.written = String(last[equals...].dropFirst())
-    } else {
-      if last.hasPrefix("-") { place.offers = [.words(command.allOptions.map { "--" + $0.name })] }
-      wanted.offers = place.offers
+    } else if last.hasPrefix("-") {
+      wanted.offers = [.words(command.allOptions.map { "--" + $0.name })]
     }
     return wanted
   }
@@ -76,9 +71,7 @@ extension LineCompletion {
   }
 
   /// The offers for the next operand, and the database that the operands before it name.
-  private func operand(
-    _ command: Command, _ words: [String]
-  ) -> (offers: [Offer], database: String?) {
+  private func operand(_ command: Command, _ words: [String], _ last: String) -> Wanted {
     var reader = Words(command: command, rest: words[...])
     try? reader.read()
     var texts = reader.operands.filter { command.filter == nil || !Match.isMatch($0) }
@@ -91,10 +84,11 @@ extension LineCompletion {
     var offers: [Offer] = []
     if texts.count < operands.count {
       offers = [operands[texts.count].kind.offer]
-    } else if let last = operands.last, last.repeats {
-      offers = [last.kind.offer]
+    } else if let operand = operands.last, operand.repeats {
+      offers = [operand.kind.offer]
     }
-    return (offers, command.takesDatabase ? database : nil)
+    return Wanted(
+      offers: offers, written: last, database: command.takesDatabase ? database : nil)
   }
 
   /// A path as the system's shell would have it; only what is most common, a leading `~/`.
