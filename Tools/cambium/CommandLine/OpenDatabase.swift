@@ -100,18 +100,18 @@ private final class Reports: Sendable {
     let name = Terminal.escaped(path)
     let notes = notes.withLock { $0 }
     if let reason = notes.rebuildReason {
-      System.complain("cambium: the state of \(name) was rebuilt: \(Terminal.escaped(reason))\n")
+      System.note("the state of \(name) was rebuilt: \(Terminal.escaped(reason))")
     }
     if let damaged = notes.damaged {
-      System.complain(
-        "cambium: record \(damaged.record) of the log of \(name) is damaged, so this shows "
+      System.note(
+        "record \(damaged.record) of the log of \(name) is damaged, so this shows "
           + "transaction \(damaged.readable), and nothing can be written; `cambium repair` says "
-          + "what can be saved\n")
+          + "what can be saved")
     }
     if let behind = notes.behind {
-      System.complain(
-        "cambium: \(name) cannot be written, so this shows transaction \(behind.applied) although "
-          + "\(behind.head) is the newest\n")
+      System.note(
+        "\(name) cannot be written, so this shows transaction \(behind.applied) although "
+          + "\(behind.head) is the newest")
     }
   }
 }

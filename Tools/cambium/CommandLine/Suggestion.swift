@@ -14,7 +14,7 @@ enum Suggestion {
   /// Says on standard error that no record has ever had a property, and which was probably meant.
   static func warn(ofUnknown name: String, among known: [String]) {
     let hint = nearest(to: name, in: known).map { "; did you mean \($0)?" } ?? ""
-    System.complain("cambium: no record has ever had a property '\(name)'\(hint)\n")
+    System.note("no record has ever had a property '\(name)'\(hint)")
   }
 
   /// The number of letters to insert, delete, replace or swap with their neighbour.

@@ -60,6 +60,9 @@ enum System {
     if !text.isEmpty { _ = write(Array(text.utf8), to: standardError) }
   }
 
+  /// Writes a line about what a command does to standard error.
+  static func note(_ text: String) { complain("cambium: \(text)\n") }
+
   /// The next byte of standard input, waited for; nil at its end.
   static func readByte() -> UInt8? {
     var byte: UInt8 = 0

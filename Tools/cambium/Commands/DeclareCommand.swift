@@ -76,7 +76,7 @@ enum DeclareCommand {
 
   private static func show(_ path: NodePath, _ snapshot: Snapshot, _ output: Output) throws {
     guard let definition = try snapshot.definition(of: path) else {
-      System.complain("cambium: nothing is declared about \(Terminal.escaped(path.description))\n")
+      System.note("nothing is declared about \(Terminal.escaped(path.description))")
       throw Failure.silent(.negative)
     }
     if output.format == .json {

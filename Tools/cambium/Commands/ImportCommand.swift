@@ -113,7 +113,7 @@ enum ImportCommand {
     bar.finish()
     if report.skipped > 0 {
       let count = Quantity.count(report.skipped, "change")
-      System.complain("cambium: left out \(count) of paths that are not UTF-8\n")
+      System.note("left out \(count) of paths that are not UTF-8")
     }
     if call.isQuiet { return }
     let rate = Quantity.rate(report.commits, since: start)
@@ -160,7 +160,7 @@ enum ImportCommand {
     }
     bar.finish()
     if call.isQuiet { return }
-    for note in notes { System.complain("cambium: \(Terminal.escaped(note))\n") }
+    for note in notes { System.note(Terminal.escaped(note)) }
     try report(rows, start, call.output)
   }
 

@@ -68,7 +68,7 @@ enum LogCommand {
     try cursor.finish(max(stretch.upTo, cursor.position ?? .zero), call.output)
     guard isEmpty else { return }
     if call.format == .short {
-      System.complain("cambium: no transaction matches\n")
+      System.note("no transaction matches")
     }
     throw Failure.silent(.negative)
   }
@@ -77,9 +77,8 @@ enum LogCommand {
   private static func tellOfHorizon(_ database: Database) throws {
     let horizon = try database.horizon
     let isArchived = try database.archiveHorizon < horizon
-    System.complain(
-      "cambium: transactions up to \(horizon) were compacted"
-        + (isArchived ? "; --archived tells those that are archived, too\n" : "\n"))
+    let more = isArchived ? "; --archived tells those that are archived, too" : ""
+    System.note("transactions up to \(horizon) were compacted\(more)")
   }
 
   private static func detail(_ call: Call) throws -> CommitTeller.Detail {

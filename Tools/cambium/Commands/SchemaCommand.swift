@@ -59,7 +59,7 @@ enum SchemaCommand {
       isDeclared ? [] : try surveys(of: node, except: Set(declared.map(\.path)), call, bar)
     bar.finish()
     if surveys.isEmpty && declared.isEmpty {
-      if call.format == .short { System.complain("cambium: there are no nodes below\n") }
+      if call.format == .short { System.note("there are no nodes below") }
       throw Failure.silent(.negative)
     }
     if call.has(swift) {
@@ -154,7 +154,7 @@ enum SchemaCommand {
   private static func hintAtRest(_ node: Node, _ call: Call) throws {
     let left = call.has(all) ? 0 : try node.childCount - collectionsMax
     if left > 0 {
-      System.complain("cambium: \(Quantity.count(left)) more nodes; --all looks at all of them\n")
+      System.note("\(Quantity.count(left)) more nodes; --all looks at all of them")
     }
   }
 

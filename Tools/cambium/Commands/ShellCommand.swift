@@ -135,7 +135,7 @@ enum ShellCommand {
       if status == 0 { continue }
       if firstFailure == 0 { firstFailure = status }
       if call.has(keepGoing) && !isInterruption(status) { continue }
-      System.complain("cambium: stopped at line \(start)\n")
+      System.note("stopped at line \(start)")
       break
     }
     if !command.isEmpty {

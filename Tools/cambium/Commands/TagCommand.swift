@@ -70,7 +70,7 @@ enum TagCommand {
     for tag in tags { try tell(tag, database, writer, call.output, columns: columns) }
     try writer.finish()
     guard tags.isEmpty else { return }
-    if call.format == .short { System.complain("cambium: there are no tags\n") }
+    if call.format == .short { System.note("there are no tags") }
     throw Failure.silent(.negative)
   }
 

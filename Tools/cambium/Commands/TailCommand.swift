@@ -44,11 +44,10 @@ enum TailCommand {
     try call.output.flush()
     if try !under.isRoot && isEmpty && !database.snapshot()[under].exists {
       let name = Terminal.escaped(under.description)
-      System.complain("cambium: nothing is at \(name) now; waiting for it\n")
+      System.note("nothing is at \(name) now; waiting for it")
     }
     if !FileManager.default.isWritableFile(atPath: database.path) {
-      System.complain(
-        "cambium: \(Terminal.escaped(database.path)) cannot be written, so nothing new is seen\n")
+      System.note("\(Terminal.escaped(database.path)) cannot be written, so nothing new is seen")
     }
     try await follow(database.changes(after: head, under: under), of: database, filter, teller)
   }

@@ -43,7 +43,7 @@ enum UndoCommands {
       ? try preview(request, resolution, database, call.output)
       : try perform(request, resolution, database, call)
     if isDone { return }
-    if call.format == .short { System.complain("cambium: \(nothing)\n") }
+    if call.format == .short { System.note(nothing) }
     throw Failure.silent(.negative)
   }
 

@@ -67,9 +67,9 @@ final class UncheckedRules {
       var words = rules.prefix(UncheckedRules.shownMax).joined(separator: "; ")
       let more = rules.count - UncheckedRules.shownMax
       if more > 0 { words += "; and \(more) more, see `cambium schema`" }
-      System.complain(
-        "cambium: the app's own rules of \(Terminal.escaped(path.description)) were not checked: "
-          + "\(Terminal.escaped(words))\n")
+      System.note(
+        "the app's own rules of \(Terminal.escaped(path.description)) were not checked: "
+          + "\(Terminal.escaped(words))")
     }
     found = []
   }
