@@ -98,6 +98,7 @@ extension Key {
 
 extension ByteSink where Self: ~Copyable {
   /// Adds a UUID's 16 bytes.
+  @inline(__always)
   mutating func append(uuid: UUID) {
     unsafe withUnsafeBytes(of: uuid.uuid) { unsafe append($0.bytes) }
   }
@@ -118,13 +119,12 @@ extension RawSpan {
   }
 
   /// Sixteen bytes as a UUID.
+  @inline(__always)
   func uuid(at offset: Int) throws -> UUID {
-    let bytes = try array(offset, 16)
-    return UUID(
-      uuid: (
-        bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7],
-        bytes[8], bytes[9], bytes[10], bytes[11], bytes[12], bytes[13], bytes[14], bytes[15]
-      ))
+    try check(offset, 16)
+    return unsafe withUnsafeBytes {
+      unsafe UUID(uuid: $0.loadUnaligned(fromByteOffset: offset, as: uuid_t.self))
+    }
   }
 }
 

@@ -38,8 +38,7 @@ struct ProjectionEntry: Equatable, Sendable {
   static let firstNumber: UInt32 = 0x8000_0000
 
   static func key(_ name: String) -> [UInt8] {
-    var key: [UInt8] = []
-    key.append(bigEndian: directory)
+    var key = [UInt8](bigEndian: directory)
     key += Array(name.utf8)
     return key
   }
@@ -75,8 +74,7 @@ extension ProjectionEntry.Part {
   }
 
   fileprivate var stored: [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.append(littleEndian: number)
+    var bytes = [UInt8](littleEndian: number)
     bytes.append(littleEndian: version)
     bytes.append(littleEndian: position)
     bytes.append(isStarting ? 1 : 0)

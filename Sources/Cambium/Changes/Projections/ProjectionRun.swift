@@ -101,8 +101,7 @@ final class ProjectionRun: @unchecked Sendable {
       try transaction.access.get(tables.views, key) { try $0.load(UInt32.self, at: 0) }
     }
     let number = stored ?? ProjectionEntry.firstNumber
-    var next: [UInt8] = []
-    next.append(littleEndian: number + 1)
+    let next = [UInt8](littleEndian: number + 1)
     try transaction.put(key, next, tables)
     return number
   }
@@ -114,8 +113,7 @@ final class ProjectionRun: @unchecked Sendable {
     _ number: UInt32, _ tables: StateTables, _ transaction: borrowing WriteTransaction,
     until end: ContinuousClock.Instant
   ) throws -> Bool {
-    var prefix: [UInt8] = []
-    prefix.append(bigEndian: number)
+    let prefix = [UInt8](bigEndian: number)
     while let key = try transaction.access.firstKey(tables.views, prefix) {
       try key.lend { _ = try transaction.delete(tables.views, $0) }
       if ContinuousClock.now > end { return false }

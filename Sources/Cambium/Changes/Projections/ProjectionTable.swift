@@ -73,8 +73,7 @@ public final class ProjectionTable {
 /// The keys of a projection's table.
 enum ProjectionKey {
   static func key(_ number: UInt32, _ path: NodePath) throws -> [UInt8] {
-    var key: [UInt8] = []
-    key.append(bigEndian: number)
+    var key = [UInt8](bigEndian: number)
     key += path.bytes
     if key.count > keyBytesMax {
       throw DatabaseError.badValue(

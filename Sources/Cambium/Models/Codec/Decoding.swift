@@ -83,7 +83,7 @@ extension Binding {
     let tag = try key.load(UInt8.self, at: 0)
     switch (core.layout.idForm, tag) {
     case (.uuid, KeyTag.uuid):
-      let id = try key.loadUUID(at: 1)
+      let id = try key.uuid(at: 1)
       unsafe place.put(id)
     case (.string, KeyTag.text):
       let id = try key.string(1, key.byteCount - 1)
@@ -216,17 +216,6 @@ extension Binding {
       if let range = try table.find(record, candidate.name) { return (candidate, range) }
     }
     return nil
-  }
-}
-
-extension RawSpan {
-  /// Sixteen bytes as a UUID.
-  @inline(__always)
-  fileprivate func loadUUID(at offset: Int) throws -> UUID {
-    try check(offset, 16)
-    return unsafe withUnsafeBytes {
-      unsafe UUID(uuid: $0.loadUnaligned(fromByteOffset: offset, as: uuid_t.self))
-    }
   }
 }
 

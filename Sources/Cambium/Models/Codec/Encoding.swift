@@ -237,15 +237,6 @@ struct ModelEncoder: ~Copyable {
   }
 }
 
-extension ValueWriter {
-  @inline(__always)
-  mutating func write(uuid value: UUID) {
-    unsafe withUnsafeBytes(of: value.uuid) { bytes in
-      append(tag: ValueTag.uuid, unsafe bytes.bytes)
-    }
-  }
-}
-
 extension Binding {
   /// True if two values of a property would be stored as the same bytes.
   @inline(__always)

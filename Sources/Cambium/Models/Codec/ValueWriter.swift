@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// Takes one property's value in its stored form.
 ///
 /// A type of your own writes one ``Value``, or calls the `write` of other types.
@@ -56,9 +58,9 @@ public struct ValueWriter: ~Copyable {
   }
 
   @inline(__always)
-  mutating func append(tag: UInt8, _ payload: RawSpan) {
-    buffer.append(tag)
-    buffer.append(payload)
+  mutating func write(uuid value: UUID) {
+    buffer.append(ValueTag.uuid)
+    buffer.append(uuid: value)
   }
 
   /// Begins an array or a map.

@@ -16,8 +16,7 @@ extension CollectionPlan {
 
   /// The entry's content.
   func stored() throws -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.append(littleEndian: UInt32(numbers.count))
+    var bytes = [UInt8](littleEndian: UInt32(numbers.count))
     for number in numbers { bytes.append(littleEndian: number) }
     return bytes + (try Value.array([definition.value] + formerDefaults.map(\.value)).stored())
   }

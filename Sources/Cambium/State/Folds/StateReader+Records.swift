@@ -91,8 +91,7 @@ extension StateReader {
     _ key: [UInt8], below path: NodePath, _ body: (RawSpan) throws -> R
   ) throws -> R? {
     guard let parent = try node(at: path) else { return nil }
-    var treeKey: [UInt8] = []
-    treeKey.append(bigEndian: parent)
+    var treeKey = [UInt8](bigEndian: parent)
     treeKey += key
     return try treeKey.lend { treeKey in
       try access.get(tables.tree, treeKey) { version in

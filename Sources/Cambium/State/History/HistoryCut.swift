@@ -170,8 +170,7 @@ private struct HistoryTrimmer: ~Copyable {
   }
 
   private mutating func deleteCount(of node: UInt64) throws {
-    var key: [UInt8] = []
-    key.append(bigEndian: node)
+    let key = [UInt8](bigEndian: node)
     try delete(tables.counts, key)
   }
 
@@ -181,8 +180,7 @@ private struct HistoryTrimmer: ~Copyable {
 
   /// Stores the horizon up to which history is cut.
   func setCut(_ horizon: SequenceNumber) throws {
-    var bytes: [UInt8] = []
-    bytes.append(littleEndian: horizon.rawValue)
+    let bytes = [UInt8](littleEndian: horizon.rawValue)
     let sealed = MetaEntry.seal(bytes, name: StateHead.cutName)
     try StateHead.cutName.lend { key in
       try sealed.lend { try transaction.put(tables.meta, key, $0) }
@@ -195,8 +193,7 @@ private struct HistoryTrimmer: ~Copyable {
 extension StateReader {
   /// The tree's key of a node's first child, and the child's node id; nil if there is none.
   func firstChild(of parent: UInt64) throws -> (key: [UInt8], node: UInt64)? {
-    var prefix: [UInt8] = []
-    prefix.append(bigEndian: parent)
+    let prefix = [UInt8](bigEndian: parent)
     var cursor = try Cursor(access, tables.tree)
     guard try prefix.lend({ try cursor.seek($0) }) else { return nil }
     return try cursor.withEntry { key, version in

@@ -33,9 +33,7 @@ struct ChildWalk: ~Copyable {
 
   /// The prefix that the tree's keys of a node's children share.
   private static func prefix(_ node: UInt64) -> [UInt8] {
-    var prefix: [UInt8] = []
-    prefix.append(bigEndian: node)
-    return prefix
+    [UInt8](bigEndian: node)
   }
 
   /// The suffix that turns a tree key into a bound after all its removals.

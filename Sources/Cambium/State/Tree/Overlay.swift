@@ -104,8 +104,7 @@ extension Overlay {
   /// The tree keys at which children of a node are or were, in order.
   fileprivate func children(of node: UInt64) throws -> [[UInt8]] {
     if node == 0 { return [] }
-    var parent: [UInt8] = []
-    parent.append(bigEndian: node)
+    let parent = [UInt8](bigEndian: node)
     var keys = written[parent[...]] ?? []
     if node < Overlay.firstNode {
       var walk = try ChildWalk(try reader(), node: node, moment: moment)

@@ -125,8 +125,7 @@ struct StateHead: Equatable, Sendable {
   }
 
   func stored() -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.append(littleEndian: applied.rawValue)
+    var bytes = [UInt8](littleEndian: applied.rawValue)
     bytes.append(littleEndian: nextNode)
     bytes.append(littleEndian: names)
     bytes.append(littleEndian: declarations)
@@ -189,8 +188,7 @@ struct StateReader {
 
   /// The number of children of a node at present.
   func childCount(_ node: UInt64) throws -> Int {
-    var key: [UInt8] = []
-    key.append(bigEndian: node)
+    let key = [UInt8](bigEndian: node)
     let count = try key.lend { key in
       try access.get(tables.counts, key) { try $0.load(UInt64.self, at: 0) }
     }

@@ -54,8 +54,7 @@ struct StateForm {
     for (from, to) in zip(plain.read, sealed.read) where from != to {
       try seal(from, as: to, transaction)
     }
-    var form: [UInt8] = []
-    form.append(littleEndian: StateForm.sealed)
+    let form = [UInt8](littleEndian: StateForm.sealed)
     try StateForm.name.lend { name in
       try MetaEntry.seal(form, name: StateForm.name).lend {
         try transaction.put(plain.meta, name, $0)

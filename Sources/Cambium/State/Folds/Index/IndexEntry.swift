@@ -126,9 +126,7 @@ enum IndexEntry {
 
   /// The bytes that the keys of an index's entries begin with.
   static func prefix(_ number: UInt32) -> [UInt8] {
-    var prefix: [UInt8] = []
-    prefix.append(bigEndian: number)
-    return prefix
+    [UInt8](bigEndian: number)
   }
 
   /// The elements of a stored array, or the keys of a stored map, each in its stored form.

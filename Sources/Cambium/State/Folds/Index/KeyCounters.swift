@@ -60,8 +60,7 @@ extension StateReader {
   /// The greatest integer key among a node's children; nil if there is none.
   func greatestKey(below path: NodePath) throws -> Int64? {
     guard let node = try node(at: path) else { return nil }
-    var bound: [UInt8] = []
-    bound.append(bigEndian: node)
+    var bound = [UInt8](bigEndian: node)
     bound.append(KeyTag.integer + 1)
     var cursor = try Cursor(access, tables.tree)
     guard try bound.lend({ try cursor.seekBefore($0) }) else { return nil }
@@ -110,8 +109,7 @@ extension KeyCounters {
   mutating func flush(in storage: borrowing StateTransaction) throws {
     for (path, greatest) in take() where greatest > 0 {
       let name = KeyCounters.prefix + path
-      var bytes: [UInt8] = []
-      bytes.append(littleEndian: UInt64(bitPattern: greatest))
+      let bytes = [UInt8](littleEndian: UInt64(bitPattern: greatest))
       if try storage.reader.greatestKey(path) == greatest { continue }
       try storage.put(storage.tables.meta, name, MetaEntry.seal(bytes, name: name))
     }
