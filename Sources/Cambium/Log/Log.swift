@@ -189,3 +189,11 @@ struct LogTables: Sendable {
     return key
   }
 }
+
+extension TransactionRecord {
+  /// The bytes of the keys and values of its entries in the log.
+  var entryBytes: Int {
+    let (count, most) = (storedCount, LogTables.partBytesMax)
+    return count + (count + most - 1) / most * LogTables.recordKeyCount
+  }
+}

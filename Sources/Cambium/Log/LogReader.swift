@@ -207,13 +207,6 @@ struct LogReader {
   /// The bytes of the pages that hold records.
   func recordsBytes() throws -> UInt64 { try access.size(tables.records) }
 
-  /// The bytes of the keys and values of a record's entries.
-  static func entryBytes(of record: TransactionRecord) -> Int {
-    let count = record.storedCount
-    let parts = (count + LogTables.partBytesMax - 1) / LogTables.partBytesMax
-    return count + parts * LogTables.recordKeyCount
-  }
-
   /// Visits the lengths of the entries of all records after one, in order.
   func forEachRecordEntry(
     after sequence: SequenceNumber, _ body: (_ key: Int, _ value: Int) -> Void

@@ -40,7 +40,7 @@ struct LogReadingTests {
       return record
     }
 
-    func entryCount() throws -> Int { Int(try log.read { try $0.tableUsage()[0].entries }) }
+    func entryCount() throws -> Int { Int(try log.read { try $0.tableUsage()[0].tree.entries }) }
   }
 
   @Test("holds a record in as many parts as it takes")
@@ -113,7 +113,7 @@ struct LogReadingTests {
         }
       }
       try database.write { tx in try tx.remove("large/3") }
-      #expect(try database.directory.log.read { try $0.tableUsage()[0].entries } == 3)
+      #expect(try database.directory.log.read { try $0.tableUsage()[0].tree.entries } == 3)
       try database.rebuild()
       for index in 0..<18 {
         let path = NodePath(keys: ["large", .integer(Int64(index))])

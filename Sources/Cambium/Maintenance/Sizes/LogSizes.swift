@@ -29,7 +29,7 @@ struct LogSizes {
     var next = try log.oldestRecord()
     while next <= head {
       let record = try log.record(next)
-      try add(record, bytes: LogReader.entryBytes(of: record), to: &tally, places["records"])
+      try add(record, bytes: record.entryBytes, to: &tally, places["records"])
       try report(next, head)
       next = next.next
     }

@@ -1,8 +1,8 @@
 // The functions of conditions, applied to stored values: `count`, `lowercased`, and parts of dates.
 
 extension PropertyPath.Function? {
-  /// Lends the result for a value, or the value itself if there is no function; empty if there is no
-  /// result.
+  /// Lends the result for a value, or the value itself if there is no function; empty if it has
+  /// none.
   func apply<R>(to value: RawSpan, _ body: (RawSpan) throws -> R) throws -> R {
     guard let function = self, value.byteCount > 0 else { return try body(value) }
     guard let result = try function.result(value) else {
