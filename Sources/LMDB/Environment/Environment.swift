@@ -89,7 +89,8 @@ import Synchronization
       for name in names { try? DirectoryEntry(directory, name).remove() }
     }
     health = EnvironmentHealth(
-      path, isReadOnly: isReadOnly, OpenFiles(options.isAnonymous ? [] : names, in: directory))
+      path: path, isReadOnly: isReadOnly,
+      files: OpenFiles(options.isAnonymous ? [] : names, in: directory))
     clearStaleReaders()
   }
 

@@ -4,17 +4,11 @@ import Synchronization
 /// The failures after which an environment must be opened again: an I/O error or a panic, a fork, a
 /// file that was replaced (H10, H11, H22).
 package struct EnvironmentHealth: ~Copyable, Sendable {
-  private let path: String
-  private let isReadOnly: Bool
-  private let files: OpenFiles
+  let path: String
+  let isReadOnly: Bool
+  let files: OpenFiles
   private let process = getpid()
   private let poison = Mutex<StorageError?>(nil)
-
-  init(_ path: String, isReadOnly: Bool, _ files: OpenFiles) {
-    self.path = path
-    self.isReadOnly = isReadOnly
-    self.files = files
-  }
 
   /// Throws the reason why no transaction can begin, if there is one.
   package func check(forWriting: Bool) throws(StorageError) {

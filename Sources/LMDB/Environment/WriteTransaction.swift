@@ -124,9 +124,7 @@ package enum PutMode: Sendable {
     if let cursor = unsafe near.cursor(on: table) { return unsafe cursor }
     guard unsafe stack.count == 1 else { return nil }
     let code = unsafe near.open(in: stack[0], on: table)
-    if code != MDB_SUCCESS {
-      throw environment.health.diagnosed(StorageError(code: code, while: "opening a cursor"))
-    }
+    try diagnose(code, while: "opening a cursor")
     return unsafe near.cursor(on: table)
   }
 
@@ -145,9 +143,7 @@ package enum PutMode: Sendable {
         return unsafe put(table, key, &stored, mode, 0)
       }
     }
-    if code != MDB_SUCCESS {
-      throw environment.health.diagnosed(StorageError(code: code, while: "writing"))
-    }
+    try diagnose(code, while: "writing")
   }
 
   @inline(__always)
@@ -162,6 +158,12 @@ package enum PutMode: Sendable {
     let append = mode == .append ? MDB_APPEND : 0
     return unsafe mdb_put(
       stack[stack.count - 1], table.index, &key, &value, UInt32(flags | append))
+  }
+
+  @inline(__always)
+  private func diagnose(_ code: Int32, while action: String) throws {
+    if code == MDB_SUCCESS { return }
+    throw environment.health.diagnosed(StorageError(code: code, while: action))
   }
 
   /// Lets LMDB reserve space, and fills it with the value and its seal.
@@ -190,9 +192,7 @@ package enum PutMode: Sendable {
       return unsafe mdb_del(stack[stack.count - 1], table.index, &key, nil)
     }
     if code == MDB_NOTFOUND { return false }
-    if code != MDB_SUCCESS {
-      throw environment.health.diagnosed(StorageError(code: code, while: "deleting"))
-    }
+    try diagnose(code, while: "deleting")
     return true
   }
 
@@ -227,9 +227,7 @@ package enum PutMode: Sendable {
   package mutating func release() throws -> Access {
     precondition(savepoints > 0, "release without a savepoint")
     let code = unsafe mdb_txn_commit(stack.removeLast())
-    if code != MDB_SUCCESS {
-      throw environment.health.diagnosed(StorageError(code: code, while: "ending a savepoint"))
-    }
+    try diagnose(code, while: "ending a savepoint")
     return access
   }
 

@@ -29,7 +29,7 @@ struct PageWalk {
     self.file = file
     self.meta = meta
     self.pagesInFile = pagesInFile
-    self.progress = WalkProgress(progress)
+    self.progress = WalkProgress(receive: progress)
     used = PageSet(limit: meta.lastPage + 1)
     free = PageSet(limit: meta.lastPage + 1)
     for page in 0..<PageFormat.metaPages { _ = used.insert(page) }

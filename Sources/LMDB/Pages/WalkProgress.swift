@@ -1,13 +1,9 @@
 /// Tells the caller of a walk how far it has come, until the caller cancels it.
 struct WalkProgress {
-  private let receive: (_ pagesDone: UInt64, _ pagesTotal: UInt64) -> Bool
+  let receive: (_ pagesDone: UInt64, _ pagesTotal: UInt64) -> Bool
   private(set) var isCancelled = false
   /// The number of pages from which the next report is due.
   private(set) var next: UInt64 = 0
-
-  init(_ receive: @escaping (_ pagesDone: UInt64, _ pagesTotal: UInt64) -> Bool) {
-    self.receive = receive
-  }
 
   mutating func report(_ done: UInt64, of total: UInt64) {
     guard !isCancelled else { return }

@@ -5,20 +5,14 @@ struct UnusedDirectories {
   fileprivate let path: String
   fileprivate let log: Log
 
-  /// The directories that the log names.
-  private func namesInUse(_ log: LogReader) throws -> Set<String> {
-    Set(
-      [
-        try log.stateMark().map { State.directory($0.generation) },
-        try log.checkpoint().map { Checkpoint.directory($0.sequence) },
-        Baseline.directory(try log.baseline()),
-        Baseline.directory(try log.archiveStart()),
-      ].compactMap { $0 })
-  }
-
   /// Their names.
   func names(_ log: LogReader) throws -> [String] {
-    let used = try namesInUse(log)
+    let used = [
+      try log.stateMark().map { State.directory($0.generation) },
+      try log.checkpoint().map { Checkpoint.directory($0.sequence) },
+      Baseline.directory(try log.baseline()),
+      Baseline.directory(try log.archiveStart()),
+    ]
     return Files.names(in: path, startingWith: "").filter { name in
       UnusedDirectories.isNamedByLog(name) && !used.contains(name) && !Database.isTemporary(name)
     }

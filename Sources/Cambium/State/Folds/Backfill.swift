@@ -73,9 +73,7 @@ final class IndexBackfill {
     in folds: inout Folds, until end: ContinuousClock.Instant
   ) throws -> Bool {
     guard case .filling(upTo: var fence)? = folds.memory.catalog.collections.unfinished[number]
-    else {
-      return true
-    }
+    else { return true }
     var left = try LeftByWriters(number, behind: fence, folds.reader)
     let appends = try left.isEmpty && folds.reader.isLast(inIndex: fence)
     var count = 0
