@@ -37,7 +37,7 @@ struct TypedViewTests {
     try database.close()
   }
 
-  @Test("keeps all figures of the same groups together")
+  @Test("keeps all aggregates of the same groups together")
   func together() {
     let contents = Sale.schema.definition.views.map(\.content)
     #expect(
@@ -51,7 +51,7 @@ struct TypedViewTests {
       ])
   }
 
-  @Test("answers groups with several figures")
+  @Test("answers groups with several aggregates")
   func groups() throws {
     try withSales { database, sales in
       let groups = database.query(Sale.self).group(by: \.shop)
@@ -73,7 +73,7 @@ struct TypedViewTests {
     }
   }
 
-  @Test("answers counts, of all and of one group, and figures of all")
+  @Test("answers counts, of all and of one group, and aggregates of all")
   func counts() throws {
     try withSales { database, sales in
       let query = database.query(Sale.self)
@@ -96,13 +96,13 @@ struct TypedViewTests {
     }
   }
 
-  @Test("answers figures of one group")
+  @Test("answers aggregates of one group")
   func oneGroup() throws {
     try withSales { database, sales in
       let west = database.query(Sale.self).where { $0.shop == "west" }
       let prices = sales.filter { $0.shop == "west" }.map(\.price)
-      let figures = (try west.minimum(\.price), try west.maximum(\.price))
-      #expect(figures == (prices.min(), prices.max()))
+      let aggregates = (try west.minimum(\.price), try west.maximum(\.price))
+      #expect(aggregates == (prices.min(), prices.max()))
       let average = try west.average(\.price)
       #expect(average == Double(prices.reduce(0, +)) / Double(prices.count))
       let groups = west.group(by: \.shop)

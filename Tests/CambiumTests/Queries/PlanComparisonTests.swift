@@ -96,7 +96,8 @@ struct PlanComparisonTests {
     if random.random.chance(oneIn: 6) {
       (query.orderings, query.limit) = ([], nil)
       query.grouping = .init(
-        [PropertyPath("price")], [QueryMeasure(.count), QueryMeasure(.sum, PropertyPath("count"))])
+        [PropertyPath("price")],
+        [QueryAggregate(.count), QueryAggregate(.sum, PropertyPath("count"))])
     }
     return query
   }

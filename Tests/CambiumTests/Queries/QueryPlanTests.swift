@@ -301,9 +301,9 @@ struct QueryPlanTests {
       let grouping = QueryDescription.Grouping(
         [PropertyPath("number"), PropertyPath("carrier")],
         [
-          QueryMeasure(.count), QueryMeasure(.sum, PropertyPath("delay")),
-          QueryMeasure(.maximum, PropertyPath("scheduled")),
-          QueryMeasure(.minimum, PropertyPath("delay")),
+          QueryAggregate(.count), QueryAggregate(.sum, PropertyPath("delay")),
+          QueryAggregate(.maximum, PropertyPath("scheduled")),
+          QueryAggregate(.minimum, PropertyPath("delay")),
         ])
       func groups(_ bytesMax: Int) throws -> [[Value]] {
         let groups = try QueryGroups(

@@ -235,30 +235,30 @@ struct QueryRunTests {
     query.grouping = .init(
       [PropertyPath("title")],
       [
-        QueryMeasure(.count), QueryMeasure(.sum, PropertyPath("count")),
-        QueryMeasure(.maximum, PropertyPath("made")),
+        QueryAggregate(.count), QueryAggregate(.sum, PropertyPath("count")),
+        QueryAggregate(.maximum, PropertyPath("made")),
       ])
     var expected: [Value: [Value]] = [:]
     for (_, record) in accepted {
       let title = record["title"] ?? .null
-      var figures = expected[title] ?? [.integer(0), .null, .null]
-      if case .integer(let count) = figures[0] { figures[0] = .integer(count + 1) }
+      var aggregates = expected[title] ?? [.integer(0), .null, .null]
+      if case .integer(let count) = aggregates[0] { aggregates[0] = .integer(count + 1) }
       if case .integer(let number) = record["count"] ?? .integer(1) {
-        if case .integer(let sum) = figures[1] {
+        if case .integer(let sum) = aggregates[1] {
           let (total, overflow) = sum.addingReportingOverflow(number)
           if overflow { return }
-          figures[1] = .integer(total)
+          aggregates[1] = .integer(total)
         } else {
-          figures[1] = .integer(number)
+          aggregates[1] = .integer(number)
         }
       }
       if case .date(let made)? = record["made"] {
-        if case .date(let latest) = figures[2], latest.microseconds >= made.microseconds {
+        if case .date(let latest) = aggregates[2], latest.microseconds >= made.microseconds {
         } else {
-          figures[2] = .date(made)
+          aggregates[2] = .date(made)
         }
       }
-      expected[title] = figures
+      expected[title] = aggregates
     }
     var found: [Value: [Value]] = [:]
     try QueryRun(query, on: snapshot).forEachValues { values in
@@ -269,7 +269,7 @@ struct QueryRunTests {
     try checkTotals(query, on: snapshot, Array(expected.values), what)
   }
 
-  /// The figures of all groups together are those of all records, of which a view may have kept
+  /// The aggregates of all groups together are those of all records, of which a view may have kept
   /// them.
   private func checkTotals(
     _ query: QueryDescription, on snapshot: Snapshot, _ groups: [[Value]], _ what: String

@@ -17,7 +17,7 @@ struct QueryTextTests {
       case 0: query.selection = [random.path(), random.path()]
       case 1:
         query.grouping = .init(
-          [random.path()], [QueryMeasure(.count), QueryMeasure(.average, random.path())],
+          [random.path()], [QueryAggregate(.count), QueryAggregate(.average, random.path())],
           having: Condition(.compare(PropertyPath("count"), .greater, 2)))
       case 2: query.outcome = random.random.pick([.count, .exists, .ids])
       default:
@@ -69,7 +69,7 @@ struct QueryTextTests {
       (
         "flights | groop by a",
         "flights | groop by a\n          ^^^^^\n"
-          + "expected “group by”, a figure, “count”, “exists” or “ids”"
+          + "expected “group by”, an aggregate, “count”, “exists” or “ids”"
       ),
       (
         "flights where departureDelay >> 60",

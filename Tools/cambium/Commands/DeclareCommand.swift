@@ -47,7 +47,7 @@ enum DeclareCommand {
       + Option.output(.short, .json) + [.color],
     examples: [
       "cambium declare air.cambium flights --index 'origin, -scheduled'": "an index",
-      "cambium declare air.cambium flights --view 'count, avg(delay) by carrier'": "figures",
+      "cambium declare air.cambium flights --view 'count, avg(delay) by carrier'": "aggregates",
       "cambium declare air.cambium flights --drop 'index origin, -scheduled'": "takes it away",
     ],
     stopsSafely: true, run: run)

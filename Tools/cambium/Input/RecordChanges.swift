@@ -147,8 +147,8 @@ extension ViewDefinition {
   fileprivate mutating func rename(_ old: String, _ new: String) {
     func renamed(_ name: String) -> String { name == old ? new : name }
     switch content {
-    case .groups(by: let names, let measures):
-      content = .groups(by: names.map(renamed), measures.map { $0.renamed(renamed) })
+    case .groups(by: let names, let aggregates):
+      content = .groups(by: names.map(renamed), aggregates.map { $0.renamed(renamed) })
     case .top(by: let names, let terms):
       let new = terms.map { term in
         var term = term
@@ -162,8 +162,8 @@ extension ViewDefinition {
   }
 }
 
-extension ViewDefinition.Measure {
-  fileprivate func renamed(_ renamed: (String) -> String) -> ViewDefinition.Measure {
+extension ViewDefinition.Aggregate {
+  fileprivate func renamed(_ renamed: (String) -> String) -> ViewDefinition.Aggregate {
     switch self {
     case .count: .count
     case .sum(let name): .sum(renamed(name))

@@ -259,7 +259,7 @@ struct SwiftModel {
   private func calls(_ view: ViewDefinition) -> [String] {
     let calls =
       switch view.content {
-      case .groups(by: let names, let measures): figures(measures, by: names)
+      case .groups(by: let names, let aggregates): aggregates(aggregates, by: names)
       case .top(by: let names, let terms): [call("Top", terms.map(term), by: names)]
       case .text(let names, let language):
         ["TextIndex(\(list(names.map(keyPath) + said(language))))"]
@@ -271,15 +271,16 @@ struct SwiftModel {
     language.map { ["language: \(SwiftLiteral.quoted($0))"] } ?? []
   }
 
-  /// A line for each figure; those of one view are put together again. A sum counts as well.
-  private func figures(_ measures: [ViewDefinition.Measure], by names: [String]) -> [String] {
-    measures.enumerated().compactMap { index, measure in
-      if measure == .count, measures.indices.contains(index + 1),
-        case .sum = measures[index + 1]
+  /// A line for each aggregate; those of one view are put together again. A sum counts as well.
+  private func aggregates(_ aggregates: [ViewDefinition.Aggregate], by names: [String]) -> [String]
+  {
+    aggregates.enumerated().compactMap { index, aggregate in
+      if aggregate == .count, aggregates.indices.contains(index + 1),
+        case .sum = aggregates[index + 1]
       {
         return nil
       }
-      return call(measure.word, measure.property.map { [keyPath($0)] } ?? [], by: names)
+      return call(aggregate.word, aggregate.property.map { [keyPath($0)] } ?? [], by: names)
     }
   }
 
@@ -291,7 +292,7 @@ struct SwiftModel {
   private func list(_ words: [String]) -> String { words.joined(separator: ", ") }
 }
 
-extension ViewDefinition.Measure {
+extension ViewDefinition.Aggregate {
   fileprivate var word: String {
     switch self {
     case .count: "Count"

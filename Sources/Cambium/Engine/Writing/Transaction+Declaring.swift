@@ -111,7 +111,7 @@ extension ViewDefinition {
   }
 }
 
-extension ViewDefinition.Measure {
+extension ViewDefinition.Aggregate {
   /// The property that it aggregates.
   package var property: String? {
     switch self {

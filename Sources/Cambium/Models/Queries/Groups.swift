@@ -4,16 +4,17 @@ import Synchronization
 
 /// An aggregate over the models of a group.
 public struct Aggregate<V: Sendable>: Sendable {
-  let measure: QueryMeasure
+  /// The aggregate without its type.
+  let plain: QueryAggregate
   fileprivate let read: @Sendable (Value) throws -> V
 
   /// The aggregate in the form in which groups are tested and ordered by it.
-  fileprivate var path: PropertyPath { PropertyPath(measure.name) }
+  fileprivate var path: PropertyPath { PropertyPath(plain.name) }
 }
 
 extension Aggregate where V: PropertyValue {
-  fileprivate init(_ measure: QueryMeasure) {
-    self.init(measure: measure) { try V(storedValue: $0) }
+  fileprivate init(_ plain: QueryAggregate) {
+    self.init(plain: plain) { try V(storedValue: $0) }
   }
 
   fileprivate func compare(_ comparison: Condition.Comparison, _ value: V) -> Condition {
@@ -45,48 +46,48 @@ extension Aggregate: OrderTerm {
 /// Represents a group: the aggregates that can be computed of its models.
 @dynamicMemberLookup public struct GroupFields<M: Model>: Sendable {
   fileprivate let own: Fields<M>
-  fileprivate let named: NamedFigures
+  fileprivate let named: NamedAggregates
 
   /// A property to aggregate.
   public subscript<V: PropertyValue>(dynamicMember keyPath: KeyPath<M, V>) -> Operand<V> {
     own[dynamicMember: keyPath]
   }
 
-  private func figure<V: PropertyValue>(
-    _ kind: QueryMeasure.Kind, _ path: PropertyPath? = nil
-  ) -> Aggregate<V> { Aggregate(named.adding(QueryMeasure(kind, path))) }
+  private func aggregate<V: PropertyValue>(
+    _ kind: QueryAggregate.Kind, _ path: PropertyPath? = nil
+  ) -> Aggregate<V> { Aggregate(named.adding(QueryAggregate(kind, path))) }
 
   /// The number of models.
-  public var count: Aggregate<Int> { figure(.count) }
+  public var count: Aggregate<Int> { aggregate(.count) }
 
   /// The sum of a property; nil where none has a value.
   public func sum<V: PropertyValue>(_ property: Operand<V>) -> Aggregate<V.Base?>
-  where V.Base: Numeric { figure(.sum, property.path) }
+  where V.Base: Numeric { aggregate(.sum, property.path) }
 
   /// The mean of a property over those that have one.
   public func average<V: PropertyValue>(_ property: Operand<V>) -> Aggregate<Double?>
-  where V.Base: Numeric { figure(.average, property.path) }
+  where V.Base: Numeric { aggregate(.average, property.path) }
 
   /// The least value of a property.
   public func minimum<V: PropertyValue>(_ property: Operand<V>) -> Aggregate<V.Base?> {
-    figure(.minimum, property.path)
+    aggregate(.minimum, property.path)
   }
 
   /// The greatest value of a property.
   public func maximum<V: PropertyValue>(_ property: Operand<V>) -> Aggregate<V.Base?> {
-    figure(.maximum, property.path)
+    aggregate(.maximum, property.path)
   }
 }
 
 /// The aggregates that a closure has named: conditions and orderings know only their names.
-private final class NamedFigures: Sendable {
-  private let measures = Mutex<[QueryMeasure]>([])
+private final class NamedAggregates: Sendable {
+  private let aggregates = Mutex<[QueryAggregate]>([])
 
-  var all: [QueryMeasure] { measures.withLock { $0 } }
+  var all: [QueryAggregate] { aggregates.withLock { $0 } }
 
-  func adding(_ measure: QueryMeasure) -> QueryMeasure {
-    measures.withLock { if !$0.contains(measure) { $0.append(measure) } }
-    return measure
+  func adding(_ aggregate: QueryAggregate) -> QueryAggregate {
+    aggregates.withLock { if !$0.contains(aggregate) { $0.append(aggregate) } }
+    return aggregate
   }
 }
 
@@ -104,23 +105,23 @@ public struct Groups<M: Model, K: Sendable, each S: JoinedSide>: Sendable, Refin
   private(set) var conditions: [Condition] = []
   private(set) var orderings: [Ordering] = []
   /// The aggregates that are tested or ordered by.
-  private(set) var needed: [QueryMeasure] = []
+  private(set) var needed: [QueryAggregate] = []
   private(set) var limit: Int?
   private(set) var offset = 0
 
   /// Calls a closure with the aggregates of all models, and notes those that it names.
   private func named<R>(
     _ body: (GroupFields<M>, repeat GroupFields<(each S).JoinedModel>) -> R
-  ) -> (result: R, measures: [QueryMeasure]) {
-    let figures = NamedFigures()
+  ) -> (result: R, aggregates: [QueryAggregate]) {
+    let aggregates = NamedAggregates()
     var index = -1
     func next<T: JoinedSide>(_ side: T.Type) -> GroupFields<T.JoinedModel> {
       index += 1
       return GroupFields(
-        own: Fields(hops: [request.description.joins[index].name]), named: figures)
+        own: Fields(hops: [request.description.joins[index].name]), named: aggregates)
     }
-    let own = GroupFields(own: Fields<M>(), named: figures)
-    return (body(own, repeat next((each S).self)), figures.all)
+    let own = GroupFields(own: Fields<M>(), named: aggregates)
+    return (body(own, repeat next((each S).self)), aggregates.all)
   }
 
   /// Only groups that pass.
@@ -129,10 +130,10 @@ public struct Groups<M: Model, K: Sendable, each S: JoinedSide>: Sendable, Refin
       GroupFields<M>, repeat GroupFields<(each S).JoinedModel>
     ) -> Condition
   ) -> Groups {
-    let (condition, measures) = named(condition)
+    let (condition, aggregates) = named(condition)
     return changed {
       $0.conditions.append(condition)
-      $0.needed += measures
+      $0.needed += aggregates
     }
   }
 
@@ -143,9 +144,9 @@ public struct Groups<M: Model, K: Sendable, each S: JoinedSide>: Sendable, Refin
   public func order<each T: OrderTerm>(
     by terms: (GroupFields<M>, repeat GroupFields<(each S).JoinedModel>) -> (repeat each T)
   ) -> Groups {
-    let (terms, measures) = named(terms)
+    let (terms, aggregates) = named(terms)
     var copy = self
-    copy.needed += measures
+    copy.needed += aggregates
     for term in repeat each terms { copy.orderings.append(term.ordering) }
     return copy
   }
@@ -166,7 +167,7 @@ public struct Groups<M: Model, K: Sendable, each S: JoinedSide>: Sendable, Refin
   ) -> Selection<(K, repeat each V)> {
     let aggregates = named(body).result
     let reader = GroupValues<K, repeat each V>(paths.count, key, (repeat each aggregates))
-    return Selection(described(reader.measures)) { try reader.read($0) }
+    return Selection(described(reader.plain)) { try reader.read($0) }
   }
 
   /// As above, for one aggregate. The compiler of Swift 6.3 does not find out the types of a pack
@@ -176,7 +177,7 @@ public struct Groups<M: Model, K: Sendable, each S: JoinedSide>: Sendable, Refin
   ) -> Selection<(K, V)> {
     let aggregate = named(body).result
     let reader = GroupValues<K, V>(paths.count, key, (aggregate))
-    return Selection(described(reader.measures)) { try reader.read($0) }
+    return Selection(described(reader.plain)) { try reader.read($0) }
   }
 
   /// Fetches the aggregates of each group.
@@ -191,14 +192,14 @@ public struct Groups<M: Model, K: Sendable, each S: JoinedSide>: Sendable, Refin
     )
   ) throws -> [(K, repeat each V)] { try aggregates(body).fetch() }
 
-  private func described(_ measures: [QueryMeasure]) -> QueryRequest {
-    let others = needed.enumerated().filter { index, measure in
-      !measures.contains(measure) && needed.firstIndex(of: measure) == index
+  private func described(_ aggregates: [QueryAggregate]) -> QueryRequest {
+    let others = needed.enumerated().filter { index, aggregate in
+      !aggregates.contains(aggregate) && needed.firstIndex(of: aggregate) == index
     }
     var request = request
     if request.description.isLimited { request.prepare = { _, _ in throw Self.limited } }
     request.description.grouping = .init(
-      paths, measures + others.map(\.element),
+      paths, aggregates + others.map(\.element),
       having: conditions.isEmpty ? nil : Condition(.all(conditions.map(\.test))))
     request.description.orderings = orderings
     (request.description.limit, request.description.offset) = (limit, offset)
@@ -213,7 +214,8 @@ public struct Groups<M: Model, K: Sendable, each S: JoinedSide>: Sendable, Refin
 
 /// Makes a tuple of a group's key and its aggregates; see ``SelectedValues`` for why.
 private struct GroupValues<K: Sendable, each V: Sendable>: Sendable {
-  let measures: [QueryMeasure]
+  /// The aggregates without their types.
+  let plain: [QueryAggregate]
   /// The number of values in a group's key; the aggregates follow them.
   private let count: Int
   private let key: @Sendable ([Value]) throws -> K
@@ -223,9 +225,9 @@ private struct GroupValues<K: Sendable, each V: Sendable>: Sendable {
     _ count: Int, _ key: @escaping @Sendable ([Value]) throws -> K,
     _ aggregates: (repeat Aggregate<each V>)
   ) {
-    var measures: [QueryMeasure] = []
-    for aggregate in repeat each aggregates { measures.append(aggregate.measure) }
-    self.measures = measures
+    var plain: [QueryAggregate] = []
+    for aggregate in repeat each aggregates { plain.append(aggregate.plain) }
+    self.plain = plain
     self.count = count
     self.key = key
     self.aggregates = aggregates

@@ -104,14 +104,14 @@ extension ModelQuery {
 
   // MARK: Aggregates
 
-  private func measure<V: PropertyValue>(
-    _ kind: QueryMeasure.Kind, _ property: (Fields<M>) -> Operand<V>
+  private func aggregate<V: PropertyValue>(
+    _ kind: QueryAggregate.Kind, _ property: (Fields<M>) -> Operand<V>
   ) throws -> Value {
     let path = property(Fields<M>()).path
-    if request.description.isLimited { return try measureOfSome(kind, path) }
+    if request.description.isLimited { return try aggregateOfSome(kind, path) }
     var value: Value?
     try request.run {
-      $0.grouping = .init([], [QueryMeasure(kind, path)])
+      $0.grouping = .init([], [QueryAggregate(kind, path)])
       $0.orderings = []
     }.forEachValues {
       value = $0.last
@@ -121,7 +121,7 @@ extension ModelQuery {
   }
 
   /// The aggregate of no more models than the limit lets through.
-  private func measureOfSome(_ kind: QueryMeasure.Kind, _ path: PropertyPath) throws -> Value {
+  private func aggregateOfSome(_ kind: QueryAggregate.Kind, _ path: PropertyPath) throws -> Value {
     let run = try request.run { $0.selection = [path] }
     let type = try run.scope.resolve(path).orderedType
     var accumulator = QueryAccumulator(kind)
@@ -139,7 +139,7 @@ extension ModelQuery {
   public func sum<V: PropertyValue>(
     _ property: (Fields<M>) -> Operand<V>
   ) throws -> V.Base where V.Base: Numeric {
-    let sum = try measure(.sum, property)
+    let sum = try aggregate(.sum, property)
     if case .null = sum { return 0 }
     return try V.Base(storedValue: sum)
   }
@@ -150,7 +150,7 @@ extension ModelQuery {
   public func average<V: PropertyValue>(
     _ property: (Fields<M>) -> Operand<V>
   ) throws -> Double? where V.Base: Numeric {
-    try Double?(storedValue: try measure(.average, property))
+    try Double?(storedValue: try aggregate(.average, property))
   }
 
   /// The least value of a property; nil where there is none.
@@ -158,12 +158,12 @@ extension ModelQuery {
   /// - Throws: As ``Walk/fetch()``.
   public func minimum<V: PropertyValue>(
     _ property: (Fields<M>) -> Operand<V>
-  ) throws -> V.Base? { try V.Base?(storedValue: try measure(.minimum, property)) }
+  ) throws -> V.Base? { try V.Base?(storedValue: try aggregate(.minimum, property)) }
 
   /// The greatest value of a property; nil where there is none.
   ///
   /// - Throws: As ``Walk/fetch()``.
   public func maximum<V: PropertyValue>(
     _ property: (Fields<M>) -> Operand<V>
-  ) throws -> V.Base? { try V.Base?(storedValue: try measure(.maximum, property)) }
+  ) throws -> V.Base? { try V.Base?(storedValue: try aggregate(.maximum, property)) }
 }

@@ -134,16 +134,16 @@ public struct MaterializedView<M: Model>: SchemaPart, Refinable, Sendable {
 }
 
 extension CollectionDefinition {
-  /// Adds a view; figures about the same groups of the same records are kept together.
+  /// Adds a view; aggregates about the same groups of the same records are kept together.
   mutating func add(_ view: ViewDefinition) {
-    guard case .groups(by: let names, let measures) = view.content else {
+    guard case .groups(by: let names, let aggregates) = view.content else {
       if !views.contains(view) { views.append(view) }
       return
     }
     for index in views.indices where views[index].condition == view.condition {
       guard case .groups(by: names, let others) = views[index].content else { continue }
       views[index].content = .groups(
-        by: names, others + measures.filter { !others.contains($0) })
+        by: names, others + aggregates.filter { !others.contains($0) })
       return
     }
     views.append(view)

@@ -115,7 +115,7 @@ extension QueryPlanner {
     let residual = own.filter { !scan.consumed.contains($0) }
     var names = try ConditionProgram(.all(residual), in: scope).names
     if let grouping = description.grouping {
-      names += try QueryPaths(grouping.paths + grouping.measures.compactMap(\.path), in: scope)
+      names += try QueryPaths(grouping.paths + grouping.aggregates.compactMap(\.path), in: scope)
         .names
     } else if let selection = description.selection {
       names += try QueryPaths(selection, in: scope).names

@@ -27,8 +27,9 @@ struct ViewPlanner {
     let own = description.condition?.test.conjuncts ?? []
     for (view, names, plan) in groupViews {
       let isGrouped = grouping.paths == names.map { PropertyPath($0) }
-      let measures = grouping.measures.compactMap { measure(for: $0, in: plan) }
-      guard isGrouped || grouping.paths.isEmpty, measures.count == grouping.measures.count else {
+      let aggregates = grouping.aggregates.compactMap { aggregate(for: $0, in: plan) }
+      guard isGrouped || grouping.paths.isEmpty, aggregates.count == grouping.aggregates.count
+      else {
         continue
       }
       let place = try oneGroup(of: view, by: names, plan, own)
@@ -36,7 +37,7 @@ struct ViewPlanner {
       let isWhole = isGrouped && needed.allSatisfy(own.contains) && own.allSatisfy(needed.contains)
       if place == nil && !isWhole { continue }
       return QueryViewAnswer(
-        number: view.number, plan: plan.measuring(measures), place: place,
+        number: view.number, plan: plan.measuring(aggregates), place: place,
         showsValues: isGrouped, name: view.name)
     }
     return nil
@@ -81,8 +82,8 @@ struct ViewPlanner {
     }
   }
 
-  /// The measure of a view from which an aggregate is read; nil if the view does not hold it.
-  private func measure(for wanted: QueryMeasure, in plan: GroupsPlan) -> GroupsPlan.Measure? {
+  /// The aggregate of a view from which an aggregate is read; nil if the view does not hold it.
+  private func aggregate(for wanted: QueryAggregate, in plan: GroupsPlan) -> GroupsPlan.Aggregate? {
     guard let path = wanted.path else { return wanted.kind == .count ? .count : nil }
     guard path.hops.isEmpty, path.function == nil, let property = path.property,
       let name = records.catalog.id(of: property)
@@ -210,7 +211,7 @@ struct QueryViewCount {
 /// A view that answers a query.
 struct QueryViewAnswer {
   let number: UInt32
-  /// With the measures that the query asks for.
+  /// With the aggregates that the query asks for.
   let plan: GroupsPlan
   /// The group that answers the query; nil where all do.
   let place: GroupPlace?
@@ -223,7 +224,7 @@ struct QueryViewAnswer {
     var isEmpty = true
     func visit(_ group: ViewGroup) throws -> Bool {
       isEmpty = false
-      return try body((showsValues ? group.values : []) + group.measures)
+      return try body((showsValues ? group.values : []) + group.aggregates)
     }
     let view = GroupsReader(number: number, plan: plan, reader: reader)
     if let place {
@@ -233,7 +234,7 @@ struct QueryViewAnswer {
     }
     // All records together are a group even where there are none.
     guard isEmpty, !showsValues || plan.by.isEmpty else { return }
-    _ = try body(plan.measures.map { if case .count = $0 { .integer(0) } else { .null } })
+    _ = try body(plan.aggregates.map { if case .count = $0 { .integer(0) } else { .null } })
   }
 }
 

@@ -50,7 +50,7 @@ extension QueryRun {
     }
     if query.isOfRecords { return try recordProperties() }
     let paths = query.grouping?.paths ?? query.selection ?? [PropertyPath(nil)]
-    let types = try paths.map(type) + (query.grouping?.measures ?? []).map(type)
+    let types = try paths.map(type) + (query.grouping?.aggregates ?? []).map(type)
     return zip(columns, types).map { DynamicQuery.Property(name: $0, type: $1) }
   }
 
@@ -84,11 +84,11 @@ extension QueryRun {
     return collection.map { .reference($0) } ?? .any
   }
 
-  private func type(_ measure: QueryMeasure) throws -> PropertyType {
-    switch measure.kind {
+  private func type(_ aggregate: QueryAggregate) throws -> PropertyType {
+    switch aggregate.kind {
     case .count: .integer
     case .average: .double
-    case .sum, .minimum, .maximum: try measure.path.map { try type($0).element } ?? .any
+    case .sum, .minimum, .maximum: try aggregate.path.map { try type($0).element } ?? .any
     }
   }
 }

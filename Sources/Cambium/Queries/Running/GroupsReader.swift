@@ -2,12 +2,12 @@
 
 import LMDB
 
-/// A group of a view with its measures.
+/// A group of a view with its aggregates.
 struct ViewGroup: Equatable, Sendable {
   /// The values that the properties of the group have, equal ones in one form.
   var values: [Value]
-  /// The measures, in the order as declared; null where there was nothing to measure.
-  var measures: [Value]
+  /// The aggregates, in the order as declared; null where there was nothing to aggregate.
+  var aggregates: [Value]
 }
 
 /// Reads a groups view at present, or in an open transaction.
@@ -49,15 +49,15 @@ struct GroupsReader {
 
   private func group(_ stored: RawSpan, _ key: RawSpan) throws -> ViewGroup {
     let entry = try GroupEntry(plan, stored)
-    let measures = try plan.measures.map { measure -> Value in
-      switch measure {
+    let aggregates = try plan.aggregates.map { aggregate -> Value in
+      switch aggregate {
       case .minimum(let index): try extreme(index, key, isLast: false)
       case .maximum(let index): try extreme(index, key, isLast: true)
-      default: entry.value(of: measure)
+      default: entry.value(of: aggregate)
       }
     }
     return ViewGroup(
-      values: try entry.values.map { try $0.lend { try Value($0) } }, measures: measures)
+      values: try entry.values.map { try $0.lend { try Value($0) } }, aggregates: aggregates)
   }
 
   /// The first or last value of a group.
@@ -105,9 +105,9 @@ struct GroupsReader {
 }
 
 extension GroupEntry {
-  /// A measure other than an extreme.
-  func value(of measure: GroupsPlan.Measure) -> Value {
-    switch measure {
+  /// An aggregate other than an extreme.
+  func value(of aggregate: GroupsPlan.Aggregate) -> Value {
+    switch aggregate {
     case .count: .integer(Int64(clamping: count))
     case .sum(let index): sums[index].value ?? .null
     case .average(let index): sums[index].average ?? .null

@@ -3,13 +3,13 @@
 /// Sums are exact, as those of views are. Values that are not numbers do not count in sums and
 /// averages, and null counts nowhere but in the number of records.
 struct QueryAccumulator {
-  private let kind: QueryMeasure.Kind
+  private let kind: QueryAggregate.Kind
   private var count: Int64 = 0
   private var sum: NumberSum?
   /// The least or greatest value so far, as it is ordered and as it is stored.
   private var extreme: (place: [UInt8], value: [UInt8])?
 
-  init(_ kind: QueryMeasure.Kind) { self.kind = kind }
+  init(_ kind: QueryAggregate.Kind) { self.kind = kind }
 
   /// Takes a record into account, whatever it has.
   mutating func add() { count += 1 }
@@ -86,7 +86,7 @@ extension QueryAccumulator {
   }
 
   /// Reads the stored form.
-  init(_ kind: QueryMeasure.Kind, _ bytes: RawSpan, at offset: inout Int) throws {
+  init(_ kind: QueryAggregate.Kind, _ bytes: RawSpan, at offset: inout Int) throws {
     self.kind = kind
     count = try bytes.load(Int64.self, at: offset)
     let hasSum = try bytes.load(UInt8.self, at: offset + 8) == 1

@@ -5,10 +5,10 @@
 final class QueryGroups {
   private let paths: QueryPaths
   private let types: [PropertyType]
-  private let measures: [QueryMeasure]
+  private let aggregates: [QueryAggregate]
   private let values: QueryPaths
   private let valueTypes: [PropertyType]
-  /// The index in `values` of what each measure reads; nil for none.
+  /// The index in `values` of what each aggregate reads; nil for none.
   private let places: [Int?]
 
   private let bytesMax: Int
@@ -29,15 +29,15 @@ final class QueryGroups {
     self.bytesMax = bytesMax
     paths = try QueryPaths(grouping.paths, in: scope)
     types = try grouping.paths.map { try scope.resolve($0).orderedType }
-    measures = grouping.measures
-    let measured = grouping.measures.compactMap(\.path)
+    aggregates = grouping.aggregates
+    let measured = grouping.aggregates.compactMap(\.path)
     values = try QueryPaths(measured, in: scope)
     valueTypes = try measured.map { try scope.resolve($0).orderedType }
     var next = 0
     var places: [Int?] = []
-    for measure in grouping.measures {
-      places.append(measure.path == nil ? nil : next)
-      if measure.path != nil { next += 1 }
+    for aggregate in grouping.aggregates {
+      places.append(aggregate.path == nil ? nil : next)
+      if aggregate.path != nil { next += 1 }
     }
     self.places = places
   }
@@ -53,8 +53,8 @@ final class QueryGroups {
     let hash = key.lend { Checksum.of($0) }
     let group =
       try key.lend { table.find($0, hash) } ?? insert(hash, paths.values(record, key: own, records))
-    let start = group * measures.count
-    for index in measures.indices {
+    let start = group * aggregates.count
+    for index in aggregates.indices {
       guard let place = places[index] else {
         accumulators[start + index].add()
         continue
@@ -66,25 +66,25 @@ final class QueryGroups {
   }
 
   /// About how much memory a group takes besides the bytes of its values.
-  private var groupBytes: Int { 160 + measures.count * MemoryLayout<QueryAccumulator>.stride }
+  private var groupBytes: Int { 160 + aggregates.count * MemoryLayout<QueryAccumulator>.stride }
 
   private func insert(_ hash: UInt64, _ first: [Value]) throws -> Int {
     if table.bytesCount * 2 + count * groupBytes > bytesMax { try spill() }
-    accumulators += measures.map { QueryAccumulator($0.kind) }
+    accumulators += aggregates.map { QueryAccumulator($0.kind) }
     return table.insert(key.array(), hash, first)
   }
 
   /// Visits the groups in the order of their values: each with its values, then its aggregates.
   func forEach(_ body: ([Value]) throws -> Bool) throws {
     if types.isEmpty && count == 0 && parts == nil {
-      _ = try body(try measures.map { try QueryAccumulator($0.kind).result() })
+      _ = try body(try aggregates.map { try QueryAccumulator($0.kind).result() })
       return
     }
     if parts != nil { return try forEachMerged(body) }
     for (group, _) in table.sorted {
-      let start = group * measures.count
-      let figures = try measures.indices.map { try accumulators[start + $0].result() }
-      if try !body(table.firsts[group] + figures) { return }
+      let start = group * aggregates.count
+      let aggregates = try aggregates.indices.map { try accumulators[start + $0].result() }
+      if try !body(table.firsts[group] + aggregates) { return }
     }
   }
 }
@@ -99,7 +99,7 @@ extension QueryGroups {
       let values = try Value.array(table.firsts[group]).stored()
       var bytes = [UInt8](littleEndian: UInt32(values.count))
       bytes += values
-      for accumulator in accumulators[(group * measures.count)...].prefix(measures.count) {
+      for accumulator in accumulators[(group * aggregates.count)...].prefix(aggregates.count) {
         accumulator.append(to: &bytes)
       }
       try parts?.add(key, bytes)
@@ -117,7 +117,7 @@ extension QueryGroups {
       throw DatabaseError.ioFailure(reason: "a temporary file is damaged")
     }
     var offset = 4 + count
-    return (values, try measures.map { try QueryAccumulator($0.kind, bytes, at: &offset) })
+    return (values, try aggregates.map { try QueryAccumulator($0.kind, bytes, at: &offset) })
   }
 
   private func forEachMerged(_ body: ([Value]) throws -> Bool) throws {
@@ -131,7 +131,7 @@ extension QueryGroups {
     while let entry = try entries.next() {
       let part = try entry.value.lend { try self.part($0) }
       if let known = current, known.key == entry.key {
-        for index in measures.indices {
+        for index in aggregates.indices {
           current?.part.accumulators[index].add(part.accumulators[index])
         }
         continue

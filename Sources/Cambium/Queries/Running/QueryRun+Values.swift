@@ -5,7 +5,7 @@ extension QueryRun {
   var columns: [String] {
     let description = plan.description
     if let grouping = description.grouping {
-      return grouping.paths.map(\.description) + grouping.measures.map(\.name)
+      return grouping.paths.map(\.description) + grouping.aggregates.map(\.name)
     }
     return description.selection?.map(\.description) ?? ["id"]
   }

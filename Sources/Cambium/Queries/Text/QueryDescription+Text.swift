@@ -28,10 +28,10 @@ extension QueryDescription: CustomStringConvertible {
   }
 
   private func text(_ grouping: Grouping) -> [String] {
-    let measures = grouping.measures.map(\.name).joined(separator: ", ")
-    if grouping.paths.isEmpty { return ["| \(measures)"] }
+    let aggregates = grouping.aggregates.map(\.name).joined(separator: ", ")
+    if grouping.paths.isEmpty { return ["| \(aggregates)"] }
     let paths = grouping.paths.map(\.description).joined(separator: ", ")
-    var parts = ["| group by \(paths) select \(measures)"]
+    var parts = ["| group by \(paths) select \(aggregates)"]
     if let condition = grouping.condition { parts.append("having \(condition)") }
     return parts + refinements
   }

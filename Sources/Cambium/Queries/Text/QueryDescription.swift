@@ -69,13 +69,14 @@ package struct QueryDescription: Hashable, Sendable {
   package struct Grouping: Hashable, Sendable {
     /// The properties whose values make a group; none for all records together.
     package var paths: [PropertyPath]
-    package var measures: [QueryMeasure]
+    package var aggregates: [QueryAggregate]
     /// The condition on the groups, whose properties are `paths` and `measures` by their names.
     package var condition: Condition?
 
-    package init(_ paths: [PropertyPath], _ measures: [QueryMeasure], having: Condition? = nil) {
+    package init(_ paths: [PropertyPath], _ aggregates: [QueryAggregate], having: Condition? = nil)
+    {
       self.paths = paths
-      self.measures = measures
+      self.aggregates = aggregates
       condition = having
     }
   }
@@ -106,6 +107,6 @@ extension QueryDescription {
   /// The paths that it names besides the condition; groups are ordered by properties of their own.
   var paths: [PropertyPath] {
     (grouping == nil ? orderings.map(\.path) : []) + (selection ?? []) + joins.map(\.outer)
-      + (grouping?.paths ?? []) + (grouping?.measures ?? []).compactMap(\.path)
+      + (grouping?.paths ?? []) + (grouping?.aggregates ?? []).compactMap(\.path)
   }
 }

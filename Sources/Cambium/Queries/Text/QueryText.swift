@@ -12,11 +12,12 @@
 //     join       = [ "left" | "inner" ] "join" PATH "as" NAME "on" path "=" NAME "." property
 //     clause     = "where" condition | "sort" ordering { "," ordering } | "limit" INTEGER
 //                | "offset" INTEGER | "after" TEXT | "select" path { "," path } [ "distinct" ]
-//     group      = "group" "by" path { "," path } "select" measure { "," measure } { refinement }
-//                | measure { "," measure }
+//     group      = "group" "by" path { "," path } "select" aggregate { "," aggregate }
+//                  { refinement }
+//                | aggregate { "," aggregate }
 //     refinement = "having" condition | "sort" ordering { "," ordering } | "limit" INTEGER
 //                | "offset" INTEGER
-//     measure    = "count" | ( "sum" | "avg" | "min" | "max" ) "(" path ")"
+//     aggregate  = "count" | ( "sum" | "avg" | "min" | "max" ) "(" path ")"
 //     ordering   = [ "-" ] path [ collation ] [ "nulls" ( "first" | "last" ) ]
 //
 //     condition  = conjunction { "or" conjunction }
@@ -46,7 +47,7 @@
 //
 // `%` in a pattern of "like" stands for any text and `_` for one character. A NAME before "by" is a
 // collection, whose records refer to the one at hand by the property after it. Groups have the
-// paths and measures that they were made of as properties: "having avg(departureDelay) > 10".
+// paths and aggregates that they were made of as properties: "having avg(departureDelay) > 10".
 
 extension QueryDescription {
   /// Reads a query.
@@ -179,20 +180,21 @@ struct QueryTextParser {
     let token = try words.scanner.peek()
     switch token {
     case .word("group") where query.grouping == nil: try group()
-    case .word(let word) where ConditionTextParser.measures.contains(word) && query.grouping == nil:
-      query.grouping = .init([], try list { try $0.measure() })
+    case .word(let word)
+    where ConditionTextParser.aggregates.contains(word) && query.grouping == nil:
+      query.grouping = .init([], try list { try $0.aggregate() })
     case .word(let word):
       guard let outcome = QueryDescription.Outcome(rawValue: word), outcome != .list,
         query.outcome == .list
-      else { throw try words.expected("“group by”, a figure, “count”, “exists” or “ids”") }
+      else { throw try words.expected("“group by”, an aggregate, “count”, “exists” or “ids”") }
       _ = try words.scanner.next()
       if outcome == .count, query.grouping == nil, try words.take(",") {
-        let measures = try list { try $0.measure() }
-        query.grouping = .init([], [QueryMeasure(.count)] + measures)
+        let aggregates = try list { try $0.aggregate() }
+        query.grouping = .init([], [QueryAggregate(.count)] + aggregates)
       } else {
         query.outcome = outcome
       }
-    default: throw try words.expected("“group by”, a figure, “count”, “exists” or “ids”")
+    default: throw try words.expected("“group by”, an aggregate, “count”, “exists” or “ids”")
     }
   }
 
@@ -204,9 +206,9 @@ struct QueryTextParser {
     }
     if try !words.take(word: "by") { throw try words.expected("“by”") }
     let paths = try list { try $0.path("a property") }
-    if try !words.take(word: "select") { throw try words.expected("“select” and figures") }
-    query.grouping = .init(paths, try list { try $0.measure() })
-    words.namesMeasures = true
+    if try !words.take(word: "select") { throw try words.expected("“select” and aggregates") }
+    query.grouping = .init(paths, try list { try $0.aggregate() })
+    words.namesAggregates = true
     while case .word(let word) = try words.scanner.peek() {
       if word == "having" {
         _ = try words.scanner.next()

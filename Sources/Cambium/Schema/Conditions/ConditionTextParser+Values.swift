@@ -15,7 +15,7 @@ extension ConditionTextParser {
   mutating func path(_ what: String) throws -> PropertyPath {
     var ahead = scanner
     if case .word(let word) = try ahead.next(), ahead.isFollowed(by: "(") {
-      if namesMeasures, let measure = try measureName() { return PropertyPath(measure) }
+      if namesAggregates, let aggregate = try aggregateName() { return PropertyPath(aggregate) }
       guard let function = PropertyPath.Function(rawValue: word) else {
         scanner = ahead
         throw scanner.error(
@@ -188,13 +188,13 @@ extension ConditionTextParser {
   // MARK: Figures of groups
 
   /// The words for aggregates over the records of a group.
-  static let measures: Set<String> = ["sum", "avg", "average", "min", "max"]
+  static let aggregates: Set<String> = ["sum", "avg", "average", "min", "max"]
 
   /// `avg(delay)` as the name of a property of a group, if that comes next.
-  private mutating func measureName() throws -> String? {
+  private mutating func aggregateName() throws -> String? {
     var ahead = self
     guard case .word(let word) = try ahead.scanner.next(),
-      ConditionTextParser.measures.contains(word)
+      ConditionTextParser.aggregates.contains(word)
     else { return nil }
     try ahead.expect("(")
     let path = try ahead.plainPath("a property")

@@ -8,7 +8,7 @@ struct ConditionTextParser {
   var scanner: ConditionTextScanner
   private var depth = 0
   /// True if aggregates of groups may be named: `avg(delay)`.
-  var namesMeasures = false
+  var namesAggregates = false
   /// The values of `$1`, `$2` and so on.
   let given: [Value]
   /// The indexes of the given values that the text has used.
@@ -210,9 +210,9 @@ struct ConditionTextParser {
       throw scanner.error("expected “any”, “all” or “none”")
     }
     try expect("(")
-    let measures = namesMeasures
-    namesMeasures = false
-    defer { namesMeasures = measures }
+    let aggregates = namesAggregates
+    namesAggregates = false
+    defer { namesAggregates = aggregates }
     let inner = try condition()
     try expect(")", "“and”, “or” or “)”")
     return .related(relation, quantifier, inner)

@@ -221,8 +221,8 @@ extension ViewDefinition: ValueCodable {
     get throws {
       var map = ValueMap()
       switch content {
-      case .groups(by: let names, let measures):
-        var groups: ValueMap = ["measures": .array(measures.map(\.value))]
+      case .groups(by: let names, let aggregates):
+        var groups: ValueMap = ["measures": .array(aggregates.map(\.value))]
         groups.set("by", names.map { .string($0) })
         map["groups"] = .map(groups)
       case .top(by: let names, let terms):
@@ -258,7 +258,7 @@ extension ViewDefinition: ValueCodable {
   }
 }
 
-extension ViewDefinition.Measure: ValueCodable {
+extension ViewDefinition.Aggregate: ValueCodable {
   var value: Value {
     switch self {
     case .count: "count"

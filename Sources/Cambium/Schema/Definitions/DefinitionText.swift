@@ -55,11 +55,11 @@ extension ViewDefinition {
       let terms = try words.terms()
       self.init(.top(by: try words.take(word: "by") ? try words.names() : [], terms))
     } else {
-      var measures: [Measure] = []
+      var aggregates: [Aggregate] = []
       repeat {
-        measures.append(Measure(try words.measure()))
+        aggregates.append(Aggregate(try words.aggregate()))
       } while try words.take(",")
-      self.init(.groups(by: try words.take(word: "by") ? try words.names() : [], measures))
+      self.init(.groups(by: try words.take(word: "by") ? try words.names() : [], aggregates))
     }
     condition = try words.end("“,”, “by”, “where”, or the end")
   }
@@ -68,8 +68,8 @@ extension ViewDefinition {
   package var text: String {
     let what =
       switch content {
-      case .groups(by: let names, let measures):
-        measures.map(\.text).joined(separator: ", ") + grouped(names)
+      case .groups(by: let names, let aggregates):
+        aggregates.map(\.text).joined(separator: ", ") + grouped(names)
       case .top(by: let names, let terms):
         "first by \(terms.map(\.text).joined(separator: ", "))" + grouped(names)
       case .text(let names, let language):
@@ -84,11 +84,11 @@ extension ViewDefinition {
   }
 }
 
-extension ViewDefinition.Measure {
-  fileprivate init(_ measure: QueryMeasure) {
-    let name = measure.path.map(\.joinedName) ?? ""
+extension ViewDefinition.Aggregate {
+  fileprivate init(_ aggregate: QueryAggregate) {
+    let name = aggregate.path.map(\.joinedName) ?? ""
     self =
-      switch measure.kind {
+      switch aggregate.kind {
       case .count: .count
       case .sum: .sum(name)
       case .average: .average(name)
@@ -98,7 +98,7 @@ extension ViewDefinition.Measure {
   }
 
   fileprivate var text: String {
-    let (word, name): (QueryMeasure.Kind, String) =
+    let (word, name): (QueryAggregate.Kind, String) =
       switch self {
       case .count: (.count, "")
       case .sum(let name): (.sum, name)

@@ -4,7 +4,7 @@ public struct ViewDefinition: Hashable, Sendable {
   public enum Content: Hashable, Sendable {
     /// Aggregates for each combination of values of the properties `by`; for all records together
     /// if there are none.
-    case groups(by: [String], [Measure])
+    case groups(by: [String], [Aggregate])
     /// The records in order, for each combination of values of the properties `by`, so that the
     /// first ones are found at once.
     case top(by: [String], [IndexDefinition.Term])
@@ -14,7 +14,7 @@ public struct ViewDefinition: Hashable, Sendable {
   }
 
   /// An aggregate over the records of a group.
-  public enum Measure: Hashable, Sendable {
+  public enum Aggregate: Hashable, Sendable {
     /// The number of records.
     case count
     /// The sum of a property, exact whatever the history of the records.

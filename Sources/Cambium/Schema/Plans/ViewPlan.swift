@@ -22,8 +22,8 @@ final class ViewPlan: Sendable {
     self.definition = definition
     condition = try definition.condition.map { try ConditionProgram($0, resolver) }
     switch definition.content {
-    case .groups(let by, let measures):
-      content = .groups(try GroupsPlan(by, measures, resolver))
+    case .groups(let by, let aggregates):
+      content = .groups(try GroupsPlan(by, aggregates, resolver))
     case .top(let by, let terms):
       if terms.isEmpty { throw DatabaseError.misuse(reason: "a view of the first needs an order") }
       content = .top(
@@ -99,9 +99,9 @@ struct GroupsPlan: Sendable, Refinable {
   /// The properties whose values are kept in order, each once.
   let extremes: [ViewProperty]
   /// The source of each aggregate.
-  private(set) var measures: [Measure]
+  private(set) var aggregates: [Aggregate]
 
-  enum Measure: Sendable {
+  enum Aggregate: Sendable {
     case count
     case sum(Int)
     case average(Int)
@@ -110,7 +110,7 @@ struct GroupsPlan: Sendable, Refinable {
   }
 
   init(
-    _ by: [String], _ measures: [ViewDefinition.Measure], _ resolver: Resolver
+    _ by: [String], _ aggregates: [ViewDefinition.Aggregate], _ resolver: Resolver
   ) throws {
     var (sums, extremes) = ([String](), [String]())
     func place(_ name: String, in names: inout [String]) -> Int {
@@ -118,8 +118,8 @@ struct GroupsPlan: Sendable, Refinable {
       names.append(name)
       return names.count - 1
     }
-    self.measures = measures.map { measure in
-      switch measure {
+    self.aggregates = aggregates.map { aggregate in
+      switch aggregate {
       case .count: .count
       case .sum(let name): .sum(place(name, in: &sums))
       case .average(let name): .average(place(name, in: &sums))
@@ -138,8 +138,8 @@ struct GroupsPlan: Sendable, Refinable {
 
 extension GroupsPlan {
   /// The same plan, with other aggregates of the values that it keeps.
-  func measuring(_ measures: [Measure]) -> GroupsPlan {
-    changed { $0.measures = measures }
+  func measuring(_ aggregates: [Aggregate]) -> GroupsPlan {
+    changed { $0.aggregates = aggregates }
   }
 }
 

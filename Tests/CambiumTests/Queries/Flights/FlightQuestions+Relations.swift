@@ -203,7 +203,7 @@ extension FlightQuestions {
   }
 
   /// Figures, some of which a view keeps.
-  @FlightQuestionBuilder static var figures: [FlightQuestion] {
+  @FlightQuestionBuilder static var aggregates: [FlightQuestion] {
     FlightQuestion(
       "weather | group by origin select avg(temp), min(humid), max(wind_speed)",
       "SELECT origin, avg(temp), min(humid), max(wind_speed) FROM weather GROUP BY origin"

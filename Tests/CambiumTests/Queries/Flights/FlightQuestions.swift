@@ -17,7 +17,7 @@ enum FlightQuestions {
   typealias Flight = Flights.Flight
 
   static let all = [
-    filters, ranges, times, texts, references, relations, joins, groups, figures, firsts,
+    filters, ranges, times, texts, references, relations, joins, groups, aggregates, firsts,
   ].flatMap(\.self)
 
   /// An hour of January 2013, in UTC.

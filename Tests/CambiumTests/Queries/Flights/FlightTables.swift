@@ -88,7 +88,7 @@ enum FlightTables {
     }
   }
 
-  /// Declares one view of several figures, for which a schema has no line.
+  /// Declares one view of several aggregates, for which a schema has no line.
   private static func declareDelays(_ database: Database) throws {
     var definition = Flights.Flight.schema.definition
     definition.views.append(

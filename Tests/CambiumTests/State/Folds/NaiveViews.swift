@@ -85,19 +85,19 @@ struct NaiveViews {
   // MARK: Views
 
   /// The groups by their values.
-  func groups(_ by: [String], _ measures: [ViewDefinition.Measure]) -> [[Value]: [Value]] {
+  func groups(_ by: [String], _ aggregates: [ViewDefinition.Aggregate]) -> [[Value]: [Value]] {
     var groups: [[Value]: [ValueMap]] = [:]
     for (_, record) in records {
       groups[by.map { NaiveViews.oneForm(record[$0]) }, default: []].append(record)
     }
-    return groups.mapValues { records in measures.map { measure($0, records) } }
+    return groups.mapValues { records in aggregates.map { aggregate($0, records) } }
   }
 
-  private func measure(_ measure: ViewDefinition.Measure, _ records: [ValueMap]) -> Value {
+  private func aggregate(_ aggregate: ViewDefinition.Aggregate, _ records: [ValueMap]) -> Value {
     func values(_ name: String) -> [Value] {
       records.map { NaiveViews.oneForm($0[name]) }.filter { $0 != .null }
     }
-    switch measure {
+    switch aggregate {
     case .count: return .integer(Int64(records.count))
     case .sum(let name): return sum(records.compactMap { $0[name] })
     case .average(let name):

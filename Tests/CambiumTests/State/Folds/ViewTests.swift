@@ -62,9 +62,9 @@ import Testing
     for view in try views(snapshot) {
       let naive = try naive.counted(view.definition.condition)
       switch (view.content, view.definition.content) {
-      case (.groups(let plan), .groups(let by, let measures)):
+      case (.groups(let plan), .groups(let by, let aggregates)):
         let groups = GroupsReader(number: view.number, plan: plan, reader: reader)
-        try compare(groups, naive.groups(by, measures))
+        try compare(groups, naive.groups(by, aggregates))
       case (.top(let plan), .top(let by, let terms)):
         let top = TopReader(number: view.number, plan: plan, reader: reader)
         for values in naive.groups(by, []).keys {
@@ -115,7 +115,7 @@ import Testing
     var found: [[Value]: [Value]] = [:]
     var last: [Value]?
     try groups.forEach { group in
-      #expect(found.updateValue(group.measures, forKey: group.values) == nil)
+      #expect(found.updateValue(group.aggregates, forKey: group.values) == nil)
       if let last, groups.plan.by.count == 1 {
         #expect(NaiveViews.precedes(last[0], group.values[0]))
       }
@@ -123,9 +123,9 @@ import Testing
       return true
     }
     #expect(found == expected)
-    for (values, measures) in expected {
+    for (values, aggregates) in expected {
       #expect(
-        try groups.group(at: GroupPlace(groups.plan.by, values: values))?.measures == measures)
+        try groups.group(at: GroupPlace(groups.plan.by, values: values))?.aggregates == aggregates)
     }
     #expect(
       try groups.group(

@@ -1,5 +1,5 @@
 /// An aggregate over some records.
-package struct QueryMeasure: Hashable, Sendable {
+package struct QueryAggregate: Hashable, Sendable {
   package enum Kind: String, Hashable, Sendable {
     case count
     case sum
@@ -23,16 +23,16 @@ package struct QueryMeasure: Hashable, Sendable {
 
 extension ConditionTextParser {
   /// Reads an aggregate: `count`, or `sum(delay)`.
-  mutating func measure() throws -> QueryMeasure {
-    let figures = "a figure: count, sum(…), avg(…), min(…), max(…)"
-    guard case .word(let word) = try scanner.peek() else { throw try expected(figures) }
+  mutating func aggregate() throws -> QueryAggregate {
+    let aggregates = "an aggregate: count, sum(…), avg(…), min(…), max(…)"
+    guard case .word(let word) = try scanner.peek() else { throw try expected(aggregates) }
     let name = word == "average" ? "avg" : word
-    guard let kind = QueryMeasure.Kind(rawValue: name) else { throw try expected(figures) }
+    guard let kind = QueryAggregate.Kind(rawValue: name) else { throw try expected(aggregates) }
     _ = try scanner.next()
-    if kind == .count { return QueryMeasure(.count) }
+    if kind == .count { return QueryAggregate(.count) }
     try expect("(")
     let path = try path("a property")
     try expect(")")
-    return QueryMeasure(kind, path)
+    return QueryAggregate(kind, path)
   }
 }
