@@ -259,7 +259,7 @@ struct SwiftModel {
   private func calls(_ view: ViewDefinition) -> [String] {
     let calls =
       switch view.content {
-      case .groups(by: let names, let aggregates): aggregates(aggregates, by: names)
+      case .groups(by: let names, let aggregates): calls(aggregates, by: names)
       case .top(by: let names, let terms): [call("Top", terms.map(term), by: names)]
       case .text(let names, let language):
         ["TextIndex(\(list(names.map(keyPath) + said(language))))"]
@@ -272,8 +272,7 @@ struct SwiftModel {
   }
 
   /// A line for each aggregate; those of one view are put together again. A sum counts as well.
-  private func aggregates(_ aggregates: [ViewDefinition.Aggregate], by names: [String]) -> [String]
-  {
+  private func calls(_ aggregates: [ViewDefinition.Aggregate], by names: [String]) -> [String] {
     aggregates.enumerated().compactMap { index, aggregate in
       if aggregate == .count, aggregates.indices.contains(index + 1),
         case .sum = aggregates[index + 1]

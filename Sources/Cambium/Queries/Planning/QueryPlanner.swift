@@ -66,11 +66,17 @@ struct QueryPlanner {
     else {
       throw QueryError("the cursor belongs to an index that is gone; start again")
     }
-    if let views = ViewPlanner(self) {
+    if let views {
       plan.view = try views.answeringView()
       plan.counted = try views.countingView()
     }
     return plan
+  }
+
+  /// Looks at the views of the collection; nil where it has none.
+  private var views: ViewPlanner? {
+    guard let collection, !collection.views.isEmpty else { return nil }
+    return ViewPlanner(self, collection)
   }
 
   // MARK: Ways
@@ -99,7 +105,7 @@ struct QueryPlanner {
       let scans = try indexes.compactMap { try scan($0, own) }
       if records.snapshot.moment == nil {
         ways += try scans.flatMap { try indexWays($0, own, among: scans) } + both(scans, own)
-        ways += try ViewPlanner(self)?.topWays(own) ?? []
+        ways += try views?.topWays(own) ?? []
       } else {
         ways += try correctedWays(scans)
       }

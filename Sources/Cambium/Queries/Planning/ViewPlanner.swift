@@ -6,9 +6,7 @@ struct ViewPlanner {
   private let records: QueryRecords
   private let collection: CollectionPlan
 
-  /// Nil where the collection has no views.
-  init?(_ planner: QueryPlanner) {
-    guard let collection = planner.collection, !collection.views.isEmpty else { return nil }
+  init(_ planner: QueryPlanner, _ collection: CollectionPlan) {
     self.collection = collection
     self.planner = planner
     description = planner.description
