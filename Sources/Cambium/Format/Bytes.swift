@@ -56,7 +56,6 @@ extension RawSpan {
     return Int(value)
   }
 
-  /// A copy of a range.
   /// The place of a part that its length precedes, as in an array or a map; the offset moves behind
   /// it.
   @inline(__always)
@@ -66,6 +65,7 @@ extension RawSpan {
     return offset..<(offset + count)
   }
 
+  /// A copy of a range.
   func array(_ offset: Int, _ count: Int) throws -> [UInt8] {
     try check(offset, count)
     return unsafe extracting(offset..<(offset + count)).withUnsafeBytes { unsafe Array($0) }

@@ -57,6 +57,19 @@ struct QueryTextTests {
   }
 
   @Test(
+    "makes the hash of its cursors, which outlive a version",
+    arguments: [
+      (
+        "flights | group by carrier select count, avg(delay) having count > 2 sort -count",
+        0x8730_EDBB_2C9D_B997
+      ),
+      ("flights | count, sum(delay)", 0xE801_1446_68C4_D6AF),
+    ] as [(String, UInt64)])
+  func cursors(_ text: String, _ expected: UInt64) throws {
+    #expect(try QueryDescription(parsing: text).cursorHash == expected)
+  }
+
+  @Test(
     "is pointed at where it cannot be read",
     arguments: [
       ("", "\n^\nexpected a collection"),

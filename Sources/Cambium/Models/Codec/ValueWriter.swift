@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// Takes one property's value in its stored form.
 ///
-/// A type of your own writes one ``Value``, or calls the `write` of other types.
+/// A type of your own writes one ``Value``, or calls the `writeStored` of other types.
 public struct ValueWriter: ~Copyable {
   private(set) var buffer = ByteBuffer()
   private var depth = 0

@@ -111,7 +111,12 @@ extension QueryDescription {
       text += "\n\(join.isLeft) \(join.name) \(join.collection) \(join.outer) \(join.inner ?? "id")"
       text += " \(join.condition?.description ?? "")"
     }
-    if let grouping { text += "\n\(grouping)" }
+    // In the query's words: what Swift prints of a structure names types, or nothing at all where a
+    // program is built without their metadata.
+    if let grouping {
+      text += "\n\(grouping.paths.count) \(grouping.columns.joined(separator: ", "))"
+      text += " \(grouping.condition?.description ?? "")"
+    }
     if isDistinct { text += "\n\(selection ?? [])" }
     return Checksum.of(text: text)
   }

@@ -1,4 +1,4 @@
-/// Aggregates one run of a query, and reports it when the run ends.
+/// Measures one run of a query, and reports it when the run ends.
 struct QueryTracer {
   private let start = ContinuousClock.now
   private let report: @Sendable (QueryTrace) -> Void

@@ -4,9 +4,7 @@ extension QueryRun {
   /// The names of what ``forEachValues(_:)`` hands out.
   var columns: [String] {
     let description = plan.description
-    if let grouping = description.grouping {
-      return grouping.paths.map(\.description) + grouping.aggregates.map(\.name)
-    }
+    if let grouping = description.grouping { return grouping.columns }
     return description.selection?.map(\.description) ?? ["id"]
   }
 

@@ -70,7 +70,7 @@ package struct QueryDescription: Hashable, Sendable {
     /// The properties whose values make a group; none for all records together.
     package var paths: [PropertyPath]
     package var aggregates: [QueryAggregate]
-    /// The condition on the groups, whose properties are `paths` and `measures` by their names.
+    /// The condition on the groups, whose properties are `paths` and `aggregates` by their names.
     package var condition: Condition?
 
     package init(_ paths: [PropertyPath], _ aggregates: [QueryAggregate], having: Condition? = nil)
@@ -79,6 +79,9 @@ package struct QueryDescription: Hashable, Sendable {
       self.aggregates = aggregates
       condition = having
     }
+
+    /// The names of a group's values: those that make it, then its aggregates.
+    var columns: [String] { paths.map(\.description) + aggregates.map(\.name) }
   }
 
   package init(_ collection: NodePath, where condition: Condition? = nil) {

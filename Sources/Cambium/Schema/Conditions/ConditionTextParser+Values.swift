@@ -185,7 +185,7 @@ extension ConditionTextParser {
     return .blob(Blob(hash: Array(hash), size: size))
   }
 
-  // MARK: Figures of groups
+  // MARK: Aggregates of groups
 
   /// The words for aggregates over the records of a group.
   static let aggregates: Set<String> = ["sum", "avg", "average", "min", "max"]
