@@ -60,9 +60,30 @@ struct ClaimedDirectoryTests {
         #expect(refusal == .unsupported)
         own.removeLast()
       }
-      let other = try NamespaceClaim(path: scratch.data, namespace: "b")
-      #expect(try kind { _ = try scratch.open() } == .unsupported)
-      withExtendedLifetime(other) {}
+      do {
+        let other = try NamespaceClaim(path: scratch.data, namespace: "b")
+        #expect(try kind { _ = try scratch.open() } == .unsupported)
+        withExtendedLifetime(other) {}
+      }
+      _ = try scratch.open()
+    }
+
+    @Test("is asked for only once the directory is this process's")
+    func openedTwice() throws {
+      let scratch = try ScratchDirectory()
+      try scratch.fill(1)
+      let environment = try scratch.open()
+      // A process of another namespace, in the moment before it is refused.
+      let descriptor = unsafe open(scratch.data, O_RDONLY)
+      defer { close(descriptor) }
+      var lock = flock()
+      lock.l_type = Int16(F_RDLCK)
+      lock.l_whence = Int16(SEEK_SET)
+      lock.l_start = 1 << 61
+      lock.l_len = 1
+      #expect(unsafe fcntl(descriptor, 37, &lock) == 0)  // F_OFD_SETLK
+      #expect(try kind { _ = try scratch.open() } == .alreadyOpen)
+      environment.close()
     }
 
     @Test("gives a file back when its process is killed, or closes the environment")

@@ -17,9 +17,16 @@ struct Registration: ~Copyable {
     guard let identity = directory.identity else {
       throw StorageError(.missing, "there is no directory \(directory.path)")
     }
-    let claim = try NamespaceClaim(path: "\(directory.path)/data.mdb")
+    // First, so that no file of a directory that is open in this process is opened again.
     guard Registration.open.withLock({ $0.insert(identity).inserted }) else {
       throw StorageError(.alreadyOpen, "\(directory.path) is open in this process already")
+    }
+    let claim: NamespaceClaim?
+    do {
+      claim = try NamespaceClaim(path: "\(directory.path)/data.mdb")
+    } catch {
+      _ = Registration.open.withLock { $0.remove(identity) }
+      throw error
     }
     self.identity = identity
     self.claim = claim
