@@ -30,11 +30,12 @@ package enum Files {
       ?? path
   }
 
-  /// The status that the system reports for a path, of a link itself; nil if there is nothing.
+  /// The kind of what is at a path, of a link itself; nil if there is nothing.
   private static func kind(of path: String) -> DirectoryEntry.Kind? {
     (try? DirectoryEntry(path))?.kind
   }
 
+  /// The status that the system reports for a path, of a link itself; nil if there is nothing.
   private static func status(of path: String) -> stat? { (try? DirectoryEntry(path))?.status }
 
   /// The identity of the file at a path, or nil if there is none.
