@@ -1,5 +1,5 @@
-// Commits to a log other than those of transactions: of entries, and of the whole content of a log
-// that is being created and has no other users yet.
+// Commits to a log: of a group's records, of entries alone, and of the whole content of a log that
+// is being created and has no other users yet.
 
 extension Log {
   /// Commits changes of entries under the present head; the writer's lock must be held.
@@ -11,7 +11,8 @@ extension Log {
     return result
   }
 
-  /// Commits the entries that a body writes, about `bytes` bytes of them, and a head.
+  /// Commits the entries that a body writes, and a head. Room is made for `bytes` bytes before,
+  /// which is 0 until the map has been full.
   func write(_ bytes: Int, head: LogHead, _ body: (borrowing LogWriter) throws -> Void) throws {
     try makeRoom(for: bytes)
     let writer = try LogWriter(self)

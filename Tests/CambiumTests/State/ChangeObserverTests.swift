@@ -100,6 +100,15 @@ struct ChangeObserverTests {
         #expect(tx.running.group.stateWriter.folds.changes == nil)
       }
       #expect(count.withLock { $0 } == 3)
+      // One that stops while a group is open leaves nothing for the next.
+      let third = observers.observe { _ in count.withLock { $0 += 1 } }
+      try database.write { tx in
+        try tx.set("a/b", to: ["c": 4])
+        observers.stop(third)
+      }
+      _ = observers.observe { _ in count.withLock { $0 += 1 } }
+      try database.write { tx in try tx.set("a/b", to: ["c": 5]) }
+      #expect(count.withLock { $0 } == 4)
     }
   }
 }

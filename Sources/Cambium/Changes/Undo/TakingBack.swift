@@ -4,7 +4,11 @@ extension ValueChange<[UInt8]> {
   /// The element of a set or the key of a dictionary that it changes; nil for a number, and for an
   /// array, in which each position depends on the changes before.
   fileprivate var part: [UInt8]? {
-    isOfArray || name == .increment ? nil : key.map { Array($0.utf8) } ?? payload
+    switch self {
+    case .increment, .append, .insert, .removeElement: nil
+    case .include(let element), .exclude(let element): element
+    case .setEntry(let key, _), .incrementEntry(let key, _): Array(key.utf8)
+    }
   }
 
   /// True if it puts an element into an array or takes one out.

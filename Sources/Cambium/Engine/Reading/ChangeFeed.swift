@@ -3,9 +3,10 @@ import Synchronization
 
 /// Notifies observers of the state's position.
 ///
-/// The feed carries positions, never changes: an observer pulls the transactions that it has not
-/// seen from the log. Nothing is queued for a slow observer, so it delays neither a writer nor
-/// another observer.
+/// It carries positions, never changes: an observer pulls the transactions that it has not seen
+/// from the log. Nothing is queued for a slow observer, so it delays neither a writer nor another
+/// observer. ``observers`` are of another kind: within this process, they are called with the
+/// changes themselves.
 ///
 /// Commits of other processes arrive through the `wake` file: eight bytes, the newest applied
 /// sequence number, written after each state commit and watched by every process that observes.

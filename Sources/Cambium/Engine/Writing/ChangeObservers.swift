@@ -65,9 +65,11 @@ final class ChangeObservers: Sendable {
     }
   }
 
-  /// Takes the changes of transactions that are in the log.
+  /// Takes the changes of transactions that are in the log, unless the last observer has stopped
+  /// since their group began.
   func add(_ committed: [CommittedChanges]) {
-    if !committed.isEmpty { state.withLock { $0.pending += committed } }
+    if committed.isEmpty { return }
+    state.withLock { if !$0.observers.isEmpty { $0.pending += committed } }
   }
 
   /// Delivers the changes that readers can see.

@@ -1,5 +1,5 @@
-/// The change of one record: the tree yields one for each node that it writes, and every fold and
-/// every observer takes it.
+/// The change of one node: the tree yields one for each that it writes. Every fold takes it, and
+/// every observer where a record, or a whole subtree, was there or is.
 ///
 ///     path  users/ada     key  ada     old  {"name": "Ada"}     new  {"name": "Ada L."}
 ///
