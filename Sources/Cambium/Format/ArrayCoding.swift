@@ -42,7 +42,7 @@ enum ArrayCoding {
     }
   }
 
-  /// How many elements a stored array has; absent counts as empty.
+  /// The number of elements of a stored array; an absent one has none.
   static func count(_ stored: [UInt8]?, _ path: NodePath) throws -> Int {
     try stored.map { try elements($0, path).count } ?? 0
   }

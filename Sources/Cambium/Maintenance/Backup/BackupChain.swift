@@ -1,4 +1,4 @@
-// How the pieces of a backup go together: records are a chain from the first one or a baseline on,
+// The order of the pieces of a backup: records are a chain from the first one or a baseline on,
 // through all parts; a baseline's file has the digest that its mark says, and a blob that of its
 // address. A check also demands each blob that a record or a baseline refers to.
 
