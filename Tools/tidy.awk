@@ -94,8 +94,8 @@ function is_import(line) {
   return line ~ /^ *(@[A-Za-z_]+(\([A-Za-z_]*\))? +)*((public|package|internal|private) +)?import /
 }
 
-swift && /^ *\/\/\/?( *- [A-Za-z]+( [A-Za-z_]+)?:)? *(What|Whether|Those)($|[^A-Za-z])/ {
-  report(FNR, "a comment says what something is or does; it does not begin with What or Whether")
+swift && /^ *\/\/\/?( *- [A-Za-z]+( [A-Za-z_]+)?:)? *(What|Whether|Those|How)($|[^A-Za-z])/ {
+  report(FNR, "a comment says what something is or does; it does not begin with a question word")
 }
 
 # Swift 6.3 takes a large structure in which such an optional is nil for nil itself.
