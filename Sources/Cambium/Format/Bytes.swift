@@ -167,6 +167,12 @@ extension [UInt8] {
     return lend { own in other.lend { $0.extracting(0..<own.byteCount).equals(own) } }
   }
 
+  /// True if these bytes sort before others.
+  @inline(__always)
+  func precedes(_ other: [UInt8]) -> Bool {
+    lend { bytes in other.lend { bytes.precedes($0) } }
+  }
+
   /// Adds a little-endian number.
   @inline(__always)
   mutating func append<T: FixedWidthInteger & BitwiseCopyable>(littleEndian value: T) {

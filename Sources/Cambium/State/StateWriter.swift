@@ -22,6 +22,8 @@ struct StateWriter: ~Copyable {
   var hasCaughtUp = false
   /// The changes of the records that were folded in and that are observed.
   private(set) var observed: [CommittedChanges] = []
+  /// The number of declarations before the running record.
+  private var declarationsBefore: UInt32 = 0
 
   /// Begins a transaction; the catalog may be older than the state.
   init(_ state: State, catalog: Catalog) throws {
@@ -48,13 +50,17 @@ struct StateWriter: ~Copyable {
   mutating func begin(_ sequence: SequenceNumber, isObserved: Bool = false) {
     tree.begin(sequence)
     folds.changes = isObserved ? [] : nil
+    declarationsBefore = catalog.collections.version
   }
 
   /// Ends folding in a record.
   mutating func finish() {
     applied = SequenceNumber(tree.memory.sequence)
     if let changes = folds.changes.take() {
-      observed.append(CommittedChanges(sequence: applied, changes: changes))
+      observed.append(
+        CommittedChanges(
+          sequence: applied, changes: changes,
+          declares: catalog.collections.version != declarationsBefore, names: catalog.count))
     }
   }
 

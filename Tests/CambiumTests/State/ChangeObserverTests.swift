@@ -111,6 +111,50 @@ struct ChangeObserverTests {
       #expect(count.withLock { $0 } == 4)
     }
   }
+
+  @Test("have been called once a thread has finished a delivery, whoever delivers")
+  func finishing() async {
+    let observers = ChangeObservers()
+    let (visible, seen) = (Shared(SequenceNumber.zero), Shared([SequenceNumber]()))
+    _ = observers.observe(
+      ChangeObservers.Observer(
+        take: { committed in seen.change { $0.append(committed.sequence) } },
+        reach: { sequence in seen.change { $0.append(sequence) } }))
+    await onThreads(4) { thread in
+      for number in 1...3000 as ClosedRange<UInt64> {
+        if thread > 0 {
+          let sequence = visible.value
+          observers.finish(upTo: sequence)
+          guard seen.value.last ?? 0 >= sequence else { throw Divergence("\(sequence) is missing") }
+        } else {
+          let sequence = SequenceNumber(number)
+          // Each third one is another process's.
+          if number % 3 != 0 {
+            observers.add(
+              [CommittedChanges(sequence: sequence, changes: [], declares: false, names: 0)])
+          }
+          visible.change { $0 = sequence }
+          observers.deliver(upTo: sequence)
+        }
+      }
+    }
+    observers.finish(upTo: 3000)
+    let found = seen.value
+    #expect(found == found.sorted() && Set(found).count == found.count)
+    #expect(found.last == 3000)
+    #expect(found.count { $0.rawValue % 3 != 0 } >= 2000)
+  }
+}
+
+/// A value that several threads share.
+private final class Shared<Value: Sendable>: Sendable {
+  private let state: Mutex<Value>
+
+  init(_ value: Value) { state = Mutex(value) }
+
+  var value: Value { state.withLock { $0 } }
+
+  func change(_ body: (inout Value) -> Void) { state.withLock { body(&$0) } }
 }
 
 /// All records of a database, kept up to date by nothing but the changes that are observed.

@@ -36,6 +36,9 @@ final class StateInUse: Sendable {
     }
   }
 
+  /// The generation in use; nil while none is open.
+  var generation: UInt64? { current.withLock { $0.state?.generation } }
+
   /// Opens a generation and makes it the one in use.
   func adopt(_ generation: UInt64, _ open: () throws -> State) throws -> State {
     try current.withLock { current in

@@ -56,8 +56,9 @@ final class ChangeFeed: Sendable {
 
   /// Notifies observers that a commit of this process is visible.
   func publish(_ sequence: SequenceNumber) {
-    wake?.write(sequence.rawValue)
+    // In this order, so that the watch of this process finds nothing new.
     advance(to: sequence)
+    wake?.write(sequence.rawValue)
   }
 
   /// Takes over what another process has applied.
@@ -92,6 +93,7 @@ final class ChangeFeed: Sendable {
       return (isNew, state.takeWaiting())
     }
     for continuation in woken { continuation.resume() }
+    observers.stir()
     return isNew
   }
 
@@ -140,10 +142,11 @@ final class ChangeFeed: Sendable {
       return state.takeWaiting()
     }
     for continuation in woken { continuation.resume() }
+    observers.stir()
   }
 
-  /// Starts watching the wake file, once.
-  private func watch() {
+  /// Starts watching the wake file, once, and looks for commits of other processes.
+  func watch() {
     state.withLock { state in
       if state.watch != nil || state.isClosed { return }
       state.watch = background.watch(path) { [weak self] in self?.lookAgain() }

@@ -153,10 +153,3 @@ extension StateReader {
     return cursor.withEntry { last, _ in key.lend { !$0.precedes(last) } }
   }
 }
-
-extension [UInt8] {
-  /// True if these bytes sort before others.
-  fileprivate func precedes(_ other: [UInt8]) -> Bool {
-    lend { bytes in other.lend { bytes.precedes($0) } }
-  }
-}

@@ -57,4 +57,8 @@ struct RecordChange {
 struct CommittedChanges: Sendable {
   let sequence: SequenceNumber
   let changes: [RecordChange]
+  /// True if it has declared a collection, or taken a declaration back.
+  let declares: Bool
+  /// The number of names that were defined by its end.
+  let names: Int
 }

@@ -1,0 +1,183 @@
+// One index over the guards of all live queries: a change visits only those that could care.
+//
+//     change ─▶ collection ─┬─ any change        list
+//                           ├─ key               hash of the key ─▶ list
+//                           └─ each property     ordered value before and after
+//                                ├─ equality     hash of the value ─▶ list
+//                                └─ ranges       tree of ranges
+//
+// Nothing is allocated for a change, and each property that guards name is looked at once, however
+// many live queries there are.
+
+/// The guards of all mailboxes, found by the changes that they let through.
+///
+/// Invariant: a mailbox is found for every change that any of its guards lets through. Proved by
+/// ``slotsOneByOne(_:)``, with which tests compare each change.
+final class GuardIndex {
+  /// A mailbox's guard, and its places in the index.
+  private struct Guard {
+    let content: LiveGuard
+    let collection: CollectionGuards
+    let places: [CollectionGuards.Place]
+  }
+
+  /// The collections that guards are on, by their paths' bytes.
+  private var collections: [[UInt8]: CollectionGuards] = [:]
+  /// They in path order; nil after there were others.
+  private var ordered: [CollectionGuards]?
+  /// The collection that was looked up last: its path's bytes, and its guards if there are any.
+  private var last: (path: [UInt8], guards: CollectionGuards?)?
+  /// The guards by the slots of mailboxes.
+  private var guards: [Int32: [Guard]] = [:]
+  /// The number of the last visit to each slot, so that none is visited twice for one change.
+  private var visits: [UInt64] = []
+  private var visit: UInt64 = 0
+  /// The slots that were found last.
+  private(set) var found: [Int32] = []
+  private var bytes = ByteBuffer()
+  /// True if a name that guards use has no number yet.
+  private(set) var hasUnknownNames = false
+
+  var isEmpty: Bool { guards.isEmpty }
+
+  // MARK: Guards
+
+  /// Sets the guards of a mailbox.
+  ///
+  /// - Complexity: O(log *n*) for each key and range that differs, at *n* ranges.
+  func set(_ wanted: [LiveGuard], of slot: Int32, since: SequenceNumber, _ names: Catalog) {
+    while visits.count <= Int(slot) { visits.append(0) }
+    var before = guards[slot] ?? []
+    var after: [Guard] = []
+    for content in wanted {
+      let known = before.firstIndex {
+        $0.content.collection == content.collection && $0.content.test.isSame(as: content.test)
+      }
+      if let known {
+        after.append(before.remove(at: known))
+      } else {
+        after.append(make(content, of: slot, since, names))
+      }
+    }
+    guards[slot] = after
+    remove(before)
+  }
+
+  /// Removes the guards of a mailbox.
+  func remove(_ slot: Int32) { remove(guards.removeValue(forKey: slot) ?? []) }
+
+  private func make(
+    _ content: LiveGuard, of slot: Int32, _ since: SequenceNumber, _ names: Catalog
+  ) -> Guard {
+    let path = content.collection.bytes
+    let collection = collections[path] ?? CollectionGuards(content.collection, since: since)
+    let places = collection.add(content.test, of: slot, names)
+    if collections.updateValue(collection, forKey: path) == nil { (last, ordered) = (nil, nil) }
+    if collection.hasUnknownNames { hasUnknownNames = true }
+    return Guard(content: content, collection: collection, places: places)
+  }
+
+  private func remove(_ gone: [Guard]) {
+    for entry in gone {
+      entry.collection.remove(entry.places)
+      let path = entry.collection.path.bytes
+      guard entry.collection.isEmpty, collections[path] === entry.collection else { continue }
+      collections[path] = nil
+      (last, ordered) = (nil, nil)
+    }
+  }
+
+  /// Finds the numbers of names, and the meaning of absent values.
+  func resolve(_ names: Catalog) {
+    for collection in collections.values { collection.resolve(names) }
+    hasUnknownNames = collections.values.contains(where: \.hasUnknownNames)
+  }
+
+  // MARK: Collections
+
+  /// The guards of the collection that a node belongs to, if there are any.
+  func guards(around path: NodePath) -> CollectionGuards? {
+    let count = path.parentCount
+    if let last, last.path.count == count, last.path.isPrefix(of: path.bytes) {
+      return last.guards
+    }
+    let parent = Array(path.bytes[..<count])
+    let guards = collections[parent]
+    last = (parent, guards)
+    return guards
+  }
+
+  /// The collections with guards at a path and below it, in path order.
+  func collections(within path: NodePath) -> ArraySlice<CollectionGuards> {
+    let all = ordered ?? collections.values.sorted { $0.path < $1.path }
+    ordered = all
+    return all[all.partition { !($0.path < path) }...].prefix { $0.path.isWithin(path) }
+  }
+
+  /// True if a mailbox has a guard on a collection about which less is known after a moment.
+  func hasGuard(of slot: Int32, since moment: SequenceNumber) -> Bool {
+    guards[slot]?.contains { $0.collection.since > moment } ?? false
+  }
+
+  // MARK: Changes
+
+  /// Finds the slots of the mailboxes that a change concerns, each once.
+  ///
+  /// - Returns: The collection; nil if the change concerns none of them.
+  func find(_ change: RecordChange) -> CollectionGuards? {
+    guard let collection = guards(around: change.path) else { return nil }
+    begin()
+    change.lend { key, old, new in
+      if old == nil && new == nil { return }
+      collection.forEach(meeting: key, old, new, &bytes) { note($0) }
+    }
+    return found.isEmpty ? nil : collection
+  }
+
+  /// Finds the slots of the mailboxes with a guard on a collection, each once.
+  func find(in collection: NodePath) {
+    begin()
+    collections[collection.bytes]?.forEach { note($0) }
+  }
+
+  private func begin() {
+    visit += 1
+    found.removeAll(keepingCapacity: true)
+  }
+
+  @inline(__always)
+  private func note(_ slot: Int32) {
+    if visits[Int(slot)] == visit { return }
+    visits[Int(slot)] = visit
+    found.append(slot)
+  }
+
+  /// True if a change concerns a mailbox.
+  func isConcerned(_ slot: Int32, by change: RecordChange) -> Bool {
+    guard let collection = guards(around: change.path) else { return false }
+    return change.lend { key, old, new in
+      if old == nil && new == nil { return false }
+      return guards[slot]?.contains { entry in
+        entry.collection === collection
+          && collection.isMet(entry.content.test, by: key, old, new, &bytes)
+      } ?? false
+    }
+  }
+
+  /// The slots of the mailboxes that a change concerns, found by looking at every guard.
+  func slotsOneByOne(_ change: RecordChange) -> Set<Int32> {
+    Set(guards.keys.filter { isConcerned($0, by: change) })
+  }
+}
+
+extension [CollectionGuards] {
+  /// The first index from which a condition holds, which once true stays so.
+  fileprivate func partition(_ isBehind: (CollectionGuards) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}

@@ -1,0 +1,150 @@
+import Synchronization
+
+/// Brings the changes of commits to the live queries that they concern; one for each open
+/// directory, made on first use.
+///
+///     commits of this process ──ChangeObservers──┐
+///                                                ├──▶ GuardIndex ──▶ mailboxes ──▶ waiting tasks
+///     commits of others ─────────log, history────┘
+///
+/// It works on the thread that commits, or on one that looks for commits of other processes, and
+/// reads nothing that it was handed. While there are no mailboxes it observes nothing.
+///
+/// Invariants:
+/// 1. Each commit is routed once, in order: the observers of changes are called by one thread at a
+///    time, and numbers that they were not handed are read from the log first.
+/// 2. A mailbox has every change that a guard of it lets through, from its start on, or it has lost
+///    everything up to that commit.
+/// 3. Nobody is resumed under the lock.
+final class LiveRouter: Sendable {
+  // The directory holds the router. A router whose directory is gone has nothing to route.
+  private weak let directory: OpenDirectory?
+  private let routing = Mutex(Routing())
+
+  private init(_ directory: OpenDirectory) { self.directory = directory }
+
+  /// The router of a database's directory.
+  static func of(_ database: Database) -> LiveRouter {
+    let directory = database.directory
+    return directory.feed.observers.slots.object(ObjectIdentifier(LiveRouter.self)) {
+      LiveRouter(directory)
+    }
+  }
+
+  // MARK: Live queries
+
+  /// Registers a live query. It gets every commit after ``LiveMailbox/start`` that its guards let
+  /// through, until it is removed.
+  ///
+  /// - Throws: As ``Database/snapshot(at:)``.
+  /// - Complexity: O(log *n*) for each key and range of the guards.
+  func add(_ guards: [LiveGuard]) throws -> LiveMailbox {
+    let directory = try openDirectory
+    // It is of a moment before the observation begins, so that nothing is missed.
+    let snapshot = try directory.snapshot(at: .now)
+    let names = try snapshot.names
+    let (mailbox, isFirst) = routing.withLock { routing in
+      let isFirst = routing.observation == nil
+      if isFirst {
+        routing.begin(after: snapshot.sequence, directory.stateInUse.generation)
+        routing.observation = directory.feed.observers.observe(observer)
+      }
+      return (routing.add(guards, names), isFirst)
+    }
+    if isFirst { directory.feed.watch() }
+    if directory.feed.isClosed { stir() }
+    return mailbox
+  }
+
+  /// Changes the guards of a live query. They count from the moment on up to which it has taken its
+  /// changes, so that a commit since is not missed.
+  ///
+  /// - Complexity: O(log *n*) for each key and range that differs, and a look at the commits since
+  ///   that moment.
+  func replace(_ guards: [LiveGuard], of mailbox: LiveMailbox) {
+    let names = directory?.stateInUse.catalog ?? Catalog()
+    resume { $0.replace(guards, of: mailbox, names) }
+  }
+
+  /// Has every commit concern a live query, until its guards are changed: it is run again after
+  /// each.
+  func watch(_ mailbox: LiveMailbox) { resume { $0.watch(mailbox) } }
+
+  /// Ends a live query; nothing of it is left.
+  func remove(_ mailbox: LiveMailbox) {
+    let ended = routing.withLock { routing in
+      routing.remove(mailbox)
+      return routing.isEmpty ? routing.end() : nil
+    }
+    if let ended { directory?.feed.observers.stop(ended) }
+    for waiter in mailbox.stir(isClosing: true) { waiter.resume() }
+  }
+
+  // MARK: Moments
+
+  /// The moment up to which everything was routed.
+  var routed: SequenceNumber { routing.withLock { $0.routed } }
+
+  /// Returns once everything up to a visible moment has been routed.
+  ///
+  /// - Throws: ``DatabaseError/closed(reason:)``.
+  func advance(to sequence: SequenceNumber) throws {
+    let isThere = routing.withLock { $0.observation == nil || $0.routed >= sequence }
+    if isThere { return }
+    let feed = try openDirectory.feed
+    feed.advance(to: sequence)
+    feed.observers.finish(upTo: sequence)
+    // The delivery may have begun before anything was observed.
+    reach(sequence)
+  }
+
+  private var openDirectory: OpenDirectory {
+    get throws {
+      guard let directory else { throw DatabaseError.closed(reason: "the database is closed") }
+      return directory
+    }
+  }
+
+  // MARK: Observing
+
+  private var observer: ChangeObservers.Observer {
+    ChangeObservers.Observer(
+      take: { [weak self] in self?.take($0) }, reach: { [weak self] in self?.reach($0) },
+      stir: { [weak self] in self?.stir() })
+  }
+
+  /// Routes a commit of this process, after those before it.
+  private func take(_ committed: CommittedChanges) {
+    guard let directory else { return }
+    resume { routing in
+      routing.read(upTo: committed.sequence.previous, in: directory)
+      routing.route(committed, in: directory)
+    }
+  }
+
+  /// Routes commits that were not handed on.
+  private func reach(_ sequence: SequenceNumber) {
+    guard let directory else { return }
+    resume { $0.read(upTo: sequence, in: directory) }
+  }
+
+  /// Lets all live queries see that the database is closed, or lags behind.
+  private func stir() {
+    let isClosed = directory?.feed.isClosed ?? true
+    resume { $0.stir(isClosing: isClosed) }
+  }
+
+  /// Changes the routing, then resumes those that have something now.
+  private func resume(after body: (inout Routing) -> Void) {
+    let woken = routing.withLock { routing in
+      body(&routing)
+      return routing.takeWoken()
+    }
+    for waiter in woken { waiter.resume() }
+  }
+
+  /// Traps unless the index finds for a change what a look at every guard finds.
+  func checkIndex(_ change: RecordChange) {
+    routing.withLock { $0.checkIndex(change) }
+  }
+}
