@@ -28,6 +28,7 @@ enum QueryTarget {
     "flights where a > 1 sort -scheduled nulls last, b ignoring case limit 50 offset 3",
     "flights join planes as p on tail = p.number where p.seats > 300 select p.seats distinct",
     "flights left join planes as p on tail = p.id | count", "`a/b c` select x | ids", "a | exists",
+    "flights section by origin.name sort -origin.name, at limit 5",
     "f | group by carrier, year(at) select count, avg(d) having count > 1 sort -avg(d) limit 1",
     "flights | count, sum(x), min(y.z)", "flights after \"AAcAAAAAAAAAAAAAAAAAAQ\" limit 2",
   ]

@@ -23,6 +23,10 @@ struct QueryTextTests {
       default:
         query.joins = [.init("p", RandomConditions.people, PropertyPath("owner"), inner: nil)]
       }
+      if random.random.chance(oneIn: 3) {
+        let paths = [PropertyPath("title"), PropertyPath(hops: ["owner"], "name")]
+        query.section(by: random.random.pick(paths))
+      }
       query.isDistinct = query.selection != nil && random.random.chance(oneIn: 2)
       let text = query.description
       try #require(try QueryDescription(parsing: text) == query, "seed \(seed): \(text)")
@@ -39,6 +43,22 @@ struct QueryTextTests {
       ),
       ("flights where a = 1 where b = 2", "flights where a = 1 and b = 2"),
       ("flights sort name ignoring case nulls last", "flights sort name ignoring case nulls last"),
+      ("flights section by origin.name", "flights section by origin.name"),
+      (
+        "flights sort -x, y section by origin limit 5",
+        "flights section by origin sort -x, y limit 5"
+      ),
+      ("flights section by x sort x, y", "flights section by x sort y"),
+      ("flights section by x sort -x, y", "flights section by x sort -x, y"),
+      ("flights section by x sort x, -x", "flights section by x sort x, -x"),
+      (
+        "flights where section = 1 section by section",
+        "flights where section = 1 section by section"
+      ),
+      (
+        "flights | group by a, b select count sort -count section by a",
+        "flights | group by a, b select count section by a sort -count"
+      ),
       ("flights select a, b.c distinct | count", "flights select a, b.c distinct | count"),
       ("flights | sum(a), count", "flights | sum(a), count"),
       ("flights | count, avg(a)", "flights | count, avg(a)"),
@@ -76,7 +96,8 @@ struct QueryTextTests {
       (
         "flights wher a = 1",
         "flights wher a = 1\n        ^^^^\n"
-          + "expected a clause (where, sort, limit, offset, after, select), “|”, or the end"
+          + "expected a clause (where, sort, section, limit, offset, after, select), “|”, "
+          + "or the end"
       ),
       ("flights limit x", "flights limit x\n              ^\nexpected a number"),
       (
@@ -93,6 +114,7 @@ struct QueryTextTests {
         "flights join planes on a = b",
         "flights join planes on a = b\n                    ^^\nexpected “as” and a name"
       ),
+      ("flights section origin", "flights section origin\n                ^^^^^^\nexpected “by”"),
       (
         "flights after \"x\"", "flights after \"x\"\n              ^^^\nexpected a cursor in quotes"
       ),

@@ -118,6 +118,7 @@ extension RandomConditions {
     var query = QueryDescription(Self.things)
     query.condition = condition()
     for _ in 0..<random.below(3) { query.orderings.append(ordering()) }
+    if random.chance(oneIn: 6) { query.section(by: ordering().path) }
     if random.chance(oneIn: 2) { query.limit = random.below(12) }
     if random.chance(oneIn: 4) { query.offset = random.below(5) }
     return query

@@ -17,14 +17,18 @@ public struct Relation<Loaded: Sendable>: Sendable {
   let path: PropertyPath
   /// A description of what is loaded, for `explain()`.
   let words: String
+  /// The same as data, for queries that follow it.
+  let loaded: LoadedPath
   fileprivate let open: @Sendable (RelatedKeys) throws -> RelationReader<Loaded>
 }
 
 extension Operand: RelationTerm where V.Base: ReferringProperty {
   /// The models that the property refers to.
   public var relation: Relation<V.Base.Loaded> {
-    let collection = ConditionText.collection(V.Base.Referred.schema.core.path)
-    return Relation(path: path, words: "load \(collection) by \(path)") { keys in
+    let referred = V.Base.Referred.schema.core.path
+    let words = "load \(ConditionText.collection(referred)) by \(path)"
+    let loaded = LoadedPath(path: path, collection: referred)
+    return Relation(path: path, words: words, loaded: loaded) { keys in
       let models = try RelatedModels<V.Base.Referred>(keys)
       return RelationReader(keys, walks: models.walks, find: models.find) {
         V.Base.loaded(models.models(of: $0))
@@ -37,13 +41,15 @@ extension ManyOperand: RelationTerm {
   /// The models that refer.
   public var relation: Relation<[Other]> {
     guard case .inverse(let collection, let property) = many else {
-      return Relation(path: owner, words: "") { keys in
+      let loaded = LoadedPath(path: owner, collection: Other.schema.core.path)
+      return Relation(path: owner, words: "", loaded: loaded) { keys in
         let models = try RelatedModels<Other>(keys)
         return RelationReader(keys, walks: false, find: models.find, make: models.models)
       }
     }
     let words = "load \(ConditionText.collection(collection)) that refer by \(property)"
-    return Relation(path: owner, words: words) { keys in
+    let loaded = LoadedPath(path: owner, collection: collection, inverse: property)
+    return Relation(path: owner, words: words, loaded: loaded) { keys in
       let models = try RelatedModels<Other>(keys, by: property)
       return RelationReader(keys, walks: models.walks, find: models.find, make: models.models)
     }
@@ -89,10 +95,11 @@ private final class RelationReader<Loaded: Sendable>: RelationBatch {
 private struct LoadedRelation: Sendable {
   let path: PropertyPath
   let words: String
+  let loaded: LoadedPath
   let open: @Sendable (RelatedKeys) throws -> RelationBatch
 
   init<Loaded>(_ relation: Relation<Loaded>) {
-    (path, words) = (relation.path, relation.words)
+    (path, words, loaded) = (relation.path, relation.words, relation.loaded)
     open = { try relation.open($0) }
   }
 }
@@ -134,6 +141,7 @@ public struct Loading<M: Model, Element>: Results {
     var all: [LoadedRelation] = []
     for relation in repeat each relations { all.append(LoadedRelation(relation)) }
     self.relations = all
+    self.query.request.loading = all.map(\.loaded)
     let values = RelatedValues<repeat each R>()
     beside = { try values.beside($0, $1, $2) }
   }

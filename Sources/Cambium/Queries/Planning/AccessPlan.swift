@@ -1,7 +1,7 @@
 /// The way to the records that may be results: where they are read, and the tests that each of them
 /// still has to pass.
 struct AccessPlan {
-  let path: QueryAccess
+  var path: QueryAccess
   /// All of the condition on a record; nil where it has none.
   let program: ConditionProgram?
   /// The part of it that is left where entries of the index are not cut; nil where nothing is.

@@ -41,6 +41,9 @@ struct QueryJoin {
     way = records.snapshot.moment == nil ? index.map { .index($0) } ?? .hash : .hash
   }
 
+  /// True if no index finds the other records, so that all of them are walked over.
+  var usesTable: Bool { if case .hash = way { true } else { false } }
+
   /// The join in words.
   var words: String {
     let side = description.isLeft ? "left join" : "join"

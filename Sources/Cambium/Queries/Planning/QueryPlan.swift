@@ -3,7 +3,7 @@ struct QueryPlan {
   var description: QueryDescription
   /// The scope in which names are resolved for the records that are visited.
   let scope: ConditionScope
-  let access: AccessPlan
+  var access: AccessPlan
   /// The order by which results are sorted; nil where they come in order.
   var order: QueryOrder?
   /// The order whose sort key a cursor stores when results come in order, but by no index, since

@@ -79,6 +79,14 @@ struct QueryPlanner {
     return ViewPlanner(self, collection)
   }
 
+  /// The plan that evaluates records by their keys, which stays valid for later states.
+  func planForKeys() throws -> QueryPlan {
+    let conjuncts = (description.condition?.test ?? .all([])).conjuncts
+    let own = conjuncts.filter { !$0.names(anyOf: description.joins.map(\.name)) }
+    let way = Way(access: .keys([]), isOrdered: true, count: 0, cost: 0)
+    return try plan(way, own, joined: conjuncts.filter { !own.contains($0) })
+  }
+
   // MARK: Ways
 
   /// A way to come by the records.

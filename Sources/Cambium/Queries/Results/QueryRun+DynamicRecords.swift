@@ -29,12 +29,18 @@ extension QueryRun {
   /// Returns the single answer, which no page follows.
   private func answer(_ name: String, _ body: (DynamicRecord) throws -> Bool) throws {
     parts = nil
-    let count = try count()
-    end = nil
-    let value: Value =
-      query.outcome == .exists ? .bool(count > 0) : .integer(Int64(count))
+    let value = try given?.first?.first ?? answer()
     _ = try body(
       DynamicRecord(query.collection, ValueMap([(name: name, value: value)])))
+  }
+}
+
+extension QueryRun {
+  /// The single answer: the number of results, or true if there are any.
+  func answer() throws -> Value {
+    let count = try count()
+    end = nil
+    return query.outcome == .exists ? .bool(count > 0) : .integer(Int64(count))
   }
 }
 

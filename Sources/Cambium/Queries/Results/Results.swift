@@ -31,6 +31,8 @@ public struct QueryRequest: Sendable {
   var source: Source
   var description: QueryDescription
   var prepare: Preparation?
+  /// The relations whose records a shape loads along with each result.
+  var loading: [LoadedPath] = []
   /// Ends a run by throwing.
   package var check: (@Sendable () throws -> Void)?
 

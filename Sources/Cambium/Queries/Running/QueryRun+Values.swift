@@ -13,6 +13,10 @@ extension QueryRun {
   /// - Parameter body: Takes the values in the order of ``columns``; false ends the run.
   /// - Throws: Any error that `body` throws; ``DatabaseError/corrupt(reason:)``.
   func forEachValues(_ body: ([Value]) throws -> Bool) throws {
+    if let given {
+      for values in given where try !body(values) { return }
+      return
+    }
     guard plan.description.isComputed else {
       let paths = try selectedPaths()
       return try forEach { key, record in try body(paths.values(record, key: key, records)) }

@@ -19,6 +19,8 @@ public final class QueryRun {
   var filter: Filter?
   /// The model that the filter decoded and accepted last, for a shape that reads it again.
   @usableFromInline var accepted: AnyObject?
+  /// The results of a run that only hands out what was computed elsewhere; nil for any other.
+  var given: [[Value]]?
   /// The lines that a shape adds to the explanation.
   var words: () -> [String] = { [] }
   /// The state of a run that is read part by part; nil where it is read at once.
@@ -56,6 +58,16 @@ public final class QueryRun {
     if countsAll && description.limit == nil { description.orderings = [] }
     plan = try QueryPlanner(description, records).plan()
     // The queries that planning asked of other collections are runs of their own.
+    work = QueryWork(records)
+    joins = JoinLoop(plan, records, work)
+    isFilteredFirst = plan.order == nil || !plan.joins.isEmpty
+  }
+
+  /// A run of a plan that was made before, for a state with the same catalog.
+  init(_ plan: QueryPlan, _ records: QueryRecords) {
+    tracer = nil
+    self.records = records
+    self.plan = plan
     work = QueryWork(records)
     joins = JoinLoop(plan, records, work)
     isFilteredFirst = plan.order == nil || !plan.joins.isEmpty

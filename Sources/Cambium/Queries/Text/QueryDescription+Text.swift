@@ -19,6 +19,8 @@ extension QueryDescription: CustomStringConvertible {
 
   private var refinements: [String] {
     var parts: [String] = []
+    if let sectionedBy { parts.append("section by \(sectionedBy)") }
+    let orderings = orderingsWithinSections
     if !orderings.isEmpty {
       parts.append("sort \(orderings.map(\.text).joined(separator: ", "))")
     }

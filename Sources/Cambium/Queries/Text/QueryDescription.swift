@@ -8,6 +8,8 @@ package struct QueryDescription: Hashable, Sendable {
   /// The orderings of the results; ties come in the order of the keys, or against it where an index
   /// is walked backwards.
   package var orderings: [Ordering] = []
+  /// The path whose values divide the results into sections. Its ordering comes first.
+  package private(set) var sectionedBy: PropertyPath?
   /// The largest number of results.
   package var limit: Int?
   /// The number of results that are skipped at the start.
@@ -91,6 +93,21 @@ package struct QueryDescription: Hashable, Sendable {
 }
 
 extension QueryDescription {
+  /// Divides the results into sections: they are ordered by the path first, upwards unless the
+  /// orderings already begin with it.
+  package mutating func section(by path: PropertyPath) {
+    sectionedBy = path
+    if orderings.first?.path != path { orderings.insert(Ordering(path), at: 0) }
+  }
+
+  /// The orderings that the sections do not imply.
+  var orderingsWithinSections: ArraySlice<Ordering> {
+    guard let path = sectionedBy, orderings.first == Ordering(path),
+      orderings.dropFirst().first?.path != path
+    else { return orderings[...] }
+    return orderings.dropFirst()
+  }
+
   /// True if results are made of several records, groups or distinct values, and not of one each.
   var isComputed: Bool { grouping != nil || isDistinct }
 

@@ -4,6 +4,7 @@
 //     flights join planes as p on tail = p.number where p.seats > 300 select number, p.seats
 //     flights where scheduled between date("2013-01-01") and date("2013-02-01")
 //       | group by carrier select count, avg(departureDelay) having count > 10 sort -count
+//     flights where departureDelay > 60 section by origin.name sort -scheduled
 //
 // In EBNF, where words in quotes are the language's own; NAME is a word of letters, digits and
 // underscores, or anything in backticks:
@@ -12,11 +13,12 @@
 //     join       = [ "left" | "inner" ] "join" PATH "as" NAME "on" path "=" NAME "." property
 //     clause     = "where" condition | "sort" ordering { "," ordering } | "limit" INTEGER
 //                | "offset" INTEGER | "after" TEXT | "select" path { "," path } [ "distinct" ]
+//                | "section" "by" path
 //     group      = "group" "by" path { "," path } "select" aggregate { "," aggregate }
 //                  { refinement }
 //                | aggregate { "," aggregate }
 //     refinement = "having" condition | "sort" ordering { "," ordering } | "limit" INTEGER
-//                | "offset" INTEGER
+//                | "offset" INTEGER | "section" "by" path
 //     aggregate  = "count" | ( "sum" | "avg" | "min" | "max" ) "(" path ")"
 //     ordering   = [ "-" ] path [ collation ] [ "nulls" ( "first" | "last" ) ]
 //
@@ -48,6 +50,9 @@
 // `%` in a pattern of "like" stands for any text and `_` for one character. A NAME before "by" is a
 // collection, whose records refer to the one at hand by the property after it. Groups have the
 // paths and aggregates that they were made of as properties: "having avg(departureDelay) > 10".
+//
+// A query with sections is sorted by their path first, upwards unless "sort" begins with "-" and
+// that path. "section" is no reserved word: a property may have that name without backticks.
 
 extension QueryDescription {
   /// Reads a query.
@@ -66,6 +71,7 @@ extension QueryDescription {
 struct QueryTextParser {
   private var words: ConditionTextParser
   private var query: QueryDescription
+  private var section: PropertyPath?
 
   init(_ text: String, _ given: [Value]) {
     words = ConditionTextParser(text, given)
@@ -77,7 +83,9 @@ struct QueryTextParser {
     while try isJoin() { try join() }
     while try clause() {}
     while try words.take("|") { try stage() }
-    try words.expectEnd("a clause (where, sort, limit, offset, after, select), “|”, or the end")
+    try words.expectEnd(
+      "a clause (where, sort, section, limit, offset, after, select), “|”, or the end")
+    if let section { query.section(by: section) }
     return query
   }
 
@@ -125,7 +133,7 @@ struct QueryTextParser {
       let test = try words.condition()
       let both = query.condition.map { Condition.Test.all([$0.test, test]) }
       query.condition = Condition(both ?? test)
-    case "sort", "limit", "offset": try refinement()
+    case "sort", "section", "limit", "offset": try refinement()
     case "after":
       _ = try words.scanner.next()
       guard let cursor = QueryCursor(try words.text("a cursor in quotes")) else {
@@ -145,6 +153,9 @@ struct QueryTextParser {
     guard case .word(let word) = try words.scanner.next() else { return }
     switch word {
     case "sort": query.orderings = try list { try QueryTextParser.ordering(&$0) }
+    case "section":
+      if try !words.take(word: "by") { throw try words.expected("“by”") }
+      section = try words.path("a property")
     case "limit": query.limit = try words.count()
     default: query.offset = try words.count()
     }
@@ -213,7 +224,7 @@ struct QueryTextParser {
       if word == "having" {
         _ = try words.scanner.next()
         query.grouping?.condition = Condition(try words.condition())
-      } else if ["sort", "limit", "offset"].contains(word) {
+      } else if ["sort", "section", "limit", "offset"].contains(word) {
         try refinement()
       } else {
         return

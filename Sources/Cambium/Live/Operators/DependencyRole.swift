@@ -1,0 +1,48 @@
+/// The records of one collection that a query's rows depend on by one way: by a chain of references
+/// from the rows' own records.
+///
+///     flights where origin.country.name = "NL" and crew any (age > 60)
+///
+///     0 flights ──origin──▶ 1 airports ──country──▶ 2 countries
+///       └────────crew─────▶ 3 people
+struct DependencyRole: Sendable {
+  /// The edge that leads to the records from those of the role above.
+  enum Edge: Hashable, Sendable {
+    /// A property of the record above names them: by its value, its elements or its names.
+    case reference(String)
+    /// A property of the record above has paths to them, since nothing is declared.
+    case path(String)
+    /// They name the record above by a property of theirs.
+    case inverse(String)
+    /// A join has put them beside the record above.
+    case join(JoinEdge)
+  }
+
+  /// A join on anything but a plain reference to a key.
+  struct JoinEdge: Hashable, Sendable {
+    /// The property of the record above, without hops; its function is applied.
+    let outer: PropertyPath
+    /// The property of the joined record; nil for its key.
+    let inner: String?
+    /// The type as which both are compared.
+    let type: PropertyType
+  }
+
+  /// The collection; nil if values name it, and no declaration.
+  let collection: NodePath?
+  /// The place of the role above; nil for the rows' own records.
+  let upper: Int?
+  /// The edge from there; nil for the rows' own records.
+  let edge: Edge?
+  /// The properties that are read of the records.
+  var names: Set<String> = []
+  /// True if records are delivered whole, or may be read whole.
+  var isWhole = false
+  /// The tests of which records must pass one to matter; nil where all do.
+  var passing: [Condition.Test]?
+  /// True if the records decide which rows there are, or their order; false if they are only shown.
+  var decides = false
+  /// The references that lead there from a row's own record, where each is a single one; nil for
+  /// other ways.
+  var hops: [String]?
+}

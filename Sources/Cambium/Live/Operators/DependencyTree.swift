@@ -1,0 +1,204 @@
+// From the paths of a query to the tree of roles: each path is followed from the role at which it
+// begins, and steps that are there already are shared.
+
+/// The roles that records play in a query.
+struct DependencyTree {
+  /// Each behind the role above it; the first has the rows' own records.
+  private(set) var roles: [DependencyRole]
+  /// The reason why changes cannot be followed to rows; nil where they can.
+  private(set) var problem: String?
+  private let scope: ConditionScope
+  /// The roles of the joins that were added.
+  private var joined: [Int] = []
+
+  init(
+    _ description: QueryDescription, loading: [LoadedPath], in scope: ConditionScope
+  ) throws {
+    self.scope = scope
+    var root = DependencyRole(collection: description.collection, upper: nil, edge: nil)
+    root.isWhole = description.isOfRecords || description.hasFilter
+    (root.decides, root.hops) = (true, [])
+    roles = [root]
+    for join in description.joins { try add(join, isWhole: description.isOfRecords) }
+    if let test = description.condition?.test { try add(test, in: scope, from: 0) }
+    var deciding = description
+    deciding.selection = nil
+    for path in deciding.paths { try add(path, decides: true) }
+    for path in description.selection ?? [] { try add(path, decides: description.isComputed) }
+    for path in loading { try add(path) }
+  }
+
+  // MARK: Paths
+
+  /// Adds a path from the rows' own records.
+  private mutating func add(_ path: PropertyPath, decides: Bool) throws {
+    _ = try follow(path, in: scope, from: 0, decides: decides)
+  }
+
+  /// Adds the steps of a path.
+  ///
+  /// - Returns: The role at whose records it ends, and its resolved form; nil where it ends inside
+  ///   of a dictionary, or at a join that is yet to come, which has nothing.
+  private mutating func follow(
+    _ path: PropertyPath, in scope: ConditionScope, from start: Int, decides: Bool
+  ) throws -> (role: Int, resolved: ConditionScope.ResolvedPath)? {
+    let resolved = try scope.resolve(path)
+    var (role, inner) = (start, scope)
+    for hop in resolved.hops {
+      if let place = hop.joined {
+        guard joined.indices.contains(place) else { return nil }
+        role = joined[place]
+      } else {
+        roles[role].names.insert(hop.name)
+        if case .map? = inner.definition?[hop.name]?.type {
+          mark(role, decides: decides)
+          return nil
+        }
+        role = step(from: role, .to(hop.name, hop.collection), hop.collection)
+      }
+      inner = inner.entering(hop.collection)
+    }
+    if let property = resolved.property { roles[role].names.insert(property) }
+    mark(role, decides: decides)
+    return (role, resolved)
+  }
+
+  /// Notes that a role decides which rows there are; with it all those above.
+  private mutating func mark(_ role: Int, decides: Bool) {
+    var next = decides ? role : nil
+    while let role = next {
+      roles[role].decides = true
+      next = roles[role].upper
+    }
+  }
+
+  /// The role at the end of a step. Records that fail a test do not matter to who takes it.
+  private mutating func step(
+    from upper: Int, _ edge: DependencyRole.Edge, _ collection: NodePath?,
+    passing test: Condition.Test? = nil
+  ) -> Int {
+    if let known = roles.firstIndex(where: {
+      $0.upper == upper && $0.edge == edge && $0.collection == collection
+    }) {
+      let tests = roles[known].passing
+      roles[known].passing = test.flatMap { test in tests.map { $0 + [test] } }
+      return known
+    }
+    if let name = edge.ownName { roles[upper].names.insert(name) }
+    var role = DependencyRole(collection: collection, upper: upper, edge: edge)
+    if let name = edge.farName { role.names.insert(name) }
+    if case .reference(let name) = edge { role.hops = roles[upper].hops.map { $0 + [name] } }
+    (role.isWhole, role.passing) = (collection == nil, test.map { [$0] })
+    if roles[upper].collection == nil {
+      problem = problem ?? "a path leads on from records of which no collection is declared"
+    }
+    roles.append(role)
+    return roles.count - 1
+  }
+
+  // MARK: Conditions
+
+  private mutating func add(
+    _ test: Condition.Test, in scope: ConditionScope, from role: Int
+  ) throws {
+    switch test {
+    case .all(let tests), .any(let tests):
+      for test in tests { try add(test, in: scope, from: role) }
+    case .not(let other): try add(other, in: scope, from: role)
+    case .related(.inverse(let collection, let property), let quantifier, let inner):
+      let far = step(
+        from: role, .inverse(property), collection, passing: quantifier.wanted(inner))
+      try enter(far, inner, scope.entering(collection))
+    case .related(.elements(let path), let quantifier, let inner):
+      guard let end = try follow(path, in: scope, from: role, decides: true),
+        let property = end.resolved.property
+      else { return }
+      let collection = end.resolved.definition?.target
+      let far = step(
+        from: end.role, .to(property, collection), collection, passing: quantifier.wanted(inner))
+      try enter(far, inner, scope.entering(collection))
+    default:
+      for path in test.paths { _ = try follow(path, in: scope, from: role, decides: true) }
+    }
+  }
+
+  /// Adds the test of related records.
+  private mutating func enter(
+    _ role: Int, _ test: Condition.Test, _ scope: ConditionScope
+  ) throws {
+    mark(role, decides: true)
+    try add(test, in: scope, from: role)
+  }
+
+  // MARK: Joins and relations
+
+  private mutating func add(_ join: QueryDescription.Join, isWhole: Bool) throws {
+    // Nothing is joined by a path that has nothing, and the joins behind keep their places.
+    let outer = try follow(join.outer, in: scope, from: 0, decides: true)
+    let role = step(
+      from: outer?.role ?? 0, edge(join, outer?.resolved.property), join.collection,
+      passing: join.condition?.test)
+    joined.append(role)
+    if isWhole { roles[role].isWhole = true }
+    mark(role, decides: true)
+    if let test = join.condition?.test {
+      try add(test, in: scope.entering(join.collection), from: role)
+    }
+  }
+
+  private func edge(_ join: QueryDescription.Join, _ property: String?) -> DependencyRole.Edge {
+    if let property, join.inner == nil, join.outer.function == nil { return .reference(property) }
+    let inner = scope.find(join.collection)
+    return .join(
+      .init(
+        outer: PropertyPath(property, join.outer.function), inner: join.inner,
+        type: join.inner.flatMap { inner?[$0]?.type } ?? .any))
+  }
+
+  private mutating func add(_ loaded: LoadedPath) throws {
+    guard let end = try follow(loaded.path, in: scope, from: 0, decides: false) else { return }
+    let edge: DependencyRole.Edge
+    if let inverse = loaded.inverse {
+      edge = .inverse(inverse)
+    } else if let property = end.resolved.property {
+      edge = .reference(property)
+    } else if roles[end.role].collection == loaded.collection {
+      return roles[end.role].isWhole = true
+    } else {
+      edge = .join(.init(outer: PropertyPath(nil), inner: nil, type: .any))
+    }
+    roles[step(from: end.role, edge, loaded.collection)].isWhole = true
+  }
+}
+
+extension Condition.Quantifier {
+  /// The test that decides: `all` is refuted by one record that fails.
+  fileprivate func wanted(_ test: Condition.Test) -> Condition.Test {
+    self == .all ? .not(test) : test
+  }
+}
+
+extension DependencyRole.Edge {
+  /// The edge along a property, which names keys of a collection, or is the whole path.
+  fileprivate static func to(_ property: String, _ collection: NodePath?) -> Self {
+    collection == nil ? .path(property) : .reference(property)
+  }
+
+  /// The property of the record above that makes the edge.
+  fileprivate var ownName: String? {
+    switch self {
+    case .reference(let name), .path(let name): name
+    case .inverse: nil
+    case .join(let edge): edge.outer.property
+    }
+  }
+
+  /// The property of the record below that makes the edge.
+  fileprivate var farName: String? {
+    switch self {
+    case .reference, .path: nil
+    case .inverse(let name): name
+    case .join(let edge): edge.inner
+    }
+  }
+}

@@ -1,0 +1,184 @@
+// The rows of a live query in order, as many as its window needs and some more.
+//
+//     rank    0 … offset … offset + limit … kept   last row kept = bound   (rows not known)
+//             └ before ┘ └── window ────┘ └ slack ┘
+//
+// A step takes the candidates' rows out, puts those in that they make now, trims, and fetches what
+// is missing behind the last row, once. The diff follows from the ranks before and after: rows
+// that no candidate made keep their order, so those that enter or leave the window are found at
+// its ends.
+
+import LMDB
+
+/// The maintained rows of a query: its filter, order, limit and offset.
+///
+/// Invariants:
+/// 1. The places of `rows` ascend, and no two are equal. Asserted after each step.
+/// 2. `rows` are all rows of the query up to the last of them; all rows there are if `isComplete`.
+///    Proved by running the query again, in the tests.
+/// 3. `places` has the places of exactly these rows, by their roots. Asserted after each step.
+struct LiveRows {
+  /// Fetches so many rows behind one, or from the first; nil for all.
+  typealias Fetch = (_ last: PlacedResult?, _ most: Int?) throws -> [PlacedResult]
+
+  private var rows = ChunkedList<PlacedResult>()
+  private var places: [[UInt8]: [[UInt8]]] = [:]
+  private var isComplete = false
+  private let offset: Int
+  private let limit: Int?
+
+  init(offset: Int, limit: Int?) {
+    self.offset = offset
+    self.limit = limit
+  }
+
+  /// The number of rows that must be known; nil for all.
+  private var needed: Int? {
+    limit.flatMap { limit in
+      let (sum, overflow) = limit.addingReportingOverflow(offset)
+      return overflow || limit == 0 ? (limit == 0 ? 0 : nil) : sum
+    }
+  }
+
+  /// The number of rows that are kept behind the window, so that most removals fetch nothing.
+  private var slack: Int { 16 + (limit ?? 0) / 4 }
+
+  /// The ranks of the window among some number of rows.
+  private func window(of count: Int) -> Range<Int> {
+    let start = min(offset, count)
+    return start..<min(count, needed ?? count)
+  }
+
+  /// The rows of the window, in order.
+  var visible: [PlacedResult] { window(of: rows.count).map { rows[$0] } }
+
+  /// The last row that is kept, if there may be others behind it.
+  var bound: PlacedResult? { isComplete ? nil : rows.lastElement }
+
+  /// The number of rows that are kept, those of the slack included.
+  var keptCount: Int { rows.count }
+
+  // MARK: Steps
+
+  /// Reads the first result.
+  mutating func fill(_ fetch: Fetch) throws {
+    let most = needed.map { $0 == 0 ? 0 : $0 + slack }
+    let found = most == 0 ? [] : try fetch(nil, most)
+    rows = ChunkedList(found)
+    isComplete = most.map { $0 > 0 && found.count < $0 } ?? true
+    places.removeAll(keepingCapacity: true)
+    for row in found { note(row) }
+    checkInvariants()
+  }
+
+  /// Replaces the rows of candidates.
+  ///
+  /// - Parameters:
+  ///   - candidates: The rows that each candidate makes now, by its key; none if it makes none.
+  ///   - fetch: Fetches what is missing behind the last row.
+  /// - Returns: The difference of the windows.
+  /// - Throws: The errors of `fetch`. The rows are then of no more use.
+  /// - Complexity: O(*k* log *n*) for *k* rows of candidates among *n* that are kept.
+  mutating func replace(_ candidates: [[UInt8]: [PlacedResult]], _ fetch: Fetch) throws
+    -> WindowDiff
+  {
+    if needed == 0 { return WindowDiff() }
+    var step = Step(windowBefore: window(of: rows.count))
+    let bound = isComplete ? nil : rows.lastElement?.place
+    for (key, made) in candidates { compare(key, made, bound, &step) }
+    step.removed.sort { $0.rank < $1.rank }
+    for (rank, row) in step.removed.reversed() {
+      rows.remove(at: rank)
+      forget(row)
+    }
+    for row in step.arrived { insert(row) }
+    trim()
+    try refill(fetch, &step)
+    checkInvariants()
+    return step.diff(windowAfter: window(of: rows.count)) {
+      rank(of: $0)
+    } at: {
+      rows[$0]
+    }
+  }
+
+  /// Compares the rows that a root had with those that it makes now.
+  private func compare(
+    _ key: [UInt8], _ made: [PlacedResult], _ bound: [UInt8]?, _ step: inout Step
+  ) {
+    let old = places[key] ?? []
+    for place in old {
+      let rank = rank(of: place)
+      let row = rows[rank]
+      if made.contains(where: { $0.place == place && $0.identity == row.identity }) {
+        step.kept.append((rank, row))
+      } else {
+        step.removed.append((rank, row))
+      }
+    }
+    for row in made where !old.contains(row.place) {
+      if let bound, bound.lexicographicallyPrecedes(row.place) { continue }
+      step.arrived.append(row)
+    }
+  }
+
+  private mutating func insert(_ row: PlacedResult) {
+    rows.insert(row, at: rank(of: row.place))
+    note(row)
+  }
+
+  /// Drops rows far behind the window.
+  private mutating func trim() {
+    guard let needed, rows.count > needed + 2 * slack else { return }
+    while rows.count > needed + slack { forget(rows.remove(at: rows.count - 1)) }
+    isComplete = false
+  }
+
+  private mutating func refill(_ fetch: Fetch, _ step: inout Step) throws {
+    guard let needed, rows.count < needed, !isComplete else { return }
+    let most = needed + slack - rows.count
+    let found = try fetch(rows.lastElement, most)
+    isComplete = found.count < most
+    for row in found {
+      step.arrived.append(row)
+      rows.insert(row, at: rows.count)
+      note(row)
+    }
+  }
+
+  // MARK: Ranks
+
+  private func rank(of place: [UInt8]) -> Int {
+    place.lend { place in
+      rows.position { row in row.place.lend { $0.precedes(place) } }
+    }
+  }
+
+  /// The rank of a row; nil if it is not kept.
+  private func rank(of row: PlacedResult) -> Int? {
+    let rank = rank(of: row.place)
+    return rank < rows.count && rows[rank].place == row.place ? rank : nil
+  }
+
+  private mutating func note(_ row: PlacedResult) {
+    places[row.identity.key, default: []].append(row.place)
+  }
+
+  private mutating func forget(_ row: PlacedResult) {
+    let key = row.identity.key
+    places[key]?.removeAll { $0 == row.place }
+    if places[key]?.isEmpty ?? false { places[key] = nil }
+  }
+
+  private func checkInvariants() {
+    assert(places.values.reduce(0) { $0 + $1.count } == rows.count, "places of other rows")
+    assert(
+      (1..<max(1, rows.count)).allSatisfy {
+        rows[$0 - 1].place.lexicographicallyPrecedes(rows[$0].place)
+      }, "rows out of order")
+  }
+}
+
+extension ChunkedList {
+  fileprivate var lastElement: Element? { count == 0 ? nil : self[count - 1] }
+}

@@ -1,0 +1,171 @@
+// Evaluates rows of a query one by one, on the state at hand: the same programs, orders and joins
+// as in any other run, compiled once for as long as the catalog stays what it is.
+
+import LMDB
+
+/// Makes rows of the records that have given keys.
+struct ResultEvaluator {
+  /// The query without its window, in an order in which no two rows are equal.
+  let description: QueryDescription
+  private let plan: QueryPlan
+  private let order: QueryOrder
+  /// The scope in which the query's names are resolved.
+  let scope: ConditionScope
+  /// The identity of the catalog for which it was compiled.
+  private let catalog: ObjectIdentifier
+  private let hasMixedKeys: Bool
+
+  /// - Throws: ``QueryError`` for a query that cannot be answered.
+  init(_ description: QueryDescription, _ records: QueryRecords) throws {
+    self.description = description
+    let planner = try QueryPlanner(description, records)
+    plan = try planner.planForKeys()
+    scope = planner.scope
+    hasMixedKeys = planner.hasMixedKeys
+    order = try QueryOrder(
+      description.orderings, in: planner.scope, comparingKeysAsTexts: hasMixedKeys)
+    catalog = ObjectIdentifier(records.catalog.slots)
+  }
+
+  /// True if what was compiled is valid for a later state.
+  func isValid(for records: QueryRecords) throws -> Bool {
+    if ObjectIdentifier(records.catalog.slots) != catalog { return false }
+    let keys = records.catalog.collections[description.collection]?.definition.keys
+    return try keys != .string || records.hasMixedKeys(description.collection) == hasMixedKeys
+  }
+
+  /// The joins that are answered by a table of the other collection, which takes a walk over it.
+  var walkingJoins: [String] { plan.joins.filter(\.usesTable).map(\.words) }
+
+  /// True if the record alone passes the condition, by a record that reads no other.
+  func accepts(_ record: RawSpan, key: RawSpan, _ records: QueryRecords) throws -> Bool {
+    try plan.access.program?.accepts(record, key: key, records) ?? true
+  }
+
+  // MARK: Rows
+
+  /// The rows that the records with some keys make: none where there is no record, or where it does
+  /// not pass.
+  ///
+  /// - Parameters:
+  ///   - keys: Keys in their stored form, ascending.
+  ///   - run: A run of this evaluator.
+  /// - Returns: The rows in the order of ``ResultIdentity/precedes(_:)``.
+  /// - Throws: ``DatabaseError/corrupt(reason:)``, and what a filter in Swift throws.
+  func rows(of keys: [[UInt8]], _ run: QueryRun) throws -> [PlacedResult] {
+    if keys.isEmpty { return [] }
+    look(up: keys, run)
+    return try rows(run)
+  }
+
+  /// Has a run look some keys up, ascending.
+  func look(up keys: [[UInt8]], _ run: QueryRun) { run.plan = plan.looking(up: keys) }
+
+  /// A run that evaluates rows by their keys.
+  func run(_ records: QueryRecords) -> QueryRun { QueryRun(plan, records) }
+
+  private func rows(_ run: QueryRun) throws -> [PlacedResult] {
+    var rows: [PlacedResult] = []
+    try forEach(run) { row, _, _ in rows.append(row) }
+    return rows
+  }
+
+  /// Visits the rows of a run, with the records that they are made of.
+  func forEach(
+    _ run: QueryRun, _ body: (_ row: PlacedResult, _ key: RawSpan, _ record: RawSpan) throws -> Void
+  ) throws {
+    var place = ByteBuffer()
+    try run.forEach { key, record in
+      try body(try result(key, record, run.records, &place), key, record)
+      return true
+    }
+  }
+
+  /// The row of a record, with the records that are joined to it at the moment.
+  func result(
+    _ key: RawSpan, _ record: RawSpan, _ records: QueryRecords
+  ) throws -> PlacedResult {
+    var place = ByteBuffer()
+    return try result(key, record, records, &place)
+  }
+
+  private func result(
+    _ key: RawSpan, _ record: RawSpan, _ records: QueryRecords, _ place: inout ByteBuffer
+  ) throws -> PlacedResult {
+    try order.write(record, key: key, records, to: &place)
+    let joined = records.joinedKeys
+    if !joined.isEmpty { joined.joinedPlace.lend { place.append($0) } }
+    return PlacedResult(
+      place: place.array(), identity: ResultIdentity(key: key.array(), joined: joined))
+  }
+
+  // MARK: Fetching
+
+  /// The rows behind a row, in order: one ordered fetch where an index has the order.
+  ///
+  /// - Parameters:
+  ///   - last: The row behind which to begin, which is as the state at hand has it; nil for the
+  ///     first rows.
+  ///   - most: The number of rows that are wanted; nil for all.
+  ///   - makeRun: Makes a run of the description that it is given.
+  /// - Returns: The rows.
+  /// - Throws: As ``Walk/fetch()``.
+  func rows(
+    behind last: PlacedResult?, most: Int?, _ makeRun: (QueryDescription) throws -> QueryRun
+  ) throws -> [PlacedResult] {
+    var description = description
+    description.limit = most
+    // Whole records: those of a covering index have only what the query reads of them.
+    description.selection = nil
+    if let last { description.after = try cursor(at: last, makeRun) }
+    return try rows(makeRun(description))
+  }
+
+  /// A cursor at a row, for the way by which the rows behind it will be found.
+  private func cursor(
+    at row: PlacedResult, _ makeRun: (QueryDescription) throws -> QueryRun
+  ) throws -> QueryCursor {
+    let (key, joined) = (row.identity.key, row.identity.joined)
+    let order = Array(row.place.dropLast(key.count + joined.joinedPlace.count))
+    var cursor = QueryCursor(
+      index: nil, query: description.cursorHash, order: order, key: key, joined: joined)
+    let run = try makeRun(description)
+    guard run.plan.usesIndexOrder, let scan = run.plan.access.scan else { return cursor }
+    cursor.index = scan.index.number
+    cursor.order = []
+    try key.lend { key in
+      _ = try run.records.lend(description.collection, key) { record in
+        var entry = ByteBuffer()
+        let isCut = try IndexEntry.makeKey(scan.index, record, key, into: &entry)
+        cursor.entry = entry.array()
+        // Entries that are cut have lost their order: the cursor is at all that begin alike.
+        if isCut { (cursor.entry, cursor.order) = (cursor.entry.dropLast(key.byteCount), order) }
+      }
+    }
+    return cursor
+  }
+}
+
+extension QueryDescription {
+  /// The query that a live query follows: without a window, and with the order of rows that are
+  /// equal otherwise written out. They come by their keys, in the direction of the last ordering,
+  /// so that an index can be walked in either direction, and no plan leads to another order.
+  var withOrderOfTies: QueryDescription {
+    var description = self
+    (description.limit, description.offset, description.after) = (nil, 0, nil)
+    if !orderings.contains(where: { $0.path == PropertyPath(nil) }) {
+      let isDescending = orderings.last?.isDescending ?? false
+      description.orderings.append(Ordering(PropertyPath(nil), isDescending: isDescending))
+    }
+    return description
+  }
+}
+
+extension QueryPlan {
+  /// The plan that tests the records with some keys, ascending.
+  fileprivate func looking(up keys: [[UInt8]]) -> QueryPlan {
+    var plan = self
+    plan.access.path = .keys(keys)
+    return plan
+  }
+}

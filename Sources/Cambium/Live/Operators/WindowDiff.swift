@@ -1,0 +1,153 @@
+// The difference of two windows of rows, by their positions.
+
+/// The rows that a step has changed, moved, taken out or brought in. Positions are in the window.
+struct WindowDiff {
+  /// A row at a position of the window, and the reason why it is told.
+  struct Place {
+    var position: Int
+    var row: PlacedResult
+    /// True if nothing has happened to the row itself: the window has moved over it.
+    var isShift = false
+  }
+
+  /// Ascending by the position before.
+  var deletions: [Place] = []
+  /// Ascending by the position after.
+  var insertions: [Place] = []
+  /// Rows with another place that stay in the window, by the position after.
+  var moved: [(from: Int, to: Int, row: PlacedResult)] = []
+  /// Rows of candidates that stay in the window, by the position after.
+  var survivors: [(before: Int, after: Int, row: PlacedResult)] = []
+
+  /// The positions after of the rows that must be told as moves: the others of ``moved`` have kept
+  /// their place among the rows that stay.
+  var toldMoves: Set<Int> {
+    let moves = MovedRows.moves(
+      removed: deletions.map(\.position), inserted: insertions.map(\.position),
+      touched: moved.map { ListMove(before: $0.from, after: $0.to) })
+    return Set(moves.map(\.after))
+  }
+
+  var isEmpty: Bool {
+    deletions.isEmpty && insertions.isEmpty && moved.isEmpty && survivors.isEmpty
+  }
+}
+
+extension LiveRows {
+  /// The record of a step.
+  struct Step {
+    let windowBefore: Range<Int>
+    /// Rows that were taken out, with their ranks before.
+    var removed: [(rank: Int, row: PlacedResult)] = []
+    /// Rows that were put in, by candidates or fetched.
+    var arrived: [PlacedResult] = []
+    /// Rows of candidates that have the place that they had, with their ranks before.
+    var kept: [(rank: Int, row: PlacedResult)] = []
+
+    init(windowBefore: Range<Int>) { self.windowBefore = windowBefore }
+
+    /// The difference of the windows.
+    ///
+    /// - Parameters:
+    ///   - windowAfter: The window's ranks after the step.
+    ///   - rank: The rank of a row after the step; nil if it is not kept.
+    ///   - row: The row at a rank after the step.
+    /// - Returns: The difference.
+    func diff(
+      windowAfter: Range<Int>, _ rank: (PlacedResult) -> Int?, at row: (Int) -> PlacedResult
+    ) -> WindowDiff {
+      let after = arrived.compactMap { row in rank(row).map { (rank: $0, row: row) } }
+        .sorted { $0.rank < $1.rank }
+      var diff = WindowDiff()
+      addShifts(after.map(\.rank), windowAfter, row, &diff)
+      addChanged(after, windowAfter, &diff)
+      for (before, row) in kept where windowBefore.contains(before) {
+        guard let now = rank(row), windowAfter.contains(now) else { continue }
+        diff.survivors.append(
+          (before - windowBefore.lowerBound, now - windowAfter.lowerBound, row))
+      }
+      diff.deletions.sort { $0.position < $1.position }
+      diff.insertions.sort { $0.position < $1.position }
+      diff.survivors.sort { $0.after < $1.after }
+      diff.moved.sort { $0.to < $1.to }
+      return diff
+    }
+
+    /// Tells of rows that have kept their place, and that the window leaves or takes in.
+    private func addShifts(
+      _ arrivedRanks: [Int], _ windowAfter: Range<Int>, _ row: (Int) -> PlacedResult,
+      _ diff: inout WindowDiff
+    ) {
+      let removedRanks = removed.map(\.rank)
+      let before = Step.untouched(windowBefore, removedRanks)
+      let after = Step.untouched(windowAfter, arrivedRanks)
+      for index in before where !after.contains(index) {
+        let rank = Step.rank(ofUntouched: index, removedRanks)
+        diff.deletions.append(
+          .init(position: rank - windowBefore.lowerBound, row: Step.nothing, isShift: true))
+      }
+      for index in after where !before.contains(index) {
+        let rank = Step.rank(ofUntouched: index, arrivedRanks)
+        diff.insertions.append(
+          .init(position: rank - windowAfter.lowerBound, row: row(rank), isShift: true))
+      }
+    }
+
+    /// A row that left by the window's movement is known by its position alone.
+    private static let nothing = PlacedResult(place: [], identity: ResultIdentity(key: []))
+
+    /// The numbers, among rows that were not touched, of those in a window.
+    private static func untouched(_ window: Range<Int>, _ touched: [Int]) -> Range<Int> {
+      func number(_ rank: Int) -> Int { rank - touched.prefix { $0 < rank }.count }
+      return number(window.lowerBound)..<number(window.upperBound)
+    }
+
+    private static func rank(ofUntouched index: Int, _ touched: [Int]) -> Int {
+      touched.reduce(index) { $1 <= $0 ? $0 + 1 : $0 }
+    }
+
+    /// Tells of rows that were taken out or put in.
+    private func addChanged(
+      _ after: [(rank: Int, row: PlacedResult)], _ windowAfter: Range<Int>, _ diff: inout WindowDiff
+    ) {
+      var left: [ResultIdentity: (rank: Int, row: PlacedResult)] = [:]
+      for (rank, row) in removed where windowBefore.contains(rank) {
+        left[row.identity] = (rank, row)
+      }
+      for (rank, row) in after where windowAfter.contains(rank) {
+        let position = rank - windowAfter.lowerBound
+        if let old = left.removeValue(forKey: row.identity) {
+          let before = old.rank - windowBefore.lowerBound
+          diff.moved.append((before, position, row))
+          diff.survivors.append((before, position, row))
+        } else {
+          diff.insertions.append(.init(position: position, row: row))
+        }
+      }
+      for (rank, row) in left.values {
+        diff.deletions.append(.init(position: rank - windowBefore.lowerBound, row: row))
+      }
+    }
+  }
+}
+
+// MARK: Whole results
+
+extension WindowDiff {
+  /// Compares two results row by row.
+  ///
+  /// - Complexity: O(n log n).
+  init(from before: [PlacedResult], to after: [PlacedResult]) {
+    var positions: [ResultIdentity: Int] = [:]
+    for (position, row) in before.enumerated() { positions[row.identity] = position }
+    for (position, row) in after.enumerated() {
+      if let old = positions.removeValue(forKey: row.identity) {
+        survivors.append((old, position, row))
+        moved.append((old, position, row))
+      } else {
+        insertions.append(Place(position: position, row: row))
+      }
+    }
+    deletions = positions.values.sorted().map { Place(position: $0, row: before[$0]) }
+  }
+}

@@ -1,0 +1,69 @@
+/// The result of a query now, and then each of its differences, as long as an observer asks.
+///
+///     for try await diff in flights.changes() {
+///       table.deleteRows(diff.deletions.map(\.position))
+///       table.insertRows(diff.insertions.map(\.position))
+///     }
+///
+/// The first element brings the whole result as insertions. Each later one is the difference to the
+/// newest moment: of one commit where the observer keeps up, else of all that came meanwhile. So a
+/// slow observer delays nobody, and nothing is kept for it. No difference is empty.
+///
+/// The step is computed by whoever awaits it, on the executor of the awaiting task. Cancelling the
+/// task ends the sequence; closing the database does, too.
+public struct LiveChanges<R: Results>: AsyncSequence, Sendable where R.Element: Sendable {
+  /// A difference.
+  public typealias Element = LiveDiff<R.Element>
+
+  private let query: R
+
+  init(_ query: R) { self.query = query }
+
+  /// Starts observing; several iterators of one value go their own ways.
+  public func makeAsyncIterator() -> Iterator { Iterator(query: query) }
+
+  /// An observer.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate let query: R
+    private var run: LiveRun<R>?
+
+    fileprivate init(query: R) { self.query = query }
+
+    /// The next difference; nil when the task is cancelled or the database closed.
+    ///
+    /// - Returns: The difference.
+    /// - Throws: As ``Walk/fetch()``; the next call tries again from the result before.
+    public mutating func next() async throws -> LiveDiff<R.Element>? {
+      try await next(isolation: nil)
+    }
+
+    /// The next difference, computed on the executor of an actor.
+    ///
+    /// - Parameter actor: The actor that awaits it.
+    /// - Returns: The difference.
+    /// - Throws: As ``next()``.
+    public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws -> LiveDiff<R.Element>? {
+      guard let run else {
+        let run = try LiveRun(query)
+        self.run = run
+        return try run.step()
+      }
+      return try await run.next(isolation: actor)
+    }
+  }
+}
+
+extension LiveRun {
+  /// Waits for the next difference; nil when the task is cancelled or the database closed.
+  func next(isolation actor: isolated (any Actor)?) async throws -> LiveDiff<R.Element>? {
+    while !Task.isCancelled && !isClosed {
+      await wait(isolation: actor)
+      if Task.isCancelled || isClosed { return nil }
+      let diff = try step()
+      if !diff.isEmpty { return diff }
+    }
+    return nil
+  }
+}

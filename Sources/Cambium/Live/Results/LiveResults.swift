@@ -1,0 +1,98 @@
+import Observation
+
+/// A result that follows its query: a collection that is up to date as long as somebody has it
+/// follow, and whose changes are seen by anything that observes, as SwiftUI does.
+///
+///     let late = try database.query(Flight.self).where { $0.delay > 60 }.live()
+///     show(late.count, late.first?.number)                  // read when it was made
+///     try await late.follow { diff in table.apply(diff) }   // until the task is cancelled
+///
+/// It belongs to the actor, or the thread, that made it; ``follow(isolation:_:)`` takes its steps
+/// there. ``ask(_:)`` asks another question and gives the difference, so that nothing is reloaded.
+public final class LiveResults<R: Results>: Observable, RandomAccessCollection
+where R.Element: Sendable {
+  /// A position.
+  public typealias Index = Int
+  /// A result.
+  public typealias Element = R.Element
+
+  private let run: LiveRun<R>
+  private let registrar = ObservationRegistrar()
+  // Made once: a generic type's key path takes microseconds to make.
+  private let sequencePath: KeyPath<LiveResults, SequenceNumber> = \.sequence
+  private let elementsPath: KeyPath<LiveResults, LiveElements<Element>> = \.elements
+
+  init(_ query: R) throws {
+    run = try LiveRun(query)
+    _ = try run.step()
+  }
+
+  /// The query that is followed.
+  public var query: R { run.query }
+
+  /// The moment that the result is of.
+  public var sequence: SequenceNumber {
+    registrar.access(self, keyPath: sequencePath)
+    return run.sequence ?? .zero
+  }
+
+  /// The result: a value, which stays as it is.
+  public var elements: LiveElements<Element> {
+    registrar.access(self, keyPath: elementsPath)
+    return run.elements
+  }
+
+  /// The first position.
+  public var startIndex: Int { 0 }
+  /// The number of results, which is the position behind the last.
+  public var endIndex: Int { elements.count }
+  /// The result at a position.
+  public subscript(position: Int) -> Element { elements[position] }
+
+  // MARK: Following
+
+  /// Brings the result up to the newest moment at once.
+  ///
+  /// - Returns: The difference.
+  /// - Throws: As ``Walk/fetch()``; the result stays as it was.
+  @discardableResult
+  public func refresh() throws -> LiveDiff<Element> { try changing { try run.step() } }
+
+  /// Asks another question from now on: another condition, order, or limit.
+  ///
+  /// - Returns: The difference between the two results.
+  /// - Throws: As ``Walk/fetch()``; the question stays the former one.
+  @discardableResult
+  public func ask(_ query: R) throws -> LiveDiff<Element> { try changing { try run.ask(query) } }
+
+  /// Follows the query until the task is cancelled or the database closed.
+  ///
+  /// - Parameters:
+  ///   - actor: The actor to which the result belongs; by default the caller's.
+  ///   - body: Takes each difference, after the result has changed.
+  /// - Throws: Any error that `body` throws; otherwise as ``Walk/fetch()``.
+  public func follow(
+    isolation actor: isolated (any Actor)? = #isolation,
+    _ body: (LiveDiff<Element>) throws -> Void = { _ in }
+  ) async throws {
+    while !Task.isCancelled && !run.isClosed {
+      await run.wait(isolation: actor)
+      if Task.isCancelled || run.isClosed { return }
+      let diff = try refresh()
+      if !diff.isEmpty { try body(diff) }
+    }
+  }
+
+  private func changing(
+    _ body: () throws -> LiveDiff<Element>
+  ) rethrows -> LiveDiff<Element> {
+    // The elements change as a whole: an observer of one row is told of any change of the result.
+    registrar.willSet(self, keyPath: elementsPath)
+    registrar.willSet(self, keyPath: sequencePath)
+    defer {
+      registrar.didSet(self, keyPath: elementsPath)
+      registrar.didSet(self, keyPath: sequencePath)
+    }
+    return try body()
+  }
+}

@@ -1,0 +1,13 @@
+/// A relation that is loaded along with a query's records, as data.
+///
+///     \.carrier            path carrier                              airlines
+///     \.crew               path crew, an array of references         people
+///     \.carrier.flights    path to the key of the carrier            flights, inverse carrier
+struct LoadedPath: Hashable, Sendable {
+  /// The path to the keys of the others; for an inverse relation to the key that they refer to.
+  var path: PropertyPath
+  /// The collection of the others.
+  var collection: NodePath
+  /// The property by which the others refer; nil if they are referred to.
+  var inverse: String?
+}
