@@ -12,3 +12,11 @@ struct SplitMix: RandomNumberGenerator {
     return bits ^ (bits >> 31)
   }
 }
+
+extension SplitMix {
+  /// A number from zero, less than this one.
+  mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
+
+  /// True once in so many times.
+  mutating func chance(oneIn count: Int) -> Bool { below(count) == 0 }
+}

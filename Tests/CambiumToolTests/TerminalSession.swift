@@ -14,7 +14,7 @@ import Testing
 ///     let shell = try TerminalSession("cambium shell a.cambium", in: place)
 ///     try shell.type("pwd\n", until: "/\r\n")
 final class TerminalSession {
-  private let controller: Int32
+  let controller: Int32
   private let id: pid_t
   private var unread: [UInt8] = []
   private var status: Int32?
@@ -103,6 +103,37 @@ final class TerminalSession {
         !more.isEmpty, "“\(expected)” did not come, but “\(text)”", sourceLocation: location)
       unread += more
     }
+  }
+
+  /// All that comes next; gives up after 20 seconds without news.
+  func more(_ location: SourceLocation = #_sourceLocation) throws -> String {
+    while true {
+      let isWhole = String(validating: unread, as: UTF8.self) != nil
+      if !unread.isEmpty && isWhole {
+        defer { unread = [] }
+        return String(decoding: unread, as: UTF8.self)
+      }
+      let more = receive()
+      try #require(!more.isEmpty, "nothing came", sourceLocation: location)
+      unread += more
+    }
+  }
+
+  /// Gives the terminal another size, which its programs are told by a signal.
+  func resize(rows: Int, columns: Int) {
+    var size = winsize(
+      ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
+    _ = unsafe ioctl(controller, UInt(TIOCSWINSZ), &size)
+  }
+
+  /// Sends a signal to all programs of the terminal's foreground, as its driver would.
+  func send(_ signal: Int32) { kill(-tcgetpgrp(controller), signal) }
+
+  /// True if the terminal gathers and echoes lines, as it does unless a program wants otherwise.
+  var isLineMode: Bool {
+    var modes = termios()
+    let isKnown = unsafe tcgetattr(controller, &modes) == 0
+    return isKnown && modes.c_lflag & tcflag_t(ICANON | ECHO) == tcflag_t(ICANON | ECHO)
   }
 
   /// Waits for the program's end.

@@ -4,8 +4,8 @@ enum Commands {
   static let all: [Command] = [
     InfoCommand.command, LogCommand.command, ShowCommand.command, GetCommand.command,
     TreeCommand.command, HistoryCommand.command, BlameCommand.command, DiffCommand.command,
-    QueryCommand.command, SearchCommand.command, TailCommand.command, SchemaCommand.command,
-    ShellCommand.command,
+    QueryCommand.command, SearchCommand.command, TailCommand.command, WatchCommand.command,
+    SchemaCommand.command, ShellCommand.command,
     ImportCommand.command, ExportCommand.command, VerifyCommand.command, ScrubCommand.command,
     ReplayCommand.command, RepairCommand.command, BackupCommand.command, RestoreCommand.command,
     CompactCommand.command, VacuumCommand.command, EraseCommand.command,

@@ -26,7 +26,7 @@ enum Signals {
   static func deferInterrupts() {
     for signal in [SIGINT, SIGTERM] {
       handle(signal) { signal in
-        if interruption.exchange(signal, ordering: .relaxed) != 0 { _exit(128 + signal) }
+        if interruption.exchange(signal, ordering: .relaxed) != 0 { Signals.end(signal) }
       }
     }
   }
@@ -54,10 +54,36 @@ enum Signals {
     wantsProgress.load(ordering: .relaxed) && wantsProgress.exchange(false, ordering: .relaxed)
   }
 
+  /// From here on the signals of a terminal only say what has happened to it, until
+  /// ``takeTerminalEvents()`` asks; one that ends the process gives the terminal back first.
+  static func noticeTerminal() {
+    touchGlobals()
+    handle(SIGWINCH) { _ in Signals.note(.resized) }
+    handle(SIGTSTP) { _ in Signals.note(.suspended) }
+    handle(SIGCONT) { _ in Signals.note(.continued) }
+    for signal in [SIGQUIT, SIGHUP] { handle(signal) { Signals.end($0) } }
+  }
+
+  /// The events at the terminal since the last call.
+  static func takeTerminalEvents() -> TerminalEvents {
+    TerminalEvents(rawValue: terminalEvents.exchange(0, ordering: .relaxed))
+  }
+
+  private static func note(_ event: TerminalEvents) {
+    terminalEvents.bitwiseOr(event.rawValue, ordering: .relaxed)
+  }
+
+  private static func end(_ signal: Int32) -> Never {
+    TerminalMode.giveBack()
+    _exit(128 + signal)
+  }
+
   /// A global is made under a lock when it is first used, which must not be in a handler.
   private static func touchGlobals() {
     _ = wantsProgress.load(ordering: .relaxed)
     _ = interruption.load(ordering: .relaxed)
+    _ = terminalEvents.load(ordering: .relaxed)
+    TerminalMode.giveBack()
   }
 
   private static func handle(_ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void) {
@@ -68,3 +94,16 @@ enum Signals {
 /// The signal that asked to stop; zero before.
 private let interruption = Atomic<Int32>(0)
 private let wantsProgress = Atomic<Bool>(false)
+private let terminalEvents = Atomic<UInt8>(0)
+
+/// Events at the terminal, other than keys.
+struct TerminalEvents: OptionSet, Sendable {
+  let rawValue: UInt8
+
+  /// It has another size.
+  static let resized = TerminalEvents(rawValue: 1)
+  /// The user wants to stop the process for a while: Ctrl-Z.
+  static let suspended = TerminalEvents(rawValue: 2)
+  /// The process was stopped and goes on.
+  static let continued = TerminalEvents(rawValue: 4)
+}

@@ -20,12 +20,24 @@ enum System {
   static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
   /// The columns of the terminal, or nil where there is none or it does not say.
-  static func columns(_ descriptor: Int32) -> Int? {
+  static func columns(_ descriptor: Int32) -> Int? { size(descriptor)?.columns }
+
+  /// The size of the terminal, or nil where there is none or it does not say.
+  static func size(_ descriptor: Int32) -> Screen.Size? {
     var size = winsize()
     guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
       return nil
     }
-    return Int(size.ws_col)
+    return Screen.Size(rows: Int(size.ws_row), columns: Int(size.ws_col))
+  }
+
+  /// The bytes that a terminal has to offer now; none where it has none.
+  static func available(_ descriptor: Int32) -> [UInt8] {
+    var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    guard unsafe poll(&state, 1, 0) > 0, Int32(state.revents) & POLLIN != 0 else { return [] }
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = unsafe read(descriptor, &bytes, bytes.count)
+    return Array(bytes.prefix(max(0, count)))
   }
 
   /// True if nobody can read any more what is written: a pipe's reader has gone, or a terminal has.

@@ -18,6 +18,7 @@ enum QueryCommand {
             join COLLECTION as NAME on PROPERTY = NAME.PROPERTY      (or left join)
             where CONDITION
             select PROPERTY, PROPERTY … [distinct]
+            section by PROPERTY                                      (sorts by it first)
             sort PROPERTY, -PROPERTY …                               (- for large values first)
             limit N  offset N  after "CURSOR"
             | group by PROPERTY … select count, sum(P), avg(P), min(P), max(P) [having CONDITION]

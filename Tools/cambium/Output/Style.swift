@@ -3,6 +3,7 @@ enum Role: String, Sendable {
   case inserted = "32"
   case updated = "33"
   case deleted = "31"
+  case moved = "36"
   case heading = "1"
   case metadata = "2"
 }
