@@ -271,14 +271,7 @@ extension SchemaCore {
   func differences<M: Model>(_ old: M?, _ new: M?) -> [PropertyInfo] {
     if let union = sharing.codec { return union.differences(old, new) }
     guard let old, let new else { return old == nil && new == nil ? [] : properties }
-    return unsafe withUnsafePointer(to: old) { old in
-      unsafe withUnsafePointer(to: new) { new in
-        properties.filter { property in
-          let (old, new) = unsafe (UnsafeRawPointer(old), UnsafeRawPointer(new))
-          return unsafe !property.shape.isEqual(old + property.offset, new + property.offset)
-        }
-      }
-    }
+    return properties.filter { !$0.isEqual(in: old, and: new) }
   }
 }
 

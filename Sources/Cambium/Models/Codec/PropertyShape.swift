@@ -32,7 +32,6 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
   private(set) var form: Form
   /// True if it is a single reference, which may be without a key.
   let isReference: Bool
-  let typeName: String
   let typeID: ObjectIdentifier
   /// The reason why such a property cannot be stored; nil if it can.
   let problem: String?
@@ -47,10 +46,11 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
   /// True if two values would be stored as the same bytes.
   let isEqual: @Sendable (UnsafeRawPointer, UnsafeRawPointer) -> Bool
   let value: @Sendable (UnsafeRawPointer) -> Value
+  /// Puts the value of one place into another, which holds a value already.
+  let copy: @Sendable (UnsafeRawPointer, UnsafeMutableRawPointer) -> Void
 
   init<V: PropertyValue>(_ type: V.Type) {
     (form, isReference) = PropertyShape.form(of: type)
-    typeName = "\(type)"
     typeID = ObjectIdentifier(type)
     problem = PropertyShape.problem(of: type)
     propertyType = { V.propertyType }
@@ -63,13 +63,14 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
     }
     unsafe isAbsent = { unsafe $0.assumingMemoryBound(to: V.self).pointee._isAbsent }
     unsafe value = { unsafe $0.assumingMemoryBound(to: V.self).pointee.storedValue }
+    unsafe copy = { unsafe $1.put($0.value(V.self)) }
     unsafe isEqual = PropertyShape.equality(type)
   }
 
   /// The name of a case, which is stored in the record, and is nowhere in the model.
   init(caseName name: String) {
     (form, isReference) = (.custom, false)
-    (typeName, typeID) = ("\(String.self)", ObjectIdentifier(SchemaCore.self))
+    typeID = ObjectIdentifier(SchemaCore.self)
     problem = nil
     propertyType = { .string }
     interchange = { .of(String.self) }
@@ -77,6 +78,7 @@ enum Form: UInt8, BitwiseCopyable, Sendable {
     unsafe write = { _, writer in writer.write(text: name) }
     unsafe isAbsent = { _ in false }
     unsafe value = { _ in .string(name) }
+    unsafe copy = { _, _ in }
     unsafe isEqual = { _, _ in true }
   }
 
@@ -166,6 +168,25 @@ extension PlacedProperty {
   func value<T>(in owner: T) -> Value {
     unsafe withUnsafePointer(to: owner) {
       unsafe shape.value(UnsafeRawPointer($0) + offset)
+    }
+  }
+
+  /// Gives a value the property of another one of its type.
+  func copy<T>(from source: T, to target: inout T) {
+    unsafe withUnsafePointer(to: source) { source in
+      unsafe withUnsafeMutablePointer(to: &target) { target in
+        unsafe shape.copy(
+          UnsafeRawPointer(source) + offset, UnsafeMutableRawPointer(target) + offset)
+      }
+    }
+  }
+
+  /// True if the property of two values would be stored as the same bytes.
+  func isEqual<T>(in one: T, and other: T) -> Bool {
+    unsafe withUnsafePointer(to: one) { one in
+      unsafe withUnsafePointer(to: other) { other in
+        unsafe shape.isEqual(UnsafeRawPointer(one) + offset, UnsafeRawPointer(other) + offset)
+      }
     }
   }
 

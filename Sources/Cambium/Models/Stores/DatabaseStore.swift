@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A ``Database`` as a ``ModelStore``.
 ///
 /// Each call is a transaction of its own; those that wait at the same time are made durable
@@ -42,16 +40,7 @@ public struct DatabaseStore: ModelStore {
   /// Follows the log; see ``ModelStore/observe(_:_:)``. Nothing is queued for a slow observer: it
   /// reads what it has not seen.
   public func observe<M: Model>(_ type: M.Type, _ id: ModelID<M>?) throws -> ModelChanges<M> {
-    let core = M.schema.core
-    try core.check()
-    let under = try id.map { try core.path(of: $0) } ?? core.path
-    let position = Position(try database.head)
-    return ModelChanges { [database] in
-      var commits = database.changes(after: position.value, under: under).makeAsyncIterator()
-      guard let commit = try await commits.next() else { return nil }
-      position.value = commit.sequence
-      return try commit.changes(of: type)
-    }
+    try id.map { try database.changes(of: $0) } ?? database.changes(of: type)
   }
 }
 
@@ -79,17 +68,5 @@ extension Database {
     query.request.description.limit = listing.limit
     query.request.description.offset = listing.offset
     return query
-  }
-}
-
-/// The position that an observer has reached.
-private final class Position: Sendable {
-  private let stored: Mutex<SequenceNumber>
-
-  init(_ value: SequenceNumber) { stored = Mutex(value) }
-
-  var value: SequenceNumber {
-    get { stored.withLock { $0 } }
-    set { stored.withLock { $0 = newValue } }
   }
 }
