@@ -105,7 +105,9 @@ swift && code ~ /unowned\(unsafe\) +(let|var) .*\?/ {
 
 swift && code ~ /(^|[^A-Za-z_])try!/ { report(FNR, "`try!` traps on what may happen; throw") }
 
-swift && source && code ~ /(^|[^A-Za-z_.])Task *(\{|\(|\.detached)/ {
+# The one exception belongs to an iterator, which cancels it as it goes.
+swift && source && FILENAME !~ /Live\/Sequences\/SequencePump/ &&
+code ~ /(^|[^A-Za-z_.])Task *(\{|\(|\.detached)/ {
   report(FNR, "a task that nobody awaits; the engine's work ends with its caller")
 }
 

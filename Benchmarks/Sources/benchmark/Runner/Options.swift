@@ -11,10 +11,10 @@ struct Options {
   var directory = "/var/tmp"
 
   static let usage = """
-    usage: benchmark layout|engine|models|patterns [OPTION…]
+    usage: benchmark layout|engine|models|live|patterns [OPTION…]
            benchmark --smoke        every suite, tiny, to see that it runs and that digests agree
 
-      --count N        records (engine, models: 200000; layout: nodes, 100000)
+      --count N        records (engine, models: 200000; layout: nodes, 100000; live: 10000)
       --rounds R       interleaved rounds, of which medians are shown (5)
       --only NAME,…    only contenders whose name contains one of these
       --stages NAME,…  engine: only stages whose name contains one of these, after the bulk load;
@@ -27,7 +27,7 @@ struct Options {
     var rest = arguments[...]
     while let argument = rest.popFirst() {
       switch argument {
-      case "layout", "engine", "models", "patterns": suites.append(argument)
+      case "layout", "engine", "models", "live", "patterns": suites.append(argument)
       case "--smoke": isSmoke = true
       case "--count": count = try Options.number(after: argument, in: &rest)
       case "--rounds": rounds = try Options.number(after: argument, in: &rest)
@@ -38,7 +38,7 @@ struct Options {
       default: throw BenchmarkError("what is \(argument)?\n\(Options.usage)")
       }
     }
-    if isSmoke && suites.isEmpty { suites = ["layout", "engine", "models", "patterns"] }
+    if isSmoke && suites.isEmpty { suites = ["layout", "engine", "models", "live", "patterns"] }
     if suites.isEmpty { throw BenchmarkError(Options.usage) }
   }
 
