@@ -61,6 +61,56 @@ struct LiveQueryTests {
     }
   }
 
+  @Test("has a window that moves over many rows", arguments: SeededGenerator.seeds(1, 2, 3))
+  func windows(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    try withDatabase { database in
+      var definition = CollectionDefinition()
+      definition.properties = [
+        PropertyDefinition("rank", .integer), PropertyDefinition("isOpen", .bool),
+      ]
+      definition.indexes = [IndexDefinition([.init("rank")])]
+      try database.write { [definition] tx in
+        try tx.declare("tasks", definition)
+        for key in 0..<300 { try Self.set(tx, key, key) }
+      }
+      let open = Condition(.compare(PropertyPath("isOpen"), .equal, .bool(true)))
+      let live = try [(nil, false, 0), (open, false, 0), (open, true, 2), (nil, true, 0)].map {
+        condition, isDescending, offset in
+        var query = QueryDescription("tasks", where: condition)
+        query.orderings = [Ordering(PropertyPath("rank"), isDescending: isDescending)]
+        (query.limit, query.offset) = (4, offset)
+        return try Followed(query, database)
+      }
+      for followed in live { try followed.step("seed \(seed), first") }
+      for round in 0..<400 {
+        let random = (key: random.below(340), rank: random.below(300), kind: random.below(6))
+        try database.write { tx in
+          // The first and the last are removed, so that windows run short, and their bounds move.
+          let all = try tx["tasks"].children.fetch().count
+          if random.kind < 3, all > 60 {
+            for number in 0..<3 {
+              let first = try tx.query("tasks sort rank, id limit 1").fetch()
+              let last = try tx.query("tasks sort -rank, -id limit 1").fetch()
+              for record in number == 0 ? first + last : first { try tx.remove(record.path) }
+            }
+          } else {
+            try Self.set(tx, random.key, random.rank)
+          }
+        }
+        for followed in live { try followed.step("seed \(seed), round \(round)") }
+      }
+    }
+  }
+
+  private static func set(
+    _ tx: borrowing Database.Transaction, _ key: Int, _ rank: Int
+  ) throws {
+    try tx.set(
+      NodePath(keys: ["tasks", .integer(Int64(key))]),
+      to: ["rank": .integer(Int64(rank)), "isOpen": .bool(key % 3 > 0)])
+  }
+
   /// A database of things and people that changes at random.
   private struct Trial {
     let database: Database

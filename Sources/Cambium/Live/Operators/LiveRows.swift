@@ -27,9 +27,12 @@ struct LiveRows {
   private let offset: Int
   private let limit: Int?
 
-  init(offset: Int, limit: Int?) {
-    self.offset = offset
-    self.limit = limit
+  /// The number of rows that are kept behind the window, so that most removals fetch nothing.
+  private let slack: Int
+
+  init(offset: Int, limit: Int?, slack: Int? = nil) {
+    (self.offset, self.limit) = (offset, limit)
+    self.slack = slack ?? 16 + (limit ?? 0) / 4
   }
 
   /// The number of rows that must be known; nil for all.
@@ -39,9 +42,6 @@ struct LiveRows {
       return overflow || limit == 0 ? (limit == 0 ? 0 : nil) : sum
     }
   }
-
-  /// The number of rows that are kept behind the window, so that most removals fetch nothing.
-  private var slack: Int { 16 + (limit ?? 0) / 4 }
 
   /// The ranks of the window among some number of rows.
   private func window(of count: Int) -> Range<Int> {
