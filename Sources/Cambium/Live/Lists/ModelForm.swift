@@ -107,8 +107,9 @@ public struct ModelForm<M: Model>: Sendable {
   ///   - actor: Who makes the change; stored in the metadata as `actor`.
   /// - Returns: The model as it is stored then.
   /// - Throws: ``ValidationError`` with all ``problems()``; ``DatabaseError/notFound(_:reason:)``
-  ///   where the model was deleted; otherwise as ``Database/write(metadata:actor:_:)``. Nothing is
-  ///   stored then, and the form keeps what is entered.
+  ///   where the model was deleted; otherwise as
+  ///   ``Database/write(metadata:actor:expecting:_:)``. Nothing is stored then, and the form keeps
+  ///   what is entered.
   /// - Complexity: as the change in a transaction, and one durable flush (0.1 to 10 ms).
   @discardableResult
   public mutating func save(

@@ -19,8 +19,8 @@ protocol LiveOperator {
 
   /// Takes net changes in.
   ///
-  /// - Returns: The difference, and the roots that were looked at; nil if the query must be run
-  ///   again.
+  /// - Returns: The difference, and the keys of the rows that were looked at; nil if the query must
+  ///   be run again.
   func step(_ changes: [NetChange], _ reading: any LiveReader) throws
     -> (diff: WindowDiff, candidates: Set<[UInt8]>)?
 
@@ -44,9 +44,6 @@ protocol LiveReader: AnyObject {
   var description: QueryDescription { get }
   /// The relations that are loaded along.
   var loading: [LoadedPath] { get }
-
-  /// True if a filter in Swift decides on rows.
-  var hasFilter: Bool { get throws }
 
   /// A run of a changed description, checked and with the filter in Swift.
   func run(_ description: QueryDescription) throws -> QueryRun

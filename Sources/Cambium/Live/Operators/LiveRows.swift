@@ -32,14 +32,16 @@ struct LiveRows {
 
   init(offset: Int, limit: Int?, slack: Int? = nil) {
     (self.offset, self.limit) = (offset, limit)
-    self.slack = slack ?? 16 + (limit ?? 0) / 4
+    self.slack = slack ?? 16 + min(limit ?? 0, 1 << 40) / 4
   }
 
   /// The number of rows that must be known; nil for all.
   private var needed: Int? {
     limit.flatMap { limit in
+      if limit == 0 { return 0 }
       let (sum, overflow) = limit.addingReportingOverflow(offset)
-      return overflow || limit == 0 ? (limit == 0 ? 0 : nil) : sum
+      // More than there can be, with room for what is kept behind.
+      return overflow || sum > 1 << 40 ? nil : sum
     }
   }
 

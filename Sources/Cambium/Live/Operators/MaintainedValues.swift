@@ -35,7 +35,7 @@ final class MaintainedValues: LiveOperator {
     if asked.answerName != nil { all.grouping = .init([], [QueryAggregate(.count)]) }
     dependencies = try Dependencies(all, loading: reading.loading, reading.records)
     description = all
-    isOwn = try dependencies.roles.count == 1 && !reading.hasFilter
+    isOwn = dependencies.roles.count == 1 && !asked.hasFilter
     kept = try MaintainedValues.makeKept(all, ownEvaluator.scope, remembersRows: !isOwn)
   }
 
@@ -59,7 +59,7 @@ final class MaintainedValues: LiveOperator {
     return !description.isComputed && description.limit == nil && description.offset == 0
   }
 
-  // MARK: What there is
+  // MARK: The results
 
   var guards: [LiveGuard] { dependencies.allGuards }
   var watchesAll: Bool { dependencies.watchesAll }
@@ -134,7 +134,7 @@ final class MaintainedValues: LiveOperator {
       try replaceRows(of: candidates, reading)
     }
     guard let changes = try finish(reading.records) else { return nil }
-    return (diff(changes, countBefore), candidates)
+    return (diff(changes, countBefore), Set(changes.changes.map(\.id)))
   }
 
   /// Replaces what a record adds, by its own bytes before and after.

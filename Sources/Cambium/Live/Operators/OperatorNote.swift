@@ -86,7 +86,9 @@ extension QueryDescription {
     }
     if hasFilter {
       notes.append(
-        .init("filter in Swift", .maintained, "called once for each changed record; must be pure"))
+        .init(
+          "filter in Swift", .maintained,
+          "called for each changed record, and again when it is shown; must be pure"))
     }
     return notes
   }

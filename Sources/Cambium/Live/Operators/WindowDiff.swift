@@ -81,12 +81,12 @@ extension LiveRows {
       let removedRanks = removed.map(\.rank)
       let before = Step.untouched(windowBefore, removedRanks)
       let after = Step.untouched(windowAfter, arrivedRanks)
-      for index in before where !after.contains(index) {
+      for index in Step.ends(of: before, outside: after) {
         let rank = Step.rank(ofUntouched: index, removedRanks)
         diff.deletions.append(
           .init(position: rank - windowBefore.lowerBound, row: Step.nothing, isShift: true))
       }
-      for index in after where !before.contains(index) {
+      for index in Step.ends(of: after, outside: before) {
         let rank = Step.rank(ofUntouched: index, arrivedRanks)
         diff.insertions.append(
           .init(position: rank - windowAfter.lowerBound, row: row(rank), isShift: true))
@@ -95,6 +95,14 @@ extension LiveRows {
 
     /// A row that left by the window's movement is known by its position alone.
     private static let nothing = PlacedResult(place: [], identity: ResultIdentity(key: []))
+
+    /// The numbers of a range that do not lie in another, in O(k) for *k* of them.
+    private static func ends(of range: Range<Int>, outside other: Range<Int>) -> [Int] {
+      if other.isEmpty { return Array(range) }
+      let low = range.lowerBound..<max(range.lowerBound, min(range.upperBound, other.lowerBound))
+      let high = max(low.upperBound, min(range.upperBound, other.upperBound))..<range.upperBound
+      return Array(low) + Array(high)
+    }
 
     /// The numbers, among rows that were not touched, of those in a window.
     private static func untouched(_ window: Range<Int>, _ touched: [Int]) -> Range<Int> {
@@ -149,5 +157,14 @@ extension WindowDiff {
       }
     }
     deletions = positions.values.sorted().map { Place(position: $0, row: before[$0]) }
+  }
+}
+
+extension WindowDiff {
+  /// Replaces all rows of a window.
+  init(replacing count: Int, with after: [PlacedResult]) {
+    let unknown = PlacedResult(place: [], identity: ResultIdentity(key: []))
+    deletions = (0..<count).map { Place(position: $0, row: unknown) }
+    insertions = after.enumerated().map { Place(position: $0.offset, row: $0.element) }
   }
 }

@@ -7,7 +7,7 @@
 ///
 /// The first element brings the whole result as insertions. Each later one is the difference to the
 /// newest moment: of one commit where the observer keeps up, else of all that came meanwhile. So a
-/// slow observer delays nobody, and nothing is kept for it. No difference is empty.
+/// slow observer delays nobody, and nothing is kept for it. No later difference is empty.
 ///
 /// The step is computed by whoever awaits it, on the executor of the awaiting task. Cancelling the
 /// task ends the sequence; closing the database does, too.
@@ -45,6 +45,7 @@ public struct LiveChanges<R: Results>: AsyncSequence, Sendable where R.Element: 
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> LiveDiff<R.Element>? {
+      if Task.isCancelled { return nil }
       guard let run else {
         let run = try LiveRun(query)
         self.run = run
@@ -59,10 +60,11 @@ extension LiveRun {
   /// Waits for the next difference; nil when the task is cancelled or the database closed.
   func next(isolation actor: isolated (any Actor)?) async throws -> LiveDiff<R.Element>? {
     while !Task.isCancelled && !isClosed {
-      await wait(isolation: actor)
+      let isFirst = sequence == nil
+      if !isFirst { await wait(isolation: actor) }
       if Task.isCancelled || isClosed { return nil }
       let diff = try step()
-      if !diff.isEmpty { return diff }
+      if isFirst || !diff.isEmpty { return diff }
     }
     return nil
   }

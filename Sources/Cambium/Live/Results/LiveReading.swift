@@ -5,6 +5,8 @@ final class LiveReading<R: Results>: LiveReader where R.Element: Sendable {
   let query: R
   let snapshot: Snapshot
   let records: QueryRecords
+  /// The query as it is asked, and if a filter in Swift decides on rows.
+  let description: QueryDescription
   /// The changes of roots in this step, by their keys; nil where they are not known.
   var changes: [[UInt8]: NetChange]?
 
@@ -12,10 +14,11 @@ final class LiveReading<R: Results>: LiveReader where R.Element: Sendable {
     self.query = query
     self.snapshot = snapshot
     records = try QueryRecords(snapshot)
+    var description = query.request.description
+    description.hasFilter = try query.request.prepare?(snapshot, description) != nil
+    self.description = description
   }
 
-  var description: QueryDescription { query.request.description }
-  var hasFilter: Bool { get throws { try query.request.prepare?(snapshot, description) != nil } }
   var loading: [LoadedPath] { query.request.loading }
 
   /// The operator that can keep the query's rows.

@@ -15,26 +15,41 @@ final class LiveRun<R: Results> where R.Element: Sendable {
   private let router: LiveRouter
   private let mailbox: LiveMailbox
   private var result: any LiveOperator
+  /// The collection whose records the rows are made of.
+  private var collection: NodePath
   /// The moment that the result is of; nil before the first.
   private(set) var sequence: SequenceNumber?
   private(set) var elements = LiveElements<Element>([])
+  /// True after a step has failed: the rows may be of a later moment than the elements.
+  private var isBroken = false
 
   /// Begins to note changes. Nothing is read before the first step.
   ///
   /// - Throws: ``DatabaseError/misuse(reason:)`` for a query of a snapshot or a transaction.
   init(_ query: R) throws {
-    guard case .database(let database) = query.request.source else {
-      throw DatabaseError.misuse(
-        reason: "a live query follows a database; a snapshot and a transaction do not change")
-    }
+    let database = try LiveRun.database(of: query)
     self.query = query
     self.database = database
+    collection = query.request.description.collection
     router = LiveRouter.of(database)
     mailbox = try router.add([.init(collection: query.request.description.collection, test: .any)])
     result = RerunRows()
   }
 
   deinit { router.remove(mailbox) }
+
+  /// The database that a query follows.
+  private static func database(of query: R) throws -> Database {
+    guard case .database(let database) = query.request.source else {
+      throw DatabaseError.misuse(
+        reason: "a live query follows a database; a snapshot and a transaction do not change")
+    }
+    if query.request.description.after != nil {
+      throw DatabaseError.misuse(
+        reason: "a live query has no cursor; use limit and offset, or a condition")
+    }
+    return database
+  }
 
   // MARK: Steps
 
@@ -61,6 +76,7 @@ final class LiveRun<R: Results> where R.Element: Sendable {
       }
       return try advance(changes, reading)
     } catch {
+      isBroken = true
       mailbox.invalidate()
       throw error
     }
@@ -71,6 +87,9 @@ final class LiveRun<R: Results> where R.Element: Sendable {
   /// - Returns: The difference between the results of the two.
   /// - Throws: As ``step()``; the question is then the former one.
   func ask(_ other: R) throws -> Diff {
+    guard try LiveRun.database(of: other).directory === database.directory else {
+      throw DatabaseError.misuse(reason: "the other question is to another database")
+    }
     let former = query
     query = other
     do {
@@ -92,16 +111,31 @@ final class LiveRun<R: Results> where R.Element: Sendable {
     let insertions = rows.enumerated().map {
       WindowDiff.Place(position: $0.offset, row: $0.element)
     }
-    return try finish(WindowDiff(insertions: insertions), reading) { _ in .question }
+    let diff = try finish(WindowDiff(insertions: insertions), reading) { _ in .question }
+    (isBroken, collection) = (false, reading.description.collection)
+    return diff
   }
 
-  /// Runs the query again, and compares.
+  /// Runs the query again, and compares; where nothing can be compared, all elements are replaced.
   private func again(_ reading: LiveReading<R>, _ cause: Diff.Cause) throws -> Diff {
-    let before = result.visible
-    result = try reading.makeOperator()
-    let after = try result.fill(reading)
-    watch()
-    return try finish(WindowDiff(from: before, to: after), reading) { _ in cause }
+    let former = result
+    let other = try reading.makeOperator()
+    let after = try other.fill(reading)
+    let canCompare = !isBroken && collection == reading.description.collection
+    let rows =
+      canCompare
+      ? WindowDiff(from: former.visible, to: after)
+      : WindowDiff(replacing: elements.count, with: after)
+    result = other
+    do {
+      watch()
+      let diff = try finish(rows, reading) { _ in cause }
+      (isBroken, collection) = (false, reading.description.collection)
+      return diff
+    } catch {
+      result = former
+      throw error
+    }
   }
 
   /// Has the router send what can concern the rows.
@@ -116,9 +150,10 @@ final class LiveRun<R: Results> where R.Element: Sendable {
     for change in changes where change.collection == root { own[change.key] = change }
     guard let step = try result.step(changes, reading) else { return try again(reading, .related) }
     if result.takeGuardsChanged() { watch() }
-    reading.changes = own
+    // Rows that are made of several records have other keys.
+    reading.changes = result.evaluator == nil ? [:] : own
     return try finish(step.diff, reading) { row in
-      if own[row.identity.key] != nil { return .own }
+      if reading.changes?[row.identity.key] != nil { return .own }
       return step.candidates.contains(row.identity.key) ? .related : .window
     }
   }
@@ -151,8 +186,8 @@ final class LiveRun<R: Results> where R.Element: Sendable {
     }
     for (index, survivor) in survivors.enumerated() {
       let (old, new) = (before[survivor.before], made[rows.insertions.count + index])
-      // Without the changes at hand, what is equal has not changed.
-      if reading.changes == nil, areEqual(old, new) { continue }
+      // Without a change of its own record at hand, what is equal has not changed.
+      if reading.changes?[survivor.row.identity.key] == nil, areEqual(old, new) { continue }
       diff.updates.append(
         Diff.Update(
           before: survivor.before, after: survivor.after, old: old, new: new,
@@ -182,10 +217,11 @@ private struct DiffBuilder<Element: Sendable> {
   mutating func addMoves(of rows: WindowDiff, _ before: LiveElements<Element>) {
     if rows.moved.isEmpty { return }
     let told = rows.toldMoves
+    var changed: [Int: Element] = [:]
+    for update in updates { changed[update.after] = update.new }
     for move in rows.moved where told.contains(move.to) {
-      let changed = updates.first { $0.after == move.to }?.new
       moves.append(
-        Diff.Move(from: move.from, to: move.to, element: changed ?? before[move.from]))
+        Diff.Move(from: move.from, to: move.to, element: changed[move.to] ?? before[move.from]))
     }
   }
 

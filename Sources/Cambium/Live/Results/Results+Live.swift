@@ -44,8 +44,10 @@ extension Results where Element: Sendable {
   /// - Returns: A line for each.
   /// - Throws: ``QueryError`` for a query that cannot be answered; ``DatabaseError``.
   public func explainLive() throws -> String {
-    let (description, loading) = (request.description, request.loading)
-    let records = try QueryRecords(try request.snapshot())
+    var (description, loading) = (request.description, request.loading)
+    let snapshot = try request.snapshot()
+    let records = try QueryRecords(snapshot)
+    description.hasFilter = try request.prepare?(snapshot, description) != nil
     let dependencies = try Dependencies(description, loading: loading, records)
     let notes = Dependencies.maintenance(of: description, loading: loading)
     return (notes.map(\.words) + dependencies.words).joined(separator: "\n")

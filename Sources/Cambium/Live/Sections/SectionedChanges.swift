@@ -33,6 +33,7 @@ where R.Element: Sendable {
     fileprivate let key: @Sendable (R.Element) throws -> Key
     fileprivate let order: SectionOrder<R.Element, Key>
     private var sectioning: Sectioning<R.Element, Key>?
+    private var isOver = false
 
     fileprivate init(
       changes: LiveChanges<R>.Iterator, key: @escaping @Sendable (R.Element) throws -> Key,
@@ -58,14 +59,20 @@ where R.Element: Sendable {
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> SectionedDiff<R.Element, Key>? {
+      if isOver { return nil }
       guard let diff = try await changes.next(isolation: actor) else { return nil }
       var sections =
         try sectioning
         ?? Sectioning(LiveElements(EmptyCollection()), at: .zero, by: key, order: order)
       sectioning = nil
-      let difference = try sections.apply(diff)
-      sectioning = sections
-      return difference
+      do {
+        let difference = try sections.apply(diff)
+        sectioning = sections
+        return difference
+      } catch {
+        isOver = true
+        throw error
+      }
     }
   }
 }

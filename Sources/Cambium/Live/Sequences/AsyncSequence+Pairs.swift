@@ -83,7 +83,7 @@ public struct DistinctSequence<Base: AsyncSequence>: AsyncSequence {
 
 extension DistinctSequence: Sendable where Base: Sendable {}
 
-/// A sequence of pairs; see ``_Concurrency/AsyncSequence/withPrevious()``.
+/// A sequence of pairs; see `withPrevious()` of a sequence.
 public struct PreviousSequence<Base: AsyncSequence>: AsyncSequence {
   /// An element of the base, with the one before it.
   public typealias Element = (old: Base.Element?, new: Base.Element)

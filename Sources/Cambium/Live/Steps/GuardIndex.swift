@@ -23,7 +23,7 @@ final class GuardIndex {
 
   /// The collections that guards are on, by their paths' bytes.
   private var collections: [[UInt8]: CollectionGuards] = [:]
-  /// They in path order; nil after there were others.
+  /// The same collections in path order; nil once they have changed.
   private var ordered: [CollectionGuards]?
   /// The collection that was looked up last: its path's bytes, and its guards if there are any.
   private var last: (path: [UInt8], guards: CollectionGuards?)?

@@ -84,7 +84,7 @@ final class LiveMailbox: Sendable {
   }
 
   /// Has the query run again at its next step, which the last one did not finish.
-  func invalidate() { _ = lose(upTo: taken) }
+  func invalidate() { for waiter in lose(upTo: taken) { waiter.resume() } }
 
   /// True if no further change will come.
   var isClosed: Bool { state.withLock { $0.isClosed } }

@@ -167,7 +167,12 @@ struct Routing: ~Copyable {
     let subtrees = committed.changes.lazy.filter(\.isSubtree).map(\.path)
       .filter { [index] in !index.collections(within: $0).isEmpty }
     let places = Array(subtrees).apart()
-    if places.isEmpty { return RoutedCommit(sequence: sequence, changes: committed.changes) }
+    if places.isEmpty {
+      // The records of a subtree that came or went are not there, in case they are guarded later.
+      let isPartial = committed.changes.contains(where: \.isSubtree)
+      return RoutedCommit(
+        sequence: sequence, changes: committed.changes, isPartial: isPartial)
+    }
     let logged = try LoggedChanges(directory, index, after: sequence.previous)
     return try logged.commit(committed, subtrees: places)
   }
