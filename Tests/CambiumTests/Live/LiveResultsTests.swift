@@ -10,7 +10,7 @@ import Testing
 
 @Suite("A live result")
 struct LiveResultsTests {
-  private struct Job: Model, Equatable {
+  private struct Job: Cambium.Model, Equatable {
     typealias Key = Int
     var id = ID()
     var rank = 0

@@ -108,8 +108,7 @@ public struct ModelForm<M: Model>: Sendable {
   /// - Returns: The model as it is stored then.
   /// - Throws: ``ValidationError`` with all ``problems()``; ``DatabaseError/notFound(_:reason:)``
   ///   where the model was deleted; otherwise as
-  ///   ``Database/write(metadata:actor:expecting:_:)``. Nothing is stored then, and the form keeps
-  ///   what is entered.
+  ///   `write` of the database. Nothing is stored then, and the form keeps what is entered.
   /// - Complexity: as the change in a transaction, and one durable flush (0.1 to 10 ms).
   @discardableResult
   public mutating func save(

@@ -47,8 +47,7 @@ public struct RecordForm: Sendable {
   ///   - actor: Who makes the change; stored in the metadata as `actor`.
   /// - Throws: ``ValidationError`` with all ``FormDraft/problems()``;
   ///   ``DatabaseError/notFound(_:reason:)`` where the record was deleted; otherwise as
-  ///   ``Database/write(metadata:actor:expecting:_:)``. Nothing is stored then, and the form keeps
-  ///   what is entered.
+  ///   `write` of the database. Nothing is stored then, and the form keeps what is entered.
   /// - Complexity: as the change in a transaction, and one durable flush (0.1 to 10 ms).
   public mutating func save(metadata: [String: String] = [:], actor: String? = nil) throws {
     let problems = draft.problems()

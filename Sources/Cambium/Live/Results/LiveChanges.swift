@@ -49,7 +49,7 @@ public struct LiveChanges<R: Results>: AsyncSequence, Sendable where R.Element: 
       guard let run else {
         let run = try LiveRun(query)
         self.run = run
-        return try run.step()
+        return try run.stepUnlessClosed()
       }
       return try await run.next(isolation: actor)
     }
@@ -57,13 +57,21 @@ public struct LiveChanges<R: Results>: AsyncSequence, Sendable where R.Element: 
 }
 
 extension LiveRun {
+  /// Takes a step; nil where the database was closed meanwhile.
+  func stepUnlessClosed() throws -> LiveDiff<R.Element>? {
+    do { return try step() } catch {
+      if isClosed { return nil }
+      throw error
+    }
+  }
+
   /// Waits for the next difference; nil when the task is cancelled or the database closed.
   func next(isolation actor: isolated (any Actor)?) async throws -> LiveDiff<R.Element>? {
     while !Task.isCancelled && !isClosed {
       let isFirst = sequence == nil
       if !isFirst { await wait(isolation: actor) }
       if Task.isCancelled || isClosed { return nil }
-      let diff = try step()
+      guard let diff = try stepUnlessClosed() else { return nil }
       if isFirst || !diff.isEmpty { return diff }
     }
     return nil

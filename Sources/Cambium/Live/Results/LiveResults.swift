@@ -78,7 +78,11 @@ where R.Element: Sendable {
     while !Task.isCancelled && !run.isClosed {
       await run.wait(isolation: actor)
       if Task.isCancelled || run.isClosed { return }
-      let diff = try refresh()
+      let diff: LiveDiff<Element>
+      do { diff = try refresh() } catch {
+        if run.isClosed { return }
+        throw error
+      }
       if !diff.isEmpty { try body(diff) }
     }
   }

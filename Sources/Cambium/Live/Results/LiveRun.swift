@@ -58,7 +58,7 @@ final class LiveRun<R: Results> where R.Element: Sendable {
   func wait(isolation actor: isolated (any Actor)? = nil) async { await mailbox.wait() }
 
   /// True if no further change will come.
-  var isClosed: Bool { mailbox.isClosed }
+  var isClosed: Bool { mailbox.isClosed || database.directory.feed.isClosed }
 
   /// Brings the result up to the newest moment.
   ///

@@ -27,14 +27,14 @@ private final class NotedList: Sendable {
   func insert(_ rows: [(Int, Int)]) { show("rows \(rows)") }
 }
 
-@Suite("Live.md")
+@Suite("LiveQueries.md")
 struct LiveArticleTests {
   @Test("shows code that runs")
   func runs() async {
     await #expect(processExitsWith: .success) {
       await reporting {
         let database = try Database.inMemory(for: Flight.self)
-        try database.write { tx in
+        try await database.write { tx in
           for number in 1...80 {
             try tx.insert(
               Flight(
@@ -64,7 +64,7 @@ struct LiveArticleTests {
     var delay = 100
     while list.all.count < count {
       delay += 1
-      try await database.update(79 as Flight.ID) { $0.delay = delay }
+      try await database.update(79 as Flight.ID) { [delay] in $0.delay = delay }
       await Task.yield()
     }
     task.cancel()
