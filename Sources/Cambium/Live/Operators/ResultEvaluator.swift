@@ -117,13 +117,14 @@ struct ResultEvaluator {
     description.limit = most
     // Whole records: those of a covering index have only what the query reads of them.
     description.selection = nil
-    if let last { description.after = try cursor(at: last, makeRun) }
+    if let last { description.after = try cursor(at: last, of: description, makeRun) }
     return try rows(makeRun(description))
   }
 
-  /// A cursor at a row, for the way by which the rows behind it will be found.
+  /// A cursor at a row, for the way by which the rows behind it will be found: that of the same
+  /// query with the same limit, since another limit may lead to another way.
   private func cursor(
-    at row: PlacedResult, _ makeRun: (QueryDescription) throws -> QueryRun
+    at row: PlacedResult, of description: QueryDescription, _ makeRun: (QueryDescription) throws -> QueryRun
   ) throws -> QueryCursor {
     let (key, joined) = (row.identity.key, row.identity.joined)
     let order = Array(row.place.dropLast(key.count + joined.joinedPlace.count))
