@@ -124,7 +124,8 @@ struct ResultEvaluator {
   /// A cursor at a row, for the way by which the rows behind it will be found: that of the same
   /// query with the same limit, since another limit may lead to another way.
   private func cursor(
-    at row: PlacedResult, of description: QueryDescription, _ makeRun: (QueryDescription) throws -> QueryRun
+    at row: PlacedResult, of description: QueryDescription,
+    _ makeRun: (QueryDescription) throws -> QueryRun
   ) throws -> QueryCursor {
     let (key, joined) = (row.identity.key, row.identity.joined)
     let order = Array(row.place.dropLast(key.count + joined.joinedPlace.count))
