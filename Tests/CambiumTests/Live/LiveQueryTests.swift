@@ -20,24 +20,26 @@ struct LiveQueryTests {
 
   /// A live query with the result that its differences lead to.
   private final class Followed {
-    let run: LiveRun<DynamicQuery>
+    let run: LiveRun
     let again: DynamicQuery
     var elements: [DynamicRecord] = []
     /// True after a difference was wrong: those that follow are, too.
     private var isBroken = false
 
     init(_ description: QueryDescription, _ database: Database) throws {
-      run = try LiveRun(DynamicQuery(description, .database(database)))
+      let query = DynamicQuery(description, .database(database))
+      run = try LiveRun(LiveQuery(query))
       again = DynamicQuery(description.orderedByKeyLast, .database(database))
     }
 
     func step(_ comment: String) throws {
       if isBroken { return }
-      let diff = try run.step()
+      let diff = LiveDiff<DynamicRecord>(try run.step())
       elements = try diff.strictlyApplied(to: elements)
+      let live = LiveElements<DynamicRecord>(boxes: run.elements)
       let wanted = try again.fetch()
-      isBroken = elements != wanted || Array(run.elements) != wanted
-      let texts = (elements.map(\.text), run.elements.map(\.text), wanted.map(\.text))
+      isBroken = elements != wanted || Array(live) != wanted
+      let texts = (elements.map(\.text), live.map(\.text), wanted.map(\.text))
       #expect(!isBroken, "\(comment): \(again)\n\(texts.0)\n\(texts.1)\n\(texts.2)")
     }
   }

@@ -11,17 +11,21 @@ protocol LiveOperator {
   /// True if changes of any collection can concern the rows.
   var watchesAll: Bool { get }
 
+  /// True if a row is known by the key of the record that it is made of; false where it is made of
+  /// several.
+  var isOfRecords: Bool { get }
+
   /// The rows of the result, in order.
   var visible: [PlacedResult] { get }
 
   /// Reads the first result.
-  func fill(_ reading: any LiveReader) throws -> [PlacedResult]
+  func fill(_ reading: LiveReading) throws -> [PlacedResult]
 
   /// Takes net changes in.
   ///
   /// - Returns: The difference, and the keys of the rows that were looked at; nil if the query must
   ///   be run again.
-  func step(_ changes: [NetChange], _ reading: any LiveReader) throws
+  func step(_ changes: [NetChange], _ reading: LiveReading) throws
     -> (diff: WindowDiff, candidates: Set<[UInt8]>)?
 
   /// True if what it has compiled holds for a later state.
@@ -30,27 +34,27 @@ protocol LiveOperator {
   /// True if a row that stays has to be read again, since its element may have changed.
   func changesElement(_ row: PlacedResult, _ own: [[UInt8]: NetChange]) throws -> Bool
 
-  /// Evaluates rows by their keys; nil where rows are made of several records.
-  var evaluator: ResultEvaluator? { get }
-
-  /// The values that a row consists of; nil where it consists of records.
-  func values(of row: PlacedResult) -> [Value]?
-}
-
-/// The state that an operator reads in a step.
-protocol LiveReader: AnyObject {
-  var records: QueryRecords { get }
-  /// The query as it is asked.
-  var description: QueryDescription { get }
-  /// The relations that are loaded along.
-  var loading: [LoadedPath] { get }
-
-  /// A run of a changed description, checked and with the filter in Swift.
-  func run(_ description: QueryDescription) throws -> QueryRun
-  /// A run that looks rows up, with the filter in Swift.
-  func run(_ evaluator: ResultEvaluator) throws -> QueryRun
+  /// The elements of some rows, at least one, in their order.
+  func elements(of rows: [PlacedResult], _ reading: LiveReading) throws -> [ElementBox]
 }
 
 extension LiveOperator {
   func takeGuardsChanged() -> Bool { false }
+
+  /// The elements that are made of given values, one for each row.
+  func elements(
+    of values: [[Value]], _ run: QueryRun, _ reading: LiveReading
+  ) throws -> [ElementBox] {
+    run.given = .values(values)
+    let made = try reading.query.elements(of: run)
+    guard made.count == values.count else { throw DatabaseError.lostResult }
+    return made
+  }
+}
+
+extension DatabaseError {
+  /// A row that was found cannot be read a moment later, in the same snapshot.
+  static var lostResult: DatabaseError {
+    .corrupt(reason: "a row that was found could not be read")
+  }
 }

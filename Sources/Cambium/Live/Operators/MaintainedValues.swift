@@ -18,6 +18,8 @@ final class MaintainedValues: LiveOperator {
   private let dependencies: Dependencies
   private var kept: Kept
   private let description: QueryDescription
+  /// The query's plan, for runs that hand out values that are kept here.
+  private let plan: QueryPlan
   /// True if what a row adds follows from its own record, so that nothing is kept of rows.
   private let isOwn: Bool
   /// The rows of each root, where rows are remembered.
@@ -25,8 +27,7 @@ final class MaintainedValues: LiveOperator {
   /// The values before the step of the rows that it has changed.
   private var before: [ResultIdentity: [Value]] = [:]
 
-  init(_ reading: any LiveReader) throws {
-    let asked = reading.description
+  init(_ asked: QueryDescription, _ reading: LiveReading) throws {
     var rows = asked
     (rows.grouping, rows.isDistinct, rows.selection, rows.outcome) = (nil, false, nil, .list)
     if !asked.isDistinct { rows.orderings = [] }
@@ -35,6 +36,7 @@ final class MaintainedValues: LiveOperator {
     if asked.answerName != nil { all.grouping = .init([], [QueryAggregate(.count)]) }
     dependencies = try Dependencies(all, loading: reading.loading, reading.records)
     description = all
+    plan = try QueryPlanner(asked, reading.records).planForKeys()
     isOwn = dependencies.roles.count == 1 && !asked.hasFilter
     kept = try MaintainedValues.makeKept(all, ownEvaluator.scope, remembersRows: !isOwn)
   }
@@ -63,7 +65,7 @@ final class MaintainedValues: LiveOperator {
 
   var guards: [LiveGuard] { dependencies.allGuards }
   var watchesAll: Bool { dependencies.watchesAll }
-  var evaluator: ResultEvaluator? { nil }
+  var isOfRecords: Bool { false }
 
   func isValid(_ records: QueryRecords) throws -> Bool { try ownEvaluator.isValid(for: records) }
 
@@ -88,7 +90,13 @@ final class MaintainedValues: LiveOperator {
 
   var visible: [PlacedResult] { window(of: rows.count).map { result($0) } }
 
-  func values(of row: PlacedResult) -> [Value]? {
+  func elements(of some: [PlacedResult], _ reading: LiveReading) throws -> [ElementBox] {
+    let values = some.compactMap { self.values(of: $0) }
+    guard values.count == some.count else { throw DatabaseError.lostResult }
+    return try elements(of: values, QueryRun(plan, reading.records), reading)
+  }
+
+  private func values(of row: PlacedResult) -> [Value]? {
     rows.values(of: row.identity.key).map { answer($0) }
   }
 
@@ -106,7 +114,7 @@ final class MaintainedValues: LiveOperator {
 
   // MARK: Steps
 
-  func fill(_ reading: any LiveReader) throws -> [PlacedResult] {
+  func fill(_ reading: LiveReading) throws -> [PlacedResult] {
     var all = ownEvaluator.description
     if !description.isDistinct { all.orderings = [] }
     let run = try reading.run(all)
@@ -120,7 +128,7 @@ final class MaintainedValues: LiveOperator {
   }
 
   func step(
-    _ changes: [NetChange], _ reading: any LiveReader
+    _ changes: [NetChange], _ reading: LiveReading
   ) throws -> (diff: WindowDiff, candidates: Set<[UInt8]>)? {
     guard let candidates = try dependencies.candidates(changes, reading.records) else { return nil }
     if candidates.isEmpty { return (WindowDiff(), []) }
@@ -152,13 +160,11 @@ final class MaintainedValues: LiveOperator {
   }
 
   /// Replaces the rows of candidates by those that they make now.
-  private func replaceRows(of candidates: Set<[UInt8]>, _ reading: any LiveReader) throws {
+  private func replaceRows(of candidates: Set<[UInt8]>, _ reading: LiveReading) throws {
     let keys = candidates.sorted { $0.lexicographicallyPrecedes($1) }
-    let run = try reading.run(ownEvaluator)
-    ownEvaluator.look(up: keys, run)
     var gone: Set<ResultIdentity> = []
     for key in keys { gone.formUnion(rowsOfRoot[key] ?? []) }
-    try ownEvaluator.forEach(run) { row, key, record in
+    try ownEvaluator.forEach(keys, reading) { row, key, record in
       gone.remove(row.identity)
       try add(row, key, record, reading.records)
     }

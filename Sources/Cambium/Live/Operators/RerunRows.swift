@@ -1,81 +1,45 @@
-import LMDB
-
-/// Rows of a query that cannot be maintained: it is run again whenever a change may concern it.
+/// A single answer that cannot be maintained, such as the count of distinct values: it is asked
+/// again whenever a change may concern it.
 final class RerunRows: LiveOperator {
-  private(set) var visible: [PlacedResult] = []
+  private let description: QueryDescription
+  private var answer: [Value] = []
+  private var before: [Value] = []
   let guards: [LiveGuard]
   let watchesAll: Bool
-  let evaluator: ResultEvaluator?
-  private var valuesByRow: [ResultIdentity: [Value]] = [:]
-  private var before: [ResultIdentity: [Value]] = [:]
 
-  init() {
-    (guards, watchesAll) = ([], false)
-    evaluator = nil
-  }
+  /// An answer has no place among others, and no key.
+  private static let result = PlacedResult(place: [], identity: ResultIdentity(key: []))
 
-  init(_ reading: any LiveReader) throws {
-    let description = reading.description
+  init(_ description: QueryDescription, _ reading: LiveReading) throws {
+    self.description = description
     let dependencies = try Dependencies(description, loading: reading.loading, reading.records)
     (guards, watchesAll) = (dependencies.allGuards, dependencies.watchesAll)
-    evaluator =
-      description.isComputed || description.answerName != nil
-      ? nil : try ResultEvaluator(description.withOrderOfTies, reading.records)
   }
 
-  func isValid(_ records: QueryRecords) throws -> Bool {
-    try evaluator?.isValid(for: records) ?? true
-  }
+  var isOfRecords: Bool { false }
+  var visible: [PlacedResult] { [RerunRows.result] }
 
-  func values(of row: PlacedResult) -> [Value]? { valuesByRow[row.identity] }
+  /// It is planned anew for each step.
+  func isValid(_ records: QueryRecords) -> Bool { true }
 
   func changesElement(_ row: PlacedResult, _ own: [[UInt8]: NetChange]) -> Bool {
-    valuesByRow[row.identity].map { $0 != before[row.identity] } ?? true
+    answer != before
+  }
+
+  func elements(of rows: [PlacedResult], _ reading: LiveReading) throws -> [ElementBox] {
+    try elements(of: rows.map { _ in answer }, reading.run(description), reading)
   }
 
   func step(
-    _ changes: [NetChange], _ reading: any LiveReader
+    _ changes: [NetChange], _ reading: LiveReading
   ) throws -> (diff: WindowDiff, candidates: Set<[UInt8]>)? {
-    let known = visible
-    let now = try fill(reading)
-    return (WindowDiff(from: known, to: now), Set(now.map(\.identity.key)))
+    let rows = try fill(reading)
+    return (WindowDiff(from: rows, to: rows), [[]])
   }
 
-  func fill(_ reading: any LiveReader) throws -> [PlacedResult] {
-    before = valuesByRow
-    let description = reading.description
-    if let evaluator {
-      visible = try evaluator.rows(behind: nil, most: description.limit) { ordered in
-        var ordered = ordered
-        ordered.offset = description.offset
-        return try reading.run(ordered)
-      }
-      return visible
-    }
-    valuesByRow = [:]
-    visible = try values(reading).map { values in
-      let count = description.grouping?.paths.count ?? values.count
-      var identity = ByteBuffer()
-      if description.answerName == nil {
-        for value in values.prefix(count) { try OrderedBytes.append(value, to: &identity) }
-      }
-      let row = PlacedResult(place: [], identity: ResultIdentity(key: identity.array()))
-      valuesByRow[row.identity] = values
-      return row
-    }
+  func fill(_ reading: LiveReading) throws -> [PlacedResult] {
+    before = answer
+    answer = [try reading.run(description).answer()]
     return visible
-  }
-
-  private func values(_ reading: any LiveReader) throws -> [[Value]] {
-    var description = reading.description
-    if description.isDistinct { description.orderings = description.withOrderOfTies.orderings }
-    let run = try reading.run(description)
-    if reading.description.answerName != nil { return [[try run.answer()]] }
-    var all: [[Value]] = []
-    try run.forEachValues {
-      all.append($0)
-      return true
-    }
-    return all
   }
 }

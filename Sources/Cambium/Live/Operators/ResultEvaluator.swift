@@ -4,10 +4,12 @@
 import LMDB
 
 /// Makes rows of the records that have given keys.
-struct ResultEvaluator {
+final class ResultEvaluator {
   /// The query without its window, in an order in which no two rows are equal.
   let description: QueryDescription
   private let plan: QueryPlan
+  /// The condition on the first records; nil where there is none.
+  private let program: ConditionProgram?
   private let order: QueryOrder
   /// The scope in which the query's names are resolved.
   let scope: ConditionScope
@@ -20,6 +22,7 @@ struct ResultEvaluator {
     self.description = description
     let planner = try QueryPlanner(description, records)
     plan = try planner.planForKeys()
+    program = plan.access.program
     scope = planner.scope
     hasMixedKeys = planner.hasMixedKeys
     order = try QueryOrder(
@@ -34,35 +37,57 @@ struct ResultEvaluator {
     return try keys != .string || records.hasMixedKeys(description.collection) == hasMixedKeys
   }
 
-  /// The joins that are answered by a table of the other collection, which takes a walk over it.
-  var walkingJoins: [String] { plan.joins.filter(\.usesTable).map(\.words) }
-
   /// True if the record alone passes the condition, by a record that reads no other.
   func accepts(_ record: RawSpan, key: RawSpan, _ records: QueryRecords) throws -> Bool {
-    try plan.access.program?.accepts(record, key: key, records) ?? true
+    try program?.accepts(record, key: key, records) ?? true
   }
 
   // MARK: Rows
 
-  /// The rows that the records with some keys make: none where there is no record, or where it does
-  /// not pass.
+  /// Visits the rows that the records with some keys make: none where there is no record, or where
+  /// it does not pass.
   ///
   /// - Parameters:
   ///   - keys: Keys in their stored form, ascending.
-  ///   - run: A run of this evaluator.
-  /// - Returns: The rows in the order of ``ResultIdentity/precedes(_:)``.
+  ///   - reading: The state.
+  ///   - body: Takes the rows in the order of ``ResultIdentity/precedes(_:)``, with their records.
   /// - Throws: ``DatabaseError/corrupt(reason:)``, and what a filter in Swift throws.
-  func rows(of keys: [[UInt8]], _ run: QueryRun) throws -> [PlacedResult] {
-    if keys.isEmpty { return [] }
-    look(up: keys, run)
-    return try rows(run)
+  func forEach(
+    _ keys: [[UInt8]], _ reading: LiveReading,
+    _ body: (_ row: PlacedResult, _ key: RawSpan, _ record: RawSpan) throws -> Void
+  ) throws {
+    let records = reading.records
+    let filter = try reading.filter(of: description)
+    let joins = JoinLoop(plan, records, QueryWork(records))
+    var place = ByteBuffer()
+    func visit(_ key: RawSpan, _ record: RawSpan) throws -> Bool {
+      try body(try result(key, record, records, &place), key, record)
+      return true
+    }
+    for key in keys {
+      try key.lend { key in
+        _ = try records.lend(description.collection, key) { record in
+          guard try accepts(record, key: key, records) else { return }
+          if let filter, try !filter(key, record) { return }
+          _ = try joins?.forEach(beside: record, key: key, visit) ?? visit(key, record)
+        }
+      }
+    }
   }
 
-  /// Has a run look some keys up, ascending.
-  func look(up keys: [[UInt8]], _ run: QueryRun) { run.plan = plan.looking(up: keys) }
+  /// The rows that the records with some keys make; see ``forEach(_:_:_:)``.
+  func rows(of keys: [[UInt8]], _ reading: LiveReading) throws -> [PlacedResult] {
+    var rows: [PlacedResult] = []
+    try forEach(keys, reading) { row, _, _ in rows.append(row) }
+    return rows
+  }
 
-  /// A run that evaluates rows by their keys.
-  func run(_ records: QueryRecords) -> QueryRun { QueryRun(plan, records) }
+  /// A run that hands out the results of records that the query accepts, by their keys.
+  func run(giving keys: [[UInt8]], _ records: QueryRecords) -> QueryRun {
+    let run = QueryRun(plan, records)
+    run.given = .keys(keys)
+    return run
+  }
 
   private func rows(_ run: QueryRun) throws -> [PlacedResult] {
     var rows: [PlacedResult] = []
@@ -160,14 +185,5 @@ extension QueryDescription {
       description.orderings.append(Ordering(PropertyPath(nil), isDescending: isDescending))
     }
     return description
-  }
-}
-
-extension QueryPlan {
-  /// The plan that tests the records with some keys, ascending.
-  fileprivate func looking(up keys: [[UInt8]]) -> QueryPlan {
-    var plan = self
-    plan.access.path = .keys(keys)
-    return plan
   }
 }

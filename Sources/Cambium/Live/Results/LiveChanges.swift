@@ -25,7 +25,7 @@ public struct LiveChanges<R: Results>: AsyncSequence, Sendable where R.Element: 
   /// An observer.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let query: R
-    private var run: LiveRun<R>?
+    private var run: LiveRun?
 
     fileprivate init(query: R) { self.query = query }
 
@@ -47,18 +47,18 @@ public struct LiveChanges<R: Results>: AsyncSequence, Sendable where R.Element: 
     ) async throws -> LiveDiff<R.Element>? {
       if Task.isCancelled { return nil }
       guard let run else {
-        let run = try LiveRun(query)
+        let run = try LiveRun(LiveQuery(query))
         self.run = run
-        return try run.stepUnlessClosed()
+        return try run.stepUnlessClosed().map { LiveDiff($0) }
       }
-      return try await run.next(isolation: actor)
+      return try await run.next(isolation: actor).map { LiveDiff($0) }
     }
   }
 }
 
 extension LiveRun {
   /// Takes a step; nil where the database was closed meanwhile.
-  func stepUnlessClosed() throws -> LiveDiff<R.Element>? {
+  func stepUnlessClosed() throws -> BoxedDiff? {
     do { return try step() } catch {
       if isClosed { return nil }
       throw error
@@ -66,7 +66,7 @@ extension LiveRun {
   }
 
   /// Waits for the next difference; nil when the task is cancelled or the database closed.
-  func next(isolation actor: isolated (any Actor)?) async throws -> LiveDiff<R.Element>? {
+  func next(isolation actor: isolated (any Actor)?) async throws -> BoxedDiff? {
     while !Task.isCancelled && !isClosed {
       let isFirst = sequence == nil
       if !isFirst { await wait(isolation: actor) }

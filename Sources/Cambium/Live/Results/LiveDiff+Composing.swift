@@ -22,12 +22,12 @@ extension LiveDiff {
   /// - Complexity: O(*m* log *m*) for *m* entries of both, however long the result is.
   public func composed(with later: LiveDiff) -> LiveDiff {
     precondition(later.countBefore == elements.count, "the diff is not of the following step")
-    return Composition(self, later).diff
+    return LiveDiff(Composition(boxed, later.boxed).diff)
   }
 }
 
-private struct Composition<Element: Sendable> {
-  typealias Diff = LiveDiff<Element>
+private struct Composition {
+  typealias Diff = BoxedDiff
 
   private let earlier: Diff
   private let later: Diff
@@ -104,14 +104,15 @@ private struct Composition<Element: Sendable> {
 
   /// One update for two of the same row; none if the properties tell that nothing is left of them.
   private static func merge(_ first: Diff.Update, _ last: Diff.Update) -> [Diff.Update] {
-    let areTold = !first.properties.isEmpty && !last.properties.isEmpty
-    let properties = areTold ? merge(first.properties, last.properties) : []
+    let (former, newest) = (first.properties.all, last.properties.all)
+    let areTold = !former.isEmpty && !newest.isEmpty
+    let properties = areTold ? merge(former, newest) : []
     if areTold && properties.isEmpty { return [] }
     let cause = first.cause == .own ? .own : last.cause
     return [
       Diff.Update(
         before: first.before, after: last.after, old: first.old, new: last.new,
-        properties: properties, cause: cause)
+        properties: .told(properties), cause: cause)
     ]
   }
 
@@ -127,9 +128,10 @@ private struct Composition<Element: Sendable> {
   }
 }
 
-extension LiveDiff.Update {
+extension BoxedDiff.Update {
   fileprivate func moved(from before: Int, to after: Int) -> Self {
-    Self(
-      before: before, after: after, old: old, new: new, properties: properties, cause: cause)
+    var update = self
+    (update.before, update.after) = (before, after)
+    return update
   }
 }

@@ -21,82 +21,139 @@
 /// A diff is a value: it can be kept, sent to another thread, and joined with the next one by
 /// ``composed(with:)``.
 public struct LiveDiff<Element: Sendable>: Sendable {
+  let boxed: BoxedDiff
+
+  /// A diff whose boxes hold an `Element` each.
+  init(_ boxed: BoxedDiff) { self.boxed = boxed }
+
   /// The moment that the result is of after the step.
-  public let sequence: SequenceNumber
-  /// The whole result after the step.
-  public let elements: LiveElements<Element>
+  public var sequence: SequenceNumber { boxed.sequence }
+  /// The whole result after the step, at no cost.
+  public var elements: LiveElements<Element> { LiveElements(boxes: boxed.elements) }
   /// The elements that left the result, ascending by position before.
-  public let deletions: [Deletion]
+  public var deletions: [Deletion] { boxed.deletions.map { Deletion(boxed: $0) } }
   /// The elements that came into the result, ascending by position after.
-  public let insertions: [Insertion]
+  public var insertions: [Insertion] { boxed.insertions.map { Insertion(boxed: $0) } }
   /// The elements that are at another place among the others, ascending by position after.
-  public let moves: [Move]
+  public var moves: [Move] { boxed.moves.map { Move(boxed: $0) } }
   /// The elements that stay and have changed, ascending by position after.
-  public let updates: [Update]
+  public var updates: [Update] { boxed.updates.map { Update(boxed: $0) } }
 
   /// True if the result is what it was.
-  public var isEmpty: Bool {
-    deletions.isEmpty && insertions.isEmpty && moves.isEmpty && updates.isEmpty
-  }
+  public var isEmpty: Bool { boxed.isEmpty }
+}
+
+/// The reason why an element of a live result came, left or changed.
+public enum LiveCause: Sendable {
+  /// Its own object was created, changed or deleted.
+  case own
+  /// Another object that the query reaches from it has changed.
+  case related
+  /// Others made or took the room that the query's limit and offset leave.
+  case window
+  /// The query itself was changed.
+  case question
 }
 
 extension LiveDiff {
   /// The reason why an element came, left or changed.
-  public enum Cause: Sendable {
-    /// Its own object was created, changed or deleted.
-    case own
-    /// Another object that the query reaches from it has changed.
-    case related
-    /// Others made or took the room that the query's limit and offset leave.
-    case window
-    /// The query itself was changed.
-    case question
-  }
+  public typealias Cause = LiveCause
 
   /// An element that left the result.
   public struct Deletion: Sendable {
+    let boxed: BoxedDiff.Deletion
+
     /// Its position before the step.
-    public let position: Int
+    public var position: Int { boxed.position }
     /// The element as it was.
-    public let element: Element
+    public var element: Element { boxed.element.open(Element.self) }
     /// The reason why it left.
-    public let cause: Cause
+    public var cause: Cause { boxed.cause }
   }
 
   /// An element that came into the result.
   public struct Insertion: Sendable {
+    let boxed: BoxedDiff.Insertion
+
     /// Its position after the step.
-    public let position: Int
+    public var position: Int { boxed.position }
     /// The element as it is now.
-    public let element: Element
+    public var element: Element { boxed.element.open(Element.self) }
     /// The reason why it came.
-    public let cause: Cause
+    public var cause: Cause { boxed.cause }
   }
 
   /// An element that is at another place among the others.
   public struct Move: Sendable {
+    let boxed: BoxedDiff.Move
+
     /// Its position before the step.
-    public let from: Int
+    public var from: Int { boxed.from }
     /// Its position after the step.
-    public let to: Int
+    public var to: Int { boxed.to }
     /// The element as it is now.
-    public let element: Element
+    public var element: Element { boxed.element.open(Element.self) }
   }
 
   /// An element that stays and has changed.
   public struct Update: Sendable {
+    let boxed: BoxedDiff.Update
+
     /// Its position before the step.
-    public let before: Int
+    public var before: Int { boxed.before }
     /// Its position after the step.
-    public let after: Int
+    public var after: Int { boxed.after }
     /// The element as it was.
-    public let old: Element
+    public var old: Element { boxed.old.open(Element.self) }
     /// The element as it is now.
-    public let new: Element
-    /// All the properties that changed, or none where the query cannot tell them.
-    public let properties: [PropertyUpdate]
+    public var new: Element { boxed.new.open(Element.self) }
+    /// All the properties that changed, or none where the query cannot tell them. The two records
+    /// are compared at each call.
+    public var properties: [PropertyUpdate] { boxed.properties.all }
     /// The reason why it changed.
-    public let cause: Cause
+    public var cause: Cause { boxed.cause }
+  }
+}
+
+// Diffs that are made of other elements than a query's own.
+extension LiveDiff {
+  init(
+    sequence: SequenceNumber, elements: LiveElements<Element>, deletions: [Deletion],
+    insertions: [Insertion], moves: [Move], updates: [Update]
+  ) {
+    boxed = BoxedDiff(
+      sequence: sequence, elements: elements.boxes, deletions: deletions.map { $0.boxed },
+      insertions: insertions.map { $0.boxed }, moves: moves.map { $0.boxed },
+      updates: updates.map { $0.boxed })
+  }
+}
+
+extension LiveDiff.Deletion {
+  init(position: Int, element: Element, cause: LiveCause) {
+    boxed = .init(position: position, element: BoxedElement(element), cause: cause)
+  }
+}
+
+extension LiveDiff.Insertion {
+  init(position: Int, element: Element, cause: LiveCause) {
+    boxed = .init(position: position, element: BoxedElement(element), cause: cause)
+  }
+}
+
+extension LiveDiff.Move {
+  init(from: Int, to: Int, element: Element) {
+    boxed = .init(from: from, to: to, element: BoxedElement(element))
+  }
+}
+
+extension LiveDiff.Update {
+  init(
+    before: Int, after: Int, old: Element, new: Element, properties: [PropertyUpdate],
+    cause: LiveCause
+  ) {
+    boxed = .init(
+      before: before, after: after, old: BoxedElement(old), new: BoxedElement(new),
+      properties: .told(properties), cause: cause)
   }
 }
 
@@ -110,11 +167,42 @@ public struct PropertyUpdate: Hashable, Sendable {
   public let new: Value?
 }
 
-extension LiveDiff: Equatable where Element: Equatable {}
-extension LiveDiff.Deletion: Equatable where Element: Equatable {}
-extension LiveDiff.Insertion: Equatable where Element: Equatable {}
-extension LiveDiff.Move: Equatable where Element: Equatable {}
-extension LiveDiff.Update: Equatable where Element: Equatable {}
+extension LiveDiff: Equatable where Element: Equatable {
+  /// True if both tell the same of equal results.
+  public static func == (a: LiveDiff, b: LiveDiff) -> Bool {
+    a.sequence == b.sequence && a.elements == b.elements && a.deletions == b.deletions
+      && a.insertions == b.insertions && a.moves == b.moves && a.updates == b.updates
+  }
+}
+
+extension LiveDiff.Deletion: Equatable where Element: Equatable {
+  /// True if both tell the same of equal elements.
+  public static func == (a: Self, b: Self) -> Bool {
+    a.position == b.position && a.element == b.element && a.cause == b.cause
+  }
+}
+
+extension LiveDiff.Insertion: Equatable where Element: Equatable {
+  /// True if both tell the same of equal elements.
+  public static func == (a: Self, b: Self) -> Bool {
+    a.position == b.position && a.element == b.element && a.cause == b.cause
+  }
+}
+
+extension LiveDiff.Move: Equatable where Element: Equatable {
+  /// True if both tell the same of equal elements.
+  public static func == (a: Self, b: Self) -> Bool {
+    a.from == b.from && a.to == b.to && a.element == b.element
+  }
+}
+
+extension LiveDiff.Update: Equatable where Element: Equatable {
+  /// True if both tell the same of equal elements.
+  public static func == (a: Self, b: Self) -> Bool {
+    a.before == b.before && a.after == b.after && a.old == b.old && a.new == b.new
+      && a.cause == b.cause && a.properties == b.properties
+  }
+}
 
 extension LiveDiff {
   /// The elements after the step, made of those before it.
@@ -125,26 +213,15 @@ extension LiveDiff {
   /// - Complexity: O(*n*) for *n* elements. ``elements`` is the same at no cost.
   public func applied(to before: [Element]) -> [Element] {
     precondition(before.count == countBefore, "the diff is of a result of another length")
-    var after = edit.applied(to: before)
+    let edit = boxed.edit
+    var after = ListEdit<Element>(
+      removals: edit.removals,
+      insertions: edit.insertions.map { ($0.position, $0.element.open(Element.self)) }
+    ).applied(to: before)
     for update in updates { after[update.after] = update.new }
     return after
   }
 
   /// The number of elements before the step.
-  var countBefore: Int { elements.count - insertions.count + deletions.count }
-
-  /// The removals and insertions that make the result's order.
-  var edit: ListEdit<Element> {
-    let inserted = insertions.map { ($0.position, $0.element) } + moves.map { ($0.to, $0.element) }
-    return ListEdit(
-      removals: (deletions.map { $0.position } + moves.map { $0.from }).sorted(),
-      insertions: inserted.sorted { $0.0 < $1.0 })
-  }
-
-  /// Follows elements through the step.
-  var positions: ListPositions {
-    ListPositions(
-      removed: deletions.map { $0.position }, inserted: insertions.map { $0.position },
-      moves: moves.map { ListMove(before: $0.from, after: $0.to) })
-  }
+  var countBefore: Int { boxed.countBefore }
 }

@@ -10,30 +10,47 @@
 /// - Complexity: An element by its position takes O(log *n*), a fifth of a microsecond among a
 ///   million; a loop over all elements goes from chunk to chunk and costs a few nanoseconds each.
 public struct LiveElements<Element: Sendable>: RandomAccessCollection, Sendable {
-  var list: ChunkedList<Element>
+  /// The elements in boxes that hold an `Element` each.
+  private(set) var boxes: ChunkedList<ElementBox>
 
-  init(_ list: ChunkedList<Element>) { self.list = list }
+  /// The elements of boxes, which must hold an `Element` each.
+  init(boxes: ChunkedList<ElementBox>) { self.boxes = boxes }
 
-  init(_ elements: some Sequence<Element>) { list = ChunkedList(elements) }
+  init(_ elements: some Sequence<Element>) {
+    boxes = ChunkedList(elements.lazy.map { BoxedElement($0) })
+  }
 
   /// Zero.
   public var startIndex: Int { 0 }
 
   /// The number of elements.
-  public var endIndex: Int { list.count }
+  public var endIndex: Int { boxes.count }
 
   /// The element at a position, which must be less than ``endIndex``.
-  public subscript(position: Int) -> Element { list[position] }
+  public subscript(position: Int) -> Element { boxes[position].open(Element.self) }
 
   /// A loop over the elements in their order.
-  public func makeIterator() -> Iterator { Iterator(base: list.makeIterator()) }
+  public func makeIterator() -> Iterator { Iterator(boxes: boxes.makeIterator()) }
 
   /// Gives the elements one after another.
   public struct Iterator: IteratorProtocol, Sendable {
-    fileprivate var base: ChunkedList<Element>.Iterator
+    fileprivate var boxes: ChunkedList<ElementBox>.Iterator
 
     /// The next element, or nil after the last.
-    public mutating func next() -> Element? { base.next() }
+    public mutating func next() -> Element? { boxes.next()?.open(Element.self) }
+  }
+}
+
+// Changes of the list in place.
+extension LiveElements {
+  mutating func insert(_ element: Element, at position: Int) {
+    boxes.insert(BoxedElement(element), at: position)
+  }
+
+  mutating func remove(at position: Int) { boxes.remove(at: position) }
+
+  mutating func replace(at position: Int, with element: Element) {
+    boxes.replace(at: position, with: BoxedElement(element))
   }
 }
 

@@ -16,19 +16,21 @@ where R.Element: Sendable {
   /// A result.
   public typealias Element = R.Element
 
-  private let run: LiveRun<R>
+  private let run: LiveRun
+  private var asked: R
   private let registrar = ObservationRegistrar()
   // Made once: a generic type's key path takes microseconds to make.
   private let sequencePath: KeyPath<LiveResults, SequenceNumber> = \.sequence
   private let elementsPath: KeyPath<LiveResults, LiveElements<Element>> = \.elements
 
   init(_ query: R) throws {
-    run = try LiveRun(query)
+    run = try LiveRun(LiveQuery(query))
+    asked = query
     _ = try run.step()
   }
 
   /// The query that is followed.
-  public var query: R { run.query }
+  public var query: R { asked }
 
   /// The moment that the result is of.
   public var sequence: SequenceNumber {
@@ -39,7 +41,7 @@ where R.Element: Sendable {
   /// The result: a value, which stays as it is.
   public var elements: LiveElements<Element> {
     registrar.access(self, keyPath: elementsPath)
-    return run.elements
+    return LiveElements(boxes: run.elements)
   }
 
   /// The first position.
@@ -63,7 +65,11 @@ where R.Element: Sendable {
   /// - Returns: The difference between the two results.
   /// - Throws: As ``Walk/fetch()``; the question stays the former one.
   @discardableResult
-  public func ask(_ query: R) throws -> LiveDiff<Element> { try changing { try run.ask(query) } }
+  public func ask(_ query: R) throws -> LiveDiff<Element> {
+    let diff = try changing { try run.ask(LiveQuery(query)) }
+    asked = query
+    return diff
+  }
 
   /// Follows the query until the task is cancelled or the database closed.
   ///
@@ -88,7 +94,7 @@ where R.Element: Sendable {
   }
 
   private func changing(
-    _ body: () throws -> LiveDiff<Element>
+    _ body: () throws -> BoxedDiff
   ) rethrows -> LiveDiff<Element> {
     // The elements change as a whole: an observer of one row is told of any change of the result.
     registrar.willSet(self, keyPath: elementsPath)
@@ -97,6 +103,6 @@ where R.Element: Sendable {
       registrar.didSet(self, keyPath: elementsPath)
       registrar.didSet(self, keyPath: sequencePath)
     }
-    return try body()
+    return LiveDiff(try body())
   }
 }

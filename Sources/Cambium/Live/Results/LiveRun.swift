@@ -6,40 +6,37 @@
 import LMDB
 
 /// Follows one query. It is used by one observer, which calls it from one task at a time.
-final class LiveRun<R: Results> where R.Element: Sendable {
-  typealias Element = R.Element
-  typealias Diff = LiveDiff<Element>
-
-  private(set) var query: R
+final class LiveRun {
+  private(set) var query: LiveQuery
   private let database: Database
   private let router: LiveRouter
   private let mailbox: LiveMailbox
-  private var result: any LiveOperator
+  /// The rows; nil before the first step.
+  private var result: (any LiveOperator)?
   /// The collection whose records the rows are made of.
   private var collection: NodePath
   /// The moment that the result is of; nil before the first.
   private(set) var sequence: SequenceNumber?
-  private(set) var elements = LiveElements<Element>([])
+  private(set) var elements = ChunkedList<ElementBox>()
   /// True after a step has failed: the rows may be of a later moment than the elements.
   private var isBroken = false
 
   /// Begins to note changes. Nothing is read before the first step.
   ///
   /// - Throws: ``DatabaseError/misuse(reason:)`` for a query of a snapshot or a transaction.
-  init(_ query: R) throws {
+  init(_ query: LiveQuery) throws {
     let database = try LiveRun.database(of: query)
     self.query = query
     self.database = database
     collection = query.request.description.collection
     router = LiveRouter.of(database)
     mailbox = try router.add([.init(collection: query.request.description.collection, test: .any)])
-    result = RerunRows()
   }
 
   deinit { router.remove(mailbox) }
 
   /// The database that a query follows.
-  private static func database(of query: R) throws -> Database {
+  private static func database(of query: LiveQuery) throws -> Database {
     guard case .database(let database) = query.request.source else {
       throw DatabaseError.misuse(
         reason: "a live query follows a database; a snapshot and a transaction do not change")
@@ -64,17 +61,17 @@ final class LiveRun<R: Results> where R.Element: Sendable {
   ///
   /// - Returns: The difference; the first time, all rows as insertions.
   /// - Throws: As ``Walk/fetch()``; the result is then as before, and the next step reads it again.
-  func step() throws -> Diff {
+  func step() throws -> BoxedDiff {
     let snapshot = try database.snapshot()
     try router.advance(to: snapshot.sequence)
     let pending = mailbox.take(upTo: snapshot.sequence)
     do {
       let reading = try LiveReading(query, snapshot)
-      guard sequence != nil else { return try begin(reading) }
+      guard let result else { return try begin(reading) }
       guard case .changes(let changes) = pending, try result.isValid(reading.records) else {
-        return try again(reading, .related)
+        return try again(result, reading, .related)
       }
-      return try advance(changes, reading)
+      return try advance(result, changes, reading)
     } catch {
       isBroken = true
       mailbox.invalidate()
@@ -86,7 +83,7 @@ final class LiveRun<R: Results> where R.Element: Sendable {
   ///
   /// - Returns: The difference between the results of the two.
   /// - Throws: As ``step()``; the question is then the former one.
-  func ask(_ other: R) throws -> Diff {
+  func ask(_ other: LiveQuery) throws -> BoxedDiff {
     guard try LiveRun.database(of: other).directory === database.directory else {
       throw DatabaseError.misuse(reason: "the other question is to another database")
     }
@@ -96,7 +93,8 @@ final class LiveRun<R: Results> where R.Element: Sendable {
       let snapshot = try database.snapshot()
       try router.advance(to: snapshot.sequence)
       _ = mailbox.take(upTo: snapshot.sequence)
-      return try again(try LiveReading(other, snapshot), .question)
+      let reading = try LiveReading(other, snapshot)
+      return try result.map { try again($0, reading, .question) } ?? begin(reading)
     } catch {
       query = former
       mailbox.invalidate()
@@ -104,152 +102,122 @@ final class LiveRun<R: Results> where R.Element: Sendable {
     }
   }
 
-  private func begin(_ reading: LiveReading<R>) throws -> Diff {
-    result = try reading.makeOperator()
-    let rows = try result.fill(reading)
-    watch()
-    let insertions = rows.enumerated().map {
-      WindowDiff.Place(position: $0.offset, row: $0.element)
-    }
-    let diff = try finish(WindowDiff(insertions: insertions), reading) { _ in .question }
-    (isBroken, collection) = (false, reading.description.collection)
+  private func begin(_ reading: LiveReading) throws -> BoxedDiff {
+    let first = try reading.makeOperator()
+    let rows = try first.fill(reading)
+    watch(first)
+    let diff = try finish(WindowDiff(replacing: 0, with: rows), first, reading) { _ in .question }
+    (result, isBroken) = (first, false)
     return diff
   }
 
   /// Runs the query again, and compares; where nothing can be compared, all elements are replaced.
-  private func again(_ reading: LiveReading<R>, _ cause: Diff.Cause) throws -> Diff {
-    let former = result
+  private func again(
+    _ former: any LiveOperator, _ reading: LiveReading, _ cause: LiveCause
+  ) throws -> BoxedDiff {
     let other = try reading.makeOperator()
     let after = try other.fill(reading)
-    let canCompare = !isBroken && collection == reading.description.collection
+    let root = query.request.description.collection
     let rows =
-      canCompare
+      !isBroken && collection == root
       ? WindowDiff(from: former.visible, to: after)
       : WindowDiff(replacing: elements.count, with: after)
-    result = other
-    do {
-      watch()
-      let diff = try finish(rows, reading) { _ in cause }
-      (isBroken, collection) = (false, reading.description.collection)
-      return diff
-    } catch {
-      result = former
-      throw error
-    }
+    watch(other)
+    let diff = try finish(rows, other, reading) { _ in cause }
+    (result, isBroken, collection) = (other, false, root)
+    return diff
   }
 
   /// Has the router send what can concern the rows.
-  private func watch() {
+  private func watch(_ result: any LiveOperator) {
     router.replace(result.guards, of: mailbox)
     if result.watchesAll { router.watch(mailbox) }
   }
 
-  private func advance(_ changes: [NetChange], _ reading: LiveReading<R>) throws -> Diff {
-    let root = query.request.description.collection
-    var own: [[UInt8]: NetChange] = [:]
-    for change in changes where change.collection == root { own[change.key] = change }
-    guard let step = try result.step(changes, reading) else { return try again(reading, .related) }
-    if result.takeGuardsChanged() { watch() }
+  private func advance(
+    _ result: any LiveOperator, _ changes: [NetChange], _ reading: LiveReading
+  ) throws -> BoxedDiff {
+    guard let step = try result.step(changes, reading) else {
+      return try again(result, reading, .related)
+    }
+    if result.takeGuardsChanged() { watch(result) }
+    if step.diff.isEmpty { return unchanged(reading) }
     // Rows that are made of several records have other keys.
-    reading.changes = result.evaluator == nil ? [:] : own
-    return try finish(step.diff, reading) { row in
-      if reading.changes?[row.identity.key] != nil { return .own }
+    var own: [[UInt8]: NetChange] = [:]
+    if result.isOfRecords {
+      for change in changes where change.collection == collection { own[change.key] = change }
+    }
+    return try finish(step.diff, result, reading, own) { row in
+      if own[row.identity.key] != nil { return .own }
       return step.candidates.contains(row.identity.key) ? .related : .window
     }
+  }
+
+  private func unchanged(_ reading: LiveReading) -> BoxedDiff {
+    sequence = reading.snapshot.sequence
+    return BoxedDiff(sequence: reading.snapshot.sequence, elements: elements)
   }
 
   // MARK: Elements
 
   /// Makes the elements of what has changed, and the diff.
+  ///
+  /// - Parameter own: The changes of the rows' own records; nil where they are not known.
   private func finish(
-    _ rows: WindowDiff, _ reading: LiveReading<R>, _ cause: (PlacedResult) -> Diff.Cause
-  ) throws -> Diff {
-    if rows.isEmpty { return unchanged(reading) }
+    _ rows: WindowDiff, _ result: any LiveOperator, _ reading: LiveReading,
+    _ own: [[UInt8]: NetChange]? = nil, _ cause: (PlacedResult) -> LiveCause
+  ) throws -> BoxedDiff {
     let survivors = try rows.survivors.filter { survivor in
-      try reading.changes.map { try result.changesElement(survivor.row, $0) } ?? true
+      try own.map { try result.changesElement(survivor.row, $0) } ?? true
     }
     let wanted = rows.insertions.map(\.row) + survivors.map(\.row)
-    let made = try reading.elements(of: wanted, result)
-    let before = elements
-    var diff = DiffBuilder<Element>()
+    let made = wanted.isEmpty ? [] : try result.elements(of: wanted, reading)
+    var diff = BoxedDiff(sequence: reading.snapshot.sequence, elements: elements)
     for place in rows.deletions {
       diff.deletions.append(
-        Diff.Deletion(
-          position: place.position, element: before[place.position],
+        .init(
+          position: place.position, element: elements[place.position],
           cause: place.isShift ? .window : cause(place.row)))
     }
-    for (index, place) in rows.insertions.enumerated() {
+    for (place, element) in zip(rows.insertions, made) {
       diff.insertions.append(
-        Diff.Insertion(
-          position: place.position, element: made[index],
+        .init(
+          position: place.position, element: element,
           cause: place.isShift ? .window : cause(place.row)))
     }
-    for (index, survivor) in survivors.enumerated() {
-      let (old, new) = (before[survivor.before], made[rows.insertions.count + index])
+    for (survivor, new) in zip(survivors, made.dropFirst(rows.insertions.count)) {
+      let (change, old) = (own?[survivor.row.identity.key], elements[survivor.before])
       // Without a change of its own record at hand, what is equal has not changed.
-      if reading.changes?[survivor.row.identity.key] == nil, areEqual(old, new) { continue }
+      if change == nil, query.areEqual(old, new) { continue }
       diff.updates.append(
-        Diff.Update(
+        .init(
           before: survivor.before, after: survivor.after, old: old, new: new,
-          properties: try reading.properties(of: survivor.row), cause: cause(survivor.row)))
+          properties: LiveRun.properties(change, reading), cause: cause(survivor.row)))
     }
-    diff.addMoves(of: rows, before)
-    (elements, sequence) = (diff.applied(to: before), reading.snapshot.sequence)
-    return diff.finished(reading.snapshot.sequence, elements)
+    diff.addMoves(of: rows, elements)
+    diff.apply(to: elements)
+    (elements, sequence) = (diff.elements, diff.sequence)
+    return diff
   }
 
-  private func unchanged(_ reading: LiveReading<R>) -> Diff {
-    sequence = reading.snapshot.sequence
-    return DiffBuilder<Element>().finished(reading.snapshot.sequence, elements)
+  /// The properties of a row's own record that have changed in this step.
+  private static func properties(_ change: NetChange?, _ reading: LiveReading) -> ChangedProperties
+  {
+    guard let old = change?.old, let new = change?.new else { return .told([]) }
+    return .records(old: old, new: new, reading.records.catalog)
   }
 }
 
-/// The parts of a diff, as they are found.
-private struct DiffBuilder<Element: Sendable> {
-  typealias Diff = LiveDiff<Element>
-
-  var deletions: [Diff.Deletion] = []
-  var insertions: [Diff.Insertion] = []
-  var moves: [Diff.Move] = []
-  var updates: [Diff.Update] = []
-
+extension BoxedDiff {
   /// Adds the moves that must be told. An element that has changed as well is told as it is now.
-  mutating func addMoves(of rows: WindowDiff, _ before: LiveElements<Element>) {
+  fileprivate mutating func addMoves(of rows: WindowDiff, _ before: ChunkedList<ElementBox>) {
     if rows.moved.isEmpty { return }
     let told = rows.toldMoves
-    var changed: [Int: Element] = [:]
+    var changed: [Int: ElementBox] = [:]
     for update in updates { changed[update.after] = update.new }
     for move in rows.moved where told.contains(move.to) {
       moves.append(
-        Diff.Move(from: move.from, to: move.to, element: changed[move.to] ?? before[move.from]))
+        Move(from: move.from, to: move.to, element: changed[move.to] ?? before[move.from]))
     }
   }
-
-  /// The elements after the step.
-  func applied(to before: LiveElements<Element>) -> LiveElements<Element> {
-    var after = before
-    if !deletions.isEmpty || !insertions.isEmpty || !moves.isEmpty {
-      let inserted =
-        insertions.map { ($0.position, $0.element) } + moves.map { ($0.to, $0.element) }
-      after.list.apply(
-        ListEdit(
-          // Closures: in code that is not specialized, a key path is made anew at each use.
-          removals: (deletions.map { $0.position } + moves.map { $0.from }).sorted(),
-          insertions: inserted.sorted { $0.0 < $1.0 }))
-    }
-    for update in updates { after.list.replace(at: update.after, with: update.new) }
-    return after
-  }
-
-  func finished(_ sequence: SequenceNumber, _ elements: LiveElements<Element>) -> Diff {
-    Diff(
-      sequence: sequence, elements: elements, deletions: deletions, insertions: insertions,
-      moves: moves, updates: updates)
-  }
-}
-
-/// True if two values can be compared and are equal.
-private func areEqual<T>(_ one: T, _ other: T) -> Bool {
-  func compare<E: Equatable>(_ one: E) -> Bool { (other as? E) == one }
-  return (one as? any Equatable).map { compare($0) } ?? false
 }

@@ -76,7 +76,7 @@ extension Sectioning {
     let places = changes.filter { $0.leavesSection }.compactMap { $0.oldPlace?.position }.sorted()
     for place in places.reversed() {
       list.update(at: place.section) { section in
-        section.elements.list.remove(at: place.item)
+        section.elements.remove(at: place.item)
         section.tokens.remove(at: place.item)
       }
     }
@@ -111,7 +111,7 @@ extension Sectioning {
     list.update(at: index(of: id)) { section in
       let item = section.tokens.position { $0 < token }
       section.tokens.insert(token, at: item)
-      section.elements.list.insert(element, at: item)
+      section.elements.insert(element, at: item)
     }
   }
 
@@ -119,7 +119,7 @@ extension Sectioning {
   private mutating func replace(_ change: SectionedChange, _ element: Element) {
     guard let place = change.after.map({ place(of: $0) })?.position else { return }
     list.update(at: place.section) { section in
-      _ = section.elements.list.replace(at: place.item, with: element)
+      section.elements.replace(at: place.item, with: element)
     }
   }
 

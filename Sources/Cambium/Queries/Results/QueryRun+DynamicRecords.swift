@@ -29,7 +29,7 @@ extension QueryRun {
   /// Returns the single answer, which no page follows.
   private func answer(_ name: String, _ body: (DynamicRecord) throws -> Bool) throws {
     parts = nil
-    let value = try given?.first?.first ?? answer()
+    let value = try given?.answer ?? answer()
     _ = try body(
       DynamicRecord(query.collection, ValueMap([(name: name, value: value)])))
   }

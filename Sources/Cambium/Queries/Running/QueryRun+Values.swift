@@ -13,7 +13,7 @@ extension QueryRun {
   /// - Parameter body: Takes the values in the order of ``columns``; false ends the run.
   /// - Throws: Any error that `body` throws; ``DatabaseError/corrupt(reason:)``.
   func forEachValues(_ body: ([Value]) throws -> Bool) throws {
-    if let given {
+    if case .values(let given) = given {
       for values in given where try !body(values) { return }
       return
     }

@@ -6,6 +6,17 @@
 
 import LMDB
 
+/// Results that were found before, and are only to be handed out.
+enum GivenResults {
+  /// Selected or computed values.
+  case values([[Value]])
+  /// The keys, in their stored form, of records that the query accepts.
+  case keys([[UInt8]])
+
+  /// The single answer of a query that has one.
+  var answer: Value? { if case .values(let values) = self { values.first?.first } else { nil } }
+}
+
 /// One answer to a query, on one thread. Outside of the engine it is a token: shapes of results
 /// hand it to the shape that they are made of.
 public final class QueryRun {
@@ -19,8 +30,8 @@ public final class QueryRun {
   var filter: Filter?
   /// The model that the filter decoded and accepted last, for a shape that reads it again.
   @usableFromInline var accepted: AnyObject?
-  /// The results of a run that only hands out what was computed elsewhere; nil for any other.
-  var given: [[Value]]?
+  /// The results of a run that only hands out what was found elsewhere; nil for any other.
+  var given: GivenResults?
   /// The lines that a shape adds to the explanation.
   var words: () -> [String] = { [] }
   /// The state of a run that is read part by part; nil where it is read at once.
@@ -106,6 +117,7 @@ public final class QueryRun {
   }
 
   private func forEachUnguarded(_ body: (RawSpan, RawSpan) throws -> Bool) throws {
+    if case .keys(let keys) = given { return try forEach(of: keys, body) }
     // The offset and limit of computed results are applied where these are made.
     var window = parts?.window ?? plan.description.window(ofRecords: true)
     if parts?.isOver ?? (window.left == 0) { return }
@@ -130,6 +142,18 @@ public final class QueryRun {
       isOver = try body(key, record) && window.goesOn
       if !isOver { end = ended(at: key, try place(of: record, key)) }
       return isOver
+    }
+  }
+
+  /// Hands out the results that are made of some records, which the query accepts.
+  private func forEach(of keys: [[UInt8]], _ body: (RawSpan, RawSpan) throws -> Bool) throws {
+    var goesOn = true
+    for key in keys where goesOn {
+      try key.lend { key in
+        _ = try records.lend(plan.description.collection, key) { record in
+          goesOn = try joins?.forEach(beside: record, key: key, body) ?? body(key, record)
+        }
+      }
     }
   }
 
