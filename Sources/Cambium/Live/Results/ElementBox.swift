@@ -8,9 +8,12 @@ class ElementBox: @unchecked Sendable {
 
   /// The element, of the type that was put in.
   ///
-  /// Traps in debug builds if it is of another type.
+  /// Traps if it is of another type.
   final func open<Element: Sendable>(_ type: Element.Type) -> Element {
-    unsafe unsafeDowncast(self, to: BoxedElement<Element>.self).element
+    guard let box = self as? BoxedElement<Element> else {
+      preconditionFailure("a box holds an element of another type")
+    }
+    return box.element
   }
 }
 

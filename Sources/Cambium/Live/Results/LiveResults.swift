@@ -27,6 +27,7 @@ where R.Element: Sendable {
     run = try LiveRun(LiveQuery(query))
     asked = query
     _ = try run.step()
+    run.willTake = { [unowned self] in willTake($0) }
   }
 
   /// The query that is followed.
@@ -96,13 +97,16 @@ where R.Element: Sendable {
   private func changing(
     _ body: () throws -> BoxedDiff
   ) rethrows -> LiveDiff<Element> {
-    // The elements change as a whole: an observer of one row is told of any change of the result.
-    registrar.willSet(self, keyPath: elementsPath)
+    let diff = try body()
+    if !diff.isEmpty { registrar.didSet(self, keyPath: elementsPath) }
+    registrar.didSet(self, keyPath: sequencePath)
+    return LiveDiff(diff)
+  }
+
+  /// Tells observers before the result changes. The elements change as a whole: an observer of one
+  /// of them is told of any change of the result.
+  private func willTake(_ diff: BoxedDiff) {
+    if !diff.isEmpty { registrar.willSet(self, keyPath: elementsPath) }
     registrar.willSet(self, keyPath: sequencePath)
-    defer {
-      registrar.didSet(self, keyPath: elementsPath)
-      registrar.didSet(self, keyPath: sequencePath)
-    }
-    return LiveDiff(try body())
   }
 }

@@ -18,6 +18,8 @@ final class LiveRun {
   /// The moment that the result is of; nil before the first.
   private(set) var sequence: SequenceNumber?
   private(set) var elements = ChunkedList<ElementBox>()
+  /// Called before the result changes.
+  var willTake: (BoxedDiff) -> Void = { _ in }
   /// True after a step has failed: the rows may be of a later moment than the elements.
   private var isBroken = false
 
@@ -137,16 +139,20 @@ final class LiveRun {
   private func advance(
     _ result: any LiveOperator, _ changes: [NetChange], _ reading: LiveReading
   ) throws -> BoxedDiff {
+    var own: [[UInt8]: NetChange] = [:]
+    var records: [[UInt8]: StoredRecord?] = [:]
+    for change in changes where change.collection == collection {
+      own[change.key] = change
+      records[change.key] = .some(change.new)
+    }
+    reading.records.atHand = (collection, records)
     guard let step = try result.step(changes, reading) else {
       return try again(result, reading, .related)
     }
     if result.takeGuardsChanged() { watch(result) }
     if step.diff.isEmpty { return unchanged(reading) }
     // Rows that are made of several records have other keys.
-    var own: [[UInt8]: NetChange] = [:]
-    if result.isOfRecords {
-      for change in changes where change.collection == collection { own[change.key] = change }
-    }
+    if !result.isOfRecords { own = [:] }
     return try finish(step.diff, result, reading, own) { row in
       if own[row.identity.key] != nil { return .own }
       return step.candidates.contains(row.identity.key) ? .related : .window
@@ -154,15 +160,15 @@ final class LiveRun {
   }
 
   private func unchanged(_ reading: LiveReading) -> BoxedDiff {
-    sequence = reading.snapshot.sequence
-    return BoxedDiff(sequence: reading.snapshot.sequence, elements: elements)
+    let diff = BoxedDiff(sequence: reading.snapshot.sequence, elements: elements)
+    take(diff)
+    return diff
   }
 
   // MARK: Elements
 
-  /// Makes the elements of what has changed, and the diff.
-  ///
-  /// - Parameter own: The changes of the rows' own records; nil where they are not known.
+  /// Makes the elements of what has changed, and the diff. The changes of the rows' own records are
+  /// nil where they are not known.
   private func finish(
     _ rows: WindowDiff, _ result: any LiveOperator, _ reading: LiveReading,
     _ own: [[UInt8]: NetChange]? = nil, _ cause: (PlacedResult) -> LiveCause
@@ -196,8 +202,13 @@ final class LiveRun {
     }
     diff.addMoves(of: rows, elements)
     diff.apply(to: elements)
-    (elements, sequence) = (diff.elements, diff.sequence)
+    take(diff)
     return diff
+  }
+
+  private func take(_ diff: BoxedDiff) {
+    willTake(diff)
+    (elements, sequence) = (diff.elements, diff.sequence)
   }
 
   /// The properties of a row's own record that have changed in this step.

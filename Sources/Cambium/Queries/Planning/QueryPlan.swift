@@ -1,5 +1,8 @@
 /// The planner's decision on how a query is answered.
-struct QueryPlan {
+///
+/// It is an object, since it is large: a run of its own may go on changing it, and runs that share
+/// one, as those of a live query do, leave it as it is.
+final class QueryPlan {
   var description: QueryDescription
   /// The scope in which names are resolved for the records that are visited.
   let scope: ConditionScope
@@ -18,6 +21,10 @@ struct QueryPlan {
   var joinedProgram: ConditionProgram?
   /// The steps that were done before planning: semijoins whose other collection was queried first.
   var preparations: [String] = []
+
+  init(description: QueryDescription, scope: ConditionScope, access: AccessPlan) {
+    (self.description, self.scope, self.access) = (description, scope, access)
+  }
 }
 
 extension QueryPlan {

@@ -58,10 +58,10 @@ struct QueryPlanner {
       if first?.access.scan?.previews.isEmpty == false { previewing = try cheapest(test) }
       test = try Semijoin(self).replacing(test, count: first?.access.estimate ?? 0, &preparations)
     }
-    var asking = try cheapest(test)
+    let asking = try cheapest(test)
     asking?.preparations = preparations
     guard
-      var plan = [previewing, asking].compactMap(\.self).min(by: { $0.access.cost < $1.access.cost }
+      let plan = [previewing, asking].compactMap(\.self).min(by: { $0.access.cost < $1.access.cost }
       )
     else {
       throw QueryError("the cursor belongs to an index that is gone; start again")
@@ -137,7 +137,7 @@ struct QueryPlanner {
     var visited = scope
     if case .index(let scan) = way.access { visited.previews = scan.previews }
     let access = try access(way, own, visited)
-    var plan = QueryPlan(description: description, scope: visited, access: access)
+    let plan = QueryPlan(description: description, scope: visited, access: access)
     if !way.isOrdered && description.grouping == nil {
       plan.order = try QueryOrder(
         description.orderings, in: visited, comparingKeysAsTexts: hasMixedKeys)

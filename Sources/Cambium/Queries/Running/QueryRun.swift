@@ -23,7 +23,7 @@ public final class QueryRun {
   /// A filter in Swift: takes the key's stored form and the whole stored record.
   @usableFromInline typealias Filter = (_ key: RawSpan, _ record: RawSpan) throws -> Bool
 
-  var plan: QueryPlan
+  let plan: QueryPlan
   let records: QueryRecords
   let work: QueryWork
   /// The filter in Swift, where the description says that there is one.
