@@ -15,9 +15,12 @@ let package = Package(
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    .systemLibrary(name: "CHeap"),
     .executableTarget(
       name: "benchmark",
-      dependencies: ["CLMDBRaw", "CSQLite", .product(name: "Cambium", package: "Cambium")],
+      dependencies: [
+        "CHeap", "CLMDBRaw", "CSQLite", .product(name: "Cambium", package: "Cambium"),
+      ],
       swiftSettings: settings),
   ]
 )

@@ -6,26 +6,18 @@
 
 /// The figures of the live suite: one table, of which each line is printed once it is known.
 final class LiveFigures {
-  /// The least or most that a figure may be, or its ratio to the peer's.
-  enum Bar {
-    case atMost(Double)
-    case ratioAtMost(Double)
-    case ratioAtLeast(Double)
-  }
+  typealias Peer = (name: String, figure: Double)
 
   private var hasHeader = false
   private var notes: [String] = []
 
-  /// Adds a line: a figure whose name says its unit, and the peer's figure in the same unit.
-  func add(
-    _ name: String, _ figure: Double, beside peer: (name: String, figure: Double)? = nil,
-    bar: Bar? = nil
-  ) {
-    let ratio = peer.map { figure / $0.figure }
+  /// Adds a figure whose name says its unit, and the peer's figure in the same unit.
+  func add(_ name: String, _ figure: Double, beside peer: Peer? = nil, bar: FigureBar? = nil) {
+    let ratio = peer.flatMap { figure > 0 && $0.figure > 0 ? figure / $0.figure : nil }
     line([
-      name, signed(figure), peer.map { "\($0.name) \(signed($0.figure))" } ?? "–",
-      peer.map { $0.figure > 0 } == true ? times(ratio) : "–", words(bar),
-      verdict(figure, ratio, bar),
+      name, signed(figure), peer.map { "\($0.name): \(signed($0.figure))" } ?? "–", times(ratio),
+      bar.map { $0.words(figure, peer?.figure ?? 0) } ?? "–",
+      bar.map { $0.isReached(figure, peer?.figure ?? 0) ? "pass" : "**miss**" } ?? "–",
     ])
   }
 
@@ -39,38 +31,45 @@ final class LiveFigures {
   }
 
   private func line(_ cells: [String]) {
-    if !hasHeader {
+    if hasHeader {
+      print(Table.line(cells))
+    } else {
       var table = Table(["figure", "Cambium", "peer", "ratio", "bar", ""])
       table.add(cells)
       print(table.text)
-    } else {
-      print(Table.line(cells))
+      hasHeader = true
     }
-    hasHeader = true
     fflush(nil)
   }
+}
 
-  private func signed(_ value: Double) -> String {
-    value < 0 ? "−\(digits(-value))" : digits(value)
-  }
+/// The least or most that a figure may be, alone or in comparison with the peer's.
+enum FigureBar {
+  case atMost(Double)
+  case moreAtMost(Double)
+  case ratioAtMost(Double)
+  case ratioAtLeast(Double)
 
-  private func words(_ bar: Bar?) -> String {
-    switch bar {
-    case .atMost(let most): "≤ \(digits(most))"
-    case .ratioAtMost(let most): "≤ \(times(most))"
-    case .ratioAtLeast(let least): "≥ \(times(least))"
-    case nil: "–"
+  func isReached(_ figure: Double, _ peer: Double) -> Bool {
+    switch self {
+    case .atMost(let most): figure <= most
+    case .moreAtMost(let most): figure - peer <= most
+    case .ratioAtMost(let most): figure <= most * peer
+    case .ratioAtLeast(let least): figure >= least * peer
     }
   }
 
-  private func verdict(_ figure: Double, _ ratio: Double?, _ bar: Bar?) -> String {
-    let passes: Bool? =
-      switch bar {
-      case .atMost(let most): figure <= most
-      case .ratioAtMost(let most): ratio.map { $0 <= most }
-      case .ratioAtLeast(let least): ratio.map { $0 >= least }
-      case nil: nil
-      }
-    return passes.map { $0 ? "pass" : "**miss**" } ?? "–"
+  func words(_ figure: Double, _ peer: Double) -> String {
+    switch self {
+    case .atMost(let most): "≤ \(digits(most))"
+    case .moreAtMost(let most): "\(signed(figure - peer)) more of ≤ \(digits(most))"
+    case .ratioAtMost(let most): "≤ \(times(most))"
+    case .ratioAtLeast(let least): "≥ \(times(least))"
+    }
   }
+}
+
+/// Three significant digits with their sign, if it is negative.
+private func signed(_ value: Double) -> String {
+  value < 0 ? "−\(digits(-value))" : digits(value)
 }

@@ -1,6 +1,7 @@
 /// Measures live queries: each figure beside that of a peer, or of an empty loop, in the same run.
 ///
 ///     viewports    a change that concerns a query, at two sizes; first results
+///     crowd        commits beside 10,000 live queries, and what these keep in memory
 struct LiveSuite {
   private let options: Options
   private let workspace: Workspace
@@ -15,6 +16,7 @@ struct LiveSuite {
 
   func run() async throws {
     if options.measures("viewports") { try runViewports() }
+    if options.measures("crowd") { try runCrowd() }
     figures.finish()
   }
 
@@ -40,6 +42,13 @@ struct LiveSuite {
         "\(name), a change at \(sizes[sizes.count - 1]) issues, CPU µs",
         (last[name] ?? 0) * 1e6, beside: ("at \(sizes[0])", seconds * 1e6),
         bar: .ratioAtMost(1.5))
+    }
+  }
+
+  private func runCrowd() throws {
+    let (count, issues) = options.isSmoke ? (200, 1_000) : (10_000, 10_000)
+    try inDirectory { directory in
+      try LiveCrowd(count, issues: issues, rounds: rounds, directory, figures).run()
     }
   }
 }

@@ -1,3 +1,4 @@
+import CHeap
 import FoundationEssentials
 
 /// The memory that the process holds, in bytes, as Linux counts it.
@@ -13,6 +14,16 @@ struct Memory {
       let anonymous = kilobytes("RssAnon:", in: text), let file = kilobytes("RssFile:", in: text)
     else { return nil }
     return Memory(anonymous: anonymous * 1_024, file: file * 1_024)
+  }
+
+  /// The bytes of the heap that are in use, of all threads; nil where the system does not tell.
+  static func allocated() -> Int? {
+    #if canImport(Glibc)
+      let heap = mallinfo2()
+      return Int(heap.uordblks) + Int(heap.hblkhd)
+    #else
+      return nil
+    #endif
   }
 
   private static func kilobytes(_ name: String, in text: String) -> Int? {
