@@ -10,6 +10,9 @@ enum Benchmark {
       if arguments.first == IterationProbe.argument {
         return try IterationProbe.answer(arguments)
       }
+      if arguments.first == LiveFollower.argument {
+        return try await LiveFollower.answer(arguments)
+      }
       let options = try Options(arguments)
       for suite in options.suites { try await run(suite, options) }
     } catch {

@@ -2,6 +2,7 @@
 ///
 ///     viewports    a change that concerns a query, at two sizes; first results
 ///     crowd        commits beside 10,000 live queries, and what these keep in memory
+///     latency      from a commit to an observer's callback, here and in another process
 struct LiveSuite {
   private let options: Options
   private let workspace: Workspace
@@ -17,6 +18,7 @@ struct LiveSuite {
   func run() async throws {
     if options.measures("viewports") { try runViewports() }
     if options.measures("crowd") { try runCrowd() }
+    if options.measures("latency") { try await runLatency() }
     figures.finish()
   }
 
@@ -50,5 +52,12 @@ struct LiveSuite {
     try inDirectory { directory in
       try LiveCrowd(count, issues: issues, rounds: rounds, directory, figures).run()
     }
+  }
+
+  private func runLatency() async throws {
+    let (count, issues) = options.isSmoke ? (50, 300) : (10_000, 10_000)
+    let directory = try workspace.directory()
+    defer { workspace.remove(directory) }
+    try await LiveLatency(count, issues: issues, directory, figures).run()
   }
 }
