@@ -3,6 +3,7 @@
 ///     viewports    a change that concerns a query, at two sizes; first results
 ///     crowd        commits beside 10,000 live queries, and what these keep in memory
 ///     latency      from a commit to an observer's callback, here and in another process
+///     load         bulk transactions beside 100 live queries
 struct LiveSuite {
   private let options: Options
   private let workspace: Workspace
@@ -19,6 +20,7 @@ struct LiveSuite {
     if options.measures("viewports") { try runViewports() }
     if options.measures("crowd") { try runCrowd() }
     if options.measures("latency") { try await runLatency() }
+    if options.measures("load") { try await runLoad() }
     figures.finish()
   }
 
@@ -59,5 +61,12 @@ struct LiveSuite {
     let directory = try workspace.directory()
     defer { workspace.remove(directory) }
     try await LiveLatency(count, issues: issues, directory, figures).run()
+  }
+
+  private func runLoad() async throws {
+    let (rounds, issues) = options.isSmoke ? (2, 300) : (20, 10_000)
+    let directory = try workspace.directory()
+    defer { workspace.remove(directory) }
+    try await LiveLoad(rounds: rounds, issues: issues, directory, figures).run()
   }
 }
