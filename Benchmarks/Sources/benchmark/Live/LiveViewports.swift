@@ -22,45 +22,7 @@ final class LiveViewports {
     self.figures = figures
   }
 
-  private var viewports: [any MeasuredViewport] {
-    let data = data
-    let one = data.newestOpen(20).last ?? 1
-    let open = { (database: Database) in
-      database.query(Issue.self).where { $0.isOpen == true }.order(by: \.created.descending)
-    }
-    return [
-      Viewport(name: "newest 50 open", cycle: .list(data)) {
-        open($0).limit(50)
-      } peer: {
-        try $0.newest(50)
-      } digest: {
-        $1.add($0)
-      },
-      Viewport(name: "with author", cycle: .listWithAuthor(data)) {
-        open($0).limit(50).with(\.author)
-      } peer: {
-        try $0.newestWithAuthor(50)
-      } digest: {
-        $1.add($0.0)
-        if let author = $0.1 { $1.add(author) }
-      },
-      Viewport(name: "one with comments", cycle: .one(one, data)) {
-        $0.query(Issue.self).where { $0.id == Issue.ID(one) }.with(\.comments)
-      } peer: {
-        try $0.one(one)
-      } digest: {
-        $1.add($0.0)
-        for comment in $0.1 { $1.add(comment) }
-      },
-      Viewport(name: "page 2", cycle: .list(data, offset: 50)) {
-        open($0).limit(50, offset: 50)
-      } peer: {
-        try $0.newest(50, offset: 50)
-      } digest: {
-        $1.add($0)
-      },
-    ]
-  }
+  private var viewports: [any MeasuredViewport] { TrackerViewports(data: data).all }
 
   func run() throws {
     let path = directory + "/tracker.cambium"
