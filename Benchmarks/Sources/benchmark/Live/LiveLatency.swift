@@ -47,6 +47,7 @@ struct LiveLatency {
     let (moments, told) = AsyncStream.makeStream(of: ObservedMoment.self)
     let (bell, ring) = AsyncStream.makeStream(of: Int.self)
     let query = LiveFollower.query(followed)
+    let limit = Duration.seconds(patience + count / 100)
     let tasks = [
       Task {
         defer { told.finish() }
@@ -58,7 +59,7 @@ struct LiveLatency {
         }
       },
       Task {
-        try await Task.sleep(for: .seconds(patience + count / 100))
+        try await Task.sleep(for: limit)
         told.finish()
       },
     ]
