@@ -76,6 +76,9 @@ extension LoadedPath {
   /// All that is seen of the records that one key leads to.
   fileprivate func bytes(of key: [UInt8], _ records: QueryRecords) throws -> [UInt8] {
     try key.lend { key in
+      if condition != nil || !orderings.isEmpty || isCount {
+        return try someBytes(of: key.array(), records)
+      }
       guard let inverse else {
         return try records.lend(collection, key) { $0.array() } ?? []
       }
@@ -87,6 +90,24 @@ extension LoadedPath {
       }
       return all.sorted { $0.lexicographicallyPrecedes($1) }.flatMap(\.self)
     }
+  }
+}
+
+extension LoadedPath {
+  /// The number of the records that pass, or the first of them by the order, or all.
+  private func someBytes(of key: [UInt8], _ records: QueryRecords) throws -> [UInt8] {
+    var description = QueryDescription(collection, where: condition)
+    (description.orderings, description.limit) = (orderings, orderings.isEmpty ? nil : 1)
+    let run = try RelatedRun(description, by: inverse, records)
+    var all: [[UInt8]] = []
+    func visit(_ own: RawSpan, _ record: RawSpan) { all.append(own.array() + [0] + record.array()) }
+    if inverse == nil {
+      try run.forEach(of: [key], visit)
+    } else {
+      try run.prepare(for: [key])
+      try run.forEach(refersTo: key, visit)
+    }
+    return isCount ? [UInt8(all.count)] : all.flatMap(\.self)
   }
 }
 

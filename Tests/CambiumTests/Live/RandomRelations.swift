@@ -106,24 +106,34 @@ struct RandomRelations {
   }
 
   private mutating func plain(_ collection: NodePath) -> Condition.Test {
-    let path = path(from: collection, hops: 2).path
+    let path = value(from: collection, hops: 2)
     let comparison: Condition.Comparison = random.pick([
       .equal, .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
     ])
     switch random.below(6) {
     case 0:
-      return .compareProperties(path, comparison, self.path(from: collection, hops: 2).path)
+      return .compareProperties(path, comparison, value(from: collection, hops: 2))
     case 1: return .oneOf(path, (0..<random.below(3)).map { _ in constant(path) })
     case 2:
       return .text(
-        path.changed { $0.property = "t" }, random.pick([.equals, .prefix]),
+        PropertyPath(hops: path.hops, "t"), random.pick([.equals, .prefix]),
         random.pick(["a", "A", "k"]), random.pick([.binary, .ignoringCase]))
     default: return .compare(path, comparison, constant(path))
     }
   }
 
   private mutating func constant(_ path: PropertyPath) -> Value {
-    path.property.map { value(of: $0) } ?? key()
+    if path.referrers != nil { return .integer(Int64(random.below(3))) }
+    return path.property.map { value(of: $0) } ?? key()
+  }
+
+  /// A path to a value, or to the number of records that refer to the one at its end.
+  private mutating func value(from collection: NodePath, hops most: Int) -> PropertyPath {
+    let (path, end) = path(from: collection, hops: most)
+    guard random.chance(oneIn: 5), let (other, property) = referrer(to: end) else { return path }
+    let condition = random.chance(oneIn: 2) ? Condition(test(other, depth: 0)) : nil
+    return PropertyPath(
+      counting: CountedReferrers(other, by: property, where: condition), of: path.hops)
   }
 
   private mutating func inverse(_ collection: NodePath, _ depth: Int) -> Condition.Test {
@@ -164,14 +174,14 @@ struct RandomRelations {
     }
     for _ in 0..<random.below(3) {
       query.orderings.append(
-        Ordering(path(from: collection, hops: 2).path, isDescending: random.chance(oneIn: 2)))
+        Ordering(value(from: collection, hops: 2), isDescending: random.chance(oneIn: 2)))
     }
     switch random.below(4) {
     case 0:
-      query.selection = (0...random.below(2)).map { _ in path(from: collection, hops: 2).path }
+      query.selection = (0...random.below(2)).map { _ in value(from: collection, hops: 2) }
     case 1 where random.chance(oneIn: 2):
       query.grouping = .init(
-        [path(from: collection, hops: 1).path],
+        [value(from: collection, hops: 1)],
         [.init(.count), .init(.maximum, path(from: collection, hops: 2).path)])
     default: break
     }
@@ -205,14 +215,26 @@ struct RandomRelations {
       var (path, end) = path(from: query.collection, hops: 1)
       if random.chance(oneIn: 2), let (other, property) = referrer(to: end) {
         path.property = nil
-        loading.append(LoadedPath(path: path, collection: other, inverse: property))
+        var loaded = LoadedPath(path: path, collection: other, inverse: property)
+        if random.chance(oneIn: 4) { loaded.isCount = true }
+        loading.append(narrowed(loaded))
         continue
       }
       let name = random.pick(Self.relations)
       path.property = name
       guard let other = target(end, name) else { continue }
-      loading.append(LoadedPath(path: path, collection: other))
+      loading.append(narrowed(LoadedPath(path: path, collection: other)))
     }
     return loading
+  }
+
+  /// A relation with a condition, or an order by which the first are loaded.
+  private mutating func narrowed(_ loaded: LoadedPath) -> LoadedPath {
+    var loaded = loaded
+    if random.chance(oneIn: 3) { loaded.condition = Condition(test(loaded.collection, depth: 1)) }
+    if random.chance(oneIn: 3), !loaded.isCount {
+      loaded.orderings = [Ordering(value(from: loaded.collection, hops: 1))]
+    }
+    return loaded
   }
 }

@@ -60,6 +60,13 @@ struct DependencyTree {
     }
     if let property = resolved.property { roles[role].names.insert(property) }
     mark(role, decides: decides)
+    if let referrers = path.referrers {
+      let far = step(
+        from: role, .inverse(referrers.property), referrers.collection,
+        passing: referrers.condition?.test)
+      let test = referrers.condition?.test ?? .all([])
+      try enter(far, test, inner.entering(referrers.collection), decides: decides)
+    }
     return (role, resolved)
   }
 
@@ -98,36 +105,38 @@ struct DependencyTree {
 
   // MARK: Conditions
 
+  /// Adds the steps of a condition, which decides which rows there are, or only what is shown
+  /// beside them.
   private mutating func add(
-    _ test: Condition.Test, in scope: ConditionScope, from role: Int
+    _ test: Condition.Test, in scope: ConditionScope, from role: Int, decides: Bool = true
   ) throws {
     switch test {
     case .all(let tests), .any(let tests):
-      for test in tests { try add(test, in: scope, from: role) }
-    case .not(let other): try add(other, in: scope, from: role)
+      for test in tests { try add(test, in: scope, from: role, decides: decides) }
+    case .not(let other): try add(other, in: scope, from: role, decides: decides)
     case .related(.inverse(let collection, let property), let quantifier, let inner):
       let far = step(
         from: role, .inverse(property), collection, passing: quantifier.wanted(inner))
-      try enter(far, inner, scope.entering(collection))
+      try enter(far, inner, scope.entering(collection), decides: decides)
     case .related(.elements(let path), let quantifier, let inner):
-      guard let end = try follow(path, in: scope, from: role, decides: true),
+      guard let end = try follow(path, in: scope, from: role, decides: decides),
         let property = end.resolved.property
       else { return }
       let collection = end.resolved.definition?.target
       let far = step(
         from: end.role, .to(property, collection), collection, passing: quantifier.wanted(inner))
-      try enter(far, inner, scope.entering(collection))
+      try enter(far, inner, scope.entering(collection), decides: decides)
     default:
-      for path in test.paths { _ = try follow(path, in: scope, from: role, decides: true) }
+      for path in test.paths { _ = try follow(path, in: scope, from: role, decides: decides) }
     }
   }
 
   /// Adds the test of related records.
   private mutating func enter(
-    _ role: Int, _ test: Condition.Test, _ scope: ConditionScope
+    _ role: Int, _ test: Condition.Test, _ scope: ConditionScope, decides: Bool
   ) throws {
-    mark(role, decides: true)
-    try add(test, in: scope, from: role)
+    mark(role, decides: decides)
+    try add(test, in: scope, from: role, decides: decides)
   }
 
   // MARK: Joins and relations
@@ -139,6 +148,9 @@ struct DependencyTree {
       from: outer?.role ?? 0, edge(join, outer?.resolved.property), join.collection,
       passing: join.condition?.test)
     joined.append(role)
+    if join.outer.referrers != nil {
+      problem = problem ?? "a join compares the number of related records"
+    }
     if isWhole { roles[role].isWhole = true }
     mark(role, decides: true)
     if let test = join.condition?.test {
@@ -167,7 +179,14 @@ struct DependencyTree {
     } else {
       edge = .join(.init(outer: PropertyPath(nil), inner: nil, type: .any))
     }
-    roles[step(from: end.role, edge, loaded.collection)].isWhole = true
+    let far = step(
+      from: end.role, edge, loaded.collection, passing: loaded.condition?.test)
+    if !loaded.isCount { roles[far].isWhole = true }
+    let inner = scope.entering(loaded.collection)
+    if let test = loaded.condition?.test { try add(test, in: inner, from: far, decides: false) }
+    for ordering in loaded.orderings {
+      _ = try follow(ordering.path, in: inner, from: far, decides: false)
+    }
   }
 }
 

@@ -79,6 +79,9 @@ extension QueryDescription {
       if test.paths.contains(where: { !$0.hops.isEmpty && !isJoined($0) }) {
         notes.append(.init("condition through references", .bounded, .referring))
       }
+      if test.paths.contains(where: { $0.referrers != nil }) {
+        notes.append(.init("condition on a count of related records", .bounded, .referring))
+      }
       if test.paths.contains(where: isJoined) {
         notes.append(.init("condition on joined records", .bounded, .referring))
       }
@@ -102,7 +105,7 @@ extension QueryDescription {
     if !orderings.isEmpty { notes.append(orderNote) }
     if limit != nil || offset > 0 { notes.append(windowNote) }
     if let selection {
-      let isOwn = selection.allSatisfy(\.hops.isEmpty)
+      let isOwn = selection.allSatisfy(\.isOwn)
       notes.append(
         isOwn
           ? .init("selection", .maintained)
@@ -114,7 +117,7 @@ extension QueryDescription {
 
   private var orderNote: OperatorNote {
     if grouping != nil { return .init("order of groups", .maintained, "keeping all groups") }
-    return orderings.allSatisfy { $0.path.hops.isEmpty }
+    return orderings.allSatisfy { $0.path.isOwn }
       ? .init("order", .maintained) : .init("order", .bounded, .referring)
   }
 
@@ -157,7 +160,7 @@ extension QueryDescription.Grouping {
 
 extension Condition.Test {
   /// True if it tests a property of the record itself.
-  fileprivate var readsOwn: Bool { paths.contains { $0.hops.isEmpty } }
+  fileprivate var readsOwn: Bool { paths.contains { $0.isOwn } }
 
   /// The quantifiers in it, each once, also those inside of one another.
   fileprivate var quantifiers: [String] {

@@ -119,6 +119,9 @@ public struct ManyOperand<Other: Model>: Sendable {
     owner = PropertyPath(nil)
   }
 
+  /// The path to the models that have the keys, or to the one that they refer to.
+  var path: PropertyPath { if case .elements(let path) = many { path } else { owner } }
+
   /// The models that refer to the one that a path leads to.
   fileprivate init(_ many: Many<Other>, of owner: PropertyPath) {
     let reference = many.path

@@ -19,7 +19,7 @@ public struct Relation<Loaded: Sendable>: Sendable {
   let words: String
   /// The same as data, for queries that follow it.
   let loaded: LoadedPath
-  fileprivate let open: @Sendable (RelatedKeys) throws -> RelationReader<Loaded>
+  let open: @Sendable (RelatedKeys) throws -> RelationReader<Loaded>
 }
 
 extension Operand: RelationTerm where V.Base: ReferringProperty {
@@ -57,7 +57,7 @@ extension ManyOperand: RelationTerm {
 }
 
 /// Loads what some relation leads to, batch by batch.
-private class RelationBatch {
+class RelationBatch {
   let keys: RelatedKeys
   let walks: Bool
   private let find: ([[UInt8]]) throws -> Void
@@ -76,19 +76,19 @@ private class RelationBatch {
 }
 
 /// The same, with what is made of it.
-private final class RelationReader<Loaded: Sendable>: RelationBatch {
-  private let make: ([[UInt8]]) -> Loaded
+final class RelationReader<Loaded: Sendable>: RelationBatch {
+  private let make: ([[UInt8]]) throws -> Loaded
 
   init(
     _ keys: RelatedKeys, walks: Bool, find: @escaping ([[UInt8]]) throws -> Void,
-    make: @escaping ([[UInt8]]) -> Loaded
+    make: @escaping ([[UInt8]]) throws -> Loaded
   ) {
     self.make = make
     super.init(keys, walks, find)
   }
 
   /// The value beside a model of the batch.
-  func loaded(_ index: Int) -> Loaded { make(keys[index]) }
+  func loaded(_ index: Int) throws -> Loaded { try make(keys[index]) }
 }
 
 /// A relation whose type is known by its place among others.
@@ -151,7 +151,7 @@ public struct Loading<M: Model, Element>: Results {
   public func read(_ run: QueryRun, _ body: (Element) throws -> Bool) throws {
     let all = try batches(run)
     run.words = { [relations] in
-      zip(relations, all).map { "\($0.words): \($1.keys.counts.words)" }
+      zip(relations, all).map { "\($0.words)\($1.keys.words): \($1.keys.counts.words)" }
     }
     try run.holding { try read(run, all, body) }
   }
@@ -210,7 +210,7 @@ private struct RelatedValues<each R: Sendable>: Sendable {
     guard let reader = all[relation] as? RelationReader<T> else {
       throw DatabaseError.corrupt(reason: "a relation was loaded as another")
     }
-    return reader.loaded(index)
+    return try reader.loaded(index)
   }
 
   func beside<M>(_ model: M, _ index: Int, _ all: [RelationBatch]) throws -> (M, repeat each R) {
@@ -225,6 +225,7 @@ extension RelationCounts {
     if walks > 0 { parts.append("\(walks) walks over all") }
     if indexReads > 0 { parts.append("\(indexReads) looked for in the index") }
     if lookups > 0 || parts.isEmpty { parts.append("\(lookups) looked up") }
+    if recordsRead > 0 { parts.append("\(recordsRead) records read") }
     return parts.joined(separator: ", ")
   }
 }

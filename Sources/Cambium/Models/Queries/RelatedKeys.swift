@@ -11,6 +11,8 @@ struct RelationCounts: Equatable, Sendable {
   var indexReads = 0
   /// Walks over all records, where no index has them.
   var walks = 0
+  /// Records that were read to find the first few by a condition or an order.
+  var recordsRead = 0
 }
 
 /// The keys that a path leads to from each record of a batch.
@@ -24,6 +26,8 @@ final class RelatedKeys {
   let records: QueryRecords
   let snapshot: Snapshot
   var counts = RelationCounts()
+  /// The way to related records, for `explain()`; empty where it goes without saying.
+  var words = ""
   private let steps: [Step]
   /// The keys by record, in order.
   private var keys: [[[UInt8]]] = []
@@ -88,15 +92,7 @@ final class RelatedKeys {
   }
 
   /// The keys that a value names: by itself, by its elements, or by its names.
-  static func named(by value: RawSpan) throws -> [[UInt8]] {
-    guard value.byteCount > 0 else { return [] }
-    switch try value.load(UInt8.self, at: 0) {
-    case ValueTag.null: return []
-    case ValueTag.array, ValueTag.map:
-      return try IndexEntry.elements(value).flatMap { try $0.lend { try named(by: $0) } }
-    default: return try StoredKey.bytes(naming: value).map { [$0] } ?? []
-    }
-  }
+  static func named(by value: RawSpan) throws -> [[UInt8]] { try StoredKey.all(namedBy: value) }
 }
 
 /// The models that some keys are of, or that refer to them.

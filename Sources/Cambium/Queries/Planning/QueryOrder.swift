@@ -54,6 +54,7 @@ struct QueryOrder: Sendable {
 extension ConditionScope.ResolvedPath {
   /// The type as which values are ordered.
   var orderedType: PropertyType {
+    if isCount { return .integer }
     if isTextKey { return .string }
     if property == nil { return .reference(.root) }
     return definition?.type ?? .any

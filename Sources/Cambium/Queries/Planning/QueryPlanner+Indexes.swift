@@ -2,7 +2,7 @@
 
 extension QueryPlanner {
   /// The largest number of index ranges that are walked, one for each value of an `in`.
-  private static let rangesMax = 1000
+  static let rangesMax = 1000
 
   /// The range of an index that a condition asks for; nil if the index may lack matching records.
   func scan(_ index: IndexPlan, _ own: [Condition.Test]) throws -> IndexScan? {
@@ -43,7 +43,7 @@ extension QueryPlanner {
   }
 
   /// The constraint that the conjuncts put on a term; nil where they put none.
-  private func constraint(
+  func constraint(
     _ index: IndexPlan, _ place: Int, _ own: [Condition.Test]
   ) throws -> TermConstraint? {
     let name = index.definition.terms[place].property
@@ -131,8 +131,8 @@ extension QueryPlanner {
   // MARK: Order
 
   /// The order of the entries: `isOrdered` is true if they come in the order that is asked for, and
-  /// `isReversed` if they must be walked backwards for it.
-  func isOrdered(_ scan: IndexScan) -> (isOrdered: Bool, isReversed: Bool) {
+  /// `isReversed` if they must be walked backwards for it; `cuts` is true if some may be cut.
+  func isOrdered(_ scan: IndexScan, cuts: Bool = true) -> (isOrdered: Bool, isReversed: Bool) {
     if description.grouping != nil { return (true, false) }
     if let after = description.after, after.index == nil { return (false, false) }
     var orderings = description.orderings.filter { !isFixed($0, scan) }
@@ -158,7 +158,7 @@ extension QueryPlanner {
       else { return (false, false) }
       isReversed = isTurned
     }
-    if isReversed == true && !scan.index.hasFixedLength { return (false, false) }
+    if isReversed == true && cuts && !scan.index.hasFixedLength { return (false, false) }
     return (true, isReversed ?? false)
   }
 
@@ -296,7 +296,7 @@ extension ClosedOpenBytes {
   }
 
   /// The same range with some bytes before its bounds.
-  fileprivate func behind(_ prefix: [UInt8]) -> ClosedOpenBytes {
+  func behind(_ prefix: [UInt8]) -> ClosedOpenBytes {
     ClosedOpenBytes(
       from: prefix + lower, upTo: upper.map { prefix + $0 } ?? ClosedOpenBytes.successor(prefix))
   }
@@ -324,13 +324,18 @@ extension Condition.Test {
 
 extension IndexPlan {
   /// True if no entry can be so long that it is cut.
+  var hasFixedLength: Bool { terms.count <= 8 && terms.allSatisfy(\.hasFixedLength) }
+}
+
+extension IndexPlan.Term {
+  /// The most bytes that a value of fixed length takes in an entry.
+  static let fixedBytesMax = 17
+
+  /// True if each value takes the same few bytes.
   var hasFixedLength: Bool {
-    terms.count <= 8
-      && terms.allSatisfy { term in
-        switch term.type {
-        case .bool, .integer, .double, .date, .uuid: true
-        default: false
-        }
-      }
+    switch type {
+    case .bool, .integer, .double, .date, .uuid: true
+    default: false
+    }
   }
 }

@@ -131,7 +131,7 @@ struct QueryPlanner {
     return scan.index.number == index && way.isOrdered
   }
 
-  private func plan(
+  func plan(
     _ way: Way, _ own: [Condition.Test], joined: [Condition.Test]
   ) throws -> QueryPlan {
     var visited = scope

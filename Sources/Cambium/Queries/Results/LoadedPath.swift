@@ -10,4 +10,10 @@ struct LoadedPath: Hashable, Sendable {
   var collection: NodePath
   /// The property by which the others refer; nil if they are referred to.
   var inverse: String?
+  /// The condition on the others; nil for all.
+  var condition: Condition?
+  /// The order of the others, of which a limit leaves the first.
+  var orderings: [Ordering] = []
+  /// True if only their number is loaded.
+  var isCount = false
 }

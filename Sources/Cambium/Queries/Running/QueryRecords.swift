@@ -13,6 +13,9 @@ final class QueryRecords: RelatedRecords {
   var atHand: (collection: NodePath, records: [[UInt8]: StoredRecord?])?
   /// The number of records that were read because others are related to them.
   private(set) var relatedCount = 0
+  /// The numbers of referring records by the keys that they refer to, where no index has them: each
+  /// found by one walk.
+  var walkedCounts: [CountedReferrers: [[UInt8]: Int]] = [:]
 
   /// Their keys; an empty one where there is none.
   var joinedKeys: [[UInt8]] { joined.map { $0?.key ?? [] } }
@@ -138,18 +141,10 @@ final class QueryRecords: RelatedRecords {
     _ index: IndexPlan, _ node: UInt64, _ property: NameID, _ key: RawSpan,
     _ body: (RawSpan, RawSpan) throws -> Bool
   ) throws {
-    let value = try StoredKey.value(of: key)
-    var prefix = ByteBuffer()
-    prefix.append(bigEndian: index.number)
-    try value.lend {
-      try OrderedBytes.append(
-        stored: $0, as: index.terms[0].type, index.terms[0].collation,
-        isDescending: index.terms[0].isDescending, to: &prefix)
-    }
     var last: [UInt8] = []
     var cursor = try Cursor(reader.access, reader.tables.index)
     // Entries may be cut, so the record has the last word.
-    let bound = Array(prefix.array().prefix(IndexEntry.boundBytesMax))
+    let bound = try Array(index.prefix(of: key).prefix(IndexEntry.boundBytesMax))
     var isThere = try bound.lend { try cursor.seek($0) }
     while isThere {
       let goesOn = try cursor.withEntry { entry, value -> Bool in

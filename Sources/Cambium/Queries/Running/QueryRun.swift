@@ -88,7 +88,10 @@ public final class QueryRun {
   deinit { tracer?.tell(plan, work.counts, on: records.snapshot) }
 
   /// The plan in words, with what running it did.
-  var explanation: String { ([plan.explained(work.counts)] + words()).joined(separator: "\n") }
+  var explanation: String {
+    let counts = records.countWords(plan.description)
+    return ([plan.explained(work.counts)] + counts + words()).joined(separator: "\n")
+  }
 
   /// True if results are handed out only after all of them were found.
   @usableFromInline

@@ -36,7 +36,8 @@
 //                | ( path | NAME "by" NAME ) ( "any" | "all" | "none" ) "(" condition ")"
 //     comparison = "=" | "==" | "!=" | "<>" | "<" | "<=" | ">" | ">="
 //     collation  = "ignoring" "case" [ "and" "diacritics" ]
-//     path       = plain | function "(" plain ")"
+//     path       = plain | function "(" plain ")" | referrers
+//     referrers  = "count" "(" NAME "by" NAME [ "of" path ] [ "where" condition ] ")"
 //     plain      = NAME { "." NAME } [ "." "id" ] | "id"
 //     function   = "count" | "lowercased" | "year" | "month" | "day" | "hour"
 //     value      = "null" | "true" | "false" | NUMBER | TEXT | "inf" | "-inf" | "nan" | GIVEN

@@ -81,6 +81,9 @@ public struct PropertyPath: Hashable, Sendable, Refinable {
   /// The property of the record at the end; nil for its key.
   package var property: String?
   package var function: Function?
+  /// The records whose number is the value, which refer to the record at the end; nil for a path to
+  /// a property or a key.
+  package var referrers: CountedReferrers?
   /// The reason why it leads nowhere, if it does: it is thrown when the path is resolved, since
   /// code that names properties in Swift cannot throw.
   package var problem: String?

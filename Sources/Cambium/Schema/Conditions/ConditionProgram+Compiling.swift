@@ -239,10 +239,12 @@ struct ConditionCompiler {
   ) throws -> (operand: ConditionStep.Operand, resolved: ConditionScope.ResolvedPath) {
     let resolved = try scope.resolve(path)
     var operand = ConditionStep.Operand()
-    operand.function = path.function
+    operand.function = path.referrers == nil ? path.function : nil
     operand.isKey = resolved.isKey && path.function == nil
     operand.isTextKey = resolved.isTextKey
-    operand.place = resolved.hops.isEmpty ? resolved.property == nil ? .key : .property : .followed
+    operand.place =
+      resolved.hops.isEmpty && !resolved.isCount
+      ? resolved.property == nil ? .key : .property : .followed
     guard resolved.hops.count < 255, program.hops.count < Int(UInt16.max) - 255 else {
       throw QueryError("a condition may not follow so many references")
     }
@@ -253,7 +255,9 @@ struct ConditionCompiler {
       try addHop(hop, inner)
       inner = inner.entering(hop.collection)
     }
-    if let property = resolved.property {
+    if let referrers = path.referrers {
+      operand.counted = try relation(counting: referrers, scope)
+    } else if let property = resolved.property {
       operand.name = scope.catalog.id(of: property) ?? .max
       operand.slot = inner.slot(of: property)
       operand.text = constant(try Value.string(property).stored())
@@ -265,6 +269,24 @@ struct ConditionCompiler {
       operand.name = ConditionProgram.keyName
     }
     return (operand, resolved)
+  }
+
+  /// Adds the records of a count.
+  private mutating func relation(
+    counting referrers: CountedReferrers, _ scope: ConditionScope
+  ) throws -> Int16 {
+    guard program.relations.count < Int16.max else {
+      throw QueryError("a condition may not count so many kinds of records")
+    }
+    let inner = try ConditionProgram(
+      referrers.condition?.test ?? .all([]), in: scope.entering(referrers.collection),
+      isDeclared: isDeclared)
+    program.relations.append(
+      .init(
+        property: scope.catalog.id(of: referrers.property) ?? .max,
+        collection: referrers.collection, quantifier: .any, program: inner,
+        counted: referrers))
+    return Int16(program.relations.count - 1)
   }
 
   private mutating func addHop(_ hop: ConditionScope.Hop, _ scope: ConditionScope) throws {

@@ -22,6 +22,12 @@ protocol RelatedRecords {
     _ body: (_ key: RawSpan, _ record: RawSpan) throws -> Bool
   ) throws
 
+  /// Counts the records that refer to a key and pass a program, which is their condition.
+  func count(
+    _ referrers: CountedReferrers, _ property: NameID, refersTo key: RawSpan,
+    passing program: ConditionProgram
+  ) throws -> Int
+
   /// Lends one of the records that a query has joined to the one at hand.
   func lendJoined<R>(
     _ index: Int, _ body: (_ key: RawSpan, _ record: RawSpan) throws -> R
@@ -50,6 +56,13 @@ struct NoRelated: RelatedRecords {
     in collection: NodePath, _ property: NameID, refersTo key: RawSpan,
     _ body: (RawSpan, RawSpan) throws -> Bool
   ) throws {
+    throw refusal
+  }
+
+  func count(
+    _ referrers: CountedReferrers, _ property: NameID, refersTo key: RawSpan,
+    passing program: ConditionProgram
+  ) throws -> Int {
     throw refusal
   }
 }
@@ -124,8 +137,23 @@ extension ConditionProgram {
       let found = try follow(operand, 0, record, key, related) {
         try operand.function.apply(to: $0, body)
       }
-      return try found ?? body(record.extracting(0..<0))
+      if let found { return found }
+      // Nothing refers to a record that is not there.
+      if operand.counted >= 0 { return try Value.integer(0).stored().lend(body) }
+      return try body(record.extracting(0..<0))
     }
+  }
+
+  private func lendCount<R, Related: RelatedRecords>(
+    _ operand: ConditionStep.Operand, of key: RawSpan, _ related: Related,
+    _ body: (RawSpan) throws -> R
+  ) throws -> R {
+    let relation = relations[Int(operand.counted)]
+    var count = 0
+    if let referrers = relation.counted, let property = relation.property {
+      count = try related.count(referrers, property, refersTo: key, passing: relation.program)
+    }
+    return try Value.integer(Int64(count)).stored().lend(body)
   }
 
   private func lendProperty<R>(
@@ -158,6 +186,7 @@ extension ConditionProgram {
     _ body: (RawSpan) throws -> R
   ) throws -> R? {
     if index == Int(operand.hopCount) {
+      if operand.counted >= 0 { return try lendCount(operand, of: key, related, body) }
       if operand.name == ConditionProgram.keyName {
         return try StoredKey.value(of: key, asText: operand.isTextKey).lend { try body($0) }
       }

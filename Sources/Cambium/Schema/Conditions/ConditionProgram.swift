@@ -28,6 +28,8 @@ struct ConditionProgram: Sendable {
     var quantifier: Condition.Quantifier
     /// The program that tests them.
     var program: ConditionProgram
+    /// The description of the records, where they are counted.
+    var counted: CountedReferrers?
   }
 
   var steps: [ConditionStep] = []
@@ -54,6 +56,7 @@ struct ConditionProgram: Sendable {
       switch operand.place {
       case .property: names.insert(operand.name)
       case .key: break
+      case .followed where operand.hopCount == 0: break
       case .followed:
         let hop = hops[Int(operand.firstHop)]
         if hop.collection >= -1 { names.insert(hop.name) }

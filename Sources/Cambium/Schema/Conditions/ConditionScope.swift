@@ -52,8 +52,12 @@ struct ConditionScope {
     /// texts, even if they read as something else.
     var isTextKey = false
 
+    /// True if it is the number of records that refer to the record behind the hops.
+    var isCount = false
+
     /// True if it is a key: the record's own, or a reference.
     var isKey: Bool {
+      if isCount { return false }
       if property == nil { return true }
       if case .reference? = definition?.type { return true }
       return false
@@ -95,6 +99,8 @@ struct ConditionScope {
         scope = scope.entering(collection)
       }
     }
+    resolved.isCount = path.referrers != nil
+    if resolved.isCount { return resolved }
     resolved.isTextKey =
       resolved.property == nil
       ? scope.definition?.keys == .string

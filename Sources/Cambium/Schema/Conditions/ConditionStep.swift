@@ -62,6 +62,8 @@ struct ConditionStep: BitwiseCopyable {
     /// True if such keys compare as texts.
     var isTextKey = false
     var hopCount: UInt8 = 0
+    /// The place among the relations of the records that are counted; -1 for a value.
+    var counted: Int16 = -1
     var firstHop: UInt16 = 0
     /// The likely place of the property in a record's table.
     var slot: UInt16 = 0

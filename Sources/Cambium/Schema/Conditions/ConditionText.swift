@@ -91,6 +91,7 @@ extension Collation {
 extension PropertyPath: CustomStringConvertible {
   /// The path in the query language: `origin.name`, `year(scheduled)`.
   public var description: String {
+    if let countText { return countText }
     let names = hops.map(ConditionText.name) + [property.map(ConditionText.name) ?? "id"]
     let text = names.joined(separator: ".")
     return function.map { "\($0.rawValue)(\(text))" } ?? text

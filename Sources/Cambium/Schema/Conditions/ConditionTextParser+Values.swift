@@ -13,6 +13,7 @@ extension ConditionTextParser {
 
   /// A property's path, optionally with a function.
   mutating func path(_ what: String) throws -> PropertyPath {
+    if let count = try CountedReferrers.path(&self) { return count }
     var ahead = scanner
     if case .word(let word) = try ahead.next(), ahead.isFollowed(by: "(") {
       if namesAggregates, let aggregate = try aggregateName() { return PropertyPath(aggregate) }

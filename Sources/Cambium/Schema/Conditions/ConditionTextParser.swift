@@ -199,7 +199,7 @@ struct ConditionTextParser {
   }
 
   /// The path of a collection, from the word that was read last.
-  private func path(of name: String) throws -> NodePath {
+  func path(of name: String) throws -> NodePath {
     do { return try NodePath(name) } catch { throw scanner.error("this is no path") }
   }
 
@@ -210,12 +210,17 @@ struct ConditionTextParser {
       throw scanner.error("expected “any”, “all” or “none”")
     }
     try expect("(")
+    let inner = try innerCondition()
+    try expect(")", "“and”, “or” or “)”")
+    return .related(relation, quantifier, inner)
+  }
+
+  /// A condition on related records, which are no groups.
+  mutating func innerCondition() throws -> Condition.Test {
     let aggregates = namesAggregates
     namesAggregates = false
     defer { namesAggregates = aggregates }
-    let inner = try condition()
-    try expect(")", "“and”, “or” or “)”")
-    return .related(relation, quantifier, inner)
+    return try condition()
   }
 
   // MARK: Texts
