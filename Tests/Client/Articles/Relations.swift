@@ -47,6 +47,9 @@ struct RelationsTests {
 
   private static func load(_ database: Database) throws {
     // Block: Following and loading, 2
+    // Block: Following and loading, 3
+    #expect(rows.map(\.2) == [1] && rows.first?.1.map(\.id) == [1])
+    #expect(stacked.isEmpty && counted.map(\.1) == [1])
   }
 
   private static func ask(_ database: Database) throws {
