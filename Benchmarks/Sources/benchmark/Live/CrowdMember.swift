@@ -46,9 +46,9 @@ struct CrowdQueries {
       .join(User.self, on: \.author, \.id).limit(10)
   }
 
-  /// The first ten priorities of an author's issues, with the number of issues of each.
-  func firstCounts(of author: Int) -> some Results<(Int, Int)> {
-    issues(of: author).group(by: \.priority).limit(10).aggregates { $0.count }
+  /// An author's newest ten issues, with the number of comments of each.
+  func firstWithCount(of author: Int) -> some Results<(Issue, Int)> {
+    issues(of: author).order(by: \.created.descending).limit(10).with(\.comments.count)
   }
 
   /// The newest ten issues that are open, with their authors.
@@ -79,7 +79,7 @@ struct CrowdTarget {
       case (0..<8, _): try CrowdMember(queries.issues(of: author))
       case (8, _): try CrowdMember(queries.created(from: issue, to: issue + 10 + number / 10))
       case (_, 0): try CrowdMember(queries.firstWithAuthor(of: author))
-      default: try CrowdMember(queries.firstCounts(of: author))
+      default: try CrowdMember(queries.firstWithCount(of: author))
       }
     }
   }

@@ -58,7 +58,7 @@ struct LiveCrowd {
     case (0..<8, _): return try CrowdMember(queries.issues(of: author))
     case (8, _): return try CrowdMember(queries.created(from: issue, to: issue + 10))
     case (_, 0), (_, 1): return try CrowdMember(queries.firstWithAuthor(of: author))
-    case (_, 2), (_, 3): return try CrowdMember(queries.firstCounts(of: author))
+    case (_, 2), (_, 3): return try CrowdMember(queries.firstWithCount(of: author))
     default: return try CrowdMember(queries.newestWithAuthor)
     }
   }

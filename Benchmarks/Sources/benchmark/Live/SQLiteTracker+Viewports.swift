@@ -37,13 +37,42 @@ extension SQLiteTracker {
     }
   }
 
+  /// The newest open issues with the number of their comments.
+  func newestWithCount(_ limit: Int) throws -> Query<(Issue, Int)> {
+    let statement = try database.prepare(
+      """
+      SELECT \(Self.issue), (SELECT count(*) FROM comments c WHERE c.issue = i.id) FROM issues i
+      \(Self.newest) LIMIT \(limit)
+      """)
+    return { try statement.all { ($0.issue(), Int($0.integer(6))) } }
+  }
+
+  /// The newest open issues, each with its latest comments: in one process a second statement for
+  /// each issue costs less than a join that has to number the comments.
+  func newestWithComments(_ limit: Int, latest: Int) throws -> Query<(Issue, [Comment])> {
+    let issues = try database.prepare(
+      "SELECT \(Self.issue) FROM issues i \(Self.newest) LIMIT \(limit)")
+    let comments = try database.prepare(
+      """
+      SELECT id, issue, text, created FROM comments WHERE issue = ?
+      ORDER BY created DESC, id DESC LIMIT \(latest)
+      """)
+    return {
+      try issues.all { line in
+        let issue = line.issue()
+        comments.bind(1, Int64(issue.id.key))
+        return (issue, try comments.all { $0.comment() })
+      }
+    }
+  }
+
   /// One issue with its comments, the oldest first, which is the order of their keys.
   func one(_ key: Int) throws -> Query<(Issue, [Comment])> {
     let issue = try database.prepare("SELECT \(Self.issue) FROM issues i WHERE i.id = \(key)")
     let comments = try database.prepare(
       "SELECT id, issue, text, created FROM comments WHERE issue = \(key) ORDER BY created, id")
     return {
-      try issue.all { line in (line.issue(), try comments.all { $0.comment(at: 0) }) }
+      try issue.all { line in (line.issue(), try comments.all { $0.comment() }) }
     }
   }
 }
@@ -68,12 +97,12 @@ extension Statement {
     return issue
   }
 
-  fileprivate func comment(at first: Int32) -> Comment {
+  fileprivate func comment() -> Comment {
     var comment = Comment()
-    comment.id = Comment.ID(Int(integer(first)))
-    comment.issue = Issue.ID(Int(integer(first + 1)))
-    comment.text = text(first + 2)
-    comment.created = Date(timeIntervalSince1970: Double(integer(first + 3)))
+    comment.id = Comment.ID(Int(integer(0)))
+    comment.issue = Issue.ID(Int(integer(1)))
+    comment.text = text(2)
+    comment.created = Date(timeIntervalSince1970: Double(integer(3)))
     return comment
   }
 }

@@ -64,6 +64,19 @@ extension ChangeCycle {
       ])
   }
 
+  /// Also changes of the issues' comments.
+  static func listWithComments(_ data: TrackerData) -> ChangeCycle {
+    let open = data.newestOpen(40)
+    let new = { (cycle: Int) in
+      data.comment(data.comments + 1 + cycle, on: open[cycle % open.count])
+    }
+    return ChangeCycle(
+      kinds: list(data).kinds + [
+        ("comment added", { .newComment(new($0)) }),
+        ("comment deleted", { .deletedComment(new($0).id.key) }),
+      ])
+  }
+
   /// Changes of one issue and its comments.
   static func one(_ issue: Int, _ data: TrackerData) -> ChangeCycle {
     let new = { (cycle: Int) in data.comments + 1 + cycle }

@@ -1,11 +1,11 @@
 import Cambium
 
-/// Viewport queries on which Rindle publishes its figures.
+/// The six viewport queries on which Rindle publishes its figures.
 struct TrackerViewports {
   let data: TrackerData
 
   var all: [any MeasuredViewport] {
-    [newest, withAuthor, one, secondPage]
+    [newest, withAuthor, withCount, withLatest, one, secondPage]
   }
 
   private func newest(_ database: Database, offset: Int = 0) -> ModelQuery<Issue> {
@@ -31,6 +31,28 @@ struct TrackerViewports {
     } digest: {
       $1.add($0.0)
       if let author = $0.1 { $1.add(author) }
+    }
+  }
+
+  private var withCount: some MeasuredViewport {
+    Viewport(name: "with comment count", cycle: .listWithComments(data)) {
+      newest($0).with(\.comments.count)
+    } peer: {
+      try $0.newestWithCount(50)
+    } digest: {
+      $1.add($0.0)
+      $1.add(Int64($0.1))
+    }
+  }
+
+  private var withLatest: some MeasuredViewport {
+    Viewport(name: "with 3 latest comments", cycle: .listWithComments(data)) {
+      newest($0).with { $0.comments.order(by: \.created.descending).limit(3) }
+    } peer: {
+      try $0.newestWithComments(50, latest: 3)
+    } digest: {
+      $1.add($0.0)
+      for comment in $0.1 { $1.add(comment) }
     }
   }
 
