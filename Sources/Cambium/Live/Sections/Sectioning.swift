@@ -77,6 +77,15 @@ public struct Sectioning<Element: Sendable, Key: Hashable & Sendable>: Sendable 
   /// The sections now; O(1).
   public var sections: LiveSections<Element, Key> { LiveSections(list: list) }
 
+  /// The section with a key; nil if no element has it.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The section as it is now.
+  /// - Complexity: O(log *n*).
+  public func section(with key: Key) -> LiveSection<Element, Key>? {
+    numbers[key].map { list[index(of: $0)].payload }
+  }
+
   /// Applies a step of the result, and gives the same step in sections.
   ///
   /// - Parameter diff: The step that follows the last one; one that starts with another number of
