@@ -16,8 +16,9 @@ where R.Element: Sendable {
   /// A result.
   public typealias Element = R.Element
 
-  private let run: LiveRun
+  let run: LiveRun
   private var asked: R
+  let observers = DiffObservers<Element>()
   private let registrar = ObservationRegistrar()
   // Made once: a generic type's key path takes microseconds to make.
   private let sequencePath: KeyPath<LiveResults, SequenceNumber> = \.sequence
@@ -97,10 +98,12 @@ where R.Element: Sendable {
   private func changing(
     _ body: () throws -> BoxedDiff
   ) rethrows -> LiveDiff<Element> {
-    let diff = try body()
-    if !diff.isEmpty { registrar.didSet(self, keyPath: elementsPath) }
+    let boxed = try body()
+    if !boxed.isEmpty { registrar.didSet(self, keyPath: elementsPath) }
     registrar.didSet(self, keyPath: sequencePath)
-    return LiveDiff(diff)
+    let diff = LiveDiff<Element>(boxed)
+    observers.tell(diff)
+    return diff
   }
 
   /// Tells observers before the result changes. The elements change as a whole: an observer of one

@@ -27,7 +27,9 @@ extension Results where Element: Sendable {
   public func changes<Key: Hashable & Sendable>(
     by key: @escaping @Sendable (Element) throws -> Key,
     order: SectionOrder<Element, Key> = .firstAppearance
-  ) -> SectionedChanges<Self, Key> { SectionedChanges(changes(), key, order) }
+  ) -> SectionedChanges<LiveChanges<Self>, Element, Key> {
+    SectionedChanges(changes(), key, order)
+  }
 
   /// A collection that follows the query.
   ///

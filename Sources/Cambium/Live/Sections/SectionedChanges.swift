@@ -6,18 +6,19 @@
 ///     }
 ///
 /// As ``LiveChanges`` in all else.
-public struct SectionedChanges<R: Results, Key: Hashable & Sendable>: AsyncSequence, Sendable
-where R.Element: Sendable {
+public struct SectionedChanges<
+  Base: AsyncSequence, Item: Sendable, Key: Hashable & Sendable
+>: AsyncSequence where Base.Element == LiveDiff<Item> {
   /// A difference.
-  public typealias Element = SectionedDiff<R.Element, Key>
+  public typealias Element = SectionedDiff<Item, Key>
 
-  private let changes: LiveChanges<R>
-  private let key: @Sendable (R.Element) throws -> Key
-  private let order: SectionOrder<R.Element, Key>
+  private let changes: Base
+  private let key: @Sendable (Item) throws -> Key
+  private let order: SectionOrder<Item, Key>
 
   init(
-    _ changes: LiveChanges<R>, _ key: @escaping @Sendable (R.Element) throws -> Key,
-    _ order: SectionOrder<R.Element, Key>
+    _ changes: Base, _ key: @escaping @Sendable (Item) throws -> Key,
+    _ order: SectionOrder<Item, Key>
   ) {
     (self.changes, self.key, self.order) = (changes, key, order)
   }
@@ -29,15 +30,15 @@ where R.Element: Sendable {
 
   /// An observer.
   public struct Iterator: AsyncIteratorProtocol {
-    fileprivate var changes: LiveChanges<R>.Iterator
-    fileprivate let key: @Sendable (R.Element) throws -> Key
-    fileprivate let order: SectionOrder<R.Element, Key>
-    private var sectioning: Sectioning<R.Element, Key>?
+    fileprivate var changes: Base.AsyncIterator
+    fileprivate let key: @Sendable (Item) throws -> Key
+    fileprivate let order: SectionOrder<Item, Key>
+    private var sectioning: Sectioning<Item, Key>?
     private var isOver = false
 
     fileprivate init(
-      changes: LiveChanges<R>.Iterator, key: @escaping @Sendable (R.Element) throws -> Key,
-      order: SectionOrder<R.Element, Key>
+      changes: Base.AsyncIterator, key: @escaping @Sendable (Item) throws -> Key,
+      order: SectionOrder<Item, Key>
     ) {
       (self.changes, self.key, self.order) = (changes, key, order)
     }
@@ -47,7 +48,7 @@ where R.Element: Sendable {
     /// - Returns: The difference.
     /// - Throws: The errors of the key, after which the sequence has ended; otherwise as
     ///   ``LiveChanges/Iterator/next()``.
-    public mutating func next() async throws -> SectionedDiff<R.Element, Key>? {
+    public mutating func next() async throws -> SectionedDiff<Item, Key>? {
       try await next(isolation: nil)
     }
 
@@ -58,7 +59,7 @@ where R.Element: Sendable {
     /// - Throws: As ``next()``.
     public mutating func next(
       isolation actor: isolated (any Actor)?
-    ) async throws -> SectionedDiff<R.Element, Key>? {
+    ) async throws -> SectionedDiff<Item, Key>? {
       if isOver { return nil }
       guard let diff = try await changes.next(isolation: actor) else { return nil }
       var sections =
@@ -76,3 +77,5 @@ where R.Element: Sendable {
     }
   }
 }
+
+extension SectionedChanges: Sendable where Base: Sendable {}

@@ -1,0 +1,95 @@
+// Collections that follow something, and that others can be derived from.
+//
+//     LiveResults ──tells──▶ LiveCollection (mapped) ──tells──▶ LiveCollection (filtered)
+//
+// A step is taken at the root, and is told down the line before the call that took it returns: so a
+// derived collection always has the elements that its source's make.
+
+/// A collection that follows something, and that others can be derived from: ``LiveResults``, and
+/// each ``LiveCollection``.
+///
+/// It belongs to one actor, or thread, together with all that is derived from it.
+public protocol LiveSource<Element>: AnyObject, RandomAccessCollection where Element: Sendable {
+  /// The link from which others are derived.
+  var derivations: LiveDerivations<Element> { get }
+}
+
+/// A token for collections of your own that are derived from others: the link to a source.
+public struct LiveDerivations<Element: Sendable> {
+  let base: any LiveBase<Element>
+
+  init(_ base: any LiveBase<Element>) { self.base = base }
+}
+
+/// The side of a source that those see which are derived from it.
+protocol LiveBase<Element>: AnyObject {
+  associatedtype Element: Sendable
+
+  var elements: LiveElements<Element> { get }
+  /// The moment that the elements are of.
+  var sequence: SequenceNumber { get }
+  /// All who are told of differences.
+  var observers: DiffObservers<Element> { get }
+
+  /// Brings the elements up to the newest moment, where that can be done at once.
+  func advance() throws
+  /// Waits until there may be something new, and takes it in; false at the end.
+  func advance(isolation actor: isolated (any Actor)?) async throws -> Bool
+}
+
+/// All who are told of the differences of a live collection, each as long as it is there.
+final class DiffObservers<Element: Sendable> {
+  /// Takes a difference; false once its owner is gone.
+  typealias Observer = (LiveDiff<Element>) -> Bool
+
+  private var observers: [Observer] = []
+
+  func add(_ observer: @escaping Observer) { observers.append(observer) }
+
+  func tell(_ diff: LiveDiff<Element>) {
+    if observers.isEmpty { return }
+    // One that is added meanwhile begins with the elements after the difference.
+    let told = observers
+    observers = []
+    observers = told.filter { $0(diff) } + observers
+  }
+
+  /// Collects differences from now on.
+  func inbox() -> DiffInbox<Element> {
+    let inbox = DiffInbox<Element>()
+    add { [weak inbox] diff in inbox?.put(diff) ?? false }
+    return inbox
+  }
+}
+
+/// The differences that somebody has not taken, in one.
+final class DiffInbox<Element: Sendable> {
+  private var diff: LiveDiff<Element>?
+
+  func put(_ next: LiveDiff<Element>) -> Bool {
+    diff = diff.map { $0.composed(with: next) } ?? next
+    return true
+  }
+
+  func take() -> LiveDiff<Element>? {
+    defer { diff = nil }
+    return diff
+  }
+}
+
+extension LiveResults: LiveSource, LiveBase {
+  /// The link from which others are derived.
+  public var derivations: LiveDerivations<Element> { LiveDerivations(self) }
+
+  func advance() throws { try refresh() }
+
+  func advance(isolation actor: isolated (any Actor)?) async throws -> Bool {
+    await run.wait(isolation: actor)
+    if Task.isCancelled || run.isClosed { return false }
+    do { try refresh() } catch {
+      if run.isClosed { return false }
+      throw error
+    }
+    return true
+  }
+}
