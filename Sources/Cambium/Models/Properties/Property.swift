@@ -253,6 +253,8 @@ public protocol ReferringProperty: PropertyValue {
   associatedtype Loaded: Sendable = [Referred]
   /// Makes that value of the models that are referred to and there.
   static func loaded(_ models: [Referred]) -> Loaded
+  /// The ids of the models, in the order in which they are stored.
+  var referredIDs: [ModelID<Referred>] { get }
 }
 
 extension ReferringProperty where Loaded == [Referred] {
@@ -273,22 +275,35 @@ extension ModelID: ReferenceProperty {
   public static func loaded(_ models: [M]) -> M? { models.first }
   /// Itself.
   public var modelID: ModelID<M> { self }
+  /// Itself, if it is assigned.
+  public var referredIDs: [ModelID<M>] { isAssigned ? [self] : [] }
 }
 
 extension Array: ReferringProperty where Element: ReferringProperty {
   /// The model that the elements refer to.
   public typealias Referred = Element.Referred
+  /// The ids in the elements.
+  public var referredIDs: [ModelID<Referred>] { flatMap(\.referredIDs) }
 }
 
 extension Set: ReferringProperty where Element: ReferringProperty {
   /// The model that the elements refer to.
   public typealias Referred = Element.Referred
+  /// The ids in the elements, in the order of their stored bytes.
+  public var referredIDs: [ModelID<Referred>] {
+    map { (ids: $0.referredIDs, bytes: $0.storedBytes ?? []) }
+      .sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }.flatMap(\.ids)
+  }
 }
 
 extension Dictionary: ReferringProperty
 where Key: DictionaryKey & ReferringProperty, Value: PropertyValue {
   /// The model that the keys refer to.
   public typealias Referred = Key.Referred
+  /// The ids in the keys, in the order of the keys' texts.
+  public var referredIDs: [ModelID<Referred>] {
+    keys.sorted { ByteOrder.compare($0._keyText, $1._keyText) < 0 }.flatMap(\.referredIDs)
+  }
 }
 
 extension Property where V.Base: ReferringProperty {
