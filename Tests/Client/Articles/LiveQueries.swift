@@ -33,7 +33,7 @@ struct LiveArticleTests {
   func runs() async {
     await #expect(processExitsWith: .success) {
       await reporting {
-        let database = try Database.inMemory(for: Flight.self)
+        let database = try Database.inMemory(for: Flight.self, Trip.self)
         try await database.write { tx in
           for number in 1...80 {
             try tx.insert(
@@ -45,6 +45,8 @@ struct LiveArticleTests {
         try await Self.differences(database)
         try await Self.collection(database)
         try await Self.sections(database)
+        try await Self.derived(database)
+        try await Self.light(database)
         try await Self.anything(database)
         try Self.objects(database)
         try Self.forms(database)
@@ -104,6 +106,36 @@ struct LiveArticleTests {
     let late = database.query(Flight.self).where { $0.delay > 60 }.order(by: \.delay.descending)
     // Block: What is kept up to date, and how
     #expect(words.contains("limit"))
+  }
+
+  private static func derived(_ database: Database) async throws {
+    let late = database.query(Flight.self).where { $0.delay > 60 }.order(by: \.delay.descending)
+    let counts = try await following(database, until: 1) { list in
+      let late = database.query(Flight.self).where { $0.delay > 60 }.order(by: \.delay.descending)
+      // Block: Results of results
+    }
+    #expect(counts.first == "10")
+    let pairs = try await following(database, until: 1) { list in
+      let late = database.query(Flight.self).where { $0.delay > 60 }.order(by: \.delay.descending)
+      // Block: Results of results, 2
+    }
+    #expect(!pairs.isEmpty)
+    try await database.update(79 as Flight.ID) { $0.delay = 79 }
+    // Block: Results of results, 3
+    #expect(minutes.count == 10 && origins.count == 2)
+  }
+
+  private static func light(_ database: Database) throws {
+    let late = database.query(Flight.self).where { $0.delay > 60 }.order(by: \.delay.descending)
+    let trip: Trip.ID = 1
+    try database.insert(Trip(id: trip, flights: [3, 1], seats: [1: "12A", 3: "7C"]))
+    // Block: Light keys, references and dictionaries
+    #expect(lazy.count == 20 && first?.delay == 80)
+    // Block: Light keys, references and dictionaries, 2
+    #expect(seat == "7C" && seated.count == 2)
+    try database.delete(3 as Flight.ID)
+    try seats.refresh()
+    #expect(seats.map(\.value) == ["12A"])
   }
 
   private static func anything(_ database: Database) async throws {
