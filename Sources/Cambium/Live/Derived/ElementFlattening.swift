@@ -62,11 +62,11 @@ public struct ElementFlattening<Source: Sendable, Element: Sendable, ID: Hashabl
     let comparison = ListComparison(former.map(id), children.map(id))
     for index in comparison.removed {
       parts.parts.deletions.append(
-        .init(position: old.lowerBound + index, element: former[index], cause: .init(update.cause)))
+        .init(position: old.lowerBound + index, element: former[index], cause: update.cause))
     }
     for index in comparison.inserted {
       parts.parts.insertions.append(
-        .init(position: start + index, element: children[index], cause: .init(update.cause)))
+        .init(position: start + index, element: children[index], cause: update.cause))
     }
     for child in comparison.kept {
       let move = ListMove(before: old.lowerBound + child.before, after: start + child.after)
@@ -76,7 +76,7 @@ public struct ElementFlattening<Source: Sendable, Element: Sendable, ID: Hashabl
       parts.parts.updates.append(
         .init(
           before: move.before, after: move.after, old: one, new: other, properties: [],
-          cause: .init(update.cause)))
+          cause: update.cause))
     }
   }
 }
@@ -96,13 +96,13 @@ struct FlattenedParts<Element: Sendable> {
   /// Adds the children of elements that came and left, and of those that moved and did not change.
   mutating func addOrder<Source>(of diff: LiveDiff<Source>, inserting arriving: [[Element]]) {
     for deletion in diff.deletions {
-      delete(childrenOf: deletion.position, .init(deletion.cause))
+      delete(childrenOf: deletion.position, deletion.cause)
     }
     for (insertion, children) in zip(diff.insertions, arriving) {
       let start = after.sum(before: insertion.position)
       for (index, child) in children.enumerated() {
         parts.insertions.append(
-          .init(position: start + index, element: child, cause: .init(insertion.cause)))
+          .init(position: start + index, element: child, cause: insertion.cause))
       }
     }
     let updated = Set(diff.updates.map { $0.after })

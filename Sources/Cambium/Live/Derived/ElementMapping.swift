@@ -33,7 +33,7 @@ public struct ElementMapping<Source: Sendable, Element: Sendable>: LiveDerivatio
       parts.insertions.append(
         .init(
           position: insertion.position, element: try transform(insertion.element),
-          cause: .init(insertion.cause)))
+          cause: insertion.cause))
     }
     for update in diff.updates {
       let (old, new) = (elements[update.before], try transform(update.new))
@@ -42,13 +42,13 @@ public struct ElementMapping<Source: Sendable, Element: Sendable>: LiveDerivatio
       parts.updates.append(
         .init(
           before: update.before, after: update.after, old: old, new: new, properties: [],
-          cause: .init(update.cause)))
+          cause: update.cause))
     }
     for deletion in diff.deletions {
       parts.deletions.append(
         .init(
           position: deletion.position, element: elements[deletion.position],
-          cause: .init(deletion.cause)))
+          cause: deletion.cause))
     }
     parts.touched = diff.moves.map { ListMove(before: $0.from, after: $0.to) }
     let derived = parts.diff(from: elements, at: diff.sequence)

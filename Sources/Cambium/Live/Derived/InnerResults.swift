@@ -133,8 +133,8 @@ extension FlattenedParts {
   fileprivate mutating func add<Source>(
     _ diff: LiveDiff<Source>, emptying changed: [LiveDiff<Source>.Update]
   ) {
-    for deletion in diff.deletions { delete(childrenOf: deletion.position, .init(deletion.cause)) }
-    for update in changed { delete(childrenOf: update.before, .init(update.cause)) }
+    for deletion in diff.deletions { delete(childrenOf: deletion.position, deletion.cause) }
+    for update in changed { delete(childrenOf: update.before, update.cause) }
     let emptied = Set(changed.map { $0.after })
     for move in diff.moves where !emptied.contains(move.to) { self.move(move.from, to: move.to) }
   }

@@ -46,16 +46,12 @@ struct DerivedParts<Element: Sendable> {
     let insertions = Self.ascending(insertions) { $0.position }
     let updates = Self.ascending(updates) { $0.after }
     let moves = moves(before)
-    var after = before
-    after.list.apply(
-      ListEdit(
-        removals: (deletions.map { $0.position } + moves.map { $0.from }).sorted(),
-        insertions: (insertions.map { ($0.position, $0.element) }
-          + moves.map { ($0.to, $0.element) }).sorted { $0.0 < $1.0 }))
-    for update in updates { after.list.replace(at: update.after, with: update.new) }
-    return Diff(
-      sequence: sequence, elements: after, deletions: deletions, insertions: insertions,
-      moves: moves, updates: updates)
+    var diff = BoxedDiff(
+      sequence: sequence, elements: before.boxes, deletions: deletions.map { $0.boxed },
+      insertions: insertions.map { $0.boxed }, moves: moves.map { $0.boxed },
+      updates: updates.map { $0.boxed })
+    diff.apply(to: before.boxes)
+    return LiveDiff(diff)
   }
 
   private func moves(_ before: LiveElements<Element>) -> [Diff.Move] {
@@ -75,19 +71,6 @@ struct DerivedParts<Element: Sendable> {
     let positions = parts.map(position)
     if zip(positions, positions.dropFirst()).allSatisfy({ $0 < $1 }) { return parts }
     return positions.indices.sorted { positions[$0] < positions[$1] }.map { parts[$0] }
-  }
-}
-
-extension LiveDiff.Cause {
-  /// The same cause, of an element that is derived from another.
-  init<Source>(_ other: LiveDiff<Source>.Cause) {
-    self =
-      switch other {
-      case .own: .own
-      case .related: .related
-      case .window: .window
-      case .question: .question
-      }
   }
 }
 

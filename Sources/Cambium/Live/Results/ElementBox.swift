@@ -24,3 +24,21 @@ final class BoxedElement<Element: Sendable>: ElementBox, @unchecked Sendable {
 
   init(_ element: Element) { self.element = element }
 }
+
+/// Says of two elements of one type that they are equal.
+typealias ElementComparison = @Sendable (ElementBox, ElementBox) -> Bool
+
+extension BoxedElement {
+  /// The comparison of elements; nil where they are not `Equatable`.
+  static var comparison: ElementComparison? {
+    if !(Element.self is any Equatable.Type) { return nil }
+    return { one, other in
+      guard let one = one.open(Element.self) as? any Equatable else { return false }
+      return one.equals(other.open(Element.self))
+    }
+  }
+}
+
+extension Equatable {
+  fileprivate func equals(_ other: Any) -> Bool { self == other as? Self }
+}

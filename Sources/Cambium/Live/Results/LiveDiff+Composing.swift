@@ -22,7 +22,7 @@ extension LiveDiff {
   /// - Complexity: O(*m* log *m*) for *m* entries of both, however long the result is.
   public func composed(with later: LiveDiff) -> LiveDiff {
     precondition(later.countBefore == elements.count, "the diff is not of the following step")
-    return LiveDiff(Composition(boxed, later.boxed).diff)
+    return LiveDiff(Composition(boxed, later.boxed, BoxedElement<Element>.comparison).diff)
   }
 }
 
@@ -33,10 +33,12 @@ private struct Composition {
   private let later: Diff
   private let first: ListPositions
   private let second: ListPositions
+  private let areEqual: ElementComparison?
   /// The updates of the earlier diff by their positions in the middle.
   private let updated: [Int: Diff.Update]
 
-  init(_ earlier: Diff, _ later: Diff) {
+  init(_ earlier: Diff, _ later: Diff, _ areEqual: ElementComparison?) {
+    self.areEqual = areEqual
     self.earlier = earlier
     self.later = later
     first = earlier.positions
@@ -90,7 +92,7 @@ private struct Composition {
     var merged: [Diff.Update] = []
     for update in later.updates {
       if let earlier = middle.removeValue(forKey: update.before) {
-        merged += Self.merge(earlier, update)
+        merged += merge(earlier, update)
       } else if let before = first.before(update.before) {
         merged.append(update.moved(from: before, to: update.after))
       }
@@ -102,12 +104,13 @@ private struct Composition {
     return merged.sorted { $0.after < $1.after }
   }
 
-  /// One update for two of the same row; none if the properties tell that nothing is left of them.
-  private static func merge(_ first: Diff.Update, _ last: Diff.Update) -> [Diff.Update] {
+  /// One update for two of the same row; none if nothing is left of them, by the properties, or by
+  /// the elements where the properties are not told.
+  private func merge(_ first: Diff.Update, _ last: Diff.Update) -> [Diff.Update] {
     let (former, newest) = (first.properties.all, last.properties.all)
     let areTold = !former.isEmpty && !newest.isEmpty
-    let properties = areTold ? merge(former, newest) : []
-    if areTold && properties.isEmpty { return [] }
+    let properties = areTold ? Self.merge(former, newest) : []
+    if areTold ? properties.isEmpty : areEqual?(first.old, last.new) ?? false { return [] }
     let cause = first.cause == .own ? .own : last.cause
     return [
       Diff.Update(

@@ -32,7 +32,7 @@ final class RelatedRun {
     let planner = try QueryPlanner(ordered, records)
     plan = try property.flatMap { try ReferrersPlanner(planner).plan(by: $0) }
     inOrder = plan?.inOrder.map { QueryRun($0, records) }
-    var sorting = try plan?.sorting ?? planner.planForKeys()
+    let sorting = try plan?.sorting ?? planner.planForKeys()
     if plan == nil && !isAsTheyCome {
       sorting.order = try QueryOrder(
         ordered.orderings, in: planner.scope, comparingKeysAsTexts: planner.hasMixedKeys)
