@@ -6,8 +6,9 @@ import Glibc
 ///
 /// One program in several parts, since a part may be killed: `run` starts the others. `workload`,
 /// `endure` and `write` write, under the recorder; `observe` and `consume` follow; `recover` opens
-/// what they left; `hold` reads until it is killed; `answers` reads what was damaged; `trial` runs
-/// a share of a trial's cases; `fill` and `reopen` measure a recovery.
+/// what they left; `hold` reads until it is killed; `live` writes beside live queries; `answers`
+/// reads what was damaged; `trial` runs a share of a trial's cases; `fill` and `reopen` measure a
+/// recovery.
 @main struct Torture {
   static func main() async {
     do {
@@ -36,6 +37,9 @@ import Glibc
     case "recover": try recover(arguments)
     case "answers": try Damages.answer(arguments.path)
     case "hold": try KilledReader.hold(arguments.path)
+    case "live":
+      try LiveHistory.write(
+        at: arguments.path, seed: arguments.setting.seed, commits: arguments.count ?? 0)
     case "trial":
       let cases = try Cases(
         arguments.share, progress: arguments.progress,
@@ -47,15 +51,16 @@ import Glibc
       let session = try Session(arguments)
       guard let measure = arguments.measure else { return session.run() }
       defer { session.removeFiles() }
-      try run(measure, arguments, in: session.directory)
+      return try run(measure, arguments, in: session.directory)
     default: throw Failure(Arguments.usage)
     }
     return true
   }
 
+  /// - Returns: True if no promise was broken.
   private static func run(
     _ measure: Arguments.Measure, _ arguments: Arguments, in directory: String
-  ) throws {
+  ) throws -> Bool {
     let count = arguments.count ?? (measure == .damage ? 3000 : 1_000_000)
     switch measure {
     case .damage:
@@ -67,7 +72,12 @@ import Glibc
       try CompactionSteps(
         directory: directory, operations: count, archives: measure == .archiving
       ).measure()
+    case .live:
+      var setting = arguments.setting
+      setting.directory = directory
+      return try LiveHistories(setting: setting).measure(commits: arguments.count ?? 200_000)
     }
+    return true
   }
 
   private static func workload(_ arguments: Arguments) throws -> WorkloadRun {

@@ -21,7 +21,7 @@ struct Arguments: Codable {
   var count: Int?
   var end: UInt64?
   /// The measurement to make instead: compacting that drops, or that archives; declaring; what
-  /// comes of a damaged state.
+  /// comes of a damaged state; what live queries are followed through.
   var measure: Measure?
   /// A multiple of each trial's usual size.
   var scale = 1.0
@@ -35,14 +35,15 @@ struct Arguments: Codable {
     case archiving
     case declaring
     case damage
+    case live
   }
 
   static let usage = """
     usage: Tools/torture [--smoke | --minutes N] [--seed N]
-           Tools/torture --trial power|kill|fault|space|corruption|feed|schedule
+           Tools/torture --trial power|kill|fault|space|corruption|feed|schedule|live
                          [--workload NAME] [--seed N] [--quota N] [--names strict|journal]
                          [--bug NAME] [--case N]
-           Tools/torture --measure compaction|archiving|declaring|damage [--count N] [--at DB]
+           Tools/torture --measure compaction|archiving|declaring|damage|live [--count N] [--at DB]
     """
 }
 

@@ -45,7 +45,7 @@ extension Trial {
     switch self {
     case .power, .kill, .fault: Workload.allCases
     case .corruption: [.single, .large, .migrate]
-    case .space, .feed, .schedule: [.single]
+    case .space, .feed, .schedule, .live: [.single]
     }
   }
 
@@ -67,6 +67,7 @@ extension Trial {
     case .corruption: workload == .single ? 2600 : 1600
     case .feed: 40
     case .schedule: 8500
+    case .live: 60
     }
   }
 }

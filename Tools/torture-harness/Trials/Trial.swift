@@ -14,6 +14,8 @@ enum Trial: String, CaseIterable, Codable, Sendable {
   case feed
   /// Everyone at once, in orders that seeds decide.
   case schedule
+  /// Live queries followed through random histories.
+  case live
 
   /// The reason why it cannot be run here; nil if it can.
   func obstacle(in directory: String) -> String? {
@@ -33,7 +35,7 @@ enum Trial: String, CaseIterable, Codable, Sendable {
   var needsRecording: Bool {
     switch self {
     case .power, .kill, .fault, .corruption: true
-    case .space, .feed, .schedule: false
+    case .space, .feed, .schedule, .live: false
     }
   }
 
@@ -48,6 +50,7 @@ enum Trial: String, CaseIterable, Codable, Sendable {
     case .corruption: try Corruption(setting: setting, checker: checker).run(cases)
     case .feed: Feeds(setting: setting).run(cases)
     case .schedule: Schedules(setting: setting).run(cases)
+    case .live: LiveHistories(setting: setting).run(cases)
     }
   }
 }
