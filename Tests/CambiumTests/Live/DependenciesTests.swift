@@ -33,7 +33,7 @@ struct DependenciesTests {
           try #require(missed.isEmpty, "seed \(seed): \(step.words), missed \(missed)")
         }
         let most = random.below(30)
-        if let found = try step.dependencies.candidates(step.changes, step.records, most: most) {
+        if let found = try step.candidates(step.changes, most: most) {
           try #require(step.differing.isSubset(of: found), "seed \(seed): \(step.words)")
         }
       }
@@ -158,7 +158,7 @@ struct DependenciesTests {
       } _: { step in
         #expect(step.differing.count == 50)
         let found = try step.candidates(step.changes)
-        let cut = try step.dependencies.candidates(step.changes, step.records, most: 49)
+        let cut = try step.candidates(step.changes, most: 49)
         #expect(found?.count == 50)
         #expect(cut == nil)
       }
@@ -180,15 +180,24 @@ struct DependenciesTests {
         try tx.declare("flights", flights)
       }
       let snapshot = try database.snapshot()
-      func guards(_ text: String) throws -> [String] {
-        try Dependencies(try QueryDescription(parsing: text), QueryRecords(snapshot)).guards.map {
+      func words(_ guards: [LiveGuard]) -> [String] {
+        guards.map {
+          let names = $0.properties.map { " of \($0.joined(separator: " "))" } ?? ""
           switch $0.test {
-          case .any: "any"
-          case .keys(let keys): "\(keys.count) keys"
-          case .values(let property, _, _, let ranges): "\(property) \(ranges.count)"
+          case .any: return "any\(names)"
+          case .keys(let keys): return "\(keys.count) keys\(names)"
+          case .values(let property, _, _, let ranges):
+            return "\(property) \(ranges.count)\(names)"
+          case .points(let property, let points):
+            return "\(property?.name ?? "") \(points.count) points\(names)"
           }
         }
       }
+      func dependencies(_ text: String, _ loading: [LoadedPath] = []) throws -> Dependencies {
+        try Dependencies(
+          try QueryDescription(parsing: text), loading: loading, QueryRecords(snapshot))
+      }
+      func guards(_ text: String) throws -> [String] { words(try dependencies(text).guards) }
       #expect(try guards("flights") == ["any"])
       #expect(try guards("flights where isLate = true and code = \"A\"") == ["code 1"])
       #expect(try guards("flights where delay > 5 and delay < 9 and isLate = true") == ["delay 1"])
@@ -196,10 +205,31 @@ struct DependenciesTests {
       #expect(try guards("flights where code = \"A\" or delay != 5") == ["any"])
       #expect(try guards("flights where id in (1, 2) and delay = 5") == ["2 keys"])
       #expect(try guards("flights where not code = \"A\"") == ["any"])
+      #expect(try guards("flights where not (code != \"A\" or isLate = true)") == ["code 1"])
+      #expect(try guards("flights where not delay <= 60") == ["delay 2"])
       #expect(
-        try guards("flights where code = \"A\" and origin.name = \"B\"") == ["any", "code 1"])
+        try guards("flights where code = \"A\" and origin.name = \"B\"")
+          == ["name 1 of name", "code 1"])
       let delayed = "flights by origin any (delay > 60)"
-      #expect(try guards("airports where name = \"B\" and \(delayed)") == ["name 1", "delay 1"])
+      #expect(
+        try guards("airports where name = \"B\" and \(delayed)")
+          == ["name 1", "delay 1 of delay origin"])
+      // Other airports count where the name comes in or goes out, and others' names for the order.
+      #expect(
+        try guards("flights where origin.name = \"B\" or delay = 1")
+          == ["name 1 of name", "any"])
+      #expect(
+        try guards("flights where origin.name = \"B\" or delay = 1 sort origin.city")
+          == ["name 1 of name", "any of city", "any"])
+      #expect(try guards("flights where origin.name = null") == ["any of name", "any"])
+      // Of an airport that is shown, only those of the window count.
+      let loading = LoadedPath(path: PropertyPath("origin"), collection: "airports")
+      let loaded = try dependencies("flights sort origin.name", [loading])
+      #expect(words(loaded.guards) == ["any of name", "any"])
+      #expect(words(loaded.shown.map(\.wide)) == ["any"])
+      let selecting = try dependencies("flights select code, origin.name")
+      #expect(words(selecting.guards) == ["any of code origin"])
+      #expect(words(selecting.shown.map(\.wide)) == ["any of name"])
     }
   }
 }
@@ -237,8 +267,11 @@ extension DependenciesTests {
       }
     }
 
-    func candidates(_ changes: [NetChange]) throws -> Set<[UInt8]>? {
-      try dependencies.candidates(changes, records, most: 1_000_000)
+    /// Nil where there are too many, or they are unknown.
+    func candidates(_ changes: [NetChange], most: Int = 1_000_000) throws -> Set<[UInt8]>? {
+      let found = try dependencies.candidates(changes, records, most: most)
+      if case .keys(let keys) = found { return keys }
+      return nil
     }
   }
 
@@ -306,6 +339,14 @@ extension DependenciesTests {
         try body(step)
       }
     }
+  }
+
+  /// Changes random records in one commit.
+  static func change(
+    _ database: Database, _ relations: inout RandomRelations, _ world: inout [NodePath: ValueMap],
+    _ count: Int
+  ) throws {
+    try database.write { tx in try change(tx, &relations, &world, count) }
   }
 
   private static func change(

@@ -19,9 +19,7 @@ struct EvaluatedRows {
     let order = try QueryOrder(orderings, in: run.scope)
     let values = try query.shownPaths.map { try QueryPaths($0, in: run.scope) }
     let loaded = try loading.map { try RelatedKeys($0.path, from: query.collection, run) }
-    let related = try dependencies.shown.map {
-      try RelatedKeys($0.path, from: query.collection, run)
-    }
+    var rows: [PlacedResult] = []
     try run.forEach { key, record in
       var place = ByteBuffer()
       try order.write(record, key: key, run.records, to: &place)
@@ -38,16 +36,16 @@ struct EvaluatedRows {
         for other in keys[0] { seen += try relation.bytes(of: other, run.records) }
         keys.clear()
       }
-      for keys in related { try keys.add(key, record) }
+      let identity = ResultIdentity(key: key.array(), joined: run.records.joinedKeys)
+      rows.append(PlacedResult(place: [], identity: identity))
       results[key.array(), default: []].append(seen)
       return true
     }
     // The records that are joined to one come in the order of an index, or of their keys.
     results = results.mapValues { $0.sorted { $0.lexicographicallyPrecedes($1) } }
-    for (relation, keys) in zip(dependencies.shown, related) {
-      try keys.follow()
-      shown.append(try relation.guarding(Set(keys.different), run.records))
-    }
+    var guards = try ShownGuards(dependencies, run.records)
+    try guards.fill(rows, run.records)
+    shown = guards.guards
   }
 
   /// The keys whose results differ.
@@ -114,24 +112,23 @@ extension LoadedPath {
 extension LiveGuard {
   /// True if a change matches, where absent values have their stand-ins or none.
   func matches(_ change: NetChange, _ records: QueryRecords, standIns: Bool) throws -> Bool {
-    guard change.collection == collection else { return false }
-    switch test {
-    case .any: return true
-    case .keys(let keys): return keys.contains(change.key)
-    case .values(let property, let type, let collation, let ranges):
-      let name = records.catalog.id(of: property) ?? .max
+    guard change.collection == collection, try differs(change, records) else { return false }
+    func hasValue(
+      _ property: GuardedProperty, _ passes: (RawSpan) -> Bool
+    ) throws -> Bool {
+      let name = records.catalog.id(of: property.name) ?? .max
       let standIn =
-        standIns ? try StandIn(records.definition(of: collection)?[property]) : .null
+        standIns ? try StandIn(records.definition(of: collection)?[property.name]) : .null
       return try [change.old, change.new].compactMap(\.self).contains { record in
         try record.lend { record in
           try RecordTable(record).lend(record, name, or: standIn) { value in
             func matches(_ value: RawSpan, _ type: PropertyType) throws -> Bool {
               var bytes = ByteBuffer()
-              try OrderedBytes.append(stored: value, as: type, collation, to: &bytes)
-              return bytes.lend { bytes in ranges.contains { $0.contains(bytes) } }
+              try OrderedBytes.append(stored: value, as: type, property.collation, to: &bytes)
+              return bytes.lend(passes)
             }
-            if try matches(value, type) { return true }
-            guard case .array(let element) = type else { return false }
+            if try matches(value, property.type) { return true }
+            guard case .array(let element) = property.type else { return false }
             return try IndexEntry.elements(value).contains {
               try $0.lend { try matches($0, element) }
             }
@@ -139,6 +136,30 @@ extension LiveGuard {
         }
       }
     }
+    switch test {
+    case .any: return true
+    case .keys(let keys): return keys.contains(change.key)
+    case .points(nil, let points):
+      return points.contains(change.key.lend { Checksum.of($0) })
+    case .points(let property?, let points):
+      return try hasValue(property) { points.contains(Checksum.of($0)) }
+    case .values(let name, let type, let collation, let ranges):
+      return try hasValue(.init(name: name, type: type, collation: collation)) { bytes in
+        ranges.contains { $0.contains(bytes) }
+      }
+    }
+  }
+
+  /// True if one of the properties differs that must.
+  private func differs(_ change: NetChange, _ records: QueryRecords) throws -> Bool {
+    guard let properties, let old = change.old, let new = change.new else { return true }
+    func value(_ record: StoredRecord, _ name: String) throws -> [UInt8]? {
+      try record.lend { record in
+        guard let id = records.catalog.id(of: name) else { return nil }
+        return try RecordTable(record).find(record, id).map { record.extracting($0).array() }
+      }
+    }
+    return try properties.contains { try value(old, $0) != value(new, $0) }
   }
 }
 

@@ -4,6 +4,7 @@
 //
 //     origin = "JFK" and delay > 60 and carrier.name = "United"    →   origin in ["JFK"]
 //     origin = "JFK" or destination = "JFK"                        →   both, each by itself
+//     not (origin = "JFK" or delay <= 60)                          →   delay > 60, or of no number
 //     not origin = "JFK"                                           →   any
 
 /// Makes tests of changes from conditions.
@@ -39,10 +40,24 @@ struct ConditionGuards {
         all = (max(all.width, one.width), all.tests + one.tests)
       }
       return all
-    case .not(.not(let other)): return try narrowest(other)
+    case .not(let other): return try negated(other)
     case .compare(PropertyPath(nil), .equal, let value): return keys([value])
     case .oneOf(PropertyPath(nil), let values): return keys(values)
     default: return try constraint([test])
+    }
+  }
+
+  /// The narrowest part of the negation of a test.
+  private func negated(_ test: Condition.Test) throws -> Choice? {
+    switch test {
+    case .not(let other): return try narrowest(other)
+    case .all(let tests): return try narrowest(.any(tests.map { .not($0) }))
+    case .any(let tests): return try narrowest(.all(tests.map { .not($0) }))
+    case .compare(let path, .notEqual, let value):
+      return try narrowest(.compare(path, .equal, value))
+    case .compare(_, let comparison, _) where comparison != .equal:
+      return try constraint([test], isNegated: true)
+    default: return nil
     }
   }
 
@@ -63,7 +78,9 @@ struct ConditionGuards {
   }
 
   /// The values that tests of one property of the record itself leave; nil where they leave any.
-  private func constraint(_ tests: [Condition.Test]) throws -> Choice? {
+  private func constraint(
+    _ tests: [Condition.Test], isNegated: Bool = false
+  ) throws -> Choice? {
     guard let first = tests.first, let (path, collation) = first.guarded,
       case let resolved = try scope.resolve(path), resolved.hops.isEmpty,
       let property = resolved.property, scope.catalog.id(of: property) != nil
@@ -81,8 +98,9 @@ struct ConditionGuards {
       guard let one = try TermConstraint.of(test, term, isPlural: isPlural) else { continue }
       found = found?.and(one) ?? one
     }
-    guard let found else { return nil }
+    guard let found, !isNegated || found.isExact else { return nil }
     var ranges = found.ranges.filter { !$0.isEmpty }
+    if isNegated { ranges = ranges.complement }
     let absent = [UInt8](repeating: OrderedBytes.null, count: 1)
     if try isPlural ? term.standIn != .null : standsIn(term, ranges) {
       ranges.append(ClosedOpenBytes(prefix: absent))
@@ -166,6 +184,17 @@ extension Value {
 }
 
 extension [ClosedOpenBytes] {
+  /// The ranges of everything that lies in none of these, which ascend.
+  fileprivate var complement: [ClosedOpenBytes] {
+    var (others, start): ([ClosedOpenBytes], [UInt8]?) = ([], [])
+    for range in self {
+      if let start { others.append(ClosedOpenBytes(from: start, upTo: range.lower)) }
+      start = range.upper
+    }
+    if let start { others.append(ClosedOpenBytes(from: start, upTo: nil)) }
+    return others.filter { !$0.isEmpty }
+  }
+
   /// The ranges in ascending order.
   var inOrder: [ClosedOpenBytes] {
     sorted { $0.lower.lexicographicallyPrecedes($1.lower) }

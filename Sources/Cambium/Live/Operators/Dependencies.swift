@@ -11,17 +11,17 @@
 ///    after the step, take the one nearest to the row: the edges above it lie in records that have
 ///    not changed, so that the state after has them, or in its own bytes before or after. Checked
 ///    by random queries and changes against rows evaluated at both moments.
-/// 2. A change that makes a candidate of a row matches a guard, or concerns only what is shown
-///    beside rows. Checked by the same tests.
+/// 2. A change that makes a candidate of a row matches a guard, or one of ``ShownGuards`` for the
+///    rows that are kept. Checked by the same tests.
 struct Dependencies: Sendable {
   /// The rows' own collection.
   let collection: NodePath
   /// The changes that the query must see, for the router. Where ``watchesAll`` is true, these are
-  /// not enough. Records that are only shown have none here: ``shown`` has them.
+  /// not enough. They are of changes that decide which rows there are, and their order.
   let guards: [LiveGuard]
-  /// The relations whose records are only shown with rows, and decide neither which rows there are
-  /// nor their order: the guards of the rows that are shown at the moment are enough.
-  let shown: [LoadedPath]
+  /// The records that are shown with rows: for what does not decide, the guards of those that are
+  /// shown at the moment are enough.
+  let shown: [ShownRelation]
   /// True if records of collections that nothing declares may concern the query.
   let watchesAll: Bool
   /// The reason why changes cannot be followed to rows, so that the query is always run again; nil
@@ -31,6 +31,8 @@ struct Dependencies: Sendable {
   let words: [String]
 
   let roles: [DependencyRole]
+  /// The joins, with the roles of the records that they put beside rows.
+  let joins: [(name: String, collection: NodePath, role: Int)]
   private let description: QueryDescription
   /// The names that each role's records are read for, by their numbers.
   private let names: [[NameID]]
@@ -54,19 +56,18 @@ struct Dependencies: Sendable {
     (self.description, collection) = (description, description.collection)
     let (roles, catalog) = (tree.roles, records.catalog)
     (self.roles, problem) = (roles, tree.problem)
+    joins = zip(description.joins, tree.joined).map { ($0.name, $0.collection, $1) }
     names = roles.map { $0.names.compactMap(catalog.id(of:)) }
     unknown = Set(roles.flatMap(\.names)).filter { catalog.id(of: $0) == nil }.sorted()
     version = catalog.collections.version
-    guards = try DependencyGuards(description, roles, scope).all
-    shown = DependencyGuards.shown(roles)
+    let found = DependencyGuards(description, tree, scope)
+    (guards, shown) = (try found.all, found.shown)
     watchesAll = roles.contains { $0.collection == nil }
     words = roles.dropFirst().map { $0.words(roles, records) }
   }
 
-  /// The guards, and every change of the collections whose records are only shown.
-  var allGuards: [LiveGuard] {
-    guards + Set(shown.map(\.collection)).sorted().map { LiveGuard(collection: $0, test: .any) }
-  }
+  /// The guards, and those of every record that may be shown.
+  var allGuards: [LiveGuard] { guards + shown.map(\.wide) }
 
   /// True if a change of a record may be seen in the results: in its own, or through a role.
   func concerns(_ change: NetChange, through role: Int = 0) throws -> Bool {
@@ -85,43 +86,59 @@ struct Dependencies: Sendable {
     }
   }
 
-  /// The keys of the rows that may differ after some changes, in their stored form; of joined rows
-  /// the first record's.
+  /// The rows that may differ after some changes.
+  enum Candidates {
+    /// Their keys, in their stored form; of joined rows the first record's.
+    case keys(Set<[UInt8]>)
+    /// More than running the query again takes.
+    case tooMany
+    /// Declarations or names are others, or changes cannot be followed: the query is to be run
+    /// again, and its dependencies are to be made again.
+    case unknown
+  }
+
+  /// The rows that may differ after some changes.
   ///
   /// - Parameters:
   ///   - changes: The changes of the step, at least those that a guard lets through.
   ///   - records: The records after the step.
-  ///   - most: The largest number of records and entries to be read; by default as many as running
-  ///     the query again is estimated to read, and a quarter of the collection at most.
-  /// - Returns: The keys; nil where they cannot be told, or take too much reading: the query is to
-  ///   be run again, and after changes of declarations these dependencies are to be made again.
+  ///   - window: The number of rows that are kept; nil where all are.
+  ///   - most: The largest number of records to be read; by default as many as take less than
+  ///     running the query again.
+  /// - Returns: The rows, or the reason why they cannot be told.
   /// - Throws: ``DatabaseError/corrupt(reason:)``.
   /// - Complexity: O(*k*) lookups for *k* records on the ways from the changes up to the rows;
   ///   where no index has an edge, one walk over the collection that has it.
   func candidates(
-    _ changes: [NetChange], _ records: QueryRecords, most: Int? = nil
-  ) throws -> Set<[UInt8]>? {
-    guard problem == nil, isCurrent(records) else { return nil }
-    if roles.count == 1 { return try own(changes) }
-    func walked(_ most: Int) throws -> Set<[UInt8]>? {
+    _ changes: [NetChange], _ records: QueryRecords, window: Int? = nil, most: Int? = nil
+  ) throws -> Candidates {
+    guard problem == nil, isCurrent(records) else { return .unknown }
+    // A mailbox holds few of them, and their bytes are at hand.
+    if roles.count == 1 { return .keys(try own(changes)) }
+    func walked(_ most: Int) throws -> Candidates {
       var walk = DependencyWalk(self, changes, records, most: most)
-      return try walk.candidates()
+      return try walk.candidates().map { .keys($0) } ?? .tooMany
     }
     if let most { return try walked(most) }
-    if let found = try walked(Dependencies.freely) { return found }
-    let most = try worth(records)
-    return most > Dependencies.freely ? try walked(most) : nil
+    if case .keys(let found) = try walked(Dependencies.freely) { return .keys(found) }
+    let most = try worth(records, window)
+    return most > Dependencies.freely ? try walked(most) : .tooMany
   }
 
   /// The number of records that are read before planning says what running the query again takes.
   private static let freely = 256
 
-  /// The number of records that may be read to save running the query again, which a limit and an
-  /// index in order may make short.
-  private func worth(_ records: QueryRecords) throws -> Int {
-    let cost = try QueryPlanner(description, records).estimatedCost()
-    let most = try max(1000, records.presentCount(collection) / 4)
-    return cost < Double(most) ? Int(cost) : most
+  /// The number of records that may be looked up to save running the query again. That costs what
+  /// the planner expects for the window, and then a lookup for each of its rows, since nothing says
+  /// which of them have changed. A candidate costs a lookup as well. So there may be as many more
+  /// candidates than rows of the window as lookups take what finding the window takes: about its
+  /// length again where an index has the order, a good part of the collection where it is sorted.
+  private func worth(_ records: QueryRecords, _ window: Int?) throws -> Int {
+    var asked = description
+    asked.limit = window
+    let cost = try QueryPlanner(asked, records).estimatedCost() / QueryPlanner.Cost.fetch
+    let count = try records.presentCount(collection)
+    return min(window ?? count, count) + Int(min(cost, Double(count)))
   }
 
   /// The keys of the rows' own records that have changed in what is read of them.

@@ -3,84 +3,123 @@ struct DependencyGuards {
   private let description: QueryDescription
   private let roles: [DependencyRole]
   private let scope: ConditionScope
+  /// The records that are shown with rows: the guards of those that are shown at the moment are
+  /// enough for what does not decide.
+  let shown: [ShownRelation]
+  /// The roles of which more is shown than guards of those records can tell.
+  private let unknown: Set<Int>
 
-  init(_ description: QueryDescription, _ roles: [DependencyRole], _ scope: ConditionScope) {
-    self.description = description
-    self.roles = roles
-    self.scope = scope
+  init(_ description: QueryDescription, _ tree: DependencyTree, _ scope: ConditionScope) {
+    (self.description, roles, self.scope) = (description, tree.roles, scope)
+    var (shown, unknown) = ([ShownRelation](), Set<Int>())
+    for role in tree.roles.indices.dropFirst() where tree.roles[role].isShown {
+      if let relation = ShownRelation(role, in: tree) {
+        shown.append(relation)
+      } else {
+        unknown.insert(role)
+      }
+    }
+    (self.shown, self.unknown) = (shown, unknown)
   }
 
-  /// The guards of the rows' own records and of all others that decide.
+  /// The guards of the rows' own records, and of all others as far as they decide.
   var all: [LiveGuard] {
     get throws {
-      // Nil where every change must be seen.
-      var tests: [NodePath: [LiveGuard.Test]?] = [:]
-      func add(_ other: [LiveGuard.Test]?, _ collection: NodePath) {
-        let known = tests[collection] ?? .some([])
-        tests[collection] = .some(known.flatMap { known in other.map { known + $0 } })
+      var guards = try own
+      for role in roles.indices.dropFirst() where roles[role].decides || unknown.contains(role) {
+        guards += try far(roles[role], isShown: unknown.contains(role))
       }
-      let own = try description.condition.flatMap { try ConditionGuards(scope).tests($0.test) }
-      add(own, description.collection)
-      for role in roles.dropFirst() where role.decides || role.shown(in: roles) == nil {
-        guard let collection = role.collection else { continue }
-        let guards = ConditionGuards(scope.entering(collection))
-        add(try role.passing.flatMap { try guards.tests(.any($0)) }, collection)
-      }
-      return tests.sorted { $0.key < $1.key }.flatMap { collection, tests in
-        (tests ?? [.any]).map { LiveGuard(collection: collection, test: $0) }
+      return guards.merged
+    }
+  }
+
+  /// The guards of the rows' own records.
+  private var own: [LiveGuard] {
+    get throws {
+      let tests = try description.condition.flatMap { try ConditionGuards(scope).tests($0.test) }
+      return (tests ?? [.any]).map {
+        LiveGuard(collection: description.collection, test: $0, properties: roles[0].read)
       }
     }
   }
 
-  /// The relations whose records are only shown.
-  static func shown(_ roles: [DependencyRole]) -> [LoadedPath] {
-    roles.dropFirst().filter { !$0.decides }.compactMap { $0.shown(in: roles) }
-  }
-}
-
-extension LoadedPath {
-  /// The guard of the records that a relation leads to at present.
-  ///
-  /// - Parameters:
-  ///   - keys: The keys that ``RelatedKeys`` finds by its path for the records that are shown.
-  ///   - records: The records at the moment.
-  /// - Returns: The guard, which also lets those pass that begin to refer, where others refer.
-  /// - Throws: ``DatabaseError/corrupt(reason:)``.
-  func guarding(_ keys: Set<[UInt8]>, _ records: QueryRecords) throws -> LiveGuard {
-    guard let inverse else { return LiveGuard(collection: collection, test: .keys(keys)) }
-    // Only references have the same ordered bytes however they name a key.
-    guard let type = records.definition(of: collection)?[inverse]?.type, type.hasFormOfReferences
-    else { return LiveGuard(collection: collection, test: .any) }
-    let ranges = try keys.map { key in
-      let value = StoredKey.value(of: try key.lend { try Key($0) })
-      return ClosedOpenBytes(prefix: try OrderedBytes.of(value, as: type.element))
+  /// The guards of the records to which a role leads: by the narrowest test that they must pass, or
+  /// else by each use that is made of them.
+  private func far(_ role: DependencyRole, isShown: Bool) throws -> [LiveGuard] {
+    guard let collection = role.collection else { return [] }
+    let (guards, uses) = (ConditionGuards(scope.entering(collection)), role.uses)
+    let names = isShown ? role.read : uses.names.inByteOrder
+    func guarding(_ tests: [LiveGuard.Test]) -> [LiveGuard] {
+      tests.map { LiveGuard(collection: collection, test: $0, properties: names) }
     }
-    return LiveGuard(
-      collection: collection,
-      test: .values(property: inverse, type: type, collation: .binary, ranges: ranges.inOrder))
-  }
-}
-
-extension PropertyType {
-  /// True if values, or the elements of arrays, have the ordered bytes of references.
-  fileprivate var hasFormOfReferences: Bool {
-    switch self {
-    case .reference, .array(.reference): true
-    default: false
+    if let tests = try role.passing.flatMap({ try guards.tests(.any($0)) }) {
+      return guarding(tests)
     }
+    if let tests = try guards.tests(.all(uses.required)), !tests.contains(where: \.hasNull) {
+      return guarding(tests)
+    }
+    return isShown || uses.areCounted
+      ? guarding([.any]) : try each(of: uses, in: collection, guards)
+  }
+
+  /// The guards of each use by itself. The result of a test differs only where the value comes into
+  /// its ranges, or leaves them.
+  private func each(
+    of uses: DependencyUses, in collection: NodePath, _ guards: ConditionGuards
+  ) throws -> [LiveGuard] {
+    var (others, all) = (uses.others, [LiveGuard]())
+    for test in uses.required + uses.tests {
+      let names = test.paths.compactMap(\.property)
+      if let tests = try guards.tests(test), !tests.contains(where: \.hasNull) {
+        all += tests.map { LiveGuard(collection: collection, test: $0, properties: names) }
+      } else {
+        others.formUnion(names)
+      }
+    }
+    if others.isEmpty && !all.isEmpty { return all }
+    return all + [LiveGuard(collection: collection, test: .any, properties: others.inByteOrder)]
   }
 }
 
 extension DependencyRole {
-  /// The relation that leads to records that are only shown; nil where no path of references does.
-  func shown(in roles: [DependencyRole]) -> LoadedPath? {
-    guard let collection, let upper, let hops = roles[upper].hops else { return nil }
-    switch edge {
-    case .reference(let name):
-      return LoadedPath(path: PropertyPath(hops: hops, name), collection: collection)
-    case .inverse(let name):
-      return LoadedPath(path: PropertyPath(hops: hops, nil), collection: collection, inverse: name)
-    default: return nil
-    }
+  /// The properties that are read; nil for all.
+  var read: [String]? { isWhole ? nil : names.inByteOrder }
+}
+
+extension LiveGuard.Test {
+  /// True if it lets null through, which is also found where a path leads nowhere, so that no
+  /// record of the collection has it.
+  fileprivate var hasNull: Bool {
+    guard case .values(_, _, _, let ranges) = self else { return false }
+    let null: [UInt8] = [OrderedBytes.null]
+    return ranges.contains { range in null.lend { range.contains($0) } }
+  }
+}
+
+extension Set<String> {
+  fileprivate var inByteOrder: [String] { sorted { ByteOrder.compare($0, $1) < 0 } }
+}
+
+extension [LiveGuard] {
+  /// The guards by their collections, those of all records of one as one, and without those that it
+  /// has as well.
+  fileprivate var merged: [LiveGuard] {
+    Dictionary(grouping: self, by: \.collection).sorted { $0.key < $1.key }
+      .flatMap { collection, guards -> [LiveGuard] in
+        let wide = guards.filter { $0.test == .any }
+        let names = wide.compactMap(\.properties)
+        if names.count < wide.count { return [LiveGuard(collection: collection, test: .any)] }
+        let known = Set(names.joined())
+        let narrow = guards.filter { one in one.test != .any }.unique
+        if wide.isEmpty { return narrow }
+        return narrow.filter { $0.properties.map { !known.isSuperset(of: $0) } ?? true } + [
+          LiveGuard(collection: collection, test: .any, properties: known.inByteOrder)
+        ]
+      }
+  }
+
+  private var unique: [LiveGuard] {
+    var known: Set<LiveGuard> = []
+    return filter { known.insert($0).inserted }
   }
 }

@@ -36,13 +36,40 @@ struct DependencyRole: Sendable {
   let edge: Edge?
   /// The properties that are read of the records.
   var names: Set<String> = []
+  /// The uses of these properties, by which few changes may be enough.
+  var uses = DependencyUses()
   /// True if records are delivered whole, or may be read whole.
   var isWhole = false
   /// The tests of which records must pass one to matter; nil where all do.
   var passing: [Condition.Test]?
   /// True if the records decide which rows there are, or their order; false if they are only shown.
   var decides = false
+  /// True if a path leads there of which more is shown with rows than the result of a test.
+  var isSeen = false
   /// The references that lead there from a row's own record, where each is a single one; nil for
   /// other ways.
   var hops: [String]?
+}
+
+/// The uses of the properties of a role's records that decide which rows there are, or in which
+/// order.
+struct DependencyUses: Sendable {
+  /// The tests of single properties of which every row passes all, and then those of which it may
+  /// fail some. They test the role's own properties.
+  var required: [Condition.Test] = []
+  var tests: [Condition.Test] = []
+  /// The properties that are read by anything but these tests.
+  var others: Set<String> = []
+  /// True if it matters by itself which records there are, and not only where a path leads.
+  var areCounted = false
+
+  /// All properties that decide.
+  var names: Set<String> {
+    others.union((required + tests).flatMap(\.paths).compactMap(\.property))
+  }
+}
+
+extension DependencyRole {
+  /// True if records are shown with rows, be it only that they are there.
+  var isShown: Bool { isWhole || isSeen }
 }

@@ -8,8 +8,8 @@ struct DependencyTree {
   /// The reason why changes cannot be followed to rows; nil where they can.
   private(set) var problem: String?
   private let scope: ConditionScope
-  /// The roles of the joins that were added.
-  private var joined: [Int] = []
+  /// The roles of the joins, in order.
+  private(set) var joined: [Int] = []
 
   init(
     _ description: QueryDescription, loading: [LoadedPath], in scope: ConditionScope
@@ -20,7 +20,9 @@ struct DependencyTree {
     (root.decides, root.hops) = (true, [])
     roles = [root]
     for join in description.joins { try add(join, isWhole: description.isOfRecords) }
-    if let test = description.condition?.test { try add(test, in: scope, from: 0) }
+    if let test = description.condition?.test {
+      try add(test, in: scope, from: 0, isRequired: true)
+    }
     var deciding = description
     deciding.selection = nil
     for path in deciding.paths { try add(path, decides: true) }
@@ -35,12 +37,13 @@ struct DependencyTree {
     _ = try follow(path, in: scope, from: 0, decides: decides)
   }
 
-  /// Adds the steps of a path.
+  /// Adds the steps of a path. All of its properties but the last are read to follow it.
   ///
   /// - Returns: The role at whose records it ends, and its resolved form; nil where it ends inside
   ///   of a dictionary, or at a join that is yet to come, which has nothing.
   private mutating func follow(
-    _ path: PropertyPath, in scope: ConditionScope, from start: Int, decides: Bool
+    _ path: PropertyPath, in scope: ConditionScope, from start: Int, decides: Bool,
+    isTested: Bool = false
   ) throws -> (role: Int, resolved: ConditionScope.ResolvedPath)? {
     let resolved = try scope.resolve(path)
     var (role, inner) = (start, scope)
@@ -49,25 +52,35 @@ struct DependencyTree {
         guard joined.indices.contains(place) else { return nil }
         role = joined[place]
       } else {
-        roles[role].names.insert(hop.name)
+        read(hop.name, of: role, decides: decides)
         if case .map? = inner.definition?[hop.name]?.type {
           mark(role, decides: decides)
           return nil
         }
-        role = step(from: role, .to(hop.name, hop.collection), hop.collection)
+        role = step(
+          from: role, .to(hop.name, hop.collection), hop.collection, decides: decides)
       }
+      if !decides { roles[role].isSeen = true }
       inner = inner.entering(hop.collection)
     }
-    if let property = resolved.property { roles[role].names.insert(property) }
+    if let property = resolved.property {
+      read(property, of: role, decides: decides && !isTested)
+    }
     mark(role, decides: decides)
     if let referrers = path.referrers {
       let far = step(
         from: role, .inverse(referrers.property), referrers.collection,
-        passing: referrers.condition?.test)
+        passing: referrers.condition?.test, decides: decides)
+      roles[far].uses.areCounted = true
       let test = referrers.condition?.test ?? .all([])
       try enter(far, test, inner.entering(referrers.collection), decides: decides)
     }
     return (role, resolved)
+  }
+
+  private mutating func read(_ name: String, of role: Int, decides: Bool) {
+    roles[role].names.insert(name)
+    if decides { roles[role].uses.others.insert(name) }
   }
 
   /// Notes that a role decides which rows there are; with it all those above.
@@ -79,28 +92,49 @@ struct DependencyTree {
     }
   }
 
-  /// The role at the end of a step. Records that fail a test do not matter to who takes it.
-  private mutating func step(
+  /// The role at the end of a step that leads to records which count by themselves; those that fail
+  /// a test do not matter to who takes it.
+  private mutating func counting(
     from upper: Int, _ edge: DependencyRole.Edge, _ collection: NodePath?,
     passing test: Condition.Test? = nil
   ) -> Int {
-    if let known = roles.firstIndex(where: {
+    let role = step(from: upper, edge, collection, passing: test, decides: true)
+    roles[role].uses.areCounted = true
+    return role
+  }
+
+  /// The role at the end of a step. Records that fail a test do not matter to who takes it.
+  private mutating func step(
+    from upper: Int, _ edge: DependencyRole.Edge, _ collection: NodePath?,
+    passing test: Condition.Test? = nil, decides: Bool
+  ) -> Int {
+    if let name = edge.ownName { read(name, of: upper, decides: decides) }
+    let known = roles.firstIndex {
       $0.upper == upper && $0.edge == edge && $0.collection == collection
-    }) {
+    }
+    if let known {
       let tests = roles[known].passing
       roles[known].passing = test.flatMap { test in tests.map { $0 + [test] } }
-      return known
+    } else {
+      append(upper, edge, collection, passing: test)
     }
-    if let name = edge.ownName { roles[upper].names.insert(name) }
+    let role = known ?? roles.count - 1
+    if let name = edge.farName { read(name, of: role, decides: decides) }
+    if !decides { roles[role].isSeen = true }
+    return role
+  }
+
+  private mutating func append(
+    _ upper: Int, _ edge: DependencyRole.Edge, _ collection: NodePath?,
+    passing test: Condition.Test?
+  ) {
     var role = DependencyRole(collection: collection, upper: upper, edge: edge)
-    if let name = edge.farName { role.names.insert(name) }
     if case .reference(let name) = edge { role.hops = roles[upper].hops.map { $0 + [name] } }
     (role.isWhole, role.passing) = (collection == nil, test.map { [$0] })
     if roles[upper].collection == nil {
       problem = problem ?? "a path leads on from records of which no collection is declared"
     }
     roles.append(role)
-    return roles.count - 1
   }
 
   // MARK: Conditions
@@ -108,14 +142,19 @@ struct DependencyTree {
   /// Adds the steps of a condition, which decides which rows there are, or only what is shown
   /// beside them.
   private mutating func add(
-    _ test: Condition.Test, in scope: ConditionScope, from role: Int, decides: Bool = true
+    _ test: Condition.Test, in scope: ConditionScope, from role: Int, decides: Bool = true,
+    isRequired: Bool = false
   ) throws {
     switch test {
-    case .all(let tests), .any(let tests):
+    case .all(let tests):
+      for test in tests {
+        try add(test, in: scope, from: role, decides: decides, isRequired: isRequired)
+      }
+    case .any(let tests):
       for test in tests { try add(test, in: scope, from: role, decides: decides) }
     case .not(let other): try add(other, in: scope, from: role, decides: decides)
     case .related(.inverse(let collection, let property), let quantifier, let inner):
-      let far = step(
+      let far = counting(
         from: role, .inverse(property), collection, passing: quantifier.wanted(inner))
       try enter(far, inner, scope.entering(collection), decides: decides)
     case .related(.elements(let path), let quantifier, let inner):
@@ -123,11 +162,30 @@ struct DependencyTree {
         let property = end.resolved.property
       else { return }
       let collection = end.resolved.definition?.target
-      let far = step(
+      let far = counting(
         from: end.role, .to(property, collection), collection, passing: quantifier.wanted(inner))
       try enter(far, inner, scope.entering(collection), decides: decides)
-    default:
+    default: try addSingle(test, in: scope, from: role, decides: decides, isRequired: isRequired)
+    }
+  }
+
+  /// Adds a test of one property, or of two.
+  private mutating func addSingle(
+    _ test: Condition.Test, in scope: ConditionScope, from role: Int, decides: Bool,
+    isRequired: Bool
+  ) throws {
+    guard decides, test.paths.count == 1, let path = test.paths.first, path.function == nil else {
       for path in test.paths { _ = try follow(path, in: scope, from: role, decides: decides) }
+      return
+    }
+    guard let end = try follow(path, in: scope, from: role, decides: true, isTested: true) else {
+      return
+    }
+    let own = test.mapping { _ in PropertyPath(end.resolved.property) }
+    if isRequired {
+      roles[end.role].uses.required.append(own)
+    } else {
+      roles[end.role].uses.tests.append(own)
     }
   }
 
@@ -144,7 +202,7 @@ struct DependencyTree {
   private mutating func add(_ join: QueryDescription.Join, isWhole: Bool) throws {
     // Nothing is joined by a path that has nothing, and the joins behind keep their places.
     let outer = try follow(join.outer, in: scope, from: 0, decides: true)
-    let role = step(
+    let role = counting(
       from: outer?.role ?? 0, edge(join, outer?.resolved.property), join.collection,
       passing: join.condition?.test)
     joined.append(role)
@@ -180,7 +238,7 @@ struct DependencyTree {
       edge = .join(.init(outer: PropertyPath(nil), inner: nil, type: .any))
     }
     let far = step(
-      from: end.role, edge, loaded.collection, passing: loaded.condition?.test)
+      from: end.role, edge, loaded.collection, passing: loaded.condition?.test, decides: false)
     if !loaded.isCount { roles[far].isWhole = true }
     let inner = scope.entering(loaded.collection)
     if let test = loaded.condition?.test { try add(test, in: inner, from: far, decides: false) }

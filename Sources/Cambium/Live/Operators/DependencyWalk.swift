@@ -235,7 +235,7 @@ struct DependencyWalk {
 }
 
 /// A property as conditions read it: with the value that absence stands for.
-private struct StoredProperty {
+struct StoredProperty {
   let name: NameID
   private let standIn: StandIn
 

@@ -5,8 +5,8 @@ protocol LiveOperator {
   /// The changes that can concern the rows that there are.
   var guards: [LiveGuard] { get }
 
-  /// True if the guards are others since this was asked last.
-  func takeGuardsChanged() -> Bool
+  /// The change of the guards since this was asked last.
+  func takeGuardChange() -> GuardChange
 
   /// True if changes of any collection can concern the rows.
   var watchesAll: Bool { get }
@@ -36,10 +36,20 @@ protocol LiveOperator {
 
   /// The elements of some rows, at least one, in their order.
   func elements(of rows: [PlacedResult], _ reading: LiveReading) throws -> [ElementBox]
+
+  /// The properties of other records that the last step has changed in a row that stays.
+  func farUpdates(of row: PlacedResult, _ records: QueryRecords) throws -> [PropertyUpdate]
+}
+
+/// A change of guards: of some of them, which says which, or of all.
+enum GuardChange {
+  case edit(removing: [LiveGuard], adding: [LiveGuard])
+  case all
 }
 
 extension LiveOperator {
-  func takeGuardsChanged() -> Bool { false }
+  func farUpdates(of row: PlacedResult, _ records: QueryRecords) -> [PropertyUpdate] { [] }
+  func takeGuardChange() -> GuardChange { .edit(removing: [], adding: []) }
 
   /// The elements that are made of given values, one for each row.
   func elements(

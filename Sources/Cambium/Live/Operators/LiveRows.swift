@@ -57,6 +57,9 @@ struct LiveRows {
   /// The last row that is kept, if there may be others behind it.
   var bound: PlacedResult? { isComplete ? nil : rows.lastElement }
 
+  /// True if rows of a root are kept.
+  func keeps(_ root: [UInt8]) -> Bool { places[root] != nil }
+
   /// The number of rows that are kept, those of the slack included.
   var keptCount: Int { rows.count }
 

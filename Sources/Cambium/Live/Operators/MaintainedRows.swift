@@ -8,7 +8,11 @@ final class MaintainedRows: LiveOperator {
   private var windowGuard: LiveGuard?
   /// The place of the row that the window's guard was made for.
   private var boundPlace: [UInt8]?
-  private var areGuardsChanged = false
+  private var guardChange = GuardChange.edit(removing: [], adding: [])
+  private var shown: ShownGuards
+  /// The rows that were read in this step.
+  private var fetched: [PlacedResult] = []
+  private var far: FarUpdates?
   private let isJoined: Bool
   /// True if an element consists of the root's own properties.
   private let isOwn: Bool
@@ -18,6 +22,7 @@ final class MaintainedRows: LiveOperator {
     dependencies = try Dependencies(
       evaluator.description, loading: reading.loading, reading.records)
     windowBound = try WindowBound(dependencies, evaluator, reading.records)
+    shown = try ShownGuards(dependencies, reading.records)
     rows = LiveRows(offset: description.offset, limit: description.limit)
     isJoined = !description.joins.isEmpty
     isOwn =
@@ -26,10 +31,11 @@ final class MaintainedRows: LiveOperator {
   }
 
   /// The guards of the condition, of which that on the rows themselves gives way to the window's
-  /// where it says little.
+  /// where it says little, and of the records that are shown.
   var guards: [LiveGuard] {
-    guard let windowGuard else { return dependencies.allGuards }
-    return dependencies.allGuards.filter { $0.collection != windowGuard.collection } + [windowGuard]
+    guard let windowGuard else { return dependencies.guards + shown.guards }
+    return dependencies.guards.filter { $0.collection != windowGuard.collection }
+      + [windowGuard] + shown.guards
   }
   var isOfRecords: Bool { true }
   var watchesAll: Bool { dependencies.watchesAll }
@@ -43,35 +49,68 @@ final class MaintainedRows: LiveOperator {
     return try own[row.identity.key].map { try dependencies.concerns($0) } ?? false
   }
 
+  func farUpdates(of row: PlacedResult, _ records: QueryRecords) throws -> [PropertyUpdate] {
+    try far?.updates(of: row, records) ?? []
+  }
+
   func fill(_ reading: LiveReading) throws -> [PlacedResult] {
+    fetched = []
     try rows.fill(fetching(reading))
-    try setWindowGuard(reading.records)
+    try shown.fill(fetched, reading.records)
+    _ = try setWindowGuard(reading.records)
     return rows.visible
   }
 
-  func takeGuardsChanged() -> Bool {
-    defer { areGuardsChanged = false }
-    return areGuardsChanged
+  func takeGuardChange() -> GuardChange {
+    defer { guardChange = .edit(removing: [], adding: []) }
+    return guardChange
   }
 
-  private func setWindowGuard(_ records: QueryRecords) throws {
-    guard let windowBound, rows.bound?.place != boundPlace else { return }
+  /// Notes the guard of the window as it is now.
+  ///
+  /// - Returns: The guards that came and went; nil where others take their place.
+  private func setWindowGuard(
+    _ records: QueryRecords
+  ) throws -> (gone: [LiveGuard], come: [LiveGuard])? {
+    guard let windowBound, rows.bound?.place != boundPlace else { return ([], []) }
     boundPlace = rows.bound?.place
-    let bound = try windowBound.guarding(rows.bound, records)
-    areGuardsChanged = areGuardsChanged || bound != windowGuard
-    windowGuard = bound
+    let former = windowGuard
+    windowGuard = try windowBound.guarding(rows.bound, records)
+    if windowGuard == former { return ([], []) }
+    guard let former, let windowGuard else { return nil }
+    return ([former], [windowGuard])
+  }
+
+  /// Takes the guards of a step in.
+  private func renewGuards(
+    _ made: [[UInt8]: [PlacedResult]], _ records: QueryRecords
+  ) throws {
+    let wasWide = shown.isWide
+    try shown.update(made, fetched: fetched, keeps: rows.keeps, records)
+    shown.prune(to: rows.keptCount, keeps: rows.keeps)
+    let edits = shown.takeEdits()
+    guard let window = try setWindowGuard(records), shown.isWide == wasWide else {
+      return guardChange = .all
+    }
+    guardChange = .edit(
+      removing: edits.removing + window.gone, adding: edits.adding + window.come)
   }
 
   func step(
     _ changes: [NetChange], _ reading: LiveReading
   ) throws -> (diff: WindowDiff, candidates: Set<[UInt8]>)? {
-    guard let candidates = try dependencies.candidates(changes, reading.records) else { return nil }
+    let window = rows.bound == nil ? nil : rows.keptCount
+    guard
+      case .keys(let candidates) = try dependencies.candidates(
+        changes, reading.records, window: window)
+    else { return nil }
     if candidates.isEmpty { return (WindowDiff(), []) }
+    (fetched, far) = ([], FarUpdates(dependencies, changes))
     let keys = candidates.sorted { $0.lexicographicallyPrecedes($1) }
     var made = Dictionary(uniqueKeysWithValues: keys.map { ($0, [PlacedResult]()) })
     try evaluator.forEach(keys, reading) { row, _, _ in made[row.identity.key]?.append(row) }
     let diff = try rows.replace(made, fetching(reading))
-    try setWindowGuard(reading.records)
+    try renewGuards(made, reading.records)
     return (diff, candidates)
   }
 
@@ -110,7 +149,9 @@ final class MaintainedRows: LiveOperator {
 
   private func fetching(_ reading: LiveReading) -> LiveRows.Fetch {
     { last, most in
-      try self.evaluator.rows(behind: last, most: most) { try reading.run($0) }
+      let found = try self.evaluator.rows(behind: last, most: most) { try reading.run($0) }
+      self.fetched += found
+      return found
     }
   }
 }

@@ -130,7 +130,9 @@ final class MaintainedValues: LiveOperator {
   func step(
     _ changes: [NetChange], _ reading: LiveReading
   ) throws -> (diff: WindowDiff, candidates: Set<[UInt8]>)? {
-    guard let candidates = try dependencies.candidates(changes, reading.records) else { return nil }
+    guard case .keys(let candidates) = try dependencies.candidates(changes, reading.records) else {
+      return nil
+    }
     if candidates.isEmpty { return (WindowDiff(), []) }
     let countBefore = rows.count
     before = [:]

@@ -38,7 +38,7 @@ struct WindowBound {
     guard own.count == 1, let test = own.first?.test else { return false }
     switch test {
     case .any, .values(_, .bool, _, _): return true
-    case .keys, .values: return false
+    case .keys, .values, .points: return false
     }
   }
 

@@ -159,7 +159,8 @@ extension LiveDiff.Update {
 
 /// A property of an element of a live result that has changed.
 public struct PropertyUpdate: Hashable, Sendable {
-  /// The property's name; behind a reference the path to it, as in `origin.name`.
+  /// The property's name; behind a reference the path to it, as in `origin.name`, and of one of
+  /// several records `comments[7].text`. A record that has come or gone is `comments[7]` itself.
   public let name: String
   /// The value before, or nil if there was none.
   public let old: Value?

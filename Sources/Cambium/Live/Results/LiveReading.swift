@@ -25,6 +25,7 @@ final class LiveReading {
   /// The operator that can keep the query's rows.
   func makeOperator() throws -> any LiveOperator {
     let description = try description()
+    if query.request.search != nil { return try RerunSearch(description, self) }
     if !description.isComputed && description.answerName == nil {
       return try MaintainedRows(description, self)
     }

@@ -149,7 +149,13 @@ final class LiveRun {
     guard let step = try result.step(changes, reading) else {
       return try again(result, reading, .related)
     }
-    if result.takeGuardsChanged() { watch(result) }
+    switch result.takeGuardChange() {
+    case .edit(let removing, let adding):
+      if !removing.isEmpty || !adding.isEmpty {
+        router.edit(removing: removing, adding: adding, of: mailbox)
+      }
+    case .all: watch(result)
+    }
     if step.diff.isEmpty { return unchanged(reading) }
     // Rows that are made of several records have other keys.
     if !result.isOfRecords { own = [:] }
@@ -198,7 +204,9 @@ final class LiveRun {
       diff.updates.append(
         .init(
           before: survivor.before, after: survivor.after, old: old, new: new,
-          properties: LiveRun.properties(change, reading), cause: cause(survivor.row)))
+          properties: LiveRun.properties(
+            change, far: try result.farUpdates(of: survivor.row, reading.records), reading),
+          cause: cause(survivor.row)))
     }
     diff.addMoves(of: rows, elements)
     diff.apply(to: elements)
@@ -211,11 +219,13 @@ final class LiveRun {
     (elements, sequence) = (diff.elements, diff.sequence)
   }
 
-  /// The properties of a row's own record that have changed in this step.
-  private static func properties(_ change: NetChange?, _ reading: LiveReading) -> ChangedProperties
-  {
-    guard let old = change?.old, let new = change?.new else { return .told([]) }
-    return .records(old: old, new: new, reading.records.catalog)
+  /// The properties of a row's own record that have changed in this step, and those of others.
+  private static func properties(
+    _ change: NetChange?, far: [PropertyUpdate], _ reading: LiveReading
+  ) -> ChangedProperties {
+    guard let old = change?.old, let new = change?.new else { return .told(far) }
+    let own = ChangedProperties.records(old: old, new: new, reading.records.catalog)
+    return far.isEmpty ? own : .told(own.all + far)
   }
 }
 

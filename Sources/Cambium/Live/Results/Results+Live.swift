@@ -51,7 +51,8 @@ extension Results where Element: Sendable {
     let records = try QueryRecords(snapshot)
     description.hasFilter = try request.prepare?(snapshot, description) != nil
     let dependencies = try Dependencies(description, loading: loading, records)
-    let notes = Dependencies.maintenance(of: description, loading: loading)
+    let notes = Dependencies.maintenance(
+      of: description, loading: loading, isSearch: request.search != nil)
     return (notes.map(\.words) + dependencies.words).joined(separator: "\n")
   }
 }

@@ -1,26 +1,19 @@
 // One index over the guards of all live queries: a change visits only those that could care.
 //
-//     change ─▶ collection ─┬─ any change        list
-//                           ├─ key               hash of the key ─▶ list
-//                           └─ each property     ordered value before and after
-//                                ├─ equality     hash of the value ─▶ list
-//                                └─ ranges       tree of ranges
+//     change ─▶ collection ─▶ properties that must differ ─┬─ any change        list
+//                                                          ├─ key               hash ─▶ list
+//                                                          └─ each property     ordered values
+//                                                               ├─ equality     hash ─▶ list
+//                                                               └─ ranges       tree of ranges
 //
-// Nothing is allocated for a change, and each property that guards name is looked at once, however
-// many live queries there are.
+// Nothing is allocated for a change, and each property that guards name is looked at as often as
+// there are sets of properties that must differ, however many live queries there are.
 
 /// The guards of all mailboxes, found by the changes that they let through.
 ///
 /// Invariant: a mailbox is found for every change that any of its guards lets through. Proved by
 /// ``slotsOneByOne(_:)``, with which tests compare each change.
 final class GuardIndex {
-  /// A mailbox's guard, and its places in the index.
-  private struct Guard {
-    let content: LiveGuard
-    let collection: CollectionGuards
-    let places: [CollectionGuards.Place]
-  }
-
   /// The collections that guards are on, by their paths' bytes.
   private var collections: [[UInt8]: CollectionGuards] = [:]
   /// The same collections in path order; nil once they have changed.
@@ -28,7 +21,7 @@ final class GuardIndex {
   /// The collection that was looked up last: its path's bytes, and its guards if there are any.
   private var last: (path: [UInt8], guards: CollectionGuards?)?
   /// The guards by the slots of mailboxes.
-  private var guards: [Int32: [Guard]] = [:]
+  private var guards: [Int32: [GuardEntry]] = [:]
   /// The number of the last visit to each slot, so that none is visited twice for one change.
   private var visits: [UInt64] = []
   private var visit: UInt64 = 0
@@ -44,45 +37,67 @@ final class GuardIndex {
 
   /// Sets the guards of a mailbox.
   ///
-  /// - Complexity: O(log *n*) for each key and range that differs, at *n* ranges.
+  /// - Complexity: O(log *n*) for each key and range that differs, at *n* ranges; a lookup for each
+  ///   that does not.
   func set(_ wanted: [LiveGuard], of slot: Int32, since: SequenceNumber, _ names: Catalog) {
     while visits.count <= Int(slot) { visits.append(0) }
     var before = guards[slot] ?? []
-    var after: [Guard] = []
-    for content in wanted {
-      let known = before.firstIndex {
-        $0.content.collection == content.collection && $0.content.test.isSame(as: content.test)
-      }
-      if let known {
-        after.append(before.remove(at: known))
-      } else {
-        after.append(make(content, of: slot, since, names))
-      }
+    var after: [GuardEntry] = []
+    for (base, points) in wanted.byBase {
+      let known = before.firstIndex { $0.base.isSame(as: base) }
+      var entry = known.map { before.remove(at: $0) } ?? make(base, of: slot, since, names)
+      entry.set(points)
+      after.append(entry)
     }
     guards[slot] = after
-    remove(before)
+    end(before)
+  }
+
+  /// Changes some guards of a mailbox: those that are removed were given as they are, or are points
+  /// of it.
+  ///
+  /// - Complexity: O(log *n*) for each key and range, at *n* ranges.
+  func edit(
+    removing: [LiveGuard], adding: [LiveGuard], of slot: Int32, since: SequenceNumber,
+    _ names: Catalog
+  ) {
+    var entries = guards.removeValue(forKey: slot) ?? []
+    for content in adding {
+      let base = content.base
+      let place = entries.firstIndex { $0.base.isSame(as: base) } ?? entries.count
+      if place == entries.count { entries.append(make(base, of: slot, since, names)) }
+      for point in content.points { entries[place].add(point) }
+    }
+    for content in removing {
+      let base = content.base
+      guard let place = entries.firstIndex(where: { $0.base.isSame(as: base) }) else { continue }
+      for point in content.points { entries[place].remove(point) }
+      // Points may come again, and their collection stays looked at until then.
+      if base.hasOnlyPoints || adding.contains(where: { $0.base.isSame(as: base) }) { continue }
+      end([entries.remove(at: place)])
+    }
+    guards[slot] = entries
   }
 
   /// Removes the guards of a mailbox.
-  func remove(_ slot: Int32) { remove(guards.removeValue(forKey: slot) ?? []) }
+  func remove(_ slot: Int32) { end(guards.removeValue(forKey: slot) ?? []) }
 
   private func make(
-    _ content: LiveGuard, of slot: Int32, _ since: SequenceNumber, _ names: Catalog
-  ) -> Guard {
-    let path = content.collection.bytes
-    let collection = collections[path] ?? CollectionGuards(content.collection, since: since)
-    let places = collection.add(content.test, of: slot, names)
+    _ base: LiveGuard, of slot: Int32, _ since: SequenceNumber, _ names: Catalog
+  ) -> GuardEntry {
+    let path = base.collection.bytes
+    let collection = collections[path] ?? CollectionGuards(base.collection, since: since)
+    let entry = GuardEntry(base, in: collection, of: slot, names)
     if collections.updateValue(collection, forKey: path) == nil { (last, ordered) = (nil, nil) }
     if collection.hasUnknownNames { hasUnknownNames = true }
-    return Guard(content: content, collection: collection, places: places)
+    return entry
   }
 
-  private func remove(_ gone: [Guard]) {
-    for entry in gone {
-      entry.collection.remove(entry.places)
-      let path = entry.collection.path.bytes
-      guard entry.collection.isEmpty, collections[path] === entry.collection else { continue }
-      collections[path] = nil
+  private func end(_ gone: [GuardEntry]) {
+    for var entry in gone {
+      entry.end()
+      guard entry.collection.isEmpty else { continue }
+      collections[entry.collection.path.bytes] = nil
       (last, ordered) = (nil, nil)
     }
   }
@@ -158,8 +173,7 @@ final class GuardIndex {
     return change.lend { key, old, new in
       if old == nil && new == nil { return false }
       return guards[slot]?.contains { entry in
-        entry.collection === collection
-          && collection.isMet(entry.content.test, by: key, old, new, &bytes)
+        entry.collection === collection && entry.isMet(by: key, old, new, &bytes)
       } ?? false
     }
   }
@@ -167,6 +181,22 @@ final class GuardIndex {
   /// The slots of the mailboxes that a change concerns, found by looking at every guard.
   func slotsOneByOne(_ change: RecordChange) -> Set<Int32> {
     Set(guards.keys.filter { isConcerned($0, by: change) })
+  }
+}
+
+extension [LiveGuard] {
+  /// The guards without their points, each once, with all points of it.
+  fileprivate var byBase: [(base: LiveGuard, points: [UInt64])] {
+    var parts: [(base: LiveGuard, points: [UInt64])] = []
+    for content in self {
+      let base = content.base
+      if let known = parts.firstIndex(where: { $0.base.isSame(as: base) }) {
+        parts[known].points += content.points
+      } else {
+        parts.append((base, content.points))
+      }
+    }
+    return parts
   }
 }
 

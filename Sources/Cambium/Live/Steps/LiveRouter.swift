@@ -66,6 +66,20 @@ final class LiveRouter: Sendable {
     resume { $0.replace(guards, of: mailbox, names) }
   }
 
+  /// Changes some guards of a live query, as those of a window that has moved. As
+  /// ``replace(_:of:)``, which it equals where few of many guards differ.
+  ///
+  /// - Parameters:
+  ///   - removing: Guards as they were given, or points of them.
+  ///   - adding: Guards, or further points of those that there are.
+  ///   - mailbox: The live query's.
+  /// - Complexity: O(log *n*) for each key and range, and a look at the commits since the moment up
+  ///   to which the live query has taken its changes.
+  func edit(removing: [LiveGuard], adding: [LiveGuard], of mailbox: LiveMailbox) {
+    let names = directory?.stateInUse.catalog ?? Catalog()
+    resume { $0.edit(removing: removing, adding: adding, of: mailbox, names) }
+  }
+
   /// Has every commit concern a live query, until its guards are changed: it is run again after
   /// each.
   func watch(_ mailbox: LiveMailbox) { resume { $0.watch(mailbox) } }

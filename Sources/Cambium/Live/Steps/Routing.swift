@@ -61,10 +61,14 @@ struct Routing: ~Copyable {
   }
 
   private mutating func set(_ guards: [LiveGuard], of slot: Int32, _ names: Catalog) {
+    note(names)
+    index.set(guards, of: slot, since: routed, names)
+  }
+
+  private mutating func note(_ names: Catalog) {
     // An earlier guard's names may be in this catalog: they are looked up with the next commit.
     if !index.hasUnknownNames { nameCount = names.count }
     nameCount = min(nameCount, names.count)
-    index.set(guards, of: slot, since: routed, names)
   }
 
   /// Has every commit concern a mailbox: its query is run again after each.
@@ -77,6 +81,20 @@ struct Routing: ~Copyable {
     guard has(mailbox) else { return }
     watchers.remove(mailbox.slot)
     set(guards, of: mailbox.slot, names)
+    catchUp(mailbox)
+  }
+
+  mutating func edit(
+    removing: [LiveGuard], adding: [LiveGuard], of mailbox: LiveMailbox, _ names: Catalog
+  ) {
+    guard has(mailbox) else { return }
+    note(names)
+    index.edit(removing: removing, adding: adding, of: mailbox.slot, since: routed, names)
+    catchUp(mailbox)
+  }
+
+  /// Gives a mailbox with other guards what they let through since it has taken its changes.
+  private mutating func catchUp(_ mailbox: LiveMailbox) {
     if mailbox.taken >= routed { return }
     guard let moment = mailbox.restart(), let commits = recent.after(moment),
       lastPartial <= moment || !index.hasGuard(of: mailbox.slot, since: moment)

@@ -5,55 +5,34 @@ import LMDB
 /// Conditions of equality are points, found by a hash; the others are ranges. A record's value is
 /// put into its ordered form once for all of them.
 final class ValueGuards {
-  let property: String
-  let type: PropertyType
-  let collation: Collation
+  let property: GuardedProperty
   /// The number of the name; nil while no record has ever had the property.
   private(set) var name: NameID?
   private var standIn = StandIn.null
   private var points = SlotLists()
   private var ranges = RangeTree()
+  /// The number of guards that have parts here, or may have them again.
+  var users = 0
 
-  init(_ property: String, _ type: PropertyType, _ collation: Collation) {
-    self.property = property
-    self.type = type
-    self.collation = collation
-  }
-
-  var isEmpty: Bool { points.isEmpty && ranges.isEmpty }
-
-  func isFor(_ property: String, _ type: PropertyType, _ collation: Collation) -> Bool {
-    self.type == type && self.collation == collation && ByteOrder.areEqual(self.property, property)
-  }
+  init(_ property: GuardedProperty) { self.property = property }
 
   /// Finds the number of the name, and the meaning of an absent value.
   func resolve(_ names: Catalog, _ collection: CollectionPlan?) {
-    name = names.id(of: property)
+    name = names.id(of: property.name)
     standIn = name.flatMap { collection?.property($0)?.standIn } ?? .null
   }
 
   // MARK: Guards
 
-  /// The place of a range among the guards.
-  enum Place {
-    case point(hash: UInt64, link: Int32)
-    case range(node: Int32)
-  }
+  /// Adds a range of values; returns the node with which it is removed.
+  func add(_ range: ClosedOpenBytes, of slot: Int32) -> Int32 { ranges.add(range, of: slot) }
 
-  /// Adds a range of values.
-  func add(_ range: ClosedOpenBytes, of slot: Int32) -> Place {
-    guard range.isPoint else { return .range(node: ranges.add(range, of: slot)) }
-    let hash = range.lower.lend { Checksum.of($0) }
-    return .point(hash: hash, link: points.add(slot, under: hash))
-  }
+  func remove(range node: Int32) { ranges.remove(node) }
 
-  /// Removes a range.
-  func remove(_ place: Place) {
-    switch place {
-    case .point(let hash, let link): points.remove(link, under: hash)
-    case .range(let node): ranges.remove(node)
-    }
-  }
+  /// Adds the checksum of a value; returns the link with which it is removed.
+  func add(point: UInt64, of slot: Int32) -> Int32 { points.add(slot, under: point) }
+
+  func remove(point: UInt64, link: Int32) { points.remove(link, under: point) }
 
   /// Visits the slots of all guards.
   func forEach(_ body: (Int32) -> Void) {
@@ -68,6 +47,7 @@ final class ValueGuards {
   func forEach(
     meeting old: RawSpan?, _ new: RawSpan?, _ bytes: inout ByteBuffer, _ body: (Int32) -> Void
   ) {
+    if points.isEmpty && ranges.isEmpty { return }
     do {
       if let old, let new, try hasSameValue(old, new) {
         return try forEachValue(of: new, &bytes) { visit($0, body) }
@@ -84,6 +64,20 @@ final class ValueGuards {
     if !ranges.isEmpty { ranges.forEach(around: value, body) }
   }
 
+  /// True if a record's value before or after passes a test, or cannot be read.
+  func hasValue(
+    _ old: RawSpan?, _ new: RawSpan?, _ bytes: inout ByteBuffer, _ passes: (RawSpan) -> Bool
+  ) -> Bool {
+    var isFound = false
+    do {
+      if let old { try forEachValue(of: old, &bytes) { isFound = isFound || passes($0) } }
+      if let new { try forEachValue(of: new, &bytes) { isFound = isFound || passes($0) } }
+    } catch {
+      return true
+    }
+    return isFound
+  }
+
   private func hasSameValue(_ old: RawSpan, _ new: RawSpan) throws -> Bool {
     guard let name else { return true }
     let (before, after) = (try RecordTable(old), try RecordTable(new))
@@ -96,7 +90,7 @@ final class ValueGuards {
 
   /// Lends the ordered forms by which a record is found: the value's, and of an array each
   /// element's.
-  func forEachValue(
+  private func forEachValue(
     of record: RawSpan, _ bytes: inout ByteBuffer, _ body: (RawSpan) -> Void
   ) throws {
     guard let name else {
@@ -110,10 +104,10 @@ final class ValueGuards {
   private func forEachForm(
     of value: RawSpan, _ bytes: inout ByteBuffer, _ body: (RawSpan) -> Void
   ) throws {
-    try lendForm(of: value, type, &bytes, body)
+    try lendForm(of: value, property.type, &bytes, body)
     guard value.byteCount > 0, try value.load(UInt8.self, at: 0) == ValueTag.array else { return }
     try value.forEachElement { element in
-      try lendForm(of: element, type.ofElements, &bytes, body)
+      try lendForm(of: element, property.type.ofElements, &bytes, body)
       return true
     }
   }
@@ -123,7 +117,7 @@ final class ValueGuards {
     of value: RawSpan, _ type: PropertyType, _ bytes: inout ByteBuffer, _ body: (RawSpan) -> Void
   ) throws {
     bytes.clear()
-    try OrderedBytes.append(stored: value, as: type, collation, to: &bytes)
+    try OrderedBytes.append(stored: value, as: type, property.collation, to: &bytes)
     bytes.lend { body($0) }
   }
 }

@@ -6,7 +6,7 @@ public struct TextResult<M: Model>: Sendable {
   public let model: M
   /// The relevance of its texts by BM25; a higher score is a better match.
   public let score: Double
-  fileprivate let search: TextSearch
+  let search: TextSearch
 
   /// A short piece of one of the model's texts around what was searched for.
   ///
@@ -81,44 +81,6 @@ extension ModelQuery {
   public func search<each T: PropertyTerm>(
     for search: TextQuery, in properties: repeat @escaping (Fields<M>) -> each T
   ) throws -> [TextResult<M>] {
-    guard request.description.orderings.isEmpty, request.description.after == nil else {
-      throw DatabaseError.misuse(reason: "a search has the best first; leave out order and after")
-    }
-    let names = try Fields<M>.names(repeat (each properties)(Fields<M>()))
-    return try results(search, names.isEmpty ? nil : names)
-  }
-
-  private func results(_ search: TextQuery, _ names: [String]?) throws -> [TextResult<M>] {
-    let (snapshot, core) = (try request.snapshot(), M.schema.core)
-    var window = request.description.window()
-    let run = try pinned(to: snapshot).request.run { ($0.offset, $0.limit) = (0, nil) }
-    let search = try TextSearch(search, in: core.path, names, snapshot)
-    try core.checkAsked(Set(search.plan.names), snapshot)
-    let binding = try run.binding(core)
-    // Without conditions nothing that is found is skipped.
-    let takesAll = run.plan.access.program == nil && run.filter == nil
-    let (most, overflow) = window.skipped.addingReportingOverflow(window.left)
-    var results: [TextResult<M>] = []
-    for hit in try search.best(limit: takesAll && !overflow ? most : .max, snapshot) {
-      if !window.goesOn { break }
-      try run.work.check?()
-      guard let model = try hit.key.lend({ try model($0, run, binding) }) else { continue }
-      if window.skips() { continue }
-      results.append(TextResult(model: model, score: hit.score, search: search))
-    }
-    return results
-  }
-
-  /// The model with a key, if it passes the conditions.
-  private func model(_ key: RawSpan, _ run: QueryRun, _ binding: Binding) throws -> M? {
-    let found = try run.records.lend(request.description.collection, key) { record -> M? in
-      if let program = run.plan.access.program, try !program.accepts(record, key: key, run.records)
-      {
-        return nil
-      }
-      if let filter = run.filter, try !filter(key, record) { return nil }
-      return try M.schema.decode(record, key: key, binding)
-    }
-    return found ?? nil
+    try searching(for: search, in: repeat each properties).fetch()
   }
 }

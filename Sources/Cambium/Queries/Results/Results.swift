@@ -31,6 +31,8 @@ public struct QueryRequest: Sendable {
   var source: Source
   var description: QueryDescription
   var prepare: Preparation?
+  /// The search that ranks what answers; nil for results in another order.
+  var search: RankedSearch?
   /// The relations whose records a shape loads along with each result.
   var loading: [LoadedPath] = []
   /// Ends a run by throwing.

@@ -1,0 +1,41 @@
+/// Records that are shown with rows, found from the rows: by a path of references, by referring to
+/// the end of one, or by a join.
+struct ShownRelation: Sendable {
+  /// The way from a row to the keys of the records, or to those that they refer to.
+  enum Source: Hashable, Sendable {
+    case path(PropertyPath)
+    /// The places among the joined records.
+    case joined([Int])
+  }
+
+  let source: Source
+  let collection: NodePath
+  /// The property by which the records refer; nil if they are referred to.
+  let inverse: String?
+  /// The properties that are shown; nil for all.
+  let properties: [String]?
+
+  /// Nil where no path of single references leads there.
+  init?(_ place: Int, in tree: DependencyTree) {
+    let role = tree.roles[place]
+    guard let collection = role.collection, let upper = role.upper, let edge = role.edge else {
+      return nil
+    }
+    (self.collection, properties) = (collection, role.read)
+    let hops = tree.roles[upper].hops
+    switch (edge, hops) {
+    case (.reference(let name), let hops?):
+      (source, inverse) = (.path(PropertyPath(hops: hops, name)), nil)
+    case (.inverse(let name), let hops?):
+      (source, inverse) = (.path(PropertyPath(hops: hops, nil)), name)
+    case (.join, _):
+      let joins = tree.joined.indices.filter { tree.joined[$0] == place }
+      if joins.isEmpty { return nil }
+      (source, inverse) = (.joined(joins), nil)
+    default: return nil
+    }
+  }
+
+  /// The guard of every record that may be shown.
+  var wide: LiveGuard { LiveGuard(collection: collection, test: .any, properties: properties) }
+}

@@ -1,0 +1,122 @@
+// Goal: an update of a row names the properties behind its references that have changed, by their
+// paths, with the values before and after. Method: one change after another of a small database, of
+// which each has to lead to exactly these names.
+//
+// It finds a record before that is read from the state after, and a record that has come and is
+// told by its properties: each was planted.
+
+import Testing
+
+@testable import Cambium
+
+@Suite("Updates of other records")
+struct FarUpdatesTests {
+  private static func declare(_ database: Database) throws {
+    var (users, issues, comments) = (
+      CollectionDefinition(), CollectionDefinition(), CollectionDefinition()
+    )
+    users.properties = [
+      PropertyDefinition("name", .string), PropertyDefinition("team", .reference("teams")),
+      PropertyDefinition("mail", .string),
+    ]
+    issues.properties = [
+      PropertyDefinition("author", .reference("users")), PropertyDefinition("title", .string),
+      PropertyDefinition("readers", .array(.reference("users"))),
+    ]
+    comments.properties = [
+      PropertyDefinition("issue", .reference("issues")), PropertyDefinition("text", .string),
+    ]
+    try database.write { [users, issues, comments] tx in
+      try tx.declare("teams", CollectionDefinition())
+      try tx.declare("users", users)
+      try tx.declare("issues", issues)
+      try tx.declare("comments", comments)
+      try tx.set("teams/red", to: ["name": "Red"])
+      try tx.set("teams/blue", to: ["name": "Blue"])
+      try tx.set("users/ada", to: ["name": "Ada", "team": "red", "mail": "a"])
+      try tx.set("users/bob", to: ["name": "Bob", "team": "blue", "mail": "b"])
+      try tx.set("issues/1", to: ["author": "ada", "title": "t", "readers": ["bob"]])
+      try tx.set("comments/7", to: ["issue": 1, "text": "x"])
+    }
+  }
+
+  /// The names that the row of issue 1 tells, each with its values.
+  private static func told(
+    _ rows: MaintainedRows, _ database: Database, _ description: QueryDescription,
+    _ loading: [LoadedPath], write: (borrowing Database.Transaction) throws -> Void
+  ) throws -> [String] {
+    let before = try database.snapshot()
+    try database.write(write)
+    let after = try database.snapshot()
+    let changes = try NetChange.all(
+      in: ["teams", "users", "issues", "comments"], from: before, to: after)
+    let reading = try PlainReading(description, loading, after)
+    _ = try #require(try rows.step(changes, reading))
+    return try rows.visible.flatMap { try rows.farUpdates(of: $0, reading.records) }
+      .map { "\($0.name) \($0.old.map { "\($0)" } ?? "-") \($0.new.map { "\($0)" } ?? "-")" }
+      .sorted()
+  }
+
+  @Test("are named by their paths")
+  func paths() throws {
+    try withDatabase { database in
+      try Self.declare(database)
+      var query = QueryDescription("issues")
+      query.orderings = [Ordering(PropertyPath(hops: ["author", "team"], "name"))]
+      let loading = [
+        LoadedPath(path: PropertyPath("author"), collection: "users"),
+        LoadedPath(path: PropertyPath("readers"), collection: "users"),
+        LoadedPath(path: PropertyPath(nil), collection: "comments", inverse: "issue"),
+      ]
+      let rows = try MaintainedRows(PlainReading(query, loading, database.snapshot()))
+      _ = try rows.fill(PlainReading(query, loading, database.snapshot()))
+      func told(_ write: (borrowing Database.Transaction) throws -> Void) throws -> [String] {
+        try Self.told(rows, database, query, loading, write: write)
+      }
+      func word(_ text: String) -> String { "\(Value.string(text))" }
+      let name = try told { try $0.set("users/ada/name", to: "Ava") }
+      #expect(name == ["author.name \(word("Ada")) \(word("Ava"))"])
+      let team = try told { try $0.set("teams/red/name", to: "Rot") }
+      #expect(team == ["author.team.name \(word("Red")) \(word("Rot"))"])
+      let text = try told { try $0.set("comments/7/text", to: "y") }
+      #expect(text == ["comments[7].text \(word("x")) \(word("y"))"])
+      let reader = try told { try $0.set("users/bob/mail", to: "c") }
+      #expect(reader == ["readers[bob].mail \(word("b")) \(word("c"))"])
+      let come = try told { try $0.set("comments/8", to: ["issue": 1, "text": "z"]) }
+      #expect(come == ["comments[8] - \(Value.reference("comments/8"))"])
+      let gone = try told { try $0.remove("comments/7") }
+      #expect(gone == ["comments[7] \(Value.reference("comments/7")) -"])
+      let other = try told { try $0.set("issues/1/author", to: "bob") }
+      #expect(other.contains("author.name \(word("Ava")) \(word("Bob"))"))
+      #expect(other.contains("author.team.name \(word("Rot")) \(word("Blue"))"))
+      #expect(!other.contains { $0.hasPrefix("readers") || $0.hasPrefix("comments") })
+      #expect(try told { try $0.set("issues/1/title", to: "u") } == [])
+    }
+  }
+
+  @Test("come with the differences of a live query, with a join's name as well")
+  func differences() throws {
+    try withDatabase { database in
+      try Self.declare(database)
+      var joined = QueryDescription("issues")
+      joined.joins = [.init("p", "users", PropertyPath("title"), inner: "mail")]
+      joined.selection = [PropertyPath("title"), PropertyPath(hops: ["p"], "name")]
+      var selecting = QueryDescription("issues")
+      selecting.selection = [PropertyPath("title"), PropertyPath(hops: ["author"], "name")]
+      let live = try [joined, selecting].map {
+        try LiveRun(DynamicQuery($0, .database(database)))
+      }
+      for run in live { _ = try run.step() }
+      try database.write { try $0.set("users/ada/mail", to: "t") }
+      #expect(try live[0].step().insertions.count == 1)
+      #expect(try live[1].step().isEmpty)
+      try database.write { try $0.set("users/ada/name", to: "Ava") }
+      for (run, name) in zip(live, ["p.name", "author.name"]) {
+        let updates = try run.step().updates
+        #expect(
+          updates.map(\.properties) == [[PropertyUpdate(name: name, old: "Ada", new: "Ava")]])
+        #expect(updates.map(\.cause) == [.related])
+      }
+    }
+  }
+}
