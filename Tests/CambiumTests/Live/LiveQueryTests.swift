@@ -28,7 +28,7 @@ struct LiveQueryTests {
 
     init(_ description: QueryDescription, _ database: Database) throws {
       let query = DynamicQuery(description, .database(database))
-      run = try LiveRun(LiveQuery(query))
+      run = try LiveRun(BoxedQuery(query))
       again = DynamicQuery(description.orderedByKeyLast, .database(database))
     }
 

@@ -76,7 +76,10 @@ private final class Crew: Sendable {
 /// Polls until a condition holds, for ten seconds unless told otherwise.
 ///
 /// - Returns: True if the condition came to hold in time.
-func eventually(seconds: Int = 10, _ condition: () throws -> Bool) async throws -> Bool {
+func eventually(
+  seconds: Int = 10, isolation: isolated (any Actor)? = #isolation,
+  _ condition: () throws -> Bool
+) async throws -> Bool {
   for _ in 0..<(100 * seconds) {
     if try condition() { return true }
     try await Task.sleep(for: .milliseconds(10))

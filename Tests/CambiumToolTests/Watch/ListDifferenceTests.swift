@@ -1,5 +1,6 @@
-// Goal: the changes of a list lead from each state to the next, as it is said that they are
-// applied, and rows that can stay do. Method: random lists with sections, that are shuffled.
+// Goal: the changes of a watched list lead from each state to the next, as it is said that they are
+// applied, and a row that goes elsewhere moves, whatever becomes of its section. Method: random
+// people are stored, and a live query is followed, with and without sections and a limit.
 
 import Cambium
 import Testing
@@ -8,21 +9,11 @@ import Testing
 
 @Suite("The difference of two lists")
 struct ListDifferenceTests {
-  typealias Place = ListDifference.Place
-
-  private static func list(_ random: inout SplitMix) -> WatchedList {
-    var list = WatchedList()
-    var sections = (0..<4).filter { _ in random.chance(oneIn: 2) }
-    if random.chance(oneIn: 5) { sections.reverse() }
-    var rows = Array(0..<8).filter { _ in !random.chance(oneIn: 4) }
-    for section in sections {
-      for _ in 0..<(1 + random.below(4)) where !rows.isEmpty {
-        let row = rows.remove(at: random.chance(oneIn: 3) ? random.below(rows.count) : 0)
-        let values: ValueMap = ["n": .integer(Int64(random.below(3)))]
-        list.append(values, madeOf: .integer(Int64(row / 2)), section: .integer(Int64(section)))
-      }
+  private static func people(_ random: inout SplitMix) -> [WatchedPeople.Person] {
+    "abcdefgh".filter { _ in !random.chance(oneIn: 4) }.shuffled(using: &random).map { name in
+      let section = ["x", "y", "z"][random.below(3)]
+      return .init(name: "\(name)", section: section, number: random.below(3))
     }
-    return list
   }
 
   /// Applies a difference in the order that is said.
@@ -30,58 +21,66 @@ struct ListDifferenceTests {
     _ difference: ListDifference, to old: WatchedList, toward new: WatchedList
   ) -> [WatchedList.Section] {
     var sections: [WatchedList.Section?] = old.sections
-    let gone = difference.deletions + difference.moves.map(\.from)
-    for place in gone.sorted(by: { ($0.section, $0.row) > ($1.section, $1.row) }) {
-      sections[place.section]?.rows.remove(at: place.row)
+    for place in (difference.deletions + difference.moves.map(\.from)).sorted(by: >) {
+      sections[place.section]?.rows.remove(at: place.item)
     }
     let movedSections = difference.sectionMoves.map { (to: $0.to, sections[$0.from]) }
     for number in difference.sectionDeletions + difference.sectionMoves.map(\.from) {
+      // Nothing may be left that is not told.
+      #expect(!difference.sectionDeletions.contains(number) || sections[number]?.rows.count == 0)
       sections[number] = nil
     }
     var after = sections.compactMap(\.self)
-    let inserted = difference.sectionInsertions.map {
-      (to: $0, Optional(WatchedList.Section(id: new.sections[$0].id, rows: [])))
-    }
+    let inserted = difference.sectionInsertions.map { (to: $0, emptied(new.sections[$0])) }
     for (to, section) in (movedSections + inserted).sorted(by: { $0.to < $1.to }) {
       if let section { after.insert(section, at: to) }
     }
-    for place in (difference.insertions + difference.moves.map(\.to)).sorted(by: {
-      ($0.section, $0.row) < ($1.section, $1.row)
+    let moved = difference.moves.map { ($0.to, old[$0.from]) }
+    for (place, row) in (difference.insertions.map { ($0, new[$0]) } + moved).sorted(by: {
+      $0.0 < $1.0
     }) {
-      let row = new.sections[place.section].rows[place.row]
-      let previous = old.sections.flatMap(\.rows).first { $0.id == row.id }
-      after[place.section].rows.insert(previous ?? row, at: place.row)
+      after[place.section].rows.insert(row, at: place.item)
     }
     for update in difference.updates {
-      let row = new.sections[update.after.section].rows[update.after.row]
-      after[update.after.section].rows[update.after.row] = row
+      let (before, row) = (old[update.before], new[update.after])
+      #expect(before.identity == row.identity && before.id == row.id)
+      #expect(update.names == ListDifference.names(before.values, row.values))
+      after[update.after.section].rows[update.after.item] = row
     }
     return after
   }
 
-  @Test("leads from one to the other", arguments: 1...3 as ClosedRange<UInt64>)
-  func application(_ seed: UInt64) {
+  private static func emptied(_ section: WatchedList.Section) -> WatchedList.Section? {
+    WatchedList.Section(id: section.id, value: section.value)
+  }
+
+  /// The rows of a list, by what distinguishes them.
+  private static func identities(_ list: WatchedList) -> Set<Value> {
+    Set(list.sections.flatMap { $0.rows.map(\.identity) })
+  }
+
+  @Test("leads from one to the other", arguments: 1...4 as ClosedRange<UInt64>)
+  func application(_ seed: UInt64) throws {
     var random = SplitMix(seed: seed)
-    var old = WatchedList()
-    for _ in 0..<2000 {
-      let new = Self.list(&random)
-      let difference = ListDifference(from: old, to: new)
+    let clauses = (seed % 2 == 0 ? "section by s " : "") + "sort at" + (seed > 2 ? " limit 5" : "")
+    var people = try WatchedPeople(clauses)
+    for _ in 0..<500 {
+      let old = people.list
+      let step = try people.store(Self.people(&random))
+      let (new, difference) = (step.list, step.difference)
       let sections = Self.applied(difference, to: old, toward: new)
       #expect(sections.map(\.id) == new.sections.map(\.id), "seed \(seed)")
       for (one, other) in zip(sections, new.sections) {
         #expect(one.rows.map(\.id) == other.rows.map(\.id), "seed \(seed)")
         #expect(one.rows.map(\.values) == other.rows.map(\.values), "seed \(seed)")
       }
-      #expect(ListDifference(from: new, to: new).isEmpty)
-      old = new
+      // A row that is in both is neither deleted nor inserted.
+      let (before, after) = (Self.identities(old), Self.identities(new))
+      let deleted = Set(difference.deletions.map { old[$0].identity })
+      #expect(deleted == before.subtracting(after), "seed \(seed)")
+      let inserted = Set(difference.insertions.map { new[$0].identity })
+      #expect(inserted == after.subtracting(before), "seed \(seed)")
     }
-  }
-
-  @Test("moves no more rows than it must")
-  func moves() {
-    #expect(ListDifference.increasing([0, 4, 1, 2, 3]) == [true, false, true, true, true])
-    #expect(ListDifference.increasing([3, 0, 1, 2]) == [false, true, true, true])
-    #expect(ListDifference.increasing([2, 1, 0]).filter(\.self).count == 1)
-    #expect(ListDifference.increasing([]) == [])
+    try people.end()
   }
 }

@@ -1,5 +1,5 @@
 // Goal: a user sees what came, went, moved and changed, for two seconds, and keeps the place that
-// they look at. Method: states of a list are shown to a view, without a terminal.
+// they look at. Method: a view shows the steps of a live query, without a terminal.
 
 import Cambium
 import Testing
@@ -8,32 +8,35 @@ import Testing
 
 @Suite("The view of a watched list")
 struct WatchViewTests {
-  /// A view, the list that it shows, and the time.
+  /// A view, the people that it shows, and the time.
   private struct Stage {
-    var view = WatchView(title: "people")
+    var view: WatchView
     var size = Screen.Size(rows: 20, columns: 40)
-    var list = WatchedList()
     var now = ContinuousClock.now
+    private var people: WatchedPeople
+
+    init(isSectioned: Bool = false) throws {
+      people = try WatchedPeople(isSectioned ? "section by s sort at" : "sort at")
+      view = WatchView(title: "people", people.list)
+    }
 
     /// Shows rows, each as `key=value`, below headings that end with a colon.
-    mutating func show(_ rows: String) {
-      var new = WatchedList()
-      (new.hasKeys, new.columns) = (true, ["n"])
-      var section = Value.null
+    mutating func show(_ rows: String) throws {
+      var section = ""
+      var stored: [WatchedPeople.Person] = []
       for word in rows.split(separator: " ") {
         if word.last == ":" {
-          section = .string(String(word.dropLast()))
-          new.isSectioned = true
+          section = String(word.dropLast())
           continue
         }
-        let parts = word.split(separator: "=")
-        let values: ValueMap = ["n": .integer(Int64(parts.last ?? "") ?? 0)]
-        new.append(values, madeOf: .string(String(parts[0])), section: section)
+        let parts = word.split(separator: "=").map { String($0) }
+        let number = Int(parts[parts.count - 1]) ?? 0
+        stored.append(.init(name: parts[0], section: section, number: number))
       }
-      let difference = ListDifference(from: list, to: new)
-      view.show(WatchStep(list: new, difference: difference), at: now)
-      list = new
+      view.show(try people.store(stored), at: now)
     }
+
+    func end() throws { try people.end() }
 
     /// The lines between the frame's, without spaces at their ends.
     mutating func body() -> [String] {
@@ -58,16 +61,16 @@ struct WatchViewTests {
   }
 
   @Test("marks what came, went, moved and changed, for two seconds")
-  func marks() {
-    var stage = Stage()
-    stage.show("a=1 b=2 c=3 d=4")
+  func marks() throws {
+    var stage = try Stage()
+    try stage.show("a=1 b=2 c=3 d=4")
     #expect(stage.body() == ["  a   1", "  b   2", "  c   3", "  d   4"])
-    stage.show("d=4 a=1 c=5 e=6")
+    try stage.show("d=4 a=1 c=5 e=6")
     #expect(
       stage.body() == ["↑ d   4", "  a   1", "− b   2", "~ c   5", "+ e   6"])
     let isEarly = !stage.wait(1.5)
     #expect(isEarly)
-    stage.show("d=4 c=5 e=7 a=2")
+    try stage.show("d=4 c=5 e=7 a=2")
     #expect(
       stage.body() == ["↑ d   4", "− b   2", "~ c   5", "~ e   7", "↓ a   2"])
     let isLater = stage.wait(1)
@@ -76,57 +79,61 @@ struct WatchViewTests {
     let isOver = stage.wait(2)
     #expect(isOver)
     #expect(stage.body() == ["  d   4", "  c   5", "  e   7", "  a   2"])
+    try stage.end()
   }
 
   @Test("has headings, and rows that go from one section to another")
-  func sections() {
-    var stage = Stage()
-    stage.show("x: a=1 b=2 y: c=3")
+  func sections() throws {
+    var stage = try Stage(isSectioned: true)
+    try stage.show("x: a=1 b=2 y: c=3")
     #expect(stage.body() == ["x  2", "  a   1", "  b   2", "y  1", "  c   3"])
-    stage.show("x: a=1 y: b=2 z: c=3")
+    try stage.show("x: a=1 y: b=2 z: c=3")
     #expect(stage.body() == ["x  1", "  a   1", "y  1", "↓ b   2", "z  1", "↓ c   3"])
-    stage.show("y: b=2")
+    try stage.show("y: b=2")
     let gone = stage.body()
     #expect(gone.contains("− a   1") && gone.contains("− c   3") && gone.count == 4)
-    stage.show("x: a=1 y: b=2")
+    try stage.show("x: a=1 y: b=2")
     #expect(stage.body().filter { $0.contains(" a ") } == ["+ a   1"])
+    try stage.end()
   }
 
   @Test("keeps rows where they are seen, except at the top")
-  func anchor() {
-    var stage = Stage()
+  func anchor() throws {
+    var stage = try Stage()
     stage.size.rows = 6
-    stage.show("a b c d e f g")
+    try stage.show("a b c d e f g")
     for _ in 0..<3 { stage.press(.down) }
     #expect(stage.body().map(\.last) == ["0", "0", "0"])
     #expect(stage.body().first?.contains("d") == true)
-    stage.show("x y a b c d e f g")
+    try stage.show("x y a b c d e f g")
     #expect(stage.body().first?.contains("d") == true)
-    stage.show("d e f g")
+    try stage.show("d e f g")
     _ = stage.wait(3)
     #expect(stage.body().first?.contains("d") == true)
     stage.press(.end)
     #expect(stage.body().last?.contains("g") == true && stage.body().count == 3)
     stage.press(.home)
-    stage.show("z d e f g")
+    try stage.show("z d e f g")
     #expect(stage.body().first?.contains("z") == true)
     let stays = stage.view.press(.character("q"), stage.size)
     #expect(!stays)
+    try stage.end()
   }
 
   @Test("always has lines that fit", arguments: 1...3 as ClosedRange<UInt64>)
-  func sizes(_ seed: UInt64) {
+  func sizes(_ seed: UInt64) throws {
     var random = SplitMix(seed: seed)
-    var stage = Stage()
+    var stage = try Stage(isSectioned: random.chance(oneIn: 2))
     let keys: [PressedKey] = [.up, .down, .pageUp, .pageDown, .home, .end, .left, .right, .escape]
     for _ in 0..<500 {
       stage.size = Screen.Size(rows: 1 + random.below(12), columns: 1 + random.below(50))
       let rows = "abcdefghij".filter { _ in random.chance(oneIn: 2) }.shuffled(using: &random)
-      stage.show(
+      try stage.show(
         (random.chance(oneIn: 2) ? "s: " : "") + rows.map { "\($0)" }.joined(separator: " "))
       stage.press(keys[random.below(keys.count)])
       if random.chance(oneIn: 4) { _ = stage.wait(1) }
       #expect(stage.view.lines(stage.size).count <= stage.size.rows, "seed \(seed)")
     }
+    try stage.end()
   }
 }

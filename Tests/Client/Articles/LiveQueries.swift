@@ -88,7 +88,9 @@ struct LiveArticleTests {
     let list = NotedList()
     // Block: A collection that follows
     #expect(other.deletions.count == 10 && live.count == 10)
-    while list.all.isEmpty {
+    // Block: A collection that follows, 2
+    #expect(list.all == ["20"] && object.number == first.element.number)
+    while list.all.count < 2 {
       try await database.update(80 as Flight.ID) { $0.number += 1 }
       await Task.yield()
     }

@@ -1,12 +1,22 @@
-// The part of SwiftUI that Together.swift uses, for systems that have none; SwiftUI.names has
-// the other names. Their documentation is Apple's.
+// The part of SwiftUI that Together.swift and Cambium use, for systems that have none.
+// SwiftUI.names has the other names. Their documentation is Apple's.
 
 // swift-format-ignore-file
 
-public protocol View {
+@MainActor @preconcurrency public protocol View {
   associatedtype Body: View
-  @ViewBuilder var body: Body { get }
+  @ViewBuilder @MainActor @preconcurrency var body: Body { get }
 }
+
+extension View {
+  nonisolated public func task<T: Equatable>(
+    id value: T, priority: TaskPriority = .userInitiated,
+    @_inheritActorContext _ action: sending @escaping () async -> Void
+  ) -> some View { Text("") }
+}
+
+public protocol DynamicProperty { mutating func update() }
+extension DynamicProperty { public mutating func update() {} }
 
 extension Never: View {
   public var body: Never { return fatalError() }
@@ -23,12 +33,12 @@ extension Optional: View where Wrapped: View {
 }
 
 public struct TupleView<T>: View {
-  public var value: T
+  nonisolated init(value: T) {}
   public var body: Never { return fatalError() }
 }
 
 public struct Text: View {
-  public init(_ content: some StringProtocol) {}
+  nonisolated public init(_ content: some StringProtocol) {}
   public var body: Never { return fatalError() }
 }
 
@@ -38,10 +48,17 @@ where Data.Element: Identifiable {
   public var body: Never { return fatalError() }
 }
 
-@propertyWrapper public struct State<Value> {
-  public var wrappedValue: Value
-  public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
+@propertyWrapper public struct State<Value>: DynamicProperty {
+  private let value: Value
+  public init(wrappedValue: Value) { value = wrappedValue }
+  public init(initialValue: Value) { value = initialValue }
+  public var wrappedValue: Value {
+    get { value }
+    nonmutating set {}
+  }
 }
+
+extension State: Sendable where Value: Sendable {}
 
 @propertyWrapper public struct Binding<Value> {
   public var wrappedValue: Value

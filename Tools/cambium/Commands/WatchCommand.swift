@@ -43,18 +43,23 @@ enum WatchCommand {
 
   static func run(_ call: Call) async throws {
     let database = try OpenDatabase.forReading(call)
-    let query = call.value(text).text
     do {
-      try check(try database.snapshot(), query)
-      try await watch(RepeatedQuery(database: database, text: query), query, call)
+      var query = try database.query(call.value(text).text)
+      query.request.check = {
+        if Signals.isInterrupted || Task.isCancelled { throw CancellationError() }
+      }
+      try check(query, try database.snapshot())
+      try await watch(query, try columns(of: query, try database.snapshot()), call)
     } catch let error as QueryError {
       throw Failure(error, help: "query")
+    } catch DatabaseError.misuse(let reason) {
+      throw Failure(
+        .usage, "not_followed", reason, hint: "`cambium query` answers it as it is now")
     }
   }
 
   /// Says what cannot be meant, before the list takes the screen.
-  private static func check(_ snapshot: Snapshot, _ text: String) throws {
-    let query = try snapshot.query(text)
+  private static func check(_ query: DynamicQuery, _ snapshot: Snapshot) throws {
     if try !query.collection.isRoot && !snapshot[query.collection].exists {
       let name = Terminal.escaped(query.collection.description)
       System.note("nothing is at \(name) now; waiting for it")
@@ -64,19 +69,26 @@ enum WatchCommand {
     }
   }
 
-  private static func watch(
-    _ source: some WatchSource, _ title: String, _ call: Call
-  ) async throws {
+  /// The names of what is selected; of whole records, of what is declared.
+  private static func columns(of query: DynamicQuery, _ snapshot: Snapshot) throws -> [String] {
+    guard query.isOfRecords else { return try query.properties().map(\.name) }
+    return try snapshot.definition(of: query.collection)?.properties.map(\.name) ?? []
+  }
+
+  private static func watch(_ query: DynamicQuery, _ columns: [String], _ call: Call) async throws {
     let isSmart = Surroundings.current().environment["TERM", default: "dumb"] != "dumb"
     let isForPeople = call.format == .short
-    let countMax = call.has(once) ? 1 : call[count]?.number ?? .max
-    let session = WatchSession(call: call, title: title, countMax: countMax)
+    let session = WatchSession(
+      call: call, title: call.value(text).text,
+      countMax: call.has(once) ? 1 : call[count]?.number ?? .max,
+      changes: query.changes { $0.section ?? .null },
+      list: WatchedList(of: query, columns: columns))
     if isForPeople && call.has(once) {
-      for try await step in source.steps() { return try session.printOnce(step) }
+      try await session.printOnce()
     } else if isForPeople && call.output.isTerminal && isSmart {
-      try await session.show(source, on: System.standardOutput)
+      try await session.show(on: System.standardOutput)
     } else {
-      try await session.write(source)
+      try await session.write()
     }
   }
 }

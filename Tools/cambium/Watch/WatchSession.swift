@@ -1,29 +1,31 @@
 import Cambium
-import Synchronization
 
-/// Shows the steps of a watched list: on a terminal, or as JSON lines.
+/// Shows the steps of a live query as a list: on a terminal, or as JSON lines.
 struct WatchSession {
   let call: Call
   let title: String
   /// The number of steps to show.
   let countMax: Int
+  let changes: SectionedChanges<DynamicQuery, Value>
+  /// The list before the first step, which is empty.
+  let list: WatchedList
 
   // MARK: On a terminal
 
   /// Shows the list on a screen of its own, until the user leaves it.
   ///
   /// - Throws: ``Failure`` after Ctrl-C. The terminal is given back in any case.
-  func show(_ source: some WatchSource, on descriptor: Int32) async throws {
+  func show(on descriptor: Int32) async throws {
     Signals.noticeTerminal()
     let mode = try TerminalMode(descriptor)
     defer { mode.leave() }
     let size = System.size(descriptor) ?? Screen.Size(rows: 24, columns: 80)
     var screen = Screen(size, call.output.style)
-    var view = WatchView(title: title)
+    var view = WatchView(title: title, list)
     var keys = KeyDecoder()
     var left = countMax
     var isDrawn = false
-    try await WatchSession.follow(source) { step in
+    try await follow { step in
       if Signals.isInterrupted { throw Failure.stopped() }
       if heedTerminal(mode, descriptor, &screen) { isDrawn = false }
       let bytes = System.isTerminal(System.standardInput) ? typed() : []
@@ -67,11 +69,11 @@ struct WatchSession {
   // MARK: For programs and papers
 
   /// Writes a line of JSON for each step.
-  func write(_ source: some WatchSource) async throws {
+  func write() async throws {
     let isAbandoned = call.output.isAbandoned
     var left = countMax
-    var old = WatchedList()
-    try await WatchSession.follow(source) { step in
+    var old = list
+    try await follow { step in
       if Signals.isInterrupted { throw Failure.stopped() }
       if isAbandoned() { throw Failure.silent(.brokenPipe) }
       guard let step else { return true }
@@ -83,10 +85,13 @@ struct WatchSession {
     }
   }
 
-  /// Prints the list of a first step.
-  func printOnce(_ step: WatchStep) throws {
-    var view = WatchView(title: title)
-    view.show(step, at: .now)
+  /// Prints the list as it is.
+  func printOnce() async throws {
+    var (list, view) = (list, WatchView(title: title, list))
+    var steps = changes.makeAsyncIterator()
+    guard let diff = try await steps.next() else { return }
+    let difference = list.apply(diff)
+    view.show(WatchStep(list: list, difference: difference), at: .now)
     for line in view.page(columns: call.output.isTerminal ? call.output.columns : .max) {
       try call.output.line(line)
     }
@@ -94,56 +99,30 @@ struct WatchSession {
 
   // MARK: Following
 
-  /// Calls `turn` 50 times a second on the calling task, with the next step if there is one, until
-  /// it returns false or the source ends. A source that is ahead waits, so that nothing queues up.
-  private static func follow(
-    _ source: some WatchSource, _ turn: (WatchStep?) throws -> Bool
-  ) async throws {
-    let handoff = Handoff()
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask {
-        let end: Result<Void, any Error>
-        do {
-          for try await step in source.steps() { try await handoff.offer(step) }
-          end = .success(())
-        } catch {
-          end = .failure(error)
-        }
-        handoff.finish(end)
-      }
-      defer { group.cancelAll() }
-      while true {
-        let (step, end) = handoff.take()
-        if try !turn(step) { return }
-        if step == nil, let end { return try end.get() }
-        if step == nil { try await Task.sleep(for: .milliseconds(20)) }
-      }
-    }
+  private enum Turn: Sendable {
+    case change(SectionedDiff<DynamicRecord, Value>)
+    case time
   }
 
-  /// Hands steps from the task that computes them to the one that shows them, one at a time.
-  private final class Handoff: Sendable {
-    private struct State {
+  /// Calls `turn` 50 times a second on the calling task, and with each step, until it returns
+  /// false. The next step is computed once this one was taken, so that nothing queues up.
+  private func follow(_ turn: (WatchStep?) throws -> Bool) async throws {
+    let clock = AsyncThrowingStream<Turn, any Error> {
+      try await Task.sleep(for: .milliseconds(20))
+      return .time
+    }
+    var list = list
+    var isFirst = true
+    for try await next in changes.map({ Turn.change($0) }).merge(clock) {
       var step: WatchStep?
-      var end: Result<Void, any Error>?
-    }
-
-    private let state = Mutex(State())
-
-    /// Waits until the step before was taken, and leaves this one.
-    func offer(_ step: WatchStep) async throws {
-      while state.withLock({ $0.step != nil }) { try await Task.sleep(for: .milliseconds(5)) }
-      state.withLock { $0.step = step }
-    }
-
-    func finish(_ end: Result<Void, any Error>) { state.withLock { $0.end = end } }
-
-    /// The next step, and how the source ended if it has.
-    func take() -> (step: WatchStep?, end: Result<Void, any Error>?) {
-      state.withLock { state in
-        defer { state.step = nil }
-        return (state.step, state.end)
+      if case .change(let diff) = next {
+        let difference = list.apply(diff)
+        // Properties may have changed that are not shown.
+        if difference.isEmpty && !isFirst { continue }
+        step = WatchStep(list: list, difference: difference)
+        isFirst = false
       }
+      if try !turn(step) { return }
     }
   }
 }

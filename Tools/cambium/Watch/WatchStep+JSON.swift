@@ -20,8 +20,7 @@ extension WatchStep {
     line.add(
       "moves",
       difference.moves.map { move in
-        ["from": place(move.from), "to": place(move.to), "id": list.row(at: move.to).id.made]
-          as JSONLine
+        ["from": place(move.from), "to": place(move.to), "id": list[move.to].identity] as JSONLine
       })
     line.add("updates", difference.updates.map { entry($0, after: old) })
     return line
@@ -29,7 +28,7 @@ extension WatchStep {
 
   private func sections(after old: WatchedList) -> JSONLine {
     func entries(_ numbers: [Int], _ list: WatchedList) -> [JSONLine] {
-      numbers.map { ["at": $0, "value": list.sections[$0].id.value] }
+      numbers.map { ["at": $0, "value": list.sections[$0].value] }
     }
     return [
       "deletions": entries(difference.sectionDeletions, old),
@@ -38,30 +37,23 @@ extension WatchStep {
     ]
   }
 
-  private func entry(_ at: ListDifference.Place, in list: WatchedList) -> JSONLine {
-    let row = list.row(at: at)
-    return ["at": place(at), "id": row.id.made, "values": Value.map(row.values)]
+  private func entry(_ at: SectionedPosition, in list: WatchedList) -> JSONLine {
+    ["at": place(at), "id": list[at].identity, "values": Value.map(list[at].values)]
   }
 
   private func entry(_ update: ListDifference.Update, after old: WatchedList) -> JSONLine {
-    let (before, after) = (old.row(at: update.before), list.row(at: update.after))
+    let (before, after) = (old[update.before], list[update.after])
     let values = update.names.map { name in
       let line: JSONLine = ["old": before.values[name], "new": after.values[name]]
       return (name, line as (any JSONPart)?)
     }
     return [
-      "before": place(update.before), "after": place(update.after), "id": after.id.made,
+      "before": place(update.before), "after": place(update.after), "id": after.identity,
       "values": JSONLine(values),
     ]
   }
 
-  private func place(_ place: ListDifference.Place) -> any JSONPart {
-    list.isSectioned ? [place.section, place.row] : place.row
-  }
-}
-
-extension WatchedList {
-  fileprivate func row(at place: ListDifference.Place) -> Row {
-    sections[place.section].rows[place.row]
+  private func place(_ place: SectionedPosition) -> any JSONPart {
+    list.isSectioned ? [place.section, place.item] : place.item
   }
 }

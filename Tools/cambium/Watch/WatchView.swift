@@ -18,7 +18,7 @@ struct WatchView {
   typealias Instant = ContinuousClock.Instant
 
   private enum Item {
-    case heading(WatchedList.SectionID, rows: Int)
+    case heading(id: Int, Value, rows: Int)
     case row(WatchedList.Row)
     /// A removed row, until it vanishes.
     case removed(WatchedList.Row, until: Instant)
@@ -27,8 +27,8 @@ struct WatchView {
   /// The place that removed rows are shown after.
   private enum Anchor: Hashable {
     case top
-    case heading(WatchedList.SectionID)
-    case row(WatchedList.RowID)
+    case heading(id: Int)
+    case row(id: Int)
   }
 
   private struct Mark {
@@ -39,14 +39,19 @@ struct WatchView {
   }
 
   private let title: String
-  private var list = WatchedList()
+  private var list: WatchedList
   private var items: [Item] = []
-  private var marks: [WatchedList.RowID: Mark] = [:]
+  /// The marks of rows, by their ids.
+  private var marks: [Int: Mark] = [:]
   private var table = WatchTable()
   private var top = 0
   private var isEmpty = true
 
-  init(title: String) { self.title = Terminal.escaped(title) }
+  /// A view of a list that is not read yet.
+  init(title: String, _ list: WatchedList) {
+    self.title = Terminal.escaped(title)
+    self.list = list
+  }
 
   // MARK: What comes in
 
@@ -108,21 +113,19 @@ struct WatchView {
   }
 
   private mutating func mark(_ step: WatchStep, until: Instant) {
-    func id(_ place: ListDifference.Place) -> WatchedList.RowID {
-      step.list.sections[place.section].rows[place.row].id
-    }
     for place in step.difference.insertions {
-      marks[id(place)] = Mark(sign: "+", role: .inserted, until: until)
+      marks[step.list[place].id] = Mark(sign: "+", role: .inserted, until: until)
     }
     let before = WatchView.numbers(of: list)
     let after = WatchView.numbers(of: step.list)
     for move in step.difference.moves {
-      let isUp = after[id(move.to), default: 0] < before[id(move.to), default: 0]
-      marks[id(move.to)] = Mark(sign: isUp ? "↑" : "↓", role: .moved, until: until)
+      let id = step.list[move.to].id
+      let isUp = after[id, default: 0] < before[id, default: 0]
+      marks[id] = Mark(sign: isUp ? "↑" : "↓", role: .moved, until: until)
     }
     let moved = Set(step.difference.moves.map(\.to))
     for update in step.difference.updates {
-      let id = id(update.after)
+      let id = step.list[update.after].id
       let mark = moved.contains(update.after) ? marks[id] : nil
       marks[id] = Mark(
         sign: mark?.sign ?? "~", role: mark?.role ?? .updated, names: Set(update.names),
@@ -130,7 +133,7 @@ struct WatchView {
     }
   }
 
-  private static func numbers(of list: WatchedList) -> [WatchedList.RowID: Int] {
+  private static func numbers(of list: WatchedList) -> [Int: Int] {
     let ids = list.sections.flatMap { $0.rows.map(\.id) }
     return Dictionary(uniqueKeysWithValues: ids.enumerated().map { ($1, $0) })
   }
@@ -141,22 +144,22 @@ struct WatchView {
   /// where it is.
   private func removals(in step: WatchStep, until: Instant) -> [Anchor: [Item]] {
     let left = Set(step.list.sections.flatMap { $0.rows.map(\.id) })
-    let moved = Set(
-      step.difference.moves.map { step.list.sections[$0.to.section].rows[$0.to.row].id })
+    let moved = Set(step.difference.moves.map { step.list[$0.to].id })
+    let returned = Set(step.difference.insertions.map { step.list[$0].identity })
     let sections = Set(step.list.sections.map(\.id))
     var removed: [Anchor: [Item]] = [:]
     var anchor = Anchor.top
     for item in items {
       switch item {
-      case .heading(let id, _):
-        if sections.contains(id) { anchor = .heading(id) }
+      case .heading(let id, _, _):
+        if sections.contains(id) { anchor = .heading(id: id) }
       case .row(let row) where !left.contains(row.id):
         removed[anchor, default: []].append(.removed(row, until: until))
       case .row(let row):
-        if !moved.contains(row.id) { anchor = .row(row.id) }
+        if !moved.contains(row.id) { anchor = .row(id: row.id) }
       case .removed(let row, _):
         // One that came back is shown as the row that it is.
-        if !left.contains(row.id) { removed[anchor, default: []].append(item) }
+        if !returned.contains(row.identity) { removed[anchor, default: []].append(item) }
       }
     }
     return removed
@@ -166,12 +169,12 @@ struct WatchView {
     var items = removed[.top] ?? []
     for section in list.sections {
       if list.isSectioned {
-        items.append(.heading(section.id, rows: section.rows.count))
-        items += removed[.heading(section.id)] ?? []
+        items.append(.heading(id: section.id, section.value, rows: section.rows.count))
+        items += removed[.heading(id: section.id)] ?? []
       }
       for row in section.rows {
         items.append(.row(row))
-        items += removed[.row(row.id)] ?? []
+        items += removed[.row(id: row.id)] ?? []
       }
     }
     return items
@@ -180,7 +183,7 @@ struct WatchView {
   /// The number of the first line, so that the first row that was seen and is left stays where it
   /// was on the screen.
   private func place(of top: Int, in old: [Item]) -> Int {
-    var places: [WatchedList.RowID: Int] = [:]
+    var places: [Int: Int] = [:]
     for (index, item) in items.enumerated() {
       if case .row(let row) = item { places[row.id] = index }
     }
@@ -228,8 +231,8 @@ struct WatchView {
     for case .row(let row) in items { table.fit(row) }
     return items.map { item in
       switch item {
-      case .heading(let id, let count):
-        return StyledLine(ValueText.short(id.value), .heading)
+      case .heading(_, let value, let count):
+        return StyledLine(ValueText.short(value), .heading)
           + StyledLine("  \(count)", .metadata)
       case .row(let row):
         let mark = marks[row.id]
@@ -318,7 +321,7 @@ struct WatchTable {
   }
 
   private static func key(_ row: WatchedList.Row) -> String {
-    ValueText.short(row.id.made, columns: widthMax)
+    ValueText.short(row.identity, columns: widthMax)
   }
 
   private static func text(_ value: Value?) -> String {

@@ -11,10 +11,9 @@ import Synchronization
 /// Commits of other processes arrive through the `wake` file: eight bytes, the newest applied
 /// sequence number, written after each state commit and watched by every process that observes.
 final class ChangeFeed: Sendable {
-  private struct State {
+  private struct State: Awaited {
     var applied: SequenceNumber
-    var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
-    var nextID = 0
+    var waiting = WaitingTasks()
     var isClosed = false
     var watch: (any AnyObject & Sendable)?
     /// Reads the state's actual position; the wake file is only a signal.
@@ -23,12 +22,6 @@ final class ChangeFeed: Sendable {
     var lag: StateLag?
     /// Tries to make that transaction readable.
     var remedy: (@Sendable () throws -> Void)?
-
-    /// Takes the waiting observers, in the order of their arrival.
-    mutating func takeWaiting() -> [CheckedContinuation<Void, Never>] {
-      defer { waiting.removeAll() }
-      return waiting.sorted { $0.key < $1.key }.map(\.value)
-    }
   }
 
   private let state: Mutex<State>
@@ -63,14 +56,14 @@ final class ChangeFeed: Sendable {
 
   /// Takes over what another process has applied.
   func advance(to sequence: SequenceNumber) {
-    let woken = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+    let woken = state.withLock { state -> [WaitingTasks.Waiter] in
       if let lag = state.lag, sequence >= lag.head {
         state.lag = nil
         lags.store(false, ordering: .relaxed)
       }
       guard sequence > state.applied else { return [] }
       state.applied = sequence
-      return state.takeWaiting()
+      return state.waiting.takeAll()
     }
     for continuation in woken { continuation.resume() }
     observers.deliver(upTo: sequence)
@@ -90,7 +83,7 @@ final class ChangeFeed: Sendable {
       let isNew = state.lag.map { $0.head < lag.head } ?? true
       state.lag = lag
       lags.store(true, ordering: .relaxed)
-      return (isNew, state.takeWaiting())
+      return (isNew, state.waiting.takeAll())
     }
     for continuation in woken { continuation.resume() }
     observers.stir()
@@ -109,23 +102,9 @@ final class ChangeFeed: Sendable {
   /// the database closed.
   func wait(past sequence: SequenceNumber) async {
     watch()
-    let id = state.withLock { state in
-      state.nextID += 1
-      return state.nextID
-    }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isReady = state.withLock { state in
-          if state.applied > sequence { return true }
-          let isStuck = state.lag.map { $0.head > sequence } ?? false
-          if isStuck || state.isClosed || Task.isCancelled { return true }
-          state.waiting[id] = continuation
-          return false
-        }
-        if isReady { continuation.resume() }
-      }
-    } onCancel: {
-      state.withLock { $0.waiting.removeValue(forKey: id) }?.resume()
+    await state.wait { state in
+      let isStuck = state.lag.map { $0.head > sequence } ?? false
+      return state.applied > sequence || isStuck || state.isClosed
     }
   }
 
@@ -139,7 +118,7 @@ final class ChangeFeed: Sendable {
       state.watch = nil
       state.look = nil
       state.remedy = nil
-      return state.takeWaiting()
+      return state.waiting.takeAll()
     }
     for continuation in woken { continuation.resume() }
     observers.stir()

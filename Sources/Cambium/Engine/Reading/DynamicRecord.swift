@@ -14,6 +14,11 @@ public struct DynamicRecord: Hashable, Sendable {
   public var path: NodePath
   /// The stored values, by name.
   public var values: ValueMap
+  /// The value by which the query that found the record divides its results into sections, with
+  /// `section by`; `null` where the record has none. Nil where there are no sections.
+  ///
+  ///     for try await diff in query.changes(by: { $0.section ?? .null }) { … }
+  public internal(set) var section: Value?
   /// The defaults of values that are not stored.
   private var defaults: DeclaredDefaults?
 
@@ -31,12 +36,12 @@ public struct DynamicRecord: Hashable, Sendable {
   /// The values, with the defaults of absent ones.
   package var allValues: ValueMap { defaults?.completing(values) ?? values }
 
-  /// True if both have the same path and the same stored values.
+  /// True if both have the same path and the same stored values, and are in the same section.
   public static func == (a: DynamicRecord, b: DynamicRecord) -> Bool {
-    a.path == b.path && a.values == b.values
+    a.path == b.path && a.values == b.values && a.section == b.section
   }
 
-  /// Hashes the path and the stored values.
+  /// Hashes the path and the stored values; a section adds little to these.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(path)
     hasher.combine(values)

@@ -27,7 +27,7 @@ final class MaintainedRows: LiveOperator {
     isJoined = !description.joins.isEmpty
     isOwn =
       description.joins.isEmpty && reading.loading.isEmpty
-      && (description.selection ?? []).allSatisfy(\.isOwn)
+      && description.readPaths.allSatisfy(\.isOwn)
   }
 
   /// The guards of the condition, of which that on the rows themselves gives way to the window's

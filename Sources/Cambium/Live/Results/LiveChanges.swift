@@ -47,7 +47,7 @@ public struct LiveChanges<R: Results>: AsyncSequence, Sendable where R.Element: 
     ) async throws -> LiveDiff<R.Element>? {
       if Task.isCancelled { return nil }
       guard let run else {
-        let run = try LiveRun(LiveQuery(query))
+        let run = try LiveRun(BoxedQuery(query))
         self.run = run
         return try run.stepUnlessClosed().map { LiveDiff($0) }
       }

@@ -49,6 +49,12 @@ extension LiveElements {
 
   mutating func remove(at position: Int) { boxes.remove(at: position) }
 
+  /// Removes elements at positions before, and inserts others at positions after.
+  mutating func edit(removing removals: [Int], inserting insertions: [(Int, Element)]) {
+    let boxed = insertions.map { (position: $0.0, element: BoxedElement($0.1) as ElementBox) }
+    boxes.apply(ListEdit(removals: removals, insertions: boxed))
+  }
+
   mutating func replace(at position: Int, with element: Element) {
     boxes.replace(at: position, with: BoxedElement(element))
   }

@@ -2,11 +2,11 @@ import LMDB
 
 /// One step's view of the state, and of the query that is followed.
 final class LiveReading {
-  let query: LiveQuery
+  let query: BoxedQuery
   let snapshot: Snapshot
   let records: QueryRecords
 
-  init(_ query: LiveQuery, _ snapshot: Snapshot) throws {
+  init(_ query: BoxedQuery, _ snapshot: Snapshot) throws {
     self.query = query
     self.snapshot = snapshot
     records = try QueryRecords(snapshot)
@@ -40,6 +40,7 @@ final class LiveReading {
     description.hasFilter = prepared != nil
     let run = try QueryRun(description, records)
     (run.filter, run.accepted) = (prepared?.filter, prepared?.accepted)
+    run.work.check = query.request.check
     return run
   }
 

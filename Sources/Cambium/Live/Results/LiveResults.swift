@@ -7,6 +7,9 @@ import Observation
 ///     show(late.count, late.first?.number)                  // read when it was made
 ///     try await late.follow { diff in table.apply(diff) }   // until the task is cancelled
 ///
+/// Code that reads ``elements`` is told of each change; code that reads ``items``, of rows that
+/// come, go and move; and code that reads one of these, of that row's changes.
+///
 /// It belongs to the actor, or the thread, that made it; ``follow(isolation:_:)`` takes its steps
 /// there. ``ask(_:)`` asks another question and gives the difference, so that nothing is reloaded.
 public final class LiveResults<R: Results>: Observable, RandomAccessCollection
@@ -23,9 +26,12 @@ where R.Element: Sendable {
   // Made once: a generic type's key path takes microseconds to make.
   private let sequencePath: KeyPath<LiveResults, SequenceNumber> = \.sequence
   private let elementsPath: KeyPath<LiveResults, LiveElements<Element>> = \.elements
+  private let itemsPath: KeyPath<LiveResults, LiveElements<LiveItem<Element>>> = \.items
+  /// The items; nil until somebody asks for them.
+  private var madeItems: LiveElements<LiveItem<Element>>?
 
   init(_ query: R) throws {
-    run = try LiveRun(LiveQuery(query))
+    run = try LiveRun(BoxedQuery(query))
     asked = query
     _ = try run.step()
     run.willTake = { [unowned self] in willTake($0) }
@@ -44,6 +50,18 @@ where R.Element: Sendable {
   public var elements: LiveElements<Element> {
     registrar.access(self, keyPath: elementsPath)
     return LiveElements(boxes: run.elements)
+  }
+
+  /// The rows of the result, each to be observed by itself.
+  ///
+  /// - Complexity: O(*n*) the first time for *n* rows, then O(1); each later step keeps them.
+  public var items: LiveElements<LiveItem<Element>> {
+    registrar.access(self, keyPath: itemsPath)
+    let items =
+      madeItems
+      ?? LiveElements(LiveElements<Element>(boxes: run.elements).lazy.map { LiveItem($0) })
+    madeItems = items
+    return items
   }
 
   /// The first position.
@@ -68,7 +86,7 @@ where R.Element: Sendable {
   /// - Throws: As ``Walk/fetch()``; the question stays the former one.
   @discardableResult
   public func ask(_ query: R) throws -> LiveDiff<Element> {
-    let diff = try changing { try run.ask(LiveQuery(query)) }
+    let diff = try changing { try run.ask(BoxedQuery(query)) }
     asked = query
     return diff
   }
@@ -102,8 +120,16 @@ where R.Element: Sendable {
     if !boxed.isEmpty { registrar.didSet(self, keyPath: elementsPath) }
     registrar.didSet(self, keyPath: sequencePath)
     let diff = LiveDiff<Element>(boxed)
+    change(madeItems, by: diff)
     observers.tell(diff)
     return diff
+  }
+
+  /// Takes a step to the items, if there are any. Whoever reads their order is not told where only
+  /// elements have changed.
+  private func change(_ items: LiveElements<LiveItem<Element>>?, by diff: LiveDiff<Element>) {
+    guard var items, items.apply(diff) else { return }
+    registrar.withMutation(of: self, keyPath: itemsPath) { madeItems = items }
   }
 
   /// Tells observers before the result changes. The elements change as a whole: an observer of one
@@ -111,5 +137,16 @@ where R.Element: Sendable {
   private func willTake(_ diff: BoxedDiff) {
     if !diff.isEmpty { registrar.willSet(self, keyPath: elementsPath) }
     registrar.willSet(self, keyPath: sequencePath)
+  }
+}
+
+extension LiveResults where R.Element: Model {
+  /// The handle on the object at a position, by which it is edited property by property, and stays
+  /// observed once it has left the result; see ``Live``.
+  ///
+  /// - Throws: As ``Database/live(_:_:)``.
+  /// - Complexity: one read of the object, about 2 µs.
+  public func object(at position: Int) throws -> Live<R.Element> {
+    try run.database.live(elements[position].id)
   }
 }

@@ -7,8 +7,8 @@ import LMDB
 
 /// Follows one query. It is used by one observer, which calls it from one task at a time.
 final class LiveRun {
-  private(set) var query: LiveQuery
-  private let database: Database
+  private(set) var query: BoxedQuery
+  let database: Database
   private let router: LiveRouter
   private let mailbox: LiveMailbox
   /// The rows; nil before the first step.
@@ -26,7 +26,7 @@ final class LiveRun {
   /// Begins to note changes. Nothing is read before the first step.
   ///
   /// - Throws: ``DatabaseError/misuse(reason:)`` for a query of a snapshot or a transaction.
-  init(_ query: LiveQuery) throws {
+  init(_ query: BoxedQuery) throws {
     let database = try LiveRun.database(of: query)
     self.query = query
     self.database = database
@@ -38,7 +38,7 @@ final class LiveRun {
   deinit { router.remove(mailbox) }
 
   /// The database that a query follows.
-  private static func database(of query: LiveQuery) throws -> Database {
+  private static func database(of query: BoxedQuery) throws -> Database {
     guard case .database(let database) = query.request.source else {
       throw DatabaseError.misuse(
         reason: "a live query follows a database; a snapshot and a transaction do not change")
@@ -85,7 +85,7 @@ final class LiveRun {
   ///
   /// - Returns: The difference between the results of the two.
   /// - Throws: As ``step()``; the question is then the former one.
-  func ask(_ other: LiveQuery) throws -> BoxedDiff {
+  func ask(_ other: BoxedQuery) throws -> BoxedDiff {
     guard try LiveRun.database(of: other).directory === database.directory else {
       throw DatabaseError.misuse(reason: "the other question is to another database")
     }

@@ -2,17 +2,15 @@ import Synchronization
 
 /// A state shared by tasks, each of which waits until it is as that task needs it.
 final class AsyncMonitor<State: Sendable>: Sendable {
-  private struct Kept {
+  private struct Kept: Awaited {
     var state: State
     var version = 0
-    var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
-    var nextID = 0
+    var waiting = WaitingTasks()
 
     /// Notes a change, and takes the tasks that have to look again.
-    mutating func changed() -> [CheckedContinuation<Void, Never>] {
+    mutating func changed() -> [WaitingTasks.Waiter] {
       version += 1
-      defer { waiting = [:] }
-      return waiting.sorted { $0.key < $1.key }.map(\.value)
+      return waiting.takeAll()
     }
   }
 
@@ -41,28 +39,8 @@ final class AsyncMonitor<State: Sendable>: Sendable {
       }
       for continuation in woken { continuation.resume() }
       if let result { return result }
-      await park(at: version)
+      await kept.wait { $0.version != version }
     }
     return nil
-  }
-
-  /// Waits until the state is not of a version any more, or the task is cancelled.
-  private func park(at version: Int) async {
-    let id = kept.withLock { kept in
-      kept.nextID += 1
-      return kept.nextID
-    }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isReady = kept.withLock { kept in
-          if kept.version != version || Task.isCancelled { return true }
-          kept.waiting[id] = continuation
-          return false
-        }
-        if isReady { continuation.resume() }
-      }
-    } onCancel: {
-      kept.withLock { $0.waiting.removeValue(forKey: id) }?.resume()
-    }
   }
 }

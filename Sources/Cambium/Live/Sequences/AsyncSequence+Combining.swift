@@ -10,10 +10,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
   /// - Returns: The sequence.
   public func merge<Other: AsyncSequence & Sendable>(
     _ other: Other
-  ) -> MergedSequence<Element, Failure> where Other.Element == Element, Other.Failure == Failure {
-    MergedSequence {
-      MergedElements.pump([MergedElements.source(self, 0), MergedElements.source(other, 1)])
-    }
+  ) -> PumpedSequence<Element, Failure> where Other.Element == Element, Other.Failure == Failure {
+    MergedElements.sequence([MergedElements.source(self, 0), MergedElements.source(other, 1)])
   }
 
   /// The newest elements of this sequence and of another, once both have one, and then each time
@@ -25,9 +23,9 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
   /// - Returns: The sequence.
   public func combineLatest<Other: AsyncSequence & Sendable>(
     _ other: Other
-  ) -> CombinedSequence<(Element, Other.Element), Failure>
+  ) -> PumpedSequence<(Element, Other.Element), Failure>
   where Other.Element: Sendable, Other.Failure == Failure {
-    CombinedSequence {
+    PumpedSequence {
       let pump = SequencePump<LatestElements<Element, Other.Element, Never>, Failure>(
         LatestElements(),
         [
@@ -49,12 +47,12 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
   /// - Returns: The sequence.
   public func combineLatest<Second: AsyncSequence & Sendable, Third: AsyncSequence & Sendable>(
     _ second: Second, _ third: Third
-  ) -> CombinedSequence<(Element, Second.Element, Third.Element), Failure>
+  ) -> PumpedSequence<(Element, Second.Element, Third.Element), Failure>
   where
     Second.Element: Sendable, Second.Failure == Failure, Third.Element: Sendable,
     Third.Failure == Failure
   {
-    CombinedSequence {
+    PumpedSequence {
       let pump = SequencePump<
         LatestElements<Element, Second.Element, Third.Element>, Failure
       >(
@@ -79,11 +77,8 @@ where Self: Sendable, Element: AsyncSequence & Sendable, Element.Element: Sendab
   /// The elements of all these sequences, as they come; see `merge(_:)` of a sequence.
   ///
   ///     for try await flight in ids.map({ database.values(of: $0) }).merge() { … }
-  public func merge() -> MergedSequence<Element.Element, Element.Failure> {
-    let all = Array(self)
-    return MergedSequence {
-      MergedElements.pump(all.enumerated().map { MergedElements.source($1, $0) })
-    }
+  public func merge() -> PumpedSequence<Element.Element, Element.Failure> {
+    MergedElements.sequence(enumerated().map { MergedElements.source($1, $0) })
   }
 }
 
@@ -93,8 +88,13 @@ struct MergedElements<Element: Sendable>: Sendable {
 
   typealias Pump<Failure: Error> = SequencePump<MergedElements, Failure>
 
-  static func pump<Failure: Error>(_ sources: [Pump<Failure>.Source]) -> Pump<Failure> {
-    Pump(MergedElements(), sources)
+  static func sequence<Failure: Error>(
+    _ sources: [Pump<Failure>.Source]
+  ) -> PumpedSequence<Element, Failure> {
+    PumpedSequence {
+      let pump = Pump(MergedElements(), sources)
+      return { () async throws(Failure) in try await pump.next { kept, _ in kept.take() } }
+    }
   }
 
   static func source<S: AsyncSequence & Sendable>(
@@ -112,33 +112,6 @@ struct MergedElements<Element: Sendable>: Sendable {
   }
 
   mutating func take() -> Element? { waiting.isEmpty ? nil : waiting.removeFirst().element }
-}
-
-/// The elements of several sequences, as they come; see `merge(_:)`.
-public struct MergedSequence<Element: Sendable, Failure: Error>: AsyncSequence, Sendable {
-  let start: @Sendable () -> SequencePump<MergedElements<Element>, Failure>
-
-  /// Starts iterating.
-  public func makeAsyncIterator() -> Iterator { Iterator(start: start) }
-
-  /// A place in the sequence.
-  public struct Iterator: AsyncIteratorProtocol {
-    fileprivate let start: @Sendable () -> SequencePump<MergedElements<Element>, Failure>
-    private var pump: SequencePump<MergedElements<Element>, Failure>?
-
-    fileprivate init(
-      start: @escaping @Sendable () -> SequencePump<MergedElements<Element>, Failure>
-    ) { self.start = start }
-
-    /// The next element of any of the sequences.
-    ///
-    /// - Throws: The first failure of any of them; the sequence is over then.
-    public mutating func next() async throws(Failure) -> Element? {
-      let pump = pump ?? start()
-      self.pump = pump
-      return try await pump.next { kept, _ in kept.take() }
-    }
-  }
 }
 
 /// The newest element of each of two or three sources.
@@ -169,34 +142,6 @@ struct LatestElements<First: Sendable, Second: Sendable, Third: Sendable>: Senda
       guard isNew, let first, let second, let third else { return nil }
       isNew = false
       return (first, second, third)
-    }
-  }
-}
-
-/// The newest elements of several sequences; see `combineLatest(_:)`.
-public struct CombinedSequence<Element: Sendable, Failure: Error>: AsyncSequence, Sendable {
-  /// Waits for the next element of one iteration.
-  typealias Step = @Sendable () async throws(Failure) -> Element?
-
-  let start: @Sendable () -> Step
-
-  /// Starts iterating.
-  public func makeAsyncIterator() -> Iterator { Iterator(start: start) }
-
-  /// A place in the sequence.
-  public struct Iterator: AsyncIteratorProtocol {
-    fileprivate let start: @Sendable () -> Step
-    private var step: Step?
-
-    fileprivate init(start: @escaping @Sendable () -> Step) { self.start = start }
-
-    /// The next combination.
-    ///
-    /// - Throws: The first failure of any of the sequences; the sequence is over then.
-    public mutating func next() async throws(Failure) -> Element? {
-      let step = step ?? start()
-      self.step = step
-      return try await step()
     }
   }
 }

@@ -13,8 +13,11 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
   @_disfavoredOverload
   public func debounce<C: Clock>(
     for interval: C.Duration, clock: C = ContinuousClock()
-  ) -> DebouncedSequence<Self, C> {
-    DebouncedSequence(base: self, interval: interval, clock: clock)
+  ) -> PumpedSequence<Element, Failure> {
+    PumpedSequence {
+      let pump = SequencePump(recent: self, clock)
+      return { () async throws(Failure) in try await pump.debounced(for: interval, clock) }
+    }
   }
 
   /// At most one element in some time: the first at once, then one after each interval in which
@@ -28,8 +31,17 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
   @_disfavoredOverload
   public func throttle<C: Clock>(
     for interval: C.Duration, clock: C = ContinuousClock(), latest: Bool = true
-  ) -> ThrottledSequence<Self, C> {
-    ThrottledSequence(base: self, interval: interval, clock: clock, latest: latest)
+  ) -> PumpedSequence<Element, Failure> {
+    PumpedSequence {
+      let pump = SequencePump(recent: self, clock)
+      var last: C.Instant?
+      return { () async throws(Failure) in
+        let end = last?.advanced(by: interval)
+        let element = try await pump.throttled(until: end, clock, latest: latest)
+        last = clock.now
+        return element
+      }
+    }
   }
 }
 
@@ -73,107 +85,51 @@ extension SequencePump {
   }
 }
 
-/// A sequence that waits for pauses; see `debounce(for:clock:)`.
-public struct DebouncedSequence<Base: AsyncSequence & Sendable, C: Clock>: AsyncSequence, Sendable
-where Base.Element: Sendable {
-  /// An element of the base.
-  public typealias Element = Base.Element
-  /// The failure of the base.
-  public typealias Failure = Base.Failure
+extension SequencePump {
+  private enum Step<Element: Sendable, Instant: Sendable>: Sendable {
+    case element(Element)
+    case pause(Instant)
+  }
 
-  let base: Base
-  let interval: C.Duration
-  let clock: C
-
-  /// Starts iterating.
-  public func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
-
-  /// A place in the sequence.
-  public struct Iterator: AsyncIteratorProtocol {
-    private let sequence: DebouncedSequence
-    private var pump: SequencePump<RecentElements<Element, C.Instant>, Failure>?
-
-    fileprivate init(sequence: DebouncedSequence) { self.sequence = sequence }
-
-    /// The next element after which nothing came for the interval.
-    ///
-    /// - Throws: The failure of the base.
-    public mutating func next() async throws(Base.Failure) -> Base.Element? {
-      let (interval, clock) = (sequence.interval, sequence.clock)
-      let pump = pump ?? SequencePump(recent: sequence.base, clock)
-      self.pump = pump
-      // The instant at which the newest element came, as it was seen before the pause.
-      var seen: C.Instant?
-      while !Task.isCancelled {
-        let before = seen
-        let step = try await pump.next { recent, isLast -> Step? in
-          guard let instant = recent.instant else { return nil }
-          let isOver = isLast || before.map { $0 >= instant } ?? false
-          return isOver ? recent.take(latest: true).map(Step.element) : .pause(instant)
-        }
-        switch step {
-        case nil: return nil
-        case .element(let element): return element
-        case .pause(let instant):
-          seen = instant
-          // Where the sleep is cancelled, so is the task.
-          try? await clock.sleep(until: instant.advanced(by: interval), tolerance: nil)
-        }
+  /// The next element after which nothing came for some time.
+  fileprivate func debounced<Element, C: Clock>(
+    for interval: C.Duration, _ clock: C
+  ) async throws(Failure) -> Element? where Kept == RecentElements<Element, C.Instant> {
+    // The instant at which the newest element came, as it was seen before the pause.
+    var seen: C.Instant?
+    while !Task.isCancelled {
+      let before = seen
+      let step = try await next { recent, isLast -> Step<Element, C.Instant>? in
+        guard let instant = recent.instant else { return nil }
+        let isOver = isLast || before.map { $0 >= instant } ?? false
+        return isOver ? recent.take(latest: true).map { .element($0) } : .pause(instant)
       }
-      pump.cancel()
+      switch step {
+      case nil: return nil
+      case .element(let element): return element
+      case .pause(let instant):
+        seen = instant
+        // Where the sleep is cancelled, so is the task.
+        try? await clock.sleep(until: instant.advanced(by: interval), tolerance: nil)
+      }
+    }
+    cancel()
+    return nil
+  }
+
+  /// The next element, not before an instant.
+  fileprivate func throttled<Element, C: Clock>(
+    until end: C.Instant?, _ clock: C, latest: Bool
+  ) async throws(Failure) -> Element? where Kept == RecentElements<Element, C.Instant> {
+    let isThere = try await next { recent, _ in recent.instant.map { _ in true } }
+    // Where the sleep is cancelled, so is the task.
+    if isThere != nil, let end, clock.now < end {
+      try? await clock.sleep(until: end, tolerance: nil)
+    }
+    guard isThere != nil, !Task.isCancelled else {
+      cancel()
       return nil
     }
-
-    private enum Step: Sendable {
-      case element(Base.Element)
-      case pause(C.Instant)
-    }
-  }
-}
-
-/// A sequence that makes pauses; see `throttle(for:clock:latest:)`.
-public struct ThrottledSequence<Base: AsyncSequence & Sendable, C: Clock>: AsyncSequence, Sendable
-where Base.Element: Sendable {
-  /// An element of the base.
-  public typealias Element = Base.Element
-  /// The failure of the base.
-  public typealias Failure = Base.Failure
-
-  let base: Base
-  let interval: C.Duration
-  let clock: C
-  let latest: Bool
-
-  /// Starts iterating.
-  public func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
-
-  /// A place in the sequence.
-  public struct Iterator: AsyncIteratorProtocol {
-    private let sequence: ThrottledSequence
-    private var pump: SequencePump<RecentElements<Element, C.Instant>, Failure>?
-    private var last: C.Instant?
-
-    fileprivate init(sequence: ThrottledSequence) { self.sequence = sequence }
-
-    /// The next element, not before the interval since the last one has passed.
-    ///
-    /// - Throws: The failure of the base.
-    public mutating func next() async throws(Base.Failure) -> Base.Element? {
-      let (clock, latest) = (sequence.clock, sequence.latest)
-      let pump = pump ?? SequencePump(recent: sequence.base, clock)
-      self.pump = pump
-      let isThere = try await pump.next { recent, _ in recent.instant.map { _ in true } }
-      if isThere != nil, let last {
-        let end = last.advanced(by: sequence.interval)
-        // Where the sleep is cancelled, so is the task.
-        if clock.now < end { try? await clock.sleep(until: end, tolerance: nil) }
-      }
-      guard isThere != nil, !Task.isCancelled else {
-        pump.cancel()
-        return nil
-      }
-      last = clock.now
-      return try await pump.next { recent, _ in recent.take(latest: latest) }
-    }
+    return try await next { recent, _ in recent.take(latest: latest) }
   }
 }

@@ -18,14 +18,14 @@ final class LiveMailbox: Sendable {
     case all
   }
 
-  typealias Waiter = CheckedContinuation<Void, Never>
+  typealias Waiter = WaitingTasks.Waiter
 
   /// The most changes that are held.
   static let countMax = 1024
   /// The most bytes of keys and records that are held. Mailboxes share them.
   static let bytesMax = 4 << 20
 
-  fileprivate struct State {
+  fileprivate struct State: Awaited {
     var changes: [(sequence: SequenceNumber, change: NetChange)] = []
     var byteCount = 0
     /// The moment up to which changes were given up; those held are later.
@@ -36,8 +36,7 @@ final class LiveMailbox: Sendable {
     var taken: SequenceNumber
     var isNudged = false
     var isClosed = false
-    var waiting: [Int: Waiter] = [:]
-    var nextID = 0
+    var waiting = WaitingTasks()
 
     var isReady: Bool { !changes.isEmpty || lost != nil || isNudged || isClosed }
   }
@@ -59,22 +58,7 @@ final class LiveMailbox: Sendable {
   /// Waits until there is something for the query, it is nudged, the task is cancelled, or the
   /// database closed; returns at once if that is so already.
   func wait() async {
-    let id = state.withLock { state in
-      state.nextID += 1
-      return state.nextID
-    }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isReady = state.withLock { state in
-          if state.isReady || Task.isCancelled { return true }
-          state.waiting[id] = continuation
-          return false
-        }
-        if isReady { continuation.resume() }
-      }
-    } onCancel: {
-      state.withLock { $0.waiting.removeValue(forKey: id) }?.resume()
-    }
+    await state.wait { $0.isReady }
     state.withLock { $0.isNudged = false }
   }
 
@@ -113,7 +97,7 @@ extension LiveMailbox {
   func add(_ change: NetChange, of sequence: SequenceNumber) -> [Waiter] {
     state.withLock { state in
       state.add(change, of: sequence)
-      return state.takeWaiting()
+      return state.waiting.takeAll()
     }
   }
 
@@ -121,7 +105,7 @@ extension LiveMailbox {
   func lose(upTo sequence: SequenceNumber) -> [Waiter] {
     state.withLock { state in
       state.lose(upTo: sequence)
-      return state.takeWaiting()
+      return state.waiting.takeAll()
     }
   }
 
@@ -145,19 +129,12 @@ extension LiveMailbox {
     state.withLock { state in
       state.isNudged = true
       if isClosing { state.isClosed = true }
-      return state.takeWaiting()
+      return state.waiting.takeAll()
     }
   }
 }
 
 extension LiveMailbox.State {
-  /// Takes the waiting tasks, in the order of their arrival.
-  fileprivate mutating func takeWaiting() -> [LiveMailbox.Waiter] {
-    if waiting.isEmpty { return [] }
-    defer { waiting = [:] }
-    return waiting.sorted { $0.key < $1.key }.map(\.value)
-  }
-
   fileprivate mutating func add(_ change: NetChange, of sequence: SequenceNumber) {
     changes.append((sequence, change))
     byteCount += change.byteCount

@@ -117,8 +117,8 @@ extension QueryPlanner {
     if let grouping = description.grouping {
       names += try QueryPaths(grouping.paths + grouping.aggregates.compactMap(\.path), in: scope)
         .names
-    } else if let selection = description.selection {
-      names += try QueryPaths(selection, in: scope).names
+    } else if description.selection != nil {
+      names += try QueryPaths(description.readPaths, in: scope).names
     } else if description.outcome == .list {
       return false
     }

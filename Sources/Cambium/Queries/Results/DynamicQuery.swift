@@ -47,19 +47,8 @@ public struct DynamicQuery: Results {
   /// True if results are whole records, and not values that were selected, or aggregates.
   package var isOfRecords: Bool { request.description.isOfRecords }
 
-  /// The path whose values divide the results into sections; nil for a plain list.
-  package var sectionedBy: PropertyPath? {
-    request.description.outcome == .list ? request.description.sectionedBy : nil
-  }
-
-  /// The value of each result, in order, that says in which section it is; nil for a plain list.
-  package func sectionValues() throws -> [Value]? {
-    guard let path = sectionedBy else { return nil }
-    // Computed results have the value themselves, under the path's name.
-    let isComputed = request.description.isComputed
-    let values = isComputed ? self : changed { $0.request.description.selection = [path] }
-    return try values.fetch().map { $0[path.description] ?? .null }
-  }
+  /// True if the results are in sections, and each has its ``DynamicRecord/section``.
+  public var isSectioned: Bool { request.description.sectionPath != nil }
 
   /// The value that distinguishes a result from the others: its key, the values that make its
   /// group, or all of its values.

@@ -6,23 +6,32 @@ extension QueryRun {
   func forEachRecord(_ body: (DynamicRecord) throws -> Bool) throws {
     let collection = query.collection
     if let name = query.answerName { return try answer(name, body) }
-    if query.isOfRecords && !query.isDistinct {
-      let defaults = records.catalog.collections[collection]?.declaredDefaults(
-        asOf: records.snapshot.moment)
-      return try forEach { key, record in
-        let values = try ValueMap(stored: record, records.catalog)
-        return try body(DynamicRecord(collection.appending(try Key(key)), values, defaults))
-      }
-    }
+    if query.isComputed { return try forEachComputed(body) }
+    let section = try query.sectionPath.map { try QueryPaths([$0], in: scope) }
+    let paths = query.isOfRecords ? nil : try selectedPaths()
     let names = columns
-    func record(_ path: NodePath, _ values: [Value]) -> DynamicRecord {
-      DynamicRecord(path, ValueMap(zip(names, values).map { (name: $0, value: $1) }))
-    }
-    if query.isComputed { return try forEachValues { try body(record(collection, $0)) } }
-    let paths = try selectedPaths()
+    let defaults = records.catalog.collections[collection]?.declaredDefaults(
+      asOf: records.snapshot.moment)
     try forEach { key, stored in
-      let values = try paths.values(stored, key: key, records)
-      return try body(record(collection.appending(try Key(key)), values))
+      let values =
+        try paths.map { ValueMap(naming: try $0.values(stored, key: key, records), names) }
+        ?? ValueMap(stored: stored, records.catalog)
+      var record = DynamicRecord(
+        collection.appending(try Key(key)), values, paths == nil ? defaults : nil)
+      record.section = try section?.values(stored, key: key, records).first
+      return try body(record)
+    }
+  }
+
+  /// Visits groups or distinct values. They have the value of their section themselves, under the
+  /// path's name.
+  private func forEachComputed(_ body: (DynamicRecord) throws -> Bool) throws {
+    let (collection, names) = (query.collection, columns)
+    let section = query.sectionPath?.description
+    try forEachValues { values in
+      var record = DynamicRecord(collection, ValueMap(naming: values, names))
+      record.section = section.map { record[$0] ?? .null }
+      return try body(record)
     }
   }
 
@@ -41,6 +50,12 @@ extension QueryRun {
     let count = try count()
     end = nil
     return query.outcome == .exists ? .bool(count > 0) : .integer(Int64(count))
+  }
+}
+
+extension ValueMap {
+  fileprivate init(naming values: [Value], _ names: [String]) {
+    self.init(zip(names, values).map { (name: $0, value: $1) })
   }
 }
 

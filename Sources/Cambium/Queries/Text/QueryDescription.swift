@@ -100,6 +100,12 @@ extension QueryDescription {
     if orderings.first?.path != path { orderings.insert(Ordering(path), at: 0) }
   }
 
+  /// The path whose values divide a list into sections; nil where the answer is none.
+  var sectionPath: PropertyPath? { outcome == .list ? sectionedBy : nil }
+
+  /// The paths to values that a result has beside a record's own.
+  var readPaths: [PropertyPath] { (selection ?? []) + (sectionPath.map { [$0] } ?? []) }
+
   /// The orderings that the sections do not imply.
   var orderingsWithinSections: ArraySlice<Ordering> {
     guard let path = sectionedBy, orderings.first == Ordering(path),

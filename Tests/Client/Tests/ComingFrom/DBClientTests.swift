@@ -68,11 +68,10 @@ struct DBClientTests {
       try await database.register(User.self)
       try await database.insert(ada)
       let show = Shown()
+      let request = database.query(User.self).order(by: \.name)
       let task = Task {
-        let now = try database.snapshot()
-        show(try now.query(User.self).fetch())
-        for try await _ in database.changes(after: now.sequence, under: "users") {
-          show(try database.query(User.self).fetch())
+        for try await diff in request.changes() {
+          show(diff.elements, diff.deletions, diff.insertions, diff.updates)
         }
       }
       try await show.waits(for: 1)

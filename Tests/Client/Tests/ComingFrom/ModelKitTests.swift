@@ -92,12 +92,7 @@ struct ModelKitTests {
     try store.update(id) { $0.age = 42 }
     let head = try store.head
     try store.update(id) { $0.name = "Robert" }
-    let changed = try store.blame(id.path).first { $0.property == "name" }
-    guard case .by(let transaction) = try #require(changed).set else {
-      Issue.record("nobody has set the name")
-      return
-    }
-    #expect(transaction.sequence == head.next && changed?.value == "Robert")
+    try expectChanged(try store.live(id), after: head)
 
     let company = try store.insert(Company())
     try store.update(id) { $0.company = company }
@@ -105,6 +100,64 @@ struct ModelKitTests {
     #expect(employees == 1)
     try store.delete(company)
     #expect(try store.count(Person.self) == 0)
+    try checkSound(store)
+    try store.close()
+  }
+
+  private func expectChanged(_ person: Live<Person>, after head: SequenceNumber) throws {
+    let changed = try person.properties.name.changedAt
+    let last = try person.properties.name.lastChange?.transaction
+    #expect(last?.sequence == head.next && last?.time == changed && changed != nil)
+  }
+
+  @Test("observes fields and paths, and binds fields")
+  func observing() async throws {
+    let store = try Database.inMemory(for: Person.self, Company.self)
+    let id = try await store.insert(Person(name: "Ada", age: 36))
+    let (fields, paths) = (Shown(), Shown())
+    let tasks = [
+      Task { try await Self.observe(try store.live(id), fields) },
+      Task { try await Self.observe(store, paths) },
+    ]
+    try await fields.waits(for: 1)
+    // The paths tell what changes from now on, and whoever observes may still be on its way.
+    for age in 19... where paths.lines.isEmpty || fields.lines.count < 2 {
+      try await store.update(id) { $0.age = 2 * age }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    for task in tasks { task.cancel() }
+    for task in tasks { _ = await task.result }
+    #expect(fields.lines[0] == "Age was changed to 36")
+    #expect(paths.lines[0] == (try id.path.description) + "/age")
+    try await store.close()
+  }
+
+  private static func observe(_ person: Live<Person>, _ show: Shown) async throws {
+    for try await age in person.properties.age.values {
+      show("Age was changed to \(age)")
+    }
+  }
+
+  private static func observe(_ database: Database, _ show: Shown) async throws {
+    for try await change in database.changes(at: "people/*/age") {
+      show(change.path)
+    }
+  }
+
+  @Test("binds fields to others")
+  func binding() throws {
+    let store = try Database.inMemory(for: Person.self, Company.self)
+    let ada = try store.live(try store.insert(Person(name: "Ada", age: 36, rating: 5)))
+    let bob = try store.live(try store.insert(Person(name: "Bob", age: 40, rating: 1)))
+    let oneWay = ada.properties.name --> bob.properties.name
+    let bothWays = ada.properties.rating <--> bob.properties.rating
+    #expect(bob.name == "Ada" && ada.rating == 1)
+    bob.rating = 3
+    #expect(ada.rating == 3)
+    ada.name = "Ada L."
+    #expect(bob.name == "Ada L.")
+    oneWay.end()
+    bothWays.end()
     try checkSound(store)
     try store.close()
   }

@@ -39,38 +39,95 @@ struct RealmResultsTests {
         .order(by: \.projectID, \.name)
       let tasks = try request.fetch()
       #expect(tasks.map(\.name) == ["cook", "eat", "wash"])
-      #expect(try sections(of: request) == ["1 COOK", "2 WASH"])
     }
   }
 
-  private func sections(of request: ModelQuery<TaskModel>) throws -> [String] {
-    var shown: [String] = []
-    func show(_ project: Int, _ rows: [Row]?) {
-      shown.append("\(project) \((rows ?? []).map(\.title).joined(separator: " "))")
+  @Test("makes sections that follow, with a filter in Swift and a mapper")
+  func sections() async throws {
+    try await withDatabase { database in
+      _ = try fill(database)
+      let request = database.query(TaskModel.self).where { !$0.resolved }.order(by: \.projectID)
+      let shown = Shown()
+      let task = Task {
+        @Sendable func show(_ project: Int, _ rows: [Row]) {
+          shown("\(project) \(rows.map(\.title).joined(separator: " "))")
+        }
+        let long = request.filter { $0.name.count > 3 }
+        for try await diff in long.changes(by: { $0.projectID }) {
+          for section in diff.sections {
+            show(section.key, section.elements.map(Row.init))
+          }
+        }
+      }
+      try await shown.waits(for: 2)
+      try await database.insert(TaskModel(name: "rest", projectID: 3))
+      try await shown.waits(for: 5)
+      task.cancel()
+      _ = await task.result
+      #expect(shown.lines == ["1 COOK", "2 WASH", "1 COOK", "2 WASH", "3 REST"])
     }
-    let tasks = try request.filter { $0.name.count > 3 }.fetch()
-    let sections = Dictionary(grouping: tasks, by: \.projectID)
-    for project in sections.keys.sorted() {
-      show(project, sections[project]?.map(Row.init))
-    }
-    return shown
   }
 
-  @Test("is told of each write as a whole")
+  /// A table that writes down the batches that it gets.
+  private final class Table: ListView, Sendable {
+    let shown = Shown()
+    func beginUpdates() { shown("begin") }
+    func deleteSections(_ positions: [Int]) { shown("delete sections", positions) }
+    func insertSections(_ positions: [Int]) { shown("insert sections", positions) }
+    func moveSection(_ from: Int, to: Int) { shown("move section", from, to) }
+    func delete(_ positions: [SectionedPosition]) { shown("delete", positions) }
+    func insert(_ positions: [SectionedPosition]) { shown("insert", positions) }
+    func move(_ from: SectionedPosition, to: SectionedPosition) { shown("move", from, to) }
+    func endUpdates() { shown("end") }
+    func reload(_ positions: [SectionedPosition]) { shown("reload", positions) }
+  }
+
+  @Test("drives a table write by write")
   func changes() async throws {
     try await withDatabase { database in
       let tasks = try fill(database)
-      let (show, head) = (Shown(), try database.head)
-      let observer = Task { try await Self.observe(database, head, show) }
+      let request = database.query(TaskModel.self).order(by: \.projectID, \.name)
+      let table = Table()
+      let driver = Task {
+        let source = LiveListSource(request.changes { $0.projectID }) { "Project \($0)" }
+        try await source.drive(table)
+      }
+      try await table.shown.waits(for: 3)
       try Self.write(database, tasks)
-      let rest = try await database.insert(TaskModel(name: "rest"))
-      try await show.waits(for: 2)
+      try await table.shown.waits(for: 6)
+      driver.cancel()
+      _ = await driver.result
+      #expect(table.shown.lines.prefix(3) == ["begin", "insert sections [0, 1]", "end"])
+      #expect(table.shown.lines[3] == "begin" && table.shown.lines.contains("end"))
+    }
+  }
+
+  @Test("asks with another filter, and observes one object")
+  func others() async throws {
+    try await withDatabase { database in
+      let (shown, id) = (Shown(), try fill(database)[0].id)
+      try Self.ask(database, shown)
+      #expect(shown.lines == ["[0, 1] []"])
+      let observer = Task {
+        let show = shown
+        for try await task in database.values(of: id) {
+          show(task?.name)
+        }
+      }
+      try await shown.waits(for: 2)
+      try await database.update(id) { $0.name = "wash up" }
+      try await shown.waits(for: 3)
       observer.cancel()
       _ = await observer.result
-      #expect(show.lines[0].hasPrefix("[] [") && show.lines[0].hasSuffix("] 1"))
-      #expect(show.lines[1].hasPrefix("[") && show.lines[1].hasSuffix("] [] 0"))
-      #expect(show.lines[1].contains(try rest.path.description))
+      #expect(shown.lines[2] == "wash up")
     }
+  }
+
+  private static func ask(_ database: Database, _ show: Shown) throws {
+    let request = database.query(TaskModel.self).order(by: \.name)
+    let live = try request.filter { $0.name.count > 3 && !$0.resolved }.live()
+    let diff = try live.ask(request.filter { $0.name.count > 4 })
+    show(diff.deletions.map(\.position), diff.insertions.map(\.position))
   }
 
   private static func write(_ database: Database, _ tasks: [TaskModel]) throws {
@@ -80,17 +137,6 @@ struct RealmResultsTests {
     try database.write { tx in
       try tx.upsert(task)
       try tx.delete(old.id)
-    }
-  }
-
-  private static func observe(
-    _ database: Database, _ head: SequenceNumber, _ show: Shown
-  ) async throws {
-    for try await commit in database.changes(after: head, under: "tasks") {
-      let changes = try commit.changes.fetch()
-      let inserted = changes.filter { $0.old == nil }
-      let deleted = changes.filter { $0.new == nil }
-      show(inserted, deleted, changes.count - inserted.count - deleted.count)
     }
   }
 }

@@ -107,14 +107,85 @@ struct RealtimeTests {
     }
   }
 
+  /// A table that writes down the batches that it gets.
+  private struct Table {
+    let shown = Shown()
+    func beginUpdates() { shown("begin") }
+    func delete(_ positions: [Int]) { shown("delete", positions) }
+    func insert(_ positions: [Int]) { shown("insert", positions) }
+    func move(_ from: Int, to: Int) { shown("move", from, to) }
+    func endUpdates() { shown("end") }
+    func reload(_ positions: [Int]) { shown("reload", positions) }
+  }
+
+  @Test("drives a table, and a cell that shows a property")
+  func following() async throws {
+    try await withDatabase { database in
+      try await database.register(User.self, Group.self, Conversation.self)
+      try await database.insert(User(id: "user_1", name: "Ada"))
+      let (table, show) = (Table(), Shown())
+      let user = try database.get("user_1" as User.ID)
+      let list = Task { try await Self.list(database.query(User.self).order(by: \.name), table) }
+      let cell = Task {
+        for try await name in database.values(of: user.id, \.name) {
+          show(name)
+        }
+      }
+      try await table.shown.waits(for: 5)
+      try await show.waits(for: 1)
+      try await database.insert(User(id: "user_2", name: "Aaron"))
+      try await table.shown.waits(for: 10)
+      try await database.update(user.id) { $0.name = "Ada L." }
+      try await show.waits(for: 2)
+      for task in [list, cell] { task.cancel() }
+      _ = await (list.result, cell.result)
+      let first = ["begin", "delete []", "insert [0]", "end", "reload []"]
+      #expect(Array(table.shown.lines.prefix(10)) == first + first)
+      #expect(show.lines == ["Ada", "Ada L."])
+    }
+  }
+
+  private static func list(_ users: ModelQuery<User>, _ table: Table) async throws {
+    for try await diff in users.changes() {
+      table.beginUpdates()
+      table.delete(diff.deletions.map(\.position))
+      table.insert(diff.insertions.map(\.position))
+      for move in diff.moves { table.move(move.from, to: move.to) }
+      table.endUpdates()
+      table.reload(diff.updates.map(\.after))
+    }
+  }
+
+  @Test("has a form, and takes back what was entered")
+  func entering() throws {
+    try withUser { database, user in
+      let show = Shown()
+      let entered = try database.live(user.id)
+      try entered.edit { $0.name = "Someone else" }
+      entered.revert()
+      #expect(entered.name == "User name" && entered.editedProperties.isEmpty)
+
+      var form = try ModelForm(user, in: database)
+      for property in form.properties {
+        show(property.label, form.draft.text(of: property.name))
+      }
+      form.draft.set("name", text: "Someone else")
+      try form.save()
+      #expect(show.lines.contains("Name User name"))
+      #expect(try database.get(user.id).name == "Someone else")
+    }
+  }
+
   @Test("takes back what was committed, and derives")
   func reverting() throws {
     try withUser { database, user in
       try database.update(user.id) { $0.name = "Someone else" }
       try database.undoLast()
       #expect(try database.get(user.id).name == "User name")
-      let userNames = try database.query(User.self).select(\.name).fetch()
-      #expect(userNames == ["User name"])
+      let userNames = try database.query(User.self).select(\.name).live()
+      try database.update(user.id) { $0.name = "Ada" }
+      try userNames.refresh()
+      #expect(Array(userNames) == ["Ada"])
     }
   }
 }

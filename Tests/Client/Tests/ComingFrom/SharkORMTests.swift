@@ -161,6 +161,28 @@ struct SharkORMTests {
     }
   }
 
+  @Test("keeps a result as it should be")
+  func results() async throws {
+    try await withDatabase { database in
+      _ = try fill(database)
+      let show = Shown()
+      let task = Task {
+        let adults = database.query(Person.self)
+          .where { $0.age >= 18 }.order(by: \.name).limit(99)
+        for try await diff in adults.changes() {
+          show(diff.elements)
+        }
+      }
+      try await show.waits(for: 1)
+      try await database.insert(Person(name: "Joe", age: 17))
+      try await database.insert(Person(name: "Zoe", age: 18))
+      try await show.waits(for: 2)
+      task.cancel()
+      _ = await task.result
+      #expect(show.lines[1].contains("Zoe") && !show.lines[1].contains("Joe"))
+    }
+  }
+
   @Test("is told of changes")
   func events() async throws {
     try await withDatabase { database in

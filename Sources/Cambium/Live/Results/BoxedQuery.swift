@@ -1,5 +1,5 @@
 /// A query whose elements are boxed, so that whatever follows it need not know their type.
-final class LiveQuery: Sendable {
+final class BoxedQuery: Sendable {
   let request: QueryRequest
   private let forEach: @Sendable (QueryRun, (ElementBox) -> Void) throws -> Void
   /// True if two elements are equal; nil where they cannot be compared.
