@@ -162,7 +162,7 @@ struct LiveQueryTests {
 
 extension RandomConditions {
   /// Makes one change in a transaction.
-  fileprivate mutating func change(_ tx: borrowing Database.Transaction) throws {
+  mutating func change(_ tx: borrowing Database.Transaction) throws {
     let isPerson = random.chance(oneIn: 4)
     let number = random.below(isPerson ? 5 : 60)
     let key: Key = isPerson || number % 3 > 0 ? .text("p\(number)") : .integer(Int64(number))
@@ -181,7 +181,7 @@ extension RandomConditions {
   }
 
   /// Gives a query one of the shapes that there are.
-  fileprivate mutating func shape(_ query: inout QueryDescription) {
+  mutating func shape(_ query: inout QueryDescription) {
     switch random.below(8) {
     case 0: query.selection = selection()
     case 1:
@@ -208,7 +208,7 @@ extension RandomConditions {
 
 extension QueryDescription {
   /// The query with the order written out in which a live query has rows that are equal otherwise.
-  fileprivate var orderedByKeyLast: QueryDescription {
+  var orderedByKeyLast: QueryDescription {
     if grouping != nil || outcome != .list { return self }
     var query = self
     if !orderings.contains(where: { $0.path == PropertyPath(nil) }) {
@@ -227,7 +227,7 @@ extension DynamicRecord {
 
 extension LiveDiff where Element: Equatable {
   /// The result after the difference, made of its parts alone, each of which is checked.
-  fileprivate func strictlyApplied(to before: [Element]) throws -> [Element] {
+  func strictlyApplied(to before: [Element]) throws -> [Element] {
     let lost = deletions.map(\.position) + moves.map(\.from)
     #expect(Set(lost).count == lost.count, "a row leaves twice: \(self)")
     for deletion in deletions {

@@ -44,7 +44,8 @@ struct LiveRowsTests {
     let offset = random.below(4)
     var world: World = [:]
     for root in 0..<UInt8(30) { world[root] = [UInt8(random.below(50))] }
-    var rows = LiveRows(offset: offset, limit: limit, slack: random.below(3))
+    var rows = LiveRows(
+      WindowExtent(offset: offset, limit: limit, slack: random.below(3)))
     try rows.fill(Self.fetch(world))
     for step in 0..<300 {
       let before = rows.visible.map(\.identity)

@@ -1,7 +1,11 @@
 // Goal: pages continue after the place where they ended, whatever has become of the record there.
 // Method: texts that are longer than an index keeps, so that entries lie out of order and are
-// sorted; after each page the record at its end is removed, or moved to the front.
+// sorted; after each page the record at its end is removed, or moved to the front. Then random
+// queries, of which other indexes and views are declared after each page.
+//
+// It finds, planted: an index that a cursor was not made with, and that is walked from its start.
 
+import Simulation
 import Testing
 
 @testable import Cambium
@@ -68,6 +72,104 @@ struct QueryPageTests {
         try database.write { try $0.set(NodePath(keys: ["things", last]), to: ["title": "0"]) }
       }
       #expect(found == Self.keys)
+    }
+  }
+
+  @Test("go on where they ended, though an index has their order now")
+  func declaredLater() throws {
+    try withDatabase { database in
+      for number in 0..<20 {
+        let title = String(UnicodeScalar(UInt8(97 + number * 7 % 20)))
+        try database.write {
+          try $0.set(
+            NodePath(keys: ["things", .integer(Int64(number))]),
+            to: ["title": .string(title), "kind": .integer(Int64(number % 2))])
+        }
+      }
+      var definition = CollectionDefinition()
+      definition.properties = [PropertyDefinition("title", .string)]
+      definition.indexes = [
+        IndexDefinition([.init("title")]), IndexDefinition([.init("kind"), .init("title")]),
+      ]
+      definition.views = [ViewDefinition(.top(by: [], [.init("title")]))]
+      let texts = [
+        "things", "things sort title", "things sort -title", "things sort title, id",
+        "things where kind = 1 sort title", "things where kind = 1", "things where title > \"c\"",
+      ]
+      let firsts = try texts.map { text in
+        var query = try QueryDescription(parsing: "\(text) limit 5")
+        let first = try Self.page(&query, database)
+        return (first, query)
+      }
+      try database.write { [definition] in try $0.declare("things", definition) }
+      for (text, (first, query)) in zip(texts, firsts) {
+        var (query, found) = (query, first)
+        while query.after != nil && found.count <= 20 { found += try Self.page(&query, database) }
+        var whole = try QueryDescription(parsing: text)
+        #expect(Set(try Self.page(&whole, database)) == Set(found), "\(text)")
+        #expect(Set(found).count == found.count, "\(text): \(found)")
+      }
+    }
+  }
+
+  /// The keys of a page; the query is then for the next.
+  private static func page(_ query: inout QueryDescription, _ database: Database) throws -> [Key] {
+    let run = try QueryRun(query, on: try database.snapshot())
+    var keys: [Key] = []
+    try run.forEach { key, _ in
+      keys.append(try Key(key))
+      return true
+    }
+    query.after = run.cursor
+    return keys
+  }
+
+  @Test(
+    "have each record once, whatever is declared between them",
+    arguments: SeededGenerator.seeds(Array(1...8)))
+  func declarations(seed: UInt64) throws {
+    try withDatabase { database in
+      var random = RandomConditions(seed: seed)
+      try RandomConditions.storeBlobs(in: database)
+      try database.write { tx in
+        try tx.declare(
+          RandomConditions.people, RandomConditions.definitions[RandomConditions.people])
+        try tx.declare(RandomConditions.things, random.thingDefinition())
+        for number in 0..<60 {
+          let key: Key = number % 3 > 0 ? .text("p\(number)") : .integer(Int64(number))
+          try tx.set(
+            RandomConditions.things.appending(key),
+            to: .map(random.record(RandomConditions.properties)))
+        }
+        for number in 0..<5 {
+          try tx.set(
+            RandomConditions.people.appending(.text("p\(number)")),
+            to: .map(random.record(RandomConditions.personNames)))
+        }
+      }
+      for _ in 0..<60 {
+        var query = random.query()
+        (query.limit, query.offset) = (nil, 0)
+        // A condition that compares a key with what is no key is refused.
+        guard query.selection == nil, var whole = Optional(query),
+          let all = try? Self.page(&whole, database)
+        else { continue }
+        query.limit = 1 + random.random.below(9)
+        var found: [Key] = []
+        repeat {
+          do { found += try Self.page(&query, database) } catch is QueryError {
+            // The index of the cursor is gone.
+            #expect(query.after?.index != nil)
+            found = all
+            break
+          }
+          if random.random.chance(oneIn: 3) {
+            let definition = random.thingDefinition()
+            try database.write { try $0.declare(RandomConditions.things, definition) }
+          }
+        } while query.after != nil && found.count <= all.count
+        #expect(found.count == all.count && Set(found) == Set(all), "seed \(seed): \(query)")
+      }
     }
   }
 

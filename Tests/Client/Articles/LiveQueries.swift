@@ -44,6 +44,8 @@ struct LiveArticleTests {
         }
         try await Self.differences(database)
         try await Self.collection(database)
+        try Self.pages(database)
+        try Self.past(database)
         try await Self.sections(database)
         try await Self.derived(database)
         try await Self.light(database)
@@ -96,6 +98,23 @@ struct LiveArticleTests {
     }
     following.cancel()
     try await following.value
+  }
+
+  private static func pages(_ database: Database) throws {
+    let late = database.query(Flight.self).where { $0.delay > 60 }.order(by: \.delay.descending)
+    let list = NotedList()
+    // Block: Pages
+    #expect(list.all == ["8", "4"] && above.insertions.count == 8)
+    #expect(Array(pages) == Array(try late.fetch().prefix(16)))
+  }
+
+  private static func past(_ database: Database) throws {
+    let late = database.query(Flight.self).where { $0.delay > 60 }.order(by: \.delay.descending)
+    try database.tag("monday")
+    try database.update(70 as Flight.ID) { $0.delay = 200 }
+    // Block: The past
+    #expect(forward.insertions.map(\.position) == [0] && back.insertions.map(\.position) == [2])
+    try database.update(70 as Flight.ID) { $0.delay = 70 }
   }
 
   private static func sections(_ database: Database) async throws {

@@ -10,11 +10,12 @@
 
 import LMDB
 
-/// The maintained rows of a query: its filter, order, limit and offset.
+/// The maintained rows of a query: its filter, order, limit and offset, or its pages.
 ///
 /// Invariants:
 /// 1. The places of `rows` ascend, and no two are equal. Asserted after each step.
-/// 2. `rows` are all rows of the query up to the last of them; all rows there are if `isComplete`.
+/// 2. `rows` are all rows of the query from the extent's start up to the last of them; all rows
+///    there are from there on if `isComplete`.
 ///    Proved by running the query again, in the tests.
 /// 3. `places` has the places of exactly these rows, by their roots. Asserted after each step.
 struct LiveRows {
@@ -24,35 +25,21 @@ struct LiveRows {
   private var rows = ChunkedList<PlacedResult>()
   private var places: [[UInt8]: [[UInt8]]] = [:]
   private var isComplete = false
-  private let offset: Int
-  private let limit: Int?
+  private(set) var extent: WindowExtent
 
-  /// The number of rows that are kept behind the window, so that most removals fetch nothing.
-  private let slack: Int
+  init(_ extent: WindowExtent) { self.extent = extent }
 
-  init(offset: Int, limit: Int?, slack: Int? = nil) {
-    (self.offset, self.limit) = (offset, limit)
-    self.slack = slack ?? 16 + min(limit ?? 0, 1 << 40) / 4
-  }
-
-  /// The number of rows that must be known; nil for all.
-  private var needed: Int? {
-    limit.flatMap { limit in
-      if limit == 0 { return 0 }
-      let (sum, overflow) = limit.addingReportingOverflow(offset)
-      // More than there can be, with room for what is kept behind.
-      return overflow || sum > 1 << 40 ? nil : sum
-    }
-  }
+  private var needed: Int? { extent.needed }
+  private var slack: Int { extent.kept }
 
   /// The ranks of the window among some number of rows.
-  private func window(of count: Int) -> Range<Int> {
-    let start = min(offset, count)
-    return start..<min(count, needed ?? count)
-  }
+  private func window(of count: Int) -> Range<Int> { extent.window(of: count) }
 
   /// The rows of the window, in order.
   var visible: [PlacedResult] { window(of: rows.count).map { rows[$0] } }
+
+  /// The first row that is kept.
+  var first: PlacedResult? { rows.isEmpty ? nil : rows[0] }
 
   /// The last row that is kept, if there may be others behind it.
   var bound: PlacedResult? { isComplete ? nil : rows.lastElement }
@@ -98,7 +85,7 @@ struct LiveRows {
     }
     for row in step.arrived { insert(row) }
     trim()
-    try refill(fetch, &step)
+    step.arrived += try refill(fetch)
     checkInvariants()
     return step.diff(windowAfter: window(of: rows.count)) {
       rank(of: $0)
@@ -123,6 +110,7 @@ struct LiveRows {
     }
     for row in made where !old.contains(row.place) {
       if let bound, bound.lexicographicallyPrecedes(row.place) { continue }
+      if extent.isBefore(row) { continue }
       step.arrived.append(row)
     }
   }
@@ -139,16 +127,79 @@ struct LiveRows {
     isComplete = false
   }
 
-  private mutating func refill(_ fetch: Fetch, _ step: inout Step) throws {
-    guard let needed, rows.count < needed, !isComplete else { return }
+  /// Fetches what is missing behind the last row.
+  private mutating func refill(_ fetch: Fetch) throws -> [PlacedResult] {
+    guard let needed, rows.count < needed, !isComplete else { return [] }
     let most = needed + slack - rows.count
     let found = try fetch(rows.lastElement, most)
     isComplete = found.count < most
     for row in found {
-      step.arrived.append(row)
       rows.insert(row, at: rows.count)
       note(row)
     }
+    return found
+  }
+
+  // MARK: Pages
+
+  /// True if there is a row behind the window, where the extent says that it is to be known.
+  var hasNext: Bool { rows.count > window(of: rows.count).upperBound }
+
+  /// Takes more rows into the window behind its last, and leaves out others at its front.
+  ///
+  /// - Parameters:
+  ///   - count: The number of rows by which the window grows.
+  ///   - most: The most rows of the window then; nil for no limit. It is no less than `count`.
+  ///   - fetch: As ``replace(_:_:)`` has it.
+  /// - Returns: The difference of the windows.
+  /// - Throws: The errors of `fetch`. The rows are then of no more use.
+  mutating func goOn(by count: Int, keeping most: Int?, _ fetch: Fetch) throws -> WindowDiff {
+    guard let limit = extent.limit, hasNext else { return WindowDiff() }
+    let before = window(of: rows.count)
+    let excess = most.map { max(0, limit + count - $0) } ?? 0
+    extent.limit = limit + count
+    _ = try refill(fetch)
+    let after = window(of: rows.count)
+    var diff = WindowDiff()
+    diff.deletions = (0..<excess).map { WindowDiff.Place(position: $0, row: rows[$0]) }
+    diff.insertions = (before.upperBound..<after.upperBound).map {
+      WindowDiff.Place(position: $0 - excess, row: rows[$0])
+    }
+    for _ in 0..<excess { forget(rows.remove(at: 0)) }
+    if excess > 0 { extent.start = rows[0].place }
+    extent.limit = limit + count - excess
+    checkInvariants()
+    return diff
+  }
+
+  /// Takes rows into the window before its first, and leaves out others at its end.
+  ///
+  /// - Parameters:
+  ///   - found: The rows right before the first, in order.
+  ///   - isFirst: True if there are no others before them.
+  ///   - most: The most rows of the window then; nil for no limit. It is no less than their number.
+  /// - Returns: The difference of the windows.
+  mutating func goBack(
+    over found: [PlacedResult], isFirst: Bool, keeping most: Int?
+  ) -> WindowDiff {
+    guard let limit = extent.limit else { return WindowDiff() }
+    let before = window(of: rows.count)
+    for (rank, row) in found.enumerated() {
+      rows.insert(row, at: rank)
+      note(row)
+    }
+    extent.start = isFirst ? nil : found.first?.place ?? extent.start
+    extent.limit = min(limit + found.count, most ?? .max)
+    let after = window(of: rows.count)
+    var diff = WindowDiff()
+    let left = max(0, after.upperBound - found.count)
+    diff.deletions = (min(left, before.upperBound)..<before.upperBound).map {
+      WindowDiff.Place(position: $0, row: rows[$0 + found.count])
+    }
+    diff.insertions = found.indices.map { WindowDiff.Place(position: $0, row: rows[$0]) }
+    trim()
+    checkInvariants()
+    return diff
   }
 
   // MARK: Ranks

@@ -1,6 +1,6 @@
 /// Rows that are kept up to date by evaluating those alone that a change may concern.
 final class MaintainedRows: LiveOperator {
-  private let evaluator: ResultEvaluator
+  let evaluator: ResultEvaluator
   private let dependencies: Dependencies
   private var rows: LiveRows
   /// The changes that can reach into the window, where it does not hold all rows.
@@ -23,7 +23,7 @@ final class MaintainedRows: LiveOperator {
       evaluator.description, loading: reading.loading, reading.records)
     windowBound = try WindowBound(dependencies, evaluator, reading.records)
     shown = try ShownGuards(dependencies, reading.records)
-    rows = LiveRows(offset: description.offset, limit: description.limit)
+    rows = LiveRows(reading.extent)
     isJoined = !description.joins.isEmpty
     isOwn =
       description.joins.isEmpty && reading.loading.isEmpty
@@ -148,10 +148,53 @@ final class MaintainedRows: LiveOperator {
   }
 
   private func fetching(_ reading: LiveReading) -> LiveRows.Fetch {
-    { last, most in
-      let found = try self.evaluator.rows(behind: last, most: most) { try reading.run($0) }
+    let start = rows.extent.start
+    return { last, most in
+      let found = try self.fetch(behind: last, from: start, most, reading)
       self.fetched += found
       return found
     }
+  }
+
+  private func fetch(
+    behind last: PlacedResult?, from start: [UInt8]?, _ most: Int?, _ reading: LiveReading
+  ) throws -> [PlacedResult] {
+    guard last == nil, let start else {
+      return try evaluator.rows(behind: last, most: most) { try reading.run($0) }
+    }
+    // No row is known from which an index could be walked: the one at the start may be gone.
+    let all = try evaluator.rows(behind: nil, most: nil) { try reading.run($0) }
+    return Array(all.drop { $0.place.lexicographicallyPrecedes(start) }.prefix(most ?? all.count))
+  }
+
+  // MARK: Pages
+
+  /// The part of the result that is kept.
+  var extent: WindowExtent { rows.extent }
+
+  /// True if there is a row behind the window.
+  var hasNext: Bool { rows.hasNext }
+
+  /// Takes the next rows into the window, as ``LiveRows/goOn(by:keeping:_:)`` does.
+  func goOn(
+    by count: Int, keeping most: Int?, _ reading: LiveReading
+  ) throws -> WindowDiff {
+    fetched = []
+    let diff = try rows.goOn(by: count, keeping: most, fetching(reading))
+    try renewGuards([:], reading.records)
+    return diff
+  }
+
+  /// Takes the rows before the window into it, as ``LiveRows/goBack(over:isFirst:keeping:)`` does.
+  func goBack(
+    by count: Int, keeping most: Int?, _ reading: LiveReading
+  ) throws -> WindowDiff {
+    if rows.extent.start == nil { return WindowDiff() }
+    // One row more says if these are the first.
+    let found = try evaluator.rows(before: rows.first, most: count + 1, reading)
+    fetched = found.suffix(count)
+    let diff = rows.goBack(over: fetched, isFirst: found.count <= count, keeping: most)
+    try renewGuards([:], reading.records)
+    return diff
   }
 }

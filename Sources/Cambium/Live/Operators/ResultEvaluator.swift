@@ -37,6 +37,9 @@ final class ResultEvaluator {
     return try keys != .string || records.hasMixedKeys(description.collection) == hasMixedKeys
   }
 
+  /// True if the places of rows have the form that another evaluator of the query gives them.
+  func hasSamePlaces(as other: ResultEvaluator) -> Bool { order.hasSameForm(as: other.order) }
+
   /// True if the record alone passes the condition, by a record that reads no other.
   func accepts(_ record: RawSpan, key: RawSpan, _ records: QueryRecords) throws -> Bool {
     try program?.accepts(record, key: key, records) ?? true

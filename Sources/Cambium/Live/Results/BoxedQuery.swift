@@ -3,7 +3,7 @@ final class BoxedQuery: Sendable {
   let request: QueryRequest
   private let forEach: @Sendable (QueryRun, (ElementBox) -> Void) throws -> Void
   /// True if two elements are equal; nil where they cannot be compared.
-  private let compare: ElementComparison?
+  let comparison: ElementComparison?
 
   init<R: Results>(_ query: R) where R.Element: Sendable {
     request = query.request
@@ -13,7 +13,7 @@ final class BoxedQuery: Sendable {
         return true
       }
     }
-    compare = BoxedElement<R.Element>.comparison
+    comparison = BoxedElement<R.Element>.comparison
   }
 
   /// The elements of a run.
@@ -24,5 +24,5 @@ final class BoxedQuery: Sendable {
   }
 
   /// True if two elements can be compared and are equal.
-  func areEqual(_ one: ElementBox, _ other: ElementBox) -> Bool { compare?(one, other) ?? false }
+  func areEqual(_ one: ElementBox, _ other: ElementBox) -> Bool { comparison?(one, other) ?? false }
 }

@@ -22,7 +22,14 @@ extension LiveDiff {
   /// - Complexity: O(*m* log *m*) for *m* entries of both, however long the result is.
   public func composed(with later: LiveDiff) -> LiveDiff {
     precondition(later.countBefore == elements.count, "the diff is not of the following step")
-    return LiveDiff(Composition(boxed, later.boxed, BoxedElement<Element>.comparison).diff)
+    return LiveDiff(boxed.composed(with: later.boxed, BoxedElement<Element>.comparison))
+  }
+}
+
+extension BoxedDiff {
+  /// As ``LiveDiff/composed(with:)``.
+  func composed(with later: BoxedDiff, _ areEqual: ElementComparison?) -> BoxedDiff {
+    Composition(self, later, areEqual).diff
   }
 }
 

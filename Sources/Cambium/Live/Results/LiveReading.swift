@@ -6,10 +6,15 @@ final class LiveReading {
   let snapshot: Snapshot
   let records: QueryRecords
 
-  init(_ query: BoxedQuery, _ snapshot: Snapshot) throws {
+  /// The part of the result that is kept.
+  var extent: WindowExtent
+
+  init(_ query: BoxedQuery, _ snapshot: Snapshot, _ extent: WindowExtent? = nil) throws {
     self.query = query
     self.snapshot = snapshot
     records = try QueryRecords(snapshot)
+    let own = query.request.description
+    self.extent = extent ?? WindowExtent(offset: own.offset, limit: own.limit)
   }
 
   /// The relations that are loaded along.

@@ -30,11 +30,16 @@ where R.Element: Sendable {
   /// The items; nil until somebody asks for them.
   private var madeItems: LiveElements<LiveItem<Element>>?
 
-  init(_ query: R) throws {
-    run = try LiveRun(BoxedQuery(query))
-    asked = query
-    _ = try run.step()
+  /// The results of a run that has its first.
+  init(_ query: R, _ run: LiveRun) {
+    (self.run, asked) = (run, query)
     run.willTake = { [unowned self] in willTake($0) }
+  }
+
+  convenience init(_ query: R) throws {
+    let run = try LiveRun(BoxedQuery(query))
+    _ = try run.step()
+    self.init(query, run)
   }
 
   /// The query that is followed.
@@ -113,7 +118,8 @@ where R.Element: Sendable {
     }
   }
 
-  private func changing(
+  /// Takes a step, and tells observers.
+  func changing(
     _ body: () throws -> BoxedDiff
   ) rethrows -> LiveDiff<Element> {
     let boxed = try body()

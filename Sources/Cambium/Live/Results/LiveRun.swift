@@ -9,10 +9,12 @@ import LMDB
 final class LiveRun {
   private(set) var query: BoxedQuery
   let database: Database
-  private let router: LiveRouter
-  private let mailbox: LiveMailbox
+  /// The changes that concern the query; nil for a run that its owner moves.
+  private let inbox: (router: LiveRouter, mailbox: LiveMailbox)?
   /// The rows; nil before the first step.
-  private var result: (any LiveOperator)?
+  private(set) var result: (any LiveOperator)?
+  /// The part of the result that is kept, where it is another than the query's own.
+  var extent: WindowExtent?
   /// The collection whose records the rows are made of.
   private var collection: NodePath
   /// The moment that the result is of; nil before the first.
@@ -20,22 +22,29 @@ final class LiveRun {
   private(set) var elements = ChunkedList<ElementBox>()
   /// Called before the result changes.
   var willTake: (BoxedDiff) -> Void = { _ in }
-  /// True after a step has failed: the rows may be of a later moment than the elements.
+  /// True after a step has failed: the rows may be of another moment than the elements.
   private var isBroken = false
 
   /// Begins to note changes. Nothing is read before the first step.
   ///
+  /// - Parameters:
+  ///   - query: The query.
+  ///   - extent: The part of its result to keep, where it is another than its own.
+  ///   - isMoved: True if the owner gives each step its changes.
   /// - Throws: ``DatabaseError/misuse(reason:)`` for a query of a snapshot or a transaction.
-  init(_ query: BoxedQuery) throws {
+  init(_ query: BoxedQuery, _ extent: WindowExtent? = nil, isMoved: Bool = false) throws {
     let database = try LiveRun.database(of: query)
-    self.query = query
-    self.database = database
+    (self.query, self.database, self.extent) = (query, database, extent)
     collection = query.request.description.collection
-    router = LiveRouter.of(database)
-    mailbox = try router.add([.init(collection: query.request.description.collection, test: .any)])
+    if isMoved {
+      inbox = nil
+    } else {
+      let router = LiveRouter.of(database)
+      inbox = (router, try router.add([.init(collection: collection, test: .any)]))
+    }
   }
 
-  deinit { router.remove(mailbox) }
+  deinit { if let inbox { inbox.router.remove(inbox.mailbox) } }
 
   /// The database that a query follows.
   private static func database(of query: BoxedQuery) throws -> Database {
@@ -54,31 +63,74 @@ final class LiveRun {
 
   /// Waits until there may be something new. Returns at once if the task is cancelled or the
   /// database closed.
-  func wait(isolation actor: isolated (any Actor)? = nil) async { await mailbox.wait() }
+  func wait(isolation actor: isolated (any Actor)? = nil) async { await inbox?.mailbox.wait() }
 
   /// True if no further change will come.
-  var isClosed: Bool { mailbox.isClosed || database.directory.feed.isClosed }
+  var isClosed: Bool { inbox?.mailbox.isClosed ?? false || database.directory.feed.isClosed }
 
   /// Brings the result up to the newest moment.
   ///
+  /// - Parameter turn: Changes the window after that.
   /// - Returns: The difference; the first time, all rows as insertions.
   /// - Throws: As ``Walk/fetch()``; the result is then as before, and the next step reads it again.
-  func step() throws -> BoxedDiff {
-    let snapshot = try database.snapshot()
-    try router.advance(to: snapshot.sequence)
-    let pending = mailbox.take(upTo: snapshot.sequence)
-    do {
-      let reading = try LiveReading(query, snapshot)
-      guard let result else { return try begin(reading) }
-      guard case .changes(let changes) = pending, try result.isValid(reading.records) else {
-        return try again(result, reading, .related)
-      }
-      return try advance(result, changes, reading)
-    } catch {
+  func step(
+    then turn: (LiveReading) throws -> WindowDiff? = { _ in nil }
+  ) throws -> BoxedDiff {
+    let (reading, pending) = try receive()
+    return try keeping {
+      let diff = try takeIn(pending, reading)
+      guard let result, let rows = try turn(reading) else { return diff }
+      renewGuards(result)
+      if rows.isEmpty { return diff }
+      let turned = try finish(rows, result, reading) { _ in .question }
+      return diff.composed(with: turned, query.comparison)
+    }
+  }
+
+  /// Brings the result to the moment of a view, which may be an earlier one.
+  ///
+  /// - Parameters:
+  ///   - reading: The view.
+  ///   - pending: The changes up to there, in the direction of the step.
+  /// - Returns: The difference; the first time, all rows as insertions.
+  /// - Throws: As ``step(then:)``.
+  func move(to reading: LiveReading, by pending: LiveMailbox.Pending) throws -> BoxedDiff {
+    try keeping { try takeIn(pending, reading) }
+  }
+
+  /// Takes a step; if it fails, the result stays as it was, and the next step reads it again.
+  private func keeping(_ body: () throws -> BoxedDiff) throws -> BoxedDiff {
+    let before = (elements, sequence)
+    do { return try body() } catch {
+      (elements, sequence) = before
       isBroken = true
-      mailbox.invalidate()
+      inbox?.mailbox.invalidate()
       throw error
     }
+  }
+
+  /// A view of the newest moment, and the changes up to it.
+  private func receive() throws -> (LiveReading, LiveMailbox.Pending) {
+    let snapshot = try database.snapshot()
+    guard let inbox else { return (try LiveReading(query, snapshot, extent), .all) }
+    try inbox.router.advance(to: snapshot.sequence)
+    let pending = inbox.mailbox.take(upTo: snapshot.sequence)
+    do { return (try LiveReading(query, snapshot, extent), pending) } catch {
+      inbox.mailbox.invalidate()
+      throw error
+    }
+  }
+
+  private func takeIn(
+    _ pending: LiveMailbox.Pending, _ reading: LiveReading
+  ) throws -> BoxedDiff {
+    guard let result else { return try begin(reading) }
+    let isValid = try result.isValid(reading.records)
+    if !isValid { try anchorAgain(reading) }
+    guard case .changes(let changes) = pending, isValid, !isBroken else {
+      return try again(result, reading, .related)
+    }
+    return try advance(result, changes, reading)
   }
 
   /// Asks another question from now on.
@@ -92,14 +144,11 @@ final class LiveRun {
     let former = query
     query = other
     do {
-      let snapshot = try database.snapshot()
-      try router.advance(to: snapshot.sequence)
-      _ = mailbox.take(upTo: snapshot.sequence)
-      let reading = try LiveReading(other, snapshot)
+      let reading = try receive().0
       return try result.map { try again($0, reading, .question) } ?? begin(reading)
     } catch {
       query = former
-      mailbox.invalidate()
+      inbox?.mailbox.invalidate()
       throw error
     }
   }
@@ -132,8 +181,19 @@ final class LiveRun {
 
   /// Has the router send what can concern the rows.
   private func watch(_ result: any LiveOperator) {
-    router.replace(result.guards, of: mailbox)
-    if result.watchesAll { router.watch(mailbox) }
+    guard let inbox else { return }
+    inbox.router.replace(result.guards, of: inbox.mailbox)
+    if result.watchesAll { inbox.router.watch(inbox.mailbox) }
+  }
+
+  /// Has the router follow the change of the guards in a step.
+  private func renewGuards(_ result: any LiveOperator) {
+    switch result.takeGuardChange() {
+    case .all: watch(result)
+    case .edit(let removing, let adding):
+      guard let inbox, !removing.isEmpty || !adding.isEmpty else { return }
+      inbox.router.edit(removing: removing, adding: adding, of: inbox.mailbox)
+    }
   }
 
   private func advance(
@@ -149,13 +209,7 @@ final class LiveRun {
     guard let step = try result.step(changes, reading) else {
       return try again(result, reading, .related)
     }
-    switch result.takeGuardChange() {
-    case .edit(let removing, let adding):
-      if !removing.isEmpty || !adding.isEmpty {
-        router.edit(removing: removing, adding: adding, of: mailbox)
-      }
-    case .all: watch(result)
-    }
+    renewGuards(result)
     if step.diff.isEmpty { return unchanged(reading) }
     // Rows that are made of several records have other keys.
     if !result.isOfRecords { own = [:] }

@@ -22,6 +22,11 @@ struct QueryOrder: Sendable {
     types = try orderings.map { try scope.resolve($0.path).orderedType }
   }
 
+  /// True if another order of the same orderings writes equal values as the same bytes.
+  func hasSameForm(as other: QueryOrder) -> Bool {
+    types == other.types && comparesKeysAsTexts == other.comparesKeysAsTexts
+  }
+
   /// Writes the bytes of a result.
   func write(
     _ record: RawSpan, key: RawSpan, _ records: QueryRecords, to bytes: inout ByteBuffer

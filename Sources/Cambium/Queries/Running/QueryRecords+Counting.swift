@@ -65,7 +65,7 @@ extension QueryRecords {
 
 extension NodePath {
   /// The stored form of the key that follows an ancestor's.
-  fileprivate func keyBytes(below ancestor: NodePath) -> [UInt8] {
+  func keyBytes(below ancestor: NodePath) -> [UInt8] {
     let start = ancestor.bytes.count
     let end = Key.end(terminatedIn: bytes, at: start)
     return Array(bytes[start..<(bytes[start] == KeyTag.text ? end - 1 : end)])

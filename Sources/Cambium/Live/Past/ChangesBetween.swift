@@ -1,0 +1,137 @@
+// The net changes between two moments, read from the log and from the history for no more than lies
+// between them.
+//
+//     transaction records ──▶ records that they touched ──▶ each as of the one and the other moment
+//
+// Forward or backward makes no difference but to which of the two states is the old one.
+
+import LMDB
+
+/// Reads what became of some collections' records between two moments.
+struct ChangesBetween {
+  private let old: QueryRecords
+  private let new: QueryRecords
+  private let collections: [NodePath]
+  /// The number of operations and transactions that may still be read.
+  private var left: Int
+  /// The records that were touched, by their collections.
+  private var touched: [NodePath: Set<[UInt8]>] = [:]
+  /// The collections that came, went or moved as a whole.
+  private var whole: Set<NodePath> = []
+
+  /// The number of transactions that are read through one view of the log.
+  private static let renewal: UInt64 = 256
+
+  /// - Parameters:
+  ///   - old: The records at the moment that the changes lead from.
+  ///   - new: The records at the moment that they lead to, which may be the earlier one.
+  ///   - collections: The collections whose records are looked at.
+  ///   - most: The largest number of operations and transactions to be read.
+  init(from old: QueryRecords, to new: QueryRecords, in collections: [NodePath], most: Int) {
+    (self.old, self.new, self.collections, left) = (old, new, collections, most)
+  }
+
+  /// Reads the changes.
+  ///
+  /// - Returns: One for each record that differs; nil where there is more to read than is wanted,
+  ///   or a declaration lies between the moments.
+  /// - Throws: ``DatabaseError/compacted(oldest:)``, ``DatabaseError/corrupt(reason:)``.
+  /// - Complexity: O(*k*) for *k* operations between the moments, and two lookups for each record
+  ///   that they touched; where a collection came or went as a whole, O(*n*) for its *n* records.
+  mutating func read() throws -> [NetChange]? {
+    let (one, other) = (old.snapshot.sequence, new.snapshot.sequence)
+    guard try readLog(after: min(one, other), through: max(one, other)) else { return nil }
+    var changes: [NetChange] = []
+    for collection in whole { try addAll(of: collection, to: &changes) }
+    for (collection, keys) in touched where !whole.contains(collection) {
+      for key in keys {
+        add(
+          try record(collection, key, old), try record(collection, key, new), key, collection,
+          to: &changes)
+      }
+    }
+    return changes
+  }
+
+  // MARK: The log
+
+  /// Notes the records that the transactions between the moments touched.
+  ///
+  /// - Returns: False where the changes cannot be told by them.
+  private mutating func readLog(
+    after start: SequenceNumber, through end: SequenceNumber
+  ) throws -> Bool {
+    guard end.rawValue - start.rawValue <= UInt64(left) else { return false }
+    var next = start.next
+    while next <= end {
+      let last = SequenceNumber(min(end.rawValue, next.rawValue + ChangesBetween.renewal))
+      let isTold = try new.snapshot.directory.log.read { log in
+        while next <= last {
+          guard try note(try log.record(next).operations) else { return false }
+          next = next.next
+        }
+        return true
+      }
+      if !isTold { return false }
+    }
+    return true
+  }
+
+  private mutating func note(_ stored: [UInt8]) throws -> Bool {
+    left -= 1
+    var operations = OperationReader(stored)
+    while left >= 0, let operation = try operations.next() {
+      if case .declare = operation { return false }
+      left -= 1
+      Touched.forEach(in: operation, under: .root) { note($0) }
+    }
+    return left >= 0
+  }
+
+  private mutating func note(_ place: Touched) {
+    for collection in collections {
+      let path = place.path
+      if path.parentCount == collection.bytes.count, path.isWithin(collection) {
+        touched[collection, default: []].insert(path.keyBytes(below: collection))
+      } else if place.isSubtree, collection.isWithin(path) {
+        whole.insert(collection)
+      }
+    }
+  }
+
+  // MARK: Records
+
+  private func record(
+    _ collection: NodePath, _ key: [UInt8], _ records: QueryRecords
+  ) throws -> [UInt8]? {
+    try key.lend { try records.lend(collection, $0) { $0.array() } }
+  }
+
+  private func addAll(of collection: NodePath, to changes: inout [NetChange]) throws {
+    var olds = try all(of: collection, old)
+    for (key, record) in try all(of: collection, new) {
+      add(olds.removeValue(forKey: key), record, key, collection, to: &changes)
+    }
+    for (key, record) in olds { add(record, nil, key, collection, to: &changes) }
+  }
+
+  private func all(of collection: NodePath, _ records: QueryRecords) throws -> [[UInt8]: [UInt8]] {
+    var all: [[UInt8]: [UInt8]] = [:]
+    try records.forEach(in: collection) { key, record in
+      all[key.array()] = record.array()
+      return true
+    }
+    return all
+  }
+
+  private func add(
+    _ old: [UInt8]?, _ new: [UInt8]?, _ key: [UInt8], _ collection: NodePath,
+    to changes: inout [NetChange]
+  ) {
+    if old == new { return }
+    changes.append(
+      NetChange(
+        collection: collection, key: key, old: old.map { StoredRecord(bytes: $0) },
+        new: new.map { StoredRecord(bytes: $0) }))
+  }
+}
