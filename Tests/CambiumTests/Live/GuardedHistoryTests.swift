@@ -86,10 +86,10 @@ private final class GuardedWindow {
     router = LiveRouter.of(database)
     let snapshot = try database.snapshot()
     do {
-      let reading = try PlainReading(description, loading, snapshot)
+      let reading = try LiveReading.plain(description, loading, snapshot)
       dependencies = try Dependencies(description, loading: loading, reading.records)
       before = try EvaluatedRows(description, loading, dependencies, on: snapshot)
-      rows = try MaintainedRows(reading)
+      rows = try MaintainedRows(description, reading)
       _ = try rows.fill(reading)
     } catch is QueryError {
       return nil
@@ -109,7 +109,7 @@ private final class GuardedWindow {
     let words = "\(comment): \(description) loading \(loading)"
     let snapshot = try database.snapshot()
     try router.advance(to: snapshot.sequence)
-    let reading = try PlainReading(description, loading, snapshot)
+    let reading = try LiveReading.plain(description, loading, snapshot)
     guard case .changes(let changes) = mailbox.take(upTo: snapshot.sequence),
       case .changes(let all) = everything.take(upTo: snapshot.sequence)
     else { return isOver = true }
@@ -124,7 +124,7 @@ private final class GuardedWindow {
     guard try rows.isValid(reading.records), let step = try rows.step(changes, reading) else {
       return isOver = true
     }
-    let afresh = try MaintainedRows(reading).fill(reading)
+    let afresh = try MaintainedRows(description, reading).fill(reading)
     try #require(rows.visible.map(\.identity) == afresh.map(\.identity), "\(words)")
     let differing = after.differing(from: before).intersection(former)
       .intersection(afresh.map(\.identity.key))
@@ -140,20 +140,13 @@ private final class GuardedWindow {
   }
 }
 
-/// A step's view of the state, without a filter in Swift.
-final class PlainReading: LiveReader {
-  let records: QueryRecords
-  let description: QueryDescription
-  let loading: [LoadedPath]
-
-  init(_ description: QueryDescription, _ loading: [LoadedPath], _ snapshot: Snapshot) throws {
-    records = try QueryRecords(snapshot)
-    (self.description, self.loading) = (description, loading)
+extension LiveReading {
+  /// A step's view of the state, of a query without a filter in Swift.
+  static func plain(
+    _ description: QueryDescription, _ loading: [LoadedPath], _ snapshot: Snapshot
+  ) throws -> LiveReading {
+    var query = DynamicQuery(description, .snapshot(snapshot))
+    query.request.loading = loading
+    return try LiveReading(BoxedQuery(query), snapshot)
   }
-
-  func run(_ description: QueryDescription) throws -> QueryRun {
-    try QueryRun(description, records)
-  }
-
-  func run(_ evaluator: ResultEvaluator) throws -> QueryRun { evaluator.run(records) }
 }

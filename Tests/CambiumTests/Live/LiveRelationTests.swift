@@ -42,18 +42,19 @@ struct LiveRelationTests {
 
   /// A live query, as texts of its elements.
   private final class Followed<R: Results> where R.Element: Sendable {
-    private let run: LiveRun<R>
+    private let live: LiveResults<R>
     private let again: R
     private let text: (R.Element) -> String
     private var texts: [String] = []
 
     init(_ query: R, _ text: @escaping (R.Element) -> String) throws {
-      (run, again, self.text) = (try LiveRun(query), query, text)
+      (live, again, self.text) = (try query.live(), query, text)
+      texts = live.map(text)
     }
 
     func step(_ comment: Testing.Comment) throws {
       let before = texts
-      let diff = try run.step()
+      let diff = try live.refresh()
       let gone = Set(diff.deletions.map(\.position) + diff.moves.map(\.from))
       texts = before.indices.filter { !gone.contains($0) }.map { before[$0] }
       let come =
@@ -158,17 +159,16 @@ struct LiveRelationTests {
       let latest = database.query(Issue.self).order(by: \.id).limit(3).with {
         $0.comments.order(by: \.posted.descending).limit(1)
       }
-      let (first, second) = (try LiveRun(numbers), try LiveRun(latest))
-      _ = (try first.step(), try second.step())
+      let (first, second) = (try numbers.live(), try latest.live())
       try database.write { tx in try tx.update(Comment.ID(5)) { $0.issue = 2 } }
-      let moved = try first.step()
+      let moved = try first.refresh()
       #expect(moved.updates.map(\.after) == [1, 2] && moved.updates.map(\.new.1) == [1, 3])
       #expect(moved.updates.allSatisfy { $0.cause == .related } && moved.insertions.isEmpty)
-      let shown = try second.step()
+      let shown = try second.refresh()
       #expect(shown.updates.map(\.after) == [1, 2])
       #expect(shown.updates.map(\.new.1.first?.id) == [Comment.ID(1), Comment.ID(6)])
       try database.write { tx in try tx.update(Comment.ID(5)) { $0.text = "edited" } }
-      #expect(try first.step().updates.isEmpty)
+      #expect(try first.refresh().updates.isEmpty)
       let words = try numbers.explainLive()
       #expect(
         words.contains("comments by their issue: maintained, by the keys that they name"),

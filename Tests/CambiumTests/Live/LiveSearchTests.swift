@@ -52,8 +52,8 @@ struct LiveSearchTests {
         books.where { $0.year < 2 }.limit(4, offset: 1).searching("ship OR whale"),
         books.filter { $0.year != 1 }.searching("sea", in: \.title),
       ]
-      let live = try searches.map { try LiveRun($0) }
-      var elements = try live.map { Array(try $0.step().elements) }
+      let live = try searches.map { try $0.live() }
+      var elements = live.map { Array($0) }
       var updates = 0
       for round in 0..<60 {
         try database.write { tx in
@@ -65,7 +65,7 @@ struct LiveSearchTests {
           }
         }
         for (number, run) in live.enumerated() where random.oneIn(2) {
-          let diff = try run.step()
+          let diff = try run.refresh()
           elements[number] = diff.applied(to: elements[number])
           updates += diff.updates.count
           let wanted = try searches[number].fetch()

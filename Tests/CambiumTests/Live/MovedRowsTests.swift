@@ -89,7 +89,7 @@ struct MovedRowsTests {
       let before = list.items
       let diff = list.step()
       let after = list.items
-      let positions = diff.positions
+      let positions = diff.boxed.positions
       for (place, item) in before.enumerated() {
         let expected =
           diff.deletions.contains { $0.position == place }

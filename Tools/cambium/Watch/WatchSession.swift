@@ -6,7 +6,7 @@ struct WatchSession {
   let title: String
   /// The number of steps to show.
   let countMax: Int
-  let changes: SectionedChanges<DynamicQuery, Value>
+  let changes: SectionedChanges<LiveChanges<DynamicQuery>, DynamicRecord, Value>
   /// The list before the first step, which is empty.
   let list: WatchedList
 

@@ -40,6 +40,18 @@ struct ConditionProgramTests {
         if !goesOn { return }
       }
     }
+
+    func count(
+      _ referrers: CountedReferrers, _ property: NameID, refersTo key: RawSpan,
+      passing program: ConditionProgram
+    ) throws -> Int {
+      var count = 0
+      try forEach(in: referrers.collection, property, refersTo: key) { own, record in
+        if try program.accepts(record, key: own, self) { count += 1 }
+        return true
+      }
+      return count
+    }
   }
 
   /// A world to ask about: people, and things that refer to them.
