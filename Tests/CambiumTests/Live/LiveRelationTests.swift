@@ -69,7 +69,7 @@ struct LiveRelationTests {
         texts[update.after] = text(update.new)
       }
       let wanted = try again.fetch().map(text)
-      #expect(texts == wanted && run.elements.map(text) == wanted, comment)
+      #expect(texts == wanted && live.elements.map(text) == wanted, comment)
     }
   }
 
