@@ -90,7 +90,9 @@ struct LiveDiffTests {
     #expect(both.map(\.properties) == [[.init(name: "a", old: 1, new: nil)]])
     #expect(both.map(\.old) == [items[0]])
     #expect(both.map(\.cause) == [.own])
-    let unknown = one.composed(with: diff(items[1], items[0], [], .related))
+    let unknown = one.composed(with: diff(items[1], items[2], [], .related))
     #expect(unknown.updates.map(\.properties) == [[]], "it may have changed in other ways")
+    let back = one.composed(with: diff(items[1], items[0], [], .related))
+    #expect(back.updates.isEmpty, "the element is what it was")
   }
 }

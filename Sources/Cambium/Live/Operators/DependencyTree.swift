@@ -68,10 +68,9 @@ struct DependencyTree {
     }
     mark(role, decides: decides)
     if let referrers = path.referrers {
-      let far = step(
+      let far = counting(
         from: role, .inverse(referrers.property), referrers.collection,
         passing: referrers.condition?.test, decides: decides)
-      roles[far].uses.areCounted = true
       let test = referrers.condition?.test ?? .all([])
       try enter(far, test, inner.entering(referrers.collection), decides: decides)
     }
@@ -96,9 +95,9 @@ struct DependencyTree {
   /// a test do not matter to who takes it.
   private mutating func counting(
     from upper: Int, _ edge: DependencyRole.Edge, _ collection: NodePath?,
-    passing test: Condition.Test? = nil
+    passing test: Condition.Test? = nil, decides: Bool
   ) -> Int {
-    let role = step(from: upper, edge, collection, passing: test, decides: true)
+    let role = step(from: upper, edge, collection, passing: test, decides: decides)
     roles[role].uses.areCounted = true
     return role
   }
@@ -155,7 +154,8 @@ struct DependencyTree {
     case .not(let other): try add(other, in: scope, from: role, decides: decides)
     case .related(.inverse(let collection, let property), let quantifier, let inner):
       let far = counting(
-        from: role, .inverse(property), collection, passing: quantifier.wanted(inner))
+        from: role, .inverse(property), collection, passing: quantifier.wanted(inner),
+        decides: decides)
       try enter(far, inner, scope.entering(collection), decides: decides)
     case .related(.elements(let path), let quantifier, let inner):
       guard let end = try follow(path, in: scope, from: role, decides: decides),
@@ -163,7 +163,8 @@ struct DependencyTree {
       else { return }
       let collection = end.resolved.definition?.target
       let far = counting(
-        from: end.role, .to(property, collection), collection, passing: quantifier.wanted(inner))
+        from: end.role, .to(property, collection), collection, passing: quantifier.wanted(inner),
+        decides: decides)
       try enter(far, inner, scope.entering(collection), decides: decides)
     default: try addSingle(test, in: scope, from: role, decides: decides, isRequired: isRequired)
     }
@@ -204,7 +205,7 @@ struct DependencyTree {
     let outer = try follow(join.outer, in: scope, from: 0, decides: true)
     let role = counting(
       from: outer?.role ?? 0, edge(join, outer?.resolved.property), join.collection,
-      passing: join.condition?.test)
+      passing: join.condition?.test, decides: true)
     joined.append(role)
     if join.outer.referrers != nil {
       problem = problem ?? "a join compares the number of related records"

@@ -199,20 +199,16 @@ final class LiveRun {
   private func advance(
     _ result: any LiveOperator, _ changes: [NetChange], _ reading: LiveReading
   ) throws -> BoxedDiff {
-    var own: [[UInt8]: NetChange] = [:]
-    var records: [[UInt8]: StoredRecord?] = [:]
-    for change in changes where change.collection == collection {
-      own[change.key] = change
-      records[change.key] = .some(change.new)
-    }
-    reading.records.atHand = (collection, records)
     guard let step = try result.step(changes, reading) else {
       return try again(result, reading, .related)
     }
     renewGuards(result)
     if step.diff.isEmpty { return unchanged(reading) }
     // Rows that are made of several records have other keys.
-    if !result.isOfRecords { own = [:] }
+    var own: [[UInt8]: NetChange] = [:]
+    if result.isOfRecords {
+      for change in changes where change.collection == collection { own[change.key] = change }
+    }
     return try finish(step.diff, result, reading, own) { row in
       if own[row.identity.key] != nil { return .own }
       return step.candidates.contains(row.identity.key) ? .related : .window

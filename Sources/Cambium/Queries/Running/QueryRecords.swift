@@ -8,9 +8,6 @@ final class QueryRecords: RelatedRecords {
   private var nodes: [NodePath: UInt64?] = [:]
   /// Copies of the records that are joined to the one at hand; nil where there is none.
   var joined: [(key: [UInt8], record: [UInt8])?] = []
-  /// Records of a collection, by their keys, that need not be looked up; nil where there is none
-  /// with the key.
-  var atHand: (collection: NodePath, records: [[UInt8]: StoredRecord?])?
   /// The number of records that were read because others are related to them.
   private(set) var relatedCount = 0
   /// The numbers of referring records by the keys that they refer to, where no index has them: each
@@ -57,10 +54,6 @@ final class QueryRecords: RelatedRecords {
   }
 
   func lend<R>(_ collection: NodePath, _ key: RawSpan, _ body: (RawSpan) throws -> R) throws -> R? {
-    if let atHand, atHand.collection == collection, let known = atHand.records[key.array()] {
-      relatedCount += 1
-      return try known?.lend(body)
-    }
     guard let node = try node(collection) else { return nil }
     relatedCount += 1
     return try lend(node: node, key, body)
