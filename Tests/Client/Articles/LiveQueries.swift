@@ -48,7 +48,7 @@ struct LiveArticleTests {
         try Self.past(database)
         try await Self.sections(database)
         try await Self.derived(database)
-        try await Self.light(database)
+        try Self.light(database)
         try await Self.anything(database)
         try Self.objects(database)
         try Self.forms(database)

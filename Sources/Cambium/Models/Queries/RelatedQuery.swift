@@ -4,7 +4,7 @@
 //     issues ──▶ keys of a batch ──▶ one run for each key, planned once ──▶ models, or a number
 
 /// Some of the models that belong to each model of a query: those that pass a condition, in an
-/// order, up to a limit for each. It is what ``ModelQuery/with(_:)`` loads along.
+/// order, up to a limit for each. It is what `with(_:)` of ``ModelQuery`` loads along.
 ///
 ///     let issues = database.query(Issue.self).order(by: \.modified.descending).limit(50)
 ///     let rows = try issues.with(
