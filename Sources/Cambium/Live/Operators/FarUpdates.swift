@@ -110,7 +110,7 @@ struct FarUpdates {
     return try changed.keys.sorted { $0.lexicographicallyPrecedes($1) }.flatMap { key in
       try one(
         key, role, collection, name, wasThere: refers(changed[key]?.old),
-        isThere: refers(changed[key]?.new), records)
+        isThere: refers(try record(collection, key, .after, records)), records)
     }
   }
 
@@ -123,8 +123,8 @@ struct FarUpdates {
       guard place < row.identity.joined.count, dependencies.roles.indices.contains(join.role),
         let change = changes[join.collection]?[row.identity.joined[place]]
       else { continue }
-      updates += try between(
-        change.old, change.new, dependencies.roles[join.role], join.name, records)
+      let now = try record(join.collection, change.key, .after, records)
+      updates += try between(change.old, now, dependencies.roles[join.role], join.name, records)
     }
     return updates
   }
@@ -139,7 +139,8 @@ struct FarUpdates {
     switch (wasThere, isThere) {
     case (true, true):
       guard let change = changes[collection]?[key] else { return [] }
-      return try between(change.old, change.new, role, name, records)
+      let now = try record(collection, key, .after, records)
+      return try between(change.old, now, role, name, records)
     case (false, false): return []
     default:
       let reference = Value.reference(collection.appending(known))
@@ -170,7 +171,8 @@ struct FarUpdates {
   private func record(
     _ collection: NodePath, _ key: [UInt8], _ side: Side, _ records: QueryRecords
   ) throws -> StoredRecord? {
-    if let change = changes[collection]?[key] { return side == .before ? change.old : change.new }
+    // Guards may have left out changes after the last one that is told.
+    if side == .before, let change = changes[collection]?[key] { return change.old }
     return try key.lend { key in
       try records.lend(collection, key) { StoredRecord(bytes: $0.array()) }
     }

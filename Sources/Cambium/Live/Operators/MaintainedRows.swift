@@ -57,6 +57,7 @@ final class MaintainedRows: LiveOperator {
     fetched = []
     try rows.fill(fetching(reading))
     try shown.fill(fetched, reading.records)
+    fetched = []
     _ = try setWindowGuard(reading.records)
     return rows.visible
   }
@@ -87,6 +88,7 @@ final class MaintainedRows: LiveOperator {
   ) throws {
     let wasWide = shown.isWide
     try shown.update(made, fetched: fetched, keeps: rows.keeps, records)
+    fetched = []
     shown.prune(to: rows.keptCount, keeps: rows.keeps)
     let edits = shown.takeEdits()
     guard let window = try setWindowGuard(records), shown.isWide == wasWide else {

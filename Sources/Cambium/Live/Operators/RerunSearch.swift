@@ -28,6 +28,7 @@ final class RerunSearch: LiveOperator {
 
   func elements(of rows: [PlacedResult], _ reading: LiveReading) throws -> [ElementBox] {
     let given = rows.compactMap { values[$0.identity] }
+    guard given.count == rows.count else { throw DatabaseError.lostResult }
     return try elements(of: given, reading.run(description), reading)
   }
 

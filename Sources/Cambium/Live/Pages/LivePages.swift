@@ -66,14 +66,15 @@ where R.Element: Sendable {
 
   /// True if there is an element behind the last one that is loaded.
   public var hasNext: Bool {
-    _ = results.elements
+    // Each step tells of another moment, also one that leaves the elements as they are.
+    _ = results.sequence
     return results.run.pages?.hasNext ?? false
   }
 
   /// True if the first page is not loaded. The rows before the first place may be gone meanwhile:
   /// ``previous()`` then finds out, and loads none.
   public var hasPrevious: Bool {
-    _ = results.elements
+    _ = results.sequence
     return results.run.extent?.start != nil
   }
 

@@ -48,8 +48,7 @@ public final class FollowedResults<R: Results>: Observable where R.Element: Send
   /// The same question again costs nothing, so that each redraw of a screen may say its own.
   /// Filters in Swift are not compared: a query that differs in one alone is the same question.
   public func ask(_ query: R) {
-    let isSame = query.request.description == self.query.request.description
-    if isSame && failure == nil { return }
+    if query.request.isSame(as: self.query.request) && failure == nil { return }
     self.query = query
     guard let live else { return restart() }
     do {

@@ -49,6 +49,13 @@ final class LiveReading {
     return run
   }
 
+  /// The record of a change as it is at the moment of this view.
+  func record(of change: NetChange) throws -> StoredRecord? {
+    try change.key.lend { key in
+      try records.lend(change.collection, key) { StoredRecord(bytes: $0.array()) }
+    }
+  }
+
   /// The filter in Swift, if there is one.
   func filter(of description: QueryDescription) throws -> QueryRun.Filter? {
     if !description.hasFilter { return nil }

@@ -91,12 +91,15 @@ where R.Element: Sendable {
   /// - Throws: As ``Walk/fetch()``; the question stays the former one.
   @discardableResult
   public func ask(_ query: R) throws -> LiveDiff<Element> {
-    let diff = try changing { try run.ask(BoxedQuery(query)) }
-    asked = query
-    return diff
+    try changing {
+      let diff = try run.ask(BoxedQuery(query))
+      asked = query
+      return diff
+    }
   }
 
-  /// Follows the query until the task is cancelled or the database closed.
+  /// Follows the query until the task is cancelled or the database closed. One loop should take all
+  /// steps: it is not given the differences that ``refresh()``, ``ask(_:)`` or another loop takes.
   ///
   /// - Parameters:
   ///   - actor: The actor to which the result belongs; by default the caller's.
@@ -122,11 +125,12 @@ where R.Element: Sendable {
   func changing(
     _ body: () throws -> BoxedDiff
   ) rethrows -> LiveDiff<Element> {
+    let items = madeItems
     let boxed = try body()
+    let diff = LiveDiff<Element>(boxed)
+    change(items, by: diff)
     if !boxed.isEmpty { registrar.didSet(self, keyPath: elementsPath) }
     registrar.didSet(self, keyPath: sequencePath)
-    let diff = LiveDiff<Element>(boxed)
-    change(madeItems, by: diff)
     observers.tell(diff)
     return diff
   }

@@ -254,8 +254,8 @@ final class LiveRun {
       diff.updates.append(
         .init(
           before: survivor.before, after: survivor.after, old: old, new: new,
-          properties: LiveRun.properties(
-            change, far: try result.farUpdates(of: survivor.row, reading.records), reading),
+          properties: try LiveRun.properties(
+            change, far: result.farUpdates(of: survivor.row, reading.records), reading),
           cause: cause(survivor.row)))
     }
     diff.addMoves(of: rows, elements)
@@ -272,8 +272,11 @@ final class LiveRun {
   /// The properties of a row's own record that have changed in this step, and those of others.
   private static func properties(
     _ change: NetChange?, far: [PropertyUpdate], _ reading: LiveReading
-  ) -> ChangedProperties {
-    guard let old = change?.old, let new = change?.new else { return .told(far) }
+  ) throws -> ChangedProperties {
+    // The record as it is now: guards may have left out a change after the last one that is told.
+    guard let change, let old = change.old, let new = try reading.record(of: change) else {
+      return .told(far)
+    }
     let own = ChangedProperties.records(old: old, new: new, reading.records.catalog)
     return far.isEmpty ? own : .told(own.all + far)
   }

@@ -28,6 +28,9 @@ struct StoredRecord: Sendable, Equatable {
 }
 
 /// The change of one record between two moments. It was there at one of them, and differs.
+///
+/// In a mailbox it goes from before the first to after the last change that a guard let through, so
+/// that the record may be another by now.
 struct NetChange: Sendable, Equatable {
   /// The path of the record's parent.
   let collection: NodePath

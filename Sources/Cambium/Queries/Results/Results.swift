@@ -39,6 +39,11 @@ public struct QueryRequest: Sendable {
   package var check: (@Sendable () throws -> Void)?
 
   /// The moment that is asked.
+  /// True if another request asks the same, apart from filters in Swift.
+  func isSame(as other: QueryRequest) -> Bool {
+    description == other.description && loading == other.loading && search == other.search
+  }
+
   func snapshot() throws -> Snapshot {
     switch source {
     case .database(let database): try database.snapshot()

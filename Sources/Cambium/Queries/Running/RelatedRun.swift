@@ -81,6 +81,7 @@ final class RelatedRun {
     run.plan.access.path = .index(scan)
     // Entries that are cut may be of another reference.
     run.filter = prefix.count > plan.room ? { try self.refers($1, to: key) } : nil
+    defer { run.filter = nil }
     try visit(run, body)
   }
 

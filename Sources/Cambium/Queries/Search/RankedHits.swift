@@ -1,5 +1,5 @@
 /// A search by relevance that is part of a question.
-struct RankedSearch: Sendable {
+struct RankedSearch: Hashable, Sendable {
   let query: TextQuery
   /// The properties of the index of texts that is meant; nil for the first.
   let properties: [String]?
