@@ -121,8 +121,10 @@ struct ModelKitTests {
     ]
     try await fields.waits(for: 1)
     // The paths tell what changes from now on, and whoever observes may still be on its way.
-    for age in 19... where paths.lines.isEmpty || fields.lines.count < 2 {
-      try await store.update(id) { $0.age = 2 * age }
+    var age = 36
+    while paths.lines.isEmpty || fields.lines.count < 2 {
+      age += 2
+      try await store.update(id) { [age] in $0.age = age }
       try await Task.sleep(for: .milliseconds(10))
     }
     for task in tasks { task.cancel() }
