@@ -2,8 +2,8 @@
 // paths, with the values before and after. Method: one change after another of a small database, of
 // which each has to lead to exactly these names.
 //
-// It finds a record before that is read from the state after, and a record that has come and is
-// told by its properties: each was planted.
+// It finds a record before that is read from the state after, a record that has come and is told by
+// its properties, and a property that is told though it only decides: each was planted.
 
 import Testing
 
@@ -62,9 +62,10 @@ struct FarUpdatesTests {
     try withDatabase { database in
       try Self.declare(database)
       var query = QueryDescription("issues")
-      query.orderings = [Ordering(PropertyPath(hops: ["author", "team"], "name"))]
+      query.orderings = [Ordering(PropertyPath(hops: ["author", "team"], "rank"))]
       let loading = [
         LoadedPath(path: PropertyPath("author"), collection: "users"),
+        LoadedPath(path: PropertyPath(hops: ["author"], "team"), collection: "teams"),
         LoadedPath(path: PropertyPath("readers"), collection: "users"),
         LoadedPath(path: PropertyPath(nil), collection: "comments", inverse: "issue"),
       ]
@@ -104,6 +105,7 @@ struct FarUpdatesTests {
       joined.selection = [PropertyPath("title"), PropertyPath(hops: ["p"], "name")]
       var selecting = QueryDescription("issues")
       selecting.selection = [PropertyPath("title"), PropertyPath(hops: ["author"], "name")]
+      selecting.orderings = [Ordering(PropertyPath(hops: ["author"], "team"))]
       let live = try [joined, selecting].map {
         try LiveRun(BoxedQuery(DynamicQuery($0, .database(database))))
       }
@@ -111,7 +113,11 @@ struct FarUpdatesTests {
       try database.write { try $0.set("users/ada/mail", to: "t") }
       #expect(try live[0].step().insertions.count == 1)
       #expect(try live[1].step().isEmpty)
-      try database.write { try $0.set("users/ada/name", to: "Ava") }
+      // The team decides the order of one, and is shown by none.
+      try database.write { tx in
+        try tx.set("users/ada/name", to: "Ava")
+        try tx.set("users/ada/team", to: "blue")
+      }
       for (run, name) in zip(live, ["p.name", "author.name"]) {
         let updates = try run.step().updates
         #expect(

@@ -36,6 +36,8 @@ struct DependencyRole: Sendable {
   let edge: Edge?
   /// The properties that are read of the records.
   var names: Set<String> = []
+  /// The properties of which more is shown with rows than the result of a test or their order.
+  var shownNames: Set<String> = []
   /// The uses of these properties, by which few changes may be enough.
   var uses = DependencyUses()
   /// True if records are delivered whole, or may be read whole.

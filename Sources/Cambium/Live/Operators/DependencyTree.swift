@@ -79,7 +79,7 @@ struct DependencyTree {
 
   private mutating func read(_ name: String, of role: Int, decides: Bool) {
     roles[role].names.insert(name)
-    if decides { roles[role].uses.others.insert(name) }
+    if decides { roles[role].uses.others.insert(name) } else { roles[role].shownNames.insert(name) }
   }
 
   /// Notes that a role decides which rows there are; with it all those above.

@@ -4,6 +4,9 @@
 //     comments[7].text         of one of several records; crew[7].name of an array of references
 //     comments[7]              a record that has come, or gone
 //     p.name                   of the record that a join named p has put beside the row
+//
+// Properties that only decide which rows there are, or their order, are not told: an update tells
+// what its element shows.
 
 import LMDB
 
@@ -33,7 +36,7 @@ struct FarUpdates {
   func updates(of row: PlacedResult, _ records: QueryRecords) throws -> [PropertyUpdate] {
     if changes.isEmpty { return [] }
     var updates: [PropertyUpdate] = []
-    for role in dependencies.roles.dropFirst() {
+    for role in dependencies.roles.dropFirst() where role.isShown {
       guard let collection = role.collection, let upper = role.upper else { continue }
       switch role.edge {
       case .reference(let name):
@@ -178,7 +181,7 @@ struct FarUpdates {
     }
   }
 
-  /// The properties that are read and differ in two records; one that is not there has none.
+  /// The properties that are shown and differ in two records; one that is not there has none.
   private func between(
     _ old: StoredRecord?, _ new: StoredRecord?, _ role: DependencyRole, _ name: String,
     _ records: QueryRecords
@@ -187,7 +190,7 @@ struct FarUpdates {
     return try (old ?? none).lend { old in
       try (new ?? none).lend { new in
         try PropertyUpdate.between(old, new, records.catalog)
-          .filter { role.isWhole || role.names.contains($0.name) }
+          .filter { role.isWhole || role.shownNames.contains($0.name) }
           .map { PropertyUpdate(name: "\(name).\($0.name)", old: $0.old, new: $0.new) }
       }
     }
