@@ -57,6 +57,21 @@ struct LiveResultsTests {
     }
   }
 
+  @Test("has the order of the records where it shows their keys alone")
+  func keys() throws {
+    try withDatabase { database in
+      try Self.fill(database)
+      // The index has all that is asked for, and not what the order of the rows is made of.
+      let live = try database.query("jobs sort -rank limit 4 | ids").live()
+      let again = try database.query("jobs sort -rank limit 4 | ids").fetch()
+      #expect(live.elementsEqual(again) && again.count == 4)
+      try database.update(1 as Job.ID) { $0.rank = 7 }
+      try database.delete(9 as Job.ID)
+      try live.refresh()
+      #expect(live.map(\.path) == ["jobs/8", "jobs/7", "jobs/1", "jobs/6"])
+    }
+  }
+
   @Test("answers another question with a difference")
   func question() throws {
     try withDatabase { database in

@@ -143,8 +143,9 @@ final class ResultEvaluator {
   ) throws -> [PlacedResult] {
     var description = description
     description.limit = most
-    // Whole records: those of a covering index have only what the query reads of them.
-    description.selection = nil
+    // Whole records: those of a covering index have only what the query reads of them, and for
+    // keys alone nothing.
+    (description.selection, description.outcome) = (nil, .list)
     if let last { description.after = try cursor(at: last, of: description, makeRun) }
     return try rows(makeRun(description))
   }
