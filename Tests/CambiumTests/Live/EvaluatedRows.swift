@@ -18,7 +18,9 @@ struct EvaluatedRows {
     let orderings = query.grouping == nil ? query.orderings : []
     let order = try QueryOrder(orderings, in: run.scope)
     let values = try query.shownPaths.map { try QueryPaths($0, in: run.scope) }
-    let loaded = try loading.map { try RelatedKeys($0.path, from: query.collection, run) }
+    let loaded = try loading.map {
+      RelatedKeys(try RelatedPath($0.path, from: query.collection, run.records), run.records)
+    }
     var rows: [PlacedResult] = []
     try run.forEach { key, record in
       var place = ByteBuffer()
@@ -96,7 +98,7 @@ extension LoadedPath {
   private func someBytes(of key: [UInt8], _ records: QueryRecords) throws -> [UInt8] {
     var description = QueryDescription(collection, where: condition)
     (description.orderings, description.limit) = (orderings, orderings.isEmpty ? nil : 1)
-    let run = try RelatedRun(description, by: inverse, records)
+    let run = RelatedRun(try RelatedPlan(description, by: inverse, records), records)
     var all: [[UInt8]] = []
     func visit(_ own: RawSpan, _ record: RawSpan) { all.append(own.array() + [0] + record.array()) }
     if inverse == nil {

@@ -16,6 +16,7 @@ final class ResultEvaluator {
   /// The identity of the catalog for which it was compiled.
   private let catalog: ObjectIdentifier
   private let hasMixedKeys: Bool
+  private let memory = ShapeMemory()
 
   /// - Throws: ``QueryError`` for a query that cannot be answered.
   init(_ description: QueryDescription, _ records: QueryRecords) throws {
@@ -88,7 +89,7 @@ final class ResultEvaluator {
   /// A run that hands out the results of records that the query accepts, by their keys.
   func run(giving keys: [[UInt8]], _ records: QueryRecords) -> QueryRun {
     let run = QueryRun(plan, records)
-    run.given = .keys(keys)
+    run.given = .keys(keys, memory)
     return run
   }
 

@@ -19,7 +19,10 @@ public struct Relation<Loaded: Sendable>: Sendable {
   let words: String
   /// The same as data, for queries that follow it.
   let loaded: LoadedPath
-  let open: @Sendable (RelatedKeys) throws -> RelationReader<Loaded>
+  /// Compiles it for states with the same catalog, for each of which it then opens batches.
+  let compile: @Sendable (QueryRecords) throws -> Opening
+
+  typealias Opening = (RelatedKeys) throws -> RelationReader<Loaded>
 }
 
 extension Operand: RelationTerm where V.Base: ReferringProperty {
@@ -28,10 +31,14 @@ extension Operand: RelationTerm where V.Base: ReferringProperty {
     let referred = V.Base.Referred.schema.core.path
     let words = "load \(ConditionText.collection(referred)) by \(path)"
     let loaded = LoadedPath(path: path, collection: referred)
-    return Relation(path: path, words: words, loaded: loaded) { keys in
-      let models = try RelatedModels<V.Base.Referred>(keys)
-      return RelationReader(keys, walks: models.walks, find: models.find) {
-        V.Base.loaded(models.models(of: $0))
+    return Relation(path: path, words: words, loaded: loaded) { records in
+      let way = try RelatedWay(V.Base.Referred.schema.core, records)
+      return { keys in
+        let models = ModelListOf<V.Base.Referred>(way.binding)
+        let finder = RelatedFinder(keys, way, models)
+        return RelationReader(keys, walks: false, find: finder.find) {
+          V.Base.loaded(models.models(at: finder.places(of: $0)))
+        }
       }
     }
   }
@@ -42,16 +49,27 @@ extension ManyOperand: RelationTerm {
   public var relation: Relation<[Other]> {
     guard case .inverse(let collection, let property) = many else {
       let loaded = LoadedPath(path: owner, collection: Other.schema.core.path)
-      return Relation(path: owner, words: "", loaded: loaded) { keys in
-        let models = try RelatedModels<Other>(keys)
-        return RelationReader(keys, walks: false, find: models.find, make: models.models)
+      return Relation(path: owner, words: "", loaded: loaded) {
+        try ManyOperand.opening(by: nil, $0)
       }
     }
     let words = "load \(ConditionText.collection(collection)) that refer by \(property)"
     let loaded = LoadedPath(path: owner, collection: collection, inverse: property)
-    return Relation(path: owner, words: words, loaded: loaded) { keys in
-      let models = try RelatedModels<Other>(keys, by: property)
-      return RelationReader(keys, walks: models.walks, find: models.find, make: models.models)
+    return Relation(path: owner, words: words, loaded: loaded) {
+      try ManyOperand.opening(by: property, $0)
+    }
+  }
+
+  private static func opening(
+    by property: String?, _ records: QueryRecords
+  ) throws -> Relation<[Other]>.Opening {
+    let way = try RelatedWay(Other.schema.core, by: property, records)
+    return { keys in
+      let models = ModelListOf<Other>(way.binding)
+      let finder = RelatedFinder(keys, way, models)
+      return RelationReader(keys, walks: finder.walks, find: finder.find) {
+        models.models(at: finder.places(of: $0))
+      }
     }
   }
 }
@@ -96,11 +114,35 @@ private struct LoadedRelation: Sendable {
   let path: PropertyPath
   let words: String
   let loaded: LoadedPath
-  let open: @Sendable (RelatedKeys) throws -> RelationBatch
+  let compile: @Sendable (QueryRecords) throws -> (RelatedKeys) throws -> RelationBatch
 
   init<Loaded>(_ relation: Relation<Loaded>) {
     (path, words, loaded) = (relation.path, relation.words, relation.loaded)
-    open = { try relation.open($0) }
+    compile = { records in
+      let open = try relation.compile(records)
+      return { try open($0) }
+    }
+  }
+}
+
+/// The relations of a query, compiled for states with the same catalog.
+private final class CompiledRelations {
+  let decoder: Binding
+  private let paths: [RelatedPath]
+  private let openings: [(RelatedKeys) throws -> RelationBatch]
+
+  init(_ relations: [LoadedRelation], of core: SchemaCore, _ records: QueryRecords) throws {
+    decoder = try records.snapshot.binding(core)
+    paths = try relations.map { relation in
+      try core.checkAsked(Condition.Test.names(in: relation.path), records.snapshot)
+      return try RelatedPath(relation.path, from: core.path, records)
+    }
+    openings = try relations.map { try $0.compile(records) }
+  }
+
+  /// Opens batches in one state.
+  func batches(_ records: QueryRecords) throws -> [RelationBatch] {
+    try paths.indices.map { try openings[$0](RelatedKeys(paths[$0], records)) }
   }
 }
 
@@ -149,36 +191,39 @@ public struct Loading<M: Model, Element>: Results {
   /// Decodes the models of a run, and loads what is related to a batch of them at once. The lookups
   /// and walks that it takes are lines of ``Results/explain()``.
   public func read(_ run: QueryRun, _ body: (Element) throws -> Bool) throws {
-    let all = try batches(run)
+    let compiled = try compiled(run)
+    let all = try compiled.batches(run.records)
     run.words = { [relations] in
       zip(relations, all).map { "\($0.words)\($1.keys.words): \($1.keys.counts.words)" }
     }
-    try run.holding { try read(run, all, body) }
+    try run.holding { try read(run, compiled.decoder, all, body) }
   }
 
   /// The lookups and walks that loading takes, by relation.
   func counts() throws -> [RelationCounts] {
     let run = try request.run()
-    let all = try batches(run)
-    try read(run, all) { _ in true }
-    return all.map(\.keys.counts)
+    let compiled = try compiled(run)
+    let all = try compiled.batches(run.records)
+    try read(run, compiled.decoder, all) { _ in true }
+    return all.map { $0.keys.counts }
   }
 
-  private func batches(_ run: QueryRun) throws -> [RelationBatch] {
-    let core = M.schema.core
-    return try relations.map { relation in
-      let names = Condition.Test.names(in: relation.path)
-      try core.checkAsked(names, run.records.snapshot)
-      return try relation.open(try RelatedKeys(relation.path, from: core.path, run))
-    }
+  /// The relations as the run's memory has them, or compiled for the run alone. Past moments have
+  /// other indexes and defaults than the present.
+  private func compiled(_ run: QueryRun) throws -> CompiledRelations {
+    let memory = run.records.snapshot.moment == nil ? run.given?.memory : nil
+    if let known = memory?.compiled as? CompiledRelations { return known }
+    let made = try CompiledRelations(relations, of: M.schema.core, run.records)
+    memory?.compiled = made
+    return made
   }
 
   /// Visits the models batch by batch; a batch has more where it takes a walk over a collection.
   private func read(
-    _ run: QueryRun, _ all: [RelationBatch], _ body: (Element) throws -> Bool
+    _ run: QueryRun, _ decoder: Binding, _ all: [RelationBatch],
+    _ body: (Element) throws -> Bool
   ) throws {
-    let most = all.contains(where: \.walks) ? 4096 : 256
-    let decoder = try run.binding(M.schema.core)
+    let most = all.contains { $0.walks } ? 4096 : 256
     var models: [M] = []
     func hand() throws -> Bool {
       for batch in all { try batch.load() }

@@ -50,9 +50,15 @@ public struct RelatedCount: PropertyTerm, OrderTerm, RelationTerm {
         let condition = referrers.condition.map { " where \($0)" } ?? ""
         return "count \(name) that refer by \(referrers.property)\(condition)"
       } ?? ""
-    return Relation(path: path, words: words, loaded: loaded) { keys in
-      let numbers = try RelatedNumbers(keys, referrers)
-      return RelationReader(keys, walks: false, find: numbers.find, make: numbers.number)
+    return Relation(path: path, words: words, loaded: loaded) { records in
+      guard let referrers else { throw QueryError("only models that refer are counted") }
+      let scope = records.scope(of: referrers.collection)
+      let property = scope.catalog.id(of: referrers.property) ?? .max
+      let program = try ConditionProgram(referrers.condition?.test ?? .all([]), in: scope)
+      return { keys in
+        let numbers = RelatedNumbers(keys, referrers, property, program)
+        return RelationReader(keys, walks: false, find: numbers.find, make: numbers.number)
+      }
     }
   }
 }
@@ -65,12 +71,12 @@ private final class RelatedNumbers {
   private let program: ConditionProgram
   private var known: [[UInt8]: Int] = [:]
 
-  init(_ keys: RelatedKeys, _ referrers: CountedReferrers?) throws {
-    guard let referrers else { throw QueryError("only models that refer are counted") }
+  init(
+    _ keys: RelatedKeys, _ referrers: CountedReferrers, _ property: NameID,
+    _ program: ConditionProgram
+  ) {
     (self.keys, self.referrers) = (keys, referrers)
-    let scope = keys.records.scope(of: referrers.collection)
-    property = scope.catalog.id(of: referrers.property) ?? .max
-    program = try ConditionProgram(referrers.condition?.test ?? .all([]), in: scope)
+    (self.property, self.program) = (property, program)
   }
 
   func find(_ wanted: [[UInt8]]) throws {

@@ -69,10 +69,21 @@ public struct RelatedQuery<Other: Model>: RelationTerm {
     let loaded = LoadedPath(
       path: many.path, collection: description.collection, inverse: inverse,
       condition: description.condition, orderings: description.orderings)
-    return Relation(path: many.path, words: words(inverse), loaded: loaded) { keys in
-      let models = try RelatedQueryModels<Other>(keys, description, by: inverse)
-      keys.words = models.words
-      return RelationReader(keys, walks: models.walks, find: models.find, make: models.models)
+    return Relation(path: many.path, words: words(inverse), loaded: loaded) { records in
+      let core = Other.schema.core
+      let binding = try core.check(description, on: records.snapshot)
+      try core.checkAsked(Set([inverse].compactMap { $0 }), records.snapshot)
+      let plan = try RelatedPlan(description, by: inverse, records)
+      return { keys in
+        let isValid = try plan.isValid(for: keys.records)
+        let plan = try isValid ? plan : RelatedPlan(description, by: inverse, keys.records)
+        let models = ModelListOf<Other>(binding)
+        let finder = RelatedQueryFinder(keys, plan, models)
+        keys.words = finder.words
+        return RelationReader(keys, walks: finder.walks, find: finder.find) {
+          models.models(at: try finder.places(of: $0))
+        }
+      }
     }
   }
 
@@ -133,50 +144,43 @@ extension Operand where V.Base: Sequence, V.Base.Element: ReferringProperty {
   }
 }
 
-/// Finds and decodes the models of a ``RelatedQuery`` for batches of models.
-private final class RelatedQueryModels<Other: Model> {
+/// Finds the records of a ``RelatedQuery`` for batches of models.
+private final class RelatedQueryFinder {
   private let keys: RelatedKeys
   private let run: RelatedRun
-  private let binding: Binding
   private let isInverse: Bool
-  private var known: [[UInt8]: [Other]] = [:]
+  private let list: ModelList
+  private var known: [[UInt8]: [Int]] = [:]
 
-  init(_ keys: RelatedKeys, _ description: QueryDescription, by inverse: String?) throws {
-    self.keys = keys
-    let core = Other.schema.core
-    binding = try core.check(description, on: keys.snapshot)
-    try core.checkAsked(Set([inverse].compactMap(\.self)), keys.snapshot)
-    run = try RelatedRun(description, by: inverse, keys.records)
-    isInverse = inverse != nil
+  init(_ keys: RelatedKeys, _ plan: RelatedPlan, _ list: ModelList) {
+    (self.keys, self.list, isInverse) = (keys, list, plan.property != nil)
+    run = RelatedRun(plan, keys.records)
   }
 
   var walks: Bool { run.walks }
   var words: String { run.words }
 
-  /// Finds the models that refer to different keys.
+  /// Finds the records that refer to different keys.
   func find(_ wanted: [[UInt8]]) throws {
     known.removeAll(keepingCapacity: true)
+    list.removeAll()
     if !isInverse || wanted.isEmpty { return }
     if walks { keys.counts.walks += 1 } else { keys.counts.indexReads += wanted.count }
     try run.prepare(for: wanted)
     for key in wanted {
-      var found: [Other] = []
-      try run.forEach(refersTo: key) { own, record in found.append(try decode(own, record)) }
-      known[key] = found
+      let first = list.count
+      try run.forEach(refersTo: key) { own, record in try list.append(own, record) }
+      known[key] = Array(first..<list.count)
     }
     keys.counts.recordsRead = run.recordsRead
   }
 
-  /// The models that belong to one model, whose path leads to some keys.
-  func models(of keys: [[UInt8]]) throws -> [Other] {
+  /// The places of those that belong to one model, whose path leads to some keys.
+  func places(of keys: [[UInt8]]) throws -> [Int] {
     if isInverse { return keys.flatMap { known[$0] ?? [] } }
-    var found: [Other] = []
+    let first = list.count
     self.keys.counts.lookups += keys.count
-    try run.forEach(of: keys) { own, record in found.append(try decode(own, record)) }
-    return found
-  }
-
-  private func decode(_ key: RawSpan, _ record: RawSpan) throws -> Other {
-    try Other.schema.decode(record, key: key, binding)
+    try run.forEach(of: keys) { own, record in try list.append(own, record) }
+    return Array(first..<list.count)
   }
 }

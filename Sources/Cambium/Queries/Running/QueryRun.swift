@@ -11,10 +11,19 @@ enum GivenResults {
   /// Selected or computed values.
   case values([[Value]])
   /// The keys, in their stored form, of records that the query accepts.
-  case keys([[UInt8]])
+  case keys([[UInt8]], ShapeMemory)
+
+  /// The place where the shape keeps what later runs of the same plan can use.
+  var memory: ShapeMemory? { if case .keys(_, let memory) = self { memory } else { nil } }
 
   /// The single answer of a query that has one.
   var answer: Value? { if case .values(let values) = self { values.first?.first } else { nil } }
+}
+
+/// A place where a shape of results keeps what it has compiled, for as long as the catalog stays
+/// what it is. Whoever runs a plan again and again, as a live query does, has one.
+final class ShapeMemory {
+  var compiled: AnyObject?
 }
 
 /// One answer to a query, on one thread. Outside of the engine it is a token: shapes of results
@@ -120,7 +129,7 @@ public final class QueryRun {
   }
 
   private func forEachUnguarded(_ body: (RawSpan, RawSpan) throws -> Bool) throws {
-    if case .keys(let keys) = given { return try forEach(of: keys, body) }
+    if case .keys(let keys, _) = given { return try forEach(of: keys, body) }
     // The offset and limit of computed results are applied where these are made.
     var window = parts?.window ?? plan.description.window(ofRecords: true)
     if parts?.isOver ?? (window.left == 0) { return }

@@ -5,6 +5,43 @@
 //     index (issue)           issue 7 ──▶ all of its comments, of which a heap keeps 3
 //     no index, or the past   one walk for a batch of issues ──▶ the keys of their comments
 
+/// The plan of a search for related records, made once for states with the same catalog.
+struct RelatedPlan {
+  fileprivate let description: QueryDescription
+  let property: String?
+  fileprivate let referrers: ReferrersPlan?
+  /// The plan for keys, or to sort what refers.
+  fileprivate let sorting: QueryPlan
+  private let hasMixedKeys: Bool
+
+  /// - Parameters:
+  ///   - description: The condition, the order and the limit for each record. Without an order they
+  ///     come by their keys.
+  ///   - property: The property by which they refer; nil where their keys are known.
+  ///   - records: The records at the moment.
+  /// - Throws: ``QueryError`` for a condition or an order without a meaning.
+  init(_ description: QueryDescription, by property: String?, _ records: QueryRecords) throws {
+    (self.description, self.property) = (description, property)
+    var ordered = description
+    let isAsTheyCome = property == nil && description.orderings.isEmpty
+    if description.orderings.isEmpty { ordered.orderings = [Ordering(PropertyPath(nil))] }
+    let planner = try QueryPlanner(ordered, records)
+    hasMixedKeys = planner.hasMixedKeys
+    referrers = try property.flatMap { try ReferrersPlanner(planner).plan(by: $0) }
+    sorting = try referrers?.sorting ?? planner.planForKeys()
+    if referrers == nil && !isAsTheyCome {
+      sorting.order = try QueryOrder(
+        ordered.orderings, in: planner.scope, comparingKeysAsTexts: hasMixedKeys)
+    }
+  }
+
+  /// True if it holds for a state with the same catalog: keys of another kind sort otherwise.
+  func isValid(for records: QueryRecords) throws -> Bool {
+    let keys = records.definition(of: description.collection)?.keys
+    return try keys != .string || records.hasMixedKeys(description.collection) == hasMixedKeys
+  }
+}
+
 /// One search for related records, for many records that they are related to.
 final class RelatedRun {
   private let records: QueryRecords
@@ -17,27 +54,11 @@ final class RelatedRun {
   /// The keys of referring records by the key that they refer to, where no index has them.
   private var walked: [[UInt8]: [[UInt8]]] = [:]
 
-  /// - Parameters:
-  ///   - description: The condition, the order and the limit for each record. Without an order they
-  ///     come by their keys.
-  ///   - property: The property by which they refer; nil where their keys are known.
-  ///   - records: The records at the moment.
-  /// - Throws: ``QueryError`` for a condition or an order without a meaning.
-  init(_ description: QueryDescription, by property: String?, _ records: QueryRecords) throws {
-    (self.records, self.property) = (records, property)
-    self.description = description
-    var ordered = description
-    let isAsTheyCome = property == nil && description.orderings.isEmpty
-    if description.orderings.isEmpty { ordered.orderings = [Ordering(PropertyPath(nil))] }
-    let planner = try QueryPlanner(ordered, records)
-    plan = try property.flatMap { try ReferrersPlanner(planner).plan(by: $0) }
-    inOrder = plan?.inOrder.map { QueryRun($0, records) }
-    let sorting = try plan?.sorting ?? planner.planForKeys()
-    if plan == nil && !isAsTheyCome {
-      sorting.order = try QueryOrder(
-        ordered.orderings, in: planner.scope, comparingKeysAsTexts: planner.hasMixedKeys)
-    }
-    self.sorting = QueryRun(sorting, records)
+  init(_ plan: RelatedPlan, _ records: QueryRecords) {
+    (description, property, self.plan) = (plan.description, plan.property, plan.referrers)
+    self.records = records
+    inOrder = plan.referrers?.inOrder.map { QueryRun($0, records) }
+    sorting = QueryRun(plan.sorting, records)
   }
 
   /// True if finding records takes a walk over all.
