@@ -41,14 +41,14 @@ final class LiveMailbox: Sendable {
     var isReady: Bool { !changes.isEmpty || lost != nil || isNudged || isClosed }
   }
 
-  /// The moment after which the mailbox gets every commit.
-  let start: SequenceNumber
   /// The place among the router's mailboxes.
   let slot: Int32
   private let state: Mutex<State>
 
+  /// - Parameters:
+  ///   - start: The moment after which the mailbox gets every commit.
+  ///   - slot: The place among the router's mailboxes.
   init(after start: SequenceNumber, slot: Int32) {
-    self.start = start
     self.slot = slot
     state = Mutex(State(taken: start))
   }
@@ -159,7 +159,7 @@ extension LiveMailbox.State {
 
   fileprivate mutating func lose(upTo sequence: SequenceNumber) {
     drop()
-    lost = sequence
+    lost = max(lost ?? sequence, sequence)
   }
 
   fileprivate mutating func drop() {

@@ -33,8 +33,8 @@ final class LiveRouter: Sendable {
 
   // MARK: Live queries
 
-  /// Registers a live query. It gets every commit after ``LiveMailbox/start`` that its guards let
-  /// through, until it is removed.
+  /// Registers a live query. It gets every commit from now on that its guards let through, until it
+  /// is removed.
   ///
   /// - Throws: As ``Database/snapshot(at:)``.
   /// - Complexity: O(log *n*) for each key and range of the guards.
@@ -95,9 +95,6 @@ final class LiveRouter: Sendable {
   }
 
   // MARK: Moments
-
-  /// The moment up to which everything was routed.
-  var routed: SequenceNumber { routing.withLock { $0.routed } }
 
   /// Returns once everything up to a visible moment has been routed.
   ///

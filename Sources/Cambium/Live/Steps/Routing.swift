@@ -14,6 +14,8 @@ struct Routing: ~Copyable {
   private var lastPartial = SequenceNumber.zero
   /// The number of names when those of guards were looked up.
   private var nameCount = 0
+  /// The names and declarations of the last declaration that was routed.
+  private var declared = Catalog()
   /// The generation of the state that was routed from.
   private var generation: UInt64?
   /// The tasks to resume.
@@ -45,6 +47,7 @@ struct Routing: ~Copyable {
     mailboxes = []
     freeSlots = []
     recent = RecentCommits(after: routed)
+    declared = Catalog()
     return observation.take()
   }
 
@@ -56,13 +59,22 @@ struct Routing: ~Copyable {
     } else {
       mailboxes[Int(slot)] = mailbox
     }
-    set(guards, of: slot, names)
+    set(guards, of: slot, newest(names))
     return mailbox
   }
 
   private mutating func set(_ guards: [LiveGuard], of slot: Int32, _ names: Catalog) {
     note(names)
     index.set(guards, of: slot, since: routed, names)
+  }
+
+  /// The names by which guards are resolved. A query looks them up outside of the lock, and a
+  /// declaration may have been routed since: by the former one, a record without a property would
+  /// have another value, and since guards that stay are not resolved again, the query would miss
+  /// commits until the next declaration. One that is not routed yet does no harm, since all queries
+  /// lose their changes by it.
+  private func newest(_ names: Catalog) -> Catalog {
+    names.collections.version < declared.collections.version ? declared : names
   }
 
   private mutating func note(_ names: Catalog) {
@@ -80,7 +92,7 @@ struct Routing: ~Copyable {
   mutating func replace(_ guards: [LiveGuard], of mailbox: LiveMailbox, _ names: Catalog) {
     guard has(mailbox) else { return }
     watchers.remove(mailbox.slot)
-    set(guards, of: mailbox.slot, names)
+    set(guards, of: mailbox.slot, newest(names))
     catchUp(mailbox)
   }
 
@@ -88,6 +100,7 @@ struct Routing: ~Copyable {
     removing: [LiveGuard], adding: [LiveGuard], of mailbox: LiveMailbox, _ names: Catalog
   ) {
     guard has(mailbox) else { return }
+    let names = newest(names)
     note(names)
     index.edit(removing: removing, adding: adding, of: mailbox.slot, since: routed, names)
     catchUp(mailbox)
@@ -165,7 +178,7 @@ struct Routing: ~Copyable {
 
   private mutating func resolve(_ names: Catalog) {
     index.resolve(names)
-    nameCount = names.count
+    (nameCount, declared) = (names.count, names.withoutSlots)
   }
 
   /// A new generation of the state may have been made from a log that was repaired.
@@ -173,7 +186,9 @@ struct Routing: ~Copyable {
     guard let newest = directory.stateInUse.generation, newest != generation else { return }
     let isFirst = generation == nil
     generation = newest
-    if !isFirst { throw DatabaseError.closed(reason: "another state is in use") }
+    if isFirst { return }
+    resolve(try directory.currentState().catalog())
+    throw DatabaseError.closed(reason: "another state is in use")
   }
 
   /// The commit, with the records of subtrees that came or went as a whole.
