@@ -53,9 +53,9 @@ struct LiveRowsTests {
       for _ in 0...random.below(4) {
         let root = UInt8(random.below(40))
         // Often near the front, where the window is.
-        let count = random.oneIn(3) ? 0 : 1 + random.below(2)
+        let count = random.oneIn(3) ? 0 : 1 + random.below(random.oneIn(4) ? 12 : 2)
         world[root] = (0..<count).map { _ in UInt8(random.below(random.oneIn(2) ? 8 : 50)) }
-        candidates[[root]] = Self.rows(of: root, world[root] ?? [])
+        candidates[[root]] = Self.rows(of: root, world[root] ?? []).shuffled(using: &random)
       }
       let diff = try rows.replace(candidates, Self.fetch(world))
       let wanted = Self.order(world).dropFirst(offset).prefix(limit ?? .max).map(\.identity)
@@ -63,6 +63,38 @@ struct LiveRowsTests {
       try #require(found == Array(wanted), "seed \(seed), step \(step), \(offset) \(limit ?? -1)")
       let applied = Self.applied(diff, to: before)
       try #require(applied == found, "seed \(seed), step \(step): \(diff)")
+    }
+  }
+
+  @Test("follow one record that is joined to many", arguments: SeededGenerator.seeds(1, 2, 3))
+  func manyOfOne(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    for limit in [nil, 700] {
+      var rows = LiveRows(WindowExtent(limit: limit))
+      try rows.fill { _, _ in [] }
+      var all: [PlacedResult] = []
+      for step in 0..<8 {
+        // Some join by another rank, some no more, and some as they did.
+        let kept = Set((0..<2000).filter { _ in !random.oneIn(3) })
+        all = (0..<2000).filter { kept.contains($0) || random.oneIn(4) }.map { index in
+          let name = [UInt8(index / 250), UInt8(index % 250)]
+          let rank = step > 0 && kept.contains(index) ? UInt8(index % 7) : UInt8(random.below(250))
+          return PlacedResult(
+            place: [rank] + name, identity: ResultIdentity(key: [1], joined: [name]))
+        }
+        let ordered = all.sorted { $0.place.lexicographicallyPrecedes($1.place) }
+        let before = rows.visible.map(\.identity)
+        let diff = try rows.replace([[1]: all.shuffled(using: &random)]) { last, most in
+          let behind = ordered.filter { row in
+            last.map { $0.place.lexicographicallyPrecedes(row.place) } ?? true
+          }
+          return Array(behind.prefix(most ?? behind.count))
+        }
+        let found = rows.visible.map(\.identity)
+        #expect(
+          found == ordered.prefix(limit ?? .max).map(\.identity), "seed \(seed), step \(step)")
+        #expect(Self.applied(diff, to: before) == found, "seed \(seed), step \(step)")
+      }
     }
   }
 

@@ -17,7 +17,8 @@ import LMDB
 /// 2. `rows` are all rows of the query from the extent's start up to the last of them; all rows
 ///    there are from there on if `isComplete`.
 ///    Proved by running the query again, in the tests.
-/// 3. `places` has the places of exactly these rows, by their roots. Asserted after each step.
+/// 3. `places` has the places of exactly these rows, by their roots, ascending. Asserted after each
+///    step.
 struct LiveRows {
   /// Fetches so many rows behind one, or from the first; nil for all.
   typealias Fetch = (_ last: PlacedResult?, _ most: Int?) throws -> [PlacedResult]
@@ -79,13 +80,10 @@ struct LiveRows {
     let bound = isComplete ? nil : rows.lastElement?.place
     for (key, made) in candidates { compare(key, made, bound, &step) }
     step.removed.sort { $0.rank < $1.rank }
-    for (rank, row) in step.removed.reversed() {
-      rows.remove(at: rank)
-      forget(row)
-    }
-    for row in step.arrived { insert(row) }
+    for removed in step.removed.reversed() { rows.remove(at: removed.rank) }
+    for row in step.arrived { rows.insert(row, at: rank(of: row.place)) }
     trim()
-    step.arrived += try refill(fetch)
+    step.arrived += try refill(extent, fetch)
     checkInvariants()
     return step.diff(windowAfter: window(of: rows.count)) {
       rank(of: $0)
@@ -94,30 +92,34 @@ struct LiveRows {
     }
   }
 
-  /// Compares the rows that a root had with those that it makes now.
-  private func compare(
+  /// Replaces the places of the rows that a root had by those of the rows that it makes now, and
+  /// notes what differs. A record may be joined to many others, so both are gone through once.
+  private mutating func compare(
     _ key: [UInt8], _ made: [PlacedResult], _ bound: [UInt8]?, _ step: inout Step
   ) {
     let old = places[key] ?? []
+    var now = made.filter { row in
+      !extent.isBefore(row) && bound.map { !$0.precedes(row.place) } ?? true
+    }
+    if now.count > 1 { now.sort { $0.place.precedes($1.place) } }
+    var next = 0
+    let keptBefore = step.kept.count
     for place in old {
+      while next < now.count, now[next].place.precedes(place) {
+        step.arrived.append(now[next])
+        next += 1
+      }
       let rank = rank(of: place)
-      let row = rows[rank]
-      if made.contains(where: { $0.place == place && $0.identity == row.identity }) {
-        step.kept.append((rank, row))
+      if next < now.count, now[next].place == place {
+        step.kept.append((rank, rows[rank]))
+        next += 1
       } else {
-        step.removed.append((rank, row))
+        step.removed.append((rank, rows[rank]))
       }
     }
-    for row in made where !old.contains(row.place) {
-      if let bound, bound.lexicographicallyPrecedes(row.place) { continue }
-      if extent.isBefore(row) { continue }
-      step.arrived.append(row)
-    }
-  }
-
-  private mutating func insert(_ row: PlacedResult) {
-    rows.insert(row, at: rank(of: row.place))
-    note(row)
+    step.arrived += now[next...]
+    if step.kept.count - keptBefore == max(old.count, now.count) { return }
+    places[key] = now.isEmpty ? nil : now.map { $0.place }
   }
 
   /// Drops rows far behind the window.
@@ -127,10 +129,13 @@ struct LiveRows {
     isComplete = false
   }
 
-  /// Fetches what is missing behind the last row.
-  private mutating func refill(_ fetch: Fetch) throws -> [PlacedResult] {
-    guard let needed, rows.count < needed, !isComplete else { return [] }
-    let most = needed + slack - rows.count
+  /// Fetches what is missing behind the last row for a part of the result. Nothing has changed if
+  /// that fails.
+  private mutating func refill(
+    _ extent: WindowExtent, _ fetch: Fetch
+  ) throws -> [PlacedResult] {
+    guard let needed = extent.needed, rows.count < needed, !isComplete else { return [] }
+    let most = needed + extent.kept - rows.count
     let found = try fetch(rows.lastElement, most)
     isComplete = found.count < most
     for row in found {
@@ -152,13 +157,15 @@ struct LiveRows {
   ///   - most: The most rows of the window then; nil for no limit. It is no less than `count`.
   ///   - fetch: As ``replace(_:_:)`` has it.
   /// - Returns: The difference of the windows.
-  /// - Throws: The errors of `fetch`. The rows are then of no more use.
+  /// - Throws: The errors of `fetch`; nothing has changed then.
   mutating func goOn(by count: Int, keeping most: Int?, _ fetch: Fetch) throws -> WindowDiff {
     guard let limit = extent.limit, hasNext else { return WindowDiff() }
     let before = window(of: rows.count)
     let excess = most.map { max(0, limit + count - $0) } ?? 0
-    extent.limit = limit + count
-    _ = try refill(fetch)
+    var wider = extent
+    wider.limit = limit + count
+    _ = try refill(wider, fetch)
+    extent = wider
     let after = window(of: rows.count)
     var diff = WindowDiff()
     diff.deletions = (0..<excess).map { WindowDiff.Place(position: $0, row: rows[$0]) }
@@ -217,17 +224,26 @@ struct LiveRows {
   }
 
   private mutating func note(_ row: PlacedResult) {
-    places[row.identity.key, default: []].append(row.place)
+    let key = row.identity.key
+    let position = places[key]?.partitionPoint { $0.precedes(row.place) } ?? 0
+    places[key, default: []].insert(row.place, at: position)
   }
 
   private mutating func forget(_ row: PlacedResult) {
     let key = row.identity.key
-    places[key]?.removeAll { $0 == row.place }
+    guard let position = places[key]?.partitionPoint(where: { $0.precedes(row.place) }) else {
+      return
+    }
+    places[key]?.remove(at: position)
     if places[key]?.isEmpty ?? false { places[key] = nil }
   }
 
   private func checkInvariants() {
     assert(places.values.reduce(0) { $0 + $1.count } == rows.count, "places of other rows")
+    assert(
+      places.values.allSatisfy { places in
+        (1..<places.count).allSatisfy { places[$0 - 1].precedes(places[$0]) }
+      }, "places out of order")
     assert(
       (1..<max(1, rows.count)).allSatisfy {
         rows[$0 - 1].place.lexicographicallyPrecedes(rows[$0].place)

@@ -81,13 +81,11 @@ extension LiveRows {
       let removedRanks = removed.map(\.rank)
       let before = Step.untouched(windowBefore, removedRanks)
       let after = Step.untouched(windowAfter, arrivedRanks)
-      for index in Step.ends(of: before, outside: after) {
-        let rank = Step.rank(ofUntouched: index, removedRanks)
+      for rank in Step.ranks(ofUntouched: Step.ends(of: before, outside: after), removedRanks) {
         diff.deletions.append(
           .init(position: rank - windowBefore.lowerBound, row: Step.nothing, isShift: true))
       }
-      for index in Step.ends(of: after, outside: before) {
-        let rank = Step.rank(ofUntouched: index, arrivedRanks)
+      for rank in Step.ranks(ofUntouched: Step.ends(of: after, outside: before), arrivedRanks) {
         diff.insertions.append(
           .init(position: rank - windowAfter.lowerBound, row: row(rank), isShift: true))
       }
@@ -110,8 +108,13 @@ extension LiveRows {
       return number(window.lowerBound)..<number(window.upperBound)
     }
 
-    private static func rank(ofUntouched index: Int, _ touched: [Int]) -> Int {
-      touched.reduce(index) { $1 <= $0 ? $0 + 1 : $0 }
+    /// The ranks of rows that were not touched, by their numbers among these; all ascending.
+    private static func ranks(ofUntouched numbers: [Int], _ touched: [Int]) -> [Int] {
+      var passed = 0
+      return numbers.map { number in
+        while passed < touched.count, touched[passed] <= number + passed { passed += 1 }
+        return number + passed
+      }
     }
 
     /// Tells of rows that were taken out or put in.
