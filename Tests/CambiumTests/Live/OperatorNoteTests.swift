@@ -26,7 +26,7 @@ struct OperatorNoteTests {
       try Self.words("flights | group by origin select count, max(delay) sort -count limit 3")
         == [
           "groups: maintained, keeping each group", "count: maintained",
-          "max(delay): bounded, by one ordered read where the first values leave",
+          "max(delay): maintained, keeping all values in order",
           "order of groups: maintained, keeping all groups",
           "limit: maintained, keeping all of them",
         ])

@@ -150,7 +150,7 @@ extension QueryDescription.Grouping {
       switch aggregate.kind {
       case .count, .sum, .average: .init(aggregate.name, .maintained)
       case .minimum, .maximum:
-        .init(aggregate.name, .bounded, "by one ordered read where the first values leave")
+        .init(aggregate.name, .maintained, "keeping all values in order")
       }
     }
     if condition != nil { notes.append(.init("having", .maintained)) }

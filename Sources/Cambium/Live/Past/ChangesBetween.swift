@@ -64,7 +64,7 @@ struct ChangesBetween {
     guard end.rawValue - start.rawValue <= UInt64(left) else { return false }
     var next = start.next
     while next <= end {
-      let last = SequenceNumber(min(end.rawValue, next.rawValue + ChangesBetween.renewal))
+      let last = SequenceNumber(min(end.rawValue, next.rawValue + ChangesBetween.renewal - 1))
       let isTold = try new.snapshot.directory.log.read { log in
         while next <= last {
           guard try note(try log.record(next).operations) else { return false }
