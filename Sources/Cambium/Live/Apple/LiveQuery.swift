@@ -20,7 +20,8 @@
   ///
   /// The view is drawn again where it reads something that has changed: all elements, the order of
   /// the items, or one item. A view that is made with another query asks that from then on, and its
-  /// rows move instead of being reloaded; see ``FollowedResults/ask(_:)``.
+  /// rows move instead of being reloaded; see ``FollowedResults/ask(_:)``. After an error it is not
+  /// asked again by drawing, only by `$late.retry()`.
   ///
   /// Threads: the main actor, on which the result is read and takes its steps.
   @propertyWrapper
@@ -38,7 +39,7 @@
     /// The result as it is now.
     @MainActor public var wrappedValue: LiveElements<R.Element> { followed.elements }
 
-    /// The items of the result, and the reason why it is not followed, if it is not.
+    /// The items of the result, the error if it is not followed, and ``FollowedResults/retry()``.
     @MainActor public var projectedValue: FollowedResults<R> { followed }
 
     /// Asks the view's question of now. SwiftUI calls it before each drawing.

@@ -127,7 +127,7 @@ public final class LiveCollection<Element: Sendable>: LiveSource, LiveBase, Obse
     _ body: (LiveDiff<Element>) throws -> Void = { _ in }
   ) async throws {
     let inbox = observers.inbox()
-    while try await advance(isolation: actor) {
+    while try await inbox.isEmpty ? advance(isolation: actor) : !Task.isCancelled {
       if let failure { throw failure }
       if let diff = inbox.take(), !diff.isEmpty { try body(diff) }
     }
@@ -144,9 +144,10 @@ public final class LiveCollection<Element: Sendable>: LiveSource, LiveBase, Obse
     if !diff.isEmpty { registrar.willSet(self, keyPath: elementsPath) }
     registrar.willSet(self, keyPath: sequencePath)
     now = (diff.elements, diff.sequence)
+    observers.note(diff)
     registrar.didSet(self, keyPath: sequencePath)
     if !diff.isEmpty { registrar.didSet(self, keyPath: elementsPath) }
-    observers.tell(diff)
+    observers.tell()
   }
 }
 
@@ -171,7 +172,8 @@ where Changes.Element == LiveDiff<Element> {
     defer { self.iterator = iterator }
     guard let diff = try await iterator.next(isolation: actor) else { return false }
     (elements, sequence) = (diff.elements, diff.sequence)
-    observers.tell(diff)
+    observers.note(diff)
+    observers.tell()
     return true
   }
 }

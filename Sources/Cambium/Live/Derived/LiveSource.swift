@@ -31,27 +31,51 @@ protocol LiveBase<Element>: AnyObject {
   /// All who are told of differences.
   var observers: DiffObservers<Element> { get }
 
-  /// Brings the elements up to the newest moment, where that can be done at once.
+  /// Brings the elements up to the newest moment, where that can be done at once. A step that an
+  /// observer takes while it is told of another is told after that.
   func advance() throws
   /// Waits until there may be something new, and takes it in; false at the end.
   func advance(isolation actor: isolated (any Actor)?) async throws -> Bool
 }
 
 /// All who are told of the differences of a live collection, each as long as it is there.
+///
+/// Invariant: each observer takes all differences after the elements that there were when it was
+/// added, in their order, one at a time. A step that an observer takes while it is told of another
+/// waits until all have taken that one. Tests take steps while they are told.
 final class DiffObservers<Element: Sendable> {
   /// Takes a difference; false once its owner is gone.
   typealias Observer = (LiveDiff<Element>) -> Bool
 
-  private var observers: [Observer] = []
+  /// The observers, with the number of the first difference that each has to take.
+  private var observers: [(first: Int, take: Observer)] = []
+  private var untold: [LiveDiff<Element>] = []
+  /// The number of differences that all have taken.
+  private var toldCount = 0
+  private var isTelling = false
 
-  func add(_ observer: @escaping Observer) { observers.append(observer) }
+  func add(_ observer: @escaping Observer) {
+    observers.append((toldCount + untold.count, observer))
+  }
 
-  func tell(_ diff: LiveDiff<Element>) {
-    if observers.isEmpty { return }
-    // One that is added meanwhile begins with the elements after the difference.
-    let told = observers
-    observers = []
-    observers = told.filter { $0(diff) } + observers
+  /// Notes a difference once the elements are those after it. Whoever is added from then on does
+  /// not take it.
+  func note(_ diff: LiveDiff<Element>) {
+    if isTelling || !observers.isEmpty { untold.append(diff) }
+  }
+
+  /// Tells of what was noted; where that is under way, it goes on with it.
+  func tell() {
+    if isTelling { return }
+    isTelling = true
+    defer { isTelling = false }
+    while let diff = untold.first {
+      let told = observers
+      observers = []
+      observers = told.filter { toldCount < $0.first || $0.take(diff) } + observers
+      untold.removeFirst()
+      toldCount += 1
+    }
   }
 
   /// Collects differences from now on.
@@ -65,6 +89,8 @@ final class DiffObservers<Element: Sendable> {
 /// The differences that somebody has not taken, in one.
 final class DiffInbox<Element: Sendable> {
   private var diff: LiveDiff<Element>?
+
+  var isEmpty: Bool { diff?.isEmpty ?? true }
 
   func put(_ next: LiveDiff<Element>) -> Bool {
     diff = diff.map { $0.composed(with: next) } ?? next

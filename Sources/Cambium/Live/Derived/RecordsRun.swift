@@ -64,7 +64,8 @@ final class RecordsRun<Reader: RecordsReader>: LiveBase {
     do {
       let diff = try step(to: snapshot, pending)
       (elements, sequence, isFirst) = (diff.elements, diff.sequence, false)
-      observers.tell(diff)
+      observers.note(diff)
+      observers.tell()
       return diff
     } catch {
       mailbox.invalidate()

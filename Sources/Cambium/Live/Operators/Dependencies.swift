@@ -11,8 +11,10 @@
 ///    after the step, take the one nearest to the row: the edges above it lie in records that have
 ///    not changed, so that the state after has them, or in its own bytes before or after. Checked
 ///    by random queries and changes against rows evaluated at both moments.
-/// 2. A change that makes a candidate of a row matches a guard, or one of ``ShownGuards`` for the
-///    rows that are kept. Checked by the same tests.
+/// 2. A change that makes a candidate of a row matches a guard, except where the row is not kept: a
+///    ``WindowBound`` leaves out rows behind a window, and ``ShownGuards`` what is shown with them.
+///    So a record may have changed again since the last change of it that is told. Checked by the
+///    same tests.
 struct Dependencies: Sendable {
   /// The rows' own collection.
   let collection: NodePath
@@ -34,8 +36,8 @@ struct Dependencies: Sendable {
   /// The joins, with the roles of the records that they put beside rows.
   let joins: [(name: String, collection: NodePath, role: Int)]
   private let description: QueryDescription
-  /// The names that each role's records are read for, by their numbers.
-  private let names: [[NameID]]
+  /// The names that each role's records are read for, by their numbers, and those that are shown.
+  private let names: [(read: [NameID], shown: [NameID])]
   /// The names that had no number.
   private let unknown: [String]
   private let version: UInt32
@@ -57,7 +59,9 @@ struct Dependencies: Sendable {
     let (roles, catalog) = (tree.roles, records.catalog)
     (self.roles, problem) = (roles, tree.problem)
     joins = zip(description.joins, tree.joined).map { ($0.name, $0.collection, $1) }
-    names = roles.map { $0.names.compactMap(catalog.id(of:)) }
+    names = roles.map {
+      ($0.names.compactMap(catalog.id(of:)), $0.shownNames.compactMap(catalog.id(of:)))
+    }
     unknown = Set(roles.flatMap(\.names)).filter { catalog.id(of: $0) == nil }.sorted()
     version = catalog.collections.version
     let found = DependencyGuards(description, tree, scope)
@@ -71,13 +75,25 @@ struct Dependencies: Sendable {
 
   /// True if a change of a record may be seen in the results: in its own, or through a role.
   func concerns(_ change: NetChange, through role: Int = 0) throws -> Bool {
+    try differs(change, in: names[role].read, of: role)
+  }
+
+  /// True if a change of a row's own record may be seen in its element, and does not only decide
+  /// that, or where, the row is there.
+  func isShown(_ change: NetChange) throws -> Bool {
+    try differs(change, in: names[0].shown, of: 0)
+  }
+
+  private func differs(
+    _ change: NetChange, in names: [NameID], of role: Int
+  ) throws -> Bool {
     guard let old = change.old, let new = change.new, unknown.isEmpty, !roles[role].isWhole else {
       return true
     }
     return try old.lend { old in
       try new.lend { new in
         let (before, after) = (try RecordTable(old), try RecordTable(new))
-        return try names[role].contains { name in
+        return try names.contains { name in
           let (one, other) = (try before.find(old, name), try after.find(new, name))
           guard let one, let other else { return (one == nil) != (other == nil) }
           return !old.extracting(one).equals(new.extracting(other))

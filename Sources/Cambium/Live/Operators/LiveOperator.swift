@@ -34,11 +34,18 @@ protocol LiveOperator {
   /// True if a row that stays has to be read again, since its element may have changed.
   func changesElement(_ row: PlacedResult, _ own: [[UInt8]: NetChange]) throws -> Bool
 
+  /// True if a change of a row's own record may be seen in its element; false if it only decides
+  /// that, or where, the row is there.
+  func isShown(_ change: NetChange) throws -> Bool
+
   /// The elements of some rows, at least one, in their order.
   func elements(of rows: [PlacedResult], _ reading: LiveReading) throws -> [ElementBox]
 
   /// The properties of other records that the last step has changed in a row that stays.
   func farUpdates(of row: PlacedResult, _ records: QueryRecords) throws -> [PropertyUpdate]
+
+  /// Releases all that was kept for the elements of the last step.
+  func endStep()
 }
 
 /// A change of guards: of some of them, which says which, or of all.
@@ -50,6 +57,8 @@ enum GuardChange {
 extension LiveOperator {
   func farUpdates(of row: PlacedResult, _ records: QueryRecords) -> [PropertyUpdate] { [] }
   func takeGuardChange() -> GuardChange { .edit(removing: [], adding: []) }
+  func isShown(_ change: NetChange) -> Bool { true }
+  func endStep() {}
 
   /// The elements that are made of given values, one for each row.
   func elements(

@@ -12,7 +12,8 @@ final class MaintainedRows: LiveOperator {
   private var shown: ShownGuards
   /// The rows that were read in this step.
   private var fetched: [PlacedResult] = []
-  private var far: FarUpdates?
+  /// The changes of other records in this step; nil between steps.
+  private(set) var far: FarUpdates?
   private let isJoined: Bool
   /// True if an element consists of the root's own properties.
   private let isOwn: Bool
@@ -49,9 +50,13 @@ final class MaintainedRows: LiveOperator {
     return try own[row.identity.key].map { try dependencies.concerns($0) } ?? false
   }
 
+  func isShown(_ change: NetChange) throws -> Bool { try dependencies.isShown(change) }
+
   func farUpdates(of row: PlacedResult, _ records: QueryRecords) throws -> [PropertyUpdate] {
     try far?.updates(of: row, records) ?? []
   }
+
+  func endStep() { far = nil }
 
   func fill(_ reading: LiveReading) throws -> [PlacedResult] {
     fetched = []

@@ -24,8 +24,8 @@ final class MaintainedValues: LiveOperator {
   private let isOwn: Bool
   /// The rows of each root, where rows are remembered.
   private var rowsOfRoot: [[UInt8]: Set<ResultIdentity>] = [:]
-  /// The values before the step of the rows that it has changed.
-  private var before: [ResultIdentity: [Value]] = [:]
+  /// The values before the step of the rows that it has changed; none between steps.
+  private(set) var before: [ResultIdentity: [Value]] = [:]
 
   init(_ asked: QueryDescription, _ reading: LiveReading) throws {
     var rows = asked
@@ -111,6 +111,8 @@ final class MaintainedValues: LiveOperator {
   func changesElement(_ row: PlacedResult, _ own: [[UInt8]: NetChange]) -> Bool {
     values(of: row) != before[row.identity]
   }
+
+  func endStep() { before = [:] }
 
   // MARK: Steps
 

@@ -4,7 +4,7 @@ import Observation
 /// either end, or a table that is turned page by page.
 ///
 ///     let pages = try database.query(Job.self).order(by: \.rank).livePages(of: 50, keeping: 3)
-///     table.apply(try pages.next())                           // as its end comes into view
+///     try pages.next()                                        // as its end comes into view
 ///     try await pages.follow { diff in table.apply(diff) }    // until the task is cancelled
 ///
 /// It is the collection of the elements that are loaded: all of those from its first place on, as
@@ -68,7 +68,7 @@ where R.Element: Sendable {
   public var hasNext: Bool {
     // Each step tells of another moment, also one that leaves the elements as they are.
     _ = results.sequence
-    return results.run.pages?.hasNext ?? false
+    return results.run.hasNext
   }
 
   /// True if the first page is not loaded. The rows before the first place may be gone meanwhile:
@@ -88,7 +88,7 @@ where R.Element: Sendable {
   ///   are sorted. Some rows behind the last are known already, mostly.
   @discardableResult
   public func next() throws -> LiveDiff<Element> {
-    try results.changing { try results.run.goOn(by: pageSize, keeping: mostElements) }
+    try turn { try results.run.goOn(by: pageSize, keeping: mostElements) }
   }
 
   /// Loads the page before the first element, and drops as many of the last pages as are more than
@@ -100,7 +100,13 @@ where R.Element: Sendable {
   /// - Complexity: As ``next()``, with the query in the opposite order.
   @discardableResult
   public func previous() throws -> LiveDiff<Element> {
-    try results.changing { try results.run.goBack(by: pageSize, keeping: mostElements) }
+    try turn { try results.run.goBack(by: pageSize, keeping: mostElements) }
+  }
+
+  private func turn(_ body: () throws -> BoxedDiff) throws -> LiveDiff<Element> {
+    let diff = try results.changing(body)
+    results.run.wake()
+    return diff
   }
 
   private var mostElements: Int? { pagesMax.map { $0 * pageSize } }
@@ -115,11 +121,12 @@ where R.Element: Sendable {
   public func refresh() throws -> LiveDiff<Element> { try results.refresh() }
 
   /// Follows the query until the task is cancelled or the database closed. Pages are turned
-  /// meanwhile.
+  /// meanwhile; see ``LiveResults/follow(isolation:_:)``.
   ///
   /// - Parameters:
   ///   - actor: The actor to which the pages belong; by default the caller's.
-  ///   - body: Takes each difference that a commit makes, after the elements have changed.
+  ///   - body: Takes each difference from now on, after the elements have changed: those of commits
+  ///     and those of turning pages.
   /// - Throws: Any error that `body` throws; otherwise as ``Walk/fetch()``.
   public func follow(
     isolation actor: isolated (any Actor)? = #isolation,

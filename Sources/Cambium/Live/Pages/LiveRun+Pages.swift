@@ -1,7 +1,8 @@
 // A run whose window is turned page by page.
 
 extension LiveRun {
-  /// The rows; nil before the first step.
+  /// The rows as an operator whose window can be turned; nil where it cannot, and before the first
+  /// step.
   var pages: MaintainedRows? { result as? MaintainedRows }
 
   /// Brings the result up to the newest moment, and takes more rows in behind it.
@@ -27,10 +28,12 @@ extension LiveRun {
   private func turn(
     _ body: (MaintainedRows, LiveReading) throws -> WindowDiff
   ) throws -> BoxedDiff {
-    let diff = try step { reading in try self.pages.map { try body($0, reading) } }
-    // Rows that are made again later begin where these do.
-    extent = pages?.extent
-    return diff
+    try step { reading in
+      guard let pages = self.pages else { return nil }
+      let diff = try body(pages, reading)
+      reading.extent = pages.extent
+      return diff
+    }
   }
 
   /// Finds the start of the window again where places have another form after a change of

@@ -2,8 +2,8 @@
 final class BoxedQuery: Sendable {
   let request: QueryRequest
   private let forEach: @Sendable (QueryRun, (ElementBox) -> Void) throws -> Void
-  /// True if two elements are equal; nil where they cannot be compared.
-  let comparison: ElementComparison?
+  /// True if two elements are equal.
+  let areEqual: ElementComparison
 
   init<R: Results>(_ query: R) where R.Element: Sendable {
     request = query.request
@@ -13,7 +13,7 @@ final class BoxedQuery: Sendable {
         return true
       }
     }
-    comparison = BoxedElement<R.Element>.comparison
+    areEqual = BoxedElement<R.Element>.comparison
   }
 
   /// The elements of a run.
@@ -22,7 +22,4 @@ final class BoxedQuery: Sendable {
     try forEach(run) { boxes.append($0) }
     return boxes
   }
-
-  /// True if two elements can be compared and are equal.
-  func areEqual(_ one: ElementBox, _ other: ElementBox) -> Bool { comparison?(one, other) ?? false }
 }

@@ -29,16 +29,8 @@ final class BoxedElement<Element: Sendable>: ElementBox, @unchecked Sendable {
 typealias ElementComparison = @Sendable (ElementBox, ElementBox) -> Bool
 
 extension BoxedElement {
-  /// The comparison of elements; nil where they are not `Equatable`.
-  static var comparison: ElementComparison? {
-    if !(Element.self is any Equatable.Type) { return nil }
-    return { one, other in
-      guard let one = one.open(Element.self) as? any Equatable else { return false }
-      return one.equals(other.open(Element.self))
-    }
+  /// The comparison of elements.
+  static var comparison: ElementComparison {
+    { StoredParts.areEqual($0.open(Element.self), $1.open(Element.self)) }
   }
-}
-
-extension Equatable {
-  fileprivate func equals(_ other: Any) -> Bool { self == other as? Self }
 }

@@ -8,8 +8,8 @@ import Observation
 ///     late.ask(other)                      // another question, without a reload
 ///
 /// Nothing is read before somebody asks for the result. It is `Observable`, as ``LiveResults`` is.
-/// A step that fails leaves the result as it was, and ``error`` says why; following goes on with
-/// ``ask(_:)``.
+/// A step that fails leaves the result as it was, and ends following; ``error`` says why. It goes
+/// on with ``retry()``, or with another question.
 @MainActor
 public final class FollowedResults<R: Results>: Observable where R.Element: Sendable {
   private let registrar = ObservationRegistrar()
@@ -29,7 +29,12 @@ public final class FollowedResults<R: Results>: Observable where R.Element: Send
   /// The rows of the result, each to be observed by itself; see ``LiveResults/items``.
   public var items: LiveElements<LiveItem<R.Element>> { results?.items ?? LiveElements([]) }
 
-  /// The reason why the result is not followed; nil while it is.
+  /// The reason why the result is not that of the question that was asked last: the first reading
+  /// failed, the question could not be asked, or following has ended. Nil while it is.
+  ///
+  /// The elements stay then. After an ``ask(_:)`` that failed they are of the question before, and
+  /// still follow that one if they did. The error stays until ``retry()`` or another question
+  /// succeeds.
   public var error: (any Error)? {
     _ = results
     registrar.access(self, keyPath: \.error)
@@ -45,11 +50,21 @@ public final class FollowedResults<R: Results>: Observable where R.Element: Send
 
   /// Asks another question from now on.
   ///
-  /// The same question again costs nothing, so that each redraw of a screen may say its own.
+  /// The same question again does nothing, so that each redraw of a screen may say its own; it is
+  /// not tried again after an error either, since the error leads to a redraw: see ``retry()``.
   /// Filters in Swift are not compared: a query that differs in one alone is the same question.
   public func ask(_ query: R) {
-    if query.request.isSame(as: self.query.request) && failure == nil { return }
+    if query.request.isSame(as: self.query.request) { return }
     self.query = query
+    renew()
+  }
+
+  /// Tries again after an error, for example as somebody taps a button beside its message.
+  ///
+  /// The question is the one that was asked last. Nothing happens where there is no ``error``.
+  public func retry() { if failure != nil { renew() } }
+
+  private func renew() {
     guard let live else { return restart() }
     do {
       try live.ask(query)

@@ -28,7 +28,7 @@ extension LiveDiff {
 
 extension BoxedDiff {
   /// As ``LiveDiff/composed(with:)``.
-  func composed(with later: BoxedDiff, _ areEqual: ElementComparison?) -> BoxedDiff {
+  func composed(with later: BoxedDiff, _ areEqual: @escaping ElementComparison) -> BoxedDiff {
     Composition(self, later, areEqual).diff
   }
 }
@@ -40,11 +40,11 @@ private struct Composition {
   private let later: Diff
   private let first: ListPositions
   private let second: ListPositions
-  private let areEqual: ElementComparison?
+  private let areEqual: ElementComparison
   /// The updates of the earlier diff by their positions in the middle.
   private let updated: [Int: Diff.Update]
 
-  init(_ earlier: Diff, _ later: Diff, _ areEqual: ElementComparison?) {
+  init(_ earlier: Diff, _ later: Diff, _ areEqual: @escaping ElementComparison) {
     self.areEqual = areEqual
     self.earlier = earlier
     self.later = later
@@ -117,7 +117,7 @@ private struct Composition {
     let (former, newest) = (first.properties.all, last.properties.all)
     let areTold = !former.isEmpty && !newest.isEmpty
     let properties = areTold ? Self.merge(former, newest) : []
-    if areTold ? properties.isEmpty : areEqual?(first.old, last.new) ?? false { return [] }
+    if areTold ? properties.isEmpty : areEqual(first.old, last.new) { return [] }
     let cause = first.cause == .own ? .own : last.cause
     return [
       Diff.Update(

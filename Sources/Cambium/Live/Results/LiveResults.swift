@@ -29,6 +29,8 @@ where R.Element: Sendable {
   private let itemsPath: KeyPath<LiveResults, LiveElements<LiveItem<Element>>> = \.items
   /// The items; nil until somebody asks for them.
   private var madeItems: LiveElements<LiveItem<Element>>?
+  /// True while a step is taken.
+  private var isChanging = false
 
   /// The results of a run that has its first.
   init(_ query: R, _ run: LiveRun) {
@@ -80,65 +82,78 @@ where R.Element: Sendable {
 
   /// Brings the result up to the newest moment at once.
   ///
-  /// - Returns: The difference.
-  /// - Throws: As ``Walk/fetch()``; the result stays as it was.
+  /// - Returns: The difference. All who follow the result, or are derived from it, take it, too.
+  /// - Throws: As ``Walk/fetch()``; the result stays as it was. ``DatabaseError/misuse(reason:)``
+  ///   within a step that is not finished: in a filter of the query, or in the `onChange` of
+  ///   `withObservationTracking`, which is called before the result changes.
   @discardableResult
   public func refresh() throws -> LiveDiff<Element> { try changing { try run.step() } }
 
   /// Asks another question from now on: another condition, order, or limit.
   ///
-  /// - Returns: The difference between the two results.
-  /// - Throws: As ``Walk/fetch()``; the question stays the former one.
+  /// - Returns: The difference between the two results. All who follow take it, too.
+  /// - Throws: As ``refresh()``; the question stays the former one.
   @discardableResult
   public func ask(_ query: R) throws -> LiveDiff<Element> {
-    try changing {
+    let diff = try changing {
       let diff = try run.ask(BoxedQuery(query))
       asked = query
       return diff
     }
+    run.wake()
+    return diff
   }
 
-  /// Follows the query until the task is cancelled or the database closed. One loop should take all
-  /// steps: it is not given the differences that ``refresh()``, ``ask(_:)`` or another loop takes.
+  /// Follows the query until the task is cancelled or the database closed.
+  ///
+  /// Several loops may follow. The steps that lie between two turns of a loop, whoever took them,
+  /// come as one; so a view that the loop keeps up to date shows the ``LiveDiff/elements`` of the
+  /// difference, and not those of the result, which may be a step further.
   ///
   /// - Parameters:
   ///   - actor: The actor to which the result belongs; by default the caller's.
-  ///   - body: Takes each difference, after the result has changed.
+  ///   - body: Takes each difference from now on, after the result has changed, also those that
+  ///     ``refresh()``, ``ask(_:)`` and other loops make.
   /// - Throws: Any error that `body` throws; otherwise as ``Walk/fetch()``.
   public func follow(
     isolation actor: isolated (any Actor)? = #isolation,
     _ body: (LiveDiff<Element>) throws -> Void = { _ in }
   ) async throws {
-    while !Task.isCancelled && !run.isClosed {
-      await run.wait(isolation: actor)
-      if Task.isCancelled || run.isClosed { return }
-      let diff: LiveDiff<Element>
-      do { diff = try refresh() } catch {
-        if run.isClosed { return }
-        throw error
-      }
-      if !diff.isEmpty { try body(diff) }
+    let inbox = observers.inbox()
+    while try await inbox.isEmpty ? advance(isolation: actor) : !Task.isCancelled {
+      if let diff = inbox.take(), !diff.isEmpty { try body(diff) }
     }
   }
 
   /// Takes a step, and tells observers.
-  func changing(
-    _ body: () throws -> BoxedDiff
-  ) rethrows -> LiveDiff<Element> {
-    let items = madeItems
+  ///
+  /// - Throws: ``DatabaseError/misuse(reason:)`` within another step; otherwise the errors of the
+  ///   step, which has then changed nothing.
+  func changing(_ body: () throws -> BoxedDiff) throws -> LiveDiff<Element> {
+    if isChanging {
+      throw DatabaseError.misuse(reason: "a live result cannot take a step within another step")
+    }
+    let diff = try change(body)
+    observers.tell()
+    return diff
+  }
+
+  private func change(_ body: () throws -> BoxedDiff) rethrows -> LiveDiff<Element> {
+    isChanging = true
+    defer { isChanging = false }
     let boxed = try body()
     let diff = LiveDiff<Element>(boxed)
-    change(items, by: diff)
+    observers.note(diff)
+    changeItems(by: diff)
     if !boxed.isEmpty { registrar.didSet(self, keyPath: elementsPath) }
     registrar.didSet(self, keyPath: sequencePath)
-    observers.tell(diff)
     return diff
   }
 
   /// Takes a step to the items, if there are any. Whoever reads their order is not told where only
   /// elements have changed.
-  private func change(_ items: LiveElements<LiveItem<Element>>?, by diff: LiveDiff<Element>) {
-    guard var items, items.apply(diff) else { return }
+  private func changeItems(by diff: LiveDiff<Element>) {
+    guard var items = madeItems, items.apply(diff) else { return }
     registrar.withMutation(of: self, keyPath: itemsPath) { madeItems = items }
   }
 

@@ -20,7 +20,9 @@ final class LiveRun {
   /// The moment that the result is of; nil before the first.
   private(set) var sequence: SequenceNumber?
   private(set) var elements = ChunkedList<ElementBox>()
-  /// Called before the result changes.
+  /// True if there was a row behind the window at that moment, for a run that is asked for it.
+  private(set) var hasNext = false
+  /// Called before the result changes, once for each step, which cannot fail from then on.
   var willTake: (BoxedDiff) -> Void = { _ in }
   /// True after a step has failed: the rows may be of another moment than the elements.
   private var isBroken = false
@@ -65,6 +67,9 @@ final class LiveRun {
   /// database closed.
   func wait(isolation actor: isolated (any Actor)? = nil) async { await inbox?.mailbox.wait() }
 
+  /// Ends the wait, or the next one: the result has changed otherwise than by a commit.
+  func wake() { inbox?.mailbox.nudge() }
+
   /// True if no further change will come.
   var isClosed: Bool { inbox?.mailbox.isClosed ?? false || database.directory.feed.isClosed }
 
@@ -80,10 +85,11 @@ final class LiveRun {
     return try keeping {
       let diff = try takeIn(pending, reading)
       guard let result, let rows = try turn(reading) else { return diff }
+      let turned = try difference(rows, result, reading, from: diff.elements) { _ in .question }
       renewGuards(result)
-      if rows.isEmpty { return diff }
-      let turned = try finish(rows, result, reading) { _ in .question }
-      return diff.composed(with: turned, query.comparison)
+      // Rows that are made again later begin where these do.
+      extent = reading.extent
+      return rows.isEmpty ? diff : diff.composed(with: turned, query.areEqual)
     }
   }
 
@@ -100,10 +106,9 @@ final class LiveRun {
 
   /// Takes a step; if it fails, the result stays as it was, and the next step reads it again.
   private func keeping(_ body: () throws -> BoxedDiff) throws -> BoxedDiff {
-    let before = (elements, sequence)
-    do { return try body() } catch {
-      (elements, sequence) = before
-      isBroken = true
+    let before = extent
+    do { return take(try body()) } catch {
+      (extent, isBroken) = (before, true)
       inbox?.mailbox.invalidate()
       throw error
     }
@@ -112,11 +117,10 @@ final class LiveRun {
   /// A view of the newest moment, and the changes up to it.
   private func receive() throws -> (LiveReading, LiveMailbox.Pending) {
     let snapshot = try database.snapshot()
-    guard let inbox else { return (try LiveReading(query, snapshot, extent), .all) }
-    try inbox.router.advance(to: snapshot.sequence)
-    let pending = inbox.mailbox.take(upTo: snapshot.sequence)
+    try inbox?.router.advance(to: snapshot.sequence)
+    let pending = inbox?.mailbox.take(upTo: snapshot.sequence) ?? .all
     do { return (try LiveReading(query, snapshot, extent), pending) } catch {
-      inbox.mailbox.invalidate()
+      inbox?.mailbox.invalidate()
       throw error
     }
   }
@@ -124,11 +128,11 @@ final class LiveRun {
   private func takeIn(
     _ pending: LiveMailbox.Pending, _ reading: LiveReading
   ) throws -> BoxedDiff {
-    guard let result else { return try begin(reading) }
+    guard let result else { return try again(reading, .question) }
     let isValid = try result.isValid(reading.records)
     if !isValid { try anchorAgain(reading) }
     guard case .changes(let changes) = pending, isValid, !isBroken else {
-      return try again(result, reading, .related)
+      return try again(reading, .related)
     }
     return try advance(result, changes, reading)
   }
@@ -136,45 +140,33 @@ final class LiveRun {
   /// Asks another question from now on.
   ///
   /// - Returns: The difference between the results of the two.
-  /// - Throws: As ``step()``; the question is then the former one.
+  /// - Throws: As ``step(then:)``; the question, its rows and its guards are then the former ones.
   func ask(_ other: BoxedQuery) throws -> BoxedDiff {
     guard try LiveRun.database(of: other).directory === database.directory else {
       throw DatabaseError.misuse(reason: "the other question is to another database")
     }
     let former = query
     query = other
-    do {
-      let reading = try receive().0
-      return try result.map { try again($0, reading, .question) } ?? begin(reading)
-    } catch {
+    do { return take(try again(receive().0, .question)) } catch {
       query = former
+      // The changes that were received are not in the rows.
       inbox?.mailbox.invalidate()
       throw error
     }
   }
 
-  private func begin(_ reading: LiveReading) throws -> BoxedDiff {
-    let first = try reading.makeOperator()
-    let rows = try first.fill(reading)
-    watch(first)
-    let diff = try finish(WindowDiff(replacing: 0, with: rows), first, reading) { _ in .question }
-    (result, isBroken) = (first, false)
-    return diff
-  }
-
-  /// Runs the query again, and compares; where nothing can be compared, all elements are replaced.
-  private func again(
-    _ former: any LiveOperator, _ reading: LiveReading, _ cause: LiveCause
-  ) throws -> BoxedDiff {
+  /// Runs the query, and compares with the rows that there are; where nothing can be compared, all
+  /// elements are replaced. Nothing has changed if it throws.
+  private func again(_ reading: LiveReading, _ cause: LiveCause) throws -> BoxedDiff {
     let other = try reading.makeOperator()
     let after = try other.fill(reading)
     let root = query.request.description.collection
+    let former = isBroken || collection != root ? nil : result
     let rows =
-      !isBroken && collection == root
-      ? WindowDiff(from: former.visible, to: after)
-      : WindowDiff(replacing: elements.count, with: after)
+      former.map { WindowDiff(from: $0.visible, to: after) }
+      ?? WindowDiff(replacing: elements.count, with: after)
+    let diff = try difference(rows, other, reading, from: elements) { _ in cause }
     watch(other)
-    let diff = try finish(rows, other, reading) { _ in cause }
     (result, isBroken, collection) = (other, false, root)
     return diff
   }
@@ -199,25 +191,21 @@ final class LiveRun {
   private func advance(
     _ result: any LiveOperator, _ changes: [NetChange], _ reading: LiveReading
   ) throws -> BoxedDiff {
-    guard let step = try result.step(changes, reading) else {
-      return try again(result, reading, .related)
+    defer { result.endStep() }
+    guard let step = try result.step(changes, reading) else { return try again(reading, .related) }
+    var diff = BoxedDiff(sequence: reading.snapshot.sequence, elements: elements)
+    if !step.diff.isEmpty {
+      // Rows that are made of several records have other keys.
+      var own: [[UInt8]: NetChange] = [:]
+      if result.isOfRecords {
+        for change in changes where change.collection == collection { own[change.key] = change }
+      }
+      diff = try difference(step.diff, result, reading, own, from: elements) { row in
+        if own[row.identity.key] != nil { return .own }
+        return step.candidates.contains(row.identity.key) ? .related : .window
+      }
     }
     renewGuards(result)
-    if step.diff.isEmpty { return unchanged(reading) }
-    // Rows that are made of several records have other keys.
-    var own: [[UInt8]: NetChange] = [:]
-    if result.isOfRecords {
-      for change in changes where change.collection == collection { own[change.key] = change }
-    }
-    return try finish(step.diff, result, reading, own) { row in
-      if own[row.identity.key] != nil { return .own }
-      return step.candidates.contains(row.identity.key) ? .related : .window
-    }
-  }
-
-  private func unchanged(_ reading: LiveReading) -> BoxedDiff {
-    let diff = BoxedDiff(sequence: reading.snapshot.sequence, elements: elements)
-    take(diff)
     return diff
   }
 
@@ -225,9 +213,10 @@ final class LiveRun {
 
   /// Makes the elements of what has changed, and the diff. The changes of the rows' own records are
   /// nil where they are not known.
-  private func finish(
+  private func difference(
     _ rows: WindowDiff, _ result: any LiveOperator, _ reading: LiveReading,
-    _ own: [[UInt8]: NetChange]? = nil, _ cause: (PlacedResult) -> LiveCause
+    _ own: [[UInt8]: NetChange]? = nil, from elements: ChunkedList<ElementBox>,
+    _ cause: (PlacedResult) -> LiveCause
   ) throws -> BoxedDiff {
     let survivors = try rows.survivors.filter { survivor in
       try own.map { try result.changesElement(survivor.row, $0) } ?? true
@@ -249,8 +238,10 @@ final class LiveRun {
     }
     for (survivor, new) in zip(survivors, made.dropFirst(rows.insertions.count)) {
       let (change, old) = (own?[survivor.row.identity.key], elements[survivor.before])
-      // Without a change of its own record at hand, what is equal has not changed.
-      if change == nil, query.areEqual(old, new) { continue }
+      // Unless its own record has changed in what is shown, what is equal has not changed.
+      if try !(change.map { try result.isShown($0) } ?? false), query.areEqual(old, new) {
+        continue
+      }
       diff.updates.append(
         .init(
           before: survivor.before, after: survivor.after, old: old, new: new,
@@ -260,13 +251,15 @@ final class LiveRun {
     }
     diff.addMoves(of: rows, elements)
     diff.apply(to: elements)
-    take(diff)
     return diff
   }
 
-  private func take(_ diff: BoxedDiff) {
+  /// Makes a step's result the one that there is.
+  private func take(_ diff: BoxedDiff) -> BoxedDiff {
     willTake(diff)
     (elements, sequence) = (diff.elements, diff.sequence)
+    if let extent, extent.knowsNext { hasNext = pages?.hasNext ?? false }
+    return diff
   }
 
   /// The properties of a row's own record that have changed in this step, and those of others.
