@@ -9,7 +9,7 @@ import Testing
 
 @testable import Cambium
 
-@Suite("A live query's mailbox")
+@Suite("A live query's mailbox", .timeLimit(.minutes(1)))
 struct LiveMailboxTests {
   /// The number of changes up to a moment; nil where they were lost.
   private static func count(_ mailbox: LiveMailbox, upTo moment: SequenceNumber) -> Int? {
@@ -27,6 +27,17 @@ struct LiveMailboxTests {
     mailbox.invalidate()
     #expect(Self.count(mailbox, upTo: 6) == nil)
     #expect(Self.count(mailbox, upTo: 6) == 0)
+  }
+
+  @Test("ends a wait that began after another one had taken what there was")
+  func takes() async {
+    let mailbox = LiveMailbox(after: 0, slot: 0)
+    let known = mailbox.takes
+    // Another one is nudged, and takes.
+    mailbox.nudge()
+    _ = mailbox.take(upTo: 1)
+    await mailbox.wait(after: mailbox.takes)
+    await mailbox.wait(after: known)
   }
 
   /// People whose age, where they have none, is another one.

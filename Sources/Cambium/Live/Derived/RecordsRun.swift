@@ -124,7 +124,7 @@ final class RecordsRun<Reader: RecordsReader>: LiveBase {
   /// Waits until there may be something new, and takes the step; nil when the task is cancelled or
   /// the database closed.
   func next(isolation actor: isolated (any Actor)?) async throws -> LiveDiff<Element>? {
-    if !isFirst { await mailbox.wait() }
+    if !isFirst { await mailbox.wait(after: mailbox.takes) }
     if Task.isCancelled || isClosed { return nil }
     do { return try step() } catch {
       if isClosed { return nil }

@@ -65,7 +65,10 @@ final class LiveRun {
 
   /// Waits until there may be something new. Returns at once if the task is cancelled or the
   /// database closed.
-  func wait(isolation actor: isolated (any Actor)? = nil) async { await inbox?.mailbox.wait() }
+  func wait(isolation actor: isolated (any Actor)? = nil) async {
+    guard let mailbox = inbox?.mailbox else { return }
+    await mailbox.wait(after: mailbox.takes)
+  }
 
   /// Ends the wait, or the next one: the result has changed otherwise than by a commit.
   func wake() { inbox?.mailbox.nudge() }

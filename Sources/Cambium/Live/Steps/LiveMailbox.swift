@@ -34,6 +34,8 @@ final class LiveMailbox: Sendable {
     var folded = SequenceNumber.zero
     /// The moment up to which the query has taken what there was.
     var taken: SequenceNumber
+    /// The number of times that the query has taken what there was.
+    var takes: UInt64 = 0
     var isNudged = false
     var isClosed = false
     var waiting = WaitingTasks()
@@ -55,10 +57,17 @@ final class LiveMailbox: Sendable {
 
   // MARK: The query's side
 
+  /// The number of times that the query has taken what there was.
+  var takes: UInt64 { state.withLock { $0.takes } }
+
   /// Waits until there is something for the query, it is nudged, the task is cancelled, or the
   /// database closed; returns at once if that is so already.
-  func wait() async {
-    await state.wait { $0.isReady }
+  ///
+  /// - Parameter takes: The number of takes that the caller knows of, if others take as well. One
+  ///   since then ends the wait: it may have come, and have used a nudge up, between the caller's
+  ///   look and the beginning of the wait.
+  func wait(after takes: UInt64? = nil) async {
+    await state.wait { $0.isReady || takes ?? $0.takes != $0.takes }
     state.withLock { $0.isNudged = false }
   }
 
@@ -171,6 +180,7 @@ extension LiveMailbox.State {
   /// Takes the changes up to a moment; nil if they are not known.
   fileprivate mutating func take(upTo sequence: SequenceNumber) -> [NetChange]? {
     taken = max(taken, sequence)
+    takes += 1
     // Folded changes cannot be taken apart: the query has read a moment in the middle of them.
     if folded > sequence { lose(upTo: changes.last?.sequence ?? folded) }
     let end = changes.firstIndex { $0.sequence > sequence } ?? changes.count
