@@ -18,7 +18,7 @@ struct LiveRowsTests {
   private static func rows(of root: UInt8, _ ranks: [UInt8]) -> [PlacedResult] {
     ranks.enumerated().map { index, rank in
       PlacedResult(
-        place: [rank, root, UInt8(index)],
+        place: [rank, root, 0, UInt8(index)],
         identity: ResultIdentity(key: [root], joined: [[UInt8(index)]]))
     }
   }

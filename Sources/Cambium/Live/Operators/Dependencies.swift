@@ -15,7 +15,7 @@
 ///    ``WindowBound`` leaves out rows behind a window, and ``ShownGuards`` what is shown with them.
 ///    So a record may have changed again since the last change of it that is told. Checked by the
 ///    same tests.
-struct Dependencies: Sendable {
+final class Dependencies: Sendable {
   /// The rows' own collection.
   let collection: NodePath
   /// The changes that the query must see, for the router. Where ``watchesAll`` is true, these are
@@ -35,7 +35,6 @@ struct Dependencies: Sendable {
   let roles: [DependencyRole]
   /// The joins, with the roles of the records that they put beside rows.
   let joins: [(name: String, collection: NodePath, role: Int)]
-  private let description: QueryDescription
   /// The names that each role's records are read for, by their numbers, and those that are shown.
   private let names: [(read: [NameID], shown: [NameID])]
   /// The names that had no number.
@@ -55,9 +54,9 @@ struct Dependencies: Sendable {
     var scope = records.scope(of: description.collection)
     scope.joined = description.joins.map { ($0.name, $0.collection) }
     let tree = try DependencyTree(description, loading: loading, in: scope)
-    (self.description, collection) = (description, description.collection)
+    collection = description.collection
     let (roles, catalog) = (tree.roles, records.catalog)
-    (self.roles, problem) = (roles, tree.problem)
+    (self.roles, problem) = (roles.map(\.forSteps), tree.problem)
     joins = zip(description.joins, tree.joined).map { ($0.name, $0.collection, $1) }
     names = roles.map {
       ($0.names.compactMap(catalog.id(of:)), $0.shownNames.compactMap(catalog.id(of:)))
@@ -117,6 +116,7 @@ struct Dependencies: Sendable {
   ///
   /// - Parameters:
   ///   - changes: The changes of the step, at least those that a guard lets through.
+  ///   - description: The query.
   ///   - records: The records after the step.
   ///   - window: The number of rows that are kept; nil where all are.
   ///   - most: The largest number of records to be read; by default as many as take less than
@@ -126,7 +126,8 @@ struct Dependencies: Sendable {
   /// - Complexity: O(*k*) lookups for *k* records on the ways from the changes up to the rows;
   ///   where no index has an edge, one walk over the collection that has it.
   func candidates(
-    _ changes: [NetChange], _ records: QueryRecords, window: Int? = nil, most: Int? = nil
+    _ changes: [NetChange], of description: @autoclosure () -> QueryDescription,
+    _ records: QueryRecords, window: Int? = nil, most: Int? = nil
   ) throws -> Candidates {
     guard problem == nil, isCurrent(records) else { return .unknown }
     // A mailbox holds few of them, and their bytes are at hand.
@@ -137,7 +138,7 @@ struct Dependencies: Sendable {
     }
     if let most { return try walked(most) }
     if case .keys(let found) = try walked(Dependencies.freely) { return .keys(found) }
-    let most = try worth(records, window)
+    let most = try worth(description(), records, window)
     return most > Dependencies.freely ? try walked(most) : .tooMany
   }
 
@@ -149,7 +150,9 @@ struct Dependencies: Sendable {
   /// which of them have changed. A candidate costs a lookup as well. So there may be as many more
   /// candidates than rows of the window as lookups take what finding the window takes: about its
   /// length again where an index has the order, a good part of the collection where it is sorted.
-  private func worth(_ records: QueryRecords, _ window: Int?) throws -> Int {
+  private func worth(
+    _ description: QueryDescription, _ records: QueryRecords, _ window: Int?
+  ) throws -> Int {
     var asked = description
     asked.limit = window
     let cost = try QueryPlanner(asked, records).estimatedCost() / QueryPlanner.Cost.fetch

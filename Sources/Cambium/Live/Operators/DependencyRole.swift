@@ -72,6 +72,13 @@ struct DependencyUses: Sendable {
 }
 
 extension DependencyRole {
+  /// The role as steps need it: without what its guards were made of.
+  var forSteps: DependencyRole {
+    var role = self
+    (role.names, role.uses, role.passing) = ([], DependencyUses(), nil)
+    return role
+  }
+
   /// True if records are shown with rows, be it only that they are there.
   var isShown: Bool { isWhole || isSeen }
 }

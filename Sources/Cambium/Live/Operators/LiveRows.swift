@@ -17,14 +17,13 @@ import LMDB
 /// 2. `rows` are all rows of the query from the extent's start up to the last of them; all rows
 ///    there are from there on if `isComplete`.
 ///    Proved by running the query again, in the tests.
-/// 3. `places` has the places of exactly these rows, by their roots, ascending. Asserted after each
-///    step.
+/// 3. `roots` has exactly these rows, by their roots. Asserted after each step.
 struct LiveRows {
   /// Fetches so many rows behind one, or from the first; nil for all.
   typealias Fetch = (_ last: PlacedResult?, _ most: Int?) throws -> [PlacedResult]
 
-  private var rows = ChunkedList<PlacedResult>()
-  private var places: [[UInt8]: [[UInt8]]] = [:]
+  private var rows = ChunkedList<KeptResult>()
+  private var roots = RowsByRoot()
   private var isComplete = false
   private(set) var extent: WindowExtent
 
@@ -37,16 +36,16 @@ struct LiveRows {
   private func window(of count: Int) -> Range<Int> { extent.window(of: count) }
 
   /// The rows of the window, in order.
-  var visible: [PlacedResult] { window(of: rows.count).map { rows[$0] } }
+  var visible: [PlacedResult] { window(of: rows.count).map { rows[$0].result } }
 
   /// The first row that is kept.
-  var first: PlacedResult? { rows.isEmpty ? nil : rows[0] }
+  var first: PlacedResult? { rows.isEmpty ? nil : rows[0].result }
 
   /// The last row that is kept, if there may be others behind it.
-  var bound: PlacedResult? { isComplete ? nil : rows.lastElement }
+  var bound: PlacedResult? { isComplete ? nil : rows.lastElement?.result }
 
   /// True if rows of a root are kept.
-  func keeps(_ root: [UInt8]) -> Bool { places[root] != nil }
+  func keeps(_ root: [UInt8]) -> Bool { roots.hasRows(of: root) }
 
   /// The number of rows that are kept, those of the slack included.
   var keptCount: Int { rows.count }
@@ -57,10 +56,11 @@ struct LiveRows {
   mutating func fill(_ fetch: Fetch) throws {
     let most = needed.map { $0 == 0 ? 0 : $0 + slack }
     let found = most == 0 ? [] : try fetch(nil, most)
-    rows = ChunkedList(found)
+    let kept = found.map { KeptResult($0) }
+    rows = ChunkedList(kept)
     isComplete = most.map { $0 > 0 && found.count < $0 } ?? true
-    places.removeAll(keepingCapacity: true)
-    for row in found { note(row) }
+    roots = RowsByRoot()
+    for row in kept { roots.insert(row) }
     checkInvariants()
   }
 
@@ -77,55 +77,57 @@ struct LiveRows {
   {
     if needed == 0 { return WindowDiff() }
     var step = Step(windowBefore: window(of: rows.count))
-    let bound = isComplete ? nil : rows.lastElement?.place
+    let bound = isComplete ? nil : rows.lastElement
     for (key, made) in candidates { compare(key, made, bound, &step) }
     step.removed.sort { $0.rank < $1.rank }
-    for removed in step.removed.reversed() { rows.remove(at: removed.rank) }
-    for row in step.arrived { rows.insert(row, at: rank(of: row.place)) }
+    for (rank, _) in step.removed.reversed() { roots.remove(rows.remove(at: rank)) }
+    for row in step.arrived { insert(row) }
     trim()
     step.arrived += try refill(extent, fetch)
     checkInvariants()
     return step.diff(windowAfter: window(of: rows.count)) {
       rank(of: $0)
     } at: {
-      rows[$0]
+      rows[$0].result
     }
   }
 
-  /// Replaces the places of the rows that a root had by those of the rows that it makes now, and
-  /// notes what differs. A record may be joined to many others, so both are gone through once.
-  private mutating func compare(
-    _ key: [UInt8], _ made: [PlacedResult], _ bound: [UInt8]?, _ step: inout Step
+  /// Compares the rows that a root had with those that it makes now. A record may be joined to many
+  /// others, so both are gone through once.
+  private func compare(
+    _ key: [UInt8], _ made: [PlacedResult], _ bound: KeptResult?, _ step: inout Step
   ) {
-    let old = places[key] ?? []
+    var old = roots.rows(of: key).map(\.result)
+    if old.count > 1 { old.sort { $0.place.precedes($1.place) } }
     var now = made.filter { row in
       !extent.isBefore(row) && bound.map { !$0.precedes(row.place) } ?? true
     }
     if now.count > 1 { now.sort { $0.place.precedes($1.place) } }
     var next = 0
-    let keptBefore = step.kept.count
-    for place in old {
-      while next < now.count, now[next].place.precedes(place) {
+    for row in old {
+      while next < now.count, now[next].place.precedes(row.place) {
         step.arrived.append(now[next])
         next += 1
       }
-      let rank = rank(of: place)
-      if next < now.count, now[next].place == place {
-        step.kept.append((rank, rows[rank]))
+      let rank = rank(of: row.place)
+      if next < now.count, now[next].place == row.place {
+        step.kept.append((rank, row))
         next += 1
       } else {
-        step.removed.append((rank, rows[rank]))
+        step.removed.append((rank, row))
       }
     }
     step.arrived += now[next...]
-    if step.kept.count - keptBefore == max(old.count, now.count) { return }
-    places[key] = now.isEmpty ? nil : now.map { $0.place }
+  }
+
+  private mutating func insert(_ row: PlacedResult) {
+    insert(row, at: rank(of: row.place))
   }
 
   /// Drops rows far behind the window.
   private mutating func trim() {
     guard let needed, rows.count > needed + 2 * slack else { return }
-    while rows.count > needed + slack { forget(rows.remove(at: rows.count - 1)) }
+    while rows.count > needed + slack { roots.remove(rows.remove(at: rows.count - 1)) }
     isComplete = false
   }
 
@@ -136,12 +138,9 @@ struct LiveRows {
   ) throws -> [PlacedResult] {
     guard let needed = extent.needed, rows.count < needed, !isComplete else { return [] }
     let most = needed + extent.kept - rows.count
-    let found = try fetch(rows.lastElement, most)
+    let found = try fetch(rows.lastElement?.result, most)
     isComplete = found.count < most
-    for row in found {
-      rows.insert(row, at: rows.count)
-      note(row)
-    }
+    for row in found { insert(row, at: rows.count) }
     return found
   }
 
@@ -168,12 +167,12 @@ struct LiveRows {
     extent = wider
     let after = window(of: rows.count)
     var diff = WindowDiff()
-    diff.deletions = (0..<excess).map { WindowDiff.Place(position: $0, row: rows[$0]) }
+    diff.deletions = (0..<excess).map { WindowDiff.Place(position: $0, row: rows[$0].result) }
     diff.insertions = (before.upperBound..<after.upperBound).map {
-      WindowDiff.Place(position: $0 - excess, row: rows[$0])
+      WindowDiff.Place(position: $0 - excess, row: rows[$0].result)
     }
-    for _ in 0..<excess { forget(rows.remove(at: 0)) }
-    if excess > 0 { extent.start = rows[0].place }
+    for _ in 0..<excess { roots.remove(rows.remove(at: 0)) }
+    if excess > 0 { extent.start = rows[0].result.place }
     extent.limit = limit + count - excess
     checkInvariants()
     return diff
@@ -191,19 +190,16 @@ struct LiveRows {
   ) -> WindowDiff {
     guard let limit = extent.limit else { return WindowDiff() }
     let before = window(of: rows.count)
-    for (rank, row) in found.enumerated() {
-      rows.insert(row, at: rank)
-      note(row)
-    }
+    for (rank, row) in found.enumerated() { insert(row, at: rank) }
     extent.start = isFirst ? nil : found.first?.place ?? extent.start
     extent.limit = min(limit + found.count, most ?? .max)
     let after = window(of: rows.count)
     var diff = WindowDiff()
     let left = max(0, after.upperBound - found.count)
     diff.deletions = (min(left, before.upperBound)..<before.upperBound).map {
-      WindowDiff.Place(position: $0, row: rows[$0 + found.count])
+      WindowDiff.Place(position: $0, row: rows[$0 + found.count].result)
     }
-    diff.insertions = found.indices.map { WindowDiff.Place(position: $0, row: rows[$0]) }
+    diff.insertions = found.indices.map { WindowDiff.Place(position: $0, row: found[$0]) }
     trim()
     checkInvariants()
     return diff
@@ -213,40 +209,27 @@ struct LiveRows {
 
   private func rank(of place: [UInt8]) -> Int {
     place.lend { place in
-      rows.position { row in row.place.lend { $0.precedes(place) } }
+      rows.position { row in row.lendPlace { $0.precedes(place) } }
     }
   }
 
   /// The rank of a row; nil if it is not kept.
   private func rank(of row: PlacedResult) -> Int? {
     let rank = rank(of: row.place)
-    return rank < rows.count && rows[rank].place == row.place ? rank : nil
+    return rank < rows.count && rows[rank].isAt(row.place) ? rank : nil
   }
 
-  private mutating func note(_ row: PlacedResult) {
-    let key = row.identity.key
-    let position = places[key]?.partitionPoint { $0.precedes(row.place) } ?? 0
-    places[key, default: []].insert(row.place, at: position)
-  }
-
-  private mutating func forget(_ row: PlacedResult) {
-    let key = row.identity.key
-    guard let position = places[key]?.partitionPoint(where: { $0.precedes(row.place) }) else {
-      return
-    }
-    places[key]?.remove(at: position)
-    if places[key]?.isEmpty ?? false { places[key] = nil }
+  private mutating func insert(_ row: PlacedResult, at rank: Int) {
+    let kept = KeptResult(row)
+    rows.insert(kept, at: rank)
+    roots.insert(kept)
   }
 
   private func checkInvariants() {
-    assert(places.values.reduce(0) { $0 + $1.count } == rows.count, "places of other rows")
-    assert(
-      places.values.allSatisfy { places in
-        (1..<places.count).allSatisfy { places[$0 - 1].precedes(places[$0]) }
-      }, "places out of order")
+    assert(roots.count == rows.count, "roots of other rows")
     assert(
       (1..<max(1, rows.count)).allSatisfy {
-        rows[$0 - 1].place.lexicographicallyPrecedes(rows[$0].place)
+        rows[$0 - 1].precedes(rows[$0].result.place)
       }, "rows out of order")
   }
 }

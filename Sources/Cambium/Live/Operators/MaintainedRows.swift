@@ -109,7 +109,7 @@ final class MaintainedRows: LiveOperator {
     let window = rows.bound == nil ? nil : rows.keptCount
     guard
       case .keys(let candidates) = try dependencies.candidates(
-        changes, reading.records, window: window)
+        changes, of: evaluator.description, reading.records, window: window)
     else { return nil }
     if candidates.isEmpty { return (WindowDiff(), []) }
     (fetched, far) = ([], FarUpdates(dependencies, changes))

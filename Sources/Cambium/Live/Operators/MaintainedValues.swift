@@ -132,9 +132,10 @@ final class MaintainedValues: LiveOperator {
   func step(
     _ changes: [NetChange], _ reading: LiveReading
   ) throws -> (diff: WindowDiff, candidates: Set<[UInt8]>)? {
-    guard case .keys(let candidates) = try dependencies.candidates(changes, reading.records) else {
-      return nil
-    }
+    guard
+      case .keys(let candidates) = try dependencies.candidates(
+        changes, of: description, reading.records)
+    else { return nil }
     if candidates.isEmpty { return (WindowDiff(), []) }
     let countBefore = rows.count
     before = [:]

@@ -5,14 +5,10 @@ import LMDB
 
 /// Makes rows of the records that have given keys.
 final class ResultEvaluator {
-  /// The query without its window, in an order in which no two rows are equal.
-  let description: QueryDescription
   private let plan: QueryPlan
   /// The condition on the first records; nil where there is none.
   private let program: ConditionProgram?
   private let order: QueryOrder
-  /// The scope in which the query's names are resolved.
-  let scope: ConditionScope
   /// The identity of the catalog for which it was compiled.
   private let catalog: ObjectIdentifier
   private let hasMixedKeys: Bool
@@ -20,22 +16,29 @@ final class ResultEvaluator {
 
   /// - Throws: ``QueryError`` for a query that cannot be answered.
   init(_ description: QueryDescription, _ records: QueryRecords) throws {
-    self.description = description
     let planner = try QueryPlanner(description, records)
     plan = try planner.planForKeys()
     program = plan.access.program
-    scope = planner.scope
+    // Its results are not continued: the rows have places of their own.
+    plan.placeOrder = nil
     hasMixedKeys = planner.hasMixedKeys
     order = try QueryOrder(
       description.orderings, in: planner.scope, comparingKeysAsTexts: hasMixedKeys)
     catalog = ObjectIdentifier(records.catalog.slots)
   }
 
+  /// The query without its window, in an order in which no two rows are equal.
+  var description: QueryDescription { plan.description }
+
+  /// The scope in which the query's names are resolved.
+  var scope: ConditionScope { plan.scope }
+
   /// True if what was compiled is valid for a later state.
   func isValid(for records: QueryRecords) throws -> Bool {
     if ObjectIdentifier(records.catalog.slots) != catalog { return false }
-    let keys = records.catalog.collections[description.collection]?.definition.keys
-    return try keys != .string || records.hasMixedKeys(description.collection) == hasMixedKeys
+    let collection = plan.description.collection
+    let keys = records.catalog.collections[collection]?.definition.keys
+    return try keys != .string || records.hasMixedKeys(collection) == hasMixedKeys
   }
 
   /// True if the places of rows have the form that another evaluator of the query gives them.
@@ -60,8 +63,8 @@ final class ResultEvaluator {
     _ keys: [[UInt8]], _ reading: LiveReading,
     _ body: (_ row: PlacedResult, _ key: RawSpan, _ record: RawSpan) throws -> Void
   ) throws {
-    let records = reading.records
-    let filter = try reading.filter(of: description)
+    let (records, collection) = (reading.records, plan.description.collection)
+    let filter = plan.description.hasFilter ? try reading.filter(of: description) : nil
     let joins = JoinLoop(plan, records, QueryWork(records))
     var place = ByteBuffer()
     func visit(_ key: RawSpan, _ record: RawSpan) throws -> Bool {
@@ -70,7 +73,7 @@ final class ResultEvaluator {
     }
     for key in keys {
       try key.lend { key in
-        _ = try records.lend(description.collection, key) { record in
+        _ = try records.lend(collection, key) { record in
           guard try accepts(record, key: key, records) else { return }
           if let filter, try !filter(key, record) { return }
           _ = try joins?.forEach(beside: record, key: key, visit) ?? visit(key, record)

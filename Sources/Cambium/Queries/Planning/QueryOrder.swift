@@ -2,7 +2,7 @@
 ///
 /// They are the bytes of each ordering's value, then the record's key, so that no two results have
 /// the same.
-struct QueryOrder: Sendable {
+final class QueryOrder: Sendable {
   private let paths: QueryPaths
   private let orderings: [Ordering]
   private let types: [PropertyType]
