@@ -8,7 +8,8 @@ final class ResultEvaluator {
   private let plan: QueryPlan
   /// The condition on the first records; nil where there is none.
   private let program: ConditionProgram?
-  private let order: QueryOrder
+  /// The order that places are made of.
+  let order: QueryOrder
   /// The identity of the catalog for which it was compiled.
   private let catalog: ObjectIdentifier
   private let hasMixedKeys: Bool

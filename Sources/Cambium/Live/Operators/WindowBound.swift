@@ -8,8 +8,9 @@ struct WindowBound {
   private let collection: NodePath
   private let property: String
   private let type: PropertyType
-  private let ordering: Ordering
-  private let paths: QueryPaths
+  private let collation: Collation
+  private let isDescending: Bool
+  private let order: QueryOrder
 
   /// Nil where the rows have no order of their own, where the condition says more, or where rows
   /// change for other reasons as well.
@@ -27,8 +28,8 @@ struct WindowBound {
       !resolved.orderedType.isPlural
     else { return nil }
     (collection, type) = (description.collection, resolved.orderedType)
-    (self.property, self.ordering) = (property, ordering)
-    paths = try QueryPaths([ordering.path], in: evaluator.scope)
+    (self.property, order) = (property, evaluator.order)
+    (collation, isDescending) = (ordering.collation, ordering.isDescending)
   }
 
   /// True if the guards of a collection let about as much through as none: everything, or one of
@@ -48,20 +49,20 @@ struct WindowBound {
     var bytes = ByteBuffer(capacity: 64)
     let found: Void? = try key.lend { key in
       try records.lend(collection, key) { record in
-        try paths.lend(0, record, key: key, records) {
-          try OrderedBytes.append(stored: $0, as: type, ordering.collation, to: &bytes)
+        try order.lendFirst(record, key: key, records) {
+          try OrderedBytes.append(stored: $0, as: type, collation, to: &bytes)
         }
       }
     }
     if found == nil { return nil }
     let value = bytes.array()
     let range =
-      ordering.isDescending
+      isDescending
       ? ClosedOpenBytes(from: value, upTo: nil)
       : ClosedOpenBytes(from: [], upTo: ClosedOpenBytes.successor(value))
     return LiveGuard(
       collection: collection,
       test: .values(
-        property: property, type: type, collation: ordering.collation, ranges: [range]))
+        property: property, type: type, collation: collation, ranges: [range]))
   }
 }

@@ -44,6 +44,13 @@ final class QueryOrder: Sendable {
     bytes.append(key)
   }
 
+  /// Lends the value of the first ordering.
+  func lendFirst<R>(
+    _ record: RawSpan, key: RawSpan, _ records: QueryRecords, _ body: (RawSpan) throws -> R
+  ) throws -> R {
+    try paths.lend(0, record, key: key, records, body)
+  }
+
   private func append(
     _ value: RawSpan, _ ordering: Ordering, _ type: PropertyType, to bytes: inout ByteBuffer
   ) throws {
