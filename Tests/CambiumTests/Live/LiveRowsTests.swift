@@ -80,7 +80,7 @@ struct LiveRowsTests {
           let name = [UInt8(index / 250), UInt8(index % 250)]
           let rank = step > 0 && kept.contains(index) ? UInt8(index % 7) : UInt8(random.below(250))
           return PlacedResult(
-            place: [rank] + name, identity: ResultIdentity(key: [1], joined: [name]))
+            place: [rank, 1, 0] + name, identity: ResultIdentity(key: [1], joined: [name]))
         }
         let ordered = all.sorted { $0.place.lexicographicallyPrecedes($1.place) }
         let before = rows.visible.map(\.identity)

@@ -128,7 +128,12 @@ struct DependencyTree {
     passing test: Condition.Test?
   ) {
     var role = DependencyRole(collection: collection, upper: upper, edge: edge)
-    if case .reference(let name) = edge { role.hops = roles[upper].hops.map { $0 + [name] } }
+    // A join may lead elsewhere than the references that it joins by: a path means these.
+    if case .reference(let name) = edge, let above = roles[upper].collection,
+      scope.find(above)?[name]?.type.target == collection
+    {
+      role.hops = roles[upper].hops.map { $0 + [name] }
+    }
     (role.isWhole, role.passing) = (collection == nil, test.map { [$0] })
     if roles[upper].collection == nil {
       problem = problem ?? "a path leads on from records of which no collection is declared"
