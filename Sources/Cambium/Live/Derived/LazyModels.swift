@@ -8,6 +8,12 @@ public struct LightKey<M: Model>: Identifiable, Sendable {
   public let id: ModelID<M>
 }
 
+// By its parts alone a key would count as unchanged whenever its query is run again.
+extension LightKey: CustomReflectable {
+  /// The id, for debuggers.
+  public var customMirror: Mirror { Mirror(self, children: ["id": id]) }
+}
+
 /// The ids of the models that answer a query, in its order.
 ///
 ///     for try await diff in query.keys().changes() { … }

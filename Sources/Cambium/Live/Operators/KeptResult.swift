@@ -65,6 +65,11 @@ struct KeptResult: Equatable, Sendable {
     lendPlace { own in place.lend { own.precedes($0) } }
   }
 
+  /// True if the row comes before another.
+  func precedes(_ other: KeptResult) -> Bool {
+    lendPlace { own in other.lendPlace { own.precedes($0) } }
+  }
+
   /// True if this is the row at a place.
   func isAt(_ place: [UInt8]) -> Bool {
     lendPlace { own in place.lend { own.equals($0) } }
@@ -92,7 +97,7 @@ struct RowsByRoot {
   }
 
   private var firsts: Set<Rooted> = []
-  /// The other rows of roots that have several, as joins make them.
+  /// The other rows of roots that have several, as joins make them; in order.
   private var others: [Rooted: [KeptResult]] = [:]
 
   /// The number of rows.
@@ -108,14 +113,23 @@ struct RowsByRoot {
 
   mutating func insert(_ row: KeptResult) {
     let rooted = Rooted(row)
-    if !firsts.insert(rooted).inserted { others[rooted, default: []].append(row) }
+    if firsts.insert(rooted).inserted { return }
+    let position = others[rooted]?.partitionPoint { $0.precedes(row) } ?? 0
+    others[rooted, default: []].insert(row, at: position)
   }
 
   /// Removes a row that is there.
   mutating func remove(_ row: KeptResult) {
     let rooted = Rooted(row)
-    let first = firsts.remove(rooted)
-    guard !others.isEmpty, let rest = others.removeValue(forKey: rooted) else { return }
-    for kept in rest + (first.map { [$0.row] } ?? []) where kept != row { insert(kept) }
+    guard let count = others.isEmpty ? nil : others[rooted]?.count else {
+      firsts.remove(rooted)
+      return
+    }
+    if let index = firsts.firstIndex(of: rooted), firsts[index].row == row {
+      if let next = others[rooted]?.removeLast() { firsts.update(with: Rooted(next)) }
+    } else if let position = others[rooted]?.partitionPoint(where: { $0.precedes(row) }) {
+      others[rooted]?.remove(at: position)
+    }
+    if count == 1 { others[rooted] = nil }
   }
 }
