@@ -96,6 +96,35 @@ struct FarUpdatesTests {
     }
   }
 
+  @Test("are seen behind a join that leads elsewhere than the reference that it joins by")
+  func elsewhere() throws {
+    try withDatabase { database in
+      var (ants, bees, cats) = (
+        CollectionDefinition(), CollectionDefinition(), CollectionDefinition()
+      )
+      ants.properties = [PropertyDefinition("to", .reference("bees"))]
+      bees.properties = [PropertyDefinition("to", .reference("cats"))]
+      cats.properties = [
+        PropertyDefinition("to", .reference("cats")), PropertyDefinition("n", .integer),
+      ]
+      try database.write { [ants, bees, cats] tx in
+        try tx.declare("ants", ants)
+        try tx.declare("bees", bees)
+        try tx.declare("cats", cats)
+        try tx.set("cats/near", to: ["to": "far"])
+        try tx.set("cats/far", to: ["n": 5])
+        try tx.set("ants/one", to: ["to": "near"])
+      }
+      let live = try database.query(
+        "ants join cats as p on to = p.id join cats as q on p.to = q.id select id, q.n"
+      ).live()
+      #expect(live.map { $0["q.n"] } == [5])
+      try database.write { try $0.set("cats/far/n", to: 6) }
+      try live.refresh()
+      #expect(live.map { $0["q.n"] } == [6])
+    }
+  }
+
   @Test("come with the differences of a live query, with a join's name as well")
   func differences() throws {
     try withDatabase { database in
