@@ -38,12 +38,12 @@ public struct QueryRequest: Sendable {
   /// Ends a run by throwing.
   package var check: (@Sendable () throws -> Void)?
 
-  /// The moment that is asked.
   /// True if another request asks the same, apart from filters in Swift.
   func isSame(as other: QueryRequest) -> Bool {
     description == other.description && loading == other.loading && search == other.search
   }
 
+  /// The moment that is asked.
   func snapshot() throws -> Snapshot {
     switch source {
     case .database(let database): try database.snapshot()
